@@ -1,0 +1,45 @@
+/* An evaluator prices plans: a pure function, thread-safe, without allocation on the hot path. */
+#ifndef MERCATOR_EVALUATOR_H
+#define MERCATOR_EVALUATOR_H
+
+#include "mercator/metric.h"
+#include "mercator/notes.h"
+#include "mercator/problem.h"
+
+typedef struct MerCall {   /* what one evaluation may use besides the plan */
+    MerArena   *scratch;   /* reset after the call */
+    MerNotes   *notes;
+    MerMetric   limit_metric;
+    double      limit;     /* +inf: none; else stop once limit_metric is sure to pass it, and set cut */
+    const void *base;      /* NULL, or the trail of a plan that differs little */
+    void       *trail;     /* NULL, or room to leave this plan's trail */
+} MerCall;
+
+struct MerEvaluatorClass {
+    const char      *name, *summary, *reference;
+    unsigned         plans;   /* bit per MerPlanKind it prices */
+    uint64_t         metrics; /* bit per MerMetric it fills */
+    const MerOption *options;
+    size_t           options_size, state_size;
+    MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena, MerError *error);
+    /* Same plan, same bits, from any thread, with or without limit, base and trail. */
+    void (*evaluate)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
+
+    /* optional */
+    /* `count` plans at once (SIMD, GPU); absent: one by one, on threads. */
+    void (*evaluate_batch)(const void *state, const MerPlan *plans, int count, const MerCall *calls, MerCost *costs);
+    size_t (*trail_size)(const void *state); /* bytes of a trail; absent: base and trail stay NULL */
+    MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice, MerMetric metric);
+    /* Breakdown of one plan as notes: accesses per level, Gantt, critical path. */
+    void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
+    uint64_t (*tables_hash)(const void *state); /* of the cost tables it reads; absent: not logged */
+    void (*close)(void *state);
+};
+
+struct MerEvaluator {
+    const MerEvaluatorClass *type;
+    void                    *state;
+    const void              *options;
+};
+
+#endif

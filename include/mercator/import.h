@@ -1,0 +1,41 @@
+/* From a file to a graph. Each format is one importer; `mer_graph_import` finds the one that fits. */
+#ifndef MERCATOR_IMPORT_H
+#define MERCATOR_IMPORT_H
+
+#include "mercator/graph.h"
+
+#include <stddef.h>
+
+typedef struct MerDimBinding { /* `--dim batch=8` */
+    const char *name;
+    int64_t     size;
+} MerDimBinding;
+
+typedef struct MerImportOptions {
+    int                  dim_count;
+    const MerDimBinding *dims;
+    const char          *select; /* of a file with several networks: the one wanted; NULL: all of it */
+} MerImportOptions;
+
+/* A file in memory, as given to importers. `data` is followed by a 0 byte that does not count. */
+typedef struct MerImportFile {
+    const char *path; /* for messages */
+    const char *name; /* default name of the graph */
+    const char *data;
+    size_t      size;
+} MerImportFile;
+
+typedef struct MerImporterClass {
+    const char *name, *summary;
+    const char *endings; /* "onnx" or "yaml yml" */
+    /* Is this file of my format? Looks at the content, cheap, never fails. */
+    bool (*probe)(const MerImportFile *file);
+    MerStatus (*read)(const MerImportFile *file, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error);
+} MerImporterClass;
+
+/* Reads a built-in model by name or a file by path. `options` may be NULL. The graph lives in `arena`. */
+MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options, MerArena *arena,
+                           MerGraph **graph, MerError *error);
+
+#endif

@@ -1,0 +1,40 @@
+/* The line from a working plug-in back to the run: notes and epochs for the log, what was spent,
+ * whether to stop, and when its state may be saved. A NULL `notes` drops everything. */
+#ifndef MERCATOR_NOTES_H
+#define MERCATOR_NOTES_H
+
+#include <stdbool.h>
+
+#define MER_SPENT_MAP(X)                                                                           \
+    X(SIMULATED_S, "simulated_s")                                                                  \
+    X(EPOCHS, "epochs")                                                                            \
+    X(IMAGES, "images")
+typedef enum MerSpent {
+#define X(id, name) MER_SPENT_##id,
+    MER_SPENT_MAP(X)
+#undef X
+    MER_SPENT_COUNT
+} MerSpent;
+
+typedef struct MerNotes { /* filled by run/, used through the functions below */
+    void *state;
+    void (*note)(void *state, const char *name, const char *json);
+    void (*epoch)(void *state, const char *phase, int epoch, int epochs, const char *json);
+    void (*spend)(void *state, MerSpent what, double amount);
+    bool (*is_cancelled)(void *state);
+    void (*checkpoint)(void *state);
+} MerNotes;
+
+/* `json` is one complete JSON value; it becomes the `value` of a note line. */
+void mer_note(MerNotes *notes, const char *name, const char *json);
+/* One line per epoch of a long ask or evaluation; `json` is an object {name: number or list}. */
+void mer_epoch(MerNotes *notes, const char *phase, int epoch, int epochs, const char *json);
+/* What an evaluation or a training step really cost; sums appear in the trial and the summary. */
+void mer_spend(MerNotes *notes, MerSpent what, double amount);
+/* True once the user interrupts or the time is up: leave soon. An ask then returns 0 proposals;
+ * an evaluation returns anything, its trial is dropped. */
+bool mer_is_cancelled(MerNotes *notes);
+/* Inside a long ask, at a point where `save` would write a state that `load` can go on from. */
+void mer_checkpoint(MerNotes *notes);
+
+#endif

@@ -1,0 +1,67 @@
+/* A problem turns one task (a layer, a group of jobs, a graph) on one platform into a space of knobs,
+ * and points of that space into plans. It also knows what no plan can beat. */
+#ifndef MERCATOR_PROBLEM_H
+#define MERCATOR_PROBLEM_H
+
+#include "mercator/metric.h"
+#include "mercator/option.h"
+#include "mercator/plan.h"
+#include "mercator/platform.h"
+#include "mercator/search.h"
+#include "mercator/space.h"
+
+#include <stddef.h>
+
+typedef struct MerJson MerJson; /* base/json.h */
+typedef struct MerYaml MerYaml; /* base/yaml.h */
+
+/* What one search works on. Costs of a network add up over tasks, each `count` times. */
+typedef struct MerTask {
+    const char *name;
+    int64_t     count;
+    double      macs;
+    int         op; /* operator of the graph, -1 if the task is not one operator */
+} MerTask;
+
+struct MerProblem {
+    const MerProblemClass *type;
+    void                  *state;    /* NULL while an inner evaluator opens */
+    const void            *options;  /* the class's option struct */
+    const MerGraph        *graph;
+    const MerPlatform     *platform;
+    const MerTask         *task;
+    const MerEvaluator    *inner;    /* NULL if none */
+    MerPlanKind            plan;     /* the kind the evaluator prices */
+    MerSpace               space;
+};
+
+struct MerProblemClass {
+    const char      *name, *summary;
+    const char      *evaluator, *optimizer, *objective; /* defaults of the verb */
+    int64_t          budget;
+    unsigned         platforms; /* bit per MerPlatformKind */
+    unsigned         plans;     /* bit per MerPlanKind it can make */
+    const MerOption *options;
+    size_t           options_size, state_size;
+    /* Fills state and space; what it allocates lives in `arena`. */
+    MerStatus (*open)(MerProblem *problem, MerArena *arena, MerError *error);
+    /* Every point decodes; the plan lives in `arena`. Thread-safe. */
+    void (*decode)(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena);
+    bool (*encode)(const MerProblem *problem, const MerPlan *plan, MerIndex *point); /* false: no point says this */
+    void (*bound)(const MerProblem *problem, MerMetric metric, MerBound *bound);     /* kind "none" if unknown */
+
+    /* optional */
+    /* The tasks of a workload; absent: one task, the whole graph. `problem` has no state yet. */
+    MerStatus (*tasks)(const MerProblem *problem, MerArena *arena, const MerTask **tasks, int *count, MerError *error);
+    bool (*is_legal)(const MerProblem *problem, const MerIndex *point); /* cheap: false = would be infeasible */
+    void (*canonical)(const MerProblem *problem, MerPlan *plan);        /* equal plans become equal; used for the memo */
+    MerStatus (*trainable)(const MerProblem *problem, MerTrainable *trainable, MerError *error);
+    /* The body of a task in a plan file (keys of an open JSON object), and back. Absent: points only. */
+    void (*write_plan)(const MerProblem *problem, const MerPlan *plan, MerJson *json);
+    MerStatus (*read_plan)(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena, MerError *error);
+    /* The plan for people (loop nest, queues, ...), newline-terminated text in `arena`. */
+    const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
+    void (*close)(MerProblem *problem);
+};
+
+#endif

@@ -1,0 +1,97 @@
+/* The contract between the run loop and an optimizer: ask for points, tell their scores.
+ *
+ * An optimizer sees the space (and the graph, for policies that read graphs), never plans, platforms
+ * or cost models. A solver is its white-box sibling: it may read the opened problem, and prove things.
+ * docs/how-to-add-an-optimizer.md builds one from nothing. */
+#ifndef MERCATOR_SEARCH_H
+#define MERCATOR_SEARCH_H
+
+#include "mercator/error.h"
+#include "mercator/metric.h"
+#include "mercator/notes.h"
+#include "mercator/option.h"
+#include "mercator/rng.h"
+#include "mercator/space.h"
+
+#include <stdio.h>
+
+typedef struct MerGraph          MerGraph;
+typedef struct MerTape           MerTape;
+typedef struct MerTensor         MerTensor;
+typedef struct MerProblem        MerProblem;
+typedef struct MerProblemClass   MerProblemClass;
+typedef struct MerEvaluator      MerEvaluator;
+typedef struct MerEvaluatorClass MerEvaluatorClass;
+
+typedef struct MerTrainable { /* a network to train; its loss depends on relaxed choices, the rest is hidden */
+    void *state;
+    int (*batch_count)(const void *state, int part); /* part 0 train, 1 validation, 2 test */
+    /* choice[op] is (options, channels), rows sum to 1 over options; NULL = the float network. */
+    MerTensor *(*loss)(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch, int batch, int *correct);
+    int (*parameters)(void *state, int group, MerTensor *const **list); /* group 0 weights, 1 quantiser scales */
+    MerStatus (*quantise)(void *state, MerError *error); /* fold batch norm; choices are needed from now on */
+    MerStatus (*save)(const void *state, FILE *file, MerError *error);
+    MerStatus (*load)(void *state, FILE *file, MerError *error);
+} MerTrainable;
+
+typedef struct MerLegality {
+    const void *state;
+    bool (*is_legal)(const void *state, const MerIndex *point);
+} MerLegality;
+
+typedef struct MerSoftCost { /* the evaluator's `expected` without the evaluator */
+    const void *state;
+    MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice, MerMetric metric);
+} MerSoftCost;
+
+typedef struct MerSearch {         /* all an optimizer may know; lives as long as the optimizer is open */
+    const MerSpace     *space;
+    const MerGraph     *graph;     /* for policies that read it */
+    int                 task, task_count;
+    MerMetric           objective; /* MER_METRIC_COUNT if it is an expression */
+    int64_t             budget;    /* INT64_MAX with --time alone: schedules then run in doubling rounds */
+    MerRng             *rng;
+    MerNotes           *notes;
+    MerArena           *arena;     /* for whatever the optimizer keeps while it is open */
+    const MerLegality  *legality;  /* NULL: unknown, or hidden by legality=learned */
+    const MerSoftCost  *soft;      /* NULL: the evaluator is not differentiable */
+    const MerTrainable *trainable; /* NULL: nothing to train */
+} MerSearch;
+
+typedef struct MerProposal { /* preset: limit +inf, a score above which the exact value does not matter, */
+    MerIndex *point;         /* and base -1, the index of the trial it was changed from */
+    double    limit;
+    int64_t   base;
+} MerProposal;
+
+typedef struct MerTrial { /* score is minimised, +inf if infeasible; warm: from an earlier run */
+    int64_t         index;
+    const MerIndex *point;
+    const MerCost  *cost;
+    double          score;
+    bool            warm;
+} MerTrial;
+
+typedef enum MerKeep { MER_KEEP_POLICY, MER_KEEP_ALL } MerKeep; /* what moves to other inputs; what a restart needs */
+
+typedef struct MerOptimizerClass {
+    const char      *name, *summary, *reference;
+    const MerOption *options;
+    const MerPreset *presets; /* NULL: none */
+    size_t           options_size, state_size;
+    /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in src/solve. */
+    MerStatus (*open)(void *state, const MerSearch *search, const void *options, MerError *error);
+    MerStatus (*open_problem)(void *state, const MerSearch *search, const MerProblem *problem,
+                              const MerEvaluator *evaluator, const void *options, MerError *error);
+    int (*ask)(void *state, MerProposal *proposals, int capacity); /* how many were filled; 0 = finished */
+    void (*tell)(void *state, const MerTrial *trials, int count);  /* the asked ones in order, or warm ones */
+
+    /* optional */
+    bool (*proof)(const void *state, MerBound *bound);             /* solvers: what has been proven so far */
+    MerStatus (*save)(const void *state, MerKeep what, FILE *file, MerError *error);
+    MerStatus (*load)(void *state, MerKeep what, FILE *file, MerError *error);
+    MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error); /* keep the policy, go on elsewhere */
+    void (*close)(void *state);
+} MerOptimizerClass;
+
+#endif

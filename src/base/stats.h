@@ -1,0 +1,24 @@
+/* Summaries of samples. None of them changes its input. */
+#ifndef MERCATOR_BASE_STATS_H
+#define MERCATOR_BASE_STATS_H
+
+#include "mercator/rng.h"
+
+double mer_mean(const double *x, int n);
+double mer_variance(const double *x, int n);             /* n - 1 in the denominator; 0 for n < 2 */
+double mer_quantile(const double *x, int n, double q);   /* linear between order statistics (type 7) */
+double mer_median(const double *x, int n);
+double mer_geomean(const double *x, int n);              /* x > 0 */
+double mer_pearson(const double *x, const double *y, int n);  /* 0 if a side is constant */
+double mer_spearman(const double *x, const double *y, int n); /* average ranks for ties */
+
+typedef struct MerInterval {
+    double low, high;
+} MerInterval;
+
+/* Percentile bootstrap of a statistic at the given level (0.95), `rounds` resamples. */
+MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const double *, int), double level, int rounds, MerRng *rng);
+/* Two-sided p of the Mann-Whitney rank test (exact without ties for n + m <= 20, else normal with tie correction). */
+double mer_rank_test(const double *x, int n, const double *y, int m);
+
+#endif
