@@ -1,0 +1,224 @@
+/* Whole files into memory, and where the shipped platforms and models lie. */
+#include "base/memory.h"
+#include "base/text.h"
+#include "mercator/option.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static MerStatus too_large(const char *path, size_t limit, MerError *error)
+{
+    return mer_error_set(error, MER_INVALID, "%s is larger than %zu bytes", path, limit);
+}
+
+/* Reads until the end or until `room` bytes are there; false with errno set on failure. */
+static bool read_some(int descriptor, char *data, size_t room, size_t *size)
+{
+    *size = 0;
+    while (*size < room) {
+        ssize_t count = read(descriptor, data + *size, room - *size);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            return count == 0;
+        }
+        *size += (size_t)count;
+    }
+    return true;
+}
+
+/* A pipe has no size: read into a growing buffer first. */
+static bool read_stream(int descriptor, size_t limit, MerArena *arena, char **data, size_t *size)
+{
+    char  *buffer = NULL;
+    size_t room = 0, filled = 0, count = 0;
+    bool   done;
+    do {
+        room = room == 0 ? 1 << 16 : room * 2;
+        room = room > limit ? limit + 1 : room;
+        buffer = mer_heap_resize(buffer, room, 1);
+        done = read_some(descriptor, buffer + filled, room - filled, &count);
+        filled += count;
+    } while (done && filled == room && filled <= limit);
+    *data = mer_arena_text_n(arena, buffer, filled);
+    *size = filled;
+    free(buffer);
+    return done;
+}
+
+static MerStatus read_open(int descriptor, const char *path, size_t limit, MerArena *arena,
+                           char **data, size_t *size, MerError *error)
+{
+    struct stat status;
+    bool        done;
+    if (fstat(descriptor, &status) != 0) {
+        return mer_error_set(error, MER_IO, "%s: %s", path, strerror(errno));
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return mer_error_set(error, MER_INVALID, "%s is a directory, expected a file", path);
+    }
+    if (S_ISREG(status.st_mode)) {
+        if ((uintmax_t)status.st_size > limit) {
+            return too_large(path, limit, error);
+        }
+        *data = mer_arena_alloc(arena, (size_t)status.st_size + 1);
+        done = read_some(descriptor, *data, (size_t)status.st_size, size);
+    } else {
+        done = read_stream(descriptor, limit, arena, data, size);
+    }
+    if (!done) {
+        return mer_error_set(error, MER_IO, "%s: %s", path, strerror(errno));
+    }
+    if (*size > limit) {
+        return too_large(path, limit, error);
+    }
+    if (*size == 0) {
+        return mer_error_set(error, MER_INVALID, "%s is empty", path);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size,
+                        MerError *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return mer_error_set(error, errno == ENOENT ? MER_NOT_FOUND : MER_IO, "%s: %s", path,
+                             errno == ENOENT ? "no such file" : strerror(errno));
+    }
+    MerStatus status = read_open(descriptor, path, limit, arena, data, size, error);
+    close(descriptor);
+    return status;
+}
+
+/* The data folders in the order of their right to answer; NULL where there is none. */
+enum { FOLDER_COUNT = 3 };
+
+static const char *data_folder(int index)
+{
+    switch (index) {
+    case 0:
+        return getenv("MERCATOR_DATA");
+#ifdef MERCATOR_SOURCE_DATA
+    case 1:
+        return MERCATOR_SOURCE_DATA;
+#endif
+#ifdef MERCATOR_INSTALL_DATA
+    case 2:
+        return MERCATOR_INSTALL_DATA;
+#endif
+    default:
+        return NULL;
+    }
+}
+
+static DIR *open_kind(int folder, const char *kind, MerArena *arena, const char **path)
+{
+    const char *root = data_folder(folder);
+    if (root == NULL || *root == '\0') {
+        return NULL;
+    }
+    *path = mer_arena_format(arena, "%s/%s", root, kind);
+    return opendir(*path);
+}
+
+/* The entry without its ending, or NULL if it has another one. */
+static const char *entry_name(const char *entry, const char *ending, MerArena *arena)
+{
+    size_t entry_length = strlen(entry), ending_length = strlen(ending);
+    if (entry[0] == '.' || entry_length < ending_length + 2) {
+        return NULL;
+    }
+    size_t length = entry_length - ending_length - 1;
+    if (entry[length] != '.' || strcmp(entry + length + 1, ending) != 0) {
+        return NULL;
+    }
+    return mer_arena_text_n(arena, entry, length);
+}
+
+/* The entry that `name` means: the same spelling first, then the first in order. */
+static const char *find_entry(DIR *directory, const char *name, const char *ending, MerArena *arena)
+{
+    const char *best = NULL;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        const char *found = entry_name(entry->d_name, ending, arena);
+        if (found == NULL || !mer_name_equal(found, name)) {
+            continue;
+        }
+        if (strcmp(found, name) == 0) {
+            return found;
+        }
+        if (best == NULL || strcmp(found, best) < 0) {
+            best = found;
+        }
+    }
+    return best;
+}
+
+const char *mer_data_path(const char *kind, const char *name, const char *ending, MerArena *arena)
+{
+    ending += *ending == '.';
+    if (*name == '\0' || strchr(name, '/') != NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < FOLDER_COUNT; i++) {
+        const char *path;
+        DIR        *directory = open_kind(i, kind, arena, &path);
+        if (directory == NULL) {
+            continue;
+        }
+        const char *found = find_entry(directory, name, ending, arena);
+        closedir(directory);
+        if (found != NULL) {
+            return mer_arena_format(arena, "%s/%s.%s", path, found, ending);
+        }
+    }
+    return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names)
+{
+    const char **list = NULL;
+    size_t       count = 0, room = 0;
+    ending += *ending == '.';
+    for (int i = 0; i < FOLDER_COUNT; i++) {
+        const char *path;
+        DIR        *directory = open_kind(i, kind, arena, &path);
+        for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+            const char *name = entry_name(entry->d_name, ending, arena);
+            if (name != NULL && count == room) {
+                room = room == 0 ? 16 : room * 2;
+                list = mer_heap_resize(list, room, sizeof *list);
+            }
+            if (name != NULL) {
+                list[count++] = name;
+            }
+        }
+        if (directory != NULL) {
+            closedir(directory);
+        }
+    }
+    if (count > 0) {
+        qsort(list, count, sizeof *list, compare_names);
+    }
+    *names = MER_ARRAY(arena, const char *, count);
+    int kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || !mer_name_equal((*names)[kept - 1], list[i])) {
+            (*names)[kept++] = list[i];
+        }
+    }
+    free(list);
+    return kept;
+}
