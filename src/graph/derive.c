@@ -1,0 +1,264 @@
+/* mer_graph_finish: sizes of values, producers and consumers, counts per operator, layers, totals
+ * and the hash. Everything is linear in the number of operators and edges. */
+#include "graph/derive.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+bool mer_value_measure(const MerValue *value, int64_t *elements, int64_t *bytes)
+{
+    *elements = 0;
+    *bytes = 0;
+    if (value->rank < 0)
+        return value->rank == -1;
+    if (value->rank > MER_MAX_RANK)
+        return false;
+    int64_t product = 1, bits;
+    bool is_empty = false;
+    for (int axis = 0; axis < value->rank; axis++) {
+        if (value->dims[axis] < 0)
+            return false;
+        if (value->dims[axis] == 0)
+            is_empty = true;
+        else if (__builtin_mul_overflow(product, value->dims[axis], &product))
+            return false;
+    }
+    if (__builtin_mul_overflow(product, mer_type_bits(value->type), &bits))
+        return false;
+    *elements = is_empty ? 0 : product;
+    *bytes = is_empty ? 0 : bits / 8 + (bits % 8 != 0);
+    return true;
+}
+
+static MerStatus measure_values(MerGraph *graph, MerError *error)
+{
+    for (int i = 0; i < graph->value_count; i++) {
+        MerValue *value = &graph->values[i];
+        if ((int)value->type < 0 || value->type >= MER_TYPE_COUNT)
+            return mer_error_set(error, MER_INVALID, "value \"%s\" is of unknown type %d",
+                                 value->name, (int)value->type);
+        if (!mer_value_measure(value, &value->elements, &value->bytes))
+            return mer_error_set(error, MER_INVALID, "the size of value \"%s\" is out of range",
+                                 value->name);
+        value->producer = -1;
+        value->consumer_count = 0;
+        value->consumers = NULL;
+    }
+    return MER_OK;
+}
+
+static MerStatus find_producers(MerGraph *graph, MerError *error)
+{
+    for (int i = 0; i < graph->op_count; i++) {
+        const MerOp *op = &graph->ops[i];
+        for (int k = 0; k < op->output_count; k++) {
+            MerValue *value = &graph->values[op->outputs[k]];
+            if (value->role != MER_VALUE_ACTIVATION)
+                return mer_error_set(
+                    error, MER_INVALID, "operator \"%s\" writes \"%s\", which is %s", op->name,
+                    value->name, value->role == MER_VALUE_INPUT ? "an input" : "a constant");
+            if (value->producer >= 0)
+                return mer_error_set(error, MER_INVALID,
+                                     "operators \"%s\" and \"%s\" both write \"%s\"",
+                                     graph->ops[value->producer].name, op->name, value->name);
+            value->producer = i;
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus check_inputs_exist(const MerGraph *graph, MerError *error)
+{
+    for (int i = 0; i < graph->op_count; i++) {
+        const MerOp *op = &graph->ops[i];
+        for (int k = 0; k < op->input_count; k++) {
+            const MerValue *value = &graph->values[op->inputs[k]];
+            if (value->role == MER_VALUE_ACTIVATION && value->producer < 0)
+                return mer_error_set(error, MER_INVALID,
+                                     "operator \"%s\" reads \"%s\", which nothing makes", op->name,
+                                     value->name);
+        }
+    }
+    return MER_OK;
+}
+
+/* Was this input of the operator already among the ones before it? `last` remembers the last
+ * operator that read each value. */
+static bool is_repeated(int *last, int op, int value)
+{
+    bool repeated = last[value] == op + 1;
+    last[value] = op + 1;
+    return repeated;
+}
+
+static void link_consumers(MerGraph *graph, MerArena *scratch)
+{
+    int *last = MER_ARRAY(scratch, int, graph->value_count + 1);
+    int *next = MER_ARRAY(scratch, int, graph->value_count + 1);
+    for (int i = 0; i < graph->op_count; i++) {
+        for (int k = 0; k < graph->ops[i].input_count; k++) {
+            int value = graph->ops[i].inputs[k];
+            if (!is_repeated(last, i, value))
+                graph->values[value].consumer_count++;
+        }
+    }
+    for (int i = 0; i < graph->value_count; i++)
+        graph->values[i].consumers = MER_ARRAY(graph->arena, int, graph->values[i].consumer_count);
+    memset(last, 0, (size_t)graph->value_count * sizeof *last);
+    for (int i = 0; i < graph->op_count; i++) {
+        for (int k = 0; k < graph->ops[i].input_count; k++) {
+            int value = graph->ops[i].inputs[k];
+            if (!is_repeated(last, i, value))
+                graph->values[value].consumers[next[value]++] = i;
+        }
+    }
+}
+
+static bool add(int64_t *sum, int64_t value)
+{
+    return !__builtin_add_overflow(*sum, value, sum);
+}
+
+/* Counts of one operator. A weight counts as parameters at its first user, which is its first
+ * consumer because consumers are listed in order. */
+static bool count_op(MerGraph *graph, int index, int *last)
+{
+    MerOp *op = &graph->ops[index];
+    bool fits = true;
+    op->parameters = op->weight_bytes = op->input_bytes = op->output_bytes = 0;
+    for (int k = 0; k < op->input_count; k++) {
+        const MerValue *value = &graph->values[op->inputs[k]];
+        if (is_repeated(last, index, op->inputs[k]))
+            continue;
+        bool is_weight = value->role == MER_VALUE_WEIGHT;
+        fits &= add(is_weight ? &op->weight_bytes : &op->input_bytes, value->bytes);
+        if (is_weight && mer_type_is_float(value->type) && value->consumers[0] == index)
+            fits &= add(&op->parameters, value->elements);
+    }
+    for (int k = 0; k < op->output_count; k++)
+        fits &= add(&op->output_bytes, graph->values[op->outputs[k]].bytes);
+    op->macs = 0;
+    if (mer_op_kind_has_macs(op->kind)) {
+        op->macs = op->repeat;
+        for (int dim = 0; dim < MER_DIM_COUNT; dim++)
+            fits &= !__builtin_mul_overflow(op->macs, op->dims[dim], &op->macs);
+    }
+    return fits;
+}
+
+static MerStatus count(MerGraph *graph, MerArena *scratch, MerError *error)
+{
+    int *last = MER_ARRAY(scratch, int, graph->value_count + 1);
+    graph->macs = graph->parameters = graph->activation_bytes = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        bool fits = count_op(graph, i, last);
+        fits = fits && add(&graph->macs, graph->ops[i].macs) &&
+               add(&graph->parameters, graph->ops[i].parameters) &&
+               add(&graph->activation_bytes, graph->ops[i].output_bytes);
+        if (!fits)
+            return mer_error_set(error, MER_INVALID,
+                                 "the MACs or bytes of operator \"%s\" overflow 64 bits",
+                                 graph->ops[i].name);
+    }
+    return MER_OK;
+}
+
+static uint64_t hash_loops(const MerOp *op)
+{
+    uint64_t hash = mer_hash_int(MER_HASH_START, op->kind);
+    for (int dim = 0; dim < MER_DIM_COUNT; dim++)
+        hash = mer_hash_int(hash, op->dims[dim]);
+    for (int axis = 0; axis < 2; axis++)
+        hash = mer_hash_int(mer_hash_int(hash, op->stride[axis]), op->dilation[axis]);
+    return mer_hash_int(hash, op->repeat);
+}
+
+static bool has_same_loops(const MerOp *a, const MerOp *b)
+{
+    return a->kind == b->kind && memcmp(a->dims, b->dims, sizeof a->dims) == 0 &&
+           memcmp(a->stride, b->stride, sizeof a->stride) == 0 &&
+           memcmp(a->dilation, b->dilation, sizeof a->dilation) == 0 && a->repeat == b->repeat;
+}
+
+static void group_layers(MerGraph *graph, MerArena *scratch)
+{
+    size_t slot_count = 16;
+    int mapped_count = 0;
+    for (int i = 0; i < graph->op_count; i++)
+        mapped_count += mer_op_kind_has_macs(graph->ops[i].kind);
+    while (slot_count < 2 * (size_t)mapped_count)
+        slot_count *= 2;
+    int *slots = MER_ARRAY(scratch, int, slot_count); /* 1 + layer, 0: free */
+    graph->layers = MER_ARRAY(graph->arena, MerLayer, mapped_count);
+    graph->layer_count = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        MerOp *op = &graph->ops[i];
+        op->layer = -1;
+        if (!mer_op_kind_has_macs(op->kind))
+            continue;
+        size_t slot = (size_t)hash_loops(op) & (slot_count - 1);
+        while (slots[slot] != 0 &&
+               !has_same_loops(op, &graph->ops[graph->layers[slots[slot] - 1].op]))
+            slot = (slot + 1) & (slot_count - 1);
+        if (slots[slot] == 0) {
+            graph->layers[graph->layer_count++].op = i;
+            slots[slot] = graph->layer_count;
+        }
+        op->layer = slots[slot] - 1;
+        graph->layers[op->layer].count++;
+    }
+}
+
+/* Everything an evaluator or a plan file can see, so names of operators count and the names of the
+ * graph and its file do not. */
+static uint64_t hash_content(const MerGraph *graph)
+{
+    uint64_t hash = MER_HASH_START;
+    for (int i = 0; i < graph->value_count; i++) {
+        const MerValue *value = &graph->values[i];
+        hash = mer_hash_int(mer_hash_int(hash, value->type), value->role);
+        hash = mer_hash_int(mer_hash_int(hash, value->is_output), value->rank);
+        for (int axis = 0; axis < value->rank; axis++)
+            hash = mer_hash_int(hash, value->dims[axis]);
+    }
+    for (int i = 0; i < graph->op_count; i++) {
+        const MerOp *op = &graph->ops[i];
+        hash = mer_hash_text(mer_hash_text(hash, op->name), op->source);
+        hash = mer_hash_int(hash, (int64_t)hash_loops(op));
+        for (int side = 0; side < 4; side++)
+            hash = mer_hash_int(hash, op->pad[side]);
+        hash = mer_hash_int(mer_hash_int(hash, op->input_rows), op->input_columns);
+        hash = mer_hash_int(mer_hash_int(hash, op->input_count), op->output_count);
+        for (int k = 0; k < op->input_count; k++)
+            hash = mer_hash_int(hash, op->inputs[k]);
+        for (int k = 0; k < op->output_count; k++)
+            hash = mer_hash_int(hash, op->outputs[k]);
+    }
+    return hash;
+}
+
+MerStatus mer_graph_finish(MerGraph *graph, MerError *error)
+{
+    MerStatus status = mer_graph_check_ops(graph, error);
+    if (status == MER_OK)
+        status = measure_values(graph, error);
+    if (status == MER_OK)
+        status = find_producers(graph, error);
+    if (status == MER_OK)
+        status = check_inputs_exist(graph, error);
+    if (status == MER_OK)
+        status = mer_graph_sort(graph, error);
+    if (status != MER_OK)
+        return status;
+    MerArena *scratch = mer_arena_new();
+    link_consumers(graph, scratch);
+    status = count(graph, scratch, error);
+    if (status == MER_OK)
+        group_layers(graph, scratch);
+    mer_arena_free(scratch);
+    if (status != MER_OK)
+        return status;
+    graph->hash = hash_content(graph);
+    return mer_graph_check(graph, error);
+}

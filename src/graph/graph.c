@@ -1,0 +1,152 @@
+/* Building a graph: values, operators, warnings, and the names of kinds and types.
+ * Arrays grow by doubling inside the arena; their capacity follows from their count, so the public
+ * structure needs no field for it. */
+#include "mercator/graph.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 16, MAX_WARNINGS = 200 };
+
+/* Room for one more item: arrays hold max(16, next power of two) items. */
+static void *grow(MerArena *arena, void *items, int count, size_t size)
+{
+    bool is_full = count == 0 || (count >= FIRST_CAPACITY && (count & (count - 1)) == 0);
+    if (!is_full)
+        return items;
+    size_t capacity = count == 0 ? FIRST_CAPACITY : 2 * (size_t)count;
+    void *larger = mer_arena_alloc_array(arena, capacity, size);
+    if (count > 0)
+        memcpy(larger, items, (size_t)count * size);
+    return larger;
+}
+
+MerGraph *mer_graph_new(const char *name, MerArena *arena)
+{
+    MerGraph *graph = MER_NEW(arena, MerGraph);
+    graph->name = mer_arena_text(arena, name != NULL ? name : "");
+    graph->format = "";
+    graph->arena = arena;
+    return graph;
+}
+
+int mer_graph_add_value(MerGraph *graph, const MerValue *value)
+{
+    graph->values = grow(graph->arena, graph->values, graph->value_count, sizeof *value);
+    MerValue *copy = &graph->values[graph->value_count];
+    *copy = *value;
+    copy->name = mer_arena_text(graph->arena, value->name != NULL ? value->name : "");
+    copy->producer = -1;
+    copy->consumer_count = 0;
+    copy->consumers = NULL;
+    return graph->value_count++;
+}
+
+MerOp mer_op_make(const char *name, const char *source, MerOpKind kind)
+{
+    MerOp op = {.name = name, .source = source, .kind = kind, .repeat = 1, .layer = -1};
+    for (int dim = 0; dim < MER_DIM_COUNT; dim++)
+        op.dims[dim] = 1;
+    for (int axis = 0; axis < 2; axis++) {
+        op.stride[axis] = 1;
+        op.dilation[axis] = 1;
+    }
+    return op;
+}
+
+/* Copies without the -1 entries that stand for absent optional inputs. */
+static int *copy_indices(MerArena *arena, const int *indices, int *count)
+{
+    int kept = 0;
+    int *copy = *count > 0 ? MER_ARRAY(arena, int, *count) : NULL;
+    for (int i = 0; i < *count; i++) {
+        if (indices[i] != -1)
+            copy[kept++] = indices[i];
+    }
+    *count = kept;
+    return copy;
+}
+
+int mer_graph_add_op(MerGraph *graph, const MerOp *op)
+{
+    graph->ops = grow(graph->arena, graph->ops, graph->op_count, sizeof *op);
+    MerOp *copy = &graph->ops[graph->op_count];
+    *copy = *op;
+    copy->name = mer_arena_text(graph->arena, op->name != NULL ? op->name : "");
+    copy->source = mer_arena_text(graph->arena, op->source != NULL ? op->source : "");
+    copy->inputs = copy_indices(graph->arena, op->inputs, &copy->input_count);
+    copy->outputs = copy_indices(graph->arena, op->outputs, &copy->output_count);
+    copy->layer = -1;
+    return graph->op_count++;
+}
+
+void mer_graph_warn(MerGraph *graph, const char *format, ...)
+{
+    char text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    /* The limit keeps a hostile file from making this quadratic. */
+    if (graph->warning_count > MAX_WARNINGS)
+        return;
+    if (graph->warning_count == MAX_WARNINGS)
+        snprintf(text, sizeof text, "further warnings are left out");
+    for (int i = 0; i < graph->warning_count; i++) {
+        if (strcmp(graph->warnings[i], text) == 0)
+            return;
+    }
+    graph->warnings =
+        grow(graph->arena, graph->warnings, graph->warning_count, sizeof *graph->warnings);
+    graph->warnings[graph->warning_count++] = mer_arena_text(graph->arena, text);
+}
+
+static const struct {
+    const char *name;
+    bool has_macs;
+} op_kinds[MER_OP_KIND_COUNT] = {
+#define X(id, name, macs) {name, macs},
+    MER_OP_KIND_MAP(X)
+#undef X
+};
+
+static const struct {
+    const char *name;
+    int bits;
+} types[MER_TYPE_COUNT] = {
+#define X(id, name, bits) {name, bits},
+    MER_TYPE_MAP(X)
+#undef X
+};
+
+const char *mer_op_kind_name(MerOpKind kind)
+{
+    assert((int)kind >= 0 && kind < MER_OP_KIND_COUNT);
+    return op_kinds[kind].name;
+}
+
+bool mer_op_kind_has_macs(MerOpKind kind)
+{
+    assert((int)kind >= 0 && kind < MER_OP_KIND_COUNT);
+    return op_kinds[kind].has_macs;
+}
+
+const char *mer_type_name(MerType type)
+{
+    assert((int)type >= 0 && type < MER_TYPE_COUNT);
+    return types[type].name;
+}
+
+int mer_type_bits(MerType type)
+{
+    assert((int)type >= 0 && type < MER_TYPE_COUNT);
+    return types[type].bits;
+}
+
+bool mer_type_is_float(MerType type)
+{
+    return type == MER_TYPE_FLOAT32 || type == MER_TYPE_FLOAT16 || type == MER_TYPE_BFLOAT16 ||
+           type == MER_TYPE_FLOAT64 || type == MER_TYPE_FLOAT8;
+}
