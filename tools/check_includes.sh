@@ -1,0 +1,121 @@
+#!/bin/sh
+# check_includes.sh [ROOT]: prints every #include that points the wrong way, and fails if there is one.
+# The table says which layers a layer may include beside itself. Every row contains the rows of what it
+# lists (opt reaches no platform through space), so that looking at direct includes is enough.
+cd "${1:-$(dirname "$0")/..}" || exit 2
+[ -d include/mercator ] && [ -d src ] || { echo "check_includes: no include/mercator and src here" >&2; exit 2; }
+
+find include src -name '*.[ch]' -exec awk '
+BEGIN {
+    allow("base",    "")
+    allow("graph",   "base")
+    allow("hw",      "base mercator/graph.h") # the loop letters are defined there, once
+    allow("space",   "base graph")
+    allow("import",  "base graph")
+    allow("problem", "base graph hw space tensor")
+    allow("cost",    "base graph hw space tensor problem")
+    allow("tensor",  "base")
+    allow("learn",   "base tensor")
+    allow("opt",     "base graph space tensor learn")
+    allow("solve",   "base graph hw space tensor learn problem cost")
+    allow("deploy",  "base graph hw space tensor problem")
+    allow("run",     "base graph hw space tensor learn problem cost import opt solve")
+    allow("report",  "base run/runlog.h")      # reports read run logs and nothing else
+    allow("cli",     "base graph hw space tensor learn problem cost import opt solve deploy run report")
+
+    public("base",    "error arena rng option notes")
+    public("graph",   "graph")
+    public("hw",      "platform")
+    public("space",   "space metric search")
+    public("problem", "plan problem")
+    public("cost",    "evaluator")
+    public("import",  "import")
+    public("run",     "registry run")
+
+    for (i = 1; i < ARGC; i++) {
+        known[ARGV[i]] = 1
+    }
+}
+
+function allow(layer, others,    list, count, i) {
+    layers[layer] = 1
+    count = split(others, list, " ")
+    for (i = 1; i <= count; i++) {
+        allowed[layer, list[i]] = 1
+    }
+}
+
+function public(layer, headers,    list, count, i) {
+    count = split(headers, list, " ")
+    for (i = 1; i <= count; i++) {
+        header_layer["mercator/" list[i] ".h"] = layer
+    }
+}
+
+function complain(message) {
+    printf "%s:%d: %s\n", FILENAME, FNR, message
+    wrong = 1
+}
+
+# The layer of a file: of a public header by the table, of a source by its folder; "" if unknown.
+# src/registry.c joins everything, as the program does.
+function layer_of_file(path,    part) {
+    if (path ~ /^include\//) {
+        return header_layer[substr(path, 9)]
+    }
+    if (path == "src/registry.c") {
+        return "cli"
+    }
+    split(path, part, "/")
+    return (part[2] in layers) ? part[2] : ""
+}
+
+FNR == 1 {
+    from = layer_of_file(FILENAME)
+    if (from == "") {
+        complain("no layer is known for this file: add it to the table in tools/check_includes.sh")
+    }
+}
+
+/^[ \t]*#[ \t]*include[ \t]*["<]/ && from != "" {
+    quoted = $0 ~ /include[ \t]*"/
+    target = $0
+    sub(/^[^"<]*["<]/, "", target)
+    sub(/[">].*$/, "", target)
+    if (!quoted && target !~ /^mercator\//) {
+        next
+    }
+    folder = FILENAME
+    sub(/[^\/]*$/, "", folder)
+    if (target ~ /\.\.\//) {
+        complain("\"" target "\": expected a path from src/ or include/, without ..")
+    } else if (target ~ /^mercator\//) {
+        if (!(target in header_layer)) {
+            complain("\"" target "\": no layer is known for this public header")
+        } else {
+            check(header_layer[target])
+        }
+    } else if (FILENAME ~ /^include\//) {
+        complain("\"" target "\": a public header includes only public headers")
+    } else if (target ~ /\.pb-c\.h$/) {
+        check("import")
+    } else if ((folder target) in known) {
+        next
+    } else {
+        split(target, part, "/")
+        if (part[1] in layers) {
+            check(part[1])
+        } else {
+            complain("\"" target "\": no such header in this folder, nor a folder of src/")
+        }
+    }
+}
+
+function check(to) {
+    if (to != from && !((from, to) in allowed) && !((from, target) in allowed)) {
+        complain("\"" target "\": " from " may not include " to)
+    }
+}
+
+END { exit wrong }
+' {} +
