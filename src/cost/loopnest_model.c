@@ -1,0 +1,231 @@
+/* The closed-form loop-nest model (map.md section 4; the class of Timeloop): tiles, traffic between
+ * storage levels, energy and bandwidth-limited cycles. This is the plain version: every number is
+ * computed from the plan, nothing is remembered between calls. */
+#include "cost/loopnest.h"
+
+#include <math.h>
+#include <string.h>
+
+static void take_memory(const MerMemory *from, MerNestMemory *to)
+{
+    *to = (MerNestMemory){
+        .name = from->name,
+        .words = from->words / from->buffers,
+        .read_rate = from->read_words_per_cycle,
+        .write_rate = from->write_words_per_cycle,
+        .read_pj = from->read_pj,
+        .write_pj = from->write_pj,
+        .update_pj = from->update_pj,
+        .fanout_x = from->fanout.x,
+        .fanout_y = from->fanout.y,
+        .fanout_pj = from->fanout.pj_per_word,
+    };
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        to->partition[t] = from->has_partition ? from->partition_words[t] / from->buffers : INFINITY;
+    }
+}
+
+MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerNestModel *model, MerError *error)
+{
+    *model = (MerNestModel){.repeat = (double)op->repeat};
+    if (platform->kind != MER_PLATFORM_PE_ARRAY) {
+        return mer_error_set(error, MER_UNSUPPORTED, "loopnest prices pe-array platforms, %s is %s",
+                             platform->name, mer_platform_kind_name(platform->kind));
+    }
+    if (platform->memory_count > MER_NEST_MAX_LEVELS) {
+        return mer_error_set(error, MER_UNSUPPORTED, "loopnest takes at most %d memories, %s has %d",
+                             MER_NEST_MAX_LEVELS, platform->name, platform->memory_count);
+    }
+    model->level_count = platform->memory_count;
+    for (int m = 0; m < platform->memory_count; m++) {
+        take_memory(&platform->memories[m], &model->memories[platform->memory_count - 1 - m]);
+    }
+    model->lanes = platform->units[0].lanes;
+    model->mac_pj = platform->units[0].mac_pj;
+    model->clock_hz = platform->clock_hz;
+    model->word_bytes = platform->memories[0].word_bits / 8.0;
+    return mer_layer_shape_make(op, &model->shape, error);
+}
+
+static void unfold_tiles(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+{
+    const MerLayerShape *shape = &model->shape;
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        loops->tile[0][d] = 1;
+    }
+    for (int l = 0; l < model->level_count; l++) {
+        memcpy(loops->tile[l + 1], loops->tile[0], sizeof loops->tile[0]);
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            const MerNestLevel *level = &plan->levels[l];
+            double spatial = (double)level->x[d] * level->y[d];
+            loops->spatial[l][d] = spatial;
+            loops->tile[l + 1][d] = loops->tile[l][d] * spatial * level->temporal[d];
+        }
+    }
+}
+
+static void unfold_loops(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+{
+    int count = 0;
+    for (int l = 0; l < model->level_count; l++) {
+        const MerNestLevel *level = &plan->levels[l];
+        loops->start[l] = count;
+        for (int i = MER_DIM_COUNT - 1; i >= 0; i--) {
+            int d = level->order[i];
+            if (level->temporal[d] > 1) {
+                loops->dim[count] = d;
+                loops->trips[count] = level->temporal[d];
+                loops->inside[count] = loops->tile[l][d] * loops->spatial[l][d];
+                count++;
+            }
+        }
+    }
+    loops->start[model->level_count] = count;
+    loops->loop_count = count;
+    loops->outward[count] = 1;
+    for (int i = count - 1; i >= 0; i--) {
+        loops->outward[i] = loops->outward[i + 1] * loops->trips[i];
+    }
+}
+
+void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+{
+    const MerLayerShape *shape = &model->shape;
+    unfold_tiles(model, plan, loops);
+    unfold_loops(model, plan, loops);
+    int outermost = model->level_count;
+    loops->instances[outermost] = 1;
+    loops->reductions[outermost] = 1;
+    for (int l = model->level_count - 1; l >= 0; l--) {
+        double instances = loops->instances[l + 1];
+        double reductions = loops->reductions[l + 1];
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            instances *= loops->spatial[l][d];
+            if (shape->reduction >> d & 1) {
+                reductions *= loops->spatial[l][d];
+            }
+        }
+        loops->instances[l] = instances;
+        loops->reductions[l] = reductions;
+    }
+}
+
+static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost *cost)
+{
+    const MerLayerShape *shape = &model->shape;
+    const double *whole = loops->tile[model->level_count];
+    for (int i = 0; i < shape->dim_count; i++) {
+        int d = shape->dims[i];
+        if (whole[d] < shape->size[d]) {
+            mer_cost_refuse(cost, "coverage: the loops over %c run %.0f of %d times", MER_DIM_LETTERS[d],
+                            whole[d], shape->size[d]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fits_axis(const MerNestMemory *memory, char axis, const MerLayerShape *shape, const int *factors,
+                      int limit, MerCost *cost)
+{
+    double used = 1;
+    for (int i = 0; i < shape->dim_count; i++) {
+        used *= factors[shape->dims[i]];
+    }
+    if (used > limit) {
+        mer_cost_refuse(cost, "fan-out: %s needs %.0f instances on %c, has %d", memory->name, used, axis, limit);
+        return false;
+    }
+    return true;
+}
+
+static bool fits_axes(const MerNestModel *model, const MerNestPlan *plan, MerCost *cost)
+{
+    const MerLayerShape *shape = &model->shape;
+    for (int l = 0; l < model->level_count; l++) {
+        const MerNestMemory *memory = &model->memories[l];
+        const MerNestLevel *level = &plan->levels[l];
+        if (!fits_axis(memory, 'x', shape, level->x, memory->fanout_x, cost) ||
+            !fits_axis(memory, 'y', shape, level->y, memory->fanout_y, cost)) {
+            return false;
+        }
+        for (int i = 0; model->exclusive_axes && i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            if (level->x[d] > 1 && level->y[d] > 1) {
+                mer_cost_refuse(cost, "fan-out: %c is on both axes below %s, axes=exclusive allows one",
+                                MER_DIM_LETTERS[d], memory->name);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops,
+                          MerCost *cost)
+{
+    for (int l = 0; l < model->level_count; l++) {
+        const MerNestMemory *memory = &model->memories[l];
+        double need = 0;
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            if (!(plan->levels[l].keep >> t & 1)) {
+                continue;
+            }
+            double words = mer_layer_footprint(&model->shape, t, loops->tile[l + 1]);
+            if (words > memory->partition[t]) {
+                mer_cost_refuse(cost, "capacity: %s needs %.0f words of %c, has %.0f", memory->name, words,
+                                MER_TENSOR_LETTERS[t], memory->partition[t]);
+                return false;
+            }
+            need += words;
+        }
+        if (need > memory->words) {
+            mer_cost_refuse(cost, "capacity: %s needs %.0f words, has %.0f", memory->name, need, memory->words);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool mer_nest_fits(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops, MerCost *cost)
+{
+    return covers(model, loops, cost) && fits_axes(model, plan, cost) &&
+           fits_capacity(model, plan, loops, cost);
+}
+
+static void slower(double candidate, const char *name, double *cycles, const char **binding)
+{
+    if (candidate > *cycles) {
+        *cycles = candidate;
+        if (binding) {
+            *binding = name;
+        }
+    }
+}
+
+void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops, const MerNestAccess *access,
+                    double *cycles, double *energy, const char **binding)
+{
+    double macs = loops->outward[0] * loops->instances[0]; /* padded loops included */
+    *energy = macs * model->mac_pj;
+    *cycles = 0;
+    slower(loops->outward[0] / model->lanes, "compute", cycles, binding);
+    for (int l = 0; l < model->level_count; l++) {
+        const MerNestMemory *memory = &model->memories[l];
+        double reads = 0;
+        double fills = 0;
+        double updates = 0;
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            reads += access->reads[l][t];
+            fills += access->fills[l][t];
+            updates += access->updates[l][t];
+        }
+        double instances = loops->instances[l + 1];
+        slower(reads / (instances * memory->read_rate), memory->name, cycles, binding);
+        slower((fills + updates) / (instances * memory->write_rate), memory->name, cycles, binding);
+        *energy += reads * memory->read_pj + fills * memory->write_pj + updates * memory->update_pj +
+                   access->network[l] * memory->fanout_pj;
+    }
+}

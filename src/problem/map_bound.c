@@ -1,0 +1,308 @@
+/* Lower bounds of loop nests (map.md 8.2): roofline cycles (B1), least traffic of a buffer (B2) and
+ * energy from them (B4). They hold for perfect factors and the charges of `loopnest`. */
+#include "problem/map_bound.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MAX_TILES = 4e6; /* beyond this B2 falls back to the compulsory words */
+
+typedef struct Tiles { /* all divisor tiles of a layer, one dim after the other */
+    const MerLayerShape *shape;
+    double               words; /* of the buffer */
+    double               tile[MER_DIM_COUNT], trips[MER_DIM_COUNT];
+    MerTrafficBound      best;
+} Tiles;
+
+/* Traffic of a tensor when the loops that do not move `stationary` run innermost, and dim `slid`
+ * (-1: none) is the very innermost of them. */
+static double class_traffic(const Tiles *tiles, int tensor, int stationary, int slid, double footprint, double all)
+{
+    const MerLayerShape *shape = tiles->shape;
+    const MerTensorShape *t = &shape->tensors[tensor];
+    if (tensor == stationary) {
+        double moves = 1;
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            moves *= t->relevant >> d & 1 ? tiles->trips[d] : 1;
+        }
+        return footprint * moves;
+    }
+    for (int s = 0; slid >= 0 && s < t->slide_count; s++) {
+        const MerSlide *slide = &t->slides[s];
+        for (int side = 0; side < 2; side++) {
+            if (slide->dim[side] == slid) {
+                double height = 1 + slide->coefficient[0] * (tiles->tile[slide->dim[0]] - 1) +
+                                slide->coefficient[1] * (tiles->tile[slide->dim[1]] - 1);
+                double shift = slide->coefficient[side] * tiles->tile[slid];
+                double delta = footprint / height * fmin(height, shift);
+                double trips = tiles->trips[slid];
+                return (footprint + (trips - 1) * delta) * (all / trips);
+            }
+        }
+    }
+    return footprint * all;
+}
+
+static void try_order(Tiles *tiles, int stationary, int slid, const double *footprints, double all)
+{
+    double moved[MER_TENSOR_COUNT];
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        moved[t] = class_traffic(tiles, t, stationary, slid, footprints[t], all);
+    }
+    double written = moved[MER_TENSOR_O];
+    double read_again = fmax(0, written - tiles->shape->tensors[MER_TENSOR_O].words);
+    double reads = moved[MER_TENSOR_W] + moved[MER_TENSOR_I] + read_again;
+    tiles->best.reads = fmin(tiles->best.reads, reads);
+    tiles->best.total = fmin(tiles->best.total, reads + written);
+}
+
+static void try_tile(Tiles *tiles)
+{
+    const MerLayerShape *shape = tiles->shape;
+    double footprints[MER_TENSOR_COUNT];
+    double need = 0;
+    double all = 1;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        footprints[t] = mer_layer_footprint(shape, t, tiles->tile);
+        need += footprints[t];
+    }
+    if (need > tiles->words) {
+        return;
+    }
+    for (int i = 0; i < shape->dim_count; i++) {
+        all *= tiles->trips[shape->dims[i]];
+    }
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        try_order(tiles, t, -1, footprints, all);
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            if (!(shape->tensors[t].relevant >> d & 1) && tiles->trips[d] > 1) {
+                try_order(tiles, t, d, footprints, all);
+            }
+        }
+    }
+}
+
+static void walk_tiles(Tiles *tiles, int position)
+{
+    const MerLayerShape *shape = tiles->shape;
+    if (position == shape->dim_count) {
+        try_tile(tiles);
+        return;
+    }
+    int d = shape->dims[position];
+    for (int divisor = 1; divisor <= shape->size[d]; divisor++) {
+        if (shape->size[d] % divisor == 0) {
+            tiles->tile[d] = divisor;
+            tiles->trips[d] = (double)shape->size[d] / divisor;
+            walk_tiles(tiles, position + 1);
+        }
+    }
+}
+
+static double tile_count(const MerLayerShape *shape)
+{
+    double tiles = 1;
+    for (int i = 0; i < shape->dim_count; i++) {
+        int divisors = 0;
+        for (int n = 1; n <= shape->size[shape->dims[i]]; n++) {
+            divisors += shape->size[shape->dims[i]] % n == 0;
+        }
+        tiles *= divisors;
+    }
+    return tiles;
+}
+
+MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words)
+{
+    double w = shape->tensors[MER_TENSOR_W].words;
+    double i = shape->tensors[MER_TENSOR_I].words;
+    double o = shape->tensors[MER_TENSOR_O].words;
+    MerTrafficBound compulsory = {w + i + o, w + i};
+    if (w + i + o <= words || tile_count(shape) > MAX_TILES) {
+        return compulsory;
+    }
+    Tiles tiles = {.shape = shape, .words = words, .best = {INFINITY, INFINITY}};
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        tiles.tile[d] = tiles.trips[d] = 1;
+    }
+    walk_tiles(&tiles, 0);
+    return tiles.best;
+}
+
+/* Largest divisor of the product of the dims in `mask` that is at most `limit`. */
+static double largest_product(const MerLayerShape *shape, unsigned mask, int limit)
+{
+    for (int candidate = limit; candidate > 1; candidate--) {
+        int rest = candidate;
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            int size = mask >> d & 1 ? shape->size[d] : 1;
+            for (int p = 2; p <= rest && p <= size; p++) {
+                while (rest % p == 0 && size % p == 0) {
+                    rest /= p;
+                    size /= p;
+                }
+            }
+        }
+        if (rest == 1) {
+            return candidate;
+        }
+    }
+    return 1;
+}
+
+static bool divides(const MerLayerShape *shape, int candidate)
+{
+    return largest_product(shape, ~0u, candidate) == candidate;
+}
+
+/* U*: the most units that exact factors can use. One fan-out is searched axis by axis; with several
+ * the product of the fan-outs is the (weaker) limit. */
+static double most_units(const MerLayerShape *shape, const MerPlatform *platform)
+{
+    int fanouts = 0;
+    int x = 1;
+    int y = 1;
+    double product = 1;
+    for (int m = 0; m < platform->memory_count; m++) {
+        const MerFanout *fanout = &platform->memories[m].fanout;
+        product *= (double)fanout->x * fanout->y;
+        if (fanout->x > 1 || fanout->y > 1) {
+            fanouts++;
+            x = fanout->x;
+            y = fanout->y;
+        }
+    }
+    if (fanouts != 1 || product > 1 << 20) {
+        return fmin(product, shape->macs);
+    }
+    int best = 1;
+    for (int i = 1; i <= x; i++) {
+        for (int j = 1; j <= y; j++) {
+            if (i * j > best && divides(shape, i * j)) {
+                best = i * j;
+            }
+        }
+    }
+    return best;
+}
+
+typedef struct LevelLimits { /* one memory, innermost first, as the bounds see it */
+    const MerMemory *memory;
+    double           instances; /* all there are */
+    bool             keeps_all, may_bypass;
+} LevelLimits;
+
+static int take_levels(const MerPlatform *platform, LevelLimits *levels)
+{
+    unsigned all = (1u << MER_TENSOR_COUNT) - 1;
+    double instances = 1;
+    for (int m = 0; m < platform->memory_count; m++) {
+        const MerMemory *memory = &platform->memories[m];
+        bool keeps_all = m == 0 || memory->keep == all;
+        levels[platform->memory_count - 1 - m] = (LevelLimits){memory, instances, keeps_all, !keeps_all};
+        instances *= (double)memory->fanout.x * memory->fanout.y;
+    }
+    return platform->memory_count;
+}
+
+static void slower(double cycles, const char *name, MerNestBound *bound)
+{
+    if (cycles > bound->cycles) {
+        bound->cycles = cycles;
+        bound->cycles_by = name;
+    }
+}
+
+/* B1. Every level that must hold all tensors reads W and I at least once and takes O once; the
+ * innermost one serves every MAC. */
+static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, int count, double lanes,
+                         MerNestBound *bound)
+{
+    double in = shape->tensors[MER_TENSOR_W].words + shape->tensors[MER_TENSOR_I].words;
+    double out = shape->tensors[MER_TENSOR_O].words;
+    slower(shape->macs / (bound->units * lanes), "compute", bound);
+    for (int l = 0; l < count; l++) {
+        const MerMemory *memory = levels[l].memory;
+        if (!levels[l].keeps_all) {
+            continue;
+        }
+        slower(in / (levels[l].instances * memory->read_words_per_cycle), memory->name, bound);
+        slower(out / (levels[l].instances * memory->write_words_per_cycle), memory->name, bound);
+    }
+    bool serves_macs = levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
+    if (serves_macs) {
+        const MerMemory *memory = levels[0].memory;
+        double reads = 3 * shape->macs - out * bound->reductions;
+        slower(reads / (bound->units * memory->read_words_per_cycle), memory->name, bound);
+        slower(shape->macs / (bound->units * memory->write_words_per_cycle), memory->name, bound);
+    }
+}
+
+/* Least energy of serving the MACs: by the innermost memory if it must keep everything, else by
+ * whatever memory could do it most cheaply per word, multicast to all units below. */
+static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits *levels, int count,
+                                   const MerNestBound *bound)
+{
+    double out = shape->tensors[MER_TENSOR_O].words;
+    double read = INFINITY;
+    double update = INFINITY;
+    double below = 1;
+    for (int l = 0; l < count; l++) {
+        const MerMemory *memory = levels[l].memory;
+        below *= (double)memory->fanout.x * memory->fanout.y;
+        read = fmin(read, memory->read_pj / below);
+        update = fmin(update, memory->update_pj / below);
+        if (levels[l].keeps_all) {
+            break;
+        }
+    }
+    double reads = 3 * shape->macs - out * bound->reductions;
+    return reads * read + shape->macs * update;
+}
+
+/* B4, level by level: each boundary whose child holds everything moves at least Q of its capacity. */
+static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels, int count, double mac_pj,
+                           MerNestBound *bound)
+{
+    double energy = shape->macs * mac_pj + bound_operand_energy(shape, levels, count, bound);
+    double capacity_below = 0;
+    for (int child = 0; child + 1 < count; child++) {
+        const LevelLimits *inner = &levels[child];
+        const LevelLimits *outer = &levels[child + 1];
+        double own = inner->instances * (inner->memory->words / inner->memory->buffers);
+        capacity_below += own;
+        if (!outer->keeps_all) {
+            continue; /* a bypassed parent need not move anything */
+        }
+        MerTrafficBound q = mer_traffic_bound(shape, inner->keeps_all ? own : capacity_below);
+        double written = shape->tensors[MER_TENSOR_O].words;
+        double cheapest = fmin(outer->memory->read_pj, outer->memory->update_pj);
+        bool is_uniform = outer->memory->read_pj == outer->memory->update_pj;
+        energy += is_uniform ? q.total * outer->memory->read_pj
+                             : fmax(q.total * cheapest,
+                                    q.reads * outer->memory->read_pj + written * outer->memory->update_pj);
+        if (inner->keeps_all) {
+            energy += q.reads * inner->memory->write_pj;
+        }
+        bound->outer = q;
+    }
+    return energy;
+}
+
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
+{
+    LevelLimits levels[64];
+    *bound = (MerNestBound){.cycles_by = "compute"};
+    int count = take_levels(platform, levels);
+    int units = 1;
+    for (int m = 0; m < platform->memory_count; m++) {
+        units *= platform->memories[m].fanout.x * platform->memories[m].fanout.y;
+    }
+    bound->units = most_units(shape, platform);
+    bound->reductions = largest_product(shape, shape->reduction, units);
+    bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
+    bound->energy = bound_energy(shape, levels, count, platform->units[0].mac_pj, bound);
+}

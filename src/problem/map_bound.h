@@ -1,0 +1,26 @@
+/* What no loop nest of a layer can beat on a pe-array (map.md 8.2). */
+#ifndef MERCATOR_PROBLEM_MAP_BOUND_H
+#define MERCATOR_PROBLEM_MAP_BOUND_H
+
+#include "mercator/platform.h"
+#include "problem/layer_shape.h"
+
+/* Least words a buffer of some size must exchange with its parent: B2 of map.md. */
+typedef struct MerTrafficBound {
+    double total; /* reads and writes at the parent */
+    double reads; /* W, I and re-read O alone, over their own best tile */
+} MerTrafficBound;
+
+typedef struct MerNestBound { /* of one run of the loops */
+    double cycles, energy;
+    const char *cycles_by; /* "compute" or the memory that limits them */
+    /* the parts, for tests and reports */
+    double          units;      /* U*: most MACs at once */
+    double          reductions; /* largest spatial reduction */
+    MerTrafficBound outer;      /* between the outermost memory and the chip */
+} MerNestBound;
+
+MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words);
+void            mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
+
+#endif

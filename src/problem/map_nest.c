@@ -1,0 +1,386 @@
+/* Knobs of a loop nest and the way from points to nests and back (map.md section 6). Every point
+ * decodes to a nest that covers the layer exactly; whether it fits the machine is the evaluator's
+ * business. */
+#include "problem/map_nest.h"
+
+#include <string.h>
+
+static const char *const place_names[] = {"", ".x", ".y"};
+
+static void add_slots(MerNestSpace *nest, const MerPlatform *platform)
+{
+    for (int l = 0; l < nest->level_count; l++) {
+        const MerFanout *fanout = &platform->memories[nest->level_count - 1 - l].fanout;
+        nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_TEMPORAL};
+        if (fanout->x > 1) {
+            nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_X};
+        }
+        if (fanout->y > 1) {
+            nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_Y};
+        }
+    }
+}
+
+static const char *level_name(const MerNestSpace *nest, const MerPlatform *platform, int level)
+{
+    return platform->memories[nest->level_count - 1 - level].name;
+}
+
+static int divisor_count(int n)
+{
+    int count = 1;
+    for (int p = 2; n > 1; p++) {
+        if ((int64_t)p * p > n) {
+            return count * 2;
+        }
+        int power = 0;
+        for (; n % p == 0; n /= p) {
+            power++;
+        }
+        count *= power + 1;
+    }
+    return count;
+}
+
+/* The divisor of n at `rank` (0 = 1) in ascending order. */
+static int divisor_at(int n, int rank)
+{
+    int below = 0;
+    for (int d = 1; (int64_t)d * d <= n; d++) {
+        if (n % d == 0 && below++ == rank) {
+            return d;
+        }
+    }
+    int from_top = divisor_count(n) - 1 - rank;
+    return n / divisor_at(n, from_top);
+}
+
+static int divisor_rank(int n, int divisor)
+{
+    int rank = 0;
+    for (int d = 1; d < divisor; d++) {
+        rank += n % d == 0;
+    }
+    return rank;
+}
+
+static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
+{
+    int count = 0;
+    for (int i = 0; i < nest->shape.dim_count; i++) {
+        int d = nest->shape.dims[i];
+        int rest = nest->shape.size[d];
+        int position = 0;
+        for (int p = 2; rest > 1; p++) {
+            if ((int64_t)p * p > rest) {
+                p = rest;
+            }
+            for (; rest % p == 0; rest /= p) {
+                nest->dim[count] = d;
+                nest->prime[count] = p;
+                knobs[count++] = (MerKnob){
+                    .name = mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], p, position++),
+                    .kind = MER_KNOB_CATEGORY,
+                    .role = MER_ROLE_TILE,
+                    .level = -1,
+                    .dim = d,
+                    .op = -1,
+                    .choices = nest->slot_count,
+                };
+            }
+        }
+    }
+    return count;
+}
+
+/* Slots of the divisors genome in the order they take their share: fan-outs first, the outermost
+ * temporal slot takes the rest and has no knob. */
+static int divisor_slots(const MerNestSpace *nest, int order[MER_NEST_SLOTS])
+{
+    int count = 0;
+    for (int spatial = 1; spatial >= 0; spatial--) {
+        for (int s = 0; s < nest->slot_count; s++) {
+            bool is_spatial = nest->slots[s].place != MER_PLACE_TEMPORAL;
+            bool takes_rest = !is_spatial && nest->slots[s].level == nest->level_count - 1;
+            if (is_spatial == (spatial == 1) && !takes_rest) {
+                order[count++] = s;
+            }
+        }
+    }
+    return count;
+}
+
+static int add_divisors(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, MerArena *arena)
+{
+    int order[MER_NEST_SLOTS];
+    int slots = divisor_slots(nest, order);
+    int count = 0;
+    for (int i = 0; i < nest->shape.dim_count; i++) {
+        int d = nest->shape.dims[i];
+        for (int s = 0; s < slots; s++) {
+            const MerNestSlot *slot = &nest->slots[order[s]];
+            knobs[count++] = (MerKnob){
+                .name = mer_arena_format(arena, "%s.%c.%s%s", slot->place ? "parallel" : "tile",
+                                         MER_DIM_LETTERS[d], level_name(nest, platform, slot->level),
+                                         place_names[slot->place]),
+                .kind = MER_KNOB_ORDERED,
+                .role = slot->place ? MER_ROLE_PARALLEL : MER_ROLE_TILE,
+                .level = slot->level,
+                .dim = d,
+                .op = -1,
+                .choices = divisor_count(nest->shape.size[d]),
+            };
+        }
+    }
+    return count;
+}
+
+static int add_orders(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, int count, MerArena *arena)
+{
+    memset(nest->order_knob, -1, sizeof nest->order_knob);
+    for (int l = 1; l < nest->level_count; l++) {
+        for (int i = 0; i < nest->shape.dim_count && nest->shape.dim_count > 1; i++) {
+            int d = nest->shape.dims[i];
+            nest->order_knob[l][d] = count;
+            knobs[count++] = (MerKnob){
+                .name = mer_arena_format(arena, "order.%c.%s", MER_DIM_LETTERS[d], level_name(nest, platform, l)),
+                .kind = MER_KNOB_RANK,
+                .role = MER_ROLE_ORDER,
+                .level = l,
+                .dim = d,
+                .op = -1,
+                .choices = nest->shape.dim_count,
+            };
+        }
+    }
+    return count;
+}
+
+static int add_bypasses(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, int count, MerArena *arena)
+{
+    memset(nest->bypass_knob, -1, sizeof nest->bypass_knob);
+    for (int l = 0; l < nest->level_count - 1; l++) {
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            if (!(nest->is_free[l] >> t & 1)) {
+                continue;
+            }
+            nest->bypass_knob[l][t] = count;
+            knobs[count++] = (MerKnob){
+                .name = mer_arena_format(arena, "bypass.%c.%s", MER_TENSOR_LETTERS[t],
+                                         level_name(nest, platform, l)),
+                .kind = MER_KNOB_CATEGORY,
+                .role = MER_ROLE_BYPASS,
+                .level = l,
+                .dim = t,
+                .op = -1,
+                .choices = 2,
+            };
+        }
+    }
+    return count;
+}
+
+static void set_keeps(MerNestSpace *nest, const MerPlatform *platform)
+{
+    unsigned all = (1u << MER_TENSOR_COUNT) - 1;
+    for (int l = 0; l < nest->level_count; l++) {
+        const MerMemory *memory = &platform->memories[nest->level_count - 1 - l];
+        bool is_outermost = l == nest->level_count - 1;
+        nest->keep[l] = is_outermost ? all : memory->keep;
+        nest->is_free[l] = is_outermost ? 0 : all & ~(memory->keep | memory->bypass);
+    }
+}
+
+MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
+                              MerNestGenome genome, MerSpace *space, MerArena *arena, MerError *error)
+{
+    *nest = (MerNestSpace){.op = op, .genome = genome, .level_count = platform->memory_count};
+    if (platform->kind != MER_PLATFORM_PE_ARRAY || platform->memory_count > MER_NEST_LEVELS) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "platform %s: loop nests need a pe-array with at most %d memories, found %s with %d",
+                             platform->name, MER_NEST_LEVELS, mer_platform_kind_name(platform->kind),
+                             platform->memory_count);
+    }
+    MerStatus status = mer_layer_shape_make(op, &nest->shape, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    add_slots(nest, platform);
+    set_keeps(nest, platform);
+    int room = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
+               MER_NEST_LEVELS * MER_TENSOR_COUNT;
+    MerKnob *knobs = MER_ARRAY(arena, MerKnob, room);
+    nest->factor_knobs = genome == MER_GENOME_PRIMES ? add_primes(nest, knobs, arena)
+                                                     : add_divisors(nest, platform, knobs, arena);
+    int count = add_orders(nest, platform, knobs, nest->factor_knobs, arena);
+    count = add_bypasses(nest, platform, knobs, count, arena);
+    *space = (MerSpace){.knob_count = count, .knobs = knobs};
+    return MER_OK;
+}
+
+void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, MerArena *arena)
+{
+    *plan = (MerNestPlan){.op = op, .level_count = level_count};
+    plan->levels = MER_ARRAY(arena, MerNestLevel, level_count);
+    for (int l = 0; l < level_count; l++) {
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            plan->levels[l].temporal[d] = plan->levels[l].x[d] = plan->levels[l].y[d] = 1;
+            plan->levels[l].order[d] = d;
+        }
+        plan->levels[l].keep = (1u << MER_TENSOR_COUNT) - 1;
+    }
+}
+
+static int *slot_factor(MerNestLevel *levels, const MerNestSlot *slot, int dim)
+{
+    MerNestLevel *level = &levels[slot->level];
+    return slot->place == MER_PLACE_TEMPORAL ? &level->temporal[dim]
+           : slot->place == MER_PLACE_X      ? &level->x[dim]
+                                             : &level->y[dim];
+}
+
+static void decode_divisors(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
+{
+    int order[MER_NEST_SLOTS];
+    int slots = divisor_slots(nest, order);
+    int knob = 0;
+    for (int i = 0; i < nest->shape.dim_count; i++) {
+        int d = nest->shape.dims[i];
+        int rest = nest->shape.size[d];
+        int choices = divisor_count(rest);
+        for (int s = 0; s < slots; s++, knob++) {
+            int rank = (int)((int64_t)point[knob] * divisor_count(rest) / choices);
+            int factor = divisor_at(rest, rank);
+            *slot_factor(plan->levels, &nest->slots[order[s]], d) = factor;
+            rest /= factor;
+        }
+        plan->levels[nest->level_count - 1].temporal[d] = rest;
+    }
+}
+
+/* Sorts the dims of a level by their rank knobs; equal ranks keep the order of the dims. */
+static void decode_order(const MerNestSpace *nest, const MerIndex *point, int level, int *order)
+{
+    for (int i = 1; i < MER_DIM_COUNT; i++) {
+        int d = order[i];
+        int knob = nest->order_knob[level][d];
+        MerIndex rank = knob < 0 ? -1 : point[knob];
+        int j = i;
+        for (; j > 0; j--) {
+            int other = nest->order_knob[level][order[j - 1]];
+            if ((other < 0 ? -1 : point[other]) <= rank) {
+                break;
+            }
+            order[j] = order[j - 1];
+        }
+        order[j] = d;
+    }
+}
+
+void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena)
+{
+    mer_nest_plan_make(plan, nest->op, nest->level_count, arena);
+    if (nest->genome == MER_GENOME_DIVISORS) {
+        decode_divisors(nest, point, plan);
+    } else {
+        for (int k = 0; k < nest->factor_knobs; k++) {
+            *slot_factor(plan->levels, &nest->slots[point[k]], nest->dim[k]) *= nest->prime[k];
+        }
+    }
+    for (int l = 0; l < nest->level_count; l++) {
+        decode_order(nest, point, l, plan->levels[l].order);
+        plan->levels[l].keep = nest->keep[l];
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            int knob = nest->bypass_knob[l][t];
+            if (knob >= 0 && point[knob] == 0) {
+                plan->levels[l].keep |= 1u << t;
+            }
+        }
+    }
+}
+
+static bool encode_primes(const MerNestSpace *nest, const MerNestPlan *plan, MerIndex *point)
+{
+    int rest[MER_NEST_SLOTS][MER_DIM_COUNT];
+    for (int s = 0; s < nest->slot_count; s++) {
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            rest[s][d] = *slot_factor(plan->levels, &nest->slots[s], d);
+        }
+    }
+    for (int k = 0; k < nest->factor_knobs; k++) {
+        int s = 0;
+        while (s < nest->slot_count && rest[s][nest->dim[k]] % nest->prime[k] != 0) {
+            s++;
+        }
+        if (s == nest->slot_count) {
+            return false;
+        }
+        rest[s][nest->dim[k]] /= nest->prime[k];
+        point[k] = s;
+    }
+    for (int s = 0; s < nest->slot_count; s++) {
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            if (rest[s][d] != 1) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The smallest index whose share of the divisors left is `rank`. */
+static bool encode_rank(int rank, int left, int choices, MerIndex *index)
+{
+    *index = (MerIndex)(((int64_t)rank * choices + left - 1) / left);
+    return *index < choices && (int64_t)*index * left / choices == rank;
+}
+
+static bool encode_divisors(const MerNestSpace *nest, const MerNestPlan *plan, MerIndex *point)
+{
+    int order[MER_NEST_SLOTS];
+    int slots = divisor_slots(nest, order);
+    int knob = 0;
+    for (int i = 0; i < nest->shape.dim_count; i++) {
+        int d = nest->shape.dims[i];
+        int rest = nest->shape.size[d];
+        int choices = divisor_count(rest);
+        for (int s = 0; s < slots; s++, knob++) {
+            int factor = *slot_factor(plan->levels, &nest->slots[order[s]], d);
+            if (rest % factor != 0 ||
+                !encode_rank(divisor_rank(rest, factor), divisor_count(rest), choices, &point[knob])) {
+                return false;
+            }
+            rest /= factor;
+        }
+        if (plan->levels[nest->level_count - 1].temporal[d] != rest) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space, MerIndex *point)
+{
+    memset(point, 0, (size_t)space->knob_count * sizeof *point);
+    bool fits = nest->genome == MER_GENOME_PRIMES ? encode_primes(nest, plan, point)
+                                                  : encode_divisors(nest, plan, point);
+    for (int l = 0; fits && l < nest->level_count; l++) {
+        int rank = 0;
+        for (int i = 0; i < MER_DIM_COUNT; i++) {
+            int knob = nest->order_knob[l][plan->levels[l].order[i]];
+            if (knob >= 0) {
+                point[knob] = rank++;
+            }
+        }
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            bool is_kept = plan->levels[l].keep >> t & 1;
+            int knob = nest->bypass_knob[l][t];
+            if (knob >= 0) {
+                point[knob] = is_kept ? 0 : 1;
+            } else {
+                fits = fits && is_kept == (nest->keep[l] >> t & 1);
+            }
+        }
+    }
+    return fits;
+}

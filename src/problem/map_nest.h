@@ -1,0 +1,44 @@
+/* The space of loop nests of one layer on one memory hierarchy (map.md section 6), and its points. */
+#ifndef MERCATOR_PROBLEM_MAP_NEST_H
+#define MERCATOR_PROBLEM_MAP_NEST_H
+
+#include "mercator/problem.h"
+#include "problem/layer_shape.h"
+
+enum { MER_NEST_LEVELS = 8, MER_NEST_PRIMES = 31 * 8, MER_NEST_SLOTS = 3 * MER_NEST_LEVELS };
+
+typedef enum MerNestGenome {
+    MER_GENOME_PRIMES,  /* each prime factor of each dim picks a slot */
+    MER_GENOME_DIVISORS /* each slot takes a divisor of what is left of the dim */
+} MerNestGenome;
+
+/* Where a factor can go: the temporal loops of a level, or an axis of the fan-out below it. */
+typedef enum MerNestPlace { MER_PLACE_TEMPORAL, MER_PLACE_X, MER_PLACE_Y } MerNestPlace;
+typedef struct MerNestSlot {
+    int          level;
+    MerNestPlace place;
+} MerNestSlot;
+
+typedef struct MerNestSpace {
+    const MerOp  *op;
+    MerLayerShape shape;
+    MerNestGenome genome;
+    int           level_count; /* innermost first */
+    unsigned      keep[MER_NEST_LEVELS], is_free[MER_NEST_LEVELS]; /* bit per tensor */
+    int           slot_count;
+    MerNestSlot   slots[MER_NEST_SLOTS];
+    int           factor_knobs; /* the first knobs of the space */
+    int           dim[MER_NEST_PRIMES], prime[MER_NEST_PRIMES]; /* primes genome, per knob */
+    int           order_knob[MER_NEST_LEVELS][MER_DIM_COUNT];   /* -1: no knob */
+    int           bypass_knob[MER_NEST_LEVELS][MER_TENSOR_COUNT];
+} MerNestSpace;
+
+MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
+                              MerNestGenome genome, MerSpace *space, MerArena *arena, MerError *error);
+void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena);
+bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space, MerIndex *point);
+
+/* An empty plan: every trip count 1, dims in order, everything kept. */
+void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, MerArena *arena);
+
+#endif
