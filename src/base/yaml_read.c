@@ -1,0 +1,342 @@
+/* Taking values out of a YAML tree, with messages that say where, what and what instead. */
+#include "base/range.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "mercator/option.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_TEXT = 60 };
+
+static bool is_word(const MerYaml *node, const char *const *words)
+{
+    if (node->kind != MER_YAML_SCALAR || node->quoted) {
+        return false;
+    }
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(node->text, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_true(const MerYaml *node)
+{
+    return is_word(node, (const char *const[]){"true", "True", "TRUE", "yes", "on", NULL});
+}
+
+static bool is_false(const MerYaml *node)
+{
+    return is_word(node, (const char *const[]){"false", "False", "FALSE", "no", "off", NULL});
+}
+
+bool mer_yaml_is_null(const MerYaml *node)
+{
+    return is_word(node, (const char *const[]){"", "null", "Null", "NULL", "~", NULL});
+}
+
+/* Numbers and booleans as written, other texts in quotes. */
+static const char *found(const MerYaml *node, char buffer[SHOWN_TEXT + 8])
+{
+    double number;
+    if (node->kind != MER_YAML_SCALAR) {
+        return node->kind == MER_YAML_LIST ? "a list" : "a map";
+    }
+    if (mer_yaml_is_null(node)) {
+        return "nothing";
+    }
+    bool        bare = !node->quoted && (mer_parse_real(node->text, &number) || is_true(node) ||
+                                  is_false(node));
+    const char *quote = bare ? "" : "\"";
+    size_t      length = strlen(node->text), shown = length;
+    if (length > SHOWN_TEXT) {
+        shown = SHOWN_TEXT - 3;
+        while (shown > 0 && ((unsigned char)node->text[shown] & 0xc0) == 0x80) {
+            shown--;
+        }
+    }
+    snprintf(buffer, SHOWN_TEXT + 8, "%s%.*s%s%s", quote, (int)shown, node->text,
+             shown < length ? "..." : "", quote);
+    return buffer;
+}
+
+static const char *path_of(const MerYaml *node)
+{
+    return node->path[0] != '\0' ? node->path : "the document";
+}
+
+MerStatus mer_yaml_error(const MerYaml *node, MerError *error, const char *format, ...)
+{
+    char    text[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return mer_error_set(error, MER_INVALID, "%s:%d:%d: %s", node->file, node->line, node->column,
+                         text);
+}
+
+MerStatus mer_yaml_expected(const MerYaml *node, MerError *error, const char *format, ...)
+{
+    char    text[sizeof error->message], buffer[SHOWN_TEXT + 8];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return mer_yaml_error(node, error, "%s is %s, expected %s", path_of(node), found(node, buffer),
+                          text);
+}
+
+static bool was_asked(const MerYaml *map, const char *key)
+{
+    for (int i = 0; i < map->asked_count; i++) {
+        if (mer_name_equal(map->asked[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remember(MerYaml *map, const char *key)
+{
+    if (was_asked(map, key)) {
+        return;
+    }
+    int count = map->asked_count;
+    if (count == 0 || (count >= 8 && (count & (count - 1)) == 0)) {
+        const char **asked = MER_ARRAY(map->arena, const char *, count == 0 ? 8 : 2 * count);
+        if (count > 0) {
+            memcpy(asked, map->asked, (size_t)count * sizeof *asked);
+        }
+        map->asked = asked;
+    }
+    map->asked[map->asked_count++] = mer_arena_text(map->arena, key);
+}
+
+MerYaml *mer_yaml_get(MerYaml *map, const char *key)
+{
+    if (map->kind != MER_YAML_MAP) {
+        return NULL;
+    }
+    remember(map, key);
+    for (int i = 0; i < map->count; i++) {
+        if (mer_name_equal(map->keys[i], key)) {
+            return map->items[i];
+        }
+    }
+    return NULL;
+}
+
+MerStatus mer_yaml_need(MerYaml *map, const char *key, MerYaml **value, MerError *error)
+{
+    MerStatus status = mer_yaml_check_kind(map, MER_YAML_MAP, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    *value = mer_yaml_get(map, key);
+    if (*value != NULL) {
+        return MER_OK;
+    }
+    const char *near = mer_name_nearest(key, map->keys, map->count);
+    if (near != NULL && !was_asked(map, near)) {
+        return mer_yaml_error(map, error, "%s has no key \"%s\", only \"%s\"", path_of(map), key,
+                              near);
+    }
+    return mer_yaml_error(map, error, "%s has no key \"%s\"", path_of(map), key);
+}
+
+static MerStatus not_in_range(const MerYaml *node, const char *noun, double minimum, double maximum,
+                              MerError *error)
+{
+    char range[96];
+    return mer_yaml_expected(node, error, "%s", mer_range_text(range, noun, minimum, maximum));
+}
+
+MerStatus mer_yaml_real(const MerYaml *node, double minimum, double maximum, double *value,
+                        MerError *error)
+{
+    double number;
+    if (node->kind != MER_YAML_SCALAR || node->quoted || !mer_parse_real(node->text, &number) ||
+        number < minimum || number > maximum) {
+        return not_in_range(node, "a number", minimum, maximum, error);
+    }
+    *value = number;
+    return MER_OK;
+}
+
+MerStatus mer_yaml_int(const MerYaml *node, int64_t minimum, int64_t maximum, int64_t *value,
+                       MerError *error)
+{
+    int64_t number;
+    if (node->kind != MER_YAML_SCALAR || node->quoted || !mer_parse_int(node->text, &number) ||
+        number < minimum || number > maximum) {
+        return not_in_range(node, "an integer", minimum == INT64_MIN ? -INFINITY : (double)minimum,
+                            maximum == INT64_MAX ? INFINITY : (double)maximum, error);
+    }
+    *value = number;
+    return MER_OK;
+}
+
+MerStatus mer_yaml_bool(const MerYaml *node, bool *value, MerError *error)
+{
+    if (!is_true(node) && !is_false(node)) {
+        return mer_yaml_expected(node, error, "true or false");
+    }
+    *value = is_true(node);
+    return MER_OK;
+}
+
+MerStatus mer_yaml_text(const MerYaml *node, const char **value, MerError *error)
+{
+    if (node->kind != MER_YAML_SCALAR || mer_yaml_is_null(node)) {
+        return mer_yaml_expected(node, error, "a text");
+    }
+    *value = node->text;
+    return MER_OK;
+}
+
+MerStatus mer_yaml_get_real(MerYaml *map, const char *key, double minimum, double maximum,
+                            double *value, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(map, key);
+    return node == NULL ? MER_OK : mer_yaml_real(node, minimum, maximum, value, error);
+}
+
+MerStatus mer_yaml_get_int(MerYaml *map, const char *key, int64_t minimum, int64_t maximum,
+                           int64_t *value, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(map, key);
+    return node == NULL ? MER_OK : mer_yaml_int(node, minimum, maximum, value, error);
+}
+
+MerStatus mer_yaml_get_bool(MerYaml *map, const char *key, bool *value, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(map, key);
+    return node == NULL ? MER_OK : mer_yaml_bool(node, value, error);
+}
+
+MerStatus mer_yaml_get_text(MerYaml *map, const char *key, const char **value, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(map, key);
+    return node == NULL ? MER_OK : mer_yaml_text(node, value, error);
+}
+
+/* "a, b or c", cut where the buffer ends. */
+static void join_words(char *buffer, size_t size, const char *const *words, int count)
+{
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < count && length < size; i++) {
+        const char *between = i == 0 ? "" : i == count - 1 ? " or " : ", ";
+        length += (size_t)snprintf(buffer + length, size - length, "%s%s", between, words[i]);
+    }
+}
+
+MerStatus mer_yaml_word(const MerYaml *node, const char *const *words, int count, int *value,
+                        MerError *error)
+{
+    char list[300];
+    join_words(list, sizeof list, words, count);
+    if (node->kind != MER_YAML_SCALAR) {
+        return mer_yaml_expected(node, error, "%s", list);
+    }
+    for (int i = 0; i < count; i++) {
+        if (mer_name_equal(node->text, words[i])) {
+            *value = i;
+            return MER_OK;
+        }
+    }
+    const char *near = mer_name_nearest(node->text, words, count);
+    return mer_yaml_expected(node, error, "%s%s%s%s", list, near ? ", did you mean \"" : "",
+                             near ? near : "", near ? "\"" : "");
+}
+
+MerStatus mer_yaml_check_kind(const MerYaml *node, MerYamlKind kind, MerError *error)
+{
+    static const char *const names[] = {"a single value", "a list", "a map"};
+    return node->kind == kind ? MER_OK : mer_yaml_expected(node, error, "%s", names[kind]);
+}
+
+static MerStatus unknown_key(const MerYaml *map, int index, MerError *error)
+{
+    char        expected[300];
+    const char *key = map->keys[index];
+    const char *near = mer_name_nearest(key, map->asked, map->asked_count);
+    bool        is_root = map->path[0] == '\0';
+    if (near != NULL) {
+        snprintf(expected, sizeof expected, ", did you mean \"%s\"", near);
+    } else if (map->asked_count > 0) {
+        snprintf(expected, sizeof expected, ", expected ");
+        join_words(expected + 11, sizeof expected - 11, map->asked, map->asked_count);
+    } else {
+        snprintf(expected, sizeof expected, ", expected no keys");
+    }
+    return mer_error_set(error, MER_INVALID, "%s:%d:%d: unknown key \"%.80s\"%s%s%s", map->file,
+                         map->key_lines[index], map->key_columns[index], key,
+                         is_root ? "" : " in ", map->path, expected);
+}
+
+/* Two spellings of one key, `a-b` and `a_b`: one of them would be ignored in silence. */
+static MerStatus check_spellings(const MerYaml *map, MerError *error)
+{
+    for (int i = 0; i < map->asked_count; i++) {
+        int first = -1;
+        for (int j = 0; j < map->count; j++) {
+            if (!mer_name_equal(map->keys[j], map->asked[i])) {
+                continue;
+            }
+            if (first >= 0) {
+                return mer_error_set(error, MER_INVALID,
+                                     "%s:%d:%d: double key \"%.80s\", first at %d:%d", map->file,
+                                     map->key_lines[j], map->key_columns[j], map->keys[j],
+                                     map->key_lines[first], map->key_columns[first]);
+            }
+            first = j;
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_yaml_finish(MerYaml *map, MerError *error)
+{
+    MerStatus status = mer_yaml_check_kind(map, MER_YAML_MAP, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    for (int i = 0; i < map->count; i++) {
+        if (!was_asked(map, map->keys[i])) {
+            return unknown_key(map, i, error);
+        }
+    }
+    return check_spellings(map, error);
+}
+
+MerStatus mer_yaml_format(MerYaml *root, const char *noun, int version, MerError *error)
+{
+    MerYaml    *node;
+    int64_t     found_version;
+    char        prefix[64];
+    const char *text = NULL;
+    MerStatus   status = mer_yaml_need(root, "format", &node, error);
+    if (status == MER_OK) {
+        status = mer_yaml_text(node, &text, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    snprintf(prefix, sizeof prefix, "mercator-%s/", noun);
+    size_t length = strlen(prefix);
+    if (strncmp(text, prefix, length) != 0 || strspn(text + length, "0123456789") == 0 ||
+        !mer_parse_int(text + length, &found_version) || found_version < 1) {
+        return mer_yaml_expected(node, error, "%s%d", prefix, version);
+    }
+    if (found_version > version) {
+        return mer_yaml_expected(node, error, "%s%d or lower: version %s is newer than version %d",
+                                 prefix, version, text + length, version);
+    }
+    return MER_OK;
+}
