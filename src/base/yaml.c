@@ -219,10 +219,15 @@ static void take_tag(Builder *builder, struct fy_event *event, MerYaml *node)
 
 static MerStatus on_scalar(Builder *builder, struct fy_event *event)
 {
-    struct fy_token *token = fy_event_get_token(event);
-    MerStatus        status = MER_OK;
-    bool             quoted = token != NULL && fy_token_scalar_style(token) != FYSS_PLAIN;
-    const char      *text = token_text(builder, token, builder->arena, &status);
+    struct fy_token     *token = fy_event_get_token(event);
+    enum fy_scalar_style style = token == NULL ? FYSS_PLAIN : fy_token_scalar_style(token);
+    MerStatus            status = MER_OK;
+    bool                 quoted = style != FYSS_PLAIN;
+    /* libfyaml puts the place behind the opening quote. */
+    if (builder->column > 1 && (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED)) {
+        builder->column--;
+    }
+    const char *text = token_text(builder, token, builder->arena, &status);
     if (status != MER_OK) {
         return status;
     }
@@ -275,6 +280,7 @@ static MerStatus on_alias(Builder *builder, struct fy_event *event)
     MerStatus   status = MER_OK;
     const char *name =
         token_text(builder, fy_event_get_token(event), builder->scratch, &status);
+    builder->column -= builder->column > 1; /* libfyaml puts the place behind the star */
     if (expects_key(builder)) {
         return fail(builder, builder->line, builder->column, "a key is the alias *%s, expected a word",
                     name);
