@@ -3,6 +3,7 @@
 #include "graph/derive.h"
 
 #include "base/text.h"
+#include "graph/order.h"
 
 #include <string.h>
 
@@ -80,6 +81,44 @@ static MerStatus check_inputs_exist(const MerGraph *graph, MerError *error)
                                      value->name);
         }
     }
+    return MER_OK;
+}
+
+static const char *op_name(const void *graph, int op)
+{
+    return ((const MerGraph *)graph)->ops[op].name;
+}
+
+static void apply_order(MerGraph *graph, const int *order, MerArena *scratch)
+{
+    MerOp *old = MER_ARRAY(scratch, MerOp, graph->op_count);
+    if (graph->op_count > 0)
+        memcpy(old, graph->ops, (size_t)graph->op_count * sizeof *old);
+    for (int i = 0; i < graph->op_count; i++) {
+        graph->ops[i] = old[order[i]];
+        for (int k = 0; k < graph->ops[i].output_count; k++)
+            graph->values[graph->ops[i].outputs[k]].producer = i;
+    }
+}
+
+static MerStatus sort_ops(MerGraph *graph, MerArena *scratch, MerError *error)
+{
+    int *first = MER_ARRAY(scratch, int, graph->op_count + 1);
+    for (int i = 0; i < graph->op_count; i++)
+        first[i + 1] = first[i] + graph->ops[i].input_count;
+    int *before = MER_ARRAY(scratch, int, first[graph->op_count] + 1);
+    for (int i = 0; i < graph->op_count; i++) {
+        for (int k = 0; k < graph->ops[i].input_count; k++)
+            before[first[i] + k] = graph->values[graph->ops[i].inputs[k]].producer;
+    }
+    int *order = MER_ARRAY(scratch, int, graph->op_count + 1);
+    int cycle_length;
+    if (!mer_order_stable(graph->op_count, first, before, order, &cycle_length)) {
+        char names[350];
+        mer_order_cycle_text(names, sizeof names, order, cycle_length, op_name, graph);
+        return mer_error_set(error, MER_INVALID, "the operators %s form a cycle", names);
+    }
+    apply_order(graph, order, scratch);
     return MER_OK;
 }
 
@@ -247,13 +286,14 @@ MerStatus mer_graph_finish(MerGraph *graph, MerError *error)
         status = find_producers(graph, error);
     if (status == MER_OK)
         status = check_inputs_exist(graph, error);
-    if (status == MER_OK)
-        status = mer_graph_sort(graph, error);
     if (status != MER_OK)
         return status;
     MerArena *scratch = mer_arena_new();
-    link_consumers(graph, scratch);
-    status = count(graph, scratch, error);
+    status = sort_ops(graph, scratch, error);
+    if (status == MER_OK) {
+        link_consumers(graph, scratch);
+        status = count(graph, scratch, error);
+    }
     if (status == MER_OK)
         group_layers(graph, scratch);
     mer_arena_free(scratch);

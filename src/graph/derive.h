@@ -11,10 +11,6 @@
  * derived. */
 MerStatus mer_graph_check_ops(const MerGraph *graph, MerError *error);
 
-/* Brings the operators into a stable topological order. Needs the values' producers and renumbers
- * them. A cycle is an error that names its operators. */
-MerStatus mer_graph_sort(MerGraph *graph, MerError *error);
-
 /* elements and bytes of a value; false if they overflow or a size is negative. Rank -1 gives 0. */
 bool mer_value_measure(const MerValue *value, int64_t *elements, int64_t *bytes);
 

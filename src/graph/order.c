@@ -1,45 +1,43 @@
-/* Topological order (Kahn), stable: among the operators that are ready, the one that stood first
- * in the file goes first, so a sorted graph keeps its order. A heap holds the ready ones. */
-#include "graph/derive.h"
+/* Topological order (Kahn's method), stable: a heap holds the items that are ready, and the one
+ * that stood first goes first. Time is linear in the edges plus n log n. */
+#include "graph/order.h"
+
+#include "mercator/arena.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Sorter {
-    const MerGraph *graph;
-    int *open;  /* per operator: inputs whose producer is not placed yet */
-    int *first; /* per operator, +1: where its readers begin in `readers` */
+    int count;
+    const int *first, *before;
+    int *open;         /* per item: predecessors that are not placed yet */
+    int *reader_first; /* per item, +1: where its readers begin in `readers` */
     int *readers;
-    int *heap; /* ready operators, smallest on top */
+    int *heap; /* ready items, smallest on top */
     int heap_count;
-    int *order; /* old indices in new order */
+    int *order;
     int order_count;
 } Sorter;
 
-static int producer_of(const MerGraph *graph, const MerOp *op, int input)
+static bool is_sorted(int count, const int *first, const int *before)
 {
-    return graph->values[op->inputs[input]].producer;
-}
-
-static bool is_sorted(const MerGraph *graph)
-{
-    for (int i = 0; i < graph->op_count; i++) {
-        for (int k = 0; k < graph->ops[i].input_count; k++) {
-            if (producer_of(graph, &graph->ops[i], k) >= i)
+    for (int i = 0; i < count; i++) {
+        for (int k = first[i]; k < first[i + 1]; k++) {
+            if (before[k] >= i)
                 return false;
         }
     }
     return true;
 }
 
-static void push(Sorter *sorter, int op)
+static void push(Sorter *sorter, int item)
 {
     int at = sorter->heap_count++;
-    while (at > 0 && sorter->heap[(at - 1) / 2] > op) {
+    while (at > 0 && sorter->heap[(at - 1) / 2] > item) {
         sorter->heap[at] = sorter->heap[(at - 1) / 2];
         at = (at - 1) / 2;
     }
-    sorter->heap[at] = op;
+    sorter->heap[at] = item;
 }
 
 static int pop(Sorter *sorter)
@@ -62,116 +60,108 @@ static int pop(Sorter *sorter)
     return top;
 }
 
-/* Lists the readers of every operator, one entry per edge. */
+/* Turns the lists of predecessors round: who reads each item. */
 static void list_readers(Sorter *sorter, MerArena *scratch)
 {
-    const MerGraph *graph = sorter->graph;
-    int edges = 0;
-    for (int i = 0; i < graph->op_count; i++) {
-        for (int k = 0; k < graph->ops[i].input_count; k++) {
-            int producer = producer_of(graph, &graph->ops[i], k);
-            if (producer < 0)
+    int edge_count = sorter->first[sorter->count];
+    for (int i = 0; i < sorter->count; i++) {
+        for (int k = sorter->first[i]; k < sorter->first[i + 1]; k++) {
+            if (sorter->before[k] < 0)
                 continue;
             sorter->open[i]++;
-            sorter->first[producer + 1]++;
-            edges++;
+            sorter->reader_first[sorter->before[k] + 1]++;
         }
     }
-    sorter->readers = MER_ARRAY(scratch, int, edges + 1);
-    int *next = MER_ARRAY(scratch, int, graph->op_count + 1);
-    for (int i = 0; i < graph->op_count; i++) {
-        sorter->first[i + 1] += sorter->first[i];
-        next[i] = sorter->first[i];
+    sorter->readers = MER_ARRAY(scratch, int, edge_count + 1);
+    int *next = MER_ARRAY(scratch, int, sorter->count + 1);
+    for (int i = 0; i < sorter->count; i++) {
+        sorter->reader_first[i + 1] += sorter->reader_first[i];
+        next[i] = sorter->reader_first[i];
     }
-    for (int i = 0; i < graph->op_count; i++) {
-        for (int k = 0; k < graph->ops[i].input_count; k++) {
-            int producer = producer_of(graph, &graph->ops[i], k);
-            if (producer >= 0)
-                sorter->readers[next[producer]++] = i;
+    for (int i = 0; i < sorter->count; i++) {
+        for (int k = sorter->first[i]; k < sorter->first[i + 1]; k++) {
+            if (sorter->before[k] >= 0)
+                sorter->readers[next[sorter->before[k]]++] = i;
         }
     }
 }
 
 static void place_ready(Sorter *sorter)
 {
-    for (int i = 0; i < sorter->graph->op_count; i++) {
+    for (int i = 0; i < sorter->count; i++) {
         if (sorter->open[i] == 0)
             push(sorter, i);
     }
     while (sorter->heap_count > 0) {
-        int op = pop(sorter);
-        sorter->order[sorter->order_count++] = op;
-        for (int k = sorter->first[op]; k < sorter->first[op + 1]; k++) {
+        int item = pop(sorter);
+        sorter->order[sorter->order_count++] = item;
+        for (int k = sorter->reader_first[item]; k < sorter->reader_first[item + 1]; k++) {
             if (--sorter->open[sorter->readers[k]] == 0)
                 push(sorter, sorter->readers[k]);
         }
     }
 }
 
-/* Walks producers among the unplaced operators until one comes up twice: that is a cycle. */
-static MerStatus report_cycle(const Sorter *sorter, MerArena *scratch, MerError *error)
+/* Walks predecessors among the items that were never ready until one comes up twice. */
+static int find_cycle(const Sorter *sorter, MerArena *scratch)
 {
-    const MerGraph *graph = sorter->graph;
-    int *step = MER_ARRAY(scratch, int, graph->op_count); /* 1 + when it was visited */
-    int *path = MER_ARRAY(scratch, int, graph->op_count + 1);
+    int *step = MER_ARRAY(scratch, int, sorter->count); /* 1 + when it was visited */
+    int *path = MER_ARRAY(scratch, int, sorter->count);
     int length = 0, at = 0;
     while (sorter->open[at] == 0)
         at++;
     while (step[at] == 0) {
         path[length++] = at;
         step[at] = length;
-        for (int k = 0; k < graph->ops[at].input_count; k++) {
-            int producer = producer_of(graph, &graph->ops[at], k);
-            if (producer >= 0 && sorter->open[producer] > 0) {
-                at = producer;
-                break;
-            }
-        }
-    }
-    char names[300] = "";
-    int shown = 0;
-    for (int i = length - 1; i >= step[at] - 1 && shown < 4; i--, shown++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "\"%.60s\" -> ", graph->ops[path[i]].name);
+        int k = sorter->first[at];
+        while (sorter->before[k] < 0 || sorter->open[sorter->before[k]] == 0)
+            k++;
+        at = sorter->before[k];
     }
     int cycle_length = length - (step[at] - 1);
-    if (shown < cycle_length)
-        return mer_error_set(error, MER_INVALID, "the operators %s... (%d in all) form a cycle",
-                             names, cycle_length);
-    return mer_error_set(error, MER_INVALID, "the operators %s\"%.60s\" form a cycle", names,
-                         graph->ops[path[length - 1]].name);
+    for (int i = 0; i < cycle_length; i++)
+        sorter->order[i] = path[length - 1 - i];
+    return cycle_length;
 }
 
-static void apply_order(MerGraph *graph, const int *order, MerArena *scratch)
+bool mer_order_stable(int count, const int *first, const int *before, int *order, int *cycle_length)
 {
-    MerOp *old = MER_ARRAY(scratch, MerOp, graph->op_count);
-    memcpy(old, graph->ops, (size_t)graph->op_count * sizeof *old);
-    for (int i = 0; i < graph->op_count; i++) {
-        graph->ops[i] = old[order[i]];
-        for (int k = 0; k < graph->ops[i].output_count; k++)
-            graph->values[graph->ops[i].outputs[k]].producer = i;
+    *cycle_length = 0;
+    if (is_sorted(count, first, before)) {
+        for (int i = 0; i < count; i++)
+            order[i] = i;
+        return true;
     }
-}
-
-MerStatus mer_graph_sort(MerGraph *graph, MerError *error)
-{
-    if (is_sorted(graph))
-        return MER_OK;
     MerArena *scratch = mer_arena_new();
     Sorter sorter = {
-        .graph = graph,
-        .open = MER_ARRAY(scratch, int, graph->op_count),
-        .first = MER_ARRAY(scratch, int, graph->op_count + 1),
-        .heap = MER_ARRAY(scratch, int, graph->op_count),
-        .order = MER_ARRAY(scratch, int, graph->op_count),
+        .count = count,
+        .first = first,
+        .before = before,
+        .open = MER_ARRAY(scratch, int, count),
+        .reader_first = MER_ARRAY(scratch, int, count + 1),
+        .heap = MER_ARRAY(scratch, int, count),
+        .order = order,
     };
     list_readers(&sorter, scratch);
     place_ready(&sorter);
-    MerStatus status = MER_OK;
-    if (sorter.order_count < graph->op_count)
-        status = report_cycle(&sorter, scratch, error);
-    else
-        apply_order(graph, sorter.order, scratch);
+    if (sorter.order_count < count)
+        *cycle_length = find_cycle(&sorter, scratch);
     mer_arena_free(scratch);
-    return status;
+    return *cycle_length == 0;
+}
+
+void mer_order_cycle_text(char *text, size_t size, const int *cycle, int cycle_length,
+                          const char *(*name_of)(const void *items, int item), const void *items)
+{
+    enum { SHOWN = 4 };
+    text[0] = '\0';
+    for (int i = 0; i < cycle_length && i < SHOWN; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "\"%.60s\" -> ", name_of(items, cycle[i]));
+    }
+    size_t used = strlen(text);
+    if (cycle_length > SHOWN)
+        snprintf(text + used, size - used, "... (%d in all)", cycle_length);
+    else
+        snprintf(text + used, size - used, "\"%.60s\"", name_of(items, cycle[0]));
 }
