@@ -1,0 +1,86 @@
+// Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds.
+import { lineChart, livingChart } from "./chart.js";
+import { checkbox, h, panel, select } from "./dom.js";
+import { bestAt, ratioOf } from "./run.js";
+import { metricText, natural, percent, text } from "./units.js";
+
+const GRID_POINTS = 320;
+
+/** Evaluation counts spread evenly on a log axis: 1, 2, 3, ... , last. */
+export function logGrid(last, size = GRID_POINTS) {
+  const grid = new Set([1, last]);
+  for (let step = 0; step < size; step++) grid.add(Math.max(1, Math.round(last ** (step / (size - 1)))));
+  return [...grid].sort((a, b) => a - b);
+}
+
+/** Score over its task's bound (or, without one, over its own best): 1 is the end of the road. */
+export function ratioCurve(task, grid, objective) {
+  const bound = task.bound.value ?? task.best.score;
+  return grid.map((x) => ratioOf(bestAt(task.curve, x), bound, objective));
+}
+
+export function geometricMean(curves, size) {
+  return Array.from({ length: size }, (_, at) => {
+    let sum = 0;
+    for (const curve of curves) {
+      if (curve[at] === null) return null;
+      sum += Math.log(curve[at]);
+    }
+    return Math.exp(sum / curves.length);
+  });
+}
+
+export function curvesPanel(run, state) {
+  const withCurve = run.tasks.filter((task) => task.curve.length > 0);
+  const several = withCurve.length > 1;
+  const view = { mode: several ? "all" : "task", isLogX: true, isLogY: true };
+  const box = h("div", { class: "chart", "data-testid": "curves" });
+  const draw = livingChart(box, () => view.mode === "all" ? drawAll(box, run, withCurve, state.task, view)
+    : drawTask(box, run, run.tasks[state.task], view));
+  state.onTask(draw);
+  const tools = [
+    several && select("Curves shown", [["all", "All tasks"], ["task", "Selected task"]], view.mode, (mode) => {
+      view.mode = mode;
+      draw();
+    }),
+    checkbox("log x", view.isLogX, (on) => { view.isLogX = on; draw(); }),
+    checkbox("log y", view.isLogY, (on) => { view.isLogY = on; draw(); }),
+  ].filter(Boolean);
+  return panel({ id: "curves-panel", title: "Best so far", tools, wide: true,
+    hint: several ? "How fast each task approached the limit no plan can beat (1 = at the bound)."
+      : "Best score found against the number of evaluations." }, box);
+}
+
+function drawAll(box, run, tasks, selected, view) {
+  const grid = logGrid(Math.max(...tasks.map((task) => task.curve.at(-1)[0])));
+  const curves = tasks.map((task) => ratioCurve(task, grid, run.objective));
+  const lines = tasks.map((task, at) => ({ name: task.name, ys: curves[at], width: task.index === selected ? 2 : 1,
+    variable: task.index === selected ? "accent" : "curve-quiet", isMain: task.index === selected }));
+  lines.push({ name: "geometric mean", ys: geometricMean(curves, grid.length), variable: "ink", width: 2.25, isMain: true });
+  lines.push({ name: "bound", ys: grid.map(() => 1), variable: "bound", width: 1.25, dash: [6, 4], isStraight: true, isHidden: true });
+  const ends = curves.map((curve) => curve.at(-1)).filter((value) => value !== null);
+  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => text(x),
+    formatY: (y) => `${Number(y.toPrecision(3))}×`, formatValue: (y) => `${y.toPrecision(4)} × bound`,
+    hint: `Black: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}. Dashed: bound.`,
+    label: `Best score over bound against evaluations for ${tasks.length} tasks; at the end between `
+      + `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)} above the bound` });
+}
+
+function drawTask(box, run, task, view) {
+  const curve = task.curve;
+  if (curve.length === 0) {
+    box.replaceChildren(h("p", { class: "empty" }, "No feasible trial of this task yet."));
+    return { destroy() {} };
+  }
+  const xs = curve.map((point) => point[0]);
+  const lines = [{ name: "best", ys: curve.map((point) => natural(point[1], run.objective)), variable: "accent", width: 2,
+    points: curve.length < 80 }];
+  if (task.bound.value !== null)
+    lines.push({ name: `bound (${task.bound.kind})`, ys: xs.map(() => natural(task.bound.value, run.objective)),
+      variable: "bound", width: 1.25, dash: [6, 4], isStraight: true });
+  return lineChart(box, xs, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => text(x),
+    formatY: (y) => metricText(y, run.objective), hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
+    label: `Best ${run.objective} of ${task.name} against evaluations, from `
+      + `${metricText(natural(curve[0][1], run.objective), run.objective)} to `
+      + `${metricText(natural(curve.at(-1)[1], run.objective), run.objective)}` });
+}

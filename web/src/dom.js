@@ -1,0 +1,92 @@
+// Elements as expressions: h("td", {class: "number"}, text). Text is always set as text.
+const SVG_TAGS = new Set(["svg", "g", "path", "rect", "line", "text", "circle", "title", "defs", "marker",
+  "polyline"]);
+
+// Asked from the parser, so that the page holds no address at all.
+const SVG_SPACE = (() => {
+  const template = document.createElement("template");
+  template.innerHTML = "<svg></svg>";
+  return template.content.firstChild.namespaceURI;
+})();
+
+export function h(tag, attributes = {}, ...children) {
+  const element = SVG_TAGS.has(tag) ? document.createElementNS(SVG_SPACE, tag)
+    : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style" && typeof value === "object") setStyle(element, value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined
+    && child !== false));
+  return element;
+}
+
+function setStyle(element, style) {
+  for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value);
+}
+
+/** A section with a heading; `tools` are the controls at its right. */
+export function panel({ title, hint, id, tools = [], wide = false }, ...children) {
+  const heading = `${id}-title`;
+  return h("section", { class: wide ? "panel wide" : "panel", id, "aria-labelledby": heading },
+    h("header", { class: "panel-head" },
+      h("div", {}, h("h2", { id: heading }, title), hint && h("p", { class: "hint" }, hint)),
+      tools.length > 0 && h("div", { class: "tools" }, tools)),
+    ...children);
+}
+
+export function checkbox(label, checked, onchange) {
+  const input = h("input", { type: "checkbox", onchange: () => onchange(input.checked) });
+  input.checked = checked;
+  return h("label", { class: "check" }, input, label);
+}
+
+export function select(label, options, value, onchange) {
+  const element = h("select", { "aria-label": label, onchange: () => onchange(element.value) },
+    options.map(([key, text]) => h("option", { value: key }, text)));
+  element.value = String(value);
+  return element;
+}
+
+/** A canvas of the width of its box that draws itself again when box or theme change. */
+export function canvas(height, label, draw) {
+  const element = h("canvas", { role: "img", "aria-label": label });
+  const box = h("div", { class: "canvas-box" }, element);
+  const paint = () => {
+    const width = box.clientWidth;
+    if (!width) return;
+    const scale = globalThis.devicePixelRatio || 1;
+    element.width = Math.round(width * scale);
+    element.height = Math.round(height * scale);
+    element.style.width = `${width}px`;
+    element.style.height = `${height}px`;
+    const context = element.getContext("2d");
+    context.scale(scale, scale);
+    draw(context, width, height);
+  };
+  watch(box, paint);
+  return { box, element, paint };
+}
+
+/** Calls `paint` when the box gets its size, changes its width, or the theme changes. */
+export function watch(box, paint) {
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    if (box.clientWidth === width) return;
+    width = box.clientWidth;
+    paint();
+  });
+  observer.observe(box);
+  document.addEventListener("themechange", () => box.isConnected && paint());
+}
+
+export function color(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+export const PALETTE_SIZE = 8;
+export const categoryVariable = (index) => `series-${(index % PALETTE_SIZE) + 1}`;
+export const category = (index) => color(categoryVariable(index));
+export const categoryCss = (index) => `var(--${categoryVariable(index)})`;

@@ -1,0 +1,110 @@
+// One run as the panels want it: header, summary, curves and notes joined per task.
+import { isMaximised, isMetric, natural } from "./units.js";
+
+const named = (value) => typeof value === "string" ? { name: value } : value ?? {};
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+export function openRun(raw) {
+  const header = raw.header ?? {};
+  const summary = raw.summary ?? {};
+  const objective = summary.objective ?? header.objective ?? "score";
+  const run = {
+    raw, header, summary, objective,
+    name: raw.name ?? "run",
+    isFinished: Boolean(raw.summary),
+    problem: named(header.problem ?? summary.problem),
+    workload: named(header.workload ?? summary.workload),
+    platform: named(header.platform ?? summary.platform),
+    evaluator: named(header.evaluator ?? summary.evaluator),
+    optimizer: named(header.optimizer ?? summary.optimizer),
+    seed: header.seed ?? summary.seed,
+    budget: header.budget ?? summary.budget,
+    notes: raw.notes ?? [],
+    infeasible: raw.infeasible ?? { count: 0, reasons: {} },
+    trials: raw.trials ?? 0,
+  };
+  run.tasks = openTasks(run);
+  run.best = summary.best ?? (run.tasks.length === 1 ? run.tasks[0].best : { feasible: false });
+  run.bound = completeBound(summary.bound ?? (run.tasks.length === 1 ? run.tasks[0].bound : null), run.best.score, objective);
+  run.reference = summary.reference ?? null;
+  run.evaluations = summary.evaluations ?? run.trials;
+  run.infeasibleCount = summary.infeasible?.count ?? run.infeasible.count ?? 0;
+  run.reasons = summary.infeasible?.reasons ?? run.infeasible.reasons ?? {};
+  run.metrics = metricColumns(run.tasks, objective);
+  return run;
+}
+
+function openTasks(run) {
+  const { header, summary, raw } = run;
+  const declared = header.tasks ?? [];
+  const results = summary.tasks ?? [];
+  const size = Math.max(declared.length, results.length, 1);
+  return Array.from({ length: size }, (_, index) => {
+    const about = declared[index] ?? {};
+    // A run with one task may leave its list out: the summary itself is the task's result.
+    const result = results[index] ?? (size === 1 ? summary : {});
+    const curve = (raw.curves ?? []).find((one) => one.task === index)?.points ?? [];
+    const last = curve.at(-1);
+    const best = result.best ?? (last ? { score: last[1], feasible: true } : { feasible: false });
+    return {
+      index, curve, best,
+      name: about.name ?? result.name ?? `task ${index}`,
+      count: about.count ?? result.count ?? 1,
+      macs: about.macs, knobs: about.knobs, log10Size: about.log10_size,
+      evaluations: result.evaluations ?? last?.[0],
+      bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
+      plan: (raw.plans ?? []).find((one) => one.task === index) ?? null,
+    };
+  });
+}
+
+function completeBound(bound, score, objective) {
+  if (!bound || !isNumber(bound.value)) return { kind: "none", value: null, gap: null, proven: false };
+  return { ...bound, gap: bound.gap ?? gapOf(score, bound.value, objective), proven: bound.proven ?? false };
+}
+
+/** value/bound - 1, or bound/value - 1 for a maximised objective; null when it means nothing. */
+export function gapOf(score, bound, objective) {
+  const ratio = ratioOf(score, bound, objective);
+  return ratio === null ? null : Math.max(0, ratio - 1);
+}
+
+export function ratioOf(score, bound, objective) {
+  if (!isNumber(score) || !isNumber(bound)) return null;
+  const value = natural(score, objective);
+  const limit = natural(bound, objective);
+  const [above, below] = isMaximised(objective) ? [limit, value] : [value, limit];
+  return below > 0 && above > 0 ? above / below : null;
+}
+
+function metricColumns(tasks, objective) {
+  const found = new Set();
+  for (const task of tasks)
+    for (const [name, value] of Object.entries(task.best)) if (isNumber(value) && isMetric(name)) found.add(name);
+  const preferred = ["cycles", "latency", "makespan", "period", "throughput", "energy", "edp"];
+  const rank = (name) => {
+    const place = preferred.indexOf(name);
+    return place < 0 ? preferred.length : place;
+  };
+  const names = [...found].sort((a, b) => rank(a) - rank(b)).slice(0, 6);
+  return names.length > 0 ? names : isMetric(objective) ? [objective] : [];
+}
+
+/** Notes of this name for one task, or for the whole run (task absent, null or negative). */
+export function notesFor(run, name, task) {
+  const matches = run.notes.filter((note) => note.name === name);
+  const own = matches.filter((note) => note.task === task);
+  return own.length > 0 ? own : matches.filter((note) => !isNumber(note.task) || note.task < 0);
+}
+
+/** Best score at an evaluation count, or null before the first feasible trial. */
+export function bestAt(curve, evaluations) {
+  let low = 0;
+  let high = curve.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (curve[middle][0] <= evaluations) low = middle + 1;
+    else high = middle;
+  }
+  return low > 0 ? curve[low - 1][1] : null;
+}
