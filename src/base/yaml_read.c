@@ -1,5 +1,5 @@
 /* Taking values out of a YAML tree, with messages that say where, what and what instead. */
-#include "base/range.h"
+#include "base/expect.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "mercator/option.h"
@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SHOWN_TEXT = 60 };
 
 static bool is_word(const MerYaml *node, const char *const *words)
 {
@@ -40,7 +38,7 @@ bool mer_yaml_is_null(const MerYaml *node)
 }
 
 /* Numbers and booleans as written, other texts in quotes. */
-static const char *found(const MerYaml *node, char buffer[SHOWN_TEXT + 8])
+static const char *found(const MerYaml *node, char buffer[MER_SHOWN_SIZE])
 {
     double number;
     if (node->kind != MER_YAML_SCALAR) {
@@ -49,19 +47,9 @@ static const char *found(const MerYaml *node, char buffer[SHOWN_TEXT + 8])
     if (mer_yaml_is_null(node)) {
         return "nothing";
     }
-    bool        bare = !node->quoted && (mer_parse_real(node->text, &number) || is_true(node) ||
-                                  is_false(node));
-    const char *quote = bare ? "" : "\"";
-    size_t      length = strlen(node->text), shown = length;
-    if (length > SHOWN_TEXT) {
-        shown = SHOWN_TEXT - 3;
-        while (shown > 0 && ((unsigned char)node->text[shown] & 0xc0) == 0x80) {
-            shown--;
-        }
-    }
-    snprintf(buffer, SHOWN_TEXT + 8, "%s%.*s%s%s", quote, (int)shown, node->text,
-             shown < length ? "..." : "", quote);
-    return buffer;
+    bool bare = !node->quoted &&
+                (mer_parse_real(node->text, &number) || is_true(node) || is_false(node));
+    return mer_shown_text(buffer, node->text, bare);
 }
 
 static const char *path_of(const MerYaml *node)
@@ -82,7 +70,7 @@ MerStatus mer_yaml_error(const MerYaml *node, MerError *error, const char *forma
 
 MerStatus mer_yaml_expected(const MerYaml *node, MerError *error, const char *format, ...)
 {
-    char    text[sizeof error->message], buffer[SHOWN_TEXT + 8];
+    char    text[sizeof error->message], buffer[MER_SHOWN_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -152,7 +140,7 @@ MerStatus mer_yaml_need(MerYaml *map, const char *key, MerYaml **value, MerError
 static MerStatus not_in_range(const MerYaml *node, const char *noun, double minimum, double maximum,
                               MerError *error)
 {
-    char range[96];
+    char range[MER_RANGE_SIZE];
     return mer_yaml_expected(node, error, "%s", mer_range_text(range, noun, minimum, maximum));
 }
 
@@ -225,22 +213,11 @@ MerStatus mer_yaml_get_text(MerYaml *map, const char *key, const char **value, M
     return node == NULL ? MER_OK : mer_yaml_text(node, value, error);
 }
 
-/* "a, b or c", cut where the buffer ends. */
-static void join_words(char *buffer, size_t size, const char *const *words, int count)
-{
-    size_t length = 0;
-    buffer[0] = '\0';
-    for (int i = 0; i < count && length < size; i++) {
-        const char *between = i == 0 ? "" : i == count - 1 ? " or " : ", ";
-        length += (size_t)snprintf(buffer + length, size - length, "%s%s", between, words[i]);
-    }
-}
-
 MerStatus mer_yaml_word(const MerYaml *node, const char *const *words, int count, int *value,
                         MerError *error)
 {
     char list[300];
-    join_words(list, sizeof list, words, count);
+    mer_words_text(list, sizeof list, words, count);
     if (node->kind != MER_YAML_SCALAR) {
         return mer_yaml_expected(node, error, "%s", list);
     }
@@ -271,7 +248,7 @@ static MerStatus unknown_key(const MerYaml *map, int index, MerError *error)
         snprintf(expected, sizeof expected, ", did you mean \"%s\"", near);
     } else if (map->asked_count > 0) {
         snprintf(expected, sizeof expected, ", expected ");
-        join_words(expected + 11, sizeof expected - 11, map->asked, map->asked_count);
+        mer_words_text(expected + 11, sizeof expected - 11, map->asked, map->asked_count);
     } else {
         snprintf(expected, sizeof expected, ", expected no keys");
     }

@@ -1,0 +1,356 @@
+/* Plug-in references and option tables: texts into the fields of a struct, range-checked. */
+#include "mercator/option.h"
+
+#include "base/expect.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct Target { /* one option being set, and what to say when it cannot be */
+    const MerOption *option;
+    const char      *where, *value;
+    MerArena        *arena;
+    MerError        *error;
+} Target;
+
+/* Splits at `separator`, outside of brackets, and trims spaces. An empty text has no parts. */
+static int split(const char *text, char separator, MerArena *arena, const char ***parts)
+{
+    int count = 1, depth = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        count += *c == separator;
+    }
+    *parts = MER_ARRAY(arena, const char *, count);
+    count = 0;
+    for (const char *start = text, *c = text; *text != '\0'; c++) {
+        depth += (*c == '[') - (*c == ']');
+        if (*c != '\0' && (*c != separator || depth > 0)) {
+            continue;
+        }
+        size_t skip = strspn(start, " "), length = (size_t)(c - start);
+        start += skip < length ? skip : length;
+        length = (size_t)(c - start);
+        while (length > 0 && start[length - 1] == ' ') {
+            length--;
+        }
+        (*parts)[count++] = mer_arena_text_n(arena, start, length);
+        if (*c == '\0') {
+            break;
+        }
+        start = c + 1;
+    }
+    return count;
+}
+
+/* key=value,key=value; `whole` is what the user wrote, for messages. */
+static MerStatus parse_settings(const char *text, const char *whole, MerReference *reference,
+                                MerArena *arena, MerError *error)
+{
+    const char **parts;
+    char         shown[MER_SHOWN_SIZE];
+    int          count = split(text, ',', arena, &parts);
+    reference->keys = MER_ARRAY(arena, const char *, count);
+    reference->values = MER_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        const char *equals = strchr(parts[i], '=');
+        if (equals == NULL || equals == parts[i]) {
+            return mer_error_set(error, MER_INVALID, "%s: found %s, expected key=value", whole,
+                                 mer_shown_text(shown, parts[i], false));
+        }
+        const char *key = mer_arena_text_n(arena, parts[i], (size_t)(equals - parts[i]));
+        for (int j = 0; j < i; j++) {
+            if (mer_name_equal(reference->keys[j], key)) {
+                return mer_error_set(error, MER_INVALID, "%s: option \"%s\" is given twice", whole,
+                                     key);
+            }
+        }
+        reference->keys[i] = key;
+        reference->values[i] = equals + 1;
+        reference->count++;
+    }
+    return MER_OK;
+}
+
+MerStatus mer_reference_parse(const char *text, MerReference *reference, MerArena *arena,
+                              MerError *error)
+{
+    *reference = (MerReference){0};
+    size_t length = strcspn(text, ":");
+    if (length == 0) {
+        return mer_error_set(error, MER_INVALID, "\"%s\" has no name, expected NAME:key=value,...",
+                             text);
+    }
+    reference->name = mer_arena_text_n(arena, text, length);
+    if (text[length] == '\0') {
+        return MER_OK;
+    }
+    if (text[length + 1] == '\0') {
+        return mer_error_set(error, MER_INVALID, "%s ends, expected key=value after the colon",
+                             text);
+    }
+    return parse_settings(text + length + 1, text, reference, arena, error);
+}
+
+const MerOption *mer_options_find(const MerOption *table, const char *name)
+{
+    for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
+        if (mer_name_equal(option->name, name)) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static MerStatus expected(const Target *target, const char *value, const char *what)
+{
+    char   shown[MER_SHOWN_SIZE];
+    double number;
+    return mer_error_set(target->error, MER_INVALID, "%s: %s is %s, expected %s", target->where,
+                         target->option->name,
+                         mer_shown_text(shown, value, mer_parse_real(value, &number)), what);
+}
+
+static bool in_range(const MerOption *option, double value)
+{
+    bool any = option->minimum == 0 && option->maximum == 0;
+    return any || (value >= option->minimum && value <= option->maximum);
+}
+
+static MerStatus outside(const Target *target, const char *value, const char *noun)
+{
+    char             range[MER_RANGE_SIZE];
+    const MerOption *option = target->option;
+    bool             any = option->minimum == 0 && option->maximum == 0;
+    return expected(target, value,
+                    mer_range_text(range, noun, any ? -INFINITY : option->minimum,
+                                   any ? INFINITY : option->maximum));
+}
+
+static MerStatus set_int(const Target *target, int64_t *field)
+{
+    int64_t value;
+    if (!mer_parse_int(target->value, &value) || !in_range(target->option, (double)value)) {
+        return outside(target, target->value, "an integer");
+    }
+    *field = value;
+    return MER_OK;
+}
+
+static MerStatus set_real(const Target *target, const char *text, double *field)
+{
+    double value;
+    if (!mer_parse_real(text, &value) || !in_range(target->option, value)) {
+        return outside(target, text, "a number");
+    }
+    *field = value;
+    return MER_OK;
+}
+
+static MerStatus set_bool(const Target *target, bool *field)
+{
+    static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
+    for (int i = 0; i < 8; i++) {
+        if (strcmp(target->value, words[i]) == 0) {
+            *field = i % 2 == 1;
+            return MER_OK;
+        }
+    }
+    return expected(target, target->value, "true or false");
+}
+
+static MerStatus expected_word(const Target *target, const char *const *words, int count)
+{
+    char        list[300];
+    const char *near = mer_name_nearest(target->value, words, count);
+    mer_words_text(list, sizeof list, words, count);
+    return expected(target, target->value,
+                    near == NULL ? list
+                                 : mer_arena_format(target->arena, "%s, did you mean \"%s\"", list,
+                                                    near));
+}
+
+static MerStatus set_choice(const Target *target, int *field)
+{
+    const char **words;
+    int          count = split(target->option->choices, '|', target->arena, &words);
+    for (int i = 0; i < count; i++) {
+        if (mer_name_equal(target->value, words[i])) {
+            *field = i;
+            return MER_OK;
+        }
+    }
+    return expected_word(target, words, count);
+}
+
+/* `[a,b]`, or one item without brackets. */
+static MerStatus split_list(const Target *target, const char ***items, int *count)
+{
+    const char *text = target->value;
+    size_t      length = strlen(text);
+    if (*text != '[') {
+        *count = split(text, ',', target->arena, items);
+        return MER_OK;
+    }
+    if (length < 2 || strcspn(text, "]") != length - 1 || strchr(text + 1, '[') != NULL) {
+        return expected(target, text, "a list [a,b,c]");
+    }
+    *count = split(mer_arena_text_n(target->arena, text + 1, length - 2), ',', target->arena, items);
+    return MER_OK;
+}
+
+static MerStatus set_reals(const Target *target, MerReals *field)
+{
+    const char **items;
+    int          count = 0;
+    MerStatus    status = split_list(target, &items, &count);
+    double      *values = MER_ARRAY(target->arena, double, count);
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        status = set_real(target, items[i], &values[i]);
+    }
+    if (status == MER_OK) {
+        *field = (MerReals){.count = count, .values = values};
+    }
+    return status;
+}
+
+static MerStatus set_texts(const Target *target, MerTexts *field)
+{
+    const char **items;
+    int          count = 0;
+    MerStatus    status = split_list(target, &items, &count);
+    if (status == MER_OK) {
+        *field = (MerTexts){.count = count, .values = items};
+    }
+    return status;
+}
+
+static MerStatus set_field(const Target *target, void *field)
+{
+    switch (target->option->type) {
+    case MER_OPTION_INT:
+        return set_int(target, field);
+    case MER_OPTION_REAL:
+        return set_real(target, target->value, field);
+    case MER_OPTION_BOOL:
+        return set_bool(target, field);
+    case MER_OPTION_CHOICE:
+        return set_choice(target, field);
+    case MER_OPTION_TEXT:
+        *(const char **)field =
+            target->value[0] == '\0' ? NULL : mer_arena_text(target->arena, target->value);
+        return MER_OK;
+    case MER_OPTION_REALS:
+        return set_reals(target, field);
+    case MER_OPTION_TEXTS:
+        return set_texts(target, field);
+    }
+    return expected(target, target->value, "an option of a known type");
+}
+
+static MerStatus unknown(const MerOption *table, const char *where, const char *key,
+                         MerArena *arena, MerError *error)
+{
+    char list[300];
+    int  count = 0;
+    while (table != NULL && table[count].name != NULL) {
+        count++;
+    }
+    const char **names = MER_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        names[i] = table[i].name;
+    }
+    const char *near = mer_name_nearest(key, names, count);
+    if (near != NULL) {
+        return mer_error_set(error, MER_INVALID, "unknown option \"%s\" of %s, did you mean \"%s\"",
+                             key, where, near);
+    }
+    mer_words_text(list, sizeof list, names, count);
+    return mer_error_set(error, MER_INVALID, "unknown option \"%s\" of %s, expected %s", key, where,
+                         count > 0 ? list : "none");
+}
+
+MerStatus mer_options_set(const MerOption *table, void *options, const char *where, const char *key,
+                          const char *value, MerArena *arena, MerError *error)
+{
+    const MerOption *option = mer_options_find(table, key);
+    if (option == NULL) {
+        return unknown(table, where, key, arena, error);
+    }
+    Target target = {
+        .option = option, .where = where, .value = value, .arena = arena, .error = error};
+    return set_field(&target, (char *)options + option->offset);
+}
+
+void mer_options_defaults(const MerOption *table, void *options, MerArena *arena)
+{
+    for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
+        if (option->initial != NULL) {
+            MerStatus status = mer_options_set(table, options, "default", option->name,
+                                               option->initial, arena, NULL);
+            assert(status == MER_OK && "a table's default must satisfy its own range");
+            (void)status;
+        }
+    }
+}
+
+static MerStatus set_all(const MerOption *table, void *options, const char *where,
+                         const MerReference *settings, bool skip_preset, MerArena *arena,
+                         MerError *error)
+{
+    for (int i = 0; i < settings->count; i++) {
+        if (skip_preset && mer_name_equal(settings->keys[i], "preset")) {
+            continue;
+        }
+        MerStatus status = mer_options_set(table, options, where, settings->keys[i],
+                                           settings->values[i], arena, error);
+        if (status != MER_OK) {
+            return status;
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus apply_preset(const MerOption *table, const MerPreset *presets, void *options,
+                              const char *where, const char *name, MerArena *arena, MerError *error)
+{
+    int count = 0;
+    while (presets[count].name != NULL && !mer_name_equal(presets[count].name, name)) {
+        count++;
+    }
+    if (presets[count].name != NULL) {
+        MerReference settings = {0};
+        MerStatus    status =
+            parse_settings(presets[count].settings, presets[count].name, &settings, arena, error);
+        return status != MER_OK ? status
+                                : set_all(table, options, where, &settings, false, arena, error);
+    }
+    const char **names = MER_ARRAY(arena, const char *, count);
+    for (int i = 0; i < count; i++) {
+        names[i] = presets[i].name;
+    }
+    const MerOption option = {.name = "preset"};
+    const Target    target = {
+           .option = &option, .where = where, .value = name, .arena = arena, .error = error};
+    return expected_word(&target, names, count);
+}
+
+MerStatus mer_options_fill(const MerOption *table, const MerPreset *presets, void *options,
+                           const MerReference *reference, MerArena *arena, MerError *error)
+{
+    bool has_presets = presets != NULL && presets[0].name != NULL;
+    mer_options_defaults(table, options, arena);
+    for (int i = 0; has_presets && i < reference->count; i++) {
+        if (!mer_name_equal(reference->keys[i], "preset")) {
+            continue;
+        }
+        MerStatus status = apply_preset(table, presets, options, reference->name,
+                                        reference->values[i], arena, error);
+        if (status != MER_OK) {
+            return status;
+        }
+    }
+    return set_all(table, options, reference->name, reference, has_presets, arena, error);
+}

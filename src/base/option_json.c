@@ -1,0 +1,121 @@
+/* Option values into log headers, and option tables as help. */
+#include "base/option_json.h"
+
+#include "base/expect.h"
+
+#include <math.h>
+#include <string.h>
+
+static void write_choice(const MerOption *option, int index, MerJson *json)
+{
+    char        word[80];
+    const char *start = option->choices;
+    for (; index > 0; index--) {
+        start += strcspn(start, "|");
+        start += *start == '|';
+    }
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(start, "|"), start);
+    mer_json_text(json, option->name, word);
+}
+
+static void write_reals(const char *name, const MerReals *reals, MerJson *json)
+{
+    mer_json_array(json, name);
+    for (int i = 0; i < reals->count; i++) {
+        mer_json_real(json, NULL, reals->values[i]);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_texts(const char *name, const MerTexts *texts, MerJson *json)
+{
+    mer_json_array(json, name);
+    for (int i = 0; i < texts->count; i++) {
+        mer_json_text(json, NULL, texts->values[i]);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_value(const MerOption *option, const void *field, MerJson *json)
+{
+    switch (option->type) {
+    case MER_OPTION_INT:
+        mer_json_int(json, option->name, *(const int64_t *)field);
+        break;
+    case MER_OPTION_REAL:
+        mer_json_real(json, option->name, *(const double *)field);
+        break;
+    case MER_OPTION_BOOL:
+        mer_json_bool(json, option->name, *(const bool *)field);
+        break;
+    case MER_OPTION_CHOICE:
+        write_choice(option, *(const int *)field, json);
+        break;
+    case MER_OPTION_TEXT:
+        mer_json_text(json, option->name, *(const char *const *)field);
+        break;
+    case MER_OPTION_REALS:
+        write_reals(option->name, field, json);
+        break;
+    case MER_OPTION_TEXTS:
+        write_texts(option->name, field, json);
+        break;
+    }
+}
+
+void mer_options_write(const MerOption *table, const void *options, MerJson *json, const char *key)
+{
+    mer_json_object(json, key);
+    for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
+        write_value(option, (const char *)options + option->offset, json);
+    }
+    mer_json_end_object(json);
+}
+
+static void print_accepted(const MerOption *option, FILE *file)
+{
+    char   range[MER_RANGE_SIZE];
+    bool   any = option->minimum == 0 && option->maximum == 0;
+    double minimum = any ? -INFINITY : option->minimum, maximum = any ? INFINITY : option->maximum;
+    switch (option->type) {
+    case MER_OPTION_INT:
+        fputs(mer_range_text(range, "integer", minimum, maximum), file);
+        break;
+    case MER_OPTION_REAL:
+        fputs(mer_range_text(range, "number", minimum, maximum), file);
+        break;
+    case MER_OPTION_BOOL:
+        fputs("true or false", file);
+        break;
+    case MER_OPTION_CHOICE:
+        fputs(option->choices, file);
+        break;
+    case MER_OPTION_TEXT:
+        fputs("text", file);
+        break;
+    case MER_OPTION_REALS:
+        fprintf(file, "list, each %s", mer_range_text(range, "number", minimum, maximum));
+        break;
+    case MER_OPTION_TEXTS:
+        fputs("list of texts", file);
+        break;
+    }
+}
+
+void mer_options_help(const MerOption *table, FILE *file)
+{
+    int widest = 0;
+    for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
+        int width = (int)strlen(option->name) + 1;
+        width += option->initial != NULL ? (int)strlen(option->initial) : 0;
+        widest = width > widest && width <= 36 ? width : widest;
+    }
+    for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
+        const char *initial = option->initial != NULL ? option->initial : "";
+        int         pad = widest - (int)strlen(option->name) - 1;
+        fprintf(file, "  %s=%-*s  %s (", option->name, pad > 0 ? pad : 0, initial,
+                option->help != NULL ? option->help : "");
+        print_accepted(option, file);
+        fputs(")\n", file);
+    }
+}

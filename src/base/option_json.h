@@ -1,0 +1,16 @@
+/* Option tables as text: values for log headers, help for people. */
+#ifndef MERCATOR_BASE_OPTION_JSON_H
+#define MERCATOR_BASE_OPTION_JSON_H
+
+#include "base/json.h"
+#include "mercator/option.h"
+
+#include <stdio.h>
+
+/* {name: value, ...} in the order of the table; a choice is its word, an empty text is null. */
+void mer_options_write(const MerOption *table, const void *options, MerJson *json, const char *key);
+
+/* One line per option: `name=default`, help, and what is accepted. */
+void mer_options_help(const MerOption *table, FILE *file);
+
+#endif
