@@ -1,0 +1,109 @@
+/* Small takers for platform files: numbers above zero, sizes, names, keys of the right kind. */
+#include "hw/reader.h"
+
+#include "mercator/option.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "pe-array", "cores and soc", "cores, soc and vta" */
+static void kind_list(unsigned kinds, char *text, size_t room)
+{
+    int left = __builtin_popcount(kinds);
+    text[0] = '\0';
+    for (int kind = 0; kind < MER_PLATFORM_KIND_COUNT; kind++) {
+        if ((kinds & (1u << kind)) == 0) {
+            continue;
+        }
+        left--;
+        size_t length = strlen(text);
+        snprintf(text + length, room - length, "%s%s", mer_platform_kind_name((MerPlatformKind)kind),
+                 left == 0 ? "" : left == 1 ? " and " : ", ");
+    }
+}
+
+MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, int count,
+                                  MerPlatformKind kind, MerError *error)
+{
+    for (int i = 0; i < map->count; i++) {
+        for (int j = 0; j < count; j++) {
+            if (!mer_name_equal(map->keys[i], table[j].key) || (table[j].kinds & (1u << kind)) != 0) {
+                continue;
+            }
+            MerYaml place = *map;
+            place.line = map->key_lines[i];
+            place.column = map->key_columns[i];
+            char kinds[80];
+            kind_list(table[j].kinds, kinds, sizeof kinds);
+            return mer_yaml_error(&place, error, "%s%s%s belongs to %s platforms, this one is %s",
+                                  map->path, *map->path == '\0' ? "" : ".", table[j].key, kinds,
+                                  mer_platform_kind_name(kind));
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error)
+{
+    return mer_yaml_get_real(map, key, DBL_MIN, INFINITY, value, error);
+}
+
+MerStatus mer_platform_get_cost(MerYaml *map, const char *key, double *value, MerError *error)
+{
+    return mer_yaml_get_real(map, key, 0, INFINITY, value, error);
+}
+
+/* The plain range `>= 1` is named first: the upper end matters to nobody who is not there. */
+static MerStatus get_whole(MerYaml *map, const char *key, int64_t maximum, int64_t *value,
+                           MerError *error)
+{
+    const MerYaml *node = mer_yaml_get(map, key);
+    if (node == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_int(node, 1, INT64_MAX, value, error));
+    return mer_yaml_int(node, 1, maximum, value, error);
+}
+
+MerStatus mer_platform_get_size(MerYaml *map, const char *key, double *value, MerError *error)
+{
+    int64_t size = -1;
+    /* Up to 2^53 a double holds every whole number. */
+    MER_TRY(get_whole(map, key, INT64_C(1) << 53, &size, error));
+    *value = size > 0 ? (double)size : *value;
+    return MER_OK;
+}
+
+MerStatus mer_platform_get_count(MerYaml *map, const char *key, int *value, MerError *error)
+{
+    int64_t number = *value;
+    MER_TRY(get_whole(map, key, INT32_MAX, &number, error));
+    *value = (int)number;
+    return MER_OK;
+}
+
+MerStatus mer_platform_need_count(MerYaml *map, const char *key, int *value, MerError *error)
+{
+    MerYaml *node;
+    MER_TRY(mer_yaml_need(map, key, &node, error));
+    return mer_platform_get_count(map, key, value, error);
+}
+
+MerStatus mer_platform_name(const MerYaml *node, const char **name, MerError *error)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    MER_TRY(mer_yaml_text(node, name, error));
+    if (**name == '\0' || (*name)[strspn(*name, allowed)] != '\0') {
+        return mer_yaml_expected(node, error, "a name of letters, digits, '_' and '-'");
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_need_name(MerYaml *map, const char **name, MerError *error)
+{
+    MerYaml *node;
+    MER_TRY(mer_yaml_need(map, "name", &node, error));
+    return mer_platform_name(node, name, error);
+}

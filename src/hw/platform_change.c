@@ -1,0 +1,155 @@
+/* Sweeps: `memories.GLB.words=16Ki` sets one scalar of a resolved platform before it is checked.
+ * Parts of the path are keys, names of list items or their indices. */
+#include "hw/reader.h"
+
+#include "mercator/option.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_CHANGE = 1000 };
+
+static MerStatus fail(MerError *error, const char *change, const char *part, const char *what)
+{
+    return mer_error_set(error, MER_INVALID, "change \"%.200s\": %.100s %s", change, part, what);
+}
+
+static const char *name_of(const MerYaml *item)
+{
+    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
+        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
+            return item->items[i]->text;
+        }
+    }
+    return "";
+}
+
+static MerYaml *find_item(MerYaml *list, const char *part)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (mer_name_equal(name_of(list->items[i]), part)) {
+            return list->items[i];
+        }
+    }
+    char *end;
+    long  index = strtol(part, &end, 10);
+    return *part >= '0' && *part <= '9' && *end == '\0' && index < list->count ? list->items[index]
+                                                                               : NULL;
+}
+
+static MerYaml **find_key(MerYaml *map, const char *part)
+{
+    for (int i = 0; i < map->count; i++) {
+        if (mer_name_equal(map->keys[i], part)) {
+            return &map->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* A key that is absent may still be a good one: the reader of the platform decides. */
+static MerYaml **add_key(MerYaml *map, const char *part, MerYaml *value, MerArena *arena)
+{
+    size_t       count = (size_t)map->count, room = count + 1;
+    MerYaml    **items = MER_ARRAY(arena, MerYaml *, room);
+    const char **keys = MER_ARRAY(arena, const char *, room);
+    int         *lines = MER_ARRAY(arena, int, room), *columns = MER_ARRAY(arena, int, room);
+    if (count > 0) {
+        memcpy(items, map->items, count * sizeof *items);
+        memcpy(keys, map->keys, count * sizeof *keys);
+        memcpy(lines, map->key_lines, count * sizeof *lines);
+        memcpy(columns, map->key_columns, count * sizeof *columns);
+    }
+    items[count] = value;
+    keys[count] = part;
+    lines[count] = value->line;
+    columns[count] = value->column;
+    map->items = items;
+    map->keys = keys;
+    map->key_lines = lines;
+    map->key_columns = columns;
+    map->count++;
+    return &map->items[count];
+}
+
+static MerYaml *new_node(MerYamlKind kind, const char *change, size_t offset, const char *text,
+                         MerArena *arena)
+{
+    MerYaml *node = MER_NEW(arena, MerYaml);
+    *node = (MerYaml){.kind = kind, .file = change, .line = 1, .column = (int)offset + 1,
+                      .text = text, .path = "", .arena = arena};
+    return node;
+}
+
+/* Splits `path` at its dots and brackets: memories[1].words is memories.1.words. */
+static int split(char *path, char *parts[], int room)
+{
+    int   count = 0;
+    char *rest = path;
+    for (char *part = strtok_r(path, ".[]", &rest); part != NULL;
+         part = strtok_r(NULL, ".[]", &rest)) {
+        if (count == room) {
+            return room + 1;
+        }
+        parts[count++] = part;
+    }
+    return count;
+}
+
+/* One step down to the map or list that `part` names. */
+static MerStatus step(MerYaml **node, const char *part, const char *change, MerArena *arena,
+                      MerError *error)
+{
+    if ((*node)->kind == MER_YAML_LIST) {
+        MerYaml *item = find_item(*node, part);
+        if (item == NULL) {
+            return fail(error, change, part, "is no item of its list");
+        }
+        *node = item;
+    } else if ((*node)->kind == MER_YAML_MAP) {
+        MerYaml **value = find_key(*node, part);
+        if (value == NULL) {
+            value = add_key(*node, part, new_node(MER_YAML_MAP, change, 0, NULL, arena), arena);
+        }
+        *node = *value;
+    } else {
+        return fail(error, change, part, "is below a single value");
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena, MerError *error)
+{
+    char       *parts[16];
+    const char *equals = strchr(change, '=');
+    if (equals == NULL || strlen(change) > LONGEST_CHANGE) {
+        return mer_error_set(error, MER_INVALID,
+                             "change \"%.200s\", expected PATH=VALUE such as memories.GLB.words=16Ki",
+                             change);
+    }
+    int count = split(mer_arena_text_n(arena, change, (size_t)(equals - change)), parts, 16);
+    if (count < 1 || count > 16) {
+        return fail(error, change, "the path", "has no parts, or more than 16");
+    }
+    MerYaml *node = root;
+    for (int i = 0; i + 1 < count; i++) {
+        MER_TRY(step(&node, parts[i], change, arena, error));
+    }
+    const char *last = parts[count - 1];
+    MerYaml    *value = new_node(MER_YAML_SCALAR, change, (size_t)(equals - change) + 1, equals + 1,
+                                 arena);
+    if (node->kind != MER_YAML_MAP) {
+        return fail(error, change, last, "is no key of a map");
+    }
+    MerYaml **old = find_key(node, last);
+    if (old != NULL && (*old)->kind != MER_YAML_SCALAR) {
+        return fail(error, change, last, "is a map or a list, expected a single value");
+    }
+    if (old != NULL) {
+        *old = value;
+    } else {
+        add_key(node, last, value, arena);
+    }
+    mer_platform_set_paths(root, "", arena);
+    return MER_OK;
+}

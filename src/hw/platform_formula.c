@@ -1,0 +1,312 @@
+/* Named formulas with constants: the cost and requantisation of a soc unit, its power, and the
+ * timing of a vta. Which formulas exist and what they take is data, one row each (split.md,
+ * sections 4.1 and 6; codesign.md, section 6.2). */
+#include "hw/reader.h"
+
+#include "mercator/option.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    CONV = 1,
+    POINTWISE = 2,
+    LINEAR = 4,
+    DEPTHWISE = 8,
+    DENSE = CONV | POINTWISE | LINEAR,
+    ANY_OPERATOR = DENSE | DEPTHWISE
+};
+
+static const char *const operator_names[] = {"conv", "pointwise", "linear", "depthwise"};
+enum { OPERATOR_COUNT = 4 };
+
+/* A constant is a number >= 0; a '+' before its name asks for > 0 (it divides, or counts hardware). */
+typedef struct Rule {
+    const char *name;
+    unsigned    operators;
+    const char *constants[14];
+} Rule;
+
+static const Rule cost_rules[] = {
+    {"pe-array", ANY_OPERATOR, {"+channels", "+columns", "+elements_per_cycle"}},
+    {"aimc", DENSE,
+     {"+rows", "+columns", "+input_block", "min_inputs", "+unroll", "mvm_ns", "weight_cycles_per_row"}},
+    {"simd-matmul", DENSE, {NULL}},
+    {"dw-engine", DEPTHWISE, {NULL}},
+    {"gap8-depthwise", DEPTHWISE, {NULL}},
+    {"gap8-linear", LINEAR, {NULL}},
+    /* rate_A_W: activation bits, weight bits */
+    {"mac-rate", ANY_OPERATOR,
+     {"+rate", "+rate_2_2", "+rate_2_4", "+rate_2_8", "+rate_4_2", "+rate_4_4", "+rate_4_8",
+      "+rate_8_2", "+rate_8_4", "+rate_8_8"}},
+    {"ne16", ANY_OPERATOR, {NULL}},
+    {"table", ANY_OPERATOR, {"cycles"}},
+};
+
+static const Rule requantise_rules[] = {
+    {"shift", 0, {"shift_bits"}},
+    {"scale-shift", 0, {"+scale_max", "shift_max", "+bias_bits", "bias_shift_max"}},
+};
+
+static const Rule timing_rule = {
+    "timing", 0,
+    {"load_setup", "load_row", "load_per_byte", "store_setup", "store_row", "store_per_byte",
+     "gemm_setup", "gemm_interval", "alu_setup", "alu_interval", "pad_word", "host_us",
+     "host_us_per_instruction"}};
+
+enum { COST_RULES = sizeof cost_rules / sizeof *cost_rules };
+enum { REQUANTISE_RULES = sizeof requantise_rules / sizeof *requantise_rules };
+
+/* A list of numbers, or of lists of numbers, in one row. */
+static MerStatus read_values(const MerYaml *node, bool positive, double *values, int *count,
+                             MerError *error)
+{
+    if (node->kind == MER_YAML_LIST) {
+        for (int i = 0; i < node->count; i++) {
+            MER_TRY(read_values(node->items[i], positive, values, count, error));
+        }
+        return MER_OK;
+    }
+    return mer_yaml_real(node, positive ? DBL_MIN : 0, INFINITY, &values[(*count)++], error);
+}
+
+static int count_scalars(const MerYaml *node)
+{
+    int count = node->kind == MER_YAML_SCALAR;
+    for (int i = 0; node->kind == MER_YAML_LIST && i < node->count; i++) {
+        count += count_scalars(node->items[i]);
+    }
+    return count;
+}
+
+static MerStatus read_number(MerConstant *constant, const MerYaml *node, bool positive,
+                             MerArena *arena, MerError *error)
+{
+    double *values = MER_ARRAY(arena, double, count_scalars(node) + 1);
+    constant->values = values;
+    constant->count = 0;
+    MER_TRY(read_values(node, positive, values, &constant->count, error));
+    if (constant->count == 0) {
+        return mer_yaml_expected(node, error, "at least one number");
+    }
+    return MER_OK;
+}
+
+static MerConstant *open_formula(MerFormula *formula, const MerYaml *map, MerArena *arena)
+{
+    MerConstant *constants = MER_ARRAY(arena, MerConstant, map->count + 1);
+    formula->constants = constants;
+    formula->count = 0;
+    return constants;
+}
+
+/* The constants of `rule` that `map` gives, in the order of the file. */
+static MerStatus read_constants(MerFormula *formula, const Rule *rule, MerYaml *map,
+                                MerArena *arena, MerError *error)
+{
+    int          limit = formula->count + map->count;
+    MerConstant *constants = MER_ARRAY(arena, MerConstant, limit + 1);
+    memcpy(constants, formula->constants, (size_t)formula->count * sizeof *constants);
+    for (int i = 0; rule->constants[i] != NULL; i++) {
+        bool        positive = rule->constants[i][0] == '+';
+        const char *name = rule->constants[i] + positive;
+        MerYaml    *node = mer_yaml_get(map, name);
+        if (node == NULL) {
+            continue;
+        }
+        MerConstant *constant = &constants[formula->count++];
+        constant->name = name;
+        MER_TRY(read_number(constant, node, positive, arena, error));
+    }
+    formula->constants = constants;
+    return MER_OK;
+}
+
+static MerStatus read_rule(const Rule *rules, int count, MerYaml *map, const Rule **rule,
+                           MerError *error)
+{
+    const char *names[16];
+    MerYaml    *node;
+    int         index;
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(map, "formula", &node, error));
+    for (int i = 0; i < count; i++) {
+        names[i] = rules[i].name;
+    }
+    MER_TRY(mer_yaml_word(node, names, count, &index, error));
+    *rule = &rules[index];
+    return MER_OK;
+}
+
+static void add_text(MerFormula *formula, MerConstant *constants, const char *name,
+                     const char *text)
+{
+    constants[formula->count++] = (MerConstant){.name = name, .text = text};
+}
+
+/* The words of a cost: which axis is x, a table's file, and formulas of single operators, as in
+ * `{formula: simd-matmul, depthwise: gap8-depthwise}`. */
+static MerStatus read_cost_words(MerFormula *cost, MerYaml *map, MerConstant *constants,
+                                 MerError *error)
+{
+    static const char *const axes[] = {"height", "width"};
+    MerYaml                 *node = mer_yaml_get(map, "x_axis");
+    int                      index;
+    if (node != NULL) {
+        MER_TRY(mer_yaml_word(node, axes, 2, &index, error));
+        add_text(cost, constants, "x_axis", axes[index]);
+    }
+    node = strcmp(cost->name, "table") == 0 ? mer_yaml_get(map, "file") : NULL;
+    if (node != NULL) {
+        const char *file;
+        MER_TRY(mer_yaml_text(node, &file, error));
+        add_text(cost, constants, "file", file);
+    }
+    const char *names[COST_RULES];
+    for (int i = 0; i < COST_RULES; i++) {
+        names[i] = cost_rules[i].name;
+    }
+    for (int i = 0; i < OPERATOR_COUNT; i++) {
+        node = mer_yaml_get(map, operator_names[i]);
+        if (node == NULL) {
+            continue;
+        }
+        MER_TRY(mer_yaml_word(node, names, COST_RULES, &index, error));
+        if ((cost_rules[index].operators & (1u << i)) == 0) {
+            return mer_yaml_expected(node, error, "a formula that takes %s", operator_names[i]);
+        }
+        add_text(cost, constants, operator_names[i], names[index]);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, MerError *error)
+{
+    static const Rule common = {"", 0, {"elementwise_per_cycle"}};
+    MerYaml          *map;
+    const Rule       *rule;
+    MER_TRY(mer_yaml_need(unit, "cost", &map, error));
+    MER_TRY(read_rule(cost_rules, COST_RULES, map, &rule, error));
+    into->cost.name = rule->name;
+    MerConstant *constants = open_formula(&into->cost, map, arena);
+    MER_TRY(read_cost_words(&into->cost, map, constants, error));
+    MER_TRY(read_constants(&into->cost, rule, map, arena, error));
+    MER_TRY(read_constants(&into->cost, &common, map, arena, error));
+    return mer_yaml_finish(map, error);
+}
+
+bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_name)
+{
+    const char *formula = cost->name;
+    for (int i = 0; i < cost->count; i++) {
+        if (cost->constants[i].text != NULL && strcmp(cost->constants[i].name, operator_name) == 0) {
+            formula = cost->constants[i].text;
+        }
+    }
+    for (int i = 0; i < COST_RULES; i++) {
+        for (int j = 0; j < OPERATOR_COUNT && strcmp(cost_rules[i].name, formula) == 0; j++) {
+            if (strcmp(operator_names[j], operator_name) == 0) {
+                return (cost_rules[i].operators & (1u << j)) != 0;
+            }
+        }
+    }
+    return false;
+}
+
+MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *arena,
+                                       MerError *error)
+{
+    MerYaml    *map = mer_yaml_get(unit, "requantise");
+    const Rule *rule;
+    if (map == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(read_rule(requantise_rules, REQUANTISE_RULES, map, &rule, error));
+    into->requantise.name = rule->name;
+    open_formula(&into->requantise, map, arena);
+    MER_TRY(read_constants(&into->requantise, rule, map, arena, error));
+    return mer_yaml_finish(map, error);
+}
+
+MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                   MerError *error)
+{
+    MerYaml *map = mer_yaml_get(root, "timing");
+    if (map == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    platform->timing.name = timing_rule.name;
+    open_formula(&platform->timing, map, arena);
+    MER_TRY(read_constants(&platform->timing, &timing_rule, map, arena, error));
+    for (int i = 0; i < platform->timing.count; i++) {
+        if (platform->timing.constants[i].count != 1) {
+            return mer_yaml_expected(mer_yaml_get(map, platform->timing.constants[i].name), error,
+                                     "a number >= 0");
+        }
+    }
+    return mer_yaml_finish(map, error);
+}
+
+static bool is_unit(const MerPlatform *platform, const char *name)
+{
+    for (int i = 0; i < platform->unit_count; i++) {
+        if (mer_name_equal(platform->units[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `digital+analog`: every part must be a unit. */
+static MerStatus check_set(const MerPlatform *platform, const MerYaml *map, const char *key,
+                           const MerYaml *value, MerArena *arena, MerError *error)
+{
+    for (const char *part = key; part != NULL;) {
+        size_t      length = strcspn(part, "+");
+        const char *name = mer_arena_text_n(arena, part, length);
+        if (!is_unit(platform, name)) {
+            return mer_yaml_error(value, error, "%s.%s: there is no unit %s", map->path, key, name);
+        }
+        part = part[length] == '+' ? part + length + 1 : NULL;
+    }
+    return MER_OK;
+}
+
+/* `by-set` gives the power of each set of busy units, `additive` of each unit alone and `idle`. */
+MerStatus mer_platform_read_power(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                  MerError *error)
+{
+    static const Rule rules[] = {{"by-set", 0, {NULL}}, {"additive", 0, {NULL}}};
+    MerYaml          *map = mer_yaml_get(root, "power_mw");
+    const Rule       *rule;
+    if (map == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(read_rule(rules, 2, map, &rule, error));
+    if (map->count > MER_MAX_CONSTANTS) {
+        return mer_yaml_error(map, error, "power_mw has %d keys, expected at most %d", map->count,
+                              MER_MAX_CONSTANTS);
+    }
+    platform->power_mw.name = rule->name;
+    MerConstant *constants = open_formula(&platform->power_mw, map, arena);
+    for (int i = 0; i < map->count; i++) {
+        bool is_idle = rule == &rules[1] && strcmp(map->keys[i], "idle") == 0;
+        if (strcmp(map->keys[i], "formula") == 0) {
+            continue;
+        }
+        if (rule == &rules[1] && !is_idle && strchr(map->keys[i], '+') != NULL) {
+            return mer_yaml_error(map->items[i], error, "%s.%s: additive power is per unit",
+                                  map->path, map->keys[i]);
+        }
+        if (!is_idle) {
+            MER_TRY(check_set(platform, map, map->keys[i], map->items[i], arena, error));
+        }
+        MerConstant *constant = &constants[platform->power_mw.count++];
+        constant->name = map->keys[i];
+        MER_TRY(mer_yaml_check_kind(map->items[i], MER_YAML_SCALAR, error));
+        MER_TRY(read_number(constant, map->items[i], false, arena, error));
+    }
+    return MER_OK;
+}

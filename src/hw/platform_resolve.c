@@ -1,0 +1,312 @@
+/* `extends`: the file it names is read first and merged below. Maps merge key by key, lists of named
+ * items by `name` (new ones at the end), everything else is replaced. Nodes keep the file and line
+ * they were written at, so that messages point to the right one of several files. */
+#include "hw/reader.h"
+
+#include "base/text.h"
+#include "mercator/option.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_CHAIN = 32, MAX_PATH_TEXT = 160 };
+
+typedef struct Link { /* a file by what it is, not by one of its names */
+    const char *file;
+    bool        exists; /* a platform parsed from text has no file */
+    dev_t       device;
+    ino_t       number;
+} Link;
+
+typedef struct Chain { /* the files being read, outermost first */
+    Link links[MAX_CHAIN];
+    int  count;
+} Chain;
+
+static MerStatus resolve(MerYaml *root, Chain *chain, MerArena *arena, MerYaml **resolved,
+                         MerError *error);
+
+void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena)
+{
+    node->path = path;
+    for (int i = 0; node->kind != MER_YAML_SCALAR && i < node->count; i++) {
+        const char *child;
+        if (strlen(path) > MAX_PATH_TEXT) {
+            child = path;
+        } else if (node->kind == MER_YAML_LIST) {
+            child = mer_arena_format(arena, "%s[%d]", path, i);
+        } else {
+            child = mer_arena_format(arena, "%s%s%.80s", path, *path == '\0' ? "" : ".",
+                                     node->keys[i]);
+        }
+        mer_platform_set_paths(node->items[i], child, arena);
+    }
+}
+
+static const char *item_name(const MerYaml *item)
+{
+    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
+        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
+            return item->items[i]->text;
+        }
+    }
+    return NULL;
+}
+
+static bool is_named_list(const MerYaml *list)
+{
+    if (list->kind != MER_YAML_LIST || list->count == 0 || list->count > MER_MAX_UNITS) {
+        return false;
+    }
+    for (int i = 0; i < list->count; i++) {
+        if (item_name(list->items[i]) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static MerYaml *merge(const MerYaml *base, MerYaml *own, MerArena *arena);
+
+/* A copy of `base` with room for the entries of `own`. */
+static MerYaml *copy_with_room(const MerYaml *base, const MerYaml *own, MerArena *arena)
+{
+    MerYaml *merged = MER_NEW(arena, MerYaml);
+    size_t   room = (size_t)base->count + (size_t)own->count, count = (size_t)base->count;
+    *merged = *base;
+    merged->asked = NULL;
+    merged->asked_count = 0;
+    /* The place of the whole is where the later file speaks of it. */
+    merged->file = own->file;
+    merged->line = own->line;
+    merged->column = own->column;
+    merged->items = MER_ARRAY(arena, MerYaml *, room);
+    memcpy(merged->items, base->items, count * sizeof *merged->items);
+    if (base->kind == MER_YAML_MAP) {
+        merged->keys = MER_ARRAY(arena, const char *, room);
+        merged->key_lines = MER_ARRAY(arena, int, room);
+        merged->key_columns = MER_ARRAY(arena, int, room);
+        memcpy(merged->keys, base->keys, count * sizeof *merged->keys);
+        memcpy(merged->key_lines, base->key_lines, count * sizeof *merged->key_lines);
+        memcpy(merged->key_columns, base->key_columns, count * sizeof *merged->key_columns);
+    }
+    return merged;
+}
+
+static MerYaml *merge_maps(const MerYaml *base, MerYaml *own, MerArena *arena)
+{
+    MerYaml *merged = copy_with_room(base, own, arena);
+    for (int i = 0; i < own->count; i++) {
+        int at = 0;
+        while (at < base->count && !mer_name_equal(base->keys[at], own->keys[i])) {
+            at++;
+        }
+        bool is_new = at == base->count;
+        at = is_new ? merged->count++ : at;
+        merged->items[at] = is_new ? own->items[i] : merge(base->items[at], own->items[i], arena);
+        merged->keys[at] = own->keys[i];
+        merged->key_lines[at] = own->key_lines[i];
+        merged->key_columns[at] = own->key_columns[i];
+    }
+    return merged;
+}
+
+static MerYaml *merge_lists(const MerYaml *base, MerYaml *own, MerArena *arena)
+{
+    MerYaml *merged = copy_with_room(base, own, arena);
+    for (int i = 0; i < own->count; i++) {
+        int at = 0;
+        while (at < base->count &&
+               !mer_name_equal(item_name(base->items[at]), item_name(own->items[i]))) {
+            at++;
+        }
+        bool is_new = at == base->count;
+        at = is_new ? merged->count++ : at;
+        merged->items[at] = is_new ? own->items[i] : merge(base->items[at], own->items[i], arena);
+    }
+    return merged;
+}
+
+/* The depth of both trees is bounded by the YAML reader. */
+static MerYaml *merge(const MerYaml *base, MerYaml *own, MerArena *arena)
+{
+    if (base->kind == MER_YAML_MAP && own->kind == MER_YAML_MAP) {
+        return merge_maps(base, own, arena);
+    }
+    if (is_named_list(base) && is_named_list(own)) {
+        return merge_lists(base, own, arena);
+    }
+    return own;
+}
+
+static const char *folder_of(const char *file, MerArena *arena)
+{
+    const char *slash = strrchr(file, '/');
+    return slash == NULL ? "" : mer_arena_text_n(arena, file, (size_t)(slash - file) + 1);
+}
+
+static bool is_path(const char *text)
+{
+    size_t length = strlen(text);
+    return strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".yaml") == 0) ||
+           (length > 4 && strcmp(text + length - 4, ".yml") == 0);
+}
+
+static bool file_exists(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0;
+}
+
+/* The file that `text` means, seen from `folder`: a path, a shipped name, a neighbour's name. */
+static const char *find_file(const char *text, const char *folder, MerArena *arena)
+{
+    if (is_path(text)) {
+        return *text == '/' ? text : mer_arena_format(arena, "%s%s", folder, text);
+    }
+    const char *path = mer_data_path("platforms", text, "yaml", arena);
+    if (path != NULL) {
+        return path;
+    }
+    path = mer_arena_format(arena, "%s%s.yaml", folder, text);
+    if (file_exists(path)) {
+        return path;
+    }
+    path = mer_arena_format(arena, "%s%s", folder, text);
+    return *text != '\0' && file_exists(path) ? path : NULL;
+}
+
+static MerStatus unknown_platform(const char *name, const MerYaml *place, MerArena *arena,
+                                  MerError *error)
+{
+    const char **names;
+    int          count = mer_data_list("platforms", "yaml", arena, &names);
+    const char  *near = mer_name_nearest(name, names, count);
+    const char  *hint = near == NULL ? "" : mer_arena_format(arena, ", did you mean \"%s\"", near);
+    if (place != NULL) {
+        return mer_yaml_expected(place, error, "a platform's name or file%s", hint);
+    }
+    return mer_error_set(error, MER_NOT_FOUND, "no platform \"%.200s\"%s%s", name, hint,
+                         near == NULL ? "; `mercator list platforms` shows them" : "");
+}
+
+static MerStatus cycle(const Chain *chain, int start, const MerYaml *place, MerArena *arena,
+                       MerError *error)
+{
+    const char *text = "";
+    for (int i = start; i < chain->count; i++) {
+        text = mer_arena_format(arena, "%s%s -> ", text, chain->links[i].file);
+    }
+    return mer_yaml_error(place, error, "extends makes a cycle: %s%s", text, chain->links[start].file);
+}
+
+static bool is_same_file(const Link *a, const Link *b)
+{
+    return a->exists && b->exists ? a->device == b->device && a->number == b->number
+                                  : strcmp(a->file, b->file) == 0;
+}
+
+static MerStatus push(Chain *chain, const char *file, const MerYaml *place, MerArena *arena,
+                      MerError *error)
+{
+    struct stat found;
+    Link        link = {.file = file, .exists = stat(file, &found) == 0};
+    if (link.exists) {
+        link.device = found.st_dev;
+        link.number = found.st_ino;
+    }
+    for (int i = 0; i < chain->count; i++) {
+        if (is_same_file(&chain->links[i], &link)) {
+            return cycle(chain, i, place, arena, error);
+        }
+    }
+    if (chain->count == MAX_CHAIN) {
+        return mer_yaml_error(place, error, "extends goes through more than %d files", MAX_CHAIN);
+    }
+    chain->links[chain->count++] = link;
+    return MER_OK;
+}
+
+static MerStatus check_same_kind(MerYaml *base, MerYaml *own, const char *base_file, MerError *error)
+{
+    MerYaml *base_kind = mer_yaml_get(base, "kind"), *own_kind = mer_yaml_get(own, "kind");
+    if (own_kind == NULL || base_kind == NULL || base_kind->kind != MER_YAML_SCALAR ||
+        (own_kind->kind == MER_YAML_SCALAR && mer_name_equal(base_kind->text, own_kind->text))) {
+        return MER_OK;
+    }
+    return mer_yaml_expected(own_kind, error, "%s, the kind of %s, which it extends",
+                             base_kind->text, base_file);
+}
+
+/* The base's entries without those that belong to its file alone. */
+static void drop_own_keys(MerYaml *map)
+{
+    int kept = 0;
+    for (int i = 0; i < map->count; i++) {
+        if (mer_name_equal(map->keys[i], "name") || mer_name_equal(map->keys[i], "extends")) {
+            continue;
+        }
+        map->items[kept] = map->items[i];
+        map->keys[kept] = map->keys[i];
+        map->key_lines[kept] = map->key_lines[i];
+        map->key_columns[kept] = map->key_columns[i];
+        kept++;
+    }
+    map->count = kept;
+}
+
+static MerStatus resolve_base(MerYaml *root, MerYaml *extends, Chain *chain, MerArena *arena,
+                              MerYaml **resolved, MerError *error)
+{
+    const char *text;
+    MerYaml    *base_root, *base;
+    MER_TRY(mer_yaml_text(extends, &text, error));
+    const char *file = find_file(text, folder_of(root->file, arena), arena);
+    if (file == NULL) {
+        return unknown_platform(text, extends, arena, error);
+    }
+    MER_TRY(push(chain, file, extends, arena, error));
+    MER_TRY(mer_yaml_read(file, arena, &base_root, error));
+    MER_TRY(resolve(base_root, chain, arena, &base, error));
+    chain->count--;
+    MER_TRY(check_same_kind(base, root, file, error));
+    drop_own_keys(base);
+    *resolved = merge(base, root, arena);
+    return MER_OK;
+}
+
+static MerStatus resolve(MerYaml *root, Chain *chain, MerArena *arena, MerYaml **resolved,
+                         MerError *error)
+{
+    MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_format(root, "platform", 1, error));
+    MerYaml *extends = mer_yaml_get(root, "extends");
+    *resolved = root;
+    if (extends != NULL) {
+        MER_TRY(resolve_base(root, extends, chain, arena, resolved, error));
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_resolve(MerYaml *root, MerArena *arena, MerYaml **resolved, MerError *error)
+{
+    Chain chain = {0};
+    MER_TRY(push(&chain, root->file, root, arena, error));
+    MER_TRY(resolve(root, &chain, arena, resolved, error));
+    if (*resolved != root) {
+        mer_platform_set_paths(*resolved, "", arena);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml **resolved,
+                            MerError *error)
+{
+    MerYaml    *root;
+    const char *file = find_file(name_or_path, "", arena);
+    if (file == NULL) {
+        return unknown_platform(name_or_path, NULL, arena, error);
+    }
+    MER_TRY(mer_yaml_read(file, arena, &root, error));
+    return mer_platform_resolve(root, arena, resolved, error);
+}

@@ -1,0 +1,428 @@
+/* Units and their classes. A class is read once into a template; a unit copies it and may add only
+ * its own memory and speed. `count: n` becomes n units that are priced alike. */
+#include "hw/reader.h"
+
+#include "mercator/graph.h"
+#include "mercator/option.h"
+
+#include <math.h>
+#include <string.h>
+
+static const MerKeyKinds unit_keys[] = {
+    {"name", MER_IN_ALL},
+    {"class", MER_IN_ALL},
+    {"memory_bytes", MER_IN_ALL},
+    {"count", MER_IN_CORES | MER_IN_SOC | MER_IN_CLUSTER},
+    {"mac_pj", MER_IN_PE_ARRAY},
+    {"lanes", MER_IN_PE_ARRAY},
+    {"batch", MER_IN_VTA},
+    {"block_in", MER_IN_VTA},
+    {"block_out", MER_IN_VTA},
+    {"rows", MER_IN_CORES},
+    {"columns", MER_IN_CORES},
+    {"dataflow", MER_IN_CORES},
+    {"pe_memory_bytes", MER_IN_CORES},
+    {"flexible", MER_IN_CORES},
+    {"flexible_limit_bytes", MER_IN_CORES},
+    {"static_pj_per_cycle", MER_IN_CORES},
+    {"options", MER_IN_SOC},
+    {"requantise", MER_IN_SOC},
+    {"cost", MER_IN_SOC},
+    {"flops", MER_IN_CLUSTER},
+    {"bytes_per_s", MER_IN_CLUSTER},
+    {"launch_us", MER_IN_CLUSTER},
+    {"gap_us", MER_IN_CLUSTER},
+    {"streams", MER_IN_CLUSTER},
+    {"speed", MER_IN_CLUSTER},
+    {"supports", MER_IN_CLUSTER},
+};
+
+static MerUnit default_unit(void)
+{
+    return (MerUnit){.memory_bytes = INFINITY,
+                     .lanes = 1,
+                     .pe_memory_bytes = INFINITY,
+                     .flexible_limit_bytes = 2 * 1024 * 1024,
+                     .bytes_per_s = INFINITY,
+                     .speed = 1,
+                     .streams = 1};
+}
+
+static MerStatus read_pe(MerUnit *unit, MerYaml *map, MerError *error)
+{
+    MER_TRY(mer_platform_get_cost(map, "mac_pj", &unit->mac_pj, error));
+    return mer_platform_get_count(map, "lanes", &unit->lanes, error);
+}
+
+static MerStatus read_geometry(MerUnit *unit, MerYaml *map, MerError *error)
+{
+    static const char *const keys[] = {"batch", "block_in", "block_out"};
+    int *const               values[] = {&unit->batch, &unit->block_in, &unit->block_out};
+    for (int i = 0; i < 3; i++) {
+        MER_TRY(mer_platform_need_count(map, keys[i], values[i], error));
+        if ((*values[i] & (*values[i] - 1)) != 0) {
+            return mer_yaml_expected(mer_yaml_get(map, keys[i]), error, "a power of two");
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus read_core(MerUnit *unit, MerYaml *map, MerError *error)
+{
+    static const char *const dataflows[] = {"nvdla", "shi", "eye"};
+    MerYaml                 *dataflow;
+    int                      index;
+    MER_TRY(mer_platform_need_count(map, "rows", &unit->rows, error));
+    MER_TRY(mer_platform_need_count(map, "columns", &unit->columns, error));
+    if ((double)unit->rows * unit->columns > INT32_MAX) {
+        return mer_yaml_error(map, error, "%s has more than %d processing elements", map->path,
+                              INT32_MAX);
+    }
+    MER_TRY(mer_yaml_need(map, "dataflow", &dataflow, error));
+    MER_TRY(mer_yaml_word(dataflow, dataflows, 3, &index, error));
+    unit->dataflow = dataflows[index];
+    MER_TRY(mer_platform_get_size(map, "pe_memory_bytes", &unit->pe_memory_bytes, error));
+    MER_TRY(mer_yaml_get_bool(map, "flexible", &unit->flexible, error));
+    MER_TRY(mer_platform_get_size(map, "flexible_limit_bytes", &unit->flexible_limit_bytes, error));
+    return mer_platform_get_cost(map, "static_pj_per_cycle", &unit->static_pj_per_cycle, error);
+}
+
+static MerStatus read_option(MerUnitOption *option, MerYaml *map, MerError *error)
+{
+    static const char *const operators[] = {"conv", "pointwise", "linear", "depthwise"};
+    MerYaml                 *node;
+    int                      index;
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(map, "operator", &node, error));
+    MER_TRY(mer_yaml_word(node, operators, 4, &index, error));
+    option->operator_name = operators[index];
+    MER_TRY(mer_yaml_need(map, "weights", &node, error));
+    MER_TRY(mer_platform_name(node, &option->weights, error));
+    node = mer_yaml_get(map, "name");
+    if (node != NULL) {
+        MER_TRY(mer_platform_name(node, &option->name, error));
+    }
+    return mer_yaml_finish(map, error);
+}
+
+static MerStatus read_soc_unit(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+{
+    MerYaml *list;
+    MER_TRY(mer_yaml_need(map, "options", &list, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    if (list->count < 1 || list->count > MER_MAX_OPTIONS) {
+        return mer_yaml_error(list, error, "%s has %d items, expected 1 to %d", list->path,
+                              list->count, MER_MAX_OPTIONS);
+    }
+    MER_TRY(mer_platform_read_cost(map, unit, arena, error));
+    MER_TRY(mer_platform_read_requantise(map, unit, arena, error));
+    MerUnitOption *options = MER_ARRAY(arena, MerUnitOption, list->count);
+    unit->options = options;
+    unit->option_count = list->count;
+    for (int i = 0; i < list->count; i++) {
+        MER_TRY(read_option(&options[i], list->items[i], error));
+        if (!mer_platform_formula_takes(&unit->cost, options[i].operator_name)) {
+            return mer_yaml_error(list->items[i], error,
+                                  "%s.operator is %s, which the cost formula %s does not take",
+                                  list->items[i]->path, options[i].operator_name, unit->cost.name);
+        }
+    }
+    return MER_OK;
+}
+
+static const char *const type_names[] = {
+#define X(id, name, bits) name,
+    MER_TYPE_MAP(X)
+#undef X
+};
+
+static MerStatus read_flops(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+{
+    MerYaml  *node = mer_yaml_get(map, "flops");
+    MerFlops *flops = MER_ARRAY(arena, MerFlops, MER_TYPE_COUNT);
+    unit->flops = flops;
+    if (node == NULL) {
+        return MER_OK;
+    }
+    if (node->kind != MER_YAML_MAP) {
+        unit->flops_count = 1;
+        flops[0].type = "";
+        return mer_platform_get_positive(map, "flops", &flops[0].per_s, error);
+    }
+    for (int i = 0; i < MER_TYPE_COUNT; i++) {
+        if (mer_yaml_get(node, type_names[i]) == NULL) {
+            continue;
+        }
+        MerFlops *entry = &flops[unit->flops_count++];
+        entry->type = type_names[i];
+        MER_TRY(mer_platform_get_positive(node, type_names[i], &entry->per_s, error));
+    }
+    MER_TRY(mer_yaml_finish(node, error));
+    if (unit->flops_count == 0) {
+        return mer_yaml_expected(node, error, "a rate, or one for each number type");
+    }
+    return MER_OK;
+}
+
+static MerStatus read_supports(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+{
+    static const char *const kinds[] = {
+#define X(id, name, macs) name,
+        MER_OP_KIND_MAP(X)
+#undef X
+    };
+    static const char *const all[] = {"all"};
+    MerYaml                 *node = mer_yaml_get(map, "supports");
+    int                      index;
+    if (node == NULL) {
+        return MER_OK;
+    }
+    if (node->kind != MER_YAML_LIST) {
+        return mer_yaml_word(node, all, 1, &index, error);
+    }
+    if (node->count < 1 || node->count > MER_OP_KIND_COUNT) {
+        return mer_yaml_error(node, error, "%s has %d items, expected 1 to %d", node->path,
+                              node->count, MER_OP_KIND_COUNT);
+    }
+    const char **supports = MER_ARRAY(arena, const char *, node->count);
+    unit->supports = supports;
+    unit->support_count = node->count;
+    for (int i = 0; i < node->count; i++) {
+        MER_TRY(mer_yaml_word(node->items[i], kinds, MER_OP_KIND_COUNT, &index, error));
+        supports[i] = kinds[index];
+    }
+    return MER_OK;
+}
+
+static MerStatus read_device(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
+{
+    MER_TRY(read_flops(unit, map, arena, error));
+    MER_TRY(mer_platform_get_positive(map, "bytes_per_s", &unit->bytes_per_s, error));
+    MER_TRY(mer_platform_get_cost(map, "launch_us", &unit->launch_us, error));
+    MER_TRY(mer_platform_get_cost(map, "gap_us", &unit->gap_us, error));
+    MER_TRY(mer_platform_get_count(map, "streams", &unit->streams, error));
+    return read_supports(unit, map, arena, error);
+}
+
+/* The keys that a unit may add to its class. */
+static MerStatus read_additions(MerPlatformKind kind, MerUnit *unit, MerYaml *map, MerError *error)
+{
+    MER_TRY(mer_platform_get_size(map, "memory_bytes", &unit->memory_bytes, error));
+    if (kind == MER_PLATFORM_CLUSTER) {
+        MER_TRY(mer_platform_get_positive(map, "speed", &unit->speed, error));
+    }
+    return MER_OK;
+}
+
+/* The keys of a class, or of a unit without one. */
+static MerStatus read_body(MerPlatformKind kind, MerUnit *unit, MerYaml *map, MerArena *arena,
+                           MerError *error)
+{
+    *unit = default_unit();
+    switch (kind) {
+    case MER_PLATFORM_PE_ARRAY:
+        MER_TRY(read_pe(unit, map, error));
+        break;
+    case MER_PLATFORM_VTA:
+        MER_TRY(read_geometry(unit, map, error));
+        break;
+    case MER_PLATFORM_CORES:
+        MER_TRY(read_core(unit, map, error));
+        break;
+    case MER_PLATFORM_SOC:
+        MER_TRY(read_soc_unit(unit, map, arena, error));
+        break;
+    default:
+        MER_TRY(read_device(unit, map, arena, error));
+        break;
+    }
+    return read_additions(kind, unit, map, error);
+}
+
+static MerStatus check_unit_keys(const MerYaml *map, MerPlatformKind kind, MerError *error)
+{
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    return mer_platform_check_keys(map, unit_keys, sizeof unit_keys / sizeof *unit_keys, kind, error);
+}
+
+typedef struct Classes {
+    int          count;
+    const char **names;
+    MerUnit     *units;
+    int         *index; /* of class_index, -1 until a unit uses the class */
+} Classes;
+
+static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *root,
+                              MerArena *arena, MerError *error)
+{
+    MerYaml *map = mer_yaml_get(root, "classes");
+    *classes = (Classes){0};
+    if (map == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    if (map->count > MER_MAX_UNITS) {
+        return mer_yaml_error(map, error, "classes has %d entries, expected at most %d", map->count,
+                              MER_MAX_UNITS);
+    }
+    classes->count = map->count;
+    classes->names = MER_ARRAY(arena, const char *, map->count);
+    classes->units = MER_ARRAY(arena, MerUnit, map->count);
+    classes->index = MER_ARRAY(arena, int, map->count);
+    for (int i = 0; i < map->count; i++) {
+        MerYaml key = {.kind = MER_YAML_SCALAR, .file = map->file, .line = map->key_lines[i],
+                       .column = map->key_columns[i], .text = map->keys[i], .path = "classes"};
+        MER_TRY(mer_platform_name(&key, &classes->names[i], error));
+        MER_TRY(check_unit_keys(map->items[i], kind, error));
+        MER_TRY(read_body(kind, &classes->units[i], map->items[i], arena, error));
+        MER_TRY(mer_yaml_finish(map->items[i], error));
+        classes->index[i] = -1;
+    }
+    return MER_OK;
+}
+
+static MerStatus find_class(const Classes *classes, const MerYaml *node, int *index, MerError *error)
+{
+    const char *name;
+    MER_TRY(mer_yaml_text(node, &name, error));
+    for (int i = 0; i < classes->count; i++) {
+        if (mer_name_equal(classes->names[i], name)) {
+            *index = i;
+            return MER_OK;
+        }
+    }
+    const char *near = mer_name_nearest(name, classes->names, classes->count);
+    return mer_yaml_expected(node, error, "a name in classes%s%s%s",
+                             near != NULL ? ", did you mean \"" : "", near != NULL ? near : "",
+                             near != NULL ? "\"" : "");
+}
+
+static MerStatus check_class_additions(const MerYaml *map, const char *class_name, MerError *error)
+{
+    static const char *const allowed[] = {"name", "count", "class", "memory_bytes", "speed"};
+    for (int i = 0; i < map->count; i++) {
+        bool found = false;
+        for (int j = 0; j < 5; j++) {
+            found |= mer_name_equal(map->keys[i], allowed[j]);
+        }
+        if (!found) {
+            MerYaml place = *map;
+            place.line = map->key_lines[i];
+            place.column = map->key_columns[i];
+            return mer_yaml_error(&place, error,
+                                  "%s.%s is beside class %s: a unit may add only memory_bytes and "
+                                  "speed to its class", map->path, map->keys[i], class_name);
+        }
+    }
+    return MER_OK;
+}
+
+/* Fills `unit` except for its name; `classes` may be given a class_index. */
+static MerStatus read_entry(MerPlatform *platform, Classes *classes, MerUnit *unit, MerYaml *map,
+                            MerArena *arena, MerError *error)
+{
+    MerYaml *class_node = mer_yaml_get(map, "class");
+    int      index = 0;
+    if (class_node == NULL) {
+        MER_TRY(read_body(platform->kind, unit, map, arena, error));
+        unit->class_index = platform->class_count++;
+        return MER_OK;
+    }
+    MER_TRY(find_class(classes, class_node, &index, error));
+    MER_TRY(check_class_additions(map, classes->names[index], error));
+    *unit = classes->units[index];
+    if (classes->index[index] < 0) {
+        classes->index[index] = platform->class_count++;
+    }
+    unit->class_name = classes->names[index];
+    unit->class_index = classes->index[index];
+    return read_additions(platform->kind, unit, map, error);
+}
+
+/* An option without a name takes its unit's; two of one operator must differ. */
+static MerStatus name_options(MerUnit *unit, const MerYaml *map, MerArena *arena, MerError *error)
+{
+    MerUnitOption *options = MER_ARRAY(arena, MerUnitOption, unit->option_count);
+    for (int i = 0; i < unit->option_count; i++) {
+        options[i] = unit->options[i];
+        options[i].name = options[i].name != NULL ? options[i].name : unit->name;
+        for (int j = 0; j < i; j++) {
+            if (options[i].operator_name == options[j].operator_name &&
+                mer_name_equal(options[i].name, options[j].name)) {
+                return mer_yaml_error(map, error,
+                                      "%s has two options named %s for %s: give each a name",
+                                      map->path, options[i].name, options[i].operator_name);
+            }
+        }
+    }
+    unit->options = options;
+    return MER_OK;
+}
+
+/* How many units the list makes, with every entry's count checked. */
+static MerStatus count_units(MerPlatformKind kind, MerYaml *list, int *total, MerError *error)
+{
+    *total = 0;
+    for (int i = 0; i < list->count; i++) {
+        int count = 1;
+        MER_TRY(check_unit_keys(list->items[i], kind, error));
+        MER_TRY(mer_platform_get_count(list->items[i], "count", &count, error));
+        if (count > MER_MAX_UNITS - *total) {
+            return mer_yaml_error(list->items[i], error, "%s brings more than %d units",
+                                  list->items[i]->path, MER_MAX_UNITS);
+        }
+        *total += count;
+    }
+    if (*total == 0) {
+        return mer_yaml_error(list, error, "units is empty, expected at least one unit");
+    }
+    if (*total > 1 && (kind == MER_PLATFORM_PE_ARRAY || kind == MER_PLATFORM_VTA)) {
+        return mer_yaml_error(list->items[1], error, "units has %d items, expected one unit in a %s",
+                              *total, mer_platform_kind_name(kind));
+    }
+    return MER_OK;
+}
+
+static MerStatus check_new_name(const MerPlatform *platform, int count, const char *name,
+                                const MerYaml *map, MerError *error)
+{
+    for (int i = 0; i < count; i++) {
+        if (mer_name_equal(platform->units[i].name, name)) {
+            return mer_yaml_error(map, error, "%s makes a second unit named %s", map->path, name);
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                  MerError *error)
+{
+    MerYaml *list;
+    Classes  classes;
+    int      total, filled = 0;
+    MER_TRY(read_classes(platform->kind, &classes, root, arena, error));
+    MER_TRY(mer_yaml_need(root, "units", &list, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(count_units(platform->kind, list, &total, error));
+    MerUnit *units = MER_ARRAY(arena, MerUnit, total);
+    platform->units = units;
+    platform->unit_count = total;
+    for (int i = 0; i < list->count; i++) {
+        MerYaml    *map = list->items[i];
+        MerUnit     unit;
+        const char *name;
+        int         count = 1;
+        MER_TRY(mer_platform_need_name(map, &name, error));
+        MER_TRY(mer_platform_get_count(map, "count", &count, error));
+        MER_TRY(read_entry(platform, &classes, &unit, map, arena, error));
+        MER_TRY(mer_yaml_finish(map, error));
+        for (int copy = 0; copy < count; copy++) {
+            units[filled] = unit;
+            units[filled].name = count == 1 ? name : mer_arena_format(arena, "%s%d", name, copy);
+            MER_TRY(check_new_name(platform, filled, units[filled].name, map, error));
+            MER_TRY(name_options(&units[filled], map, arena, error));
+            filled++;
+        }
+    }
+    return MER_OK;
+}

@@ -1,0 +1,161 @@
+/* A resolved tree to a platform: root keys, then the parts, then what joins them. */
+#include "hw/reader.h"
+
+#include "mercator/option.h"
+
+#include <math.h>
+#include <string.h>
+
+static const MerKeyKinds root_keys[] = {
+    {"memories", MER_IN_PE_ARRAY | MER_IN_CORES | MER_IN_VTA | MER_IN_SOC},
+    {"links", MER_IN_CLUSTER},
+    {"routes", MER_IN_CLUSTER},
+    {"bus_bits", MER_IN_VTA},
+    {"timing", MER_IN_VTA},
+    {"reference", MER_IN_SOC},
+    {"activations", MER_IN_SOC},
+    {"power_mw", MER_IN_SOC},
+};
+
+/* "platforms/edge.yaml" is called edge. */
+static const char *name_of_file(const char *file, MerArena *arena)
+{
+    const char *slash = strrchr(file, '/');
+    const char *base = slash == NULL ? file : slash + 1;
+    const char *dot = strrchr(base, '.');
+    bool        has_ending = dot != NULL && dot != base &&
+                      (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+    return mer_arena_text_n(arena, base, has_ending ? (size_t)(dot - base) : strlen(base));
+}
+
+static MerStatus read_kind(MerPlatform *platform, MerYaml *root, MerError *error)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        MER_PLATFORM_KIND_MAP(X)
+#undef X
+    };
+    MerYaml *node;
+    int      kind;
+    MER_TRY(mer_yaml_need(root, "kind", &node, error));
+    MER_TRY(mer_yaml_word(node, names, MER_PLATFORM_KIND_COUNT, &kind, error));
+    platform->kind = (MerPlatformKind)kind;
+    return mer_platform_check_keys(root, root_keys, sizeof root_keys / sizeof *root_keys,
+                                   platform->kind, error);
+}
+
+static MerStatus read_common(MerPlatform *platform, MerYaml *root, MerError *error)
+{
+    int64_t word_bits = 16;
+    MER_TRY(mer_yaml_get_text(root, "name", &platform->name, error));
+    MER_TRY(mer_yaml_get_text(root, "summary", &platform->summary, error));
+    MER_TRY(mer_yaml_get_text(root, "source", &platform->source, error));
+    MER_TRY(mer_platform_get_positive(root, "clock_hz", &platform->clock_hz, error));
+    MER_TRY(mer_yaml_get_int(root, "word_bits", 1, 4096, &word_bits, error));
+    platform->word_bits = (int)word_bits;
+    return mer_yaml_get_bool(root, "calibrated", &platform->calibrated, error);
+}
+
+static MerStatus read_bus(MerPlatform *platform, MerYaml *root, MerError *error)
+{
+    MER_TRY(mer_platform_need_count(root, "bus_bits", &platform->bus_bits, error));
+    if ((platform->bus_bits & (platform->bus_bits - 1)) != 0) {
+        return mer_yaml_expected(mer_yaml_get(root, "bus_bits"), error, "a power of two");
+    }
+    return MER_OK;
+}
+
+static MerStatus read_reference(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                MerError *error)
+{
+    MerYaml    *node = mer_yaml_get(root, "reference");
+    const char *name;
+    if (node == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_text(node, &name, error));
+    const char **names = MER_ARRAY(arena, const char *, platform->unit_count);
+    for (int i = 0; i < platform->unit_count; i++) {
+        names[i] = platform->units[i].name;
+        if (mer_name_equal(names[i], name)) {
+            platform->reference = i;
+            return MER_OK;
+        }
+    }
+    const char *near = mer_name_nearest(name, names, platform->unit_count);
+    return mer_yaml_expected(node, error, "the name of a unit%s%s%s",
+                             near != NULL ? ", did you mean \"" : "", near != NULL ? near : "",
+                             near != NULL ? "\"" : "");
+}
+
+static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError *error)
+{
+    MerYaml *map = mer_yaml_get(root, "activations");
+    int64_t  bits = 0;
+    if (map == NULL) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_get_int(map, "bits", 1, 64, &bits, error));
+    platform->activation_bits = (int)bits;
+    MER_TRY(mer_yaml_get_bool(map, "signed", &platform->activation_signed, error));
+    MerYaml *quantiser = mer_yaml_get(map, "quantiser");
+    if (quantiser != NULL) {
+        MER_TRY(mer_platform_name(quantiser, &platform->activation_quantiser, error));
+    }
+    return mer_yaml_finish(map, error);
+}
+
+static MerStatus read_routes(MerPlatform *platform, MerYaml *root, MerError *error)
+{
+    static const char *const modes[] = {"cut_through", "store_and_forward"};
+    MerYaml                 *node = mer_yaml_get(root, "routes");
+    int                      mode = 0;
+    if (node != NULL) {
+        MER_TRY(mer_yaml_word(node, modes, 2, &mode, error));
+    }
+    platform->store_and_forward = mode == 1;
+    return MER_OK;
+}
+
+static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                 MerError *error)
+{
+    switch (platform->kind) {
+    case MER_PLATFORM_VTA:
+        MER_TRY(read_bus(platform, root, error));
+        return mer_platform_read_timing(platform, root, arena, error);
+    case MER_PLATFORM_SOC:
+        MER_TRY(read_reference(platform, root, arena, error));
+        MER_TRY(read_activations(platform, root, error));
+        return mer_platform_read_power(platform, root, arena, error);
+    case MER_PLATFORM_CLUSTER:
+        MER_TRY(mer_platform_read_links(platform, root, arena, error));
+        return read_routes(platform, root, error);
+    default:
+        return MER_OK;
+    }
+}
+
+MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatform **platform,
+                                 MerError *error)
+{
+    MerPlatform *result = MER_NEW(arena, MerPlatform);
+    *result = (MerPlatform){.name = name_of_file(root->file, arena),
+                            .clock_hz = NAN,
+                            .calibrated = true,
+                            .reference = -1};
+    MER_TRY(mer_yaml_format(root, "platform", 1, error));
+    mer_yaml_get(root, "extends");
+    MER_TRY(read_kind(result, root, error));
+    MER_TRY(read_common(result, root, error));
+    if (result->kind != MER_PLATFORM_CLUSTER) {
+        MER_TRY(mer_platform_read_memories(result, root, arena, error));
+    }
+    MER_TRY(mer_platform_read_units(result, root, arena, error));
+    MER_TRY(read_kind_parts(result, root, arena, error));
+    MER_TRY(mer_yaml_finish(root, error));
+    result->hash = mer_platform_hash(result);
+    *platform = result;
+    return MER_OK;
+}

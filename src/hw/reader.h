@@ -1,0 +1,87 @@
+/* What the parts of the platform reader share: which keys belong to which kind, and small takers. */
+#ifndef MERCATOR_HW_READER_H
+#define MERCATOR_HW_READER_H
+
+#include "base/yaml.h"
+#include "mercator/platform.h"
+
+/* Ends the calling function with the first failure. */
+#define MER_TRY(call)                                                                              \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
+enum {
+    MER_IN_PE_ARRAY = 1u << MER_PLATFORM_PE_ARRAY,
+    MER_IN_CORES = 1u << MER_PLATFORM_CORES,
+    MER_IN_VTA = 1u << MER_PLATFORM_VTA,
+    MER_IN_SOC = 1u << MER_PLATFORM_SOC,
+    MER_IN_CLUSTER = 1u << MER_PLATFORM_CLUSTER,
+    MER_IN_ALL = (1u << MER_PLATFORM_KIND_COUNT) - 1
+};
+
+/* Limits that keep a small hostile file from asking for much memory. */
+enum {
+    MER_MAX_MEMORIES = 64,
+    MER_MAX_UNITS = 4096,
+    MER_MAX_LINKS = 1000000,
+    MER_MAX_OPTIONS = 64,
+    MER_MAX_CONSTANTS = 1024
+};
+
+typedef struct MerKeyKinds {
+    const char *key;
+    unsigned    kinds; /* bit per MerPlatformKind */
+} MerKeyKinds;
+
+/* Error for the first key that belongs to other kinds of platform; unknown keys pass. */
+MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, int count,
+                                  MerPlatformKind kind, MerError *error);
+
+/* The _get_ forms leave *value alone when the key is absent, as those of yaml.h do. */
+MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error);
+MerStatus mer_platform_get_cost(MerYaml *map, const char *key, double *value, MerError *error); /* >= 0 */
+MerStatus mer_platform_get_size(MerYaml *map, const char *key, double *value, MerError *error); /* whole, >= 1 */
+MerStatus mer_platform_get_count(MerYaml *map, const char *key, int *value, MerError *error);   /* >= 1 */
+MerStatus mer_platform_need_count(MerYaml *map, const char *key, int *value, MerError *error);
+/* A name others may refer to: letters, digits, '_' and '-'. */
+MerStatus mer_platform_need_name(MerYaml *map, const char **name, MerError *error);
+MerStatus mer_platform_name(const MerYaml *node, const char **name, MerError *error);
+
+/* Each reads its part of the resolved tree into `platform`. */
+MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                     MerError *error);
+MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                  MerError *error);
+MerStatus mer_platform_read_links(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                  MerError *error);
+
+/* Formulas. `root` may lack the key: the formula's name then stays NULL. */
+MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, MerError *error);
+MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *arena,
+                                       MerError *error);
+MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                   MerError *error);
+MerStatus mer_platform_read_power(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                  MerError *error);
+/* Does the cost of this unit say how long `operator_name` takes? */
+bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_name);
+
+/* The file behind a name or path, with everything it extends merged in. */
+MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml **resolved,
+                            MerError *error);
+/* Merges what `root` extends; relative files are relative to `root->file`. */
+MerStatus mer_platform_resolve(MerYaml *root, MerArena *arena, MerYaml **resolved, MerError *error);
+/* Renames the paths of a tree after it was merged or changed. */
+void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena);
+/* Applies one `memories.GLB.words=16Ki` to a resolved tree. */
+MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena, MerError *error);
+/* Reads and checks a resolved tree. */
+MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatform **platform,
+                                 MerError *error);
+uint64_t mer_platform_hash(const MerPlatform *platform);
+
+#endif
