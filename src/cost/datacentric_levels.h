@@ -1,0 +1,84 @@
+/* Inside the data-centric model: cluster levels with completed directives and their tables.
+ * Made by datacentric_resolve.c, read by the plain and the fast accounting. */
+#ifndef MERCATOR_COST_DATACENTRIC_LEVELS_H
+#define MERCATOR_COST_DATACENTRIC_LEVELS_H
+
+#include "datacentric_model.h"
+
+/* Sizes of one dim in one kind of coordinates: a whole tile and what moves into it per step, then
+ * the same for the partial tile at the edge (M, U, Me, Ue of MAESTRO's static analysis). */
+typedef struct MerDatacentricSizes {
+    int64_t tile, step, edge_tile, edge_step;
+} MerDatacentricSizes;
+
+typedef struct MerDatacentricRow { /* one directive of a completed level */
+    bool                spatial;
+    int                 dim;
+    unsigned            tensors; /* bit per tensor that the dim indexes */
+    int64_t             size, offset, extent;
+    MerDatacentricSizes in, out; /* out: Y' and X' of Y and X, else equal to in */
+} MerDatacentricRow;
+
+typedef struct MerDatacentricLevel {
+    int               count, spatial_count;
+    int               spatial[2];    /* rows, outermost first */
+    int               last_spatial[MER_DATACENTRIC_TENSORS]; /* row that speaks for a tensor, -1: none */
+    int64_t           units, edge_units;
+    int64_t           dims[MER_DATACENTRIC_DIMS];
+    int               row_of[MER_DATACENTRIC_DIMS]; /* -1 if absent */
+    MerDatacentricRow rows[MER_DATACENTRIC_ROWS];
+} MerDatacentricLevel;
+
+typedef struct MerDatacentricModel {
+    int                 level_count;
+    unsigned            dims; /* bit per dim of the layer */
+    MerDatacentricLevel levels[MER_DATACENTRIC_LEVELS];
+} MerDatacentricModel;
+
+typedef enum MerDatacentricPosition {
+    MER_DATACENTRIC_INIT,
+    MER_DATACENTRIC_STEADY,
+    MER_DATACENTRIC_EDGE
+} MerDatacentricPosition;
+
+typedef struct MerDatacentricState { /* where a directive stands in an iteration case */
+    MerDatacentricPosition position;
+    int64_t                count;
+    bool                   unrolled, edge, see; /* see: the last unit has a partial tile of its own */
+} MerDatacentricState;
+
+/* False: `result` says why, its status is infeasible. */
+bool mer_datacentric_resolve(const MerDatacentricInput *input, MerDatacentricModel *model,
+                             MerDatacentricResult *result);
+
+/* The states of a directive over `extent` elements, at most 3; how many. */
+int mer_datacentric_states(const MerDatacentricRow *row, int64_t extent, int64_t units,
+                           MerDatacentricState *states);
+
+/* Sizes the buffers and what is known before the first case. */
+void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                           MerDatacentricResult *result);
+/* Sums over tensors, energy, area, power; then, in strict mode, what makes it infeasible. */
+void mer_datacentric_finish(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                            MerDatacentricWanted wanted, MerDatacentricResult *result);
+
+void mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static inline bool mer_datacentric_uses(const MerDatacentricRow *row, int tensor)
+{
+    return (row->tensors >> tensor) & 1;
+}
+
+/* Head latency, then one cycle per noc_bw elements. */
+static inline int64_t mer_datacentric_noc(const MerDatacentricHardware *hardware, int64_t elements)
+{
+    int64_t bandwidth = hardware->noc_bw;
+    int64_t cycles = elements <= 0 ? elements / bandwidth : 1;
+
+    if (elements > bandwidth)
+        cycles = (elements - 1) / bandwidth + 1;
+    return hardware->noc_latency + cycles - 1;
+}
+
+#endif
