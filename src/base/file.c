@@ -182,9 +182,17 @@ const char *mer_data_path(const char *kind, const char *name, const char *ending
     return NULL;
 }
 
+/* With '-' as '_', so that two spellings of one name are neighbours. */
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    for (; *x != '\0' && *y != '\0'; x++, y++) {
+        int order = (*x == '-' ? '_' : *x) - (*y == '-' ? '_' : *y);
+        if (order != 0) {
+            return order;
+        }
+    }
+    return *x - *y;
 }
 
 int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names)

@@ -141,9 +141,10 @@ void mer_eigen_symmetric(const double *a, int n, double *values, double *v)
         for (int p = 0; p < n; p++) {
             for (int q = p + 1; q < n; q++) {
                 double off = fabs(work[(size_t)p * width + (size_t)q]);
-                double scale = fabs(work[(size_t)p * (width + 1)]) + fabs(work[(size_t)q * (width + 1)]);
-                /* Too small to move either eigenvalue by a bit; zero needs no turn. */
-                if (off > 0 && scale + off * 0x1p-8 != scale) {
+                double scale =
+                    fabs(work[(size_t)p * (width + 1)]) + fabs(work[(size_t)q * (width + 1)]);
+                /* Below one bit of both eigenvalues there is nothing left to turn. */
+                if (off > 0 && scale + off != scale) {
                     annihilate(work, v, n, p, q);
                     changed = true;
                 }
