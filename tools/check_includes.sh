@@ -20,7 +20,7 @@ BEGIN {
     allow("solve",   "base graph hw space tensor learn problem cost")
     allow("deploy",  "base graph hw space tensor problem")
     allow("run",     "base graph hw space tensor learn problem cost import opt solve")
-    allow("report",  "base run/runlog.h")      # reports read run logs and nothing else
+    allow("report",  "base run/runlog.h mercator/metric.h") # run logs, and the units of what is in them
     allow("cli",     "base graph hw space tensor learn problem cost import opt solve deploy run report")
 
     public("base",    "error arena rng option notes")
