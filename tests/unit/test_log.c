@@ -1,0 +1,109 @@
+/* Clocks, progress lines and the notes of plug-ins. */
+#include "base/log.h"
+#include "mercator/notes.h"
+#include "support.h"
+
+static void clocks_only_go_forward(void **state)
+{
+    (void)state;
+    double before = mer_clock(), cpu_before = mer_cpu_clock();
+    for (volatile int i = 0; i < 100000; i++) {
+    }
+    assert_true(mer_clock() >= before);
+    assert_true(mer_cpu_clock() > cpu_before);
+}
+
+/* What `updates` calls, `step` seconds apart by the progress's own reckoning, write. */
+static void watch(bool is_terminal, int updates, double step, char *text, size_t size)
+{
+    MerProgress progress;
+    FILE       *file = tmpfile();
+    assert_non_null(file);
+    mer_progress_begin(&progress, file);
+    assert_false(progress.is_terminal);
+    progress.is_terminal = is_terminal;
+    for (int i = 0; i < updates; i++) {
+        progress.last -= step;
+        mer_progress_update(&progress, "conv1", 1000 * (i + 1), 20000, 12345, "3.2e9");
+    }
+    mer_progress_end(&progress);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void files_get_a_plain_line_every_ten_seconds(void **state)
+{
+    (void)state;
+    char text[500];
+    watch(false, 3, 10, text, sizeof text);
+    assert_string_equal(text, "conv1: 1000/20000, best 3.2e9, 12.3k/s, 0:02 left\n"
+                              "conv1: 2000/20000, best 3.2e9, 12.3k/s, 0:01 left\n"
+                              "conv1: 3000/20000, best 3.2e9, 12.3k/s, 0:01 left\n");
+    watch(false, 3, 1, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
+static void terminals_get_one_line_that_replaces_itself(void **state)
+{
+    (void)state;
+    char text[1000];
+    watch(true, 2, 1, text, sizeof text);
+    assert_null(strchr(text, '\n'));
+    mer_test_contains(text, "\rconv1: 1000/20000");
+    mer_test_contains(text, "\rconv1: 2000/20000");
+    assert_int_equal(text[strlen(text) - 1], '\r'); /* cleared at the end */
+    assert_int_equal(text[strlen(text) - 2], ' ');
+}
+
+static void silent_progress_writes_nothing(void **state)
+{
+    (void)state;
+    MerProgress progress;
+    mer_progress_begin(&progress, NULL);
+    mer_progress_update(&progress, "x", 1, 0, 0, NULL);
+    mer_progress_end(&progress);
+    assert_null(progress.file);
+}
+
+static void keep_spent(void *state, MerSpent what, double amount)
+{
+    ((double *)state)[what] += amount;
+}
+
+static bool always(void *state)
+{
+    (void)state;
+    return true;
+}
+
+static void notes_reach_their_slots_and_empty_ones_are_fine(void **state)
+{
+    (void)state;
+    double   spent[MER_SPENT_COUNT] = {0};
+    MerNotes notes = {.state = spent, .spend = keep_spent, .is_cancelled = always};
+    mer_spend(&notes, MER_SPENT_EPOCHS, 2);
+    mer_spend(&notes, MER_SPENT_EPOCHS, 3);
+    mer_note(&notes, "name", "1");
+    mer_epoch(&notes, "train", 1, 2, "{}");
+    mer_checkpoint(&notes);
+    assert_true(spent[MER_SPENT_EPOCHS] == 5);
+    assert_true(mer_is_cancelled(&notes));
+    mer_note(NULL, "name", "1");
+    mer_epoch(NULL, "train", 1, 2, "{}");
+    mer_spend(NULL, MER_SPENT_IMAGES, 1);
+    mer_checkpoint(NULL);
+    assert_false(mer_is_cancelled(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_only_go_forward),
+        cmocka_unit_test(files_get_a_plain_line_every_ten_seconds),
+        cmocka_unit_test(terminals_get_one_line_that_replaces_itself),
+        cmocka_unit_test(silent_progress_writes_nothing),
+        cmocka_unit_test(notes_reach_their_slots_and_empty_ones_are_fine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
