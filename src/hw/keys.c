@@ -33,6 +33,7 @@ MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, 
                 continue;
             }
             MerYaml place = *map;
+            place.file = map->items[i]->file;
             place.line = map->key_lines[i];
             place.column = map->key_columns[i];
             char kinds[80];
@@ -43,6 +44,27 @@ MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, 
         }
     }
     return MER_OK;
+}
+
+static bool was_asked(const MerYaml *map, const char *key)
+{
+    for (int i = 0; i < map->asked_count; i++) {
+        if (mer_name_equal(map->asked[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+MerStatus mer_platform_finish(MerYaml *map, MerError *error)
+{
+    for (int i = 0; map->kind == MER_YAML_MAP && i < map->count; i++) {
+        if (!was_asked(map, map->keys[i])) {
+            map->file = map->items[i]->file;
+            break;
+        }
+    }
+    return mer_yaml_finish(map, error);
 }
 
 MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error)

@@ -84,7 +84,7 @@ static MerStatus read_link(MerLink *link, MerYaml *map, MerError *error)
     if ((node = mer_yaml_get(map, "bus")) != NULL) {
         MER_TRY(mer_platform_name(node, &link->bus, error));
     }
-    return mer_yaml_finish(map, error);
+    return mer_platform_finish(map, error);
 }
 
 typedef struct Links {

@@ -103,7 +103,7 @@ static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError
     if (quantiser != NULL) {
         MER_TRY(mer_platform_name(quantiser, &platform->activation_quantiser, error));
     }
-    return mer_yaml_finish(map, error);
+    return mer_platform_finish(map, error);
 }
 
 static MerStatus read_routes(MerPlatform *platform, MerYaml *root, MerError *error)
@@ -154,7 +154,7 @@ MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatfo
     }
     MER_TRY(mer_platform_read_units(result, root, arena, error));
     MER_TRY(read_kind_parts(result, root, arena, error));
-    MER_TRY(mer_yaml_finish(root, error));
+    MER_TRY(mer_platform_finish(root, error));
     result->hash = mer_platform_hash(result);
     *platform = result;
     return MER_OK;

@@ -41,6 +41,9 @@ typedef struct MerKeyKinds {
 MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, int count,
                                   MerPlatformKind kind, MerError *error);
 
+/* Like mer_yaml_finish, for maps whose keys may stand in several files. */
+MerStatus mer_platform_finish(MerYaml *map, MerError *error);
+
 /* The _get_ forms leave *value alone when the key is absent, as those of yaml.h do. */
 MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error);
 MerStatus mer_platform_get_cost(MerYaml *map, const char *key, double *value, MerError *error); /* >= 0 */
