@@ -38,6 +38,7 @@ struct MerProblem {
 struct MerProblemClass {
     const char      *name, *summary;
     const char      *evaluator, *optimizer, *objective; /* defaults of the verb */
+    const char      *plan_file; /* "mapping.yaml" */
     int64_t          budget;
     unsigned         platforms; /* bit per MerPlatformKind */
     unsigned         plans;     /* bit per MerPlanKind it can make */

@@ -1,0 +1,128 @@
+/* One run: every task of a workload searched by one optimizer, logged, summed up.
+ *
+ *     MerRunSpec spec = {.problem = map, .graph = graph, .platform = platform, ...};
+ *     MerRunResult result;
+ *     if (mer_run(&spec, NULL, arena, &result, &error) == MER_OK)
+ *         printf("%g\n", result.tasks[0].best.value[MER_METRIC_EDP]);
+ */
+#ifndef MERCATOR_RUN_H
+#define MERCATOR_RUN_H
+
+#include "mercator/evaluator.h"
+#include "mercator/search.h"
+
+typedef enum MerLogMode {
+    MER_LOG_AUTO, /* all trials up to a million, then the improving ones */
+    MER_LOG_ALL,
+    MER_LOG_IMPROVING
+} MerLogMode;
+
+enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24 };
+
+typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not see this knob */
+    const char *name;
+    double      value; /* one of the knob's values, or its index if it has none */
+} MerFixedKnob;
+
+typedef struct MerRunSpec { /* options point to the plug-in's struct; NULL: its defaults */
+    const char              *name; /* of the workload, as shown */
+    const MerProblemClass   *problem;
+    const void              *problem_options;
+    const MerGraph          *graph;
+    const MerPlatform       *platform;
+    const MerEvaluatorClass *evaluator, *inner; /* inner: NULL if none */
+    const void              *evaluator_options, *inner_options;
+    const MerOptimizerClass *optimizer;
+    const void              *optimizer_options;
+    const char              *objective; /* metric or expression; NULL: the problem's default */
+    int                      pareto_count;
+    MerMetric                pareto[MER_MAX_PARETO];
+    uint64_t                 seed;
+    int64_t                  budget;       /* evaluations per task; 0: no limit (then time_s is needed) */
+    int64_t                  total_budget; /* > 0: in all, shared out by MACs */
+    double                   time_s;       /* per task; 0: no limit */
+    double                   gap;          /* stop when the gap is at most this */
+    bool                     count_distinct; /* a plan priced before costs no budget */
+    MerLogMode               log;
+    const char              *warm; /* RUN[:k] or NULL */
+    int                      batch;   /* points per ask at most; 0: 256 */
+    int                      threads; /* 0: all cores */
+    int                      fixed_count;
+    const MerFixedKnob      *fixed;
+    bool                     learned_legality; /* legality=learned: hide the predicate */
+    const char              *policy, *save_policy; /* files, NULL: none */
+    const char              *directory; /* NULL: no files are written */
+    bool                     resume;
+    double                   checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
+    const char              *command; /* for clock.jsonl */
+} MerRunSpec;
+
+typedef struct MerRunProgress {
+    int         task, task_count;
+    const char *task_name;
+    int64_t     trials, budget; /* of this task; budget 0: unknown */
+    double      elapsed_s, time_s, best, gap, infeasible; /* best, gap: NaN while there is none */
+} MerRunProgress;
+
+typedef struct MerRunHooks { /* each may be NULL */
+    void *state;
+    bool (*is_cancelled)(void *state);
+    void (*progress)(void *state, const MerRunProgress *progress);
+    void (*warn)(void *state, const char *text);
+} MerRunHooks;
+
+typedef struct MerReasonCount {
+    char    class_name[24];
+    int64_t count;
+    char    nearest[120]; /* the miss with the least excess, or the first */
+    double  excess;       /* need / have of that one; +inf if not known */
+} MerReasonCount;
+
+typedef struct MerFrontPoint {
+    int64_t index;
+    double  value[MER_MAX_PARETO];
+} MerFrontPoint;
+
+typedef struct MerTaskResult {
+    MerTask         task;
+    const MerIndex *point; /* of the best; NULL if nothing feasible was found */
+    MerPlan         plan;
+    const char     *text;  /* the plan for people, NULL if the problem has none */
+    const char     *body;  /* the plan as a JSON object, NULL likewise */
+    MerCost         best;
+    double          score; /* minimised; +inf if nothing feasible */
+    double          value; /* the objective as the user reads it */
+    int64_t         best_index;
+    MerBound        bound, reference; /* kind "none" if unknown */
+    double          gap;              /* NaN if unknown */
+    bool            is_proven;
+    int64_t         trials, evaluations, infeasible;
+    int             reason_count;
+    MerReasonCount  reasons[MER_MAX_REASONS];
+    int             front_count;
+    MerFrontPoint  *front;
+    double          spent[MER_SPENT_COUNT];
+    const char     *stopped; /* "budget", "time", "gap", "finished", "interrupted" */
+} MerTaskResult;
+
+typedef struct MerRunResult {
+    int            task_count;
+    MerTaskResult *tasks;
+    MerTaskResult  total; /* sums by count; name = the workload's */
+    double         wall_s;
+    bool           is_reproducible, is_feasible;
+    MerMetric      objective; /* MER_METRIC_COUNT for an expression */
+    const char    *objective_text;
+    const char    *summary; /* the `mercator-summary/1` object as JSON text */
+    int            file_count;
+    const char    *files[16]; /* written into the directory */
+} MerRunResult;
+
+MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,
+                  MerError *error);
+
+/* Prices one given plan of one task; `result` gets one task. */
+MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body, MerArena *arena,
+                       MerTaskResult *result, const char **detail, MerError *error);
+
+#endif

@@ -1,0 +1,208 @@
+/* State files: DIR/state-TASK.bin holds the counters of the run at some place of the log, then what
+ * the optimizer wrote. Logs never mention them, so when they are written may depend on the clock. */
+#include "run/checkpoint.h"
+
+#include "base/log.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STATE_MAGIC = 0x3154534d }; /* "MST1" */
+
+static const double DEFAULT_INTERVAL_S = 5;
+
+typedef struct StateHeader {
+    int64_t        magic;
+    int64_t        run_trials, log_bytes, log_lines, counted;
+    int64_t        trials, evaluations, infeasible;
+    MerRng         rng;
+    double         spent[MER_SPENT_COUNT];
+    int64_t        reason_count;
+    MerReasonCount reasons[MER_MAX_REASONS];
+} StateHeader;
+
+static const char *state_path(const MerRunState *run, const MerRunTask *task)
+{
+    return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory, task->index);
+}
+
+static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng, int64_t counted)
+{
+    const MerTaskResult *result = task->result;
+    StateHeader header;
+    memset(&header, 0, sizeof header);
+    header.magic = STATE_MAGIC;
+    header.run_trials = run->trials;
+    header.log_bytes = run->log.bytes;
+    header.log_lines = run->log.line_count;
+    header.counted = counted;
+    header.trials = result->trials;
+    header.evaluations = result->evaluations;
+    header.infeasible = result->infeasible;
+    header.rng = *rng;
+    header.reason_count = result->reason_count;
+    memcpy(header.spent, result->spent, sizeof header.spent);
+    memcpy(header.reasons, result->reasons, sizeof header.reasons);
+    return header;
+}
+
+MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, const void *optimizer,
+                              const MerRng *rng, int64_t counted, MerError *error)
+{
+    double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
+    bool is_due = mer_clock() - run->last_checkpoint >= interval;
+    if (!type->save || !run->spec->directory || run->log.is_replay || !is_due) {
+        return MER_OK;
+    }
+    MerStatus status = mer_runlog_flush(&run->log, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    const char *path = state_path(run, task);
+    const char *temporary = mer_arena_format(run->arena, "%s.new", path);
+    FILE *file = fopen(temporary, "wb");
+    if (!file) {
+        return mer_error_set(error, MER_IO, "%s: cannot write: %s", temporary, strerror(errno));
+    }
+    StateHeader header = make_header(run, task, rng, counted);
+    bool is_written = fwrite(&header, sizeof header, 1, file) == 1;
+    status = is_written ? type->save(optimizer, MER_KEEP_ALL, file, error) : MER_IO;
+    is_written = fclose(file) == 0 && is_written && status == MER_OK;
+    if (!is_written || rename(temporary, path) != 0) {
+        remove(temporary);
+        return status != MER_OK && status != MER_IO
+                   ? status
+                   : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    run->last_checkpoint = mer_clock();
+    return MER_OK;
+}
+
+/* Takes the trials that the log holds up to the saved state. */
+static MerStatus read_log_up_to(MerRunState *run, MerRunTask *task, int64_t bytes, MerError *error)
+{
+    int knobs = task->problem.space.knob_count;
+    MerRunTrial trial = {.point = MER_ARRAY(run->arena, MerIndex, knobs + 1)};
+    while (run->log.bytes < bytes) {
+        const char *text = mer_runlog_next(&run->log);
+        if (!text) {
+            return mer_error_set(error, MER_INVALID, "%s is shorter than the saved state beside it", run->log.path);
+        }
+        cJSON *line = cJSON_Parse(text);
+        if (mer_trial_read(line, &trial.cost, &trial.same_as, trial.spent)) {
+            const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
+            const cJSON *point = cJSON_GetObjectItemCaseSensitive(line, "point");
+            trial.index = cJSON_IsNumber(index) ? (int64_t)index->valuedouble : 0;
+            for (int k = 0; k < knobs; k++) {
+                const cJSON *item = cJSON_GetArrayItem(point, k);
+                trial.point[k] = cJSON_IsNumber(item) ? item->valueint : 0;
+            }
+            trial.score = mer_objective_score(&run->objective, &trial.cost);
+            mer_search_take(run, task, &trial);
+        }
+        cJSON_Delete(line);
+    }
+    return MER_OK;
+}
+
+static void take_header(MerRunState *run, MerRunTask *task, const StateHeader *header)
+{
+    MerTaskResult *result = task->result;
+    run->trials = header->run_trials;
+    result->trials = header->trials;
+    result->evaluations = header->evaluations;
+    result->infeasible = header->infeasible;
+    result->reason_count = (int)header->reason_count;
+    memcpy(result->spent, header->spent, sizeof header->spent);
+    memcpy(result->reasons, header->reasons, sizeof header->reasons);
+}
+
+static bool read_header(FILE *file, const MerRunState *run, StateHeader *header)
+{
+    return file && fread(header, sizeof *header, 1, file) == 1 && header->magic == STATE_MAGIC &&
+           header->log_bytes >= run->log.bytes && header->reason_count >= 0 &&
+           header->reason_count <= MER_MAX_REASONS;
+}
+
+MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,
+                                 MerRng *rng, int64_t *counted, bool *is_restored, MerError *error)
+{
+    StateHeader header;
+    *is_restored = false;
+    if (!run->log.is_replay || !type->load || !run->spec->directory) {
+        return MER_OK;
+    }
+    FILE *file = fopen(state_path(run, task), "rb");
+    if (!read_header(file, run, &header)) {
+        if (file) {
+            fclose(file);
+        }
+        return MER_OK; /* without a state the run is asked again from the seed */
+    }
+    MerStatus status = read_log_up_to(run, task, header.log_bytes, error);
+    if (status == MER_OK) {
+        take_header(run, task, &header);
+        status = mer_runlog_cut(&run->log, header.log_bytes, header.log_lines, error);
+    }
+    if (status == MER_OK) {
+        status = type->load(optimizer, MER_KEEP_ALL, file, error);
+    }
+    fclose(file);
+    *rng = header.rng;
+    *counted = header.counted;
+    *is_restored = status == MER_OK;
+    return status;
+}
+
+static const char POLICY_LINE[] = "mercator-policy/1 ";
+
+MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer, MerError *error)
+{
+    const char *path = run->spec->policy;
+    char line[128];
+    if (!path) {
+        return MER_OK;
+    }
+    if (!type->load) {
+        return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to load", type->name);
+    }
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
+    }
+    size_t prefix = sizeof POLICY_LINE - 1;
+    bool is_policy = fgets(line, sizeof line, file) && strncmp(line, POLICY_LINE, prefix) == 0;
+    line[strcspn(line, "\n")] = '\0';
+    MerStatus status;
+    if (!is_policy || strcmp(line + prefix, type->name) != 0) {
+        status = mer_error_set(error, MER_INVALID, "%s:1: found \"%.40s\", expected \"%s%s\"", path,
+                               is_policy ? line : "something else", POLICY_LINE, type->name);
+    } else {
+        status = type->load(optimizer, MER_KEEP_POLICY, file, error);
+    }
+    fclose(file);
+    return status;
+}
+
+MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error)
+{
+    const char *path = run->spec->save_policy;
+    if (!path) {
+        return MER_OK;
+    }
+    if (!type->save) {
+        return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save", type->name);
+    }
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    bool is_written = fprintf(file, "%s%s\n", POLICY_LINE, type->name) > 0;
+    MerStatus status = type->save(optimizer, MER_KEEP_POLICY, file, error);
+    is_written = fclose(file) == 0 && is_written;
+    return status != MER_OK || is_written
+               ? status
+               : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+}

@@ -1,0 +1,62 @@
+/* State of a run, shared by the files of run/. */
+#ifndef MERCATOR_RUN_INTERNAL_H
+#define MERCATOR_RUN_INTERNAL_H
+
+#include "mercator/run.h"
+#include "run/batch.h"
+#include "run/runlog.h"
+
+typedef struct MerRunTask { /* one task, opened */
+    MerProblem     problem;
+    MerEvaluator   evaluator, inner;
+    MerTaskResult *result;
+    int            index;
+    int64_t        budget;
+    /* what the optimizer sees when knobs are fixed; equals the problem's space otherwise */
+    MerSpace       view;
+    int           *free_knobs; /* NULL: all are free */
+    MerIndex      *full;       /* the fixed knobs' choices, free ones filled per point */
+    MerIndex      *best_point;
+} MerRunTask;
+
+typedef struct MerRunState {
+    const MerRunSpec *spec;
+    MerRunHooks       hooks;
+    MerArena         *arena;
+    MerRunResult     *result;
+    MerObjective      objective;
+    MerRunTask       *tasks;
+    int               task_count;
+    MerPool          *pool;
+    MerRunlog         log;
+    FILE             *clock_file;
+    MerError         *error;
+    MerStatus         note_status; /* first failure of a line that a plug-in wrote */
+    int64_t           trials;      /* of the whole run */
+    double            started, task_started, deadline, last_tick, last_checkpoint;
+    bool              is_interrupted;
+    /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
+    void             *optimizer;
+    MerArena         *optimizer_arena;
+} MerRunState;
+
+/* Told by anyone, from any thread: stop soon? */
+bool mer_run_is_cancelled(void *state);
+
+MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
+void      mer_run_close_tasks(MerRunState *run);
+MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
+MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c */
+MerStatus mer_run_summary(MerRunState *run, MerError *error);
+void      mer_run_add_up(MerRunState *run);                       /* total.c */
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+/* Best plan and its breakdown as note lines, once per task. */
+MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
+
+/* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */
+MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error);
+
+/* Points of the optimizer's view and of the whole space. */
+void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full);
+
+#endif

@@ -1,0 +1,214 @@
+/* Opens every task of a workload: problem, evaluators, fixed knobs, budgets. */
+#include "run/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static const void *options_or_defaults(const void *given, const MerOption *table, size_t size, MerArena *arena)
+{
+    if (given || !table) {
+        return given;
+    }
+    void *options = mer_arena_alloc(arena, size ? size : 1);
+    mer_options_defaults(table, options, arena);
+    return options;
+}
+
+static MerStatus list_tasks(MerRunState *run, const MerTask **tasks, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    MerProblem blank = {.type = spec->problem, .graph = spec->graph, .platform = spec->platform};
+    blank.options = options_or_defaults(spec->problem_options, spec->problem->options,
+                                        spec->problem->options_size, run->arena);
+    if (spec->problem->tasks) {
+        return spec->problem->tasks(&blank, run->arena, tasks, &run->task_count, error);
+    }
+    MerTask *whole = MER_NEW(run->arena, MerTask);
+    *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1};
+    *tasks = whole;
+    run->task_count = 1;
+    return MER_OK;
+}
+
+static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass *type, const void *options,
+                                const MerProblem *problem, MerArena *arena, MerError *error)
+{
+    evaluator->type = type;
+    evaluator->options = options_or_defaults(options, type->options, type->options_size, arena);
+    evaluator->state = mer_arena_alloc(arena, type->state_size ? type->state_size : 1);
+    MerStatus status = type->open(evaluator->state, problem, evaluator->options, arena, error);
+    if (status != MER_OK) {
+        evaluator->type = NULL; /* nothing to close */
+    }
+    return status;
+}
+
+static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator, MerError *error)
+{
+    unsigned common = problem->type->plans & evaluator->plans;
+    for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
+        if (common >> kind & 1) {
+            problem->plan = (MerPlanKind)kind;
+            return MER_OK;
+        }
+    }
+    return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s", evaluator->name,
+                         problem->type->name);
+}
+
+static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice, MerError *error)
+{
+    for (int i = 0; i < knob->choices; i++) {
+        if ((knob->values ? knob->values[i] : i) == value) {
+            *choice = i;
+            return MER_OK;
+        }
+    }
+    return mer_error_set(error, MER_INVALID, "knob %s cannot be fixed to %g, expected one of its %d choices%s",
+                         knob->name, value, knob->choices, knob->values ? "" : " (0 is the first)");
+}
+
+/* The optimizer gets the knobs that are left; the log and the problem keep all of them. */
+static MerStatus fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    const MerSpace *space = &task->problem.space;
+    const MerRunSpec *spec = run->spec;
+    task->view = *space;
+    if (spec->fixed_count == 0) {
+        return MER_OK;
+    }
+    bool *is_fixed = MER_ARRAY(run->arena, bool, space->knob_count + 1);
+    task->full = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
+    for (int f = 0; f < spec->fixed_count; f++) {
+        int k = 0;
+        while (k < space->knob_count && !mer_name_equal(space->knobs[k].name, spec->fixed[f].name)) {
+            k++;
+        }
+        if (k == space->knob_count) {
+            return mer_error_set(error, MER_INVALID, "task %s has no knob %s to fix", task->result->task.name,
+                                 spec->fixed[f].name);
+        }
+        MerStatus status = find_choice(&space->knobs[k], spec->fixed[f].value, &task->full[k], error);
+        if (status != MER_OK) {
+            return status;
+        }
+        is_fixed[k] = true;
+    }
+    MerKnob *knobs = MER_ARRAY(run->arena, MerKnob, space->knob_count + 1);
+    task->free_knobs = MER_ARRAY(run->arena, int, space->knob_count + 1);
+    task->view.knob_count = 0;
+    for (int k = 0; k < space->knob_count; k++) {
+        if (!is_fixed[k]) {
+            task->free_knobs[task->view.knob_count] = k;
+            knobs[task->view.knob_count++] = space->knobs[k];
+        }
+    }
+    task->view.knobs = knobs;
+    return MER_OK;
+}
+
+void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full)
+{
+    if (!task->free_knobs) {
+        memcpy(full, seen, (size_t)task->view.knob_count * sizeof *full);
+        return;
+    }
+    memcpy(full, task->full, (size_t)task->problem.space.knob_count * sizeof *full);
+    for (int k = 0; k < task->view.knob_count; k++) {
+        full[task->free_knobs[k]] = seen[k];
+    }
+}
+
+static MerStatus open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    task->result->task = *what;
+    task->problem = (MerProblem){.type = spec->problem, .graph = spec->graph, .platform = spec->platform,
+                                 .task = &task->result->task};
+    task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
+                                                spec->problem->options_size, run->arena);
+    MerStatus status = choose_plan(&task->problem, spec->evaluator, error);
+    if (status == MER_OK && spec->inner) {
+        status = open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem, run->arena, error);
+        task->problem.inner = &task->inner;
+    }
+    if (status == MER_OK) {
+        size_t size = spec->problem->state_size;
+        task->problem.state = mer_arena_alloc(run->arena, size ? size : 1);
+        status = spec->problem->open(&task->problem, run->arena, error);
+    }
+    if (status == MER_OK) {
+        status = open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options, &task->problem,
+                                run->arena, error);
+    }
+    if (status == MER_OK) {
+        status = fix_knobs(run, task, error);
+    }
+    if (status == MER_OK) {
+        task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);
+        task->result->bound = (MerBound){NAN, "none", ""};
+        task->result->reference = task->result->bound;
+        task->result->gap = task->result->score = task->result->value = NAN;
+        if (run->objective.metric != MER_METRIC_COUNT) {
+            spec->problem->bound(&task->problem, run->objective.metric, &task->result->bound);
+        }
+    }
+    return status;
+}
+
+/* A total budget is shared out by work, at least one evaluation each; the last task takes the rest. */
+static void share_budget(MerRunState *run)
+{
+    const MerRunSpec *spec = run->spec;
+    double macs = 0;
+    int64_t left = spec->total_budget;
+    for (int t = 0; t < run->task_count; t++) {
+        run->tasks[t].budget = spec->budget > 0 ? spec->budget : INT64_MAX;
+        macs += run->result->tasks[t].task.macs;
+    }
+    for (int t = 0; t < run->task_count && spec->total_budget > 0; t++) {
+        MerRunTask *task = &run->tasks[t];
+        double part = macs > 0 ? task->result->task.macs / macs : 1.0 / run->task_count;
+        int64_t share = (int64_t)fmax(1, floor(part * (double)spec->total_budget));
+        share = t + 1 == run->task_count || share > left ? left : share;
+        task->budget = share < task->budget ? share : task->budget;
+        left -= share;
+    }
+}
+
+MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
+{
+    const MerTask *list = NULL;
+    MerStatus status = list_tasks(run, &list, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    run->tasks = MER_ARRAY(run->arena, MerRunTask, run->task_count);
+    run->result->tasks = MER_ARRAY(run->arena, MerTaskResult, run->task_count);
+    run->result->task_count = run->task_count;
+    for (int t = 0; status == MER_OK && t < run->task_count; t++) {
+        run->tasks[t].index = t;
+        run->tasks[t].result = &run->result->tasks[t];
+        status = open_task(run, &run->tasks[t], &list[t], error);
+    }
+    if (status == MER_OK) {
+        share_budget(run);
+    }
+    return status;
+}
+
+void mer_run_close_tasks(MerRunState *run)
+{
+    for (int t = 0; run->tasks && t < run->task_count; t++) {
+        MerRunTask *task = &run->tasks[t];
+        MerEvaluator *evaluators[2] = {&task->evaluator, &task->inner};
+        for (int e = 0; e < 2; e++) {
+            if (evaluators[e]->type && evaluators[e]->type->close) {
+                evaluators[e]->type->close(evaluators[e]->state);
+            }
+        }
+        if (task->problem.state && task->problem.type->close) {
+            task->problem.type->close(&task->problem);
+        }
+    }
+}

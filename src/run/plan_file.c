@@ -1,0 +1,225 @@
+/* The plan file (`mercator-plan/1`): YAML that people can read and `mercator evaluate` reads back.
+ * Outer maps and lists are written in block form, everything inside a level or an operator in flow. */
+#include "run/internal.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+static void flow(const cJSON *node, MerJson *json, const char *key)
+{
+    const cJSON *item;
+    if (cJSON_IsObject(node)) {
+        mer_json_object(json, key);
+        cJSON_ArrayForEach(item, node) flow(item, json, item->string);
+        mer_json_end_object(json);
+    } else if (cJSON_IsArray(node)) {
+        mer_json_array(json, key);
+        cJSON_ArrayForEach(item, node) flow(item, json, NULL);
+        mer_json_end_array(json);
+    } else if (cJSON_IsString(node)) {
+        mer_json_text(json, key, node->valuestring);
+    } else if (cJSON_IsNumber(node)) {
+        mer_json_real(json, key, node->valuedouble);
+    } else if (cJSON_IsBool(node)) {
+        mer_json_bool(json, key, cJSON_IsTrue(node));
+    } else {
+        mer_json_null(json, key);
+    }
+}
+
+/* A body's maps in flow form, its lists of maps one item per line. */
+static void write_member(const cJSON *node, const char *indent, FILE *file)
+{
+    MerJson json = {0};
+    bool is_list_of_maps = cJSON_IsArray(node) && node->child && cJSON_IsObject(node->child);
+    fprintf(file, "%s%s:", indent, node->string);
+    if (!is_list_of_maps) {
+        flow(node, &json, NULL);
+        fprintf(file, " %s\n", json.text);
+    } else {
+        const cJSON *item;
+        fputc('\n', file);
+        cJSON_ArrayForEach(item, node)
+        {
+            mer_json_reset(&json);
+            flow(item, &json, NULL);
+            fprintf(file, "%s  - %s\n", indent, json.text);
+        }
+    }
+    mer_json_free(&json);
+}
+
+static void write_cost(const MerTaskResult *result, const char *indent, FILE *file)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_real(&json, "score", result->score);
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        if (!isnan(result->best.value[m])) {
+            mer_json_real(&json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
+        }
+    }
+    mer_json_end_object(&json);
+    fprintf(file, "%sbest: %s\n", indent, json.text);
+    mer_json_reset(&json);
+    mer_json_object(&json, NULL);
+    mer_json_real(&json, "value", result->bound.value);
+    mer_json_text(&json, "kind", result->bound.kind);
+    mer_json_real(&json, "gap", result->gap);
+    mer_json_bool(&json, "proven", result->is_proven);
+    mer_json_end_object(&json);
+    fprintf(file, "%sbound: %s\n", indent, json.text);
+    mer_json_free(&json);
+}
+
+static void write_quoted(const char *key, const char *text, FILE *file)
+{
+    MerJson json = {0};
+    mer_json_text(&json, NULL, text);
+    fprintf(file, "%s: %s\n", key, json.text);
+    mer_json_free(&json);
+}
+
+static void write_input(const char *key, const char *name, uint64_t hash, FILE *file)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "name", name);
+    mer_json_hash(&json, "hash", hash);
+    mer_json_end_object(&json);
+    fprintf(file, "%s: %s\n", key, json.text);
+    mer_json_free(&json);
+}
+
+static void write_task(const MerTaskResult *result, FILE *file)
+{
+    cJSON *body = cJSON_Parse(result->body);
+    write_quoted("  - name", result->task.name, file);
+    fprintf(file, "    count: %lld\n", (long long)result->task.count);
+    write_cost(result, "    ", file);
+    const cJSON *member;
+    cJSON_ArrayForEach(member, body) write_member(member, "    ", file);
+    cJSON_Delete(body);
+}
+
+static void write_plan_text(MerRunState *run, FILE *file)
+{
+    const MerRunSpec *spec = run->spec;
+    fprintf(file, "format: mercator-plan/1\nkind: %s\nproblem: %s\n",
+            mer_plan_kind_name(run->tasks[0].problem.plan), spec->problem->name);
+    write_input("workload", spec->name, spec->graph ? spec->graph->hash : 0, file);
+    write_input("platform", spec->platform ? spec->platform->name : "none", spec->platform ? spec->platform->hash : 0,
+                file);
+    write_quoted("evaluator", spec->evaluator->name, file);
+    write_quoted("objective", run->objective.text, file);
+    write_cost(&run->result->total, "", file);
+    fprintf(file, "tasks:\n");
+    for (int t = 0; t < run->task_count; t++) {
+        if (run->result->tasks[t].body) {
+            write_task(&run->result->tasks[t], file);
+        }
+    }
+}
+
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
+{
+    const MerProblemClass *type = run->spec->problem;
+    bool has_plan = false;
+    for (int t = 0; t < run->task_count; t++) {
+        has_plan = has_plan || run->result->tasks[t].body;
+    }
+    if (!run->spec->directory || !type->plan_file || !has_plan) {
+        return MER_OK;
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory) {
+        return mer_error_set(error, MER_NO_MEMORY, "no memory for %s", type->plan_file);
+    }
+    write_plan_text(run, memory);
+    fclose(memory);
+    MerStatus status = mer_run_write_file(run, type->plan_file, text, error);
+    free(text);
+    run->result->files[run->result->file_count++] = type->plan_file;
+    return status;
+}
+
+/* The best plan in three forms: decoded, as text for people, and as the body of a plan file. */
+static void describe_best(MerRunState *run, MerRunTask *task)
+{
+    MerTaskResult *result = task->result;
+    const MerProblemClass *type = task->problem.type;
+    type->decode(&task->problem, result->point, &result->plan, run->arena);
+    if (type->print_plan) {
+        result->text = type->print_plan(&task->problem, &result->plan, run->arena);
+    }
+    if (type->write_plan) {
+        MerJson body = {0};
+        mer_json_object(&body, NULL);
+        type->write_plan(&task->problem, &result->plan, &body);
+        mer_json_end_object(&body);
+        result->body = mer_arena_text(run->arena, body.text);
+        mer_json_free(&body);
+    }
+}
+
+typedef struct DetailTarget {
+    MerRunState *run;
+    MerRunTask  *task;
+    MerStatus    status;
+    MerError    *error;
+} DetailTarget;
+
+static void write_note(DetailTarget *target, const char *source, const char *name, const char *value)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "type", "note");
+    mer_json_int(&json, "index", target->run->trials);
+    mer_json_int(&json, "task", target->task->index);
+    mer_json_text(&json, "source", source);
+    mer_json_text(&json, "name", name);
+    mer_json_raw(&json, "value", value);
+    mer_json_end_object(&json);
+    if (target->status == MER_OK) {
+        target->status = mer_runlog_line(&target->run->log, json.text, target->error);
+    }
+    mer_json_free(&json);
+}
+
+static void detail_note(void *state, const char *name, const char *value)
+{
+    DetailTarget *target = state;
+    write_note(target, target->task->evaluator.type->name, name, value);
+}
+
+MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    DetailTarget target = {run, task, MER_OK, error};
+    MerTaskResult *result = task->result;
+    if (!result->point) {
+        return MER_OK;
+    }
+    describe_best(run, task);
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "name", result->task.name);
+    mer_json_int(&json, "count", result->task.count);
+    mer_json_text(&json, "kind", mer_plan_kind_name(result->plan.kind));
+    mer_json_text(&json, "text", result->text);
+    if (result->body) {
+        mer_json_raw(&json, "body", result->body);
+    }
+    mer_json_end_object(&json);
+    write_note(&target, "run", "plan", json.text);
+    mer_json_free(&json);
+    if (task->evaluator.type->detail) {
+        MerNotes notes = {.state = &target, .note = detail_note};
+        task->evaluator.type->detail(task->evaluator.state, &result->plan, &notes);
+    }
+    return target.status;
+}

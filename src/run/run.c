@@ -1,0 +1,180 @@
+/* One run from a spec to a result. */
+#include "run/internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Without a clock seconds mean nothing, so latency is counted in cycles (formats.md, rules). */
+static MerStatus choose_objective(MerRunState *run, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    const char *text = spec->objective ? spec->objective : spec->problem->objective;
+    bool has_clock = spec->platform && !isnan(spec->platform->clock_hz);
+    if (strcmp(text, "latency") == 0 && !has_clock && (spec->evaluator->metrics >> MER_METRIC_CYCLES & 1)) {
+        text = "cycles";
+        if (run->hooks.warn) {
+            run->hooks.warn(run->hooks.state, "the platform has no clock_hz: latency is counted in cycles");
+        }
+    }
+    MerStatus status = mer_objective_parse(text, &run->objective, run->arena, error);
+    MerMetric missing;
+    if (status == MER_OK && !mer_objective_needs(&run->objective, spec->evaluator->metrics, &missing)) {
+        status = mer_error_set(error, MER_INVALID, "objective %s needs %s, which evaluator %s does not give", text,
+                               mer_metric_info(missing)->name, spec->evaluator->name);
+    }
+    run->result->objective = run->objective.metric;
+    run->result->objective_text = run->objective.text;
+    return status;
+}
+
+static MerStatus check_spec(const MerRunSpec *spec, MerError *error)
+{
+    if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
+        return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
+    }
+    if (spec->platform && !(spec->problem->platforms >> spec->platform->kind & 1)) {
+        return mer_error_set(error, MER_INVALID, "platform %s is of kind %s, which problem %s cannot use",
+                             spec->platform->name, mer_platform_kind_name(spec->platform->kind), spec->problem->name);
+    }
+    return MER_OK;
+}
+
+/* mkdir -p */
+static MerStatus make_directory(const char *path, MerArena *arena, MerError *error)
+{
+    char *copy = mer_arena_text(arena, path);
+    for (char *at = copy + 1;; at++) {
+        if (*at != '/' && *at != '\0') {
+            continue;
+        }
+        char end = *at;
+        *at = '\0';
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            return mer_error_set(error, MER_IO, "%s: cannot make the run directory: %s", path, strerror(errno));
+        }
+        *at = end;
+        if (!end) {
+            break;
+        }
+    }
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return mer_error_set(error, MER_IO, "%s: the run directory is a file", path);
+    }
+    return MER_OK;
+}
+
+static MerStatus open_files(MerRunState *run, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    if (!spec->directory) {
+        return mer_runlog_open(&run->log, NULL, false, error);
+    }
+    MerStatus status = make_directory(spec->directory, run->arena, error);
+    const char *path = mer_arena_format(run->arena, "%s/run.jsonl", spec->directory);
+    if (status == MER_OK && spec->resume && access(path, F_OK) != 0) {
+        status = mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
+    }
+    if (status == MER_OK) {
+        status = mer_runlog_open(&run->log, path, spec->resume, error);
+    }
+    if (status == MER_OK) {
+        path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
+        run->clock_file = fopen(path, spec->resume ? "a" : "w");
+        char host[256] = "";
+        gethostname(host, sizeof host - 1);
+        MerJson json = {0};
+        mer_json_object(&json, NULL);
+        mer_json_text(&json, "host", host);
+        mer_json_int(&json, "threads", mer_pool_threads(run->pool));
+        mer_json_text(&json, "command", spec->command);
+        mer_json_int(&json, "started", (int64_t)time(NULL));
+        mer_json_end_object(&json);
+        if (run->clock_file) {
+            fprintf(run->clock_file, "%s\n", json.text);
+        }
+        mer_json_free(&json);
+        run->result->files[run->result->file_count++] = "run.jsonl";
+        run->result->files[run->result->file_count++] = "clock.jsonl";
+        run->result->files[run->result->file_count++] = "summary.json";
+    }
+    return status;
+}
+
+static MerStatus search_all(MerRunState *run, MerError *error)
+{
+    MerStatus status = MER_OK;
+    for (int t = 0; status == MER_OK && t < run->task_count && !run->is_interrupted; t++) {
+        status = mer_run_search(run, &run->tasks[t], error);
+        if (status == MER_OK && !run->is_interrupted) {
+            status = mer_run_note_best(run, &run->tasks[t], error);
+        }
+    }
+    for (int t = 0; t < run->task_count; t++) {
+        MerTaskResult *result = run->tasks[t].result;
+        result->stopped = result->stopped ? result->stopped : "interrupted";
+    }
+    return status;
+}
+
+static MerStatus finish(MerRunState *run, MerError *error)
+{
+    mer_run_add_up(run);
+    MerStatus status = MER_OK;
+    if (run->is_interrupted) { /* the best so far, though the log does not carry it as notes yet */
+        MerRunlog silent = run->log;
+        run->log = (MerRunlog){0};
+        for (int t = 0; t < run->task_count; t++) {
+            mer_run_note_best(run, &run->tasks[t], error);
+        }
+        run->log = silent;
+    }
+    status = mer_run_write_plans(run, error);
+    return status == MER_OK ? mer_run_summary(run, error) : status;
+}
+
+MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,
+                  MerError *error)
+{
+    MerRunState run = {.spec = spec, .arena = arena, .result = result, .error = error, .started = mer_clock()};
+    *result = (MerRunResult){.is_reproducible = true};
+    if (hooks) {
+        run.hooks = *hooks;
+    }
+    run.last_checkpoint = run.last_tick = run.started;
+    run.optimizer_arena = mer_arena_new();
+    run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
+    MerStatus status = check_spec(spec, error);
+    if (status == MER_OK) {
+        status = choose_objective(&run, error);
+    }
+    if (status == MER_OK) {
+        status = mer_run_open_tasks(&run, error);
+    }
+    if (status == MER_OK) {
+        status = open_files(&run, error);
+    }
+    if (status == MER_OK) {
+        status = mer_run_header(&run, error);
+    }
+    if (status == MER_OK) {
+        status = search_all(&run, error);
+    }
+    if (status == MER_OK) {
+        status = finish(&run, error);
+    }
+    MerStatus closed = mer_runlog_close(&run.log, status == MER_OK ? error : NULL);
+    if (run.clock_file) {
+        fclose(run.clock_file);
+    }
+    mer_run_close_tasks(&run);
+    mer_pool_free(run.pool);
+    mer_arena_free(run.optimizer_arena);
+    return status != MER_OK ? status : closed;
+}

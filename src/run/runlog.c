@@ -1,0 +1,129 @@
+/* The run log file: append, replay, cut. */
+#include "run/runlog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static MerStatus io_error(const MerRunlog *log, const char *what, MerError *error)
+{
+    return mer_error_set(error, MER_IO, "%s: cannot %s: %s", log->path, what, strerror(errno));
+}
+
+MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerError *error)
+{
+    *log = (MerRunlog){0};
+    if (!path) {
+        return MER_OK;
+    }
+    snprintf(log->path, sizeof log->path, "%s", path);
+    log->file = resume ? fopen(path, "r+") : NULL;
+    log->is_replay = log->file != NULL;
+    if (!log->file) {
+        log->file = fopen(path, "w");
+    }
+    return log->file ? MER_OK : io_error(log, "write", error);
+}
+
+MerStatus mer_runlog_flush(MerRunlog *log, MerError *error)
+{
+    if (log->file && !log->is_replay && fflush(log->file) != 0) {
+        return io_error(log, "write", error);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_runlog_close(MerRunlog *log, MerError *error)
+{
+    MerStatus status = MER_OK;
+    if (log->file && fclose(log->file) != 0) {
+        status = io_error(log, "write", error);
+    }
+    free(log->line);
+    log->line = NULL;
+    log->file = NULL;
+    return status;
+}
+
+const char *mer_runlog_next(MerRunlog *log)
+{
+    if (!log->is_replay) {
+        return NULL;
+    }
+    ssize_t length = getline(&log->line, &log->room, log->file);
+    if (length < 1 || log->line[length - 1] != '\n') { /* a half-written last line does not count */
+        return NULL;
+    }
+    log->line[length - 1] = '\0';
+    log->bytes += length;
+    log->line_count++;
+    return log->line;
+}
+
+MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError *error)
+{
+    if (!log->file) {
+        return MER_OK;
+    }
+    fflush(log->file);
+    if (ftruncate(fileno(log->file), (off_t)bytes) != 0 || fseeko(log->file, (off_t)bytes, SEEK_SET) != 0) {
+        return io_error(log, "cut", error);
+    }
+    log->is_replay = false;
+    log->bytes = bytes;
+    log->line_count = lines;
+    return MER_OK;
+}
+
+/* The end of an interrupted run is not part of the run that goes on. */
+static bool is_interim_summary(const char *line)
+{
+    return strncmp(line, "{\"type\":\"summary\"", 17) == 0 &&
+           (strstr(line, "\"stopped\":\"interrupted\"") || strstr(line, "\"stopped\":\"time\""));
+}
+
+static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerError *error)
+{
+    int64_t bytes = log->bytes;
+    int64_t lines = log->line_count;
+    const char *old = mer_runlog_next(log);
+    *is_done = old && strcmp(old, line) == 0;
+    if (*is_done) {
+        return MER_OK;
+    }
+    if (!old || is_interim_summary(old)) {
+        return mer_runlog_cut(log, bytes, lines, error);
+    }
+    size_t same = 0;
+    while (old[same] && old[same] == line[same]) {
+        same++;
+    }
+    size_t from = same > 20 ? same - 20 : 0;
+    return mer_error_set(error, MER_INVALID,
+                         "%s:%lld:%zu: the log says %.60s, this run would say %.60s; the inputs or the "
+                         "program differ from those of the stopped run",
+                         log->path, (long long)lines + 1, same + 1, old + from, line + from);
+}
+
+MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
+{
+    if (!log->file) {
+        return MER_OK;
+    }
+    if (log->is_replay) {
+        bool is_done;
+        MerStatus status = compare(log, line, &is_done, error);
+        if (status != MER_OK || is_done) {
+            return status;
+        }
+    }
+    size_t length = strlen(line);
+    if (fwrite(line, 1, length, log->file) != length || fputc('\n', log->file) == EOF) {
+        return io_error(log, "write", error);
+    }
+    log->bytes += (int64_t)length + 1;
+    log->line_count++;
+    return MER_OK;
+}

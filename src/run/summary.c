@@ -1,0 +1,315 @@
+/* First and last line of the log, and the summary that `--json` prints (formats.md 3 and 8). */
+#include "run/internal.h"
+
+#include "base/log.h"
+#include "base/option_json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void write_plugin(MerJson *json, const char *key, const char *name, const MerOption *table,
+                         const void *options)
+{
+    mer_json_object(json, key);
+    mer_json_text(json, "name", name);
+    if (table) {
+        mer_options_write(table, options, json, "options");
+    }
+}
+
+static void write_input(MerJson *json, const char *key, const char *name, uint64_t hash)
+{
+    mer_json_object(json, key);
+    mer_json_text(json, "name", name);
+    mer_json_hash(json, "hash", hash);
+    mer_json_end_object(json);
+}
+
+static void write_bound(MerJson *json, const char *key, const MerBound *bound, double gap, bool is_proven,
+                        bool with_gap)
+{
+    mer_json_object(json, key);
+    mer_json_real(json, "value", bound->value);
+    mer_json_text(json, "kind", bound->kind);
+    mer_json_text(json, "scope", bound->scope);
+    if (with_gap) {
+        mer_json_real(json, "gap", gap);
+        mer_json_bool(json, "proven", is_proven);
+    }
+    mer_json_end_object(json);
+}
+
+static void write_header_tasks(MerRunState *run, MerJson *json)
+{
+    mer_json_array(json, "tasks");
+    for (int t = 0; t < run->task_count; t++) {
+        const MerRunTask *task = &run->tasks[t];
+        const MerTaskResult *result = task->result;
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", result->task.name);
+        mer_json_int(json, "count", result->task.count);
+        mer_json_real(json, "macs", result->task.macs);
+        mer_json_int(json, "knobs", task->view.knob_count);
+        mer_json_real(json, "log10_size", mer_space_log10_size(&task->view));
+        mer_json_hash(json, "hash", mer_space_hash(&task->problem.space));
+        write_bound(json, "bound", &result->bound, 0, false, false);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_evaluator(MerRunState *run, MerJson *json)
+{
+    const MerRunTask *task = &run->tasks[0];
+    const MerEvaluatorClass *type = task->evaluator.type;
+    write_plugin(json, "evaluator", type->name, type->options, task->evaluator.options);
+    if (type->tables_hash) {
+        mer_json_hash(json, "tables_hash", type->tables_hash(task->evaluator.state));
+    }
+    if (task->inner.type) {
+        write_plugin(json, "inner", task->inner.type->name, task->inner.type->options, task->inner.options);
+        mer_json_end_object(json);
+    }
+    mer_json_end_object(json);
+}
+
+static void write_optimizer(MerRunState *run, MerJson *json)
+{
+    const MerOptimizerClass *type = run->spec->optimizer;
+    const void *options = run->spec->optimizer_options;
+    if (!options && type->options) {
+        void *defaults = mer_arena_alloc(run->arena, type->options_size);
+        mer_options_defaults(type->options, defaults, run->arena);
+        options = defaults;
+    }
+    write_plugin(json, "optimizer", type->name, type->options, options);
+    mer_json_end_object(json);
+}
+
+MerStatus mer_run_header(MerRunState *run, MerError *error)
+{
+    static const char *const log_names[] = {"auto", "all", "improving"};
+    const MerRunSpec *spec = run->spec;
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "type", "header");
+    mer_json_text(&json, "format", "mercator-run/1");
+    mer_json_text(&json, "version", MERCATOR_VERSION);
+    write_plugin(&json, "problem", spec->problem->name, spec->problem->options, run->tasks[0].problem.options);
+    mer_json_end_object(&json);
+    write_input(&json, "workload", spec->name, spec->graph ? spec->graph->hash : 0);
+    write_input(&json, "platform", spec->platform ? spec->platform->name : "none",
+                spec->platform ? spec->platform->hash : 0);
+    write_evaluator(run, &json);
+    write_optimizer(run, &json);
+    mer_json_text(&json, "objective", run->objective.text);
+    if (run->objective.metric == MER_METRIC_COUNT) {
+        mer_json_int(&json, "direction", run->objective.direction);
+    } else {
+        mer_json_text(&json, "unit", mer_metric_info(run->objective.metric)->unit);
+        mer_json_int(&json, "direction", mer_metric_info(run->objective.metric)->direction);
+    }
+    mer_json_int(&json, "seed", (int64_t)spec->seed);
+    mer_json_int(&json, "budget", spec->total_budget > 0 ? spec->total_budget : spec->budget);
+    if (spec->time_s > 0) {
+        mer_json_real(&json, "time_s", spec->time_s);
+    }
+    if (spec->gap > 0) {
+        mer_json_real(&json, "gap", spec->gap);
+    }
+    if (spec->warm) {
+        mer_json_text(&json, "warm", spec->warm);
+    }
+    for (int f = 0; f < spec->fixed_count; f++) {
+        if (f == 0) {
+            mer_json_object(&json, "fixed");
+        }
+        mer_json_real(&json, spec->fixed[f].name, spec->fixed[f].value);
+        if (f + 1 == spec->fixed_count) {
+            mer_json_end_object(&json);
+        }
+    }
+    mer_json_text(&json, "count", spec->count_distinct ? "distinct" : "all");
+    mer_json_text(&json, "log", log_names[spec->log]);
+    mer_json_bool(&json, "reproducible", run->result->is_reproducible);
+    write_header_tasks(run, &json);
+    mer_json_end_object(&json);
+    MerStatus status = mer_runlog_line(&run->log, json.text, error);
+    mer_json_free(&json);
+    return status;
+}
+
+static void write_best(const MerTaskResult *result, MerJson *json)
+{
+    mer_json_object(json, "best");
+    if (isnan(result->value)) {
+        mer_json_bool(json, "feasible", false);
+        const MerReasonCount *commonest = NULL;
+        for (int r = 0; r < result->reason_count; r++) {
+            bool is_commoner = !commonest || result->reasons[r].count > commonest->count;
+            commonest = is_commoner ? &result->reasons[r] : commonest;
+        }
+        mer_json_text(json, "reason", commonest ? commonest->nearest : "no trial");
+    } else {
+        mer_json_real(json, "score", result->score);
+        mer_json_bool(json, "feasible", true);
+        for (int m = 0; m < MER_METRIC_COUNT; m++) {
+            if (!isnan(result->best.value[m])) {
+                mer_json_real(json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
+            }
+        }
+    }
+    mer_json_end_object(json);
+}
+
+static void write_infeasible(const MerTaskResult *result, MerJson *json)
+{
+    mer_json_object(json, "infeasible");
+    mer_json_int(json, "count", result->infeasible);
+    mer_json_object(json, "reasons");
+    for (int r = 0; r < result->reason_count; r++) {
+        mer_json_int(json, result->reasons[r].class_name, result->reasons[r].count);
+    }
+    mer_json_end_object(json);
+    mer_json_object(json, "nearest");
+    for (int r = 0; r < result->reason_count; r++) {
+        mer_json_text(json, result->reasons[r].class_name, result->reasons[r].nearest);
+    }
+    mer_json_end_object(json);
+    mer_json_end_object(json);
+}
+
+static void write_front(const MerRunState *run, const MerTaskResult *result, MerJson *json)
+{
+    const MerRunSpec *spec = run->spec;
+    mer_json_array(json, "front");
+    for (int i = 0; i < result->front_count; i++) {
+        mer_json_object(json, NULL);
+        mer_json_int(json, "index", result->front[i].index);
+        for (int m = 0; m < spec->pareto_count; m++) {
+            const MerMetricInfo *info = mer_metric_info(spec->pareto[m]);
+            mer_json_real(json, info->name, -info->direction * result->front[i].value[m]);
+        }
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_spent(const MerTaskResult *result, MerJson *json)
+{
+    static const char *const names[MER_SPENT_COUNT] = {
+#define X(id, name) name,
+        MER_SPENT_MAP(X)
+#undef X
+    };
+    mer_json_object(json, "spent");
+    for (int s = 0; s < MER_SPENT_COUNT; s++) {
+        if (result->spent[s] != 0) {
+            mer_json_real(json, names[s], result->spent[s]);
+        }
+    }
+    mer_json_end_object(json);
+}
+
+/* What the summary says of a task and of the whole alike. */
+static void write_result(const MerRunState *run, const MerTaskResult *result, MerJson *json)
+{
+    mer_json_int(json, "trials", result->trials);
+    mer_json_int(json, "evaluations", result->evaluations);
+    mer_json_text(json, "stopped", result->stopped);
+    write_best(result, json);
+    write_bound(json, "bound", &result->bound, result->gap, result->is_proven, true);
+    if (strcmp(result->reference.kind, "none") != 0) {
+        double gap = mer_objective_gap(&run->objective, result->value, result->reference.value);
+        write_bound(json, "reference", &result->reference, gap, gap <= 1e-12, true);
+    }
+    write_infeasible(result, json);
+    write_front(run, result, json);
+    write_spent(result, json);
+}
+
+static void write_tasks(const MerRunState *run, MerJson *json)
+{
+    mer_json_array(json, "tasks");
+    for (int t = 0; t < run->task_count; t++) {
+        const MerTaskResult *result = &run->result->tasks[t];
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", result->task.name);
+        mer_json_int(json, "count", result->task.count);
+        mer_json_real(json, "macs", result->task.macs);
+        write_result(run, result, json);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+static MerStatus write_summary_line(MerRunState *run, MerError *error)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "type", "summary");
+    write_result(run, &run->result->total, &json);
+    write_tasks(run, &json);
+    mer_json_end_object(&json);
+    MerStatus status = mer_runlog_line(&run->log, json.text, error);
+    mer_json_free(&json);
+    return status == MER_OK ? mer_runlog_flush(&run->log, error) : status;
+}
+
+static void write_summary(MerRunState *run, MerJson *json)
+{
+    const MerRunSpec *spec = run->spec;
+    MerRunResult *result = run->result;
+    mer_json_object(json, NULL);
+    mer_json_text(json, "format", "mercator-summary/1");
+    mer_json_text(json, "problem", spec->problem->name);
+    mer_json_text(json, "workload", spec->name);
+    mer_json_text(json, "platform", spec->platform ? spec->platform->name : "none");
+    mer_json_text(json, "evaluator", spec->evaluator->name);
+    mer_json_text(json, "optimizer", spec->optimizer->name);
+    mer_json_text(json, "objective", run->objective.text);
+    mer_json_int(json, "seed", (int64_t)spec->seed);
+    mer_json_int(json, "budget", spec->total_budget > 0 ? spec->total_budget : spec->budget);
+    mer_json_real(json, "wall_s", result->wall_s);
+    mer_json_real(json, "evaluations_per_s", (double)result->total.evaluations / fmax(result->wall_s, 1e-9));
+    mer_json_bool(json, "reproducible", result->is_reproducible);
+    write_result(run, &result->total, json);
+    write_tasks(run, json);
+    mer_json_array(json, "files");
+    for (int f = 0; f < result->file_count; f++) {
+        mer_json_text(json, NULL, result->files[f]);
+    }
+    mer_json_end_array(json);
+    mer_json_end_object(json);
+}
+
+MerStatus mer_run_summary(MerRunState *run, MerError *error)
+{
+    MerRunResult *result = run->result;
+    MerStatus status = write_summary_line(run, error);
+    result->wall_s = mer_clock() - run->started;
+    MerJson json = {0};
+    write_summary(run, &json);
+    result->summary = mer_arena_text(run->arena, json.text);
+    mer_json_free(&json);
+    return status == MER_OK ? mer_run_write_file(run, "summary.json", result->summary, error) : status;
+}
+
+MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error)
+{
+    if (!run->spec->directory) {
+        return MER_OK;
+    }
+    const char *path = mer_arena_format(run->arena, "%s/%s", run->spec->directory, name);
+    const char *temporary = mer_arena_format(run->arena, "%s.new", path);
+    FILE *file = fopen(temporary, "w");
+    bool is_written = file && fputs(text, file) >= 0;
+    is_written = file && fclose(file) == 0 && is_written;
+    if (!is_written || rename(temporary, path) != 0) {
+        remove(temporary);
+        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    return MER_OK;
+}

@@ -1,0 +1,128 @@
+/* A network is the sum of its layers: costs add up by count, edp is total energy times total cycles
+ * (formats.md section 4). */
+#include "run/internal.h"
+#include "run/reasons.h"
+
+#include <math.h>
+#include <string.h>
+
+static const MerMetric additive[] = {MER_METRIC_CYCLES, MER_METRIC_LATENCY, MER_METRIC_MAKESPAN, MER_METRIC_ENERGY,
+                                     MER_METRIC_TRAFFIC_BYTES};
+
+enum { ADDITIVE_COUNT = sizeof additive / sizeof additive[0] };
+
+static double sum_best(const MerRunResult *result, MerMetric metric)
+{
+    double sum = 0;
+    for (int t = 0; t < result->task_count; t++) {
+        sum += (double)result->tasks[t].task.count * result->tasks[t].best.value[metric];
+    }
+    return sum;
+}
+
+static void add_costs(const MerRunResult *result, MerCost *total)
+{
+    double macs = 0;
+    mer_cost_clear(total);
+    for (int i = 0; i < ADDITIVE_COUNT; i++) {
+        total->value[additive[i]] = sum_best(result, additive[i]);
+    }
+    double cycles = total->value[MER_METRIC_CYCLES];
+    double latency = total->value[MER_METRIC_LATENCY];
+    total->value[MER_METRIC_EDP] = total->value[MER_METRIC_ENERGY] * cycles;
+    double busy = 0;
+    for (int t = 0; t < result->task_count; t++) {
+        const MerTaskResult *task = &result->tasks[t];
+        macs += (double)task->task.count * task->task.macs;
+        busy += (double)task->task.count * task->best.value[MER_METRIC_CYCLES] *
+                task->best.value[MER_METRIC_UTILISATION];
+    }
+    total->value[MER_METRIC_UTILISATION] = busy / cycles;
+    total->value[MER_METRIC_THROUGHPUT] = 2 * macs / latency;
+    total->value[MER_METRIC_POWER] = total->value[MER_METRIC_ENERGY] * 1e-9 / latency;
+}
+
+static bool is_additive(MerMetric metric)
+{
+    for (int i = 0; i < ADDITIVE_COUNT; i++) {
+        if (metric == additive[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sum over tasks of the bound of one metric; NaN if a task has none. */
+static double sum_bounds(const MerRunState *run, MerMetric metric, const char **kind)
+{
+    double sum = 0;
+    for (int t = 0; t < run->task_count; t++) {
+        const MerRunTask *task = &run->tasks[t];
+        MerBound bound = task->result->bound;
+        if (run->objective.metric != metric) {
+            task->problem.type->bound(&task->problem, metric, &bound);
+        }
+        sum += (double)task->result->task.count * bound.value;
+        *kind = t == 0 || strcmp(*kind, bound.kind) == 0 ? bound.kind : "traffic";
+    }
+    return sum;
+}
+
+static void add_bounds(const MerRunState *run, MerTaskResult *total)
+{
+    MerMetric objective = run->objective.metric;
+    const char *kind = "none";
+    double value = NAN;
+    if (objective == MER_METRIC_EDP) {
+        value = sum_bounds(run, MER_METRIC_ENERGY, &kind) * sum_bounds(run, MER_METRIC_CYCLES, &kind);
+        kind = "traffic";
+    } else if (objective != MER_METRIC_COUNT && is_additive(objective)) {
+        value = sum_bounds(run, objective, &kind);
+    }
+    total->bound = isnan(value) ? (MerBound){NAN, "none", ""} : (MerBound){value, kind, ""};
+}
+
+static void add_counts(const MerRunResult *result, MerTaskResult *total)
+{
+    for (int t = 0; t < result->task_count; t++) {
+        const MerTaskResult *task = &result->tasks[t];
+        total->task.macs += (double)task->task.count * task->task.macs;
+        total->trials += task->trials;
+        total->evaluations += task->evaluations;
+        total->infeasible += task->infeasible;
+        for (int s = 0; s < MER_SPENT_COUNT; s++) {
+            total->spent[s] += task->spent[s];
+        }
+        mer_reasons_merge(total, task);
+        bool is_worse = !total->stopped || (task->stopped && strcmp(task->stopped, "interrupted") == 0);
+        total->stopped = is_worse ? task->stopped : total->stopped;
+    }
+}
+
+void mer_run_add_up(MerRunState *run)
+{
+    MerRunResult *result = run->result;
+    MerTaskResult *total = &result->total;
+    result->is_feasible = true;
+    for (int t = 0; t < result->task_count; t++) {
+        result->is_feasible = result->is_feasible && result->tasks[t].point;
+    }
+    if (result->task_count == 1 && result->tasks[0].task.count == 1) {
+        *total = result->tasks[0];
+        total->task.name = run->spec->name;
+        return;
+    }
+    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1}};
+    total->value = total->score = total->gap = NAN;
+    total->bound = total->reference = (MerBound){NAN, "none", ""};
+    add_counts(result, total);
+    add_bounds(run, total);
+    if (!result->is_feasible) {
+        return;
+    }
+    add_costs(result, &total->best);
+    total->value = mer_objective_value(&run->objective, total->best.value);
+    total->score = run->objective.direction > 0 ? -total->value : total->value;
+    total->gap = mer_objective_gap(&run->objective, total->value, total->bound.value);
+    total->is_proven = total->gap <= 1e-12;
+}
