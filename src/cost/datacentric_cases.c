@@ -1,6 +1,6 @@
 /* Grouping of the iteration cases of a cluster level, see datacentric_cases.h. The rules for each
  * row are those of datacentric_plain.c. */
-#include "datacentric_cases.h"
+#include "cost/datacentric_cases.h"
 
 enum { OUTPUT = MER_DATACENTRIC_OUTPUT };
 

@@ -5,7 +5,7 @@
 #ifndef MERCATOR_COST_DATACENTRIC_CASES_H
 #define MERCATOR_COST_DATACENTRIC_CASES_H
 
-#include "datacentric_levels.h"
+#include "cost/datacentric_levels.h"
 
 enum { MER_DATACENTRIC_SETS = 1 << MER_DATACENTRIC_DIMS };
 

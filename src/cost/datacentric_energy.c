@@ -1,6 +1,6 @@
 /* What follows from the counts: buffer needs, energy, area and power with MAESTRO's regression
  * constants, and the checks that strict mode adds. */
-#include "datacentric_levels.h"
+#include "cost/datacentric_levels.h"
 
 enum { INPUT = MER_DATACENTRIC_INPUT, FILTER = MER_DATACENTRIC_FILTER, OUTPUT = MER_DATACENTRIC_OUTPUT };
 
@@ -142,4 +142,10 @@ void mer_datacentric_finish(const MerDatacentricInput *input, const MerDatacentr
     }
     if (input->strict)
         check_strict(input, result);
+}
+
+void mer_datacentric_stall(MerDatacentricResult *result)
+{
+    *result = (MerDatacentricResult){.true_macs = result->true_macs};
+    mer_datacentric_refuse(result, "coverage: a cluster has no work, its inner tiles are empty");
 }

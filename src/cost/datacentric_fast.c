@@ -1,6 +1,6 @@
 /* The data-centric model in grouped form: each level is priced once per vector of extents (every
  * dim has a whole and a partial tile, so at most 2^dims), and in it each edge set once. */
-#include "datacentric_cases.h"
+#include "cost/datacentric_cases.h"
 
 #include <string.h>
 
@@ -381,7 +381,7 @@ void mer_datacentric_evaluate(const MerDatacentricInput *input, MerDatacentricWa
     top.total = 0;
     for (int s = 0; s < top.cases.set_count; s++) {
         if (!account_set(&context, &top, s, floor_delay, result)) {
-            mer_datacentric_refuse(result, "coverage: a cluster has no work, its inner tiles are empty");
+            mer_datacentric_stall(result);
             return;
         }
     }

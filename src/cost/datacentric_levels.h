@@ -3,7 +3,7 @@
 #ifndef MERCATOR_COST_DATACENTRIC_LEVELS_H
 #define MERCATOR_COST_DATACENTRIC_LEVELS_H
 
-#include "datacentric_model.h"
+#include "cost/datacentric_model.h"
 
 /* Sizes of one dim in one kind of coordinates: a whole tile and what moves into it per step, then
  * the same for the partial tile at the edge (M, U, Me, Ue of MAESTRO's static analysis). */
@@ -61,6 +61,9 @@ void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentri
 /* Sums over tensors, energy, area, power; then, in strict mode, what makes it infeasible. */
 void mer_datacentric_finish(const MerDatacentricInput *input, const MerDatacentricModel *model,
                             MerDatacentricWanted wanted, MerDatacentricResult *result);
+
+/* A cluster without work, where MAESTRO divides by zero: no counts, only the reason. */
+void mer_datacentric_stall(MerDatacentricResult *result);
 
 void mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

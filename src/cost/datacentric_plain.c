@@ -1,6 +1,6 @@
 /* The data-centric model as it is defined: every iteration case of every level in turn, a level
  * analysed again for each case of the level above. The reference for datacentric_fast.c. */
-#include "datacentric_levels.h"
+#include "cost/datacentric_levels.h"
 
 #include <string.h>
 
@@ -420,7 +420,7 @@ void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacen
     mer_datacentric_begin(input, &model, result);
     analyse(input, &model, 0, input->layer.dims, &analysis);
     if (analysis.stalled) {
-        mer_datacentric_refuse(result, "coverage: a cluster has no work, its inner tiles are empty");
+        mer_datacentric_stall(result);
         return;
     }
     report(&analysis, result);

@@ -1,7 +1,7 @@
 /* From a mapping as written to cluster levels with every dim in place: output-centric directives
  * become input-centric, missing dims are inherited or unrolled, strides adjust sizes. Then the
  * static tables of each level. */
-#include "datacentric_levels.h"
+#include "cost/datacentric_levels.h"
 
 #include <math.h>
 #include <stdarg.h>

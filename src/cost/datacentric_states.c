@@ -1,5 +1,5 @@
 /* The states a directive passes through: the first step, steady steps, a partial last step. */
-#include "datacentric_levels.h"
+#include "cost/datacentric_levels.h"
 
 static int temporal_states(const MerDatacentricRow *row, int64_t extent, MerDatacentricState *states)
 {
