@@ -66,11 +66,16 @@ static MerStatus fail_here(Builder *builder, const char *text)
     return fail(builder, builder->line, builder->column, "%s", text);
 }
 
+static void grow_entries(Entries *entries)
+{
+    entries->room = entries->room == 0 ? 64 : entries->room * 2;
+    entries->list = mer_heap_resize(entries->list, entries->room, sizeof *entries->list);
+}
+
 static void push_entry(Entries *entries, Entry entry)
 {
     if (entries->count == entries->room) {
-        entries->room = entries->room == 0 ? 64 : entries->room * 2;
-        entries->list = mer_heap_resize(entries->list, entries->room, sizeof *entries->list);
+        grow_entries(entries);
     }
     entries->list[entries->count++] = entry;
 }
@@ -181,11 +186,35 @@ static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *pa
     return MER_OK;
 }
 
+/* libfyaml 0.7 leaks in fy_token_get_text when a text in single quotes holds many quotes. */
+static const char *single_quoted_text(struct fy_token *token, MerArena *arena, size_t *length)
+{
+    size_t                room = fy_token_get_text_length(token);
+    char                 *text = mer_arena_alloc(arena, room + 1);
+    struct fy_token_iter *iterator = fy_token_iter_create(token);
+    if (iterator == NULL) {
+        mer_out_of_memory(room);
+    }
+    const struct fy_iter_chunk *chunk = NULL;
+    while ((chunk = fy_token_iter_chunk_next(iterator, chunk, NULL)) != NULL &&
+           chunk->len <= room - *length) {
+        memcpy(text + *length, chunk->str, chunk->len);
+        *length += chunk->len;
+    }
+    fy_token_iter_destroy(iterator);
+    return text;
+}
+
 static const char *token_text(Builder *builder, struct fy_token *token, MerArena *arena,
                               MerStatus *status)
 {
     size_t      length = 0;
-    const char *text = token == NULL ? "" : fy_token_get_text(token, &length);
+    const char *text = NULL;
+    if (token != NULL && fy_token_scalar_style(token) == FYSS_SINGLE_QUOTED) {
+        text = single_quoted_text(token, builder->scratch, &length);
+    } else if (token != NULL) {
+        text = fy_token_get_text(token, &length);
+    }
     if (text == NULL) {
         text = "";
         length = 0;
@@ -527,6 +556,7 @@ MerStatus mer_yaml_parse(const char *name, const char *text, size_t size, MerAre
     builder->key_room = mer_arena_new();
     builder->anchors.arena = builder->scratch;
     builder->error = error;
+    grow_entries(&builder->entries);
     MerStatus status = check_bytes(builder, text, size);
     if (status == MER_OK) {
         status = build(builder, text, size, diag);

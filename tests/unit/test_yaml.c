@@ -91,6 +91,17 @@ static void json_with_tabs_and_escapes_is_yaml(void **state)
     assert_true(mer_yaml_is_null(mer_yaml_get(root, "a")->items[3]));
 }
 
+static void single_quotes_hold_doubled_quotes_and_folded_lines(void **state)
+{
+    char text[300] = "'it''s': 'a''b\n  c\n\n  d'\nmany: '";
+    memset(text + strlen(text), '\'', 201);
+    MerYaml *root = parse(*state, text);
+    assert_string_equal(root->keys[0], "it's");
+    assert_string_equal(root->items[0]->text, "a'b c\nd");
+    assert_int_equal(strlen(root->items[1]->text), 100);
+    assert_int_equal(strspn(root->items[1]->text, "'"), 100);
+}
+
 static void aliases_are_copies_with_their_own_path(void **state)
 {
     MerYaml *root = parse(*state, "a: &x {b: [1, 2]}\nc: *x\nd: &s text\ne: *s\n");
@@ -144,6 +155,12 @@ static void broken_text_is_one_line_with_a_place(void **state)
     refuse(fixture, "a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document starts");
     refuse(fixture, "a: \"x\\0y\"\n", "NUL");
     assert_null(strchr(fixture->error.message, '\n'));
+}
+
+static void a_lone_empty_map_or_list_is_read(void **state)
+{
+    assert_int_equal(parse(*state, "{}")->count, 0);
+    assert_int_equal(parse(*state, "[]")->kind, MER_YAML_LIST);
 }
 
 static void empty_texts_are_refused(void **state)
@@ -400,11 +417,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(tree_has_kinds_texts_paths_and_places),
         TEST(json_with_tabs_and_escapes_is_yaml),
+        TEST(single_quotes_hold_doubled_quotes_and_folded_lines),
         TEST(aliases_are_copies_with_their_own_path),
         TEST(merge_keys_give_way_to_own_and_earlier_keys),
         TEST(tags_are_kept_and_str_tag_quotes),
         TEST(double_keys_name_both_places),
         TEST(broken_text_is_one_line_with_a_place),
+        TEST(a_lone_empty_map_or_list_is_read),
         TEST(empty_texts_are_refused),
         TEST(bytes_that_are_not_utf8_have_a_place),
         TEST(nesting_of_ten_thousand_levels_is_refused),
