@@ -132,7 +132,7 @@ BEGIN {
             total++
             if (random() < 0.38 - 0.25 * i / budget) {
                 pick = random(); infeasible++
-                if (pick < 0.7) { reasons["capacity"]++; reason = sprintf("capacity: %s needs %d words, has %d", pick < 0.5 ? "RF" : "GLB", (pick < 0.5 ? 256 : 65536) * (1.002 + 3 * random()), pick < 0.5 ? 256 : 65536) }
+                if (pick < 0.7) { reasons["capacity"]++; reason = sprintf("capacity: %s needs %d words, has %d", pick < 0.5 ? "RF" : "GLB", 1 + (pick < 0.5 ? 256 : 65536) * (1.002 + 3 * random()), pick < 0.5 ? 256 : 65536) }
                 else if (pick < 0.95) { reasons["fan-out"]++; reason = sprintf("fan-out: x needs %d units, has 16", 17 + 40 * random()) }
                 else { reasons["coverage"]++; reason = "coverage: loops cover 6 of 7 rows <of Y>" }
                 printf "\"score\":null,\"reason\":\"%s\"}\n", reason > log_file

@@ -5,7 +5,7 @@ import { sortableTable } from "./table.js";
 import { count, full, percent, text } from "./units.js";
 
 const TENSOR_NAMES = { W: "weights", I: "inputs", O: "outputs" };
-const tensorCss = (name) => `var(--tensor-${TENSOR_NAMES[name] ? name.toLowerCase() : "x"})`;
+const tensorCss = (name) => `var(--tensor-${TENSOR_NAMES[name] ? name.toLowerCase() : name === "network" ? "n" : "x"})`;
 
 export function breakdownPanel(run, state) {
   if (!run.notes.some((note) => note.name === "breakdown")) return null;
@@ -22,13 +22,16 @@ export function breakdownPanel(run, state) {
 function view(value) {
   const levels = value.levels ?? [];
   const names = [...new Set(levels.flatMap((level) => Object.keys(level.tensors ?? {})))];
-  const rows = levels.map((level) => ({ level, parts: names.map((name) => ({ name, energy: level.tensors?.[name]?.energy ?? 0 })) }));
+  const rows = levels.map((level) => ({ level, parts: [...names.map((name) => ({ name, energy: level.tensors?.[name]?.energy ?? 0 })),
+    { name: "network", energy: level.network_energy ?? 0 }] }));
+  const hasNetwork = levels.some((level) => level.network_energy > 0);
   if (typeof value.mac_energy === "number") rows.push({ level: { name: "MAC" }, parts: [{ name: "MAC", energy: value.mac_energy }] });
   const sums = rows.map(({ parts }) => parts.reduce((sum, part) => sum + part.energy, 0));
   const largest = Math.max(...sums, 1e-300);
   const total = sums.reduce((a, b) => a + b, 0);
   return [
     h("p", { class: "legend" }, names.map((name) => h("span", {}, h("i", { style: { background: tensorCss(name) } }), `${name} ${TENSOR_NAMES[name] ?? ""}`)),
+      hasNetwork && h("span", {}, h("i", { style: { background: tensorCss("network") } }), "network"),
       h("span", {}, h("i", { style: { background: tensorCss("MAC") } }), "MAC"), h("strong", { title: full(total, "pJ") }, `total ${text(total, "pJ")}`)),
     h("div", { class: "bars" }, rows.map(({ level, parts }, at) => bar(level, parts, sums[at], largest, total))),
     value.binding && h("p", { class: "binding", "data-testid": "binding" }, "Time is bound by ", h("strong", {}, bindingText(value.binding)), "."),

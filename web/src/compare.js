@@ -2,11 +2,11 @@
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select, categoryVariable } from "./dom.js";
 import { gapBar, gapLegend } from "./gap.js";
-import { geometricMean, logGrid } from "./curves.js";
+import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { bestAt, ratioOf } from "./run.js";
 import { sortableTable } from "./table.js";
-import { count, isMaximised, natural, text, unitOf } from "./units.js";
+import { count, isMaximised, natural, percent, short, text, title, unitOf } from "./units.js";
 
 export function quantile(values, share) {
   const sorted = values.filter((value) => typeof value === "number").sort((a, b) => a - b);
@@ -18,7 +18,7 @@ export function quantile(values, share) {
 
 const optimizerKey = (run) => `${run.optimizer.name ?? "–"}${JSON.stringify(run.optimizer.options ?? {})}`;
 const problemKey = (run) => [run.problem.name, run.workload.name, run.workload.hash, run.platform.name, run.platform.hash, run.objective].join("|");
-const problemName = (run) => `${run.workload.name} on ${run.platform.name}, ${run.objective}`;
+const problemName = (run) => `${run.workload.name} on ${run.platform.name}, ${title(run.objective)}`;
 
 function groupBy(runs, key) {
   const groups = new Map();
@@ -55,11 +55,11 @@ function problemPanels(runs, at) {
   return [curvePanel(runs, methods), methodPanel(runs, methods, at)];
 }
 
-/** One number per evaluation count: the score itself, or over several tasks the mean ratio to the bounds. */
-function progress(run, grid, limits) {
+/** One number per evaluation count: the score itself, or over several tasks the mean gap to the bounds. */
+function progress(run, grid, limits, isLogY) {
   if (run.tasks.length === 1) return grid.map((x) => natural(bestAt(run.tasks[0].curve, x), run.objective));
   const curves = run.tasks.map((task, at) => grid.map((x) => ratioOf(bestAt(task.curve, x), limits[at], run.objective)));
-  return geometricMean(curves, grid.length);
+  return geometricMean(curves, grid.length).map((ratio) => drawnGap(ratio, isLogY));
 }
 
 function taskLimits(runs) {
@@ -72,7 +72,7 @@ function curvePanel(runs, methods) {
   const several = runs[0].tasks.length > 1;
   const draw = livingChart(box, () => drawMethods(box, runs, methods, view, several));
   return panel({ id: "compare-panel", title: "Best so far by optimizer", wide: true,
-    hint: `${problemName(runs[0])}. ${several ? "Geometric mean over tasks, relative to their bounds. " : ""}Line: median over seeds; band: quartiles.`,
+    hint: `${problemName(runs[0])}. ${several ? "Gap to the bound, geometric mean over tasks. " : ""}Line: median over seeds; band: quartiles.`,
     tools: [checkbox("log x", true, (on) => { view.isLogX = on; draw(); }), checkbox("log y", true, (on) => { view.isLogY = on; draw(); })] }, box,
   h("p", { class: "legend" }, methods.map((method) => h("span", { title: method.options }, h("i", { style: { background: `var(--${method.variable})` } }),
     `${method.name} (${method.runs.length} seed${method.runs.length > 1 ? "s" : ""})`))));
@@ -83,18 +83,18 @@ function drawMethods(box, runs, methods, view, several) {
   const grid = logGrid(last);
   const limits = taskLimits(runs);
   const lines = methods.flatMap((method) => {
-    const curves = method.runs.map((run) => progress(run, grid, limits));
+    const curves = method.runs.map((run) => progress(run, grid, limits, view.isLogY));
     const at = (share) => grid.map((_, x) => curves.some((curve) => curve[x] === null) ? null : quantile(curves.map((curve) => curve[x]), share));
     const median = { name: method.name, ys: at(0.5), variable: method.variable, width: 2.25, isMain: true };
     if (curves.length < 3) return [median];
     const edge = { variable: method.variable, width: 0.5, alpha: "55", isHidden: true };
     return [{ ...edge, name: `${method.name} upper`, ys: at(0.75), band: true }, { ...edge, name: `${method.name} lower`, ys: at(0.25) }, median];
   });
-  const bound = several ? 1 : limits[0];
-  if (typeof bound === "number" && runs[0].tasks[0].bound.value !== null)
-    lines.push({ name: "bound", ys: grid.map(() => natural(bound, runs[0].objective)), variable: "bound", width: 1.25, dash: [6, 4], isStraight: true, isHidden: true });
-  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 380, nameX: "evaluations", formatX: (x) => text(x),
-    formatY: several ? (y) => `${Number(y.toPrecision(3))}×` : (y) => text(y, unitOf(runs[0].objective)), hint: "Dashed: bound.",
+  if (!several && runs[0].tasks[0].bound.value !== null)
+    lines.push({ name: "bound", ys: grid.map(() => natural(limits[0], runs[0].objective)), variable: "bound", width: 1.25, dash: [6, 4], isStraight: true, isHidden: true });
+  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 380, nameX: "evaluations", formatX: (x) => short(x),
+    formatY: several ? gapTick : (y) => short(y, unitOf(runs[0].objective)),
+    formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)), hint: several ? "" : "Dashed: bound.",
     label: `Best so far of ${methods.map((method) => method.name).join(", ")}` });
 }
 
@@ -128,7 +128,7 @@ function methodPanel(runs, methods, problem) {
     { key: "name", title: "optimizer", align: "text", value: (row) => row.name, cell: (row) => h("span", { title: row.options }, h("i", { class: "dot", style: { background: `var(--${row.variable})` } }), row.name) },
     { key: "runs", title: "seeds", value: (row) => row.runs.length, cell: (row) => row.failed ? `${row.runs.length} (${row.failed} failed)` : String(row.runs.length) },
     { key: "rank", title: "mean rank", help: "over seeds that all optimizers ran", value: (row) => row.rank, cell: (row) => row.rank === null ? "–" : row.rank.toFixed(2) },
-    number("median", `median ${objective}`), number("low", "lower quartile"), number("high", "upper quartile"), number("best", "best", isMaximised(objective) ? "largest" : "smallest"),
+    number("median", `median ${title(objective)}`), number("low", "lower quartile"), number("high", "upper quartile"), number("best", "best", isMaximised(objective) ? "largest" : "smallest"),
     { key: "gap", title: "median gap", align: "gap", value: (row) => row.gap, cell: (row) => gapBar(row.gap, `method-${problem}-${row.at}-gap`) },
   ], rows, { caption: "Results by optimizer", sort: ["median", 1], rowid: (row) => `method-row-${row.at}` });
   return panel({ id: "methods-panel", title: "Results by optimizer", wide: true }, table.element, gapLegend());

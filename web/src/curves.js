@@ -2,7 +2,7 @@
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
 import { bestAt, ratioOf } from "./run.js";
-import { metricText, natural, percent, text } from "./units.js";
+import { metricText, natural, percent, short, unitOf } from "./units.js";
 
 const GRID_POINTS = 320;
 
@@ -12,6 +12,13 @@ export function logGrid(last, size = GRID_POINTS) {
   for (let step = 0; step < size; step++) grid.add(Math.max(1, Math.round(last ** (step / (size - 1)))));
   return [...grid].sort((a, b) => a - b);
 }
+
+// A gap of 0 has no place on a log axis: what is closer than this is drawn here.
+const LEAST_GAP = 1e-4;
+
+/** Ratio to the bound -> gap, as the log axis can draw it. */
+export const drawnGap = (ratio, isLog) => ratio === null ? null : isLog ? Math.max(ratio - 1, LEAST_GAP) : ratio - 1;
+export const gapTick = (gap) => `${Number((gap * 100).toPrecision(3))}\u202f%`;
 
 /** Score over its task's bound (or, without one, over its own best): 1 is the end of the road. */
 export function ratioCurve(task, grid, objective) {
@@ -47,21 +54,21 @@ export function curvesPanel(run, state) {
     checkbox("log y", view.isLogY, (on) => { view.isLogY = on; draw(); }),
   ].filter(Boolean);
   return panel({ id: "curves-panel", title: "Best so far", tools, wide: true,
-    hint: several ? "How fast each task approached the limit no plan can beat (1 = at the bound)."
+    hint: several ? "Gap between the best plan so far and the limit no plan can beat, per task."
       : "Best score found against the number of evaluations." }, box);
 }
 
 function drawAll(box, run, tasks, selected, view) {
   const grid = logGrid(Math.max(...tasks.map((task) => task.curve.at(-1)[0])));
   const curves = tasks.map((task) => ratioCurve(task, grid, run.objective));
-  const lines = tasks.map((task, at) => ({ name: task.name, ys: curves[at], width: task.index === selected ? 2 : 1,
+  const gaps = (curve) => curve.map((ratio) => drawnGap(ratio, view.isLogY));
+  const lines = tasks.map((task, at) => ({ name: task.name, ys: gaps(curves[at]), width: task.index === selected ? 2 : 1,
     variable: task.index === selected ? "accent" : "curve-quiet", isMain: task.index === selected }));
-  lines.push({ name: "geometric mean", ys: geometricMean(curves, grid.length), variable: "ink", width: 2.25, isMain: true });
-  lines.push({ name: "bound", ys: grid.map(() => 1), variable: "bound", width: 1.25, dash: [6, 4], isStraight: true, isHidden: true });
+  lines.push({ name: "geometric mean", ys: gaps(geometricMean(curves, grid.length)), variable: "ink", width: 2.25, isMain: true });
   const ends = curves.map((curve) => curve.at(-1)).filter((value) => value !== null);
-  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => text(x),
-    formatY: (y) => `${Number(y.toPrecision(3))}×`, formatValue: (y) => `${y.toPrecision(4)} × bound`,
-    hint: `Black: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}. Dashed: bound.`,
+  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => short(x),
+    formatY: gapTick, formatValue: percent,
+    hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.`,
     label: `Best score over bound against evaluations for ${tasks.length} tasks; at the end between `
       + `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)} above the bound` });
 }
@@ -78,8 +85,8 @@ function drawTask(box, run, task, view) {
   if (task.bound.value !== null)
     lines.push({ name: `bound (${task.bound.kind})`, ys: xs.map(() => natural(task.bound.value, run.objective)),
       variable: "bound", width: 1.25, dash: [6, 4], isStraight: true });
-  return lineChart(box, xs, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => text(x),
-    formatY: (y) => metricText(y, run.objective), hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
+  return lineChart(box, xs, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => short(x),
+    formatY: (y) => short(y, unitOf(run.objective)), formatValue: (y) => metricText(y, run.objective), hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
     label: `Best ${run.objective} of ${task.name} against evaluations, from `
       + `${metricText(natural(curve[0][1], run.objective), run.objective)} to `
       + `${metricText(natural(curve.at(-1)[1], run.objective), run.objective)}` });

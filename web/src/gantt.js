@@ -3,7 +3,7 @@
 //  bandwidth: {limit, unit, segments: [[start, end, use of lane 0, ...]]}}
 import { niceTicks } from "./chart.js";
 import { canvas, category, categoryCss, color, h } from "./dom.js";
-import { text } from "./units.js";
+import { short } from "./units.js";
 
 const ROW = 26;
 const AXIS = 26;
@@ -16,11 +16,11 @@ export function gantt(value) {
   const groups = [...new Set(items.map((item) => item.group ?? null))].filter((group) => group !== null);
   const stack = value.bandwidth?.segments ? value.bandwidth : null;
   const view = { low: 0, high: end, from: null, to: null };
-  const margin = Math.min(140, 18 + Math.max(...lanes.map((lane) => String(lane.name).length)) * 6.8);
+  const margin = Math.min(140, Math.max(stack ? 86 : 0, 18 + Math.max(...lanes.map((lane) => String(lane.name).length)) * 6.8));
   const bottom = lanes.length * ROW + AXIS;
   const height = bottom + (stack ? 124 : 0);
   const unit = value.unit ?? "";
-  const when = (time) => text(time, unit === "cycles" ? "cycle" : unit);
+  const when = (time) => short(time, unit === "cycles" ? "cycle" : unit);
   const readout = h("p", { class: "readout" }, "Drag to zoom, double-click to see all.");
   const scene = { lanes, items, groups, stack, view, margin, bottom, height, when };
   const drawing = canvas(height, `Timeline of ${items.length} items on ${lanes.length} units, ends at ${when(end)}`,

@@ -1,7 +1,7 @@
 // Top of a run: what was asked (problem, inputs, method) and what came out (cards).
 import { h } from "./dom.js";
 import { GAP_CLASSES, gapClass, gapCss, gapWidth } from "./gap.js";
-import { count, full, helpOf, isMetric, natural, percent, seconds, split, text, unitOf } from "./units.js";
+import { count, full, helpOf, isMetric, natural, percent, seconds, split, text, title, unitOf } from "./units.js";
 
 export function runFacts(run) {
   const plugin = ({ name, options }) => h("span", { title: optionText(options) }, name ?? "–", optionShort(options));
@@ -37,8 +37,8 @@ export function quantity(value, unit, testid) {
   parts.number, parts.unit && h("small", {}, parts.unit));
 }
 
-function card(title, main, note, options = {}) {
-  return h("div", { class: `card ${options.class ?? ""}`, style: options.style }, h("h3", {}, title),
+function card(heading, main, note, options = {}) {
+  return h("div", { class: `card ${options.class ?? ""}`, style: options.style }, h("h3", {}, heading),
     h("div", { class: "card-value" }, main), note && h("div", { class: "card-note" }, note));
 }
 
@@ -56,7 +56,7 @@ function bestCard(run) {
     return card("Best", h("span", { class: "quantity bad", "data-testid": "best-score", "data-value": "" }, "none"),
       best.reason ?? "no feasible plan was found");
   const others = Object.entries(best).filter(([name, value]) => isMetric(name) && name !== objective && typeof value === "number").slice(0, 3);
-  return card(`Best ${objective}`, quantity(natural(best.score, objective), unitOf(objective), "best-score"),
+  return card(`Best ${title(objective)}`, quantity(natural(best.score, objective), unitOf(objective), "best-score"),
     others.map(([name, value], at) => [at > 0 && " · ", h("span", { title: `${name}: ${full(value, unitOf(name))}`,
       "data-testid": `best-${name}`, "data-value": value }, `${unitOf(name) === "1" || unitOf(name) === "" ? `${name} ` : ""}${text(value, unitOf(name))}`)]));
 }
@@ -79,11 +79,13 @@ function gapCard({ bound, isFinished }) {
   !isFinished && h("div", { class: "bad" }, "run not finished")], { style: { "--card-edge": gapCss(bound.gap) }, class: "edged" });
 }
 
+const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
+
 function evaluationsCard(run) {
   const { summary } = run;
   const rate = summary.evaluations_per_s;
   const note = [typeof summary.wall_s === "number" && h("span", { title: full(summary.wall_s, "s") }, seconds(summary.wall_s)),
-    typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`, summary.stopped && ` · stopped: ${summary.stopped}`];
+    typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`, summary.stopped && ` · ${STOPPED[summary.stopped] ?? summary.stopped}`];
   return card("Evaluations", h("span", { class: "quantity", "data-testid": "evaluations", "data-value": run.evaluations,
     title: count(run.evaluations) }, run.evaluations < 1e6 ? count(run.evaluations) : text(run.evaluations)), note);
 }

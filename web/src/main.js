@@ -40,8 +40,8 @@ function runView(run) {
   const work = (task) => (task.macs ?? 0) * task.count;
   state.task = run.tasks.reduce((best, task) => work(task) > work(run.tasks[best]) ? task.index : best, 0);
   return h("div", { class: "run" }, runFacts(run), warnings(run), cards(run),
-    h("div", { class: "grid" }, curvesPanel(run, state), tasksPanel(run, state), planPanel(run, state), breakdownPanel(run, state),
-      notePanels(run, state), infeasiblePanel(run), otherNotes(run)));
+    h("div", { class: "grid" }, curvesPanel(run, state), tasksPanel(run, state), planPanel(run, state),
+      h("div", { class: "stack" }, breakdownPanel(run, state), infeasiblePanel(run, state)), notePanels(run, state), otherNotes(run)));
 }
 
 function logo() {

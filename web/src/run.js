@@ -53,6 +53,7 @@ function openTasks(run) {
       macs: about.macs, knobs: about.knobs, log10Size: about.log10_size,
       evaluations: result.evaluations ?? last?.[0],
       bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
+      reasons: result.infeasible?.reasons ?? null,
       plan: (raw.plans ?? []).find((one) => one.task === index) ?? null,
     };
   });

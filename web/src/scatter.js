@@ -1,7 +1,7 @@
 // Trade-offs as a scatter plot: the front in colour, dominated points grey, the bound as a line.
 import { lineChart, livingChart } from "./chart.js";
 import { h, select } from "./dom.js";
-import { isMetric, metricText } from "./units.js";
+import { isMetric, metricText, short, unitOf } from "./units.js";
 
 /** Points from a summary's front ([{metric: value}]) or from a note {x, y, points: [{name, x, y, dominated, group}]}. */
 export function readFront(value) {
@@ -36,6 +36,6 @@ function drawFront(box, front, view) {
     { name: "dominated", ys: ys((point) => point.dominated), variable: "ink-faint", points: "only" },
     { name: "front", ys: ys((point) => !point.dominated && !point.group), variable: "accent", points: "only" },
     ...[...new Set(points.map((point) => point.group).filter(Boolean))].slice(0, 7).map((group, at) => ({ name: group, variable: `series-${at + 2}`, points: "only", ys: ys((point) => point.group === group && !point.dominated) })),
-  ], { height: 300, nameX: view.x, formatX: (x) => metricText(x, view.x), formatY: (y) => metricText(y, view.y), hint: `${view.y} against ${view.x}, ${points.length} points.`,
+  ], { height: 300, nameX: view.x, formatX: (x) => short(x, unitOf(view.x)), formatY: (y) => short(y, unitOf(view.y)), formatValue: (y) => metricText(y, view.y), hint: `${view.y} against ${view.x}, ${points.length} points.`,
     label: `${view.y} against ${view.x}, ${points.length} points` });
 }

@@ -3,7 +3,7 @@ import { h, panel } from "./dom.js";
 import { gapBar, gapLegend } from "./gap.js";
 import { quantity } from "./head.js";
 import { sortableTable } from "./table.js";
-import { helpOf, natural, unitOf } from "./units.js";
+import { helpOf, natural, title, unitOf } from "./units.js";
 
 export function taskColumns(run) {
   const hasMacs = run.tasks.some((task) => typeof task.macs === "number");
@@ -14,9 +14,9 @@ export function taskColumns(run) {
     { key: "count", title: "×", help: "how often this task occurs", value: (task) => task.count, cell: (task) => String(task.count) },
     hasMacs && { key: "macs", title: "MACs", help: "multiply-accumulates of one occurrence", value: (task) => task.macs,
       cell: (task) => quantity(task.macs, "") },
-    ...run.metrics.map((name) => ({ key: name, title: name, help: helpOf(name), value: (task) => task.best[name],
+    ...run.metrics.map((name) => ({ key: name, title: title(name), help: helpOf(name), value: (task) => task.best[name],
       cell: (task) => quantity(task.best[name], unitOf(name), `task-${task.index}-${name}`) })),
-    !isOwnMetric && { key: "score", title: run.objective, value: (task) => natural(task.best.score, run.objective),
+    !isOwnMetric && { key: "score", title: title(run.objective), value: (task) => natural(task.best.score, run.objective),
       cell: (task) => quantity(natural(task.best.score, run.objective), unitOf(run.objective), `task-${task.index}-score`) },
     { key: "bound", title: "bound", help: "what no plan can beat", value: (task) => task.bound.value,
       cell: (task) => h("span", { title: task.bound.kind }, quantity(natural(task.bound.value, run.objective), unitOf(run.objective), `task-${task.index}-bound`)) },

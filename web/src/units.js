@@ -59,6 +59,16 @@ export function text(value, unit = "") {
   return parts.unit ? `${parts.number}\u202f${parts.unit}` : parts.number;
 }
 
+/** The same without trailing zeros, for axes: 1 k, not 1.000 k. */
+export function short(value, unit = "") {
+  const parts = split(value, unit);
+  const number = parts.number.includes(".") && !parts.number.includes("e") ? parts.number.replace(/\.?0+$/, "") : parts.number;
+  return parts.unit ? `${number}\u202f${parts.unit}` : number;
+}
+
+/** Metric names as people write them. */
+export const title = (metric) => metric === "edp" ? "EDP" : String(metric);
+
 export const metricText = (value, metric) => text(value, unitOf(metric));
 
 /** The exact value with digit groups, for title attributes. */

@@ -1,0 +1,173 @@
+#!/bin/sh
+# run.sh PROGRAM FOLDER: opens report pages in a headless browser and compares what they show with the
+# files of the runs. Exit code 77: there is no browser.
+set -u
+program=$1
+folder=$2
+here=$(cd "$(dirname "$0")" && pwd)
+browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || true)}
+[ -n "$browser" ] || { echo "test-web: no chromium here" >&2; exit 77; }
+mkdir -p "$folder"
+failures=0
+checks=0
+
+fail() {
+    echo "test-web: $1" >&2
+    failures=$((failures + 1))
+}
+
+# open_page PAGE DOM: the elements as the browser has them after the page's script has run.
+open_page() {
+    profile=$(mktemp -d "$folder/profile-XXXXXX") || exit 1
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+        --disable-background-networking --disable-component-update --disable-sync \
+        --enable-logging=stderr --user-data-dir="$profile" --virtual-time-budget=5000 --dump-dom "file://$1" \
+        >"$2.raw" 2>"$2.messages" || { fail "the browser failed on $1: $(tail -n 1 "$2.messages")"; return 1; }
+    rm -rf "$profile"
+    # The data block holds the same numbers: only what was drawn may count.
+    sed 's|<script type="application/json".*</script>||' "$2.raw" >"$2"
+    checks=$((checks + 1))
+    grep -q 'data-ready="true"' "$2" || { fail "$1 was not drawn: $(value_of "$2" failure text)"; return 1; }
+    if grep -q 'CONSOLE.*Uncaught' "$2.messages"; then
+        fail "$1: $(grep 'CONSOLE.*Uncaught' "$2.messages" | head -n 1)"
+    fi
+}
+
+# value_of DOM TESTID [text]: the data-value (or the text) of the element with that data-testid.
+value_of() {
+    tr '\n' ' ' <"$1" | sed 's/</\n</g' | awk -v id="data-testid=\"$2\"" -v wants="${3:-value}" '
+        index($0, id) {
+            if (wants == "text") sub(/^[^>]*>/, "")
+            else if (sub(/.*data-value="/, "")) sub(/".*/, "")
+            else $0 = ""
+            print
+            exit
+        }'
+}
+
+# member FILE KEY...: a scalar of a compact JSON object, by its path of keys (or list indices).
+member() {
+    file=$1
+    shift
+    printf '%s\n' "$@" | awk -v file="$file" '
+        function skip(text,    depth, in_text, i, sign) { # length of the value at the start of text
+            for (i = 1; i <= length(text); i++) {
+                sign = substr(text, i, 1)
+                if (in_text) {
+                    if (sign == "\\") i++
+                    else if (sign == "\"") in_text = 0
+                } else if (sign == "\"") in_text = 1
+                else if (sign == "{" || sign == "[") depth++
+                else if (sign == "}" || sign == "]") { if (depth-- == 0) return i - 1 }
+                else if (sign == "," && depth == 0) return i - 1
+            }
+            return length(text)
+        }
+        BEGIN { while ((getline line < file) > 0) text = text line }
+        {
+            sub(/^[ \t\n]*/, "", text)
+            is_list = substr(text, 1, 1) == "["
+            text = substr(text, 2)
+            for (place = 0; ; place++) {
+                sub(/^[ \t\n]*/, "", text)
+                if (text == "" || text ~ /^[]}]/) { exit }
+                key = place
+                if (!is_list) {
+                    match(text, /^"[^"]*"[ ]*:[ ]*/)
+                    key = substr(text, 2, index(substr(text, 2), "\"") - 1)
+                    text = substr(text, RLENGTH + 1)
+                }
+                size = skip(text)
+                if (key == $0) { text = substr(text, 1, size); next }
+                text = substr(text, size + 2)
+            }
+        }
+        END { if (NR) { gsub(/^"|"$/, "", text); print text } }'
+}
+
+# same NAME SHOWN WANTED: equal as numbers to twelve digits, or as texts.
+same() {
+    checks=$((checks + 1))
+    awk -v a="$2" -v b="$3" 'BEGIN {
+        if (b == "null") b = ""
+        if (a == "" || b == "") exit a != b
+        if (a !~ /^[-+.0-9eE]+$/ || b !~ /^[-+.0-9eE]+$/) exit a != b
+        d = a - b; if (d < 0) d = -d; m = b < 0 ? -b : b
+        exit d > 1e-12 * m }' || fail "$1: the page shows '$2', the run has '$3'"
+}
+
+# no_address PAGE: nothing outside the comment with the licences names an address to fetch.
+no_address() {
+    checks=$((checks + 1))
+    found=$(sed '/^<!--$/,/^-->$/d' "$1" | grep -o -i -E "(src|href)=[\"']?(https?:)?//[^\"' >]*|url\([\"']?(https?:)?//[^)]*|@import|https?://[a-z0-9.-]*\.[a-z]+[^\"' <]*" | head -n 3)
+    [ -z "$found" ] || fail "$1 names an address: $found"
+}
+
+# check_run NAME DOM SUMMARY: headline values and the first task.
+check_run() {
+    for pair in "best-score best score" "bound-value bound value" "gap bound gap" "evaluations evaluations" \
+        "infeasible-count infeasible count" "infeasible-capacity infeasible reasons capacity" \
+        "task-0-gap tasks 0 bound gap" "task-0-energy tasks 0 best energy" "best-cycles best cycles"; do
+        set -- "$1" "$2" "$3" $pair
+        name=$1 dom=$2 summary=$3 id=$4
+        shift 4
+        wanted=$(member "$summary" "$@")
+        case $id in infeasible-capacity) [ -n "$wanted" ] || { set -- "$name" "$dom" "$summary"; continue; } ;; esac
+        [ -n "$wanted" ] || fail "$name: $summary has no $*"
+        same "$name: $id" "$(value_of "$dom" "$id")" "$wanted"
+        set -- "$name" "$dom" "$summary"
+    done
+    same "$1: bound kind" "$(value_of "$2" bound-kind text)" "$(member "$3" bound kind)"
+}
+
+# make_page OUT RUN...: report.html from run directories.
+make_page() {
+    out=$1
+    shift
+    "$program" report "$@" -o "$out" >/dev/null 2>"$out.messages" && [ -f "$out/report.html" ] ||
+        { fail "mercator report failed: $(head -n 1 "$out.messages")"; return 1; }
+}
+
+# A made-up run with a note for every panel.
+sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
+if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
+    check_run sample "$folder/one.dom" "$folder/sample/summary.json"
+    no_address "$folder/one/report.html"
+    for panel in curves plan breakdown gantt graph pareto correlation dendrogram warnings; do
+        checks=$((checks + 1))
+        grep -q "data-testid=\"$panel\"" "$folder/one.dom" || fail "sample: no $panel panel"
+    done
+    checks=$((checks + 1))
+    grep -q '<b>not markup</b>' "$folder/one.dom" && fail "sample: text of a note became markup"
+fi
+
+# Several runs: a comparison. The median of three seeds is one of the three scores.
+for seed in 1 2 3; do
+    for optimizer in random genetic; do
+        sh "$here/make_sample.sh" "$folder/$optimizer-$seed" "$optimizer" "$seed" 200 3 || exit 1
+    done
+done
+if make_page "$folder/many" "$folder/random-1" "$folder/random-2" "$folder/random-3" \
+    "$folder/genetic-1" "$folder/genetic-2" "$folder/genetic-3" &&
+    open_page "$folder/many/report.html" "$folder/many.dom"; then
+    same "comparison: first run" "$(value_of "$folder/many.dom" run-0-score)" "$(member "$folder/random-1/summary.json" best score)"
+    median=$(for seed in 1 2 3; do member "$folder/random-$seed/summary.json" best score; done | sort -g | sed -n 2p)
+    same "comparison: median" "$(value_of "$folder/many.dom" method-0-0-median)" "$median"
+fi
+
+# A real search, and the page it wrote itself.
+if "$program" map resnet18 --platform s256 --budget 300 --seed 1 --quiet -o "$folder/real" >/dev/null 2>"$folder/real.messages"; then
+    if open_page "$folder/real/report.html" "$folder/real.dom"; then
+        check_run map "$folder/real.dom" "$folder/real/summary.json"
+        no_address "$folder/real/report.html"
+        for panel in curves plan breakdown; do
+            checks=$((checks + 1))
+            grep -q "data-testid=\"$panel\"" "$folder/real.dom" || fail "map: no $panel panel"
+        done
+    fi
+else
+    fail "mercator map failed: $(head -n 1 "$folder/real.messages")"
+fi
+
+echo "test-web: $checks checks, $failures failures"
+[ "$failures" -eq 0 ]
