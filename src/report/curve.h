@@ -12,7 +12,7 @@ typedef struct MerCurveSet { /* zeroed = empty */
     int64_t              budget; /* evaluations per task, 0: unknown */
 } MerCurveSet;
 
-enum { MER_CURVE_TASKS = 1 << 20 };
+enum { MER_CURVE_TASKS = 1 << 16 };
 
 /* `score` NaN: the trial was infeasible or says nothing about the best. */
 void mer_curve_add(MerCurveSet *set, int64_t index, int64_t task, double score);
