@@ -10,8 +10,15 @@ const PLACEHOLDER = "__MERCATOR_DATA__";
 
 async function bundle(entry, options) {
   const result = await build({
-    entryPoints: [at("src", entry)], absWorkingDir: here, bundle: true, minify: true,
-    write: false, charset: "ascii", legalComments: "none", target: "es2022", ...options,
+    entryPoints: [at("src", entry)],
+    absWorkingDir: here,
+    bundle: true,
+    minify: true,
+    write: false,
+    charset: "ascii",
+    legalComments: "none",
+    target: "es2022",
+    ...options,
   });
   return result.outputFiles[0].text.trim();
 }
@@ -28,7 +35,8 @@ function licences() {
 const packages = licences();
 const notice = packages
   .map(({ name, version, text }) => `${name} ${version}\n\n${text}`)
-  .join("\n\n----\n\n").replaceAll("--", "==");
+  .join("\n\n----\n\n")
+  .replaceAll("--", "==");
 const style = await bundle("style.css", { loader: { ".css": "css" } });
 const script = await bundle("main.js", { format: "iife" });
 
@@ -38,12 +46,18 @@ const page = readFileSync(at("template.html"), "utf8")
   .replace("/*STYLE*/", () => style)
   .replace("/*SCRIPT*/", () => script.replaceAll("</script", "<\\/script"));
 if (page.split(PLACEHOLDER).length !== 2)
-  throw new Error(`the page holds ${PLACEHOLDER} ${page.split(PLACEHOLDER).length - 1} times, expected once`);
+  throw new Error(
+    `the page holds ${PLACEHOLDER} ${page.split(PLACEHOLDER).length - 1} times, expected once`,
+  );
 mkdirSync(at("dist"), { recursive: true });
 writeFileSync(at("dist", "report.html"), page);
 
-writeFileSync(at("THIRD_PARTY.md"), "# Packages inside dist/report.html\n\n"
-  + "Written by bundle.mjs from the installed packages.\n"
-  + packages.map(({ name, version, text }) =>
-    `\n## ${name} ${version}\n\n\`\`\`\n${text}\n\`\`\`\n`).join(""));
+writeFileSync(
+  at("THIRD_PARTY.md"),
+  "# Packages inside dist/report.html\n\n" +
+    "Written by bundle.mjs from the installed packages.\n" +
+    packages
+      .map(({ name, version, text }) => `\n## ${name} ${version}\n\n\`\`\`\n${text}\n\`\`\`\n`)
+      .join(""),
+);
 console.log(`dist/report.html: ${page.length} bytes`);

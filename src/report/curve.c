@@ -57,8 +57,8 @@ static void append(Task *task, int64_t evaluations, double score)
     task->scores[task->count++] = score;
 }
 
-/* Trials that the log left out belong to the task at work; at a change of task, first to the old one
- * up to its budget, then to the new one. */
+/* Trials that the log left out belong to the task at work; at a change of task, first to the old
+ * one up to its budget, then to the new one. */
 static void count_missing(MerCurveSet *set, int64_t missing, int64_t task)
 {
     if (task != set->last_task && set->last_task < set->count) {

@@ -51,7 +51,7 @@ static const char *skip_scalar(const char *text)
     return NULL;
 }
 
-/* Brackets must match; the order of commas and colons is left to the parser that reads the value. */
+/* Brackets must match; commas and colons are left to the parser that reads the value. */
 static const char *skip_value(const char *text)
 {
     char closing[DEPTH_LIMIT];

@@ -115,9 +115,9 @@ void mer_refusals_finish(MerRefusals *refusals, MerReportRun *run, MerArena *are
         const char       *name = mer_arena_text(arena, refusal->name);
         run->reasons[run->reason_count++] = (MerReportReason){name, refusal->count};
         for (int k = 0; k < refusal->example_count; k++) {
-            run->examples[run->example_count++] = (MerReportExample){
-                name, plain_text(refusal->examples[k].text, arena), refusal->examples[k].index,
-                refusal->examples[k].task};
+            run->examples[run->example_count++] =
+                (MerReportExample){name, plain_text(refusal->examples[k].text, arena),
+                                   refusal->examples[k].index, refusal->examples[k].task};
         }
     }
 }

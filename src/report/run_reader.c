@@ -89,8 +89,9 @@ static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerErr
     const char *format = text_of(header, "format", "absent");
     int         version = 0;
     if (sscanf(format, "mercator-run/%d", &version) != 1 || version < 1) {
-        return mer_error_set(error, MER_INVALID, "%s:%lld: format is %.60s, expected mercator-run/%d",
-                             log->path, (long long)log->line, format, KNOWN_VERSION);
+        return mer_error_set(error, MER_INVALID,
+                             "%s:%lld: format is %.60s, expected mercator-run/%d", log->path,
+                             (long long)log->line, format, KNOWN_VERSION);
     }
     if (version > KNOWN_VERSION) {
         return mer_error_set(error, MER_UNSUPPORTED,
@@ -151,9 +152,10 @@ static MerStatus take_trial(Reader *reader, const MerLogFile *log, const MerLogL
 {
     bool is_feasible = !isnan(line->score);
     if (line->index < 0 || line->task < 0 || line->task >= MER_CURVE_TASKS) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s:%lld: a trial without a valid index and task, expected integers >= 0",
-                             log->path, (long long)log->line);
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s:%lld: a trial without a valid index and task, expected integers >= 0", log->path,
+            (long long)log->line);
     }
     if (line->is_warm) {
         return MER_OK;
@@ -174,8 +176,8 @@ static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLog
     MerStatus status = MER_OK;
     cJSON    *object = cJSON_ParseWithLength(line->text, line->length);
     if (object == NULL) {
-        return mer_error_set(error, MER_INVALID, "%s:%lld: the %s line is not valid JSON", log->path,
-                             (long long)log->line, line->type);
+        return mer_error_set(error, MER_INVALID, "%s:%lld: the %s line is not valid JSON",
+                             log->path, (long long)log->line, line->type);
     }
     if (strcmp(line->type, "note") == 0) {
         take_note(reader, line, object);
@@ -200,8 +202,9 @@ static MerStatus read_log(Reader *reader, const char *path, MerReportRun *run, M
     while (status == MER_OK && (status = mer_log_next(&log, &line, error)) == MER_OK &&
            line.type != NULL) {
         if (reader->header == NULL && strcmp(line.type, "header") != 0) {
-            status = mer_error_set(error, MER_INVALID, "%s:%lld: found %.40s..., expected a header line",
-                                   path, (long long)log.line, line.text);
+            status =
+                mer_error_set(error, MER_INVALID, "%s:%lld: found %.40s..., expected a header line",
+                              path, (long long)log.line, line.text);
         } else if (strcmp(line.type, "trial") == 0) {
             status = take_trial(reader, &log, &line, run, error);
         } else if (strcmp(line.type, "epoch") != 0 && *line.type != '\0') {
@@ -209,7 +212,8 @@ static MerStatus read_log(Reader *reader, const char *path, MerReportRun *run, M
         }
     }
     if (status == MER_OK && reader->header == NULL) {
-        status = mer_error_set(error, MER_INVALID, "%s: the log is empty, expected a header line", path);
+        status =
+            mer_error_set(error, MER_INVALID, "%s: the log is empty, expected a header line", path);
     }
     run->was_cut = log.was_cut;
     mer_log_close(&log);
@@ -231,7 +235,8 @@ static MerStatus read_summary(const char *path, MerReportRun *run, MerArena *are
     cJSON *object = cJSON_ParseWithLength(data, size);
     if (!cJSON_IsObject(object)) {
         cJSON_Delete(object);
-        return mer_error_set(error, MER_INVALID, "%s: not valid JSON, expected a summary object", path);
+        return mer_error_set(error, MER_INVALID, "%s: not valid JSON, expected a summary object",
+                             path);
     }
     char *printed = print_json(object);
     run->summary = mer_arena_text(arena, printed);
@@ -321,7 +326,8 @@ MerStatus mer_report_read(const char *run_directory, MerReportRun *run, MerArena
         mer_curve_finish(&reader->curves, run, arena);
         mer_refusals_finish(&reader->refusals, run, arena);
         finish_notes(reader, run, arena);
-        status = read_summary(mer_arena_format(arena, "%s/summary.json", folder), run, arena, error);
+        status =
+            read_summary(mer_arena_format(arena, "%s/summary.json", folder), run, arena, error);
         read_clock(mer_arena_format(arena, "%s/clock.jsonl", folder), run, arena);
     }
     reader_free(reader);

@@ -1,4 +1,4 @@
-/* What a report shows of one run, read from its directory (run.jsonl, summary.json, clock.jsonl). */
+/* What a report shows of one run, read from its run directory. */
 #ifndef MERCATOR_REPORT_RUN_READER_H
 #define MERCATOR_REPORT_RUN_READER_H
 

@@ -7,7 +7,15 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-enum { WIDTH = 720, HEIGHT = 420, LEFT = 76, RIGHT = 180, TOP = 36, BOTTOM = 52, LEGEND_LIMIT = 16 };
+enum {
+    WIDTH = 720,
+    HEIGHT = 420,
+    LEFT = 76,
+    RIGHT = 180,
+    TOP = 36,
+    BOTTOM = 52,
+    LEGEND_LIMIT = 16
+};
 
 static const char *const colors[] = {"#33689e", "#c4752d", "#3f8a6d", "#9a5a97",
                                      "#b04a4a", "#5d7a2f", "#2f8793", "#7d6a52"};
@@ -92,8 +100,8 @@ static void write_axis(FILE *file, const Frame *frame, bool is_x)
         } else {
             double y = place_y(frame, value);
             fprintf(file, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, y, WIDTH - RIGHT);
-            fprintf(file, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8, y + 4,
-                    label);
+            fprintf(file, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8,
+                    y + 4, label);
         }
     }
 }
@@ -123,8 +131,8 @@ static void write_curve(FILE *file, const Frame *frame, const cJSON *header,
     if (task < LEGEND_LIMIT) {
         const cJSON *name = cJSON_GetObjectItemCaseSensitive(task_of(header, task), "name");
         int          y = TOP + 6 + task * 18;
-        fprintf(file, "<path class=\"curve\" d=\"M%d %dh16\" stroke=\"%s\"/>", WIDTH - RIGHT + 14, y,
-                color);
+        fprintf(file, "<path class=\"curve\" d=\"M%d %dh16\" stroke=\"%s\"/>", WIDTH - RIGHT + 14,
+                y, color);
         fprintf(file, "<text x=\"%d\" y=\"%d\">", WIDTH - RIGHT + 36, y + 4);
         write_text(file, cJSON_IsString(name) ? name->valuestring : "task");
         fputs("</text>\n", file);

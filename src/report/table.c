@@ -83,7 +83,10 @@ int mer_print_percent(char buffer[48], double share)
     if (fabs(value) >= 1e6) {
         return snprintf(buffer, 48, "%.3g %%", value);
     }
-    return snprintf(buffer, 48, "%.*f %%", fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2,
+    return snprintf(buffer, 48, "%.*f %%",
+                    fabs(value) >= 99.95   ? 0
+                    : fabs(value) >= 9.995 ? 1
+                                           : 2,
                     value);
 }
 

@@ -19,7 +19,7 @@ typedef struct MerTextTable MerTextTable;
 MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *const *titles);
 /* The next cell, row by row; copies the text, NULL is an empty cell. */
 void mer_text_table_add(MerTextTable *table, const char *text);
-void mer_text_table_add_int(MerTextTable *table, int64_t value);             /* with digit groups */
+void mer_text_table_add_int(MerTextTable *table, int64_t value); /* with digit groups */
 void mer_text_table_add_real(MerTextTable *table, double value, const char *unit);
 void mer_text_table_add_percent(MerTextTable *table, double share); /* 0.0703 -> 7.03 % */
 void mer_text_table_print(const MerTextTable *table, FILE *file);

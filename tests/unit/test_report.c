@@ -70,7 +70,8 @@ static char *read_file(Fixture *fixture, const char *name)
     char  *data = mer_arena_text(fixture->arena, "");
     size_t size;
     assert_int_equal(
-        mer_file_read(in_folder(fixture, name), 1 << 26, fixture->arena, &data, &size, NULL), MER_OK);
+        mer_file_read(in_folder(fixture, name), 1 << 26, fixture->arena, &data, &size, NULL),
+        MER_OK);
     return data;
 }
 
@@ -92,18 +93,23 @@ static MerStatus read_run(Fixture *fixture, const char *log)
     return mer_report_read(fixture->folder, &fixture->run, fixture->arena, &fixture->error);
 }
 
-static const char trials[] = HEADER
-    "{\"type\":\"trial\",\"index\":0,\"task\":0,\"point\":[3],\"score\":10,\"cost\":{\"cycles\":5}}\n"
-    "{\"type\":\"trial\",\"index\":1,\"task\":0,\"point\":[1],\"score\":12,\"cost\":{\"cycles\":6}}\n"
-    "{\"type\":\"trial\",\"index\":2,\"task\":0,\"point\":[2],\"score\":null,"
-    "\"reason\":\"capacity: RF needs 400 words, has 256\"}\n"
-    "{\"type\":\"trial\",\"index\":3,\"task\":0,\"point\":[2],\"score\":null,"
-    "\"reason\":\"capacity: RF needs 257 words, has 256\"}\n"
-    "{\"type\":\"trial\",\"index\":4,\"task\":0,\"point\":[2],\"score\":null,"
-    "\"reason\":\"fan-out: x needs 17 units, has \\\"16\\\"\"}\n"
-    "{\"type\":\"trial\",\"index\":5,\"task\":0,\"point\":[2],\"score\":8.5,\"cost\":{\"energy\":2}}\n"
-    "{\"type\":\"trial\",\"index\":6,\"task\":0,\"point\":[2],\"score\":9,\"cost\":{\"cycles\":7}}\n"
-    "{\"type\":\"trial\",\"index\":7,\"task\":1,\"point\":[2],\"score\":4,\"cost\":{\"cycles\":7}}\n";
+static const char trials[] =
+    HEADER "{\"type\":\"trial\",\"index\":0,\"task\":0,\"point\":[3],\"score\":10,\"cost\":{"
+           "\"cycles\":5}}\n"
+           "{\"type\":\"trial\",\"index\":1,\"task\":0,\"point\":[1],\"score\":12,\"cost\":{"
+           "\"cycles\":6}}\n"
+           "{\"type\":\"trial\",\"index\":2,\"task\":0,\"point\":[2],\"score\":null,"
+           "\"reason\":\"capacity: RF needs 400 words, has 256\"}\n"
+           "{\"type\":\"trial\",\"index\":3,\"task\":0,\"point\":[2],\"score\":null,"
+           "\"reason\":\"capacity: RF needs 257 words, has 256\"}\n"
+           "{\"type\":\"trial\",\"index\":4,\"task\":0,\"point\":[2],\"score\":null,"
+           "\"reason\":\"fan-out: x needs 17 units, has \\\"16\\\"\"}\n"
+           "{\"type\":\"trial\",\"index\":5,\"task\":0,\"point\":[2],\"score\":8.5,\"cost\":{"
+           "\"energy\":2}}\n"
+           "{\"type\":\"trial\",\"index\":6,\"task\":0,\"point\":[2],\"score\":9,\"cost\":{"
+           "\"cycles\":7}}\n"
+           "{\"type\":\"trial\",\"index\":7,\"task\":1,\"point\":[2],\"score\":4,\"cost\":{"
+           "\"cycles\":7}}\n";
 
 static void test_curve_keeps_improvements_and_its_end(void **state)
 {
@@ -141,15 +147,20 @@ static void test_reasons_are_counted_and_nearest_misses_come_first(void **state)
 static void test_newest_note_and_every_warning_are_kept(void **state)
 {
     Fixture *fixture = *state;
-    assert_int_equal(
-        read_run(fixture,
-                 HEADER "{\"type\":\"note\",\"index\":1,\"task\":0,\"source\":\"s\",\"name\":\"n\",\"value\":1}\n"
-                        "{\"type\":\"note\",\"index\":2,\"task\":1,\"source\":\"s\",\"name\":\"n\",\"value\":2}\n"
-                        "{\"type\":\"note\",\"index\":3,\"task\":0,\"source\":\"s\",\"name\":\"n\",\"value\":[3]}\n"
-                        "{\"type\":\"note\",\"index\":3,\"task\":null,\"source\":\"h\",\"name\":\"warning\",\"value\":\"x\"}\n"
-                        "{\"type\":\"note\",\"index\":3,\"task\":null,\"source\":\"h\",\"name\":\"warning\",\"value\":\"y\"}\n"
-                        "{\"type\":\"note\",\"index\":4,\"task\":1,\"source\":\"run\",\"name\":\"plan\",\"value\":{\"kind\":\"nest\"}}\n"),
-        MER_OK);
+    assert_int_equal(read_run(fixture,
+                              HEADER "{\"type\":\"note\",\"index\":1,\"task\":0,\"source\":\"s\","
+                                     "\"name\":\"n\",\"value\":1}\n"
+                                     "{\"type\":\"note\",\"index\":2,\"task\":1,\"source\":\"s\","
+                                     "\"name\":\"n\",\"value\":2}\n"
+                                     "{\"type\":\"note\",\"index\":3,\"task\":0,\"source\":\"s\","
+                                     "\"name\":\"n\",\"value\":[3]}\n"
+                                     "{\"type\":\"note\",\"index\":3,\"task\":null,\"source\":"
+                                     "\"h\",\"name\":\"warning\",\"value\":\"x\"}\n"
+                                     "{\"type\":\"note\",\"index\":3,\"task\":null,\"source\":"
+                                     "\"h\",\"name\":\"warning\",\"value\":\"y\"}\n"
+                                     "{\"type\":\"note\",\"index\":4,\"task\":1,\"source\":\"run\","
+                                     "\"name\":\"plan\",\"value\":{\"kind\":\"nest\"}}\n"),
+                     MER_OK);
     const MerReportRun *run = &fixture->run;
     assert_int_equal(run->note_count, 4);
     assert_string_equal(run->notes[0].value, "[3]");
@@ -164,7 +175,7 @@ static void test_newest_note_and_every_warning_are_kept(void **state)
 static void test_half_written_last_line_is_left_out(void **state)
 {
     Fixture *fixture = *state;
-    char    *log = mer_arena_format(fixture->arena, "%s{\"type\":\"trial\",\"index\":8,\"ta", trials);
+    char *log = mer_arena_format(fixture->arena, "%s{\"type\":\"trial\",\"index\":8,\"ta", trials);
     assert_int_equal(read_run(fixture, log), MER_OK);
     assert_true(fixture->run.was_cut);
     assert_int_equal(fixture->run.trials, 8);
@@ -183,11 +194,12 @@ static void test_unknown_lines_epochs_and_blank_lines_are_passed_over(void **sta
 static void test_warm_and_cut_trials_do_not_make_the_best(void **state)
 {
     Fixture *fixture = *state;
-    assert_int_equal(read_run(fixture, HEADER
-                              "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":1,\"warm\":true}\n"
-                              "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":2,\"cut\":true}\n"
-                              "{\"type\":\"trial\",\"index\":1,\"task\":0,\"score\":7}\n"),
-                     MER_OK);
+    assert_int_equal(
+        read_run(fixture,
+                 HEADER "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":1,\"warm\":true}\n"
+                        "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":2,\"cut\":true}\n"
+                        "{\"type\":\"trial\",\"index\":1,\"task\":0,\"score\":7}\n"),
+        MER_OK);
     assert_int_equal(fixture->run.trials, 2);
     assert_int_equal(fixture->run.curves[0].count, 1);
     assert_int_equal(fixture->run.curves[0].evaluations[0], 2);
@@ -197,8 +209,9 @@ static void test_warm_and_cut_trials_do_not_make_the_best(void **state)
 static void test_sparse_log_counts_the_trials_it_leaves_out(void **state)
 {
     Fixture *fixture = *state;
-    assert_int_equal(read_run(fixture, HEADER "{\"type\":\"trial\",\"index\":9,\"task\":0,\"score\":5}\n"
-                                              "{\"type\":\"trial\",\"index\":120,\"task\":1,\"score\":3}\n"),
+    assert_int_equal(read_run(fixture,
+                              HEADER "{\"type\":\"trial\",\"index\":9,\"task\":0,\"score\":5}\n"
+                                     "{\"type\":\"trial\",\"index\":120,\"task\":1,\"score\":3}\n"),
                      MER_OK);
     assert_int_equal(fixture->run.curves[0].evaluations[0], 10);
     assert_int_equal(fixture->run.curves[0].evaluations[1], 100); /* its budget */
@@ -212,8 +225,8 @@ static void test_long_curve_is_thinned_and_memory_stays_small(void **state)
     FILE    *file = fopen(in_folder(fixture, "run.jsonl"), "w");
     fputs(HEADER, file);
     for (int i = 0; i < COUNT; i++) {
-        fprintf(file, "{\"type\":\"trial\",\"index\":%d,\"task\":0,\"point\":[1,2],\"score\":%d}\n", i,
-                COUNT - i);
+        fprintf(file, "{\"type\":\"trial\",\"index\":%d,\"task\":0,\"point\":[1,2],\"score\":%d}\n",
+                i, COUNT - i);
     }
     fclose(file);
     size_t before = mer_arena_bytes(fixture->arena);
@@ -263,7 +276,8 @@ static void test_broken_logs_are_refused_with_file_and_line(void **state)
                    MER_INVALID, "run.jsonl:2: a trial");
     expect_refusal(fixture, HEADER "{\"type\":\"note\",\"value\":[1 2]}\n", MER_INVALID,
                    "run.jsonl:2: the note line is not valid JSON");
-    expect_refusal(fixture, "{\"type\":\"header\",\"format\":\"mercator-run/7\"}\n", MER_UNSUPPORTED,
+    expect_refusal(fixture, "{\"type\":\"header\",\"format\":\"mercator-run/7\"}\n",
+                   MER_UNSUPPORTED,
                    "run.jsonl:1: format is mercator-run/7, this program knows up to 1");
     expect_refusal(fixture, "{\"type\":\"header\",\"format\":\"x\"}\n", MER_INVALID, "format is x");
     write_file(fixture, "summary.json", "{\"a\":");
@@ -277,7 +291,8 @@ static void test_deep_nesting_is_refused(void **state)
     char     deep[DEPTH + 1];
     memset(deep, '[', DEPTH);
     deep[DEPTH] = '\0';
-    char *log = mer_arena_format(fixture->arena, "%s{\"type\":\"note\",\"value\":%s\n", HEADER, deep);
+    char *log =
+        mer_arena_format(fixture->arena, "%s{\"type\":\"note\",\"value\":%s\n", HEADER, deep);
     expect_refusal(fixture, log, MER_INVALID, "run.jsonl:2:");
 }
 
@@ -293,8 +308,9 @@ static void test_log_file_may_be_given_instead_of_its_directory(void **state)
 {
     Fixture *fixture = *state;
     write_file(fixture, "run.jsonl", trials);
-    assert_int_equal(mer_report_read(in_folder(fixture, "run.jsonl"), &fixture->run, fixture->arena, NULL),
-                     MER_OK);
+    assert_int_equal(
+        mer_report_read(in_folder(fixture, "run.jsonl"), &fixture->run, fixture->arena, NULL),
+        MER_OK);
     assert_int_equal(fixture->run.trials, 8);
 }
 
@@ -302,8 +318,9 @@ static void test_page_holds_data_that_cannot_end_its_element(void **state)
 {
     Fixture *fixture = *state;
     assert_int_equal(
-        read_run(fixture, HEADER "{\"type\":\"note\",\"index\":0,\"task\":0,\"source\":\"s\",\"name\":\"n\","
-                                 "\"value\":\"</script><script>alert(1)\"}\n"),
+        read_run(fixture,
+                 HEADER "{\"type\":\"note\",\"index\":0,\"task\":0,\"source\":\"s\",\"name\":\"n\","
+                        "\"value\":\"</script><script>alert(1)\"}\n"),
         MER_OK);
     assert_int_equal(mer_report_html(&fixture->run, 1, "a < b", in_folder(fixture, "report.html"),
                                      &fixture->error),
@@ -355,8 +372,8 @@ static void test_csv_has_every_metric_and_quotes_reasons(void **state)
 {
     Fixture *fixture = *state;
     write_file(fixture, "run.jsonl", trials);
-    assert_int_equal(mer_report_csv(fixture->folder, in_folder(fixture, "trials.csv"), &fixture->error),
-                     MER_OK);
+    assert_int_equal(
+        mer_report_csv(fixture->folder, in_folder(fixture, "trials.csv"), &fixture->error), MER_OK);
     assert_string_equal(read_file(fixture, "trials.csv"),
                         "index,task,score,feasible,reason,cycles,energy\n"
                         "0,0,10,1,,5,\n1,0,12,1,,6,\n"
@@ -370,8 +387,9 @@ static void test_csv_of_a_broken_log_writes_nothing(void **state)
 {
     Fixture *fixture = *state;
     write_file(fixture, "run.jsonl", HEADER "broken\n");
-    assert_int_equal(mer_report_csv(fixture->folder, in_folder(fixture, "trials.csv"), &fixture->error),
-                     MER_INVALID);
+    assert_int_equal(
+        mer_report_csv(fixture->folder, in_folder(fixture, "trials.csv"), &fixture->error),
+        MER_INVALID);
     mer_test_contains(fixture->error.message, "run.jsonl:2:");
     assert_int_equal(count_files(fixture), 1);
 }
@@ -379,15 +397,16 @@ static void test_csv_of_a_broken_log_writes_nothing(void **state)
 static void test_svg_draws_every_curve_and_escapes_names(void **state)
 {
     Fixture *fixture = *state;
+    assert_int_equal(read_run(fixture,
+                              "{\"type\":\"header\",\"format\":\"mercator-run/"
+                              "1\",\"tasks\":[{\"name\":\"a<b\",\"bound\":"
+                              "{\"value\":2}},{\"name\":\"c\",\"bound\":{\"value\":null}}]}\n"
+                              "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":20}\n"
+                              "{\"type\":\"trial\",\"index\":1,\"task\":0,\"score\":2}\n"
+                              "{\"type\":\"trial\",\"index\":2,\"task\":1,\"score\":5}\n"),
+                     MER_OK);
     assert_int_equal(
-        read_run(fixture,
-                 "{\"type\":\"header\",\"format\":\"mercator-run/1\",\"tasks\":[{\"name\":\"a<b\",\"bound\":"
-                 "{\"value\":2}},{\"name\":\"c\",\"bound\":{\"value\":null}}]}\n"
-                 "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":20}\n"
-                 "{\"type\":\"trial\",\"index\":1,\"task\":0,\"score\":2}\n"
-                 "{\"type\":\"trial\",\"index\":2,\"task\":1,\"score\":5}\n"),
-        MER_OK);
-    assert_int_equal(mer_report_svg(&fixture->run, in_folder(fixture, "curve.svg"), &fixture->error), MER_OK);
+        mer_report_svg(&fixture->run, in_folder(fixture, "curve.svg"), &fixture->error), MER_OK);
     const char *picture = read_file(fixture, "curve.svg");
     mer_test_contains(picture, ">a&lt;b</text>");
     /* From ten times the bound at the first evaluation down to the bound at the second. */

@@ -13,7 +13,11 @@ export function niceTicks(low, high, wanted, isLog) {
     const decades = Math.log10(high / low);
     const steps = decades > wanted ? [1] : decades > wanted / 2 ? [1, 3] : [1, 2, 5];
     const stride = Math.max(1, Math.ceil(decades / wanted));
-    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += stride)
+    for (
+      let power = Math.floor(Math.log10(low));
+      power <= Math.ceil(Math.log10(high));
+      power += stride
+    )
       for (const step of steps) ticks.push(step * 10 ** power);
     return ticks.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
   }
@@ -21,19 +25,27 @@ export function niceTicks(low, high, wanted, isLog) {
   const scale = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((factor) => factor * scale >= raw) * scale;
   const ticks = [];
-  for (let index = Math.ceil(low / step); index * step <= high * (1 + 1e-12); index++) ticks.push(index * step);
+  for (let index = Math.ceil(low / step); index * step <= high * (1 + 1e-12); index++)
+    ticks.push(index * step);
   return ticks.length > 1 ? ticks : [low, high];
 }
 
 function axis(isLog, format, grid, side) {
-  const back = (value) => isLog ? 10 ** value : value;
+  const back = (value) => (isLog ? 10 ** value : value);
   return {
-    side, font: FONT, stroke: color("ink-soft"), gap: 6, size: side === 3 ? 76 : 34,
-    grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 },
+    side,
+    font: FONT,
+    stroke: color("ink-soft"),
+    gap: 6,
+    size: side === 3 ? 76 : 34,
+    grid: { stroke: grid, width: 1 },
+    ticks: { stroke: grid, width: 1, size: 4 },
     splits: (chart, index, low, high) => {
       const room = side === 3 ? chart.bbox.height : chart.bbox.width;
       const wanted = Math.max(2, Math.floor(room / devicePixelRatio / (side === 3 ? 44 : 90)));
-      return niceTicks(back(low), back(high), wanted, isLog).map((tick) => isLog ? Math.log10(tick) : tick);
+      return niceTicks(back(low), back(high), wanted, isLog).map((tick) =>
+        isLog ? Math.log10(tick) : tick,
+      );
     },
     values: (chart, splits) => splits.map((split) => format(back(split))),
   };
@@ -51,35 +63,63 @@ function padded(low, high) {
  */
 export function lineChart(box, xs, lines, options) {
   const { isLogX = false, isLogY = false, formatX = String, formatY = String } = options;
-  const toX = (value) => isLogX ? Math.log10(Math.max(value, 1e-300)) : value;
-  const toY = (value) => value === null || value === undefined ? null
-    : isLogY ? (value > 0 ? Math.log10(value) : null) : value;
+  const toX = (value) => (isLogX ? Math.log10(Math.max(value, 1e-300)) : value);
+  const toY = (value) =>
+    value === null || value === undefined
+      ? null
+      : isLogY
+        ? value > 0
+          ? Math.log10(value)
+          : null
+        : value;
   const data = [xs.map(toX), ...lines.map((line) => line.ys.map(toY))];
   const readout = h("p", { class: "readout", "aria-hidden": "true" }, options.hint ?? "");
   const plot = h("div", { class: "plot", role: "img", "aria-label": options.label });
   box.replaceChildren(plot, readout);
   const stepped = uPlot.paths.stepped({ align: 1 });
   const grid = color("grid");
-  const chart = new uPlot({
-    width: Math.max(box.clientWidth, 200), height: options.height ?? 320, pxAlign: 0, padding: [10, 14, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, points: { size: 7 }, focus: { prox: 24 }, drag: { x: true, y: false } },
-    focus: { alpha: 0.45 },
-    scales: { x: { time: false, range: (u, low, high) => high > low ? [low, high] : padded(low, high) },
-      y: { range: (u, low, high) => padded(low, high) } },
-    axes: [axis(isLogX, formatX, grid, 2), axis(isLogY, formatY, grid, 3)],
-    bands: lines.flatMap((line, index) => line.band
-      ? [{ series: [index + 1, index + 2], fill: color(line.variable) + "26" }] : []),
-    series: [{}, ...lines.map((line) => ({
-      label: line.name, stroke: color(line.variable) + (line.alpha ?? ""), width: line.width ?? 1.75, dash: line.dash,
-      points: { show: line.points ?? false, size: 5, fill: color(line.variable) }, spanGaps: false,
-      paths: line.points === "only" ? () => null : options.isStepped && !line.isStraight ? stepped : undefined,
-    }))],
-    hooks: {
-      setCursor: [(u) => showReadout(u, xs, lines, options, readout)],
-      setSeries: [(u) => showReadout(u, xs, lines, options, readout)],
+  const chart = new uPlot(
+    {
+      width: Math.max(box.clientWidth, 200),
+      height: options.height ?? 320,
+      pxAlign: 0,
+      padding: [10, 14, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { size: 7 }, focus: { prox: 24 }, drag: { x: true, y: false } },
+      focus: { alpha: 0.45 },
+      scales: {
+        x: { time: false, range: (u, low, high) => (high > low ? [low, high] : padded(low, high)) },
+        y: { range: (u, low, high) => padded(low, high) },
+      },
+      axes: [axis(isLogX, formatX, grid, 2), axis(isLogY, formatY, grid, 3)],
+      bands: lines.flatMap((line, index) =>
+        line.band ? [{ series: [index + 1, index + 2], fill: color(line.variable) + "26" }] : [],
+      ),
+      series: [
+        {},
+        ...lines.map((line) => ({
+          label: line.name,
+          stroke: color(line.variable) + (line.alpha ?? ""),
+          width: line.width ?? 1.75,
+          dash: line.dash,
+          points: { show: line.points ?? false, size: 5, fill: color(line.variable) },
+          spanGaps: false,
+          paths:
+            line.points === "only"
+              ? () => null
+              : options.isStepped && !line.isStraight
+                ? stepped
+                : undefined,
+        })),
+      ],
+      hooks: {
+        setCursor: [(u) => showReadout(u, xs, lines, options, readout)],
+        setSeries: [(u) => showReadout(u, xs, lines, options, readout)],
+      },
     },
-  }, data, plot);
+    data,
+    plot,
+  );
   return chart;
 }
 
@@ -90,11 +130,23 @@ function showReadout(chart, xs, lines, options, readout) {
     return;
   }
   const focused = chart.series.findIndex((series, at) => at > 0 && series._focus);
-  const shown = lines.map((line, at) => ({ line, at })).filter(({ line, at }) => !line.isHidden
-    && (lines.length <= 6 || at + 1 === focused || line.isMain));
-  const parts = shown.map(({ line }) => h("span", {}, h("i", { style: { background: `var(--${line.variable})` } }),
-    `${line.name} ${line.ys[index] === null ? "–" : (options.formatValue ?? options.formatY)(line.ys[index])}`));
-  readout.replaceChildren(h("span", {}, `${options.nameX ?? ""} ${options.formatX(xs[index])}`), ...parts);
+  const shown = lines
+    .map((line, at) => ({ line, at }))
+    .filter(
+      ({ line, at }) => !line.isHidden && (lines.length <= 6 || at + 1 === focused || line.isMain),
+    );
+  const parts = shown.map(({ line }) =>
+    h(
+      "span",
+      {},
+      h("i", { style: { background: `var(--${line.variable})` } }),
+      `${line.name} ${line.ys[index] === null ? "–" : (options.formatValue ?? options.formatY)(line.ys[index])}`,
+    ),
+  );
+  readout.replaceChildren(
+    h("span", {}, `${options.nameX ?? ""} ${options.formatX(xs[index])}`),
+    ...parts,
+  );
 }
 
 /** Builds the chart again whenever width or theme change; returns the function that does so. */

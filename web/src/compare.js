@@ -16,13 +16,23 @@ export function quantile(values, share) {
   return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (place - low);
 }
 
-const optimizerKey = (run) => `${run.optimizer.name ?? "–"}${JSON.stringify(run.optimizer.options ?? {})}`;
-const problemKey = (run) => [run.problem.name, run.workload.name, run.workload.hash, run.platform.name, run.platform.hash, run.objective].join("|");
-const problemName = (run) => `${run.workload.name} on ${run.platform.name}, ${title(run.objective)}`;
+const optimizerKey = (run) =>
+  `${run.optimizer.name ?? "–"}${JSON.stringify(run.optimizer.options ?? {})}`;
+const problemKey = (run) =>
+  [
+    run.problem.name,
+    run.workload.name,
+    run.workload.hash,
+    run.platform.name,
+    run.platform.hash,
+    run.objective,
+  ].join("|");
+const problemName = (run) =>
+  `${run.workload.name} on ${run.platform.name}, ${title(run.objective)}`;
 
 function groupBy(runs, key) {
   const groups = new Map();
-  for (const run of runs) groups.set(key(run), [...groups.get(key(run)) ?? [], run]);
+  for (const run of runs) groups.set(key(run), [...(groups.get(key(run)) ?? []), run]);
   return groups;
 }
 
@@ -33,8 +43,12 @@ function methodsOf(runs) {
   return groups.map((group, at) => {
     const name = group[0].optimizer.name ?? "–";
     uses.set(name, (uses.get(name) ?? 0) + 1);
-    return { runs: group, variable: categoryVariable(at), name: uses.get(name) > 1 ? `${name} (${uses.get(name)})` : name,
-      options: JSON.stringify(group[0].optimizer.options ?? {}) };
+    return {
+      runs: group,
+      variable: categoryVariable(at),
+      name: uses.get(name) > 1 ? `${name} (${uses.get(name)})` : name,
+      options: JSON.stringify(group[0].optimizer.options ?? {}),
+    };
   });
 }
 
@@ -44,10 +58,27 @@ export function comparison(runs, open) {
   const box = h("div", { class: "grid" });
   const show = () => box.replaceChildren(...problemPanels(problems[view.problem], view.problem));
   show();
-  return h("div", {},
-    problems.length > 1 && h("p", { class: "tools problem-choice" }, "Problem ", select("Problem compared", problems.map((group, at) => [at, problemName(group[0])]), 0,
-      (at) => { view.problem = Number(at); show(); })),
-    box, h("div", { class: "grid" }, runsPanel(runs, open)));
+  return h(
+    "div",
+    {},
+    problems.length > 1 &&
+      h(
+        "p",
+        { class: "tools problem-choice" },
+        "Problem ",
+        select(
+          "Problem compared",
+          problems.map((group, at) => [at, problemName(group[0])]),
+          0,
+          (at) => {
+            view.problem = Number(at);
+            show();
+          },
+        ),
+      ),
+    box,
+    h("div", { class: "grid" }, runsPanel(runs, open)),
+  );
 }
 
 function problemPanels(runs, at) {
@@ -57,13 +88,19 @@ function problemPanels(runs, at) {
 
 /** One number per evaluation count: the score itself, or over several tasks the mean gap to the bounds. */
 function progress(run, grid, limits, isLogY) {
-  if (run.tasks.length === 1) return grid.map((x) => natural(bestAt(run.tasks[0].curve, x), run.objective));
-  const curves = run.tasks.map((task, at) => grid.map((x) => ratioOf(bestAt(task.curve, x), limits[at], run.objective)));
+  if (run.tasks.length === 1)
+    return grid.map((x) => natural(bestAt(run.tasks[0].curve, x), run.objective));
+  const curves = run.tasks.map((task, at) =>
+    grid.map((x) => ratioOf(bestAt(task.curve, x), limits[at], run.objective)),
+  );
   return geometricMean(curves, grid.length).map((ratio) => drawnGap(ratio, isLogY));
 }
 
 function taskLimits(runs) {
-  return runs[0].tasks.map((task, at) => task.bound.value ?? Math.min(...runs.map((run) => run.tasks[at]?.best.score ?? Infinity)));
+  return runs[0].tasks.map(
+    (task, at) =>
+      task.bound.value ?? Math.min(...runs.map((run) => run.tasks[at]?.best.score ?? Infinity)),
+  );
 }
 
 function curvePanel(runs, methods) {
@@ -71,48 +108,116 @@ function curvePanel(runs, methods) {
   const view = { isLogX: true, isLogY: true };
   const several = runs[0].tasks.length > 1;
   const draw = livingChart(box, () => drawMethods(box, runs, methods, view, several));
-  return panel({ id: "compare-panel", title: "Best so far by optimizer", wide: true,
-    hint: `${problemName(runs[0])}. ${several ? "Gap to the bound, geometric mean over tasks. " : ""}Line: median over seeds; band: quartiles.`,
-    tools: [checkbox("log x", true, (on) => { view.isLogX = on; draw(); }), checkbox("log y", true, (on) => { view.isLogY = on; draw(); })] }, box,
-  h("p", { class: "legend" }, methods.map((method) => h("span", { title: method.options }, h("i", { style: { background: `var(--${method.variable})` } }),
-    `${method.name} (${method.runs.length} seed${method.runs.length > 1 ? "s" : ""})`))));
+  return panel(
+    {
+      id: "compare-panel",
+      title: "Best so far by optimizer",
+      wide: true,
+      hint: `${problemName(runs[0])}. ${several ? "Gap to the bound, geometric mean over tasks. " : ""}Line: median over seeds; band: quartiles.`,
+      tools: [
+        checkbox("log x", true, (on) => {
+          view.isLogX = on;
+          draw();
+        }),
+        checkbox("log y", true, (on) => {
+          view.isLogY = on;
+          draw();
+        }),
+      ],
+    },
+    box,
+    h(
+      "p",
+      { class: "legend" },
+      methods.map((method) =>
+        h(
+          "span",
+          { title: method.options },
+          h("i", { style: { background: `var(--${method.variable})` } }),
+          `${method.name} (${method.runs.length} seed${method.runs.length > 1 ? "s" : ""})`,
+        ),
+      ),
+    ),
+  );
 }
 
 function drawMethods(box, runs, methods, view, several) {
-  const last = Math.max(1, ...runs.flatMap((run) => run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1)));
+  const last = Math.max(
+    1,
+    ...runs.flatMap((run) => run.tasks.map((task) => task.curve.at(-1)?.[0] ?? 1)),
+  );
   const grid = logGrid(last);
   const limits = taskLimits(runs);
   const lines = methods.flatMap((method) => {
     const curves = method.runs.map((run) => progress(run, grid, limits, view.isLogY));
-    const at = (share) => grid.map((_, x) => curves.some((curve) => curve[x] === null) ? null : quantile(curves.map((curve) => curve[x]), share));
-    const median = { name: method.name, ys: at(0.5), variable: method.variable, width: 2.25, isMain: true };
+    const at = (share) =>
+      grid.map((_, x) =>
+        curves.some((curve) => curve[x] === null)
+          ? null
+          : quantile(
+              curves.map((curve) => curve[x]),
+              share,
+            ),
+      );
+    const median = {
+      name: method.name,
+      ys: at(0.5),
+      variable: method.variable,
+      width: 2.25,
+      isMain: true,
+    };
     if (curves.length < 3) return [median];
     const edge = { variable: method.variable, width: 0.5, alpha: "55", isHidden: true };
-    return [{ ...edge, name: `${method.name} upper`, ys: at(0.75), band: true }, { ...edge, name: `${method.name} lower`, ys: at(0.25) }, median];
+    return [
+      { ...edge, name: `${method.name} upper`, ys: at(0.75), band: true },
+      { ...edge, name: `${method.name} lower`, ys: at(0.25) },
+      median,
+    ];
   });
   if (!several && runs[0].tasks[0].bound.value !== null)
-    lines.push({ name: "bound", ys: grid.map(() => natural(limits[0], runs[0].objective)), variable: "bound", width: 1.25, dash: [6, 4], isStraight: true, isHidden: true });
-  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 380, nameX: "evaluations", formatX: (x) => short(x),
+    lines.push({
+      name: "bound",
+      ys: grid.map(() => natural(limits[0], runs[0].objective)),
+      variable: "bound",
+      width: 1.25,
+      dash: [6, 4],
+      isStraight: true,
+      isHidden: true,
+    });
+  return lineChart(box, grid, lines, {
+    ...view,
+    isStepped: true,
+    height: 380,
+    nameX: "evaluations",
+    formatX: (x) => short(x),
     formatY: several ? gapTick : (y) => short(y, unitOf(runs[0].objective)),
-    formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)), hint: several ? "" : "Dashed: bound.",
-    label: `Best so far of ${methods.map((method) => method.name).join(", ")}` });
+    formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)),
+    hint: several ? "" : "Dashed: bound.",
+    label: `Best so far of ${methods.map((method) => method.name).join(", ")}`,
+  });
 }
 
 /** Mean rank over seeds: seeds that every optimizer ran are ranked against each other, ties shared. */
 export function meanRanks(methods, score) {
-  const seeds = [...new Set(methods[0].runs.map((run) => run.seed))].filter((seed) => methods.every((method) => method.runs.some((run) => run.seed === seed)));
+  const seeds = [...new Set(methods[0].runs.map((run) => run.seed))].filter((seed) =>
+    methods.every((method) => method.runs.some((run) => run.seed === seed)),
+  );
   return methods.map((method) => {
     if (seeds.length === 0) return null;
     const ranks = seeds.map((seed) => {
       const values = methods.map((one) => score(one.runs.find((run) => run.seed === seed)));
       const own = score(method.runs.find((run) => run.seed === seed));
-      return 1 + values.filter((value) => value < own).length + (values.filter((value) => value === own).length - 1) / 2;
+      return (
+        1 +
+        values.filter((value) => value < own).length +
+        (values.filter((value) => value === own).length - 1) / 2
+      );
     });
     return ranks.reduce((a, b) => a + b, 0) / ranks.length;
   });
 }
 
-const scoreOf = (run) => typeof run.best.score === "number" ? run.best.score : Infinity;
+const scoreOf = (run) => (typeof run.best.score === "number" ? run.best.score : Infinity);
 
 function methodPanel(runs, methods, problem) {
   const { objective } = runs[0];
@@ -120,29 +225,144 @@ function methodPanel(runs, methods, problem) {
   const ranks = meanRanks(methods, scoreOf);
   const rows = methods.map((method, at) => {
     const scores = method.runs.map(scoreOf).filter(Number.isFinite);
-    return { ...method, at, rank: ranks[at], best: scores.length ? Math.min(...scores) : null, median: quantile(scores, 0.5), low: quantile(scores, 0.25), high: quantile(scores, 0.75),
-      gap: quantile(method.runs.map((run) => run.bound.gap), 0.5), failed: method.runs.length - scores.length };
+    return {
+      ...method,
+      at,
+      rank: ranks[at],
+      best: scores.length ? Math.min(...scores) : null,
+      median: quantile(scores, 0.5),
+      low: quantile(scores, 0.25),
+      high: quantile(scores, 0.75),
+      gap: quantile(
+        method.runs.map((run) => run.bound.gap),
+        0.5,
+      ),
+      failed: method.runs.length - scores.length,
+    };
   });
-  const number = (key, title, help) => ({ key, title, help, value: (row) => row[key], cell: (row) => quantity(natural(row[key], objective), unit, `method-${problem}-${row.at}-${key}`) });
-  const table = sortableTable([
-    { key: "name", title: "optimizer", align: "text", value: (row) => row.name, cell: (row) => h("span", { title: row.options }, h("i", { class: "dot", style: { background: `var(--${row.variable})` } }), row.name) },
-    { key: "runs", title: "seeds", value: (row) => row.runs.length, cell: (row) => row.failed ? `${row.runs.length} (${row.failed} failed)` : String(row.runs.length) },
-    { key: "rank", title: "mean rank", help: "over seeds that all optimizers ran", value: (row) => row.rank, cell: (row) => row.rank === null ? "–" : row.rank.toFixed(2) },
-    number("median", `median ${title(objective)}`), number("low", "lower quartile"), number("high", "upper quartile"), number("best", "best", isMaximised(objective) ? "largest" : "smallest"),
-    { key: "gap", title: "median gap", align: "gap", value: (row) => row.gap, cell: (row) => gapBar(row.gap, `method-${problem}-${row.at}-gap`) },
-  ], rows, { caption: "Results by optimizer", sort: ["median", 1], rowid: (row) => `method-row-${row.at}` });
-  return panel({ id: "methods-panel", title: "Results by optimizer", wide: true }, table.element, gapLegend());
+  const number = (key, title, help) => ({
+    key,
+    title,
+    help,
+    value: (row) => row[key],
+    cell: (row) =>
+      quantity(natural(row[key], objective), unit, `method-${problem}-${row.at}-${key}`),
+  });
+  const table = sortableTable(
+    [
+      {
+        key: "name",
+        title: "optimizer",
+        align: "text",
+        value: (row) => row.name,
+        cell: (row) =>
+          h(
+            "span",
+            { title: row.options },
+            h("i", { class: "dot", style: { background: `var(--${row.variable})` } }),
+            row.name,
+          ),
+      },
+      {
+        key: "runs",
+        title: "seeds",
+        value: (row) => row.runs.length,
+        cell: (row) =>
+          row.failed ? `${row.runs.length} (${row.failed} failed)` : String(row.runs.length),
+      },
+      {
+        key: "rank",
+        title: "mean rank",
+        help: "over seeds that all optimizers ran",
+        value: (row) => row.rank,
+        cell: (row) => (row.rank === null ? "–" : row.rank.toFixed(2)),
+      },
+      number("median", `median ${title(objective)}`),
+      number("low", "lower quartile"),
+      number("high", "upper quartile"),
+      number("best", "best", isMaximised(objective) ? "largest" : "smallest"),
+      {
+        key: "gap",
+        title: "median gap",
+        align: "gap",
+        value: (row) => row.gap,
+        cell: (row) => gapBar(row.gap, `method-${problem}-${row.at}-gap`),
+      },
+    ],
+    rows,
+    {
+      caption: "Results by optimizer",
+      sort: ["median", 1],
+      rowid: (row) => `method-row-${row.at}`,
+    },
+  );
+  return panel(
+    { id: "methods-panel", title: "Results by optimizer", wide: true },
+    table.element,
+    gapLegend(),
+  );
 }
 
 function runsPanel(runs, open) {
-  const table = sortableTable([
-    { key: "name", title: "run", align: "text", value: (run) => run.name, cell: (run) => run.name },
-    { key: "workload", title: "workload", align: "text", value: (run) => run.workload.name, cell: (run) => run.workload.name ?? "–" },
-    { key: "optimizer", title: "optimizer", align: "text", value: (run) => run.optimizer.name, cell: (run) => run.optimizer.name ?? "–" },
-    { key: "seed", title: "seed", value: (run) => run.seed, cell: (run) => String(run.seed ?? "–") },
-    { key: "evaluations", title: "evaluations", value: (run) => run.evaluations, cell: (run) => count(run.evaluations) },
-    { key: "score", title: "best", value: (run) => natural(run.best.score, run.objective), cell: (run) => quantity(natural(run.best.score, run.objective), unitOf(run.objective), `run-${runs.indexOf(run)}-score`) },
-    { key: "gap", title: "gap", align: "gap", value: (run) => run.bound.gap, cell: (run) => gapBar(run.bound.gap, `run-${runs.indexOf(run)}-gap`) },
-  ], runs, { caption: "All runs", onpick: open, rowid: (run) => `run-row-${runs.indexOf(run)}` });
-  return panel({ id: "runs-panel", title: "All runs", wide: true, hint: "Choose one to see it alone." }, table.element);
+  const table = sortableTable(
+    [
+      {
+        key: "name",
+        title: "run",
+        align: "text",
+        value: (run) => run.name,
+        cell: (run) => run.name,
+      },
+      {
+        key: "workload",
+        title: "workload",
+        align: "text",
+        value: (run) => run.workload.name,
+        cell: (run) => run.workload.name ?? "–",
+      },
+      {
+        key: "optimizer",
+        title: "optimizer",
+        align: "text",
+        value: (run) => run.optimizer.name,
+        cell: (run) => run.optimizer.name ?? "–",
+      },
+      {
+        key: "seed",
+        title: "seed",
+        value: (run) => run.seed,
+        cell: (run) => String(run.seed ?? "–"),
+      },
+      {
+        key: "evaluations",
+        title: "evaluations",
+        value: (run) => run.evaluations,
+        cell: (run) => count(run.evaluations),
+      },
+      {
+        key: "score",
+        title: "best",
+        value: (run) => natural(run.best.score, run.objective),
+        cell: (run) =>
+          quantity(
+            natural(run.best.score, run.objective),
+            unitOf(run.objective),
+            `run-${runs.indexOf(run)}-score`,
+          ),
+      },
+      {
+        key: "gap",
+        title: "gap",
+        align: "gap",
+        value: (run) => run.bound.gap,
+        cell: (run) => gapBar(run.bound.gap, `run-${runs.indexOf(run)}-gap`),
+      },
+    ],
+    runs,
+    { caption: "All runs", onpick: open, rowid: (run) => `run-row-${runs.indexOf(run)}` },
+  );
+  return panel(
+    { id: "runs-panel", title: "All runs", wide: true, hint: "Choose one to see it alone." },
+    table.element,
+  );
 }

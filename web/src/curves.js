@@ -9,7 +9,8 @@ const GRID_POINTS = 320;
 /** Evaluation counts spread evenly on a log axis: 1, 2, 3, ... , last. */
 export function logGrid(last, size = GRID_POINTS) {
   const grid = new Set([1, last]);
-  for (let step = 0; step < size; step++) grid.add(Math.max(1, Math.round(last ** (step / (size - 1)))));
+  for (let step = 0; step < size; step++)
+    grid.add(Math.max(1, Math.round(last ** (step / (size - 1)))));
   return [...grid].sort((a, b) => a - b);
 }
 
@@ -17,7 +18,8 @@ export function logGrid(last, size = GRID_POINTS) {
 const LEAST_GAP = 1e-4;
 
 /** Ratio to the bound -> gap, as the log axis can draw it. */
-export const drawnGap = (ratio, isLog) => ratio === null ? null : isLog ? Math.max(ratio - 1, LEAST_GAP) : ratio - 1;
+export const drawnGap = (ratio, isLog) =>
+  ratio === null ? null : isLog ? Math.max(ratio - 1, LEAST_GAP) : ratio - 1;
 export const gapTick = (gap) => `${Number((gap * 100).toPrecision(3))}\u202f%`;
 
 /** Score over its task's bound (or, without one, over its own best): 1 is the end of the road. */
@@ -42,35 +44,81 @@ export function curvesPanel(run, state) {
   const several = withCurve.length > 1;
   const view = { mode: several ? "all" : "task", isLogX: true, isLogY: true };
   const box = h("div", { class: "chart", "data-testid": "curves" });
-  const draw = livingChart(box, () => view.mode === "all" ? drawAll(box, run, withCurve, state.task, view)
-    : drawTask(box, run, run.tasks[state.task], view));
+  const draw = livingChart(box, () =>
+    view.mode === "all"
+      ? drawAll(box, run, withCurve, state.task, view)
+      : drawTask(box, run, run.tasks[state.task], view),
+  );
   state.onTask(draw);
   const tools = [
-    several && select("Curves shown", [["all", "All tasks"], ["task", "Selected task"]], view.mode, (mode) => {
-      view.mode = mode;
+    several &&
+      select(
+        "Curves shown",
+        [
+          ["all", "All tasks"],
+          ["task", "Selected task"],
+        ],
+        view.mode,
+        (mode) => {
+          view.mode = mode;
+          draw();
+        },
+      ),
+    checkbox("log x", view.isLogX, (on) => {
+      view.isLogX = on;
       draw();
     }),
-    checkbox("log x", view.isLogX, (on) => { view.isLogX = on; draw(); }),
-    checkbox("log y", view.isLogY, (on) => { view.isLogY = on; draw(); }),
+    checkbox("log y", view.isLogY, (on) => {
+      view.isLogY = on;
+      draw();
+    }),
   ].filter(Boolean);
-  return panel({ id: "curves-panel", title: "Best so far", tools, wide: true,
-    hint: several ? "Gap between the best plan so far and the limit no plan can beat, per task."
-      : "Best score found against the number of evaluations." }, box);
+  return panel(
+    {
+      id: "curves-panel",
+      title: "Best so far",
+      tools,
+      wide: true,
+      hint: several
+        ? "Gap between the best plan so far and the limit no plan can beat, per task."
+        : "Best score found against the number of evaluations.",
+    },
+    box,
+  );
 }
 
 function drawAll(box, run, tasks, selected, view) {
   const grid = logGrid(Math.max(...tasks.map((task) => task.curve.at(-1)[0])));
   const curves = tasks.map((task) => ratioCurve(task, grid, run.objective));
   const gaps = (curve) => curve.map((ratio) => drawnGap(ratio, view.isLogY));
-  const lines = tasks.map((task, at) => ({ name: task.name, ys: gaps(curves[at]), width: task.index === selected ? 2 : 1,
-    variable: task.index === selected ? "accent" : "curve-quiet", isMain: task.index === selected }));
-  lines.push({ name: "geometric mean", ys: gaps(geometricMean(curves, grid.length)), variable: "ink", width: 2.25, isMain: true });
+  const lines = tasks.map((task, at) => ({
+    name: task.name,
+    ys: gaps(curves[at]),
+    width: task.index === selected ? 2 : 1,
+    variable: task.index === selected ? "accent" : "curve-quiet",
+    isMain: task.index === selected,
+  }));
+  lines.push({
+    name: "geometric mean",
+    ys: gaps(geometricMean(curves, grid.length)),
+    variable: "ink",
+    width: 2.25,
+    isMain: true,
+  });
   const ends = curves.map((curve) => curve.at(-1)).filter((value) => value !== null);
-  return lineChart(box, grid, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => short(x),
-    formatY: gapTick, formatValue: percent,
+  return lineChart(box, grid, lines, {
+    ...view,
+    isStepped: true,
+    height: 330,
+    nameX: "evaluations",
+    formatX: (x) => short(x),
+    formatY: gapTick,
+    formatValue: percent,
     hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.`,
-    label: `Best score over bound against evaluations for ${tasks.length} tasks; at the end between `
-      + `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)} above the bound` });
+    label:
+      `Best score over bound against evaluations for ${tasks.length} tasks; at the end between ` +
+      `${percent(Math.min(...ends) - 1)} and ${percent(Math.max(...ends) - 1)} above the bound`,
+  });
 }
 
 function drawTask(box, run, task, view) {
@@ -80,14 +128,36 @@ function drawTask(box, run, task, view) {
     return { destroy() {} };
   }
   const xs = curve.map((point) => point[0]);
-  const lines = [{ name: "best", ys: curve.map((point) => natural(point[1], run.objective)), variable: "accent", width: 2,
-    points: curve.length < 80 }];
+  const lines = [
+    {
+      name: "best",
+      ys: curve.map((point) => natural(point[1], run.objective)),
+      variable: "accent",
+      width: 2,
+      points: curve.length < 80,
+    },
+  ];
   if (task.bound.value !== null)
-    lines.push({ name: `bound (${task.bound.kind})`, ys: xs.map(() => natural(task.bound.value, run.objective)),
-      variable: "bound", width: 1.25, dash: [6, 4], isStraight: true });
-  return lineChart(box, xs, lines, { ...view, isStepped: true, height: 330, nameX: "evaluations", formatX: (x) => short(x),
-    formatY: (y) => short(y, unitOf(run.objective)), formatValue: (y) => metricText(y, run.objective), hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
-    label: `Best ${run.objective} of ${task.name} against evaluations, from `
-      + `${metricText(natural(curve[0][1], run.objective), run.objective)} to `
-      + `${metricText(natural(curve.at(-1)[1], run.objective), run.objective)}` });
+    lines.push({
+      name: `bound (${task.bound.kind})`,
+      ys: xs.map(() => natural(task.bound.value, run.objective)),
+      variable: "bound",
+      width: 1.25,
+      dash: [6, 4],
+      isStraight: true,
+    });
+  return lineChart(box, xs, lines, {
+    ...view,
+    isStepped: true,
+    height: 330,
+    nameX: "evaluations",
+    formatX: (x) => short(x),
+    formatY: (y) => short(y, unitOf(run.objective)),
+    formatValue: (y) => metricText(y, run.objective),
+    hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
+    label:
+      `Best ${run.objective} of ${task.name} against evaluations, from ` +
+      `${metricText(natural(curve[0][1], run.objective), run.objective)} to ` +
+      `${metricText(natural(curve.at(-1)[1], run.objective), run.objective)}`,
+  });
 }

@@ -1,6 +1,17 @@
 // Elements as expressions: h("td", {class: "number"}, text). Text is always set as text.
-const SVG_TAGS = new Set(["svg", "g", "path", "rect", "line", "text", "circle", "title", "defs", "marker",
-  "polyline"]);
+const SVG_TAGS = new Set([
+  "svg",
+  "g",
+  "path",
+  "rect",
+  "line",
+  "text",
+  "circle",
+  "title",
+  "defs",
+  "marker",
+  "polyline",
+]);
 
 // Asked from the parser, so that the page holds no address at all.
 const SVG_SPACE = (() => {
@@ -10,7 +21,8 @@ const SVG_SPACE = (() => {
 })();
 
 export function h(tag, attributes = {}, ...children) {
-  const element = SVG_TAGS.has(tag) ? document.createElementNS(SVG_SPACE, tag)
+  const element = SVG_TAGS.has(tag)
+    ? document.createElementNS(SVG_SPACE, tag)
     : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === undefined || value === null || value === false) continue;
@@ -18,8 +30,11 @@ export function h(tag, attributes = {}, ...children) {
     else if (name === "style" && typeof value === "object") setStyle(element, value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined
-    && child !== false));
+  element.append(
+    ...children
+      .flat(Infinity)
+      .filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -30,11 +45,17 @@ function setStyle(element, style) {
 /** A section with a heading; `tools` are the controls at its right. */
 export function panel({ title, hint, id, tools = [], wide = false }, ...children) {
   const heading = `${id}-title`;
-  return h("section", { class: wide ? "panel wide" : "panel", id, "aria-labelledby": heading },
-    h("header", { class: "panel-head" },
+  return h(
+    "section",
+    { class: wide ? "panel wide" : "panel", id, "aria-labelledby": heading },
+    h(
+      "header",
+      { class: "panel-head" },
       h("div", {}, h("h2", { id: heading }, title), hint && h("p", { class: "hint" }, hint)),
-      tools.length > 0 && h("div", { class: "tools" }, tools)),
-    ...children);
+      tools.length > 0 && h("div", { class: "tools" }, tools),
+    ),
+    ...children,
+  );
 }
 
 export function checkbox(label, checked, onchange) {
@@ -44,8 +65,11 @@ export function checkbox(label, checked, onchange) {
 }
 
 export function select(label, options, value, onchange) {
-  const element = h("select", { "aria-label": label, onchange: () => onchange(element.value) },
-    options.map(([key, text]) => h("option", { value: key }, text)));
+  const element = h(
+    "select",
+    { "aria-label": label, onchange: () => onchange(element.value) },
+    options.map(([key, text]) => h("option", { value: key }, text)),
+  );
   element.value = String(value);
   return element;
 }

@@ -1,27 +1,55 @@
 // Top of a run: what was asked (problem, inputs, method) and what came out (cards).
 import { h } from "./dom.js";
 import { GAP_CLASSES, gapClass, gapCss, gapWidth } from "./gap.js";
-import { count, full, helpOf, isMetric, natural, percent, seconds, split, text, title, unitOf } from "./units.js";
+import {
+  count,
+  full,
+  helpOf,
+  isMetric,
+  natural,
+  percent,
+  seconds,
+  split,
+  text,
+  title,
+  unitOf,
+} from "./units.js";
 
 export function runFacts(run) {
-  const plugin = ({ name, options }) => h("span", { title: optionText(options) }, name ?? "–", optionShort(options));
-  const input = ({ name, hash }) => h("span", {}, name ?? "–", hash && h("code", { class: "hash", title: `hash ${hash}` }, hash.slice(0, 8)));
+  const plugin = ({ name, options }) =>
+    h("span", { title: optionText(options) }, name ?? "–", optionShort(options));
+  const input = ({ name, hash }) =>
+    h(
+      "span",
+      {},
+      name ?? "–",
+      hash && h("code", { class: "hash", title: `hash ${hash}` }, hash.slice(0, 8)),
+    );
   const facts = [
-    ["problem", plugin(run.problem), "problem"], ["workload", input(run.workload), "workload"],
-    ["platform", input(run.platform), "platform"], ["evaluator", plugin(run.evaluator), "evaluator"],
+    ["problem", plugin(run.problem), "problem"],
+    ["workload", input(run.workload), "workload"],
+    ["platform", input(run.platform), "platform"],
+    ["evaluator", plugin(run.evaluator), "evaluator"],
     ["optimizer", plugin(run.optimizer), "optimizer"],
     ["objective", h("span", { title: helpOf(run.objective) }, run.objective), "objective"],
     ["seed", String(run.seed ?? "–"), "seed"],
     ["budget", h("span", { title: "evaluations per task" }, count(run.budget)), "budget"],
     ["version", String(run.header.version ?? "–"), "version"],
   ];
-  return h("dl", { class: "facts" }, facts.map(([name, value, id]) =>
-    h("div", {}, h("dt", {}, name), h("dd", { "data-testid": id }, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    facts.map(([name, value, id]) =>
+      h("div", {}, h("dt", {}, name), h("dd", { "data-testid": id }, value)),
+    ),
+  );
 }
 
 function optionText(options) {
   const entries = Object.entries(options ?? {});
-  return entries.length > 0 ? entries.map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n") : undefined;
+  return entries.length > 0
+    ? entries.map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")
+    : undefined;
 }
 
 function optionShort(options) {
@@ -32,51 +60,136 @@ function optionShort(options) {
 /** A number with its unit set smaller, and the exact value on hover. */
 export function quantity(value, unit, testid) {
   const parts = split(value, unit);
-  return h("span", { class: "quantity", title: full(value, unit), "data-testid": testid,
-    "data-value": typeof value === "number" ? value : "" },
-  parts.number, parts.unit && h("small", {}, parts.unit));
+  return h(
+    "span",
+    {
+      class: "quantity",
+      title: full(value, unit),
+      "data-testid": testid,
+      "data-value": typeof value === "number" ? value : "",
+    },
+    parts.number,
+    parts.unit && h("small", {}, parts.unit),
+  );
 }
 
 function card(heading, main, note, options = {}) {
-  return h("div", { class: `card ${options.class ?? ""}`, style: options.style }, h("h3", {}, heading),
-    h("div", { class: "card-value" }, main), note && h("div", { class: "card-note" }, note));
+  return h(
+    "div",
+    { class: `card ${options.class ?? ""}`, style: options.style },
+    h("h3", {}, heading),
+    h("div", { class: "card-value" }, main),
+    note && h("div", { class: "card-note" }, note),
+  );
 }
 
 export function cards(run) {
   const share = run.evaluations > 0 ? run.infeasibleCount / run.evaluations : null;
-  return h("div", { class: "cards" }, bestCard(run), boundCard(run), gapCard(run), evaluationsCard(run),
-    card("Infeasible", h("span", { class: "quantity", "data-testid": "infeasible-share", "data-value": share ?? "" }, percent(share)),
-      h("span", { "data-testid": "infeasible-count", "data-value": run.infeasibleCount },
-        `${count(run.infeasibleCount)} trials refused`)));
+  return h(
+    "div",
+    { class: "cards" },
+    bestCard(run),
+    boundCard(run),
+    gapCard(run),
+    evaluationsCard(run),
+    card(
+      "Infeasible",
+      h(
+        "span",
+        { class: "quantity", "data-testid": "infeasible-share", "data-value": share ?? "" },
+        percent(share),
+      ),
+      h(
+        "span",
+        { "data-testid": "infeasible-count", "data-value": run.infeasibleCount },
+        `${count(run.infeasibleCount)} trials refused`,
+      ),
+    ),
+  );
 }
 
 function bestCard(run) {
   const { best, objective } = run;
   if (!best.feasible && typeof best.score !== "number")
-    return card("Best", h("span", { class: "quantity bad", "data-testid": "best-score", "data-value": "" }, "none"),
-      best.reason ?? "no feasible plan was found");
-  const others = Object.entries(best).filter(([name, value]) => isMetric(name) && name !== objective && typeof value === "number").slice(0, 3);
-  return card(`Best ${title(objective)}`, quantity(natural(best.score, objective), unitOf(objective), "best-score"),
-    others.map(([name, value], at) => [at > 0 && " · ", h("span", { title: `${name}: ${full(value, unitOf(name))}`,
-      "data-testid": `best-${name}`, "data-value": value }, `${unitOf(name) === "1" || unitOf(name) === "" ? `${name} ` : ""}${text(value, unitOf(name))}`)]));
+    return card(
+      "Best",
+      h("span", { class: "quantity bad", "data-testid": "best-score", "data-value": "" }, "none"),
+      best.reason ?? "no feasible plan was found",
+    );
+  const others = Object.entries(best)
+    .filter(([name, value]) => isMetric(name) && name !== objective && typeof value === "number")
+    .slice(0, 3);
+  return card(
+    `Best ${title(objective)}`,
+    quantity(natural(best.score, objective), unitOf(objective), "best-score"),
+    others.map(([name, value], at) => [
+      at > 0 && " · ",
+      h(
+        "span",
+        {
+          title: `${name}: ${full(value, unitOf(name))}`,
+          "data-testid": `best-${name}`,
+          "data-value": value,
+        },
+        `${unitOf(name) === "1" || unitOf(name) === "" ? `${name} ` : ""}${text(value, unitOf(name))}`,
+      ),
+    ]),
+  );
 }
 
 function boundCard({ bound, reference, objective }) {
   const kind = h("span", { "data-testid": "bound-kind" }, bound.kind ?? "none");
-  const note = [kind, bound.scope && ` · ${bound.scope}`,
-    reference && h("div", {}, `reference ${text(natural(reference.value, objective), unitOf(objective))} (${reference.scope || reference.kind})`)];
-  return card("Bound", quantity(natural(bound.value, objective), unitOf(objective), "bound-value"), note);
+  const note = [
+    kind,
+    bound.scope && ` · ${bound.scope}`,
+    reference &&
+      h(
+        "div",
+        {},
+        `reference ${text(natural(reference.value, objective), unitOf(objective))} (${reference.scope || reference.kind})`,
+      ),
+  ];
+  return card(
+    "Bound",
+    quantity(natural(bound.value, objective), unitOf(objective), "bound-value"),
+    note,
+  );
 }
 
 function gapCard({ bound, isFinished }) {
-  const proven = bound.proven ? "proven optimal" : typeof bound.gap === "number" ? "not proven" : "no bound to compare with";
+  const proven = bound.proven
+    ? "proven optimal"
+    : typeof bound.gap === "number"
+      ? "not proven"
+      : "no bound to compare with";
   const known = typeof bound.gap === "number";
-  return card("Gap", h("span", { class: "quantity", "data-testid": "gap", "data-value": known ? bound.gap : "",
-    title: known ? `${bound.gap * 100} %` : undefined }, percent(bound.gap)),
-  [known && h("span", { class: "gap-track", "aria-hidden": "true" },
-    h("span", { style: { width: `${gapWidth(bound.gap) * 100}%`, background: gapCss(bound.gap) } })),
-  h("span", { "data-testid": "proven" }, proven), known && !bound.proven && ` · ${GAP_CLASSES[gapClass(bound.gap)].name}`,
-  !isFinished && h("div", { class: "bad" }, "run not finished")], { style: { "--card-edge": gapCss(bound.gap) }, class: "edged" });
+  return card(
+    "Gap",
+    h(
+      "span",
+      {
+        class: "quantity",
+        "data-testid": "gap",
+        "data-value": known ? bound.gap : "",
+        title: known ? `${bound.gap * 100} %` : undefined,
+      },
+      percent(bound.gap),
+    ),
+    [
+      known &&
+        h(
+          "span",
+          { class: "gap-track", "aria-hidden": "true" },
+          h("span", {
+            style: { width: `${gapWidth(bound.gap) * 100}%`, background: gapCss(bound.gap) },
+          }),
+        ),
+      h("span", { "data-testid": "proven" }, proven),
+      known && !bound.proven && ` · ${GAP_CLASSES[gapClass(bound.gap)].name}`,
+      !isFinished && h("div", { class: "bad" }, "run not finished"),
+    ],
+    { style: { "--card-edge": gapCss(bound.gap) }, class: "edged" },
+  );
 }
 
 const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
@@ -84,8 +197,24 @@ const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
 function evaluationsCard(run) {
   const { summary } = run;
   const rate = summary.evaluations_per_s;
-  const note = [typeof summary.wall_s === "number" && h("span", { title: full(summary.wall_s, "s") }, seconds(summary.wall_s)),
-    typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`, summary.stopped && ` · ${STOPPED[summary.stopped] ?? summary.stopped}`];
-  return card("Evaluations", h("span", { class: "quantity", "data-testid": "evaluations", "data-value": run.evaluations,
-    title: count(run.evaluations) }, run.evaluations < 1e6 ? count(run.evaluations) : text(run.evaluations)), note);
+  const note = [
+    typeof summary.wall_s === "number" &&
+      h("span", { title: full(summary.wall_s, "s") }, seconds(summary.wall_s)),
+    typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`,
+    summary.stopped && ` · ${STOPPED[summary.stopped] ?? summary.stopped}`,
+  ];
+  return card(
+    "Evaluations",
+    h(
+      "span",
+      {
+        class: "quantity",
+        "data-testid": "evaluations",
+        "data-value": run.evaluations,
+        title: count(run.evaluations),
+      },
+      run.evaluations < 1e6 ? count(run.evaluations) : text(run.evaluations),
+    ),
+    note,
+  );
 }

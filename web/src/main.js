@@ -18,7 +18,8 @@ function readData() {
   const data = JSON.parse(document.getElementById("mercator-data").textContent);
   const version = FORMAT.exec(data.format)?.[1];
   if (version !== "1") throw new Error(`format is ${data.format}, expected mercator-report/1`);
-  if (!Array.isArray(data.runs) || data.runs.length === 0) throw new Error("the report holds no run");
+  if (!Array.isArray(data.runs) || data.runs.length === 0)
+    throw new Error("the report holds no run");
   return data;
 }
 
@@ -26,7 +27,9 @@ function newState() {
   const listeners = [];
   return {
     task: 0,
-    onTask(listener) { listeners.push(listener); },
+    onTask(listener) {
+      listeners.push(listener);
+    },
     setTask(task) {
       this.task = task;
       for (const listener of listeners) listener();
@@ -38,33 +41,93 @@ function runView(run) {
   const state = newState();
   // The task with the most work is the one to look at first.
   const work = (task) => (task.macs ?? 0) * task.count;
-  state.task = run.tasks.reduce((best, task) => work(task) > work(run.tasks[best]) ? task.index : best, 0);
-  return h("div", { class: "run" }, runFacts(run), warnings(run), cards(run),
-    h("div", { class: "grid" }, curvesPanel(run, state), tasksPanel(run, state), planPanel(run, state),
-      h("div", { class: "stack" }, breakdownPanel(run, state), infeasiblePanel(run, state)), notePanels(run, state), otherNotes(run)));
+  state.task = run.tasks.reduce(
+    (best, task) => (work(task) > work(run.tasks[best]) ? task.index : best),
+    0,
+  );
+  return h(
+    "div",
+    { class: "run" },
+    runFacts(run),
+    warnings(run),
+    cards(run),
+    h(
+      "div",
+      { class: "grid" },
+      curvesPanel(run, state),
+      tasksPanel(run, state),
+      planPanel(run, state),
+      h("div", { class: "stack" }, breakdownPanel(run, state), infeasiblePanel(run, state)),
+      notePanels(run, state),
+      otherNotes(run),
+    ),
+  );
 }
 
 function logo() {
   const line = (d) => h("path", { d, fill: "none", stroke: "currentColor", "stroke-width": "1.4" });
-  return h("svg", { class: "logo", viewBox: "0 0 24 24", width: 26, height: 26, "aria-hidden": "true" },
-    line("M2 2h20v20H2z"), line("M8.7 2v20M15.3 2v20"), line("M2 6.5h20M2 10.2h20M2 13.8h20M2 17.5h20"));
+  return h(
+    "svg",
+    { class: "logo", viewBox: "0 0 24 24", width: 26, height: 26, "aria-hidden": "true" },
+    line("M2 2h20v20H2z"),
+    line("M8.7 2v20M15.3 2v20"),
+    line("M2 6.5h20M2 10.2h20M2 13.8h20M2 17.5h20"),
+  );
 }
 
 function start(app, data) {
   setMetrics(data.metrics);
   const runs = data.runs.map(openRun);
-  const title = data.title || (runs.length === 1 ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}` : "Comparison");
+  const title =
+    data.title ||
+    (runs.length === 1
+      ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}`
+      : "Comparison");
   document.title = `${title} · Mercator`;
   const main = h("main", { id: "main" });
   const showAll = () => main.replaceChildren(comparison(runs, showOne));
   const showOne = (run) => {
-    main.replaceChildren(...[runs.length > 1 && h("p", {}, h("button", { type: "button", onclick: showAll }, "← all runs"), " ", h("strong", {}, run.name)), runView(run)].filter(Boolean));
+    main.replaceChildren(
+      ...[
+        runs.length > 1 &&
+          h(
+            "p",
+            {},
+            h("button", { type: "button", onclick: showAll }, "← all runs"),
+            " ",
+            h("strong", {}, run.name),
+          ),
+        runView(run),
+      ].filter(Boolean),
+    );
     globalThis.scrollTo(0, 0);
   };
   app.replaceChildren(
-    h("header", { class: "page-head" }, h("div", { class: "brand" }, logo(), h("div", {}, h("p", { class: "eyebrow" }, "Mercator report"), h("h1", { "data-testid": "title" }, title))), themeButton()),
-    main, h("footer", {}, data.generated_by && h("span", { "data-testid": "generated-by" }, `Written by ${data.generated_by}. `),
-      "Everything on this page is in this file; the licences of its parts are in its source."));
+    h(
+      "header",
+      { class: "page-head" },
+      h(
+        "div",
+        { class: "brand" },
+        logo(),
+        h(
+          "div",
+          {},
+          h("p", { class: "eyebrow" }, "Mercator report"),
+          h("h1", { "data-testid": "title" }, title),
+        ),
+      ),
+      themeButton(),
+    ),
+    main,
+    h(
+      "footer",
+      {},
+      data.generated_by &&
+        h("span", { "data-testid": "generated-by" }, `Written by ${data.generated_by}. `),
+      "Everything on this page is in this file; the licences of its parts are in its source.",
+    ),
+  );
   if (runs.length === 1) showOne(runs[0]);
   else showAll();
 }
@@ -75,6 +138,13 @@ try {
   start(app, readData());
   document.documentElement.dataset.ready = "true";
 } catch (error) {
-  app.replaceChildren(h("main", {}, h("h1", {}, "This report cannot be shown"), h("p", { "data-testid": "failure" }, error.message)));
+  app.replaceChildren(
+    h(
+      "main",
+      {},
+      h("h1", {}, "This report cannot be shown"),
+      h("p", { "data-testid": "failure" }, error.message),
+    ),
+  );
   document.documentElement.dataset.ready = "failed";
 }

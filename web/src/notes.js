@@ -7,14 +7,24 @@ import { notesFor } from "./run.js";
 import { scatter } from "./scatter.js";
 
 const VIEWS = [
-  ["gantt", "Timeline", gantt, true], ["graph", "Graph", graphView, true], ["pareto", "Trade-offs", scatter, false],
-  ["correlation", "Correlation of the knobs", heatmap, false], ["dendrogram", "Clusters of knobs", dendrogram, false],
+  ["gantt", "Timeline", gantt, true],
+  ["graph", "Graph", graphView, true],
+  ["pareto", "Trade-offs", scatter, false],
+  ["correlation", "Correlation of the knobs", heatmap, false],
+  ["dendrogram", "Clusters of knobs", dendrogram, false],
 ];
-const SHOWN_ELSEWHERE = new Set(["breakdown", "plan", "warning", "warnings", ...VIEWS.map(([name]) => name)]);
+const SHOWN_ELSEWHERE = new Set([
+  "breakdown",
+  "plan",
+  "warning",
+  "warnings",
+  ...VIEWS.map(([name]) => name),
+]);
 
 export function notePanels(run, state) {
-  const panels = VIEWS.filter(([name]) => run.notes.some((note) => note.name === name))
-    .map(([name, title, view, wide]) => notePanel(run, state, { name, title, view, wide }));
+  const panels = VIEWS.filter(([name]) => run.notes.some((note) => note.name === name)).map(
+    ([name, title, view, wide]) => notePanel(run, state, { name, title, view, wide }),
+  );
   if (Array.isArray(run.summary.front) && run.summary.front.length > 0) {
     const front = scatter(run.summary.front);
     if (front) panels.push(panel({ id: "front-panel", title: "Pareto front" }, front));
@@ -30,7 +40,9 @@ function notePanel(run, state, { name, title, view, wide }) {
     if (note === shown && box.hasChildNodes()) return;
     shown = note;
     const content = note && view(note.value);
-    box.replaceChildren(content ?? (note ? rawNote(note) : h("p", { class: "empty" }, "Nothing for this task.")));
+    box.replaceChildren(
+      content ?? (note ? rawNote(note) : h("p", { class: "empty" }, "Nothing for this task.")),
+    );
   };
   state.onTask(show);
   show();
@@ -38,22 +50,49 @@ function notePanel(run, state, { name, title, view, wide }) {
 }
 
 export function warnings(run) {
-  const texts = run.notes.filter((note) => note.name === "warning" || note.name === "warnings")
-    .flatMap((note) => Array.isArray(note.value) ? note.value : [note.value])
-    .map((value) => typeof value === "string" ? value : value?.text ?? JSON.stringify(value));
+  const texts = run.notes
+    .filter((note) => note.name === "warning" || note.name === "warnings")
+    .flatMap((note) => (Array.isArray(note.value) ? note.value : [note.value]))
+    .map((value) => (typeof value === "string" ? value : (value?.text ?? JSON.stringify(value))));
   if (texts.length === 0) return null;
-  return h("aside", { class: "warnings", role: "note", "data-testid": "warnings" }, h("strong", {}, "Please note"),
-    h("ul", {}, [...new Set(texts)].map((text) => h("li", {}, text))));
+  return h(
+    "aside",
+    { class: "warnings", role: "note", "data-testid": "warnings" },
+    h("strong", {}, "Please note"),
+    h(
+      "ul",
+      {},
+      [...new Set(texts)].map((text) => h("li", {}, text)),
+    ),
+  );
 }
 
 function rawNote(note) {
-  return h("details", { class: "raw" }, h("summary", {}, note.name, h("span", { class: "muted small" }, ` from ${note.source ?? "run"}`)),
-    h("pre", { class: "code" }, JSON.stringify(note.value, null, 1).slice(0, 200000)));
+  return h(
+    "details",
+    { class: "raw" },
+    h(
+      "summary",
+      {},
+      note.name,
+      h("span", { class: "muted small" }, ` from ${note.source ?? "run"}`),
+    ),
+    h("pre", { class: "code" }, JSON.stringify(note.value, null, 1).slice(0, 200000)),
+  );
 }
 
 export function otherNotes(run) {
   const notes = run.notes.filter((note) => !SHOWN_ELSEWHERE.has(note.name));
   if (notes.length === 0) return null;
-  return panel({ id: "notes-panel", title: "Other notes", wide: true, hint: "What the plug-ins left in the log, as it stands." },
-    notes.slice(0, 200).map(rawNote), notes.length > 200 && h("p", { class: "muted" }, `and ${notes.length - 200} more in the run log`));
+  return panel(
+    {
+      id: "notes-panel",
+      title: "Other notes",
+      wide: true,
+      hint: "What the plug-ins left in the log, as it stands.",
+    },
+    notes.slice(0, 200).map(rawNote),
+    notes.length > 200 &&
+      h("p", { class: "muted" }, `and ${notes.length - 200} more in the run log`),
+  );
 }

@@ -1,7 +1,7 @@
 // One run as the panels want it: header, summary, curves and notes joined per task.
 import { isMaximised, isMetric, natural } from "./units.js";
 
-const named = (value) => typeof value === "string" ? { name: value } : value ?? {};
+const named = (value) => (typeof value === "string" ? { name: value } : (value ?? {}));
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
 export function openRun(raw) {
@@ -9,7 +9,10 @@ export function openRun(raw) {
   const summary = raw.summary ?? {};
   const objective = summary.objective ?? header.objective ?? "score";
   const run = {
-    raw, header, summary, objective,
+    raw,
+    header,
+    summary,
+    objective,
     name: raw.name ?? "run",
     isFinished: Boolean(raw.summary),
     problem: named(header.problem ?? summary.problem),
@@ -25,7 +28,11 @@ export function openRun(raw) {
   };
   run.tasks = openTasks(run);
   run.best = summary.best ?? (run.tasks.length === 1 ? run.tasks[0].best : { feasible: false });
-  run.bound = completeBound(summary.bound ?? (run.tasks.length === 1 ? run.tasks[0].bound : null), run.best.score, objective);
+  run.bound = completeBound(
+    summary.bound ?? (run.tasks.length === 1 ? run.tasks[0].bound : null),
+    run.best.score,
+    objective,
+  );
   run.reference = summary.reference ?? null;
   run.evaluations = summary.evaluations ?? run.trials;
   run.infeasibleCount = summary.infeasible?.count ?? run.infeasible.count ?? 0;
@@ -47,10 +54,14 @@ function openTasks(run) {
     const last = curve.at(-1);
     const best = result.best ?? (last ? { score: last[1], feasible: true } : { feasible: false });
     return {
-      index, curve, best,
+      index,
+      curve,
+      best,
       name: about.name ?? result.name ?? `task ${index}`,
       count: about.count ?? result.count ?? 1,
-      macs: about.macs, knobs: about.knobs, log10Size: about.log10_size,
+      macs: about.macs,
+      knobs: about.knobs,
+      log10Size: about.log10_size,
       evaluations: result.evaluations ?? last?.[0],
       bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
       reasons: result.infeasible?.reasons ?? null,
@@ -60,8 +71,13 @@ function openTasks(run) {
 }
 
 function completeBound(bound, score, objective) {
-  if (!bound || !isNumber(bound.value)) return { kind: "none", value: null, gap: null, proven: false };
-  return { ...bound, gap: bound.gap ?? gapOf(score, bound.value, objective), proven: bound.proven ?? false };
+  if (!bound || !isNumber(bound.value))
+    return { kind: "none", value: null, gap: null, proven: false };
+  return {
+    ...bound,
+    gap: bound.gap ?? gapOf(score, bound.value, objective),
+    proven: bound.proven ?? false,
+  };
 }
 
 /** value/bound - 1, or bound/value - 1 for a maximised objective; null when it means nothing. */
@@ -81,7 +97,8 @@ export function ratioOf(score, bound, objective) {
 function metricColumns(tasks, objective) {
   const found = new Set();
   for (const task of tasks)
-    for (const [name, value] of Object.entries(task.best)) if (isNumber(value) && isMetric(name)) found.add(name);
+    for (const [name, value] of Object.entries(task.best))
+      if (isNumber(value) && isMetric(name)) found.add(name);
   const preferred = ["cycles", "latency", "makespan", "period", "throughput", "energy", "edp"];
   const rank = (name) => {
     const place = preferred.indexOf(name);

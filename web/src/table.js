@@ -10,20 +10,48 @@ export function sortableTable(columns, rows, options = {}) {
   let filter = () => true;
   const body = h("tbody");
   const heads = columns.map((column) => {
-    const button = column.value && h("button", { type: "button", class: "sort", onclick: () => sortBy(column.key) }, column.title);
-    return h("th", { scope: "col", class: column.align ?? "number", title: column.help }, button ?? column.title);
+    const button =
+      column.value &&
+      h(
+        "button",
+        { type: "button", class: "sort", onclick: () => sortBy(column.key) },
+        column.title,
+      );
+    return h(
+      "th",
+      { scope: "col", class: column.align ?? "number", title: column.help },
+      button ?? column.title,
+    );
   });
   const elements = rows.map((row) => ({ row, element: makeRow(row) }));
 
   function makeRow(row) {
     const pick = options.onpick && (() => options.onpick(row));
-    return h("tr", { tabindex: pick && "0", "data-testid": options.rowid?.(row), onclick: pick,
-      onkeydown: pick && ((event) => {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); }
-        if (event.key === "ArrowDown") event.currentTarget.nextElementSibling?.focus();
-        if (event.key === "ArrowUp") event.currentTarget.previousElementSibling?.focus();
-      }) },
-    columns.map((column, at) => h(at === 0 ? "th" : "td", { scope: at === 0 && "row", class: column.align ?? "number" }, column.cell(row))));
+    return h(
+      "tr",
+      {
+        tabindex: pick && "0",
+        "data-testid": options.rowid?.(row),
+        onclick: pick,
+        onkeydown:
+          pick &&
+          ((event) => {
+            if (event.key === "Enter" || event.key === " ") {
+              event.preventDefault();
+              pick();
+            }
+            if (event.key === "ArrowDown") event.currentTarget.nextElementSibling?.focus();
+            if (event.key === "ArrowUp") event.currentTarget.previousElementSibling?.focus();
+          }),
+      },
+      columns.map((column, at) =>
+        h(
+          at === 0 ? "th" : "td",
+          { scope: at === 0 && "row", class: column.align ?? "number" },
+          column.cell(row),
+        ),
+      ),
+    );
   }
 
   function sortBy(key) {
@@ -36,7 +64,12 @@ export function sortableTable(columns, rows, options = {}) {
     const column = columns.find(({ key }) => key === sortKey);
     const shown = elements.filter(({ row }) => filter(row));
     if (column) shown.sort((a, b) => direction * compare(column.value(a.row), column.value(b.row)));
-    columns.forEach((one, at) => heads[at].setAttribute("aria-sort", one.key !== sortKey ? "none" : direction > 0 ? "ascending" : "descending"));
+    columns.forEach((one, at) =>
+      heads[at].setAttribute(
+        "aria-sort",
+        one.key !== sortKey ? "none" : direction > 0 ? "ascending" : "descending",
+      ),
+    );
     body.replaceChildren(...shown.map(({ element }) => element));
     mark();
   }
@@ -50,9 +83,25 @@ export function sortableTable(columns, rows, options = {}) {
   }
 
   show();
-  const table = h("table", { class: options.class }, h("caption", {}, options.caption), h("thead", {}, h("tr", {}, heads)), body);
-  return { element: h("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": options.caption }, table), mark,
-    setFilter(test) { filter = test; show(); } };
+  const table = h(
+    "table",
+    { class: options.class },
+    h("caption", {}, options.caption),
+    h("thead", {}, h("tr", {}, heads)),
+    body,
+  );
+  return {
+    element: h(
+      "div",
+      { class: "table-box", tabindex: "0", role: "region", "aria-label": options.caption },
+      table,
+    ),
+    mark,
+    setFilter(test) {
+      filter = test;
+      show();
+    },
+  };
 }
 
 function compare(a, b) {

@@ -19,7 +19,16 @@ globalThis.addEventListener("beforeprint", () => apply("light"));
 globalThis.addEventListener("afterprint", () => setTheme(choice));
 
 export function themeButton() {
-  const button = h("button", { type: "button", class: "theme", title: "Light or dark", "aria-label": "Switch between light and dark",
-    onclick: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark") }, "◐");
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "theme",
+      title: "Light or dark",
+      "aria-label": "Switch between light and dark",
+      onclick: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
+    },
+    "◐",
+  );
   return button;
 }

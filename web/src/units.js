@@ -1,11 +1,32 @@
 // Numbers for people: engineering prefixes, and the full value for the title attribute.
-const PREFIXES = [[1e24, "Y"], [1e21, "Z"], [1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"],
-  [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"], [1e-15, "f"]];
+const PREFIXES = [
+  [1e24, "Y"],
+  [1e21, "Z"],
+  [1e18, "E"],
+  [1e15, "P"],
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+  [1, ""],
+  [1e-3, "m"],
+  [1e-6, "µ"],
+  [1e-9, "n"],
+  [1e-12, "p"],
+  [1e-15, "f"],
+];
 
 // Unit of the files -> factor to the unit that takes prefixes, and that unit.
 const BASE = {
-  pJ: [1e-12, "J"], "pJ.cycle": [1e-12, "J·cycle"], mW: [1e-3, "W"], cycle: [1, "cycles"], s: [1, "s"],
-  B: [1, "B"], "op/s": [1, "op/s"], MAC: [1, "MAC"], word: [1, "words"],
+  pJ: [1e-12, "J"],
+  "pJ.cycle": [1e-12, "J·cycle"],
+  mW: [1e-3, "W"],
+  cycle: [1, "cycles"],
+  s: [1, "s"],
+  B: [1, "B"],
+  "op/s": [1, "op/s"],
+  MAC: [1, "MAC"],
+  word: [1, "words"],
 };
 
 let metrics = {};
@@ -38,8 +59,10 @@ function digits(value) {
 /** {number, unit}: `3.189e14` in pJ.cycle gives 318.9 and J·cycle. */
 export function split(value, unit = "") {
   if (typeof value !== "number" || !Number.isFinite(value)) return { number: "–", unit: "" };
-  if (unit === "um2") return value >= 1e4 ? { number: digits(value * 1e-6), unit: "mm²" }
-    : { number: digits(value), unit: "µm²" };
+  if (unit === "um2")
+    return value >= 1e4
+      ? { number: digits(value * 1e-6), unit: "mm²" }
+      : { number: digits(value), unit: "µm²" };
   const known = BASE[unit];
   if (!known && unit && unit !== "1") return { number: digits(value), unit };
   const [factor, base] = known ?? [1, ""];
@@ -47,9 +70,12 @@ export function split(value, unit = "") {
   const size = Math.abs(scaled);
   const smallest = base === "J" || base === "s" || base === "W" || base === "J·cycle" ? 1e-15 : 1;
   // 999.96 would print as 1000.0: step up one prefix early.
-  const [scale, prefix] = size === 0 ? [1, ""]
-    : PREFIXES.find(([step]) => step <= Math.max(smallest, size * 1.00004)) ?? [1, ""];
-  if (!base && scale === 1) return { number: Number.isInteger(scaled) ? String(scaled) : digits(scaled), unit: "" };
+  const [scale, prefix] =
+    size === 0
+      ? [1, ""]
+      : (PREFIXES.find(([step]) => step <= Math.max(smallest, size * 1.00004)) ?? [1, ""]);
+  if (!base && scale === 1)
+    return { number: Number.isInteger(scaled) ? String(scaled) : digits(scaled), unit: "" };
   if (scale === 1 && Number.isInteger(scaled)) return { number: String(scaled), unit: base };
   return { number: digits(scaled / scale), unit: prefix + base };
 }
@@ -62,21 +88,27 @@ export function text(value, unit = "") {
 /** The same without trailing zeros, for axes: 1 k, not 1.000 k. */
 export function short(value, unit = "") {
   const parts = split(value, unit);
-  const number = parts.number.includes(".") && !parts.number.includes("e") ? parts.number.replace(/\.?0+$/, "") : parts.number;
+  const number =
+    parts.number.includes(".") && !parts.number.includes("e")
+      ? parts.number.replace(/\.?0+$/, "")
+      : parts.number;
   return parts.unit ? `${number}\u202f${parts.unit}` : number;
 }
 
 /** Metric names as people write them. */
-export const title = (metric) => metric === "edp" ? "EDP" : String(metric);
+export const title = (metric) => (metric === "edp" ? "EDP" : String(metric));
 
 export const metricText = (value, metric) => text(value, unitOf(metric));
 
 /** The exact value with digit groups, for title attributes. */
 export function full(value, unit = "") {
   if (typeof value !== "number" || !Number.isFinite(value)) return "no value";
-  const number = Math.abs(value) >= 1e15 || (value !== 0 && Math.abs(value) < 1e-4)
-    ? String(value) : value.toLocaleString("en-US", { maximumSignificantDigits: 17 });
-  const name = unit === "pJ.cycle" ? "pJ·cycle" : unit === "1" ? "" : unit === "cycle" ? "cycles" : unit;
+  const number =
+    Math.abs(value) >= 1e15 || (value !== 0 && Math.abs(value) < 1e-4)
+      ? String(value)
+      : value.toLocaleString("en-US", { maximumSignificantDigits: 17 });
+  const name =
+    unit === "pJ.cycle" ? "pJ·cycle" : unit === "1" ? "" : unit === "cycle" ? "cycles" : unit;
   return name ? `${number} ${name}` : number;
 }
 
@@ -91,8 +123,9 @@ export function percent(share) {
 export function seconds(value) {
   if (typeof value !== "number" || value < 120) return text(value, "s");
   const minutes = Math.floor(value / 60);
-  return minutes < 120 ? `${minutes} min ${Math.round(value % 60)} s`
+  return minutes < 120
+    ? `${minutes} min ${Math.round(value % 60)} s`
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export const count = (value) => typeof value === "number" ? value.toLocaleString("en-US") : "–";
+export const count = (value) => (typeof value === "number" ? value.toLocaleString("en-US") : "–");
