@@ -57,11 +57,25 @@ function padded(low, high) {
   return [low - margin, high + margin];
 }
 
+/** Before the first feasible trial there is nothing to see: the axis starts where a curve does. */
+function withoutEmptyStart(xs, lines) {
+  const isThere = (value) => value !== null && value !== undefined;
+  const first = xs.findIndex((_, at) =>
+    lines.some((line) => !line.isStraight && isThere(line.ys[at])),
+  );
+  if (first <= 0) return { xs, lines };
+  return {
+    xs: xs.slice(first),
+    lines: lines.map((line) => ({ ...line, ys: line.ys.slice(first) })),
+  };
+}
+
 /**
  * lines: [{name, xs, ys, variable (CSS colour), width, dash, alpha, points, band: [low line, high line]}] with
  * one shared `xs`. Options: height, label, isLogX, isLogY, isStepped, formatX, formatY, nameX, onPick.
  */
-export function lineChart(box, xs, lines, options) {
+export function lineChart(box, allXs, allLines, options) {
+  const { xs, lines } = withoutEmptyStart(allXs, allLines);
   const { isLogX = false, isLogY = false, formatX = String, formatY = String } = options;
   const toX = (value) => (isLogX ? Math.log10(Math.max(value, 1e-300)) : value);
   const toY = (value) =>
