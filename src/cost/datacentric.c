@@ -16,7 +16,7 @@ typedef struct Options {
     int     mode;
     int64_t num_pes, noc_bw, noc_hops, noc_hop_latency, offchip_bw, simd_lanes, l1_size, l2_size;
     double  l1_energy, l2_energy, mac_pj;
-    bool    exact_strides;
+    bool    every_level, exact_strides;
 } Options;
 
 #define NUMBER(field, least, text)                                                                 \
@@ -39,6 +39,8 @@ static const MerOption options[] = {
      "energy of an L2 access in MACs; 0: the platform's, MAESTRO's 18.61 in compat"},
     {"mac_pj", MER_OPTION_REAL, offsetof(Options, mac_pj), "0", 0, 1e9, NULL,
      "energy of a MAC; 0: the platform's, MAESTRO's 0.23 in compat"},
+    {"every_level", MER_OPTION_BOOL, offsetof(Options, every_level), "false", 0, 0, NULL,
+     "strict: refuse mappings whose inner clusters leave out work at the edge of a tile"},
     {"exact_strides", MER_OPTION_BOOL, offsetof(Options, exact_strides), "false", 0, 0, NULL,
      "count the outputs of strided tiles exactly, which MAESTRO does only for tiles of one output"},
     {0}};
@@ -51,7 +53,7 @@ typedef struct State {
     MerDatacentricHardware hardware;
     Energies               energies;
     double                 clock_hz; /* NAN if unknown */
-    bool                   strict, exact_strides;
+    bool                   strict, every_level, exact_strides;
 } State;
 
 static int64_t whole(double number)
@@ -156,6 +158,7 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
         take_defaults(state);
     }
     state->strict = chosen->mode == STRICT;
+    state->every_level = state->strict && chosen->every_level;
     state->exact_strides = chosen->exact_strides;
     replace(&state->hardware.num_pes, chosen->num_pes);
     replace(&state->hardware.noc_bw, chosen->noc_bw);
@@ -175,6 +178,7 @@ static void price(const State *state, const MerDirectivePlan *plan, MerDatacentr
 {
     MerDatacentricMapping mapping;
     MerDatacentricInput   input = {.mapping = &mapping, .hardware = state->hardware, .strict = state->strict,
+                                   .every_level = state->every_level,
                                    .exact_strides = state->exact_strides};
     MerError              error = {0};
 

@@ -4,15 +4,49 @@
 
 enum { INPUT = MER_DATACENTRIC_INPUT, FILTER = MER_DATACENTRIC_FILTER, OUTPUT = MER_DATACENTRIC_OUTPUT };
 
-/* Output elements as MAESTRO counts them: without the stride. */
-static int64_t output_extent(const MerDatacentricLevel *level, int dim)
+static int64_t stride_of(const MerDatacentricInput *input, int dim)
 {
-    int64_t extent = level->dims[dim];
-    int     filter = dim == MER_DATACENTRIC_Y ? MER_DATACENTRIC_R : MER_DATACENTRIC_S;
+    if (!input->exact_strides) /* MAESTRO forgets the stride */
+        return 1;
+    return dim == MER_DATACENTRIC_Y ? input->layer.stride_y : input->layer.stride_x;
+}
+
+/* Outputs of `extent` inputs; with a stride above the filter only inputs that are read count. */
+static int64_t outputs_of(const MerDatacentricInput *input, int dim, int64_t extent, int64_t filter)
+{
+    int64_t stride = stride_of(input, dim);
+
+    if (filter < 1 || extent < filter)
+        return 0;
+    return filter < stride ? extent / filter : (extent - filter) / stride + 1;
+}
+
+int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input, const MerDatacentricLevel *level,
+                                  const int64_t *extents)
+{
+    int64_t macs = 1;
+
+    for (int i = 0; i < level->count; i++) {
+        int dim = level->rows[i].dim;
+
+        if (dim == MER_DATACENTRIC_Y || dim == MER_DATACENTRIC_X) {
+            int filter = level->row_of[dim == MER_DATACENTRIC_Y ? MER_DATACENTRIC_R : MER_DATACENTRIC_S];
+
+            macs *= outputs_of(input, dim, extents[i], extents[filter]);
+        } else {
+            macs *= extents[i];
+        }
+    }
+    return macs;
+}
+
+static int64_t output_extent(const MerDatacentricInput *input, const MerDatacentricLevel *level, int dim)
+{
+    int filter = dim == MER_DATACENTRIC_Y ? MER_DATACENTRIC_R : MER_DATACENTRIC_S;
 
     if (dim != MER_DATACENTRIC_Y && dim != MER_DATACENTRIC_X)
-        return extent;
-    return level->row_of[filter] < 0 ? extent : extent - level->dims[filter] + 1;
+        return level->dims[dim];
+    return outputs_of(input, dim, level->dims[dim], level->dims[filter]);
 }
 
 void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentricModel *model,
@@ -31,7 +65,7 @@ void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentri
                 tile *= inner->rows[i].in.tile;
         for (int i = 0; i < outer->count; i++)
             if (mer_datacentric_uses(&outer->rows[i], t))
-                words[t] *= t == OUTPUT ? output_extent(outer, outer->rows[i].dim)
+                words[t] *= t == OUTPUT ? output_extent(input, outer, outer->rows[i].dim)
                                         : outer->dims[outer->rows[i].dim];
         result->tensor[t].l1_size_req = tile;
     }
@@ -110,10 +144,16 @@ static void add_ratios(MerDatacentricResult *result)
 static void check_strict(const MerDatacentricInput *input, MerDatacentricResult *result)
 {
     const MerDatacentricHardware *hardware = &input->hardware;
+    double                        lanes = (double)hardware->num_pes * (double)hardware->simd_lanes;
 
     if (!result->macs_exact || result->runtime_cycles <= 0)
         mer_datacentric_refuse(result, "coverage: covers %lld of %lld MACs", (long long)result->num_macs,
                                (long long)result->true_macs);
+    else if (result->idle_level > 0)
+        mer_datacentric_refuse(result, "coverage: level %d leaves out MACs of its tile", result->idle_level);
+    else if ((double)result->runtime_cycles * lanes < (double)result->true_macs)
+        mer_datacentric_refuse(result, "coverage: %lld MACs in %lld cycles on %.0f lanes",
+                               (long long)result->true_macs, (long long)result->runtime_cycles, lanes);
     else if (!result->l1_fits)
         mer_datacentric_refuse(result, "capacity: L1 needs %lld words, has %lld",
                                (long long)result->l1_size_req, (long long)hardware->l1_size);

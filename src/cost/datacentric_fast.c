@@ -20,6 +20,7 @@ typedef struct Memo { /* of one level, by the parent's rows that stand at a part
 typedef struct Context {
     const MerDatacentricInput *input;
     const MerDatacentricModel *model;
+    int                        idle_level; /* outermost level below the first that leaves out work, 0: none */
     Memo                       memo[MER_DATACENTRIC_LEVELS - 1]; /* of levels 1, 2, ... */
 } Context;
 
@@ -132,10 +133,12 @@ static void fill_shares(const MerDatacentricCases *cases, bool with_macs, MerDat
             mer_datacentric_share(cases, spatial, with_macs, &shares[spatial]);
 }
 
-static void group_below(const MerDatacentricLevel *upper, const MerDatacentricLevel *level, unsigned key,
-                        MerDatacentricCases *cases)
+/* Groups the cases of a tile; gives the multiplications it needs. */
+static int64_t group_below(const MerDatacentricInput *input, const MerDatacentricLevel *level, unsigned key,
+                           MerDatacentricCases *cases)
 {
-    int64_t extents[MER_DATACENTRIC_ROWS];
+    const MerDatacentricLevel *upper = level - 1;
+    int64_t                    extents[MER_DATACENTRIC_ROWS];
 
     for (int i = 0; i < level->count; i++) {
         int                      parent = upper->row_of[level->rows[i].dim];
@@ -144,6 +147,7 @@ static void group_below(const MerDatacentricLevel *upper, const MerDatacentricLe
         extents[i] = (key >> parent) & 1 ? row->in.edge_tile : row->in.tile;
     }
     mer_datacentric_group(level, extents, cases);
+    return input->every_level ? mer_datacentric_tile_macs(input, level, extents) : 0;
 }
 
 /* Runtime and busy PEs are all that a level below the first hands up. */
@@ -155,10 +159,9 @@ static Priced price_level(Context *context, int index, unsigned key)
     MerDatacentricShares          shares[4];
     Inflow                        inflow;
     Priced                        sum = {0};
-    int64_t                       total = 0;
+    int64_t total = 0, macs = 0, needed = group_below(context->input, level, key, &cases);
 
-    group_below(level - 1, level, key, &cases);
-    fill_shares(&cases, false, shares);
+    fill_shares(&cases, context->input->every_level, shares);
     fill_inflow(hardware, &cases, &inflow);
     for (int s = 0; s < cases.set_count; s++) {
         const MerDatacentricSet *set = &cases.set[s];
@@ -180,10 +183,13 @@ static Priced price_level(Context *context, int index, unsigned key)
             count *= 1 + cases.steady[m];
         }
         total += count;
+        macs += context->input->every_level ? count * set->macs * shares[spatial].macs : 0;
         sum.active += (double)count * units.active;
     }
     if (total > 0)
         sum.active /= (double)total;
+    if (macs < needed && (context->idle_level == 0 || index < context->idle_level))
+        context->idle_level = index;
     return sum;
 }
 
@@ -369,6 +375,7 @@ void mer_datacentric_evaluate(const MerDatacentricInput *input, MerDatacentricWa
     mer_datacentric_begin(input, &model, result);
     context.input = input;
     context.model = &model;
+    context.idle_level = 0;
     for (int l = 0; l + 1 < model.level_count; l++)
         memset(context.memo[l].known, 0, sizeof context.memo[l].known);
     for (int i = 0; i < level->count; i++)
@@ -387,6 +394,7 @@ void mer_datacentric_evaluate(const MerDatacentricInput *input, MerDatacentricWa
     }
     if (top.total > 0)
         result->avg_utilized_pes /= (double)top.total;
+    result->idle_level = context.idle_level;
     finish_tensors(result);
     if (wanted == MER_DATACENTRIC_EVERYTHING)
         report(input, &top, result);

@@ -13,6 +13,7 @@ typedef struct MerDatacentricSizes {
 
 typedef struct MerDatacentricRow { /* one directive of a completed level */
     bool                spatial;
+    bool                written; /* in the mapping, not inherited or unrolled */
     int                 dim;
     unsigned            tensors; /* bit per tensor that the dim indexes */
     int64_t             size, offset, extent;
@@ -54,6 +55,10 @@ bool mer_datacentric_resolve(const MerDatacentricInput *input, MerDatacentricMod
 /* The states of a directive over `extent` elements, at most 3; how many. */
 int mer_datacentric_states(const MerDatacentricRow *row, int64_t extent, int64_t units,
                            MerDatacentricState *states);
+
+/* Multiplications that a tile needs; extent i belongs to row i of `level`. */
+int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input, const MerDatacentricLevel *level,
+                                  const int64_t *extents);
 
 /* Sizes the buffers and what is known before the first case. */
 void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentricModel *model,

@@ -75,6 +75,7 @@ typedef struct MerDatacentricInput {
     const MerDatacentricMapping *mapping;
     MerDatacentricHardware       hardware;
     bool                         strict;        /* refuse what MAESTRO prices wrongly */
+    bool                         every_level;   /* strict: no cluster level may leave out work */
     bool                         exact_strides; /* count the outputs of strided tiles exactly */
 } MerDatacentricInput;
 
@@ -151,6 +152,7 @@ typedef struct MerDatacentricResult {
     MerDatacentricStatus status;
     char                 reason[120]; /* "" if ok; else "coverage: ...", "capacity: ...", ... */
     int64_t              true_macs;   /* of the layer, by definition */
+    int                  idle_level;  /* every_level: outermost one below 0 that leaves out work, 0: none */
 #define X(kind, name) MER_DATACENTRIC_C_##kind name;
     MER_DATACENTRIC_COUNT_MAP(X)
 #undef X

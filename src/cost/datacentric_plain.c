@@ -14,9 +14,10 @@ typedef struct Case { /* one state per row of a level */
 } Case;
 
 typedef struct Analysis { /* of one level over one vector of extents */
-    int64_t runtime, macs, total, peak_bandwidth, bandwidth, offchip;
+    int64_t runtime, macs, needed, total, peak_bandwidth, bandwidth, offchip;
     int64_t delay[3][3]; /* ingress, egress, compute; least, largest, sum */
     double  active, intensity;
+    int     idle_level; /* a level from here on that leaves out work, 0: none */
     bool    stalled; /* a cluster without work: MAESTRO divides by zero */
     MerDatacentricTensorCounts tensor[MER_DATACENTRIC_TENSORS];
 } Analysis;
@@ -220,7 +221,8 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
 
 /* Prices the level below for one kind of unit; `variant`: the unit with the partial tile. */
 static void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                          const Case *at, bool variant, int64_t units, int64_t *compute, double *active)
+                          const Case *at, bool variant, int64_t units, int64_t *compute, double *active,
+                          int *idle_level)
 {
     int64_t  extents[MER_DATACENTRIC_DIMS] = {0};
     Analysis below;
@@ -232,13 +234,17 @@ static void analyse_below(const MerDatacentricInput *input, const MerDatacentric
         extents[row->dim] = edge ? row->in.edge_tile : row->in.tile;
     }
     analyse(input, model, index + 1, extents, &below);
+    if (input->every_level && below.macs < below.needed)
+        below.idle_level = index + 1;
+    if (below.idle_level > 0 && (*idle_level == 0 || below.idle_level < *idle_level))
+        *idle_level = below.idle_level;
     if (below.runtime > *compute)
         *compute = below.runtime;
     *active += below.active * (double)units;
 }
 
 static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                             const Case *at, int64_t macs, double *active)
+                             const Case *at, int64_t macs, double *active, int *idle_level)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *first = &at->state[level->spatial[0]];
@@ -250,11 +256,11 @@ static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacent
         compute = (macs - 1) / lanes + 1;
     } else {
         if (first->edge && first->see) {
-            analyse_below(input, model, index, at, true, 1, &compute, active);
+            analyse_below(input, model, index, at, true, 1, &compute, active, idle_level);
             units--;
         }
         if (units > 0)
-            analyse_below(input, model, index, at, false, units, &compute, active);
+            analyse_below(input, model, index, at, false, units, &compute, active, idle_level);
     }
     if (*active == 0)
         *active = (double)(first->edge ? level->edge_units : level->units);
@@ -308,7 +314,7 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
         analysis->tensor[t].l1_write = analysis->tensor[t].l2_read;
         analysis->tensor[t].l1_read += at->count * macs;
     }
-    compute = compute_delay(input, model, index, at, critical, &active);
+    compute = compute_delay(input, model, index, at, critical, &active, &analysis->idle_level);
     ingress_delay = mer_datacentric_noc(hardware, in[INPUT] + in[FILTER]);
     egress_delay = mer_datacentric_noc(hardware, out);
     delay = at->change < 0 ? compute + ingress_delay : larger(compute, larger(ingress_delay, egress_delay));
@@ -353,15 +359,17 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
     Case                at = {.level = &model->levels[index]};
     MerDatacentricState states[MER_DATACENTRIC_ROWS][3];
     int                 state_count[MER_DATACENTRIC_ROWS] = {0};
-    int64_t             cases = 1;
+    int64_t             cases = 1, row_extents[MER_DATACENTRIC_ROWS] = {0};
 
     memset(analysis, 0, sizeof *analysis);
     for (int i = 0; i < at.level->count; i++) {
         const MerDatacentricRow *row = &at.level->rows[i];
 
+        row_extents[i] = extents[row->dim];
         state_count[i] = mer_datacentric_states(row, extents[row->dim], at.level->units, states[i]);
         cases *= state_count[i];
     }
+    analysis->needed = mer_datacentric_tile_macs(input, at.level, row_extents);
     enter_case(0, state_count, states, &at);
     analysis->tensor[INPUT].l2_size_req = 2 * ingress(&at, INPUT);
     analysis->tensor[FILTER].l2_size_req = 2 * ingress(&at, FILTER);
@@ -390,6 +398,7 @@ static void report(const Analysis *analysis, MerDatacentricResult *result)
             to->l2_read = analysis->tensor[t].l2_read;
     }
     result->runtime_cycles = analysis->runtime;
+    result->idle_level = analysis->idle_level;
     result->num_macs = analysis->macs;
     result->avg_utilized_pes = analysis->active;
     result->peak_noc_bw_req = analysis->peak_bandwidth;
@@ -418,7 +427,7 @@ void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacen
     if (!mer_datacentric_resolve(input, &model, result))
         return;
     mer_datacentric_begin(input, &model, result);
-    analyse(input, &model, 0, input->layer.dims, &analysis);
+    analyse(input, &model, 0, model.levels[0].dims, &analysis);
     if (analysis.stalled) {
         mer_datacentric_stall(result);
         return;

@@ -205,7 +205,7 @@ static bool copy_directives(const MerDatacentricInput *input, unsigned dims, int
                                    letters[directive->dim], index);
             return false;
         }
-        *row = (MerDatacentricRow){.spatial = directive->spatial, .dim = directive->dim,
+        *row = (MerDatacentricRow){.spatial = directive->spatial, .written = true, .dim = directive->dim,
                                    .size = directive->size, .offset = directive->offset};
         level->row_of[directive->dim] = level->count++;
     }
@@ -276,19 +276,30 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* With a filter smaller than the stride the skipped elements are left out below the first level. */
-static void adjust_stride(const MerDatacentricModel *model, const MerDatacentricLayer *layer,
-                          int index, MerDatacentricRow *row)
+/* Whether a strided dim leaves out the elements no filter reads: in exact mode everywhere. */
+static bool is_packed(const MerDatacentricInput *input, int64_t filter, int64_t stride)
 {
-    int64_t stride = stride_of(layer, row->dim);
-    int64_t filter, outputs;
+    return input->exact_strides && filter < stride;
+}
 
-    if (!is_strided(model, layer, row))
+/* With a filter smaller than the stride the elements no filter reads are left out of the sizes, and
+ * below the first level out of the offsets. What is packed already need not be adjusted again. */
+static void adjust_stride(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
+                          MerDatacentricRow *row)
+{
+    int64_t stride = stride_of(&input->layer, row->dim);
+    int64_t filter, outputs;
+    bool    packed;
+
+    if (!is_strided(model, &input->layer, row))
         return;
-    filter = layer->dims[sliding_filter(model, row->dim)];
+    filter = input->layer.dims[sliding_filter(model, row->dim)];
+    packed = is_packed(input, filter, stride);
+    if (packed && !row->written)
+        return;
     outputs = (row->size + stride - filter) / stride;
     row->size = outputs * smaller(stride, filter) + larger(filter - stride, 0);
-    row->offset = outputs * (index > 0 && filter < stride ? filter : stride);
+    row->offset = outputs * (packed || (index > 0 && filter < stride) ? filter : stride);
 }
 
 static void fill_sizes(MerDatacentricRow *row)
@@ -307,7 +318,7 @@ static void fill_sizes(MerDatacentricRow *row)
     row->out = row->in;
 }
 
-/* Outputs of `size` input elements of a strided dim; packed: skipped elements are left out. */
+/* Outputs of `size` input elements of a strided dim. */
 static int64_t strided_outputs(int64_t size, int64_t filter, int64_t stride, bool packed)
 {
     if (packed)
@@ -316,7 +327,7 @@ static int64_t strided_outputs(int64_t size, int64_t filter, int64_t stride, boo
 }
 
 static void fill_output_sizes(const MerDatacentricInput *input, const MerDatacentricModel *model,
-                              int index, MerDatacentricLevel *level, MerDatacentricRow *row)
+                              MerDatacentricLevel *level, MerDatacentricRow *row)
 {
     int                      filter_dim = sliding_filter(model, row->dim);
     const MerDatacentricRow *filter;
@@ -330,12 +341,10 @@ static void fill_output_sizes(const MerDatacentricInput *input, const MerDatacen
     if (input->exact_strides && is_strided(model, &input->layer, row) &&
         filter->in.tile == input->layer.dims[filter_dim]) {
         int64_t size = filter->in.tile, stride = stride_of(&input->layer, row->dim);
-        bool    skips = size < stride;
+        bool    packed = is_packed(input, size, stride);
 
-        row->out.tile = strided_outputs(row->in.tile, size, stride, skips);
-        row->out.edge_tile = strided_outputs(row->in.edge_tile, size, stride, skips && index > 0);
-        if (skips && row->in.edge_tile != row->in.tile)
-            row->in.edge_tile = row->out.edge_tile * size;
+        row->out.tile = strided_outputs(row->in.tile, size, stride, packed);
+        row->out.edge_tile = strided_outputs(row->in.edge_tile, size, stride, packed);
     }
     row->out.edge_step = smaller(row->offset, row->out.edge_tile);
 }
@@ -393,6 +402,17 @@ static void couple(const Coupling *coupling, MerDatacentricLevel *level)
     }
 }
 
+static int64_t layer_extent(const MerDatacentricInput *input, const MerDatacentricModel *model, int dim)
+{
+    int     filter_dim = sliding_filter(model, dim);
+    int64_t extent = input->layer.dims[dim], filter, stride = stride_of(&input->layer, dim);
+
+    if (filter_dim == END)
+        return extent;
+    filter = input->layer.dims[filter_dim];
+    return is_packed(input, filter, stride) ? ((extent - filter) / stride + 1) * filter : extent;
+}
+
 static bool resolve_level(const MerDatacentricInput *input, int index, MerDatacentricModel *model,
                           MerDatacentricResult *result)
 {
@@ -402,7 +422,7 @@ static bool resolve_level(const MerDatacentricInput *input, int index, MerDatace
     for (int dim = 0; dim < MER_DATACENTRIC_DIMS; dim++)
         level->dims[dim] = upper && upper->row_of[dim] >= 0
                                ? smaller(upper->rows[upper->row_of[dim]].size, upper->dims[dim])
-                               : input->layer.dims[dim];
+                               : layer_extent(input, model, dim);
     if (!copy_directives(input, model->dims, index, level, result))
         return false;
     make_input_centric(model, input->mapping, index, level);
@@ -413,12 +433,12 @@ static bool resolve_level(const MerDatacentricInput *input, int index, MerDatace
     for (int i = 0; i < level->count; i++) {
         MerDatacentricRow *row = &level->rows[i];
 
-        adjust_stride(model, &input->layer, index, row);
+        adjust_stride(input, model, index, row);
         row->extent = level->dims[row->dim];
         fill_sizes(row);
     }
     for (int i = 0; i < level->count; i++)
-        fill_output_sizes(input, model, index, level, &level->rows[i]);
+        fill_output_sizes(input, model, level, &level->rows[i]);
     level->edge_units = count_edge_units(&level->rows[level->spatial[0]], level->units);
     return true;
 }

@@ -104,6 +104,7 @@ static void draw_input(MerRng *rng, MerDatacentricMapping *mapping, MerDatacentr
         .l2_size = draw(rng, 0, 3) ? INT64_MAX : 9000, .l1_energy = MER_DATACENTRIC_L1_ENERGY,
         .l2_energy = MER_DATACENTRIC_L2_ENERGY, .mac_nj = MER_DATACENTRIC_MAC_NJ};
     input->strict = draw(rng, 0, 1);
+    input->every_level = input->strict && draw(rng, 0, 1);
     input->exact_strides = draw(rng, 0, 1);
 }
 
@@ -152,10 +153,39 @@ static void fast_form_equals_plain_form_on_random_mappings(void **state)
         assert_true(seen[s] > 20);
 }
 
+/* Cycles below this would mean work that is not done. */
+static void strict_never_beats_all_pes_busy(void **state)
+{
+    MerRng rng = mer_rng_make(11, 0);
+    int    taken = 0;
+
+    (void)state;
+    for (int number = 0; number < 60000; number++) {
+        MerDatacentricMapping mapping;
+        MerDatacentricInput   input;
+        MerDatacentricResult  result;
+        int64_t               most;
+
+        draw_input(&rng, &mapping, &input);
+        input.strict = true;
+        mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+        if (result.status != MER_DATACENTRIC_OK)
+            continue;
+        taken++;
+        most = result.runtime_cycles * input.hardware.num_pes * input.hardware.simd_lanes;
+        if (most < result.true_macs)
+            fail_msg("mapping %d: %lld MACs in %lld cycles on %lld PEs x %lld", number,
+                     (long long)result.true_macs, (long long)result.runtime_cycles,
+                     (long long)input.hardware.num_pes, (long long)input.hardware.simd_lanes);
+    }
+    assert_true(taken > 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_form_equals_plain_form_on_random_mappings),
+        cmocka_unit_test(strict_never_beats_all_pes_busy),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
