@@ -124,7 +124,8 @@ check_run() {
 make_page() {
     out=$1
     shift
-    "$program" report "$@" -o "$out" >/dev/null 2>"$out.messages" && [ -f "$out/report.html" ] ||
+    mkdir -p "$out"
+    "$program" report "$@" -o "$out/report.html" >/dev/null 2>"$out.messages" ||
         { fail "mercator report failed: $(head -n 1 "$out.messages")"; return 1; }
 }
 
