@@ -37,7 +37,8 @@ struct MerProblem {
 
 struct MerProblemClass {
     const char      *name, *summary;
-    const char      *evaluator, *optimizer, *objective; /* defaults of the verb */
+    const char      *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
+    const char      *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
     const char      *plan_file; /* "mapping.yaml" */
     int64_t          budget;
     unsigned         platforms; /* bit per MerPlatformKind */

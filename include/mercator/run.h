@@ -54,7 +54,7 @@ typedef struct MerRunSpec { /* options point to the plug-in's struct; NULL: its 
     const char              *directory; /* NULL: no files are written */
     bool                     resume;
     double                   checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
-    const char              *command; /* for clock.jsonl */
+    const char              *command; /* JSON, for clock.jsonl; NULL: none */
 } MerRunSpec;
 
 typedef struct MerRunProgress {

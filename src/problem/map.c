@@ -152,6 +152,7 @@ const MerProblemClass mer_problem_map = {
     .evaluator = "loopnest",
     .optimizer = "annealing",
     .objective = "edp",
+    .platform = "s256",
     .plan_file = "mapping.yaml",
     .budget = 100000,
     .platforms = 1u << MER_PLATFORM_PE_ARRAY,

@@ -44,6 +44,7 @@ typedef struct MerRunState {
 bool mer_run_is_cancelled(void *state);
 
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
+MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error);
 void      mer_run_close_tasks(MerRunState *run);
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
 MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c */

@@ -119,7 +119,7 @@ void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full
     }
 }
 
-static MerStatus open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
+MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     task->result->task = *what;
@@ -189,7 +189,7 @@ MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
     for (int t = 0; status == MER_OK && t < run->task_count; t++) {
         run->tasks[t].index = t;
         run->tasks[t].result = &run->result->tasks[t];
-        status = open_task(run, &run->tasks[t], &list[t], error);
+        status = mer_run_open_task(run, &run->tasks[t], &list[t], error);
     }
     if (status == MER_OK) {
         share_budget(run);

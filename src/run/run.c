@@ -93,7 +93,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
         mer_json_object(&json, NULL);
         mer_json_text(&json, "host", host);
         mer_json_int(&json, "threads", mer_pool_threads(run->pool));
-        mer_json_text(&json, "command", spec->command);
+        mer_json_raw(&json, "command", spec->command ? spec->command : "null");
         mer_json_int(&json, "started", (int64_t)time(NULL));
         mer_json_end_object(&json);
         if (run->clock_file) {

@@ -1,0 +1,109 @@
+/* demo: every problem on a built-in input, at most 15 seconds each, and one report. */
+#include "cli/request.h"
+#include "cli/show.h"
+
+#include "mercator/registry.h"
+#include "report/html.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Scene {
+    const char *problem, *words;
+    const char *arguments[8];
+} Scene;
+
+static const Scene scenes[] = {
+    {"map", "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and parallelism.",
+     {"resnet18", "--platform", "s256", "--budget", "20000", "--quiet", NULL}},
+};
+
+static const Scene *find_scene(const char *problem)
+{
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        if (strcmp(scenes[i].problem, problem) == 0) {
+            return &scenes[i];
+        }
+    }
+    return NULL;
+}
+
+static int play(const MerVerb *verb, const Scene *scene, const char *root, const char **directory, MerArena *arena)
+{
+    MerError error = {0};
+    MerRequest request;
+    MerRunSpec *specs;
+    MerRunResult result;
+    char *arguments[8];
+    int count = 0;
+    int spec_count;
+    for (; scene->arguments[count]; count++) {
+        arguments[count] = mer_arena_text(arena, scene->arguments[count]);
+    }
+    printf("\n%s\n$ mercator %s", scene->words, scene->problem);
+    for (int i = 0; i < count; i++) {
+        printf(" %s", arguments[i]);
+    }
+    printf("\n\n");
+    fflush(stdout);
+    int code = mer_request_parse(verb, scene->problem, count, arguments, arena, &request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    *directory = mer_arena_format(arena, "%s/%s", root, scene->problem);
+    MerStatus status =
+        mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error);
+    if (status == MER_OK) {
+        specs[0].directory = *directory;
+        status = mer_request_run(&request, &specs[0], arena, &result, &error);
+    }
+    if (status != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    mer_show_result(&specs[0], &result, arena, stdout);
+    return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
+}
+
+int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    enum { MAX_SCENES = 16 };
+    const char *root = "runs/demo";
+    const char *directories[MAX_SCENES];
+    MerReportRun runs[MAX_SCENES];
+    MerError error = {0};
+    int played = 0;
+    int code = MER_EXIT_DONE;
+    for (int i = 0; i < count; i++) {
+        const char *value = NULL;
+        if (mer_cli_is(arguments[i], "help") || strcmp(arguments[i], "-h") == 0) {
+            printf("usage: mercator demo [-o DIR]\n\n%s\n", verb->summary);
+            return MER_EXIT_DONE;
+        }
+        if (strcmp(arguments[i], "-o") == 0 || mer_cli_is(arguments[i], "output")) {
+            value = mer_cli_value(count, arguments, &i);
+        }
+        if (!value) {
+            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
+        }
+        root = value;
+    }
+    for (const MerProblemClass *const *problem = mer_problems(); *problem && code == MER_EXIT_DONE; problem++) {
+        const Scene *scene = find_scene((*problem)->name);
+        if (scene && played < MAX_SCENES) {
+            code = play(verb, scene, root, &directories[played++], arena);
+        }
+    }
+    for (int i = 0; code == MER_EXIT_DONE && i < played; i++) {
+        if (mer_report_read(directories[i], &runs[i], arena, &error) != MER_OK) {
+            return mer_cli_fail(&error);
+        }
+    }
+    const char *page = mer_arena_format(arena, "%s/report.html", root);
+    if (code == MER_EXIT_DONE && mer_report_html(runs, played, "Mercator demo", page, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    if (code == MER_EXIT_DONE) {
+        printf("\nThe report, to open in a browser: %s\n", page);
+    }
+    return code;
+}

@@ -1,0 +1,251 @@
+/* inspect: what a network or a platform looks like after import. */
+#include "cli/cli.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "mercator/import.h"
+#include "report/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Request {
+    const char      *input;
+    MerImportOptions import;
+    bool             json, is_help;
+} Request;
+
+static void write_shape(const MerGraph *graph, const char *key, const int *values, int count, MerJson *json)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        const MerValue *value = &graph->values[values[i]];
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", value->name);
+        mer_json_text(json, "type", mer_type_name(value->type));
+        mer_json_array(json, "shape");
+        for (int d = 0; d < value->rank; d++) {
+            mer_json_int(json, NULL, value->dims[d]);
+        }
+        mer_json_end_array(json);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_pair(MerJson *json, const char *key, const int *pair, int count)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        mer_json_int(json, NULL, pair[i]);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_layer(const MerGraph *graph, const MerOp *op, MerJson *json)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", op->name);
+    mer_json_text(json, "kind", mer_op_kind_name(op->kind));
+    mer_json_text(json, "source", op->source);
+    mer_json_object(json, "dims");
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        mer_json_int(json, (char[]){MER_DIM_LETTERS[d], '\0'}, op->dims[d]);
+    }
+    mer_json_end_object(json);
+    write_pair(json, "stride", op->stride, 2);
+    write_pair(json, "dilation", op->dilation, 2);
+    write_pair(json, "pad", op->pad, 4);
+    mer_json_int(json, "repeat", op->repeat);
+    mer_json_int(json, "macs", op->macs);
+    mer_json_int(json, "parameters", op->parameters);
+    mer_json_int(json, "weight_bytes", op->weight_bytes);
+    mer_json_int(json, "input_bytes", op->input_bytes);
+    mer_json_int(json, "output_bytes", op->output_bytes);
+    mer_json_int(json, "task", op->layer);
+    mer_json_int(json, "count", graph->layers[op->layer].count);
+    write_shape(graph, "inputs", op->inputs, op->input_count, json);
+    write_shape(graph, "outputs", op->outputs, op->output_count, json);
+    mer_json_end_object(json);
+}
+
+static int count_layers(const MerGraph *graph)
+{
+    int layers = 0;
+    for (int o = 0; o < graph->op_count; o++) {
+        layers += graph->ops[o].layer >= 0;
+    }
+    return layers;
+}
+
+static void write_kinds(const MerGraph *graph, MerJson *json)
+{
+    int counts[MER_OP_KIND_COUNT] = {0};
+    for (int o = 0; o < graph->op_count; o++) {
+        counts[graph->ops[o].kind]++;
+    }
+    mer_json_object(json, "kinds");
+    for (int k = 0; k < MER_OP_KIND_COUNT; k++) {
+        if (counts[k] > 0) {
+            mer_json_int(json, mer_op_kind_name((MerOpKind)k), counts[k]);
+        }
+    }
+    mer_json_end_object(json);
+}
+
+static void print_json(const MerGraph *graph)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "name", graph->name);
+    mer_json_text(&json, "format", graph->format);
+    mer_json_hash(&json, "hash", graph->hash);
+    mer_json_object(&json, "summary");
+    mer_json_int(&json, "macs", graph->macs);
+    mer_json_int(&json, "parameters", graph->parameters);
+    mer_json_int(&json, "operators", graph->op_count);
+    mer_json_int(&json, "layers", count_layers(graph));
+    mer_json_int(&json, "unique_layers", graph->layer_count);
+    mer_json_int(&json, "activation_bytes", graph->activation_bytes);
+    write_kinds(graph, &json);
+    mer_json_end_object(&json);
+    mer_json_array(&json, "layers");
+    for (int o = 0; o < graph->op_count; o++) {
+        if (graph->ops[o].layer >= 0) {
+            write_layer(graph, &graph->ops[o], &json);
+        }
+    }
+    mer_json_end_array(&json);
+    mer_json_array(&json, "warnings");
+    for (int w = 0; w < graph->warning_count; w++) {
+        mer_json_text(&json, NULL, graph->warnings[w]);
+    }
+    mer_json_end_array(&json);
+    mer_json_end_object(&json);
+    printf("%s\n", json.text);
+    mer_json_free(&json);
+}
+
+static const char *loop_text(const MerOp *op, MerArena *arena)
+{
+    const char *text = "";
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        if (op->dims[d] > 1) {
+            text = mer_arena_format(arena, "%s%s%c%lld", text, *text ? " " : "", MER_DIM_LETTERS[d],
+                                    (long long)op->dims[d]);
+        }
+    }
+    if (op->stride[0] > 1 || op->stride[1] > 1) {
+        text = mer_arena_format(arena, "%s /%d", text, op->stride[0] > op->stride[1] ? op->stride[0] : op->stride[1]);
+    }
+    return op->repeat > 1 ? mer_arena_format(arena, "%s x%lld", text, (long long)op->repeat) : text;
+}
+
+static void print_text(const MerGraph *graph, MerArena *arena)
+{
+    char macs[48];
+    char parameters[48];
+    char bytes[48];
+    const char *titles[] = {">#", "layer", "kind", "loops (Y X are outputs)", ">count", ">MACs", ">parameters"};
+    MerTextTable *table = mer_text_table_new(arena, 7, titles);
+    for (int l = 0; l < graph->layer_count; l++) {
+        const MerOp *op = &graph->ops[graph->layers[l].op];
+        mer_text_table_add_int(table, l + 1);
+        mer_text_table_add(table, op->name);
+        mer_text_table_add(table, mer_op_kind_name(op->kind));
+        mer_text_table_add(table, loop_text(op, arena));
+        mer_text_table_add_int(table, graph->layers[l].count);
+        mer_text_table_add_real(table, (double)op->macs, "");
+        mer_text_table_add_real(table, (double)op->parameters, "");
+    }
+    mer_text_table_print(table, stdout);
+    mer_print_engineering(macs, (double)graph->macs, "");
+    mer_print_engineering(parameters, (double)graph->parameters, "");
+    mer_print_engineering(bytes, (double)graph->activation_bytes, "B");
+    printf("\n%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of activations\n", graph->name,
+           graph->format, macs, parameters, graph->op_count, count_layers(graph), graph->layer_count, bytes);
+}
+
+static int inspect_platform(const Request *request, MerArena *arena)
+{
+    MerError error = {0};
+    const MerPlatform *platform;
+    if (mer_platform_read(request->input, arena, &platform, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    mer_platform_write(platform, stdout);
+    return MER_EXIT_DONE;
+}
+
+static bool is_platform(const char *input, MerArena *arena)
+{
+    char *data;
+    size_t size;
+    if (!strchr(input, '/') && mer_data_path("platforms", input, ".yaml", arena) &&
+        !mer_data_path("models", input, ".onnx", arena)) {
+        return true;
+    }
+    return mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) == MER_OK && size < (1 << 20) &&
+           strlen(data) == size && strstr(data, "mercator-platform/");
+}
+
+static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena, Request *request)
+{
+    MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
+    request->import.dims = dims;
+    for (int i = 0; i < count; i++) {
+        if (mer_cli_is(arguments[i], "json")) {
+            request->json = true;
+        } else if (mer_cli_is(arguments[i], "help") || strcmp(arguments[i], "-h") == 0) {
+            request->is_help = true;
+        } else if (mer_cli_is(arguments[i], "dim")) {
+            const char *value = mer_cli_value(count, arguments, &i);
+            const char *equals = value ? strrchr(value, '=') : NULL;
+            MerDimBinding *dim = &dims[request->import.dim_count++];
+            if (!equals || equals == value || !mer_parse_int(equals + 1, &dim->size) || dim->size < 1) {
+                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", value ? value : "");
+            }
+            dim->name = mer_arena_text_n(arena, value, (size_t)(equals - value));
+        } else if (mer_cli_is(arguments[i], "select")) {
+            request->import.select = mer_cli_value(count, arguments, &i);
+        } else if (arguments[i][0] == '-' || request->input) {
+            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
+        } else {
+            request->input = arguments[i];
+        }
+    }
+    return request->input || request->is_help ? MER_EXIT_DONE
+                                              : mer_cli_usage(verb, "inspect needs a model or a platform");
+}
+
+int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    Request request = {0};
+    MerError error = {0};
+    MerGraph *graph;
+    int code = parse(verb, count, arguments, arena, &request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    if (request.is_help) {
+        printf("usage: mercator inspect MODEL|PLATFORM [--json] [--dim NAME=SIZE ...] [--select NETWORK]\n\n"
+               "A model: its layers, loop extents, MACs and parameters. A platform: its resolved form.\n");
+        return MER_EXIT_DONE;
+    }
+    if (is_platform(request.input, arena)) {
+        return inspect_platform(&request, arena);
+    }
+    if (mer_graph_import(request.input, &request.import, arena, &graph, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    for (int w = 0; w < graph->warning_count; w++) {
+        fprintf(stderr, "mercator: warning: %s: %s\n", graph->name, graph->warnings[w]);
+    }
+    if (request.json) {
+        print_json(graph);
+    } else {
+        print_text(graph, arena);
+    }
+    return MER_EXIT_DONE;
+}

@@ -1,0 +1,72 @@
+/* report: pages and tables from run directories. */
+#include "cli/cli.h"
+
+#include "report/csv.h"
+#include "report/html.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Request {
+    const char **runs;
+    int          count;
+    const char  *output, *csv;
+    bool         is_help;
+} Request;
+
+static int parse(const MerVerb *verb, int count, char **arguments, Request *request)
+{
+    for (int i = 0; i < count; i++) {
+        const char *flag = arguments[i];
+        bool is_output = strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output");
+        if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
+            request->is_help = true;
+        } else if (is_output || mer_cli_is(flag, "csv")) {
+            const char *value = mer_cli_value(count, arguments, &i);
+            if (!value) {
+                return mer_cli_usage(verb, "%s needs a file", flag);
+            }
+            *(is_output ? &request->output : &request->csv) = value;
+        } else if (flag[0] == '-') {
+            return mer_cli_usage(verb, "unknown option %s", flag);
+        } else {
+            request->runs[request->count++] = flag;
+        }
+    }
+    if (request->count == 0 && !request->is_help) {
+        return mer_cli_usage(verb, "report needs a run directory");
+    }
+    return request->csv && request->count > 1 ? mer_cli_usage(verb, "--csv takes one run") : MER_EXIT_DONE;
+}
+
+int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    Request request = {.runs = MER_ARRAY(arena, const char *, count + 1)};
+    MerError error = {0};
+    int code = parse(verb, count, arguments, &request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    if (request.is_help) {
+        printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv]\n\n"
+               "One run: its page. Several: a page that compares them. --csv writes the trials of one run.\n");
+        return MER_EXIT_DONE;
+    }
+    if (request.csv) {
+        return mer_report_csv(request.runs[0], request.csv, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+    }
+    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, request.count);
+    for (int i = 0; i < request.count; i++) {
+        if (mer_report_read(request.runs[i], &runs[i], arena, &error) != MER_OK) {
+            return mer_cli_fail(&error);
+        }
+    }
+    const char *path = request.output              ? request.output
+                       : request.count == 1 ? mer_arena_format(arena, "%s/report.html", request.runs[0])
+                                            : "report.html";
+    if (mer_report_html(runs, request.count, NULL, path, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    printf("%s\n", path);
+    return MER_EXIT_DONE;
+}

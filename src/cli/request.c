@@ -1,0 +1,321 @@
+/* Parsing and carrying out the request of a searching verb. */
+#include "cli/request.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/option_json.h"
+#include "base/text.h"
+#include "mercator/registry.h"
+#include "report/table.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const axis_names[MER_AXIS_COUNT] = {
+#define X(id, name) name,
+    MER_AXIS_MAP(X)
+#undef X
+};
+
+typedef struct Parser {
+    const MerVerb *verb;
+    MerRequest    *request;
+    MerArena      *arena;
+    MerError       error;
+    bool           is_given[MER_AXIS_COUNT]; /* on the command line: replaces the file's values */
+} Parser;
+
+static int fail(Parser *p)
+{
+    bool is_usage = p->error.status == MER_INVALID;
+    mer_cli_fail(&p->error);
+    return is_usage ? MER_EXIT_USAGE : MER_EXIT_BAD;
+}
+
+static int add_axis(Parser *p, MerAxis axis, const char *value)
+{
+    mer_experiment_add(&p->request->experiment, axis, value, !p->is_given[axis]);
+    p->is_given[axis] = true;
+    return MER_EXIT_DONE;
+}
+
+/* Lists grow with every use of their flag: --dim H=32 --dim W=32. */
+static const char *join_list(Parser *p, const char *key, const char *value)
+{
+    const MerOption *option = mer_options_find(mer_run_options, key);
+    if (!option || option->type != MER_OPTION_TEXTS) {
+        return value;
+    }
+    const MerTexts *texts = (const MerTexts *)((const char *)&p->request->experiment.options + option->offset);
+    const char *joined = "";
+    for (int i = 0; i < texts->count; i++) {
+        joined = mer_arena_format(p->arena, "%s%s,", joined, texts->values[i]);
+    }
+    size_t length = strlen(value);
+    bool is_list = value[0] == '[' && length > 1 && value[length - 1] == ']';
+    return is_list ? mer_arena_format(p->arena, "[%s%s", joined, value + 1)
+                   : mer_arena_format(p->arena, "[%s%s]", joined, value);
+}
+
+static int set_option(Parser *p, const char *flag, const char *value)
+{
+    char key[64];
+    size_t length = strcspn(flag + 2, "=");
+    if (length >= sizeof key) {
+        return mer_cli_usage(p->verb, "unknown option %s", flag);
+    }
+    memcpy(key, flag + 2, length);
+    key[length] = '\0';
+    const char *name = mer_name_equal(key, "time") ? "time_s" : key;
+    MerStatus status =
+        mer_experiment_set(&p->request->experiment, name, join_list(p, name, value), &p->error);
+    return status == MER_OK ? MER_EXIT_DONE : fail(p);
+}
+
+static bool set_switch(MerRequest *request, const char *flag)
+{
+    bool *switches[] = {&request->json, &request->quiet, &request->no_report, &request->is_help};
+    static const char *const names[] = {"json", "quiet", "no-report", "help"};
+    for (int i = 0; i < 4; i++) {
+        if (mer_cli_is(flag, names[i]) || (i == 3 && strcmp(flag, "-h") == 0)) {
+            *switches[i] = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int parse_flag(Parser *p, int count, char **arguments, int *at)
+{
+    const char *flag = arguments[*at];
+    MerRequest *request = p->request;
+    if (set_switch(request, flag)) {
+        return MER_EXIT_DONE;
+    }
+    const char *value = mer_cli_value(count, arguments, at);
+    if (!value) {
+        return mer_cli_usage(p->verb, "%s needs a value", flag);
+    }
+    if (strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output")) {
+        request->directory = value;
+        return MER_EXIT_DONE;
+    }
+    if (mer_cli_is(flag, "resume")) {
+        request->resume = value;
+        return MER_EXIT_DONE;
+    }
+    for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
+        if (mer_cli_is(flag, axis_names[axis])) {
+            return add_axis(p, (MerAxis)axis, value);
+        }
+    }
+    if (strncmp(flag, "--", 2) != 0) {
+        return mer_cli_usage(p->verb, "unknown option %s", flag);
+    }
+    return set_option(p, flag, value);
+}
+
+/* An experiment file is read first, so that flags win over it wherever they stand. */
+static int read_experiments(Parser *p, int count, char **arguments)
+{
+    for (int i = 0; i < count; i++) {
+        if (arguments[i][0] != '-' && mer_experiment_is(arguments[i])) {
+            if (mer_experiment_read(&p->request->experiment, arguments[i], &p->error) != MER_OK) {
+                mer_cli_fail(&p->error);
+                return MER_EXIT_BAD;
+            }
+        }
+    }
+    return MER_EXIT_DONE;
+}
+
+/* Evaluators are named first: which flags are known depends on them. */
+static int parse_evaluators(Parser *p, int count, char **arguments)
+{
+    for (int i = 0; i < count; i++) {
+        if (mer_cli_is(arguments[i], "evaluator")) {
+            const char *value = mer_cli_value(count, arguments, &i);
+            if (value) {
+                add_axis(p, MER_AXIS_EVALUATOR, value);
+            }
+        }
+    }
+    return MER_EXIT_DONE;
+}
+
+static int parse_all(Parser *p, int count, char **arguments)
+{
+    int code = read_experiments(p, count, arguments);
+    if (code == MER_EXIT_DONE) {
+        code = parse_evaluators(p, count, arguments);
+    }
+    p->is_given[MER_AXIS_EVALUATOR] = false; /* the second pass gives them again */
+    for (int i = 0; code == MER_EXIT_DONE && i < count; i++) {
+        bool is_flag = arguments[i][0] == '-' && arguments[i][1] != '\0';
+        if (is_flag) {
+            code = parse_flag(p, count, arguments, &i);
+        } else if (!mer_experiment_is(arguments[i])) {
+            code = add_axis(p, MER_AXIS_WORKLOAD, arguments[i]);
+        }
+    }
+    return code;
+}
+
+static const char *list_arguments(int count, char **arguments, MerArena *arena)
+{
+    MerJson json = {0};
+    mer_json_array(&json, NULL);
+    for (int i = 0; i < count; i++) {
+        mer_json_text(&json, NULL, arguments[i]);
+    }
+    mer_json_end_array(&json);
+    const char *text = mer_arena_text(arena, json.text);
+    mer_json_free(&json);
+    return text;
+}
+
+/* `mercator map --resume DIR` alone: the arguments of the stopped run stand in its clock.jsonl. */
+static int recall(Parser *p)
+{
+    const char *path = mer_arena_format(p->arena, "%s/clock.jsonl", p->request->resume);
+    char *data;
+    size_t size;
+    if (mer_file_read(path, (size_t)1 << 30, p->arena, &data, &size, &p->error) != MER_OK) {
+        return mer_cli_fail(&p->error);
+    }
+    data[strcspn(data, "\n")] = '\0';
+    cJSON *line = cJSON_Parse(data);
+    const cJSON *command = cJSON_GetObjectItemCaseSensitive(line, "command");
+    int count = cJSON_GetArraySize(command);
+    char **arguments = MER_ARRAY(p->arena, char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        const char *text = cJSON_GetStringValue(cJSON_GetArrayItem(command, i));
+        arguments[i] = mer_arena_text(p->arena, text ? text : "");
+    }
+    cJSON_Delete(line);
+    if (count == 0) {
+        mer_error_set(&p->error, MER_INVALID, "%s:1: no command to resume", path);
+        return mer_cli_fail(&p->error);
+    }
+    const char *resume = p->request->resume;
+    int code = parse_all(p, count, arguments);
+    p->request->resume = resume;
+    p->request->command = list_arguments(count, arguments, p->arena);
+    return code;
+}
+
+int mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments, MerArena *arena,
+                      MerRequest *request)
+{
+    Parser parser = {.verb = verb, .request = request, .arena = arena};
+    *request = (MerRequest){.command = list_arguments(count, arguments, arena)};
+    mer_experiment_init(&request->experiment, problem, arena);
+    int code = parse_all(&parser, count, arguments);
+    if (code == MER_EXIT_DONE && request->resume && request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
+        code = recall(&parser);
+    }
+    if (code == MER_EXIT_DONE && !request->is_help && request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
+        code = mer_cli_usage(verb, "%s needs a network: a built-in model (mercator list models) or a file", verb->name);
+    }
+    return code;
+}
+
+void mer_request_help(const MerVerb *verb, const char *problem)
+{
+    const MerProblemClass *type = mer_problem_find(problem, NULL);
+    const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
+    printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
+    printf("  --platform NAME|FILE    default %s; see mercator list platforms\n", type->platform ? type->platform : "none");
+    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n", type->optimizer);
+    printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n", type->evaluator);
+    printf("  --objective NAME        default %s; a metric or an expression of metrics\n", type->objective);
+    printf("  --budget N              evaluations per task, default %lld\n", (long long)type->budget);
+    printf("  --time S                seconds per task\n");
+    printf("  --seed N                default 1\n");
+    printf("  -o DIR                  run directory, default runs/%s-<name>-<seed>\n", verb->name);
+    printf("  --resume DIR            go on where a stopped run was\n");
+    printf("  --json                  one JSON object with the summary on stdout, nothing else there\n");
+    printf("  --quiet                 no progress\n");
+    printf("  --no-report             do not write report.html\n\nfurther options:\n");
+    mer_options_help(mer_run_options, stdout);
+    if (type->options) {
+        printf("\noptions of %s:\n", type->name);
+        mer_options_help(type->options, stdout);
+    }
+    if (evaluator && evaluator->options) {
+        printf("\noptions of evaluator %s (others by --evaluator):\n", evaluator->name);
+        mer_options_help(evaluator->options, stdout);
+    }
+}
+
+void mer_request_warn(void *state, const char *text)
+{
+    const MerRequest *request = state;
+    if (!request->quiet) {
+        fprintf(stderr, "mercator: warning: %s\n", text);
+    }
+}
+
+const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec, MerArena *arena)
+{
+    if (request->resume) {
+        return request->resume;
+    }
+    if (request->directory) {
+        return request->directory;
+    }
+    const char *name = request->experiment.name ? request->experiment.name : spec->name;
+    return mer_arena_format(arena, "runs/%s-%s-%llu", spec->problem->name, name, (unsigned long long)spec->seed);
+}
+
+typedef struct Shown {
+    const MerRequest *request;
+    const MerRunSpec *spec;
+    MerProgress       progress;
+} Shown;
+
+static bool is_cancelled(void *state)
+{
+    return mer_cli_is_interrupted(state);
+}
+
+static void warn(void *state, const char *text)
+{
+    const Shown *shown = state;
+    mer_request_warn((void *)shown->request, text);
+}
+
+static void show(void *state, const MerRunProgress *now)
+{
+    Shown *shown = state;
+    char best[48];
+    char gap[48] = "";
+    char label[120];
+    char text[160];
+    mer_print_engineering(best, now->best, "");
+    if (!isnan(now->gap)) {
+        mer_print_percent(gap, now->gap);
+    }
+    snprintf(label, sizeof label, "%s %d/%d %.60s", shown->spec->problem->name, now->task + 1, now->task_count,
+             now->task_name);
+    snprintf(text, sizeof text, "best %s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap, 100 * now->infeasible);
+    mer_progress_update(&shown->progress, label, now->trials, now->budget,
+                        (double)now->trials / fmax(now->elapsed_s, 1e-9), text);
+}
+
+MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena, MerRunResult *result,
+                          MerError *error)
+{
+    Shown shown = {.request = request, .spec = spec};
+    MerRunHooks hooks = {&shown, is_cancelled, show, warn};
+    spec->command = request->command;
+    spec->resume = request->resume != NULL;
+    mer_progress_begin(&shown.progress, request->quiet ? NULL : stderr);
+    mer_cli_catch_interrupts();
+    MerStatus status = mer_run(spec, &hooks, arena, result, error);
+    mer_progress_end(&shown.progress);
+    return status;
+}

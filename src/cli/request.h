@@ -1,0 +1,29 @@
+/* The command line of a searching verb: an experiment and how to show it. */
+#ifndef MERCATOR_CLI_REQUEST_H
+#define MERCATOR_CLI_REQUEST_H
+
+#include "cli/cli.h"
+#include "run/experiment.h"
+
+typedef struct MerRequest {
+    MerExperiment experiment;
+    const char   *directory; /* -o, NULL: the default name */
+    const char   *resume;    /* directory to go on in, NULL: start anew */
+    const char   *command;   /* JSON list of the arguments, for clock.jsonl */
+    bool          json, quiet, no_report, is_help;
+} MerRequest;
+
+/* MER_EXIT_DONE, or the exit code of a message already printed. */
+int  mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments, MerArena *arena,
+                       MerRequest *request);
+void mer_request_help(const MerVerb *verb, const char *problem);
+
+/* Runs one spec with progress on stderr. `result` is filled on success. */
+MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena, MerRunResult *result,
+                          MerError *error);
+/* Warnings go to stderr, unless the request is quiet. */
+void mer_request_warn(void *state, const char *text);
+/* The run directory: -o, --resume, or runs/<verb>-<name>-<seed>. */
+const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec, MerArena *arena);
+
+#endif

@@ -1,0 +1,100 @@
+/* The searching verbs: map, and every further problem alike. */
+#include "cli/request.h"
+#include "cli/show.h"
+
+#include "report/html.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static MerStatus write_report(const char *const *directories, int count, const char *path, const char *title,
+                              MerArena *arena, MerError *error)
+{
+    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, count);
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        status = mer_report_read(directories[i], &runs[i], arena, error);
+    }
+    return status == MER_OK ? mer_report_html(runs, count, title, path, error) : status;
+}
+
+static int explain_failure(const MerRunResult *result)
+{
+    for (int t = 0; t < result->task_count; t++) {
+        const MerTaskResult *task = &result->tasks[t];
+        if (!task->point) {
+            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials\n", task->task.name,
+                    (long long)task->trials);
+            mer_show_refusals(task, stderr);
+        }
+    }
+    return MER_EXIT_BAD;
+}
+
+/* One run: its summary, table and page. */
+static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
+{
+    MerError error = {0};
+    MerRunResult result;
+    MerStatus status = mer_request_run(request, spec, arena, &result, &error);
+    const char *page = mer_arena_format(arena, "%s/report.html", spec->directory);
+    if (status == MER_OK && !request->no_report) {
+        status = write_report(&spec->directory, 1, page, NULL, arena, &error);
+    }
+    if (status != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    if (request->json) {
+        printf("%s\n", result.summary);
+    } else {
+        mer_show_result(spec, &result, arena, stdout);
+        printf("%s\n", request->no_report ? spec->directory : page);
+    }
+    if (result.total.stopped && strcmp(result.total.stopped, "interrupted") == 0) {
+        return MER_EXIT_INTERRUPTED;
+    }
+    return result.is_feasible ? MER_EXIT_DONE : explain_failure(&result);
+}
+
+/* Several runs: DIR/001, DIR/002, ... and one page that compares them. */
+static int run_many(const MerRequest *request, MerRunSpec *specs, int count, const char *root, MerArena *arena)
+{
+    MerError error = {0};
+    const char **directories = MER_ARRAY(arena, const char *, count);
+    int code = MER_EXIT_DONE;
+    for (int i = 0; i < count && code != MER_EXIT_INTERRUPTED; i++) {
+        directories[i] = specs[i].directory = mer_arena_format(arena, "%s/%03d", root, i + 1);
+        int one = run_one(request, &specs[i], arena);
+        code = one ? one : code;
+    }
+    const char *page = mer_arena_format(arena, "%s/report.html", root);
+    if (code == MER_EXIT_DONE && !request->no_report) {
+        if (write_report(directories, count, page, request->experiment.name, arena, &error) != MER_OK) {
+            return mer_cli_fail(&error);
+        }
+        fprintf(request->json ? stderr : stdout, "%s\n", page);
+    }
+    return code;
+}
+
+int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    MerRequest request;
+    MerRunSpec *specs;
+    int spec_count;
+    MerError error = {0};
+    int code = mer_request_parse(verb, verb->name, count, arguments, arena, &request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    if (request.is_help) {
+        mer_request_help(verb, verb->name);
+        return MER_EXIT_DONE;
+    }
+    if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    const char *directory = mer_request_directory(&request, &specs[0], arena);
+    specs[0].directory = directory;
+    return spec_count == 1 ? run_one(&request, &specs[0], arena) : run_many(&request, specs, spec_count, directory, arena);
+}

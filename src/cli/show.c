@@ -1,0 +1,109 @@
+/* Printing the result of a run. */
+#include "cli/show.h"
+
+#include "report/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns: what the objective is made of and what the evaluator knows, as far as it fits a screen. */
+static int choose_metrics(const MerRunResult *result, MerMetric *metrics)
+{
+    static const MerMetric wanted[] = {MER_METRIC_CYCLES,   MER_METRIC_MAKESPAN, MER_METRIC_PERIOD,
+                                       MER_METRIC_LATENCY,  MER_METRIC_ENERGY,   MER_METRIC_EDP,
+                                       MER_METRIC_ACCURACY, MER_METRIC_UTILISATION};
+    int count = 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        bool is_known = false;
+        for (int t = 0; t < result->task_count; t++) {
+            is_known = is_known || (result->tasks[t].point && !isnan(result->tasks[t].best.value[wanted[i]]));
+        }
+        if (is_known) {
+            metrics[count++] = wanted[i];
+        }
+    }
+    return count;
+}
+
+static void add_row(MerTextTable *table, const MerTaskResult *result, const MerMetric *metrics, int count)
+{
+    char bound[64];
+    mer_text_table_add(table, result->task.name);
+    mer_text_table_add_int(table, result->task.count);
+    mer_text_table_add_real(table, result->task.macs, "");
+    for (int m = 0; m < count; m++) {
+        double value = isnan(result->value) ? NAN : result->best.value[metrics[m]];
+        if (metrics[m] == MER_METRIC_UTILISATION) {
+            mer_text_table_add_percent(table, value);
+        } else {
+            mer_text_table_add_real(table, value, mer_metric_info(metrics[m])->unit);
+        }
+    }
+    mer_text_table_add_percent(table, result->gap);
+    snprintf(bound, sizeof bound, "%s%s", result->is_proven ? "proven " : "", result->bound.kind);
+    mer_text_table_add(table, bound);
+}
+
+static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
+{
+    MerMetric metrics[MER_METRIC_COUNT];
+    const char *titles[MER_METRIC_COUNT + 5] = {"task", ">count", ">MACs"};
+    int count = choose_metrics(result, metrics);
+    int columns = 3;
+    for (int m = 0; m < count; m++) {
+        titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
+    }
+    titles[columns++] = ">gap";
+    titles[columns++] = "bound";
+    MerTextTable *table = mer_text_table_new(arena, columns, titles);
+    for (int t = 0; t < result->task_count; t++) {
+        add_row(table, &result->tasks[t], metrics, count);
+    }
+    if (result->task_count > 1 || result->tasks[0].task.count > 1) {
+        MerTaskResult total = result->total;
+        total.task.name = "total";
+        add_row(table, &total, metrics, count);
+    }
+    mer_text_table_print(table, file);
+}
+
+void mer_show_refusals(const MerTaskResult *result, FILE *file)
+{
+    for (int r = 0; r < result->reason_count; r++) {
+        const MerReasonCount *reason = &result->reasons[r];
+        fprintf(file, "  %lld of %lld: %s; nearest: %s\n", (long long)reason->count, (long long)result->trials,
+                reason->class_name, reason->nearest);
+    }
+}
+
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
+{
+    const MerTaskResult *total = &result->total;
+    char value[48];
+    char gap[48];
+    bool is_metric = result->objective != MER_METRIC_COUNT;
+    fprintf(file, "%s %s on %s, %s, objective %s, seed %llu%s\n\n", spec->problem->name, spec->name,
+            spec->platform ? spec->platform->name : "none", spec->optimizer->name, result->objective_text,
+            (unsigned long long)spec->seed,
+            spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
+    show_table(result, arena, file);
+    if (result->task_count == 1 && result->tasks[0].text) {
+        fprintf(file, "\n%s", result->tasks[0].text);
+    }
+    mer_print_engineering(value, total->value, is_metric ? mer_metric_info(result->objective)->unit : "");
+    mer_print_percent(gap, total->gap);
+    if (result->is_feasible) {
+        fprintf(file, "\n%s %s", result->objective_text, value);
+        if (isnan(total->gap)) {
+            fprintf(file, ", no bound known");
+        } else {
+            fprintf(file, "%s%s", total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
+        }
+        fprintf(file, "; ");
+    } else {
+        fputc('\n', file);
+    }
+    fprintf(file, "%lld evaluations in %.2f s, %.0f %% infeasible, stopped by %s\n", (long long)total->evaluations,
+            result->wall_s, total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
+            total->stopped);
+}

@@ -1,0 +1,13 @@
+/* Results for people: tables of tasks, plans, and why nothing was found. */
+#ifndef MERCATOR_CLI_SHOW_H
+#define MERCATOR_CLI_SHOW_H
+
+#include "mercator/run.h"
+
+#include <stdio.h>
+
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file);
+/* The commonest reasons with counts and the nearest miss of each, on `file`. */
+void mer_show_refusals(const MerTaskResult *result, FILE *file);
+
+#endif

@@ -1,0 +1,58 @@
+/* What the user asked for, from the command line, an experiment file, or both: lists of inputs and
+ * plug-ins, expanded into one run per combination (formats.md section 2). */
+#ifndef MERCATOR_RUN_EXPERIMENT_H
+#define MERCATOR_RUN_EXPERIMENT_H
+
+#include "mercator/import.h"
+#include "mercator/run.h"
+
+/* Keys that may be lists, in the order of combination: the last one varies fastest. */
+#define MER_AXIS_MAP(X)                                                                            \
+    X(WORKLOAD, "workload") X(PLATFORM, "platform") X(EVALUATOR, "evaluator")                      \
+    X(OPTIMIZER, "optimizer") X(OBJECTIVE, "objective") X(SEED, "seed") X(BUDGET, "budget")
+typedef enum MerAxis {
+#define X(id, name) MER_AXIS_##id,
+    MER_AXIS_MAP(X)
+#undef X
+    MER_AXIS_COUNT
+} MerAxis;
+
+typedef struct MerAxisValues {
+    int          count, room;
+    const char **texts; /* a platform given as a map is kept as its YAML text, which starts with '{' */
+} MerAxisValues;
+
+typedef struct MerRunOptions { /* the keys that are not lists */
+    int64_t     total_budget, batch, threads;
+    double      time_s, gap;
+    int         count, log, legality;
+    const char *warm, *policy, *save_policy;
+    MerTexts    pareto, fix, dim;
+} MerRunOptions;
+
+extern const MerOption mer_run_options[];
+
+typedef struct MerExperiment {
+    MerArena     *arena;
+    const char   *name; /* of the experiment file, NULL: none */
+    const char   *file; /* where it stands, for relative paths; NULL: the command line */
+    MerReference  problem;      /* name and options */
+    MerAxisValues axes[MER_AXIS_COUNT];
+    MerRunOptions options;
+    MerReference  evaluator_options; /* keys given as flags: added to every evaluator */
+} MerExperiment;
+
+void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
+/* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
+void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
+/* `key` is a problem option, an evaluator option or one of mer_run_options. */
+MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value, MerError *error);
+/* Is this file a `mercator-experiment/1`? Cheap; false for anything else. */
+bool      mer_experiment_is(const char *path);
+MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error);
+
+/* Imports inputs, resolves plug-ins and gives one spec per combination. `warn` may be NULL. */
+MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+                                void (*warn)(void *state, const char *text), void *state, MerError *error);
+
+#endif

@@ -1,0 +1,334 @@
+/* From an experiment to runs: inputs are imported once, plug-ins resolved, options checked. */
+#include "run/experiment.h"
+
+#include "base/text.h"
+#include "mercator/registry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Expansion {
+    const MerExperiment   *experiment;
+    const MerProblemClass *problem;
+    MerArena              *arena;
+    MerImportOptions       import;
+    const MerGraph       **graphs;
+    const MerPlatform    **platforms;
+    const char           **evaluators, **optimizers, **objectives; /* texts */
+    uint64_t              *seeds;
+    int64_t               *budgets;
+    int                    counts[MER_AXIS_COUNT];
+    void (*warn)(void *state, const char *text);
+    void *warn_state;
+} Expansion;
+
+/* A file named in an experiment is looked for beside it. */
+static const char *beside(const MerExperiment *experiment, const char *name)
+{
+    const char *slash = experiment->file ? strrchr(experiment->file, '/') : NULL;
+    if (!slash || name[0] == '/') {
+        return name;
+    }
+    const char *path = mer_arena_format(experiment->arena, "%.*s/%s", (int)(slash - experiment->file),
+                                        experiment->file, name);
+    return access(path, F_OK) == 0 ? path : name;
+}
+
+static MerStatus bind_dims(Expansion *e, MerError *error)
+{
+    const MerTexts *texts = &e->experiment->options.dim;
+    MerDimBinding *dims = MER_ARRAY(e->arena, MerDimBinding, texts->count + 1);
+    for (int i = 0; i < texts->count; i++) {
+        const char *equals = strrchr(texts->values[i], '=');
+        if (!equals || equals == texts->values[i] || !mer_parse_int(equals + 1, &dims[i].size) || dims[i].size < 1) {
+            return mer_error_set(error, MER_INVALID, "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
+                                 texts->values[i]);
+        }
+        dims[i].name = mer_arena_text_n(e->arena, texts->values[i], (size_t)(equals - texts->values[i]));
+    }
+    e->import.dims = dims;
+    e->import.dim_count = texts->count;
+    return MER_OK;
+}
+
+static MerStatus import_workloads(Expansion *e, MerError *error)
+{
+    const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_WORKLOAD];
+    if (texts->count == 0) {
+        return mer_error_set(error, MER_INVALID, "%s needs a workload: a built-in model (mercator list models) or a file",
+                             e->problem->name);
+    }
+    MerStatus status = bind_dims(e, error);
+    e->graphs = MER_ARRAY(e->arena, const MerGraph *, texts->count);
+    for (int i = 0; status == MER_OK && i < texts->count; i++) {
+        MerGraph *graph = NULL;
+        status = mer_graph_import(beside(e->experiment, texts->texts[i]), &e->import, e->arena, &graph, error);
+        e->graphs[i] = graph;
+        for (int w = 0; status == MER_OK && e->warn && w < graph->warning_count; w++) {
+            e->warn(e->warn_state, mer_arena_format(e->arena, "%s: %s", graph->name, graph->warnings[w]));
+        }
+    }
+    e->counts[MER_AXIS_WORKLOAD] = texts->count;
+    return status;
+}
+
+static MerStatus read_platforms(Expansion *e, MerError *error)
+{
+    const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_PLATFORM];
+    int count = texts->count ? texts->count : 1;
+    MerStatus status = MER_OK;
+    e->platforms = MER_ARRAY(e->arena, const MerPlatform *, count);
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        const char *text = texts->count ? texts->texts[i] : e->problem->platform;
+        if (!text) {
+            status = mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
+        } else if (text[0] == '{') {
+            const char *name = e->experiment->file ? e->experiment->file : "platform";
+            status = mer_platform_parse(name, text, strlen(text), e->arena, &e->platforms[i], error);
+        } else {
+            status = mer_platform_read(beside(e->experiment, text), e->arena, &e->platforms[i], error);
+        }
+    }
+    e->counts[MER_AXIS_PLATFORM] = count;
+    return status;
+}
+
+static const char **texts_or(Expansion *e, MerAxis axis, const char *initial)
+{
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    e->counts[axis] = values->count ? values->count : 1;
+    const char **texts = MER_ARRAY(e->arena, const char *, e->counts[axis]);
+    for (int i = 0; i < e->counts[axis]; i++) {
+        texts[i] = values->count ? values->texts[i] : initial;
+    }
+    return texts;
+}
+
+/* "3", "1-5" (a range) or "10k": appended to `list`. */
+static MerStatus add_numbers(const char *text, const char *what, int64_t minimum, int64_t *list, int *count, int room,
+                             MerError *error)
+{
+    int64_t low;
+    const char *dash = strchr(text + (*text == '-'), '-');
+    if (dash && dash > text) {
+        char *end;
+        int64_t high = strtoll(dash + 1, &end, 10);
+        low = strtoll(text, NULL, 10);
+        if (*end == '\0' && low >= minimum && high >= low && high - low < room - *count) {
+            for (int64_t n = low; n <= high; n++) {
+                list[(*count)++] = n;
+            }
+            return MER_OK;
+        }
+    } else if (mer_parse_int(text, &low) && low >= minimum && *count < room) {
+        list[(*count)++] = low;
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID, "%s is \"%s\", expected a whole number of at least %lld", what, text,
+                         (long long)minimum);
+}
+
+static MerStatus read_numbers(Expansion *e, MerAxis axis, const char *what, int64_t minimum, int64_t initial,
+                              int64_t **numbers, MerError *error)
+{
+    enum { ROOM = 10000 };
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    *numbers = MER_ARRAY(e->arena, int64_t, ROOM);
+    int count = 0;
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < values->count; i++) {
+        char *copy = mer_arena_text(e->arena, values->texts[i]);
+        char *rest = NULL;
+        char *word = strtok_r(copy, ", ", &rest);
+        status = word ? MER_OK : add_numbers("", what, minimum, *numbers, &count, ROOM, error);
+        for (; status == MER_OK && word; word = strtok_r(NULL, ", ", &rest)) {
+            status = add_numbers(word, what, minimum, *numbers, &count, ROOM, error);
+        }
+    }
+    if (values->count == 0) {
+        (*numbers)[count++] = initial;
+    }
+    e->counts[axis] = count;
+    return status;
+}
+
+static MerStatus fill_options(const char *where, const MerOption *table, const MerPreset *presets, size_t size,
+                              const MerReference *reference, const void **options, MerArena *arena, MerError *error)
+{
+    void *filled = mer_arena_alloc(arena, size ? size : 1);
+    *options = table ? filled : NULL;
+    if (!table && reference->count == 0) {
+        return MER_OK;
+    }
+    if (!table) {
+        return mer_error_set(error, MER_INVALID, "%s %s has no options, found \"%s\"", where, reference->name,
+                             reference->keys[0]);
+    }
+    return mer_options_fill(table, presets, filled, reference, arena, error);
+}
+
+static MerStatus resolve_evaluator(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
+{
+    const MerReference *extra = &e->experiment->evaluator_options;
+    MerReference reference;
+    MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    spec->evaluator = mer_evaluator_find(reference.name, error);
+    if (!spec->evaluator) {
+        return MER_NOT_FOUND;
+    }
+    int count = reference.count + extra->count;
+    MerReference all = {reference.name, 0, MER_ARRAY(e->arena, const char *, count + 1),
+                        MER_ARRAY(e->arena, const char *, count + 1)};
+    const MerReference *parts[2] = {&reference, extra};
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i < parts[p]->count; i++) {
+            all.keys[all.count] = parts[p]->keys[i];
+            all.values[all.count++] = parts[p]->values[i];
+        }
+    }
+    return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
+                        &spec->evaluator_options, e->arena, error);
+}
+
+static MerStatus resolve_optimizer(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
+{
+    MerReference reference;
+    MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (strcmp(reference.name, "exact") == 0) {
+        if (!e->problem->exact) {
+            return mer_error_set(error, MER_UNSUPPORTED, "problem %s has no exact solver yet", e->problem->name);
+        }
+        reference.name = e->problem->exact;
+    }
+    spec->optimizer = mer_optimizer_find(reference.name, error);
+    return spec->optimizer ? fill_options("optimizer", spec->optimizer->options, spec->optimizer->presets,
+                                          spec->optimizer->options_size, &reference, &spec->optimizer_options,
+                                          e->arena, error)
+                           : MER_NOT_FOUND;
+}
+
+static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *error)
+{
+    if (texts->count > MER_MAX_PARETO || texts->count == 1) {
+        return mer_error_set(error, MER_INVALID, "--pareto has %d metrics, expected 2 .. %d", texts->count,
+                             MER_MAX_PARETO);
+    }
+    for (int i = 0; i < texts->count; i++) {
+        spec->pareto[i] = mer_metric_find(texts->values[i]);
+        if (spec->pareto[i] == MER_METRIC_COUNT || !(spec->evaluator->metrics >> spec->pareto[i] & 1)) {
+            return mer_error_set(error, MER_INVALID, "--pareto: evaluator %s gives no metric \"%s\"",
+                                 spec->evaluator->name, texts->values[i]);
+        }
+    }
+    spec->pareto_count = texts->count;
+    return MER_OK;
+}
+
+static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *arena, MerError *error)
+{
+    MerFixedKnob *fixed = MER_ARRAY(arena, MerFixedKnob, texts->count + 1);
+    for (int i = 0; i < texts->count; i++) {
+        const char *equals = strrchr(texts->values[i], '=');
+        if (!equals || !mer_parse_real(equals + 1, &fixed[i].value)) {
+            return mer_error_set(error, MER_INVALID, "--fix is \"%s\", expected KNOB=VALUE", texts->values[i]);
+        }
+        fixed[i].name = mer_arena_text_n(arena, texts->values[i], (size_t)(equals - texts->values[i]));
+    }
+    spec->fixed = fixed;
+    spec->fixed_count = texts->count;
+    return MER_OK;
+}
+
+static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerError *error)
+{
+    const MerRunOptions *options = &e->experiment->options;
+    bool has_budget = e->experiment->axes[MER_AXIS_BUDGET].count > 0;
+    bool is_timed = options->time_s > 0 && !has_budget;
+    *spec = (MerRunSpec){
+        .name = e->graphs[at[MER_AXIS_WORKLOAD]]->name,
+        .problem = e->problem,
+        .graph = e->graphs[at[MER_AXIS_WORKLOAD]],
+        .platform = e->platforms[at[MER_AXIS_PLATFORM]],
+        .objective = e->objectives[at[MER_AXIS_OBJECTIVE]],
+        .seed = e->seeds[at[MER_AXIS_SEED]],
+        .budget = is_timed || (options->total_budget > 0 && !has_budget) ? 0 : e->budgets[at[MER_AXIS_BUDGET]],
+        .total_budget = options->total_budget,
+        .time_s = options->time_s,
+        .gap = options->gap,
+        .count_distinct = options->count == 1,
+        .log = (MerLogMode)options->log,
+        .warm = options->warm,
+        .policy = options->policy,
+        .save_policy = options->save_policy,
+        .learned_legality = options->legality == 1,
+        .batch = (int)options->batch,
+        .threads = (int)options->threads,
+    };
+    MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,
+                                    &e->experiment->problem, &spec->problem_options, e->arena, error);
+    if (status == MER_OK) {
+        status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
+    }
+    if (status == MER_OK) {
+        status = resolve_optimizer(e, e->optimizers[at[MER_AXIS_OPTIMIZER]], spec, error);
+    }
+    if (status == MER_OK) {
+        status = take_pareto(&options->pareto, spec, error);
+    }
+    return status == MER_OK ? take_fixed(&options->fix, spec, e->arena, error) : status;
+}
+
+static MerStatus gather(Expansion *e, MerError *error)
+{
+    int64_t *seeds = NULL;
+    MerStatus status = import_workloads(e, error);
+    if (status == MER_OK) {
+        status = read_platforms(e, error);
+    }
+    e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, e->problem->evaluator);
+    e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, e->problem->optimizer);
+    e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, e->problem->objective);
+    if (status == MER_OK) {
+        status = read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error);
+    }
+    if (status == MER_OK) {
+        status = read_numbers(e, MER_AXIS_BUDGET, "budget", 1, e->problem->budget, &e->budgets, error);
+    }
+    e->seeds = (uint64_t *)seeds;
+    return status;
+}
+
+MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+                                void (*warn)(void *state, const char *text), void *state, MerError *error)
+{
+    Expansion e = {.experiment = experiment, .arena = experiment->arena, .warn = warn, .warn_state = state};
+    e.problem = mer_problem_find(experiment->problem.name, error);
+    MerStatus status = e.problem ? gather(&e, error) : MER_NOT_FOUND;
+    int64_t total = 1;
+    for (int axis = 0; status == MER_OK && axis < MER_AXIS_COUNT; axis++) {
+        total *= e.counts[axis];
+        if (total > 100000) {
+            return mer_error_set(error, MER_INVALID, "the experiment has more than 100000 runs");
+        }
+    }
+    *count = 0;
+    *specs = status == MER_OK ? MER_ARRAY(e.arena, MerRunSpec, total) : NULL;
+    for (int64_t r = 0; status == MER_OK && r < total; r++) {
+        int at[MER_AXIS_COUNT];
+        int64_t rest = r;
+        for (int axis = MER_AXIS_COUNT - 1; axis >= 0; axis--) {
+            at[axis] = (int)(rest % e.counts[axis]);
+            rest /= e.counts[axis];
+        }
+        status = make_spec(&e, at, &(*specs)[(*count)++], error);
+    }
+    return status;
+}

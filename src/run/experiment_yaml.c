@@ -1,0 +1,209 @@
+/* Experiment files: `mercator-experiment/1`. */
+#include "run/experiment.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const axis_names[MER_AXIS_COUNT] = {
+#define X(id, name) name,
+    MER_AXIS_MAP(X)
+#undef X
+};
+
+bool mer_experiment_is(const char *path)
+{
+    char head[4096];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return false;
+    }
+    size_t size = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    head[size] = '\0';
+    return strstr(head, "mercator-experiment/") != NULL;
+}
+
+/* May it stand in a flow collection without quotes? Then it keeps its type. */
+static bool is_plain(const MerYaml *node)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
+    return !node->quoted && node->text[0] && node->text[strspn(node->text, safe)] == '\0';
+}
+
+/* A node as one line of flow YAML. */
+static void write_flow(const MerYaml *node, const char *key, MerJson *json)
+{
+    if (node->kind == MER_YAML_MAP) {
+        mer_json_object(json, key);
+        for (int i = 0; i < node->count; i++) {
+            write_flow(node->items[i], node->keys[i], json);
+        }
+        mer_json_end_object(json);
+    } else if (node->kind == MER_YAML_LIST) {
+        mer_json_array(json, key);
+        for (int i = 0; i < node->count; i++) {
+            write_flow(node->items[i], NULL, json);
+        }
+        mer_json_end_array(json);
+    } else if (is_plain(node)) {
+        mer_json_raw(json, key, node->text);
+    } else {
+        mer_json_text(json, key, node->text);
+    }
+}
+
+static const char *flow_text(const MerYaml *node, MerArena *arena)
+{
+    MerJson json = {0};
+    write_flow(node, NULL, &json);
+    const char *text = mer_arena_text(arena, json.text);
+    mer_json_free(&json);
+    return text;
+}
+
+static MerStatus option_text(const MerYaml *node, const char **text, MerArena *arena, MerError *error)
+{
+    if (node->kind == MER_YAML_SCALAR) {
+        *text = node->text;
+        return MER_OK;
+    }
+    MerStatus status = mer_yaml_check_kind(node, MER_YAML_LIST, error);
+    const char *list = "";
+    for (int i = 0; status == MER_OK && i < node->count; i++) {
+        status = mer_yaml_check_kind(node->items[i], MER_YAML_SCALAR, error);
+        if (status == MER_OK) {
+            list = mer_arena_format(arena, "%s%s%s", list, i ? "," : "", node->items[i]->text);
+        }
+    }
+    *text = mer_arena_format(arena, "[%s]", list);
+    return status;
+}
+
+/* {name: gamma, population: 50} -> gamma:population=50 */
+static MerStatus reference_text(MerYaml *node, const char **text, MerArena *arena, MerError *error)
+{
+    if (node->kind == MER_YAML_SCALAR) {
+        *text = node->text;
+        return MER_OK;
+    }
+    MerYaml *name;
+    MerStatus status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
+    if (status == MER_OK) {
+        status = mer_yaml_need(node, "name", &name, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_text(name, text, error);
+    }
+    int written = 0;
+    for (int i = 0; status == MER_OK && i < node->count; i++) {
+        const char *value;
+        if (strcmp(node->keys[i], "name") == 0) {
+            continue;
+        }
+        status = option_text(node->items[i], &value, arena, error);
+        if (status == MER_OK) {
+            *text = mer_arena_format(arena, "%s%c%s=%s", *text, written++ ? ',' : ':', node->keys[i], value);
+        }
+    }
+    return status;
+}
+
+static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
+{
+    const char *text = NULL;
+    bool is_inline = axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP;
+    MerStatus status = MER_OK;
+    if (is_inline) {
+        text = flow_text(node, experiment->arena);
+    } else {
+        status = reference_text(node, &text, experiment->arena, error);
+    }
+    if (status == MER_OK) {
+        mer_experiment_add(experiment, axis, text, false);
+    }
+    return status;
+}
+
+static MerStatus read_axis(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
+{
+    if (node->kind != MER_YAML_LIST) {
+        return add_value(experiment, axis, node, error);
+    }
+    MerStatus status = node->count > 0 ? MER_OK : mer_yaml_expected(node, error, "at least one value");
+    for (int i = 0; status == MER_OK && i < node->count; i++) {
+        status = add_value(experiment, axis, node->items[i], error);
+    }
+    return status;
+}
+
+static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(root, "problem");
+    const char *text;
+    if (!node) {
+        return MER_OK;
+    }
+    MerStatus status = reference_text(node, &text, experiment->arena, error);
+    MerReference reference;
+    if (status == MER_OK) {
+        status = mer_reference_parse(text, &reference, experiment->arena, error);
+    }
+    if (status == MER_OK && !mer_name_equal(reference.name, experiment->problem.name)) {
+        status = mer_yaml_expected(node, error, "%s, the verb", experiment->problem.name);
+    }
+    for (int i = 0; status == MER_OK && i < reference.count; i++) {
+        status = mer_experiment_set(experiment, reference.keys[i], reference.values[i], error);
+    }
+    return status;
+}
+
+static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError *error)
+{
+    MerStatus status = MER_OK;
+    for (const MerOption *option = mer_run_options; status == MER_OK && option->name; option++) {
+        MerYaml *node = mer_yaml_get(root, option->name);
+        const char *text;
+        if (!node) {
+            continue;
+        }
+        status = option_text(node, &text, experiment->arena, error);
+        if (status == MER_OK) {
+            char where[300];
+            snprintf(where, sizeof where, "%s:%d:%d", node->file, node->line, node->column);
+            status = mer_options_set(mer_run_options, &experiment->options, where, option->name, text,
+                                     experiment->arena, error);
+        }
+    }
+    return status;
+}
+
+MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error)
+{
+    MerYaml *root;
+    MerStatus status = mer_yaml_read(path, experiment->arena, &root, error);
+    if (status == MER_OK) {
+        status = mer_yaml_check_kind(root, MER_YAML_MAP, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_format(root, "experiment", 1, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_get_text(root, "name", &experiment->name, error);
+    }
+    for (int axis = 0; status == MER_OK && axis < MER_AXIS_COUNT; axis++) {
+        MerYaml *node = mer_yaml_get(root, axis_names[axis]);
+        status = node ? read_axis(experiment, (MerAxis)axis, node, error) : MER_OK;
+    }
+    if (status == MER_OK) {
+        status = read_problem(experiment, root, error);
+    }
+    if (status == MER_OK) {
+        status = read_options(experiment, root, error);
+    }
+    experiment->file = mer_arena_text(experiment->arena, path);
+    return status == MER_OK ? mer_yaml_finish(root, error) : status;
+}

@@ -1,0 +1,78 @@
+/* Pricing one given plan: what `mercator evaluate` does. */
+#include "run/internal.h"
+
+#include "base/yaml.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Details { /* notes of an evaluator gathered into one JSON object */
+    MerJson json;
+} Details;
+
+static void gather(void *state, const char *name, const char *value)
+{
+    Details *details = state;
+    mer_json_raw(&details->json, name, value);
+}
+
+static MerStatus price(MerRunState *run, MerRunTask *task, const MerYaml *body, const char **detail, MerError *error)
+{
+    MerTaskResult *result = task->result;
+    const MerProblemClass *type = task->problem.type;
+    if (!type->read_plan) {
+        return mer_error_set(error, MER_UNSUPPORTED, "plans of problem %s cannot be read back", type->name);
+    }
+    MerStatus status = type->read_plan(&task->problem, body, &result->plan, run->arena, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    MerCall call = {.scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
+    task->evaluator.type->evaluate(task->evaluator.state, &result->plan, &call, &result->best);
+    result->score = mer_objective_score(&run->objective, &result->best);
+    result->trials = result->evaluations = 1;
+    result->stopped = "finished";
+    if (result->best.feasible) {
+        result->point = task->best_point;
+        result->value = mer_objective_value(&run->objective, result->best.value);
+        result->gap = mer_objective_gap(&run->objective, result->value, result->bound.value);
+        result->is_proven = result->gap <= 1e-12;
+    } else {
+        result->infeasible = 1;
+    }
+    if (type->print_plan) {
+        result->text = type->print_plan(&task->problem, &result->plan, run->arena);
+    }
+    if (detail && task->evaluator.type->detail && result->best.feasible) {
+        Details details = {0};
+        MerNotes notes = {.state = &details, .note = gather};
+        mer_json_object(&details.json, NULL);
+        task->evaluator.type->detail(task->evaluator.state, &result->plan, &notes);
+        mer_json_end_object(&details.json);
+        *detail = mer_arena_text(run->arena, details.json.text);
+        mer_json_free(&details.json);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, MerArena *arena,
+                       MerTaskResult *result, const char **detail, MerError *error)
+{
+    MerRunResult whole = {0};
+    MerRunState run = {.spec = spec, .arena = arena, .result = &whole, .error = error};
+    const char *objective = spec->objective ? spec->objective : spec->problem->objective;
+    MerStatus status = mer_objective_parse(objective, &run.objective, arena, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    MerRunTask task = {.result = result};
+    *result = (MerTaskResult){0};
+    run.tasks = &task;
+    run.task_count = 1;
+    status = mer_run_open_task(&run, &task, what, error);
+    if (status == MER_OK) {
+        status = price(&run, &task, body, detail, error);
+    }
+    mer_run_close_tasks(&run);
+    return status;
+}
