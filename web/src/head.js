@@ -131,7 +131,7 @@ function bestCard(run) {
           "data-testid": `best-${name}`,
           "data-value": value,
         },
-        `${unitOf(name) === "1" || unitOf(name) === "" ? `${name} ` : ""}${text(value, unitOf(name))}`,
+        `${["1", "share", ""].includes(unitOf(name)) ? `${name} ` : ""}${text(value, unitOf(name))}`,
       ),
     ]),
   );

@@ -34,7 +34,10 @@ export function setMetrics(table) {
   metrics = table ?? {};
 }
 
-export const unitOf = (metric) => metrics[metric]?.unit ?? "";
+// Metrics without unit that are parts of a whole read better in percent.
+const SHARES = new Set(["utilisation", "bandwidth_use", "drop_rate", "accuracy", "test_accuracy"]);
+
+export const unitOf = (metric) => (SHARES.has(metric) ? "share" : (metrics[metric]?.unit ?? ""));
 export const helpOf = (metric) => metrics[metric]?.help ?? "";
 export const isMetric = (name) => Object.hasOwn(metrics, name);
 
@@ -59,6 +62,7 @@ function digits(value) {
 /** {number, unit}: `3.189e14` in pJ.cycle gives 318.9 and J·cycle. */
 export function split(value, unit = "") {
   if (typeof value !== "number" || !Number.isFinite(value)) return { number: "–", unit: "" };
+  if (unit === "share") return { number: digits(value * 100), unit: "%" };
   if (unit === "um2")
     return value >= 1e4
       ? { number: digits(value * 1e-6), unit: "mm²" }
@@ -96,7 +100,7 @@ export function short(value, unit = "") {
 }
 
 /** Metric names as people write them. */
-export const title = (metric) => (metric === "edp" ? "EDP" : String(metric));
+export const title = (metric) => (metric === "edp" ? "EDP" : String(metric).replaceAll("_", " "));
 
 export const metricText = (value, metric) => text(value, unitOf(metric));
 
@@ -108,7 +112,13 @@ export function full(value, unit = "") {
       ? String(value)
       : value.toLocaleString("en-US", { maximumSignificantDigits: 17 });
   const name =
-    unit === "pJ.cycle" ? "pJ·cycle" : unit === "1" ? "" : unit === "cycle" ? "cycles" : unit;
+    unit === "pJ.cycle"
+      ? "pJ·cycle"
+      : unit === "1" || unit === "share"
+        ? ""
+        : unit === "cycle"
+          ? "cycles"
+          : unit;
   return name ? `${number} ${name}` : number;
 }
 
