@@ -1,0 +1,16 @@
+/* Finding the importer for a file. The list of importers is passed in, so that this folder does not
+ * depend on the registry. */
+#ifndef MERCATOR_IMPORT_FIND_H
+#define MERCATOR_IMPORT_FIND_H
+
+#include "mercator/import.h"
+
+/* mer_graph_import with the importers of a NULL-terminated list. A name without '/' and '.' is a
+ * built-in model first; anything else, and a name that is none, is a path. */
+MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const char *name_or_path,
+                                const MerImportOptions *options, MerArena *arena, MerGraph **graph,
+                                MerError *error);
+
+extern const MerImporterClass mer_importer_onnx;
+
+#endif
