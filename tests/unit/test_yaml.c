@@ -171,9 +171,9 @@ static void empty_texts_are_refused(void **state)
 
 static void bytes_that_are_not_utf8_have_a_place(void **state)
 {
-    refuse_bytes(*state, "a: 1\nb\0: 2", 10, "f.yaml:2:2: the byte 0x00, expected UTF-8 text");
-    refuse(*state, "a: \xc3\xa9\xff", "f.yaml:1:5: the byte 0xff");
-    refuse(*state, "a: \xed\xa0\x80", "f.yaml:1:4: the byte 0xed");
+    refuse_bytes(*state, "a: 1\nb\0: 2", 10, "f.yaml:2:2: found the byte 0x00, expected UTF-8 text");
+    refuse(*state, "a: \xc3\xa9\xff", "f.yaml:1:5: found the byte 0xff");
+    refuse(*state, "a: \xed\xa0\x80", "f.yaml:1:4: found the byte 0xed");
 }
 
 static void nesting_of_ten_thousand_levels_is_refused(void **state)
@@ -188,6 +188,18 @@ static void nesting_of_ten_thousand_levels_is_refused(void **state)
     refuse_bytes(*state, block, 2 * DEPTH, "f.yaml:1:401: nested deeper than 200 levels");
     free(flow);
     free(block);
+}
+
+static void tokens_libfyaml_would_pile_up_are_refused_early(void **state)
+{
+    enum { SIZE = 20 << 20 };
+    char *text = malloc(SIZE);
+    memset(text, '[', SIZE);
+    refuse_bytes(*state, text, SIZE, "f.yaml:1:10001: nested deeper than 200 levels");
+    memset(text, ',', SIZE);
+    text[0] = '[';
+    refuse_bytes(*state, text, SIZE, "f.yaml:1:4000001: more than 4000000 values in one line");
+    free(text);
 }
 
 static void nesting_of_200_levels_is_read(void **state)
@@ -427,6 +439,7 @@ int main(void)
         TEST(empty_texts_are_refused),
         TEST(bytes_that_are_not_utf8_have_a_place),
         TEST(nesting_of_ten_thousand_levels_is_refused),
+        TEST(tokens_libfyaml_would_pile_up_are_refused_early),
         TEST(nesting_of_200_levels_is_read),
         TEST(alias_bombs_meet_the_node_limit),
         TEST(aliases_count_their_levels),
