@@ -19,8 +19,11 @@ static void kind_list(unsigned kinds, char *text, size_t room)
         }
         left--;
         size_t length = strlen(text);
-        snprintf(text + length, room - length, "%s%s", mer_platform_kind_name((MerPlatformKind)kind),
-                 left == 0 ? "" : left == 1 ? " and " : ", ");
+        snprintf(text + length, room - length, "%s%s",
+                 mer_platform_kind_name((MerPlatformKind)kind),
+                 left == 0   ? ""
+                 : left == 1 ? " and "
+                             : ", ");
     }
 }
 
@@ -29,7 +32,8 @@ MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, 
 {
     for (int i = 0; i < map->count; i++) {
         for (int j = 0; j < count; j++) {
-            if (!mer_name_equal(map->keys[i], table[j].key) || (table[j].kinds & (1u << kind)) != 0) {
+            if (!mer_name_equal(map->keys[i], table[j].key) ||
+                (table[j].kinds & (1u << kind)) != 0) {
                 continue;
             }
             MerYaml place = *map;
@@ -115,7 +119,8 @@ MerStatus mer_platform_need_count(MerYaml *map, const char *key, int *value, Mer
 
 MerStatus mer_platform_name(const MerYaml *node, const char **name, MerError *error)
 {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     MER_TRY(mer_yaml_text(node, name, error));
     if (**name == '\0' || (*name)[strspn(*name, allowed)] != '\0') {
         return mer_yaml_expected(node, error, "a name of letters, digits, '_' and '-'");

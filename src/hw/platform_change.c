@@ -76,8 +76,13 @@ static MerYaml *new_node(MerYamlKind kind, const char *change, size_t offset, co
                          MerArena *arena)
 {
     MerYaml *node = MER_NEW(arena, MerYaml);
-    *node = (MerYaml){.kind = kind, .file = change, .line = 1, .column = (int)offset + 1,
-                      .text = text, .path = "", .arena = arena};
+    *node = (MerYaml){.kind = kind,
+                      .file = change,
+                      .line = 1,
+                      .column = (int)offset + 1,
+                      .text = text,
+                      .path = "",
+                      .arena = arena};
     return node;
 }
 
@@ -123,9 +128,9 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
     char       *parts[16];
     const char *equals = strchr(change, '=');
     if (equals == NULL || strlen(change) > LONGEST_CHANGE) {
-        return mer_error_set(error, MER_INVALID,
-                             "change \"%.200s\", expected PATH=VALUE such as memories.GLB.words=16Ki",
-                             change);
+        return mer_error_set(
+            error, MER_INVALID,
+            "change \"%.200s\", expected PATH=VALUE such as memories.GLB.words=16Ki", change);
     }
     int count = split(mer_arena_text_n(arena, change, (size_t)(equals - change)), parts, 16);
     if (count < 1 || count > 16) {
@@ -136,8 +141,8 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
         MER_TRY(step(&node, parts[i], change, arena, error));
     }
     const char *last = parts[count - 1];
-    MerYaml    *value = new_node(MER_YAML_SCALAR, change, (size_t)(equals - change) + 1, equals + 1,
-                                 arena);
+    MerYaml    *value =
+        new_node(MER_YAML_SCALAR, change, (size_t)(equals - change) + 1, equals + 1, arena);
     if (node->kind != MER_YAML_MAP) {
         return fail(error, change, last, "is no key of a map");
     }

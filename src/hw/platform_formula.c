@@ -30,14 +30,17 @@ typedef struct Rule {
 
 static const Rule cost_rules[] = {
     {"pe-array", ANY_OPERATOR, {"+channels", "+columns", "+elements_per_cycle"}},
-    {"aimc", DENSE,
-     {"+rows", "+columns", "+input_block", "min_inputs", "+unroll", "mvm_ns", "weight_cycles_per_row"}},
+    {"aimc",
+     DENSE,
+     {"+rows", "+columns", "+input_block", "min_inputs", "+unroll", "mvm_ns",
+      "weight_cycles_per_row"}},
     {"simd-matmul", DENSE, {NULL}},
     {"dw-engine", DEPTHWISE, {NULL}},
     {"gap8-depthwise", DEPTHWISE, {NULL}},
     {"gap8-linear", LINEAR, {NULL}},
     /* rate_A_W: activation bits, weight bits */
-    {"mac-rate", ANY_OPERATOR,
+    {"mac-rate",
+     ANY_OPERATOR,
      {"+rate", "+rate_2_2", "+rate_2_4", "+rate_2_8", "+rate_4_2", "+rate_4_4", "+rate_4_8",
       "+rate_8_2", "+rate_8_4", "+rate_8_8"}},
     {"ne16", ANY_OPERATOR, {NULL}},
@@ -49,11 +52,12 @@ static const Rule requantise_rules[] = {
     {"scale-shift", 0, {"+scale_max", "shift_max", "+bias_bits", "bias_shift_max"}},
 };
 
-static const Rule timing_rule = {
-    "timing", 0,
-    {"load_setup", "load_row", "load_per_byte", "store_setup", "store_row", "store_per_byte",
-     "gemm_setup", "gemm_interval", "alu_setup", "alu_interval", "pad_word", "host_us",
-     "host_us_per_instruction"}};
+static const Rule timing_rule = {"timing",
+                                 0,
+                                 {"load_setup", "load_row", "load_per_byte", "store_setup",
+                                  "store_row", "store_per_byte", "gemm_setup", "gemm_interval",
+                                  "alu_setup", "alu_interval", "pad_word", "host_us",
+                                  "host_us_per_instruction"}};
 
 enum { COST_RULES = sizeof cost_rules / sizeof *cost_rules };
 enum { REQUANTISE_RULES = sizeof requantise_rules / sizeof *requantise_rules };
@@ -200,7 +204,8 @@ bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_nam
 {
     const char *formula = cost->name;
     for (int i = 0; i < cost->count; i++) {
-        if (cost->constants[i].text != NULL && strcmp(cost->constants[i].name, operator_name) == 0) {
+        if (cost->constants[i].text != NULL &&
+            strcmp(cost->constants[i].name, operator_name) == 0) {
             formula = cost->constants[i].text;
         }
     }

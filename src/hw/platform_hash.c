@@ -6,14 +6,23 @@
 
 static uint64_t hash_memory(uint64_t hash, const MerMemory *memory)
 {
-    const double numbers[] = {memory->words, memory->bytes, memory->read_words_per_cycle,
-                              memory->write_words_per_cycle, memory->bytes_per_s, memory->read_pj,
-                              memory->write_pj, memory->update_pj, memory->partition_words[0],
-                              memory->partition_words[1], memory->partition_words[2],
-                              memory->fanout.words_per_cycle, memory->fanout.latency_cycles,
-                              memory->fanout.pj_per_word};
-    const int64_t integers[] = {memory->word_bits, memory->keep, memory->bypass, memory->buffers,
-                                memory->has_partition, memory->fanout.x, memory->fanout.y};
+    const double  numbers[] = {memory->words,
+                               memory->bytes,
+                               memory->read_words_per_cycle,
+                               memory->write_words_per_cycle,
+                               memory->bytes_per_s,
+                               memory->read_pj,
+                               memory->write_pj,
+                               memory->update_pj,
+                               memory->partition_words[0],
+                               memory->partition_words[1],
+                               memory->partition_words[2],
+                               memory->fanout.words_per_cycle,
+                               memory->fanout.latency_cycles,
+                               memory->fanout.pj_per_word};
+    const int64_t integers[] = {memory->word_bits, memory->keep,          memory->bypass,
+                                memory->buffers,   memory->has_partition, memory->fanout.x,
+                                memory->fanout.y};
     hash = mer_hash_text(hash, memory->name);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         hash = mer_hash_real(hash, numbers[i]);
@@ -63,12 +72,18 @@ static uint64_t hash_choices(uint64_t hash, const MerUnit *unit)
 
 static uint64_t hash_unit(uint64_t hash, const MerUnit *unit)
 {
-    const double  numbers[] = {unit->memory_bytes, unit->mac_pj, unit->pe_memory_bytes,
-                               unit->flexible_limit_bytes, unit->static_pj_per_cycle,
-                               unit->bytes_per_s, unit->launch_us, unit->gap_us, unit->speed};
-    const int64_t integers[] = {unit->class_index, unit->lanes, unit->batch, unit->block_in,
-                                unit->block_out, unit->rows, unit->columns, unit->flexible,
-                                unit->streams};
+    const double  numbers[] = {unit->memory_bytes,
+                               unit->mac_pj,
+                               unit->pe_memory_bytes,
+                               unit->flexible_limit_bytes,
+                               unit->static_pj_per_cycle,
+                               unit->bytes_per_s,
+                               unit->launch_us,
+                               unit->gap_us,
+                               unit->speed};
+    const int64_t integers[] = {unit->class_index, unit->lanes,     unit->batch,
+                                unit->block_in,    unit->block_out, unit->rows,
+                                unit->columns,     unit->flexible,  unit->streams};
     hash = mer_hash_text(hash, unit->name);
     hash = mer_hash_text(hash, unit->class_name);
     hash = mer_hash_text(hash, unit->dataflow);

@@ -119,9 +119,9 @@ static MerStatus join(Links *links, const MerPlatform *platform, const MerLink *
         return MER_OK;
     }
     if (*joined != 0) {
-        return mer_yaml_error(map, error, "%s joins %s and %s, as links[%d] does already", map->path,
-                              platform->units[link->from].name, platform->units[link->to].name,
-                              *joined - 1);
+        return mer_yaml_error(map, error, "%s joins %s and %s, as links[%d] does already",
+                              map->path, platform->units[link->from].name,
+                              platform->units[link->to].name, *joined - 1);
     }
     if (links->count == MER_MAX_LINKS) {
         return mer_yaml_error(map, error, "%s makes more than %d links", map->path, MER_MAX_LINKS);
@@ -132,8 +132,8 @@ static MerStatus join(Links *links, const MerPlatform *platform, const MerLink *
 }
 
 static MerStatus expand(Links *links, const MerPlatform *platform, MerLink *link,
-                        const Matches *from, const Matches *to, int entry,
-                        const MerYaml *map, MerArena *arena, MerError *error)
+                        const Matches *from, const Matches *to, int entry, const MerYaml *map,
+                        MerArena *arena, MerError *error)
 {
     int before = links->count;
     for (int i = 0; i < from->count; i++) {
@@ -161,8 +161,8 @@ MerStatus mer_platform_read_links(MerPlatform *platform, MerYaml *root, MerArena
         return mer_yaml_error(list, error, "links has %d items, expected at most %d", list->count,
                               MER_MAX_UNITS);
     }
-    size_t count = (size_t)platform->unit_count;
-    Links  links = {.joined = MER_ARRAY(arena, unsigned short, count * count)};
+    size_t  count = (size_t)platform->unit_count;
+    Links   links = {.joined = MER_ARRAY(arena, unsigned short, count *count)};
     Matches from = {.units = MER_ARRAY(arena, int, count)};
     Matches to = {.units = MER_ARRAY(arena, int, count)};
     for (int i = 0; i < list->count; i++) {

@@ -8,10 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    RATED = MER_IN_PE_ARRAY | MER_IN_CORES | MER_IN_SOC,
-    SIZED = RATED | MER_IN_VTA
-};
+enum { RATED = MER_IN_PE_ARRAY | MER_IN_CORES | MER_IN_SOC, SIZED = RATED | MER_IN_VTA };
 
 static const MerKeyKinds memory_keys[] = {
     {"name", SIZED},
@@ -231,7 +228,8 @@ static MerStatus read_memory(const MerPlatform *platform, MerMemory *memory, Mer
         MER_TRY(read_contents(memory, map, platform->clock_hz, error));
     } else {
         memory->buffers = 1;
-        memory->fanout = (MerFanout){.x = 1, .y = 1, .words_per_cycle = memory->read_words_per_cycle};
+        memory->fanout =
+            (MerFanout){.x = 1, .y = 1, .words_per_cycle = memory->read_words_per_cycle};
         for (int i = 0; i < MER_TENSOR_COUNT; i++) {
             memory->partition_words[i] = INFINITY;
         }
@@ -248,11 +246,14 @@ static MerStatus check_array(const MerPlatform *platform, MerYaml *list, MerErro
     if (!isinf(outermost->words)) {
         MerYaml *size = mer_yaml_get(first, "words");
         size = size != NULL ? size : mer_yaml_get(first, "bytes");
-        return mer_yaml_expected(size, error, "no size: the outermost memory of a pe-array is unlimited");
+        return mer_yaml_expected(size, error,
+                                 "no size: the outermost memory of a pe-array is unlimited");
     }
     if (outermost->bypass != 0) {
-        return mer_yaml_error(first, error, "%s.bypass: the outermost memory of a pe-array keeps "
-                                            "every tensor", first->path);
+        return mer_yaml_error(first, error,
+                              "%s.bypass: the outermost memory of a pe-array keeps "
+                              "every tensor",
+                              first->path);
     }
     for (int i = 0; i < platform->memory_count; i++) {
         instances *= (double)platform->memories[i].fanout.x * platform->memories[i].fanout.y;
@@ -278,8 +279,10 @@ static MerStatus check_vta(const MerPlatform *platform, MerYaml *list, MerError 
         if (i >= platform->memory_count || i >= 4 ||
             strcmp(platform->memories[i].name, names[i]) != 0) {
             const MerYaml *place = i < list->count ? list->items[i] : list;
-            return mer_yaml_error(place, error, "%s is %s, expected the memories uop, inp, wgt, acc "
-                                  "of a vta, in this order", place->path,
+            return mer_yaml_error(place, error,
+                                  "%s is %s, expected the memories uop, inp, wgt, acc "
+                                  "of a vta, in this order",
+                                  place->path,
                                   i < list->count ? platform->memories[i].name : "too short");
         }
         MerYaml *map = list->items[i];
@@ -329,8 +332,8 @@ MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerAr
         return mer_yaml_error(list, error, "memories is empty, expected at least one memory");
     }
     if (list->count > MER_MAX_MEMORIES) {
-        return mer_yaml_error(list, error, "memories has %d items, expected at most %d", list->count,
-                              MER_MAX_MEMORIES);
+        return mer_yaml_error(list, error, "memories has %d items, expected at most %d",
+                              list->count, MER_MAX_MEMORIES);
     }
     MerMemory *memories = MER_ARRAY(arena, MerMemory, list->count);
     platform->memories = memories;

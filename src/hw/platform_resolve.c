@@ -36,8 +36,8 @@ void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena)
         } else if (node->kind == MER_YAML_LIST) {
             child = mer_arena_format(arena, "%s[%d]", path, i);
         } else {
-            child = mer_arena_format(arena, "%s%s%.80s", path, *path == '\0' ? "" : ".",
-                                     node->keys[i]);
+            child =
+                mer_arena_format(arena, "%s%s%.80s", path, *path == '\0' ? "" : ".", node->keys[i]);
         }
         mer_platform_set_paths(node->items[i], child, arena);
     }
@@ -197,7 +197,8 @@ static MerStatus cycle(const Chain *chain, int start, const MerYaml *place, MerA
     for (int i = start; i < chain->count; i++) {
         text = mer_arena_format(arena, "%s%s -> ", text, chain->links[i].file);
     }
-    return mer_yaml_error(place, error, "extends makes a cycle: %s%s", text, chain->links[start].file);
+    return mer_yaml_error(place, error, "extends makes a cycle: %s%s", text,
+                          chain->links[start].file);
 }
 
 static bool is_same_file(const Link *a, const Link *b)
@@ -227,7 +228,8 @@ static MerStatus push(Chain *chain, const char *file, const MerYaml *place, MerA
     return MER_OK;
 }
 
-static MerStatus check_same_kind(MerYaml *base, MerYaml *own, const char *base_file, MerError *error)
+static MerStatus check_same_kind(MerYaml *base, MerYaml *own, const char *base_file,
+                                 MerError *error)
 {
     MerYaml *base_kind = mer_yaml_get(base, "kind"), *own_kind = mer_yaml_get(own, "kind");
     if (own_kind == NULL || base_kind == NULL || base_kind->kind != MER_YAML_SCALAR ||

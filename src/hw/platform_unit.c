@@ -242,7 +242,8 @@ static MerStatus read_body(MerPlatformKind kind, MerUnit *unit, MerYaml *map, Me
 static MerStatus check_unit_keys(const MerYaml *map, MerPlatformKind kind, MerError *error)
 {
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    return mer_platform_check_keys(map, unit_keys, sizeof unit_keys / sizeof *unit_keys, kind, error);
+    return mer_platform_check_keys(map, unit_keys, sizeof unit_keys / sizeof *unit_keys, kind,
+                                   error);
 }
 
 typedef struct Classes {
@@ -270,8 +271,12 @@ static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *r
     classes->units = MER_ARRAY(arena, MerUnit, map->count);
     classes->index = MER_ARRAY(arena, int, map->count);
     for (int i = 0; i < map->count; i++) {
-        MerYaml key = {.kind = MER_YAML_SCALAR, .file = map->items[i]->file, .line = map->key_lines[i],
-                       .column = map->key_columns[i], .text = map->keys[i], .path = "classes"};
+        MerYaml key = {.kind = MER_YAML_SCALAR,
+                       .file = map->items[i]->file,
+                       .line = map->key_lines[i],
+                       .column = map->key_columns[i],
+                       .text = map->keys[i],
+                       .path = "classes"};
         MER_TRY(mer_platform_name(&key, &classes->names[i], error));
         MER_TRY(check_unit_keys(map->items[i], kind, error));
         MER_TRY(read_body(kind, &classes->units[i], map->items[i], arena, error));
@@ -281,7 +286,8 @@ static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *r
     return MER_OK;
 }
 
-static MerStatus find_class(const Classes *classes, const MerYaml *node, int *index, MerError *error)
+static MerStatus find_class(const Classes *classes, const MerYaml *node, int *index,
+                            MerError *error)
 {
     const char *name;
     MER_TRY(mer_yaml_text(node, &name, error));
@@ -312,7 +318,8 @@ static MerStatus check_class_additions(const MerYaml *map, const char *class_nam
             place.column = map->key_columns[i];
             return mer_yaml_error(&place, error,
                                   "%s.%s is beside class %s: a unit may add only memory_bytes and "
-                                  "speed to its class", map->path, map->keys[i], class_name);
+                                  "speed to its class",
+                                  map->path, map->keys[i], class_name);
         }
     }
     return MER_OK;
@@ -378,8 +385,9 @@ static MerStatus count_units(MerPlatformKind kind, MerYaml *list, int *total, Me
         return mer_yaml_error(list, error, "units is empty, expected at least one unit");
     }
     if (*total > 1 && (kind == MER_PLATFORM_PE_ARRAY || kind == MER_PLATFORM_VTA)) {
-        return mer_yaml_error(list->items[1], error, "units has %d items, expected one unit in a %s",
-                              *total, mer_platform_kind_name(kind));
+        return mer_yaml_error(list->items[1], error,
+                              "units has %d items, expected one unit in a %s", *total,
+                              mer_platform_kind_name(kind));
     }
     return MER_OK;
 }

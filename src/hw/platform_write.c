@@ -205,11 +205,12 @@ static bool is_size(double value)
 static void write_memory(const MerPlatform *platform, const MerMemory *memory, FILE *file)
 {
     Writer writer = {.file = file, .separator = ""};
-    bool   in_words = is_size(memory->words) &&
-                    memory->words * memory->word_bits / 8 == memory->bytes;
+    bool   in_words =
+        is_size(memory->words) && memory->words * memory->word_bits / 8 == memory->bytes;
     /* Evaluators of arrays count words, all others bytes. */
     if (platform->kind != MER_PLATFORM_PE_ARRAY) {
-        in_words = !is_size(memory->bytes) || memory->bytes * 8 / memory->word_bits != memory->words;
+        in_words =
+            !is_size(memory->bytes) || memory->bytes * 8 / memory->word_bits != memory->words;
     }
     fputs("  - ", file);
     open_map(&writer, NULL);
@@ -361,7 +362,8 @@ static void write_units(const MerPlatform *platform, FILE *file)
         open_map(&writer, NULL);
         if (count > 1) {
             /* "gpu0" without its index */
-            fprintf(file, "name: \"%.*s\", count: %d", (int)strlen(unit->name) - 1, unit->name, count);
+            fprintf(file, "name: \"%.*s\", count: %d", (int)strlen(unit->name) - 1, unit->name,
+                    count);
             writer.separator = ", ";
         } else {
             put_text(&writer, "name", unit->name);

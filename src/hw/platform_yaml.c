@@ -23,8 +23,9 @@ static const char *name_of_file(const char *file, MerArena *arena)
     const char *slash = strrchr(file, '/');
     const char *base = slash == NULL ? file : slash + 1;
     const char *dot = strrchr(base, '.');
-    bool        has_ending = dot != NULL && dot != base &&
-                      (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+    bool        has_ending =
+        dot != NULL && dot != base &&
+        (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
     return mer_arena_text_n(arena, base, has_ending ? (size_t)(dot - base) : strlen(base));
 }
 

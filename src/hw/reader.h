@@ -46,9 +46,12 @@ MerStatus mer_platform_finish(MerYaml *map, MerError *error);
 
 /* The _get_ forms leave *value alone when the key is absent, as those of yaml.h do. */
 MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error);
-MerStatus mer_platform_get_cost(MerYaml *map, const char *key, double *value, MerError *error); /* >= 0 */
-MerStatus mer_platform_get_size(MerYaml *map, const char *key, double *value, MerError *error); /* whole, >= 1 */
-MerStatus mer_platform_get_count(MerYaml *map, const char *key, int *value, MerError *error);   /* >= 1 */
+MerStatus mer_platform_get_cost(MerYaml *map, const char *key, double *value,
+                                MerError *error); /* >= 0 */
+MerStatus mer_platform_get_size(MerYaml *map, const char *key, double *value,
+                                MerError *error); /* whole, >= 1 */
+MerStatus mer_platform_get_count(MerYaml *map, const char *key, int *value,
+                                 MerError *error); /* >= 1 */
 MerStatus mer_platform_need_count(MerYaml *map, const char *key, int *value, MerError *error);
 /* A name others may refer to: letters, digits, '_' and '-'. */
 MerStatus mer_platform_need_name(MerYaml *map, const char **name, MerError *error);
@@ -85,6 +88,6 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
 /* Reads and checks a resolved tree. */
 MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatform **platform,
                                  MerError *error);
-uint64_t mer_platform_hash(const MerPlatform *platform);
+uint64_t  mer_platform_hash(const MerPlatform *platform);
 
 #endif

@@ -10,7 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MerArena          *arena = mer_arena_new();
     const MerPlatform *platform = NULL, *again = NULL;
     MerError           error = {0};
-    if (mer_platform_parse("fuzz.yaml", (const char *)data, size, arena, &platform, &error) == MER_OK) {
+    if (mer_platform_parse("fuzz.yaml", (const char *)data, size, arena, &platform, &error) ==
+        MER_OK) {
         char  *text = NULL;
         size_t length = 0;
         FILE  *file = open_memstream(&text, &length);

@@ -125,7 +125,8 @@ static void test_unknown_platform_suggests_the_nearest(void **state)
     assert_int_equal(mer_platform_read("no/such/file.yaml", *state, &platform, &error),
                      MER_NOT_FOUND);
     assert_string_equal(error.message, "no/such/file.yaml: no such file");
-    assert_int_equal(mer_platform_read("no/such/file.yaml", *state, &platform, NULL), MER_NOT_FOUND);
+    assert_int_equal(mer_platform_read("no/such/file.yaml", *state, &platform, NULL),
+                     MER_NOT_FOUND);
 }
 
 #define CORES "format: mercator-platform/1\nkind: cores\nclock_hz: 2G\nword_bits: 8\n"
@@ -147,8 +148,8 @@ static void test_rate_forms_agree_through_clock_and_word(void **state)
 
 static void test_read_and_write_rates_may_differ(void **state)
 {
-    const MerMemory *memory = parse(CORES "memories: [{name: D, read_bytes_per_cycle: 4}]\n" ONE_CORE,
-                                    *state)->memories;
+    const MerMemory *memory =
+        parse(CORES "memories: [{name: D, read_bytes_per_cycle: 4}]\n" ONE_CORE, *state)->memories;
     assert_true(memory->read_words_per_cycle == 4);
     assert_true(isinf(memory->write_words_per_cycle));
 }
@@ -157,7 +158,8 @@ static void test_energy_per_byte_adds_to_energy_per_word(void **state)
 {
     const MerMemory *memory =
         parse(CORES "memories: [{name: D, word_bits: 16, read_pj: 3, pj_per_byte: 0.5}]\n" ONE_CORE,
-              *state)->memories;
+              *state)
+            ->memories;
     assert_true(memory->read_pj == 4 && memory->write_pj == 1 && memory->update_pj == 1);
 }
 
@@ -174,11 +176,11 @@ static void test_defaults_of_a_core(void **state)
 
 static void test_classes_and_counts_make_units_in_order(void **state)
 {
-    const MerPlatform *platform = read_named("s5", *state);
+    const MerPlatform       *platform = read_named("s5", *state);
     static const char *const names[] = {"hb128-0", "hb128-1", "hb128-2", "lb128",
                                         "hb64-0",  "hb64-1",  "hb64-2",  "lb64"};
-    static const int indices[] = {0, 0, 0, 1, 2, 2, 2, 3};
-    int              elements = 0;
+    static const int         indices[] = {0, 0, 0, 1, 2, 2, 2, 3};
+    int                      elements = 0;
     assert_int_equal(platform->unit_count, 8);
     assert_int_equal(platform->class_count, 4);
     for (int i = 0; i < 8; i++) {
@@ -195,7 +197,8 @@ static void test_units_of_one_count_share_a_class_without_a_name(void **state)
     const MerPlatform *platform =
         parse(CORES "memories: [{name: D}]\n"
                     "units: [{name: a, count: 2, rows: 2, columns: 3, dataflow: nvdla}, "
-                    "{name: b, rows: 2, columns: 3, dataflow: nvdla}]\n", *state);
+                    "{name: b, rows: 2, columns: 3, dataflow: nvdla}]\n",
+              *state);
     assert_null(platform->units[0].class_name);
     assert_int_equal(platform->units[0].class_index, platform->units[1].class_index);
     assert_int_not_equal(platform->units[0].class_index, platform->units[2].class_index);
@@ -213,16 +216,17 @@ static void test_wildcards_join_every_pair_once(void **state)
         buses += platform->links[i].bus != NULL;
     }
     assert_int_equal(buses, 4);
-    assert_true(platform->units[0].flops_count == 1 && platform->units[0].flops[0].per_s == 15.7e12);
+    assert_true(platform->units[0].flops_count == 1 &&
+                platform->units[0].flops[0].per_s == 15.7e12);
     assert_true(platform->units[3].memory_bytes == 16.0 * 1024 * 1024 * 1024);
 }
 
 static void test_flops_by_type_and_supported_kinds(void **state)
 {
-    const MerPlatform *platform =
-        parse("format: mercator-platform/1\nkind: cluster\nroutes: store-and-forward\n"
-              "units: [{name: npu, flops: {float16: 8T, int8: 16T}, supports: [conv, batched_gemm]}]\n",
-              *state);
+    const MerPlatform *platform = parse(
+        "format: mercator-platform/1\nkind: cluster\nroutes: store-and-forward\n"
+        "units: [{name: npu, flops: {float16: 8T, int8: 16T}, supports: [conv, batched_gemm]}]\n",
+        *state);
     const MerUnit *unit = platform->units;
     assert_int_equal(unit->flops_count, 2);
     assert_string_equal(unit->flops[1].type, "int8");
@@ -272,13 +276,15 @@ static void test_vta_constants_of_the_wider_bus_are_halved(void **state)
 static void test_extends_merges_maps_and_named_lists(void **state)
 {
     assert_true(mkdir("deep", 0777) == 0 || access("deep", F_OK) == 0);
-    write_file("base.yaml", "format: mercator-platform/1\nkind: pe-array\nname: base\nsummary: old\n"
-                            "units: [{name: MAC, mac_pj: 2}]\n"
-                            "memories: [{name: DRAM, keep: [W, I, O]}, "
-                            "{name: GLB, words: 64, keep: [W], fanout: {x: 4, y: 2}}]\n");
-    write_file("deep/child.yaml", "format: mercator-platform/1\nextends: ../base.yaml\nsummary: new\n"
-                                  "memories: [{name: GLB, keep: [I, O], fanout: {x: 8}}, "
-                                  "{name: RF, words: 4}]\n");
+    write_file("base.yaml",
+               "format: mercator-platform/1\nkind: pe-array\nname: base\nsummary: old\n"
+               "units: [{name: MAC, mac_pj: 2}]\n"
+               "memories: [{name: DRAM, keep: [W, I, O]}, "
+               "{name: GLB, words: 64, keep: [W], fanout: {x: 4, y: 2}}]\n");
+    write_file("deep/child.yaml",
+               "format: mercator-platform/1\nextends: ../base.yaml\nsummary: new\n"
+               "memories: [{name: GLB, keep: [I, O], fanout: {x: 8}}, "
+               "{name: RF, words: 4}]\n");
     const MerPlatform *platform = read_named("deep/child.yaml", *state);
     assert_string_equal(platform->name, "child");
     assert_string_equal(platform->summary, "new");
@@ -299,7 +305,8 @@ static void test_extended_values_are_reported_where_they_stand(void **state)
                                    "  {name: GLB, words: -4}]\n");
     write_file("broken_child.yaml", "format: mercator-platform/1\nextends: broken_base.yaml\n"
                                     "memories: [{name: GLB, buffers: 2}]\n");
-    assert_int_equal(mer_platform_read("broken_child.yaml", *state, &platform, &error), MER_INVALID);
+    assert_int_equal(mer_platform_read("broken_child.yaml", *state, &platform, &error),
+                     MER_INVALID);
     assert_string_equal(error.message, "broken_base.yaml:5:22: memories[1].words is -4, "
                                        "expected an integer >= 1");
 }
@@ -324,7 +331,8 @@ static void test_the_kind_may_not_change(void **state)
     const char        *text = "format: mercator-platform/1\nextends: s256\nkind: cores\n";
     assert_int_equal(mer_platform_parse("t.yaml", text, strlen(text), *state, &platform, &error),
                      MER_INVALID);
-    assert_non_null(strstr(error.message, "t.yaml:3:7: kind is \"cores\", expected pe-array, the kind of"));
+    assert_non_null(
+        strstr(error.message, "t.yaml:3:7: kind is \"cores\", expected pe-array, the kind of"));
 }
 
 static void test_hash_ignores_names_and_spelling_but_not_content(void **state)
@@ -387,7 +395,8 @@ static void test_odd_names_and_texts_survive_writing(void **state)
     const MerPlatform *platform =
         parse(CORES "name: \"0\"\nsummary: \"a \\\"b\\\"\\n # c: d\"\n"
                     "memories: [{name: 1e5, words: 3, word_bits: 3}]\n"
-                    "units: [{name: yes, rows: 2, columns: 3, dataflow: nvdla}]\n", *state);
+                    "units: [{name: yes, rows: 2, columns: 3, dataflow: nvdla}]\n",
+              *state);
     const MerPlatform *copy = again(platform, *state);
     assert_int_equal(copy->hash, platform->hash);
     assert_string_equal(copy->name, "0");

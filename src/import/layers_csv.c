@@ -1,0 +1,372 @@
+/* Layer tables as CSV: GAMMA's K,C,Y,X,R,S,T, the merged tables with a column `network`, and SCALE-Sim's
+ * convolution and GEMM topologies. Y and X (IFMAP sizes) are input sizes with the padding inside:
+ * out = floor((in - filter) / stride) + 1. */
+#include "import/layer_table.h"
+#include "import/layers.h"
+
+#include "mercator/option.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_LAYERS = 1000000 };
+
+typedef enum Type { FC, CONV, DSCONV, GEMM, NGCONV, TRCONV, TYPE_COUNT } Type;
+static const char *const type_names[] = {"FC", "CONV", "DSCONV", "GEMM", "NGCONV", "TRCONV"};
+
+static MerStatus read_type(const MerLayerTable *table, Type *type)
+{
+    MerTableField field = mer_layer_table_field(table, MER_COLUMN_TYPE);
+    *type = mer_layer_table_has(table, MER_COLUMN_Y) ? CONV : GEMM;
+    if (!mer_layer_table_has(table, MER_COLUMN_TYPE)) {
+        return MER_OK;
+    }
+    /* GAMMA's T is a number: 0 FC, 1 CONV, 2 DSCONV, 3 GEMM. */
+    if (field.length == 1 && *field.text >= '0' && *field.text <= '3') {
+        *type = (Type)(*field.text - '0');
+        return MER_OK;
+    }
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        bool same = (int)strlen(type_names[i]) == field.length;
+        for (int j = 0; same && j < field.length; j++) {
+            same = toupper((unsigned char)field.text[j]) == type_names[i][j];
+        }
+        if (same) {
+            *type = (Type)i;
+            return MER_OK;
+        }
+    }
+    return mer_layer_table_fail(
+        table, field.column,
+        "the type is \"%.*s\", expected FC, CONV, DSCONV, GEMM, NGCONV, TRCONV or 0 to 3",
+        field.length < 40 ? field.length : 40, field.text);
+}
+
+/* M x Kg times Kg x N. GAMMA's own form has them in the columns K, C, Y. */
+static MerStatus read_gemm(const MerLayerTable *table, MerOp *op)
+{
+    bool           own = !mer_layer_table_has(table, MER_COLUMN_M);
+    MerTableColumn inner = own                                             ? MER_COLUMN_Y
+                           : mer_layer_table_has(table, MER_COLUMN_GEMM_K) ? MER_COLUMN_GEMM_K
+                                                                           : MER_COLUMN_K;
+    MerStatus      status =
+        mer_layer_table_size(table, own ? MER_COLUMN_K : MER_COLUMN_M, &op->dims[MER_DIM_Y]);
+    if (status == MER_OK) {
+        status =
+            mer_layer_table_size(table, own ? MER_COLUMN_C : MER_COLUMN_N, &op->dims[MER_DIM_K]);
+    }
+    return status == MER_OK ? mer_layer_table_size(table, inner, &op->dims[MER_DIM_C]) : status;
+}
+
+static MerStatus read_strides(const MerLayerTable *table, MerOp *op)
+{
+    static const MerTableColumn columns[] = {MER_COLUMN_STRIDE_Y, MER_COLUMN_STRIDE_X};
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t   stride;
+        MerStatus status = mer_layer_table_optional(
+            table, mer_layer_table_has(table, columns[axis]) ? columns[axis] : MER_COLUMN_STRIDE,
+            &stride);
+        if (status != MER_OK) {
+            return status;
+        }
+        op->stride[axis] = (int)stride;
+    }
+    return MER_OK;
+}
+
+/* Input sizes to output sizes; a transposed convolution loops over its input. */
+static MerStatus read_image(const MerLayerTable *table, MerOp *op)
+{
+    static const MerTableColumn sizes[] = {MER_COLUMN_Y, MER_COLUMN_X};
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t   size, filter = op->dims[MER_DIM_R + axis];
+        MerStatus status = mer_layer_table_size(table, sizes[axis], &size);
+        if (status != MER_OK) {
+            return status;
+        }
+        *(axis == 0 ? &op->input_rows : &op->input_columns) = size;
+        op->dims[MER_DIM_Y + axis] = op->kind == MER_OP_TRANSPOSED
+                                         ? size
+                                         : mer_layer_output_size(size, filter, op->stride[axis], 1);
+        if (op->dims[MER_DIM_Y + axis] == 0) {
+            return mer_layer_table_fail(table, mer_layer_table_field(table, sizes[axis]).column,
+                                        "%c is %lld, expected at least the filter's %lld",
+                                        axis == 0 ? 'Y' : 'X', (long long)size, (long long)filter);
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus read_convolution(const MerLayerTable *table, Type type, MerOp *op)
+{
+    static const struct {
+        MerTableColumn column;
+        int            dim;
+    } needed[] = {{MER_COLUMN_C, MER_DIM_C}, {MER_COLUMN_R, MER_DIM_R}, {MER_COLUMN_S, MER_DIM_S}};
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < 3; i++) {
+        status = mer_layer_table_size(table, needed[i].column, &op->dims[needed[i].dim]);
+    }
+    if (status == MER_OK && type != DSCONV) {
+        status = mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]);
+    }
+    if (status == MER_OK && type == NGCONV) {
+        status = mer_layer_table_size(table, MER_COLUMN_G, &op->dims[MER_DIM_G]);
+    }
+    /* In a table with GEMM columns N may be the batch. */
+    if (status == MER_OK) {
+        status = mer_layer_table_optional(table, MER_COLUMN_N, &op->dims[MER_DIM_N]);
+    }
+    if (status == MER_OK) {
+        status = read_strides(table, op);
+    }
+    return status == MER_OK ? read_image(table, op) : status;
+}
+
+/* A fully connected layer whose window columns are empty or 1. */
+static bool is_flat(const MerLayerTable *table)
+{
+    static const MerTableColumn columns[] = {MER_COLUMN_Y, MER_COLUMN_X, MER_COLUMN_R,
+                                             MER_COLUMN_S};
+    for (int i = 0; i < 4; i++) {
+        MerTableField field = mer_layer_table_field(table, columns[i]);
+        if (field.length > 1 || (field.length == 1 && *field.text != '1')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static MerStatus read_layer(const MerLayerTable *table, Type type, MerOp *op)
+{
+    static const MerOpKind kinds[] = {MER_OP_GEMM, MER_OP_CONV, MER_OP_DEPTHWISE,
+                                      MER_OP_GEMM, MER_OP_CONV, MER_OP_TRANSPOSED};
+    op->kind = kinds[type];
+    if (type == GEMM) {
+        return read_gemm(table, op);
+    }
+    if (!mer_layer_table_has(table, MER_COLUMN_Y)) {
+        return mer_layer_table_fail(
+            table, mer_layer_table_field(table, MER_COLUMN_TYPE).column,
+            "the type is %s, expected GEMM in a table without the columns C, Y, X, R, S",
+            type_names[type]);
+    }
+    if (type == FC && is_flat(table)) {
+        MerStatus status = mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]);
+        return status == MER_OK ? mer_layer_table_size(table, MER_COLUMN_C, &op->dims[MER_DIM_C])
+                                : status;
+    }
+    op->kind = type == FC ? MER_OP_CONV : op->kind;
+    return read_convolution(table, type, op);
+}
+
+static MerStatus check_length(const MerLayerTable *table)
+{
+    if (table->field_count > table->header_count) {
+        return mer_layer_table_fail(table, table->fields[table->header_count].column,
+                                    "the line has %d fields, expected at most the %d of the header",
+                                    table->field_count, table->header_count);
+    }
+    return MER_OK;
+}
+
+/* The names of the column `network`, in the order of the file. */
+typedef struct Names {
+    int          count, room;
+    const char **list;
+} Names;
+
+static void add_name(Names *names, const MerTableField *field, MerArena *arena)
+{
+    for (int i = names->count - 1; i >= 0; i--) {
+        if ((int)strlen(names->list[i]) == field->length &&
+            memcmp(names->list[i], field->text, (size_t)field->length) == 0) {
+            return;
+        }
+    }
+    if (names->count == names->room) {
+        int          room = names->room == 0 ? 16 : 2 * names->room;
+        const char **list = MER_ARRAY(arena, const char *, room);
+        for (int i = 0; i < names->count; i++) {
+            list[i] = names->list[i];
+        }
+        names->list = list;
+        names->room = room;
+    }
+    names->list[names->count++] = mer_arena_text_n(arena, field->text, (size_t)field->length);
+}
+
+enum { MAX_NETWORKS = 1000 };
+
+static MerStatus list_networks(const MerLayerTable *start, Names *names, MerArena *arena)
+{
+    MerLayerTable table = *start;
+    MerStatus     status;
+    *names = (Names){0};
+    while (mer_layer_table_next(&table, &status)) {
+        MerTableField field = mer_layer_table_field(&table, MER_COLUMN_NETWORK);
+        add_name(names, &field, arena);
+        if (names->count > MAX_NETWORKS) {
+            return mer_layer_table_fail(&table, field.column, "more than %d networks in one file",
+                                        MAX_NETWORKS);
+        }
+    }
+    return status;
+}
+
+static MerStatus several(const MerImportFile *file, const Names *names, const char *select,
+                         MerError *error)
+{
+    char   list[400] = "";
+    size_t length = 0;
+    for (int i = 0; i < names->count && length < sizeof list; i++) {
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
+                                   names->list[i]);
+    }
+    if (select == NULL) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s holds %d networks, expected one to be selected: %s", file->path,
+                             names->count, list);
+    }
+    const char *near = mer_name_nearest(select, names->list, names->count);
+    if (near != NULL) {
+        return mer_error_set(error, MER_NOT_FOUND,
+                             "%s has no network \"%.80s\", did you mean \"%s\"", file->path, select,
+                             near);
+    }
+    return mer_error_set(error, MER_NOT_FOUND, "%s has no network \"%.80s\", only %s", file->path,
+                         select, list);
+}
+
+/* The network to read, NULL in a table that names none. */
+static MerStatus choose_network(const MerLayerTable *table, const char *select, MerArena *arena,
+                                const char **chosen)
+{
+    Names names;
+    *chosen = NULL;
+    if (!mer_layer_table_has(table, MER_COLUMN_NETWORK)) {
+        if (select == NULL || mer_name_equal(select, table->file->name)) {
+            return MER_OK;
+        }
+        return mer_error_set(table->error, MER_NOT_FOUND,
+                             "%s has no network \"%.80s\": it holds one network without a name",
+                             table->file->path, select);
+    }
+    MerStatus status = list_networks(table, &names, arena);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (names.count == 1 && select == NULL) {
+        *chosen = names.list[0];
+        return MER_OK;
+    }
+    for (int i = 0; select != NULL && i < names.count; i++) {
+        if (mer_name_equal(names.list[i], select)) {
+            *chosen = names.list[i];
+            return MER_OK;
+        }
+    }
+    return names.count == 0 ? MER_OK : several(table->file, &names, select, table->error);
+}
+
+static bool is_of_network(const MerLayerTable *table, const char *network)
+{
+    MerTableField field = mer_layer_table_field(table, MER_COLUMN_NETWORK);
+    return network == NULL || ((int)strlen(network) == field.length &&
+                               memcmp(network, field.text, (size_t)field.length) == 0);
+}
+
+static void warn(MerGraph *graph, const MerLayerTable *table, bool has_groups)
+{
+    if (!mer_layer_table_has(table, MER_COLUMN_STRIDE) &&
+        !mer_layer_table_has(table, MER_COLUMN_STRIDE_Y) &&
+        mer_layer_table_has(table, MER_COLUMN_Y)) {
+        mer_graph_warn(graph, "the table has no stride: strided layers count as stride 1");
+    }
+    if (has_groups) {
+        mer_graph_warn(graph,
+                       "NGCONV: K and C are taken as channels of one group, as MAESTRO does");
+    }
+}
+
+static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph *graph)
+{
+    MerStatus status;
+    bool      has_groups = false;
+    while (mer_layer_table_next(table, &status)) {
+        Type  type;
+        MerOp op = mer_op_make(NULL, NULL, MER_OP_CONV);
+        if (!is_of_network(table, network)) {
+            continue;
+        }
+        if ((status = check_length(table)) != MER_OK ||
+            (status = read_type(table, &type)) != MER_OK ||
+            (status = read_layer(table, type, &op)) != MER_OK) {
+            return status;
+        }
+        if (graph->op_count == MAX_LAYERS) {
+            return mer_layer_table_fail(table, 1, "more than %d layers in one network", MAX_LAYERS);
+        }
+        op.source = type_names[type];
+        op.name = mer_layer_table_field(table, MER_COLUMN_LAYER).length > 0
+                      ? mer_layer_table_text(table, MER_COLUMN_LAYER)
+                      : mer_arena_format(graph->arena, "layer%d", graph->op_count + 1);
+        mer_layer_add(graph, &op);
+        has_groups |= type == NGCONV;
+    }
+    warn(graph, table, has_groups);
+    return status;
+}
+
+static bool probe(const MerImportFile *file)
+{
+    MerLayerTable table;
+    bool          found;
+    mer_layer_table_open(&table, file);
+    return mer_layer_table_header(&table, &found) == MER_OK && found;
+}
+
+static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error)
+{
+    MerLayerTable table;
+    bool          found;
+    const char   *network, *select = options != NULL ? options->select : NULL;
+    mer_layer_table_open(&table, file);
+    table.error = error;
+    table.arena = arena;
+    MerStatus status = mer_layer_table_header(&table, &found);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (!found) {
+        return mer_layer_table_fail(
+            &table, 1,
+            "the header is none of a layer table, expected the columns K,C,Y,X,R,S,T "
+            "or those of a SCALE-Sim topology, or M,N,K");
+    }
+    status = choose_network(&table, select, arena, &network);
+    if (status != MER_OK) {
+        return status;
+    }
+    MerGraph *result = mer_graph_new(network != NULL ? network : file->name, arena);
+    result->format = mer_importer_layers_csv.name;
+    status = read_layers(&table, network, result);
+    if (status == MER_OK && result->op_count == 0) {
+        status = mer_layer_table_fail(&table, 1, "the table ends without a layer");
+    }
+    if (status == MER_OK) {
+        status = mer_graph_finish(result, error);
+    }
+    *graph = result;
+    return status;
+}
+
+const MerImporterClass mer_importer_layers_csv = {
+    .name = "layers-csv",
+    .summary = "layer tables: GAMMA, SCALE-Sim convolutions and GEMMs, merged tables",
+    .endings = "csv",
+    .probe = probe,
+    .read = read,
+};

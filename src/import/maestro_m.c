@@ -1,0 +1,302 @@
+/* MAESTRO networks (`Network N { Layer L { Type, Stride, Dimensions, Dataflow } }`). Sizes Y and X are
+ * input sizes with the padding inside, Y' and X' output sizes. Dataflows are checked and left out. */
+#include "import/layers.h"
+#include "import/maestro_text.h"
+
+#include "mercator/option.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum Type { CONV, DSCONV, NGCONV, TRCONV, FC, GEMM, BMM, TYPE_COUNT } Type;
+
+static const struct {
+    const char *name;
+    MerOpKind   kind;
+} types[] = {
+    {"CONV", MER_OP_CONV},         {"DSCONV", MER_OP_DEPTHWISE}, {"NGCONV", MER_OP_CONV},
+    {"TRCONV", MER_OP_TRANSPOSED}, {"FC", MER_OP_CONV},          {"GEMM", MER_OP_GEMM},
+    {"BMM", MER_OP_BATCHED_GEMM},
+};
+
+typedef struct Reader {
+    const char            *path;
+    const MerMaestroLayer *layer;
+    MerError              *error;
+} Reader;
+
+static MerStatus fail(const Reader *reader, MerMaestroPlace place, const char *what,
+                      const char *found)
+{
+    return mer_error_set(reader->error, MER_INVALID, "%s:%d:%d: layer %.60s: %s%.60s", reader->path,
+                         place.line, place.column, reader->layer->name, what, found);
+}
+
+static const MerMaestroSize *find(const Reader *reader, const char *name)
+{
+    return mer_maestro_find(reader->layer->dims, reader->layer->dim_count, name);
+}
+
+static MerStatus need(const Reader *reader, const char *name, int64_t *value)
+{
+    const MerMaestroSize *size = find(reader, name);
+    if (size == NULL) {
+        return fail(reader, reader->layer->place, "Dimensions lack ", name);
+    }
+    *value = size->value;
+    return MER_OK;
+}
+
+static void take(const Reader *reader, const char *name, int64_t *value)
+{
+    const MerMaestroSize *size = find(reader, name);
+    *value = size != NULL ? size->value : *value;
+}
+
+static MerStatus read_type(const Reader *reader, Type *type)
+{
+    static const char *const others[] = {"LSTM", "POOL", "RESIDUAL_IDENTITY"};
+    const MerMaestroLayer   *layer = reader->layer;
+    *type = CONV; /* MAESTRO's default */
+    for (int i = 0; *layer->type != '\0' && i < TYPE_COUNT; i++) {
+        if (strcmp(layer->type, types[i].name) == 0) {
+            *type = (Type)i;
+            return MER_OK;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(layer->type, others[i]) == 0) {
+            return mer_error_set(reader->error, MER_UNSUPPORTED,
+                                 "%s:%d:%d: layer %.60s: type %s has no meaning in MAESTRO's model",
+                                 reader->path, layer->type_place.line, layer->type_place.column,
+                                 layer->name, layer->type);
+        }
+    }
+    if (*layer->type == '\0') {
+        return MER_OK;
+    }
+    return fail(reader, layer->type_place,
+                "expected the type CONV, DSCONV, NGCONV, TRCONV, FC, GEMM or BMM, found ",
+                layer->type);
+}
+
+static void read_strides(const Reader *reader, MerOp *op)
+{
+    static const char *const names[] = {"Y", "X"};
+    for (int axis = 0; axis < 2; axis++) {
+        const MerMaestroSize *stride =
+            mer_maestro_find(reader->layer->strides, reader->layer->stride_count, names[axis]);
+        op->stride[axis] = stride != NULL ? (int)stride->value : 1;
+    }
+}
+
+/* Rows or columns: from Y' if it is given, else from Y. */
+static MerStatus read_axis(const Reader *reader, int axis, MerOp *op)
+{
+    static const char *const inputs[] = {"Y", "X"}, *const outputs[] = {"Y'", "X'"};
+    const MerMaestroSize *input = find(reader, inputs[axis]), *output = find(reader, outputs[axis]);
+    int64_t               filter = op->dims[MER_DIM_R + axis], *size = &op->dims[MER_DIM_Y + axis];
+    bool                  is_transposed = op->kind == MER_OP_TRANSPOSED;
+    if (input != NULL) {
+        *(axis == 0 ? &op->input_rows : &op->input_columns) = input->value;
+    }
+    if (input == NULL && (output == NULL || is_transposed)) {
+        return fail(reader, reader->layer->place, "Dimensions lack ", inputs[axis]);
+    }
+    if (is_transposed) {
+        *size = input->value;
+    } else if (output != NULL) {
+        *size = output->value;
+    } else {
+        *size = mer_layer_output_size(input->value, filter, op->stride[axis], 1);
+    }
+    if (*size == 0) {
+        char text[40];
+        snprintf(text, sizeof text, "%lld", (long long)input->value);
+        return fail(reader, input->place, "the filter is larger than the input's size ", text);
+    }
+    return MER_OK;
+}
+
+static MerStatus read_convolution(const Reader *reader, Type type, MerOp *op)
+{
+    MerStatus status = need(reader, "C", &op->dims[MER_DIM_C]);
+    if (status == MER_OK && type != DSCONV) {
+        status = need(reader, "K", &op->dims[MER_DIM_K]);
+    }
+    if (status == MER_OK && type == NGCONV) {
+        status = need(reader, "G", &op->dims[MER_DIM_G]);
+    }
+    take(reader, "N", &op->dims[MER_DIM_N]);
+    take(reader, "R", &op->dims[MER_DIM_R]);
+    take(reader, "S", &op->dims[MER_DIM_S]);
+    read_strides(reader, op);
+    for (int axis = 0; status == MER_OK && axis < 2; axis++) {
+        status = read_axis(reader, axis, op);
+    }
+    return status;
+}
+
+/* M x K times K x N, B times over in a BMM. */
+static MerStatus read_product(const Reader *reader, Type type, MerOp *op)
+{
+    MerStatus status = need(reader, "M", &op->dims[MER_DIM_Y]);
+    if (status == MER_OK) {
+        status = need(reader, "N", &op->dims[MER_DIM_K]);
+    }
+    if (status == MER_OK) {
+        status = need(reader, "K", &op->dims[MER_DIM_C]);
+    }
+    return status == MER_OK && type == BMM ? need(reader, "B", &op->dims[MER_DIM_G]) : status;
+}
+
+static MerStatus check_names(const Reader *reader, Type type)
+{
+    static const char *const window[] = {"N", "G", "K", "C", "R", "S", "Y", "X", "Y'", "X'"};
+    static const char *const product[] = {"B", "M", "N", "K"};
+    bool                     is_product = type == GEMM || type == BMM;
+    const char *const       *names = is_product ? product : window;
+    for (int i = 0; i < reader->layer->dim_count; i++) {
+        bool found = false;
+        for (int j = 0; j < (is_product ? 4 : 10); j++) {
+            found |= strcmp(reader->layer->dims[i].name, names[j]) == 0;
+        }
+        if (!found) {
+            return fail(reader, reader->layer->dims[i].place,
+                        is_product ? "expected a size B, M, N or K, found "
+                                   : "expected a size N, G, K, C, R, S, Y, X, Y' or X', found ",
+                        reader->layer->dims[i].name);
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus read_layer(const Reader *reader, MerGraph *graph)
+{
+    Type      type;
+    MerOp     op = mer_op_make(reader->layer->name, NULL, MER_OP_CONV);
+    MerStatus status = read_type(reader, &type);
+    if (status == MER_OK) {
+        status = check_names(reader, type);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    op.kind = types[type].kind;
+    op.source = types[type].name;
+    if (type == FC && find(reader, "Y") == NULL && find(reader, "Y'") == NULL) {
+        op.kind = MER_OP_GEMM;
+        status = need(reader, "K", &op.dims[MER_DIM_K]);
+        status = status == MER_OK ? need(reader, "C", &op.dims[MER_DIM_C]) : status;
+        take(reader, "N", &op.dims[MER_DIM_Y]);
+    } else {
+        status = type == GEMM || type == BMM ? read_product(reader, type, &op)
+                                             : read_convolution(reader, type, &op);
+    }
+    if (status == MER_OK) {
+        mer_layer_add(graph, &op);
+        if (type == NGCONV) {
+            mer_graph_warn(graph,
+                           "NGCONV: K and C are taken as channels of one group, as MAESTRO does");
+        }
+    }
+    return status;
+}
+
+static MerStatus choose(const MerMaestroFile *parsed, const MerImportFile *file, const char *select,
+                        MerArena *arena, const MerMaestroNetwork **network, MerError *error)
+{
+    if (parsed->network_count == 0) {
+        return mer_error_set(error, MER_INVALID, "%s:1:1: the file has no Network", file->path);
+    }
+    *network = &parsed->networks[0];
+    if (select == NULL && parsed->network_count == 1) {
+        return MER_OK;
+    }
+    char         list[300] = "";
+    size_t       length = 0;
+    const char **names = MER_ARRAY(arena, const char *, parsed->network_count);
+    for (int i = 0; i < parsed->network_count; i++) {
+        names[i] = parsed->networks[i].name;
+        if (select != NULL && mer_name_equal(names[i], select)) {
+            *network = &parsed->networks[i];
+            return MER_OK;
+        }
+        if (length < sizeof list) {
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                       i > 0 ? ", " : "", names[i]);
+        }
+    }
+    if (select == NULL) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s holds %d networks, expected one to be selected: %s", file->path,
+                             parsed->network_count, list);
+    }
+    const char *near = mer_name_nearest(select, names, parsed->network_count);
+    return mer_error_set(error, MER_NOT_FOUND, "%s has no network \"%.80s\", %s%s", file->path,
+                         select, near != NULL ? "did you mean " : "only ",
+                         near != NULL ? near : list);
+}
+
+/* The first word of the file, comments skipped, is one that only `.m` files start with. */
+static bool probe(const MerImportFile *file)
+{
+    static const char *const words[] = {"Network", "Constant", "Accelerator"};
+    const char              *c = file->data, *end = file->data + file->size;
+    while (c < end &&
+           (isspace((unsigned char)*c) || (end - c >= 2 && c[0] == '/' && c[1] == '/'))) {
+        const char *newline = *c == '/' ? memchr(c, '\n', (size_t)(end - c)) : c;
+        if (newline == NULL) {
+            return false;
+        }
+        c = newline + 1;
+    }
+    for (int i = 0; i < 3; i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(end - c) > length && memcmp(c, words[i], length) == 0 &&
+            isspace((unsigned char)c[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error)
+{
+    MerMaestroFile           parsed;
+    const MerMaestroNetwork *network = NULL;
+    MerStatus status = mer_maestro_parse(file->path, file->data, file->size, arena, &parsed, error);
+    if (status == MER_OK) {
+        status =
+            choose(&parsed, file, options != NULL ? options->select : NULL, arena, &network, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    MerGraph *result = mer_graph_new(network->name, arena);
+    result->format = mer_importer_maestro.name;
+    for (int i = 0; status == MER_OK && i < network->layer_count; i++) {
+        Reader reader = {.path = file->path, .layer = &network->layers[i], .error = error};
+        status = read_layer(&reader, result);
+    }
+    if (status == MER_OK && result->op_count == 0) {
+        status =
+            mer_error_set(error, MER_INVALID, "%s:%d:%d: network %.60s has no layers", file->path,
+                          network->place.line, network->place.column, network->name);
+    }
+    if (status == MER_OK) {
+        status = mer_graph_finish(result, error);
+    }
+    *graph = result;
+    return status;
+}
+
+const MerImporterClass mer_importer_maestro = {
+    .name = "maestro",
+    .summary = "MAESTRO networks (.m); Dataflow blocks are checked and left out",
+    .endings = "m",
+    .probe = probe,
+    .read = read,
+};
