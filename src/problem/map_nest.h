@@ -19,6 +19,14 @@ typedef struct MerNestSlot {
     MerNestPlace place;
 } MerNestSlot;
 
+/* What the user fixed (dataflow presets, Timeloop constraints). All zero: nothing. */
+typedef struct MerNestConstraints {
+    int exact[MER_NEST_LEVELS][3][MER_DIM_COUNT]; /* [level][place][dim]: this factor; 0: free */
+    int most[MER_NEST_LEVELS][3][MER_DIM_COUNT];  /* at most this factor; 0: no limit */
+    int inner_count[MER_NEST_LEVELS];             /* loops whose place is fixed, ... */
+    int inner[MER_NEST_LEVELS][MER_DIM_COUNT];    /* ... innermost first */
+} MerNestConstraints;
+
 typedef struct MerNestSpace {
     const MerOp  *op;
     MerLayerShape shape;
@@ -31,12 +39,17 @@ typedef struct MerNestSpace {
     int           dim[MER_NEST_PRIMES], prime[MER_NEST_PRIMES]; /* primes genome, per knob */
     int           order_knob[MER_NEST_LEVELS][MER_DIM_COUNT];   /* -1: no knob */
     int           bypass_knob[MER_NEST_LEVELS][MER_TENSOR_COUNT];
+    MerNestConstraints constraints;
 } MerNestSpace;
 
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                               MerNestGenome genome, MerSpace *space, MerArena *arena, MerError *error);
 void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena);
 bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space, MerIndex *point);
+
+/* Does a plan obey the constraints? If not, the reason goes into `reason`. */
+bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan, const MerLayerShape *shape,
+                     char *reason, size_t size);
 
 /* An empty plan: every trip count 1, dims in order, everything kept. */
 void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, MerArena *arena);
