@@ -1,27 +1,13 @@
 /* Operators and directive plans in the terms of the data-centric model, and its counts as JSON. */
 #include "cost/datacentric_plan.h"
 
+#include "problem/directive_format.h"
+
 #include <stdio.h>
-
-/* Padded input size along one axis: as the operator says, if that gives its output size. */
-static int64_t input_size(const MerOp *op, int axis, bool exact)
-{
-    int64_t outputs = op->dims[axis == 0 ? MER_DIM_Y : MER_DIM_X];
-    int64_t taps = op->dims[axis == 0 ? MER_DIM_R : MER_DIM_S];
-    int64_t image = axis == 0 ? op->input_rows : op->input_columns;
-    int64_t padded = image + op->pad[axis] + op->pad[axis + 2];
-
-    if (op->kind == MER_OP_TRANSPOSED)
-        return outputs + taps - 1;
-    if (!exact && image > 0 && op->dilation[axis] == 1 && padded >= taps &&
-        (padded - taps) / op->stride[axis] + 1 == outputs)
-        return padded;
-    return (outputs - 1) * op->stride[axis] + taps;
-}
 
 static void fill_convolution(const MerOp *op, bool exact, MerDatacentricLayer *layer)
 {
-    bool transposed = op->kind == MER_OP_TRANSPOSED;
+    bool strided = op->kind != MER_OP_TRANSPOSED || !exact;
 
     layer->dims[MER_DATACENTRIC_N] = op->dims[MER_DIM_N];
     layer->dims[MER_DATACENTRIC_G] = op->dims[MER_DIM_G];
@@ -29,10 +15,10 @@ static void fill_convolution(const MerOp *op, bool exact, MerDatacentricLayer *l
     layer->dims[MER_DATACENTRIC_C] = op->dims[MER_DIM_C];
     layer->dims[MER_DATACENTRIC_R] = op->dims[MER_DIM_R];
     layer->dims[MER_DATACENTRIC_S] = op->dims[MER_DIM_S];
-    layer->dims[MER_DATACENTRIC_Y] = input_size(op, 0, exact);
-    layer->dims[MER_DATACENTRIC_X] = input_size(op, 1, exact);
-    layer->stride_y = transposed ? 1 : op->stride[0];
-    layer->stride_x = transposed ? 1 : op->stride[1];
+    layer->dims[MER_DATACENTRIC_Y] = mer_directives_input_size(op, 0, exact);
+    layer->dims[MER_DATACENTRIC_X] = mer_directives_input_size(op, 1, exact);
+    layer->stride_y = strided ? op->stride[0] : 1;
+    layer->stride_x = strided ? op->stride[1] : 1;
 }
 
 MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer, MerError *error)

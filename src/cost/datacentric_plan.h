@@ -8,7 +8,8 @@
 #include "mercator/plan.h"
 
 /* The layer an operator is priced as. A grouped convolution and a batched GEMM become NGCONV, a
- * transposed convolution a CONV whose output is the operator's input image (the same loops).
+ * transposed convolution a CONV: exactly, one whose output is the operator's input image (the same
+ * loops); else one on that image, as MAESTRO reads TRCONV.
  * Dilated filters count their taps; the rows they skip are taken as if they were close together.
  * `exact`: rows and columns of the padded input that no output reads are left out. */
 MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer, MerError *error);

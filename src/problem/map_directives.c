@@ -490,7 +490,7 @@ static void encode_gamma(const MerDirectiveSpace *space, const MerDirectivePlan 
         for (int i = 0; i < space->dim_count; i++) {
             int knob = space->tile[l][i], limit = outer ? outer->tile[i] : space->limit[i];
 
-            if (space->space.knobs[knob].choices > 1)
+            if (!is_filter(space->dims[i]) || choices[l].parallel == i)
                 point[knob] = unscaled(space, knob, choices[l].tile[i], limit);
             point[space->rank[l][choices[l].order[i]]] = i;
         }
