@@ -46,8 +46,10 @@ static const char *const rate_keys[3][3] = {
 static MerStatus given_twice(const MerYaml *first, const MerYaml *second, const char *what,
                              MerError *error)
 {
-    return mer_yaml_error(second, error, "%s repeats %s (line %d): give %s once", second->path,
-                          first->path, first->line, what);
+    bool is_elsewhere = strcmp(first->file, second->file) != 0;
+    return mer_yaml_error(second, error, "%s repeats %s (line %d%s%s): give %s once", second->path,
+                          first->path, first->line, is_elsewhere ? " of " : "",
+                          is_elsewhere ? first->file : "", what);
 }
 
 /* One rate in words per cycle; *given is the node that said it, NULL if none did. */

@@ -146,7 +146,8 @@ MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatfo
                             .clock_hz = NAN,
                             .calibrated = true,
                             .reference = -1};
-    MER_TRY(mer_yaml_format(root, "platform", 1, error));
+    /* Both were seen to when the tree was resolved. */
+    mer_yaml_get(root, "format");
     mer_yaml_get(root, "extends");
     MER_TRY(read_kind(result, root, error));
     MER_TRY(read_common(result, root, error));

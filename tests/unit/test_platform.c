@@ -1,5 +1,6 @@
 /* Platform files: what is read, what extends and changes do, and that the resolved form reads back. */
 #include "base/text.h"
+#include "hw/platform_node.h"
 #include "mercator/platform.h"
 
 #include <math.h>
@@ -324,6 +325,62 @@ static void test_a_cycle_of_extends_is_printed(void **state)
                         "./third.yaml -> first.yaml");
 }
 
+static void test_a_map_in_another_file_may_be_a_platform(void **state)
+{
+    const char *text =
+        "platform: {extends: edge, memories: [{name: L1, words: 1Ki}]}\nother: s256\n";
+    const MerPlatform *platform = NULL;
+    MerYaml           *root = NULL;
+    MerError           error = {0};
+    assert_int_equal(mer_yaml_parse("e.yaml", text, strlen(text), *state, &root, NULL), MER_OK);
+    if (mer_platform_read_node(mer_yaml_get(root, "platform"), *state, &platform, &error) !=
+        MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_string_equal(platform->name, "edge");
+    assert_true(platform->memories[2].words == 1024 && platform->memories[1].words == 65536);
+    assert_int_equal(mer_platform_read_node(mer_yaml_get(root, "other"), *state, &platform, NULL),
+                     MER_OK);
+    assert_string_equal(platform->name, "s256");
+}
+
+static void test_a_size_in_another_unit_does_not_replace_the_base(void **state)
+{
+    const MerPlatform *platform = NULL;
+    MerError           error = {0};
+    const char        *text =
+        "format: mercator-platform/1\nextends: edge\nmemories: [{name: L1, bytes: 8}]\n";
+    assert_int_equal(mer_platform_parse("t.yaml", text, strlen(text), *state, &platform, &error),
+                     MER_INVALID);
+    assert_non_null(strstr(error.message,
+                           "t.yaml:3:30: memories[2].bytes repeats memories[2].words "
+                           "(line 11 of "));
+}
+
+/* The text between the fences, as platform files; the first shows only root keys. */
+static void test_the_examples_of_the_document_are_read(void **state)
+{
+    char  *data;
+    size_t size;
+    int    count = 0;
+    assert_int_equal(mer_file_read(MERCATOR_SOURCE_DIR "/docs/platform-format.md", 1 << 20, *state,
+                                   &data, &size, NULL),
+                     MER_OK);
+    for (char *start = strstr(data, "```yaml\n"); start != NULL;
+         start = strstr(start, "```yaml\n")) {
+        start += 8;
+        char *end = strstr(start, "```");
+        assert_non_null(end);
+        *end = '\0';
+        if (strstr(start, "units:") != NULL) {
+            parse(start, *state);
+            count++;
+        }
+        start = end + 3;
+    }
+    assert_int_equal(count, MER_PLATFORM_KIND_COUNT);
+}
+
 static void test_the_kind_may_not_change(void **state)
 {
     const MerPlatform *platform = NULL;
@@ -427,6 +484,9 @@ int main(void)
         TEST(test_extends_merges_maps_and_named_lists),
         TEST(test_extended_values_are_reported_where_they_stand),
         TEST(test_a_cycle_of_extends_is_printed),
+        TEST(test_a_map_in_another_file_may_be_a_platform),
+        TEST(test_a_size_in_another_unit_does_not_replace_the_base),
+        TEST(test_the_examples_of_the_document_are_read),
         TEST(test_the_kind_may_not_change),
         TEST(test_hash_ignores_names_and_spelling_but_not_content),
         TEST(test_changes_reach_nested_and_absent_keys),
