@@ -101,7 +101,7 @@ typedef struct MerOp {
     int        *inputs, *outputs;          /* indices of values; copied by mer_graph_add_op */
     /* derived by mer_graph_finish */
     int64_t macs;       /* product of dims times repeat; 0 without MACs */
-    int64_t parameters; /* float elements of its weights; a shared weight counts at its first user */
+    int64_t parameters; /* elements of its float and 4 or 8-bit weights; a shared one counts at its first user */
     int64_t weight_bytes, input_bytes, output_bytes;
     int     layer; /* index into MerGraph.layers, -1 without MACs */
 } MerOp;
