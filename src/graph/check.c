@@ -90,7 +90,7 @@ static bool multiply_all(const MerOp *op, int64_t *product)
 static MerStatus check_value(const MerGraph *graph, int index, MerError *error)
 {
     const MerValue *value = &graph->values[index];
-    int64_t elements, bytes;
+    int64_t         elements, bytes;
     if (value->name == NULL || (int)value->type < 0 || value->type >= MER_TYPE_COUNT)
         return mer_error_set(error, MER_INVALID, "value %d has no name or no type", index);
     if (!mer_value_measure(value, &elements, &bytes))
@@ -139,8 +139,8 @@ static MerStatus check_totals(const MerGraph *graph, MerError *error)
     int64_t macs = 0;
     for (int i = 0; i < graph->op_count; i++) {
         const MerOp *op = &graph->ops[i];
-        bool has_macs = mer_op_kind_has_macs(op->kind);
-        int64_t product;
+        bool         has_macs = mer_op_kind_has_macs(op->kind);
+        int64_t      product;
         if (!multiply_all(op, &product))
             return mer_error_set(error, MER_INVALID, "the MACs of operator \"%s\" overflow",
                                  op->name);

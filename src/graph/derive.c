@@ -16,7 +16,7 @@ bool mer_value_measure(const MerValue *value, int64_t *elements, int64_t *bytes)
     if (value->rank > MER_MAX_RANK)
         return false;
     int64_t product = 1, bits;
-    bool is_empty = false;
+    bool    is_empty = false;
     for (int axis = 0; axis < value->rank; axis++) {
         if (value->dims[axis] < 0)
             return false;
@@ -30,6 +30,12 @@ bool mer_value_measure(const MerValue *value, int64_t *elements, int64_t *bytes)
     *elements = is_empty ? 0 : product;
     *bytes = is_empty ? 0 : bits / 8 + (bits % 8 != 0);
     return true;
+}
+
+bool mer_type_is_parameter(MerType type)
+{
+    bool is_integer = type == MER_TYPE_INT8 || type == MER_TYPE_UINT8 || type == MER_TYPE_INT4;
+    return is_integer || mer_type_is_float(type);
 }
 
 static MerStatus measure_values(MerGraph *graph, MerError *error)
@@ -112,7 +118,7 @@ static MerStatus sort_ops(MerGraph *graph, MerArena *scratch, MerError *error)
             before[first[i] + k] = graph->values[graph->ops[i].inputs[k]].producer;
     }
     int *order = MER_ARRAY(scratch, int, graph->op_count + 1);
-    int cycle_length;
+    int  cycle_length;
     if (!mer_order_stable(graph->op_count, first, before, order, &cycle_length)) {
         char names[350];
         mer_order_cycle_text(names, sizeof names, order, cycle_length, op_name, graph);
@@ -164,7 +170,7 @@ static bool add(int64_t *sum, int64_t value)
 static bool count_op(MerGraph *graph, int index, int *last)
 {
     MerOp *op = &graph->ops[index];
-    bool fits = true;
+    bool   fits = true;
     op->parameters = op->weight_bytes = op->input_bytes = op->output_bytes = 0;
     for (int k = 0; k < op->input_count; k++) {
         const MerValue *value = &graph->values[op->inputs[k]];
@@ -172,7 +178,7 @@ static bool count_op(MerGraph *graph, int index, int *last)
             continue;
         bool is_weight = value->role == MER_VALUE_WEIGHT;
         fits &= add(is_weight ? &op->weight_bytes : &op->input_bytes, value->bytes);
-        if (is_weight && mer_type_is_float(value->type) && value->consumers[0] == index)
+        if (is_weight && mer_type_is_parameter(value->type) && value->consumers[0] == index)
             fits &= add(&op->parameters, value->elements);
     }
     for (int k = 0; k < op->output_count; k++)
@@ -223,7 +229,7 @@ static bool has_same_loops(const MerOp *a, const MerOp *b)
 static void group_layers(MerGraph *graph, MerArena *scratch)
 {
     size_t slot_count = 16;
-    int mapped_count = 0;
+    int    mapped_count = 0;
     for (int i = 0; i < graph->op_count; i++)
         mapped_count += mer_op_kind_has_macs(graph->ops[i].kind);
     while (slot_count < 2 * (size_t)mapped_count)

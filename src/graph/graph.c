@@ -17,7 +17,7 @@ static void *grow(MerArena *arena, void *items, int count, size_t size)
     if (!is_full)
         return items;
     size_t capacity = count == 0 ? FIRST_CAPACITY : 2 * (size_t)count;
-    void *larger = mer_arena_alloc_array(arena, capacity, size);
+    void  *larger = mer_arena_alloc_array(arena, capacity, size);
     if (count > 0)
         memcpy(larger, items, (size_t)count * size);
     return larger;
@@ -59,7 +59,7 @@ MerOp mer_op_make(const char *name, const char *source, MerOpKind kind)
 /* Copies without the -1 entries that stand for absent optional inputs. */
 static int *copy_indices(MerArena *arena, const int *indices, int *count)
 {
-    int kept = 0;
+    int  kept = 0;
     int *copy = *count > 0 ? MER_ARRAY(arena, int, *count) : NULL;
     for (int i = 0; i < *count; i++) {
         if (indices[i] != -1)
@@ -84,7 +84,7 @@ int mer_graph_add_op(MerGraph *graph, const MerOp *op)
 
 void mer_graph_warn(MerGraph *graph, const char *format, ...)
 {
-    char text[600];
+    char    text[600];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -105,7 +105,7 @@ void mer_graph_warn(MerGraph *graph, const char *format, ...)
 
 static const struct {
     const char *name;
-    bool has_macs;
+    bool        has_macs;
 } op_kinds[MER_OP_KIND_COUNT] = {
 #define X(id, name, macs) {name, macs},
     MER_OP_KIND_MAP(X)
@@ -114,7 +114,7 @@ static const struct {
 
 static const struct {
     const char *name;
-    int bits;
+    int         bits;
 } types[MER_TYPE_COUNT] = {
 #define X(id, name, bits) {name, bits},
     MER_TYPE_MAP(X)

@@ -8,15 +8,15 @@
 #include <string.h>
 
 typedef struct Sorter {
-    int count;
+    int        count;
     const int *first, *before;
-    int *open;         /* per item: predecessors that are not placed yet */
-    int *reader_first; /* per item, +1: where its readers begin in `readers` */
-    int *readers;
-    int *heap; /* ready items, smallest on top */
-    int heap_count;
-    int *order;
-    int order_count;
+    int       *open;         /* per item: predecessors that are not placed yet */
+    int       *reader_first; /* per item, +1: where its readers begin in `readers` */
+    int       *readers;
+    int       *heap; /* ready items, smallest on top */
+    int        heap_count;
+    int       *order;
+    int        order_count;
 } Sorter;
 
 static bool is_sorted(int count, const int *first, const int *before)
@@ -107,7 +107,7 @@ static int find_cycle(const Sorter *sorter, MerArena *scratch)
 {
     int *step = MER_ARRAY(scratch, int, sorter->count); /* 1 + when it was visited */
     int *path = MER_ARRAY(scratch, int, sorter->count);
-    int length = 0, at = 0;
+    int  length = 0, at = 0;
     while (sorter->open[at] == 0)
         at++;
     while (step[at] == 0) {
@@ -133,14 +133,14 @@ bool mer_order_stable(int count, const int *first, const int *before, int *order
         return true;
     }
     MerArena *scratch = mer_arena_new();
-    Sorter sorter = {
-        .count = count,
-        .first = first,
-        .before = before,
-        .open = MER_ARRAY(scratch, int, count),
-        .reader_first = MER_ARRAY(scratch, int, count + 1),
-        .heap = MER_ARRAY(scratch, int, count),
-        .order = order,
+    Sorter    sorter = {
+           .count = count,
+           .first = first,
+           .before = before,
+           .open = MER_ARRAY(scratch, int, count),
+           .reader_first = MER_ARRAY(scratch, int, count + 1),
+           .heap = MER_ARRAY(scratch, int, count),
+           .order = order,
     };
     list_readers(&sorter, scratch);
     place_ready(&sorter);

@@ -182,11 +182,22 @@ static void define_outputs(OnnxNode *node)
     }
 }
 
+/* A quantised weight stays what the file stores: dequantising it is part of its user. */
+static bool is_dequantised_weight(const OnnxNode *node)
+{
+    return strcmp(node->op, "DequantizeLinear") == 0 && node->input_count >= 2 &&
+           node->inputs[0] != NULL && node->inputs[0]->role == MER_VALUE_WEIGHT &&
+           node->inputs[0]->shape.rank >= 1 && node->inputs[1] != NULL &&
+           node->inputs[1]->role == MER_VALUE_WEIGHT;
+}
+
 /* Nodes that only give a value another name at inference. */
 static bool alias(OnnxNode *node)
 {
-    bool is_dropout = strcmp(node->op, "Dropout") == 0;
-    if (node->type == NULL || (!is_dropout && strcmp(node->op, "Identity") != 0))
+    bool is_alias =
+        node->type != NULL && (strcmp(node->op, "Identity") == 0 ||
+                               strcmp(node->op, "Dropout") == 0 || is_dequantised_weight(node));
+    if (!is_alias)
         return false;
     check_input_count(node);
     if (mer_onnx_failed(node->context))
@@ -368,6 +379,8 @@ static MerStatus import_model(OnnxContext *context)
     define_inputs(context);
     mer_onnx_walk_graph(context, context->model->graph);
     mark_outputs(context);
+    if (!mer_onnx_failed(context))
+        mer_onnx_fold_weights(context);
     if (!mer_onnx_failed(context) && context->graph->op_count == 0)
         mer_onnx_fail_model(context, "the graph has no operators");
     if (mer_onnx_failed(context))

@@ -80,6 +80,12 @@ struct OnnxUnknown { /* an operator type that the table does not have */
     OnnxUnknown *next;
 };
 
+typedef struct OnnxLoopOps OnnxLoopOps;
+struct OnnxLoopOps { /* operators first .. end - 1 of the graph stand in the body of a loop */
+    int          first, end;
+    OnnxLoopOps *next;
+};
+
 typedef struct OnnxContext {
     const MerImportFile    *file;
     const MerImportOptions *options;
@@ -94,7 +100,8 @@ typedef struct OnnxContext {
     const char             *prefix; /* of names inside an inlined function or loop */
     OnnxValue    absent; /* stands for an optional input that the call of a function leaves out */
     int64_t      repeat; /* of the loop that is being inlined */
-    int          depth;
+    OnnxLoopOps *loop_ops, *last_loop_ops;
+    int          depth, loop_depth;
     int64_t      node_count, content_count;
     MerTable     functions; /* Onnx__FunctionProto by "domain name" */
     MerTable     symbols;   /* OnnxSymbol by name */
@@ -213,6 +220,9 @@ const char *mer_onnx_prefixed(OnnxContext *context, const char *name);
 
 /* onnx_control.c: If, Loop, Scan and functions; false if the node is none of them. */
 bool mer_onnx_inline(OnnxNode *node);
+
+/* onnx_weights.c: operators on constants alone become constants. */
+void mer_onnx_fold_weights(OnnxContext *context);
 
 /* onnx_shape.c: shapes and what is done with them everywhere */
 extern const OnnxShape mer_onnx_unknown_shape;

@@ -120,16 +120,33 @@ static OnnxValue *stack(OnnxNode *node, size_t output, OnnxValue *step, int64_t 
     return value;
 }
 
+/* Operators of the outermost loops, in order. */
+static void note_loop_ops(OnnxContext *context, int first)
+{
+    OnnxLoopOps *ops = MER_NEW(context->scratch, OnnxLoopOps);
+    *ops = (OnnxLoopOps){.first = first, .end = context->graph->op_count};
+    if (context->last_loop_ops != NULL)
+        context->last_loop_ops->next = ops;
+    else
+        context->loop_ops = ops;
+    context->last_loop_ops = ops;
+}
+
 /* Walks the body with its operators repeated `trips` times. */
 static OnnxValue **walk_repeated(OnnxNode *node, const Onnx__GraphProto *body, OnnxScope *scope,
                                  int64_t trips)
 {
     OnnxContext *context = node->context;
     int64_t      outer = context->repeat;
+    int          first = context->graph->op_count;
     if (__builtin_mul_overflow(outer, trips < 1 ? 1 : trips, &context->repeat))
         mer_onnx_fail(node, "the loops around the body repeat too often");
+    context->loop_depth++;
     OnnxValue **results = mer_onnx_failed(context) ? NULL : walk_body(node, body, scope);
+    context->loop_depth--;
     context->repeat = outer;
+    if (context->loop_depth == 0)
+        note_loop_ops(context, first);
     return results;
 }
 
