@@ -21,7 +21,8 @@ enum {
 static const char *const operator_names[] = {"conv", "pointwise", "linear", "depthwise"};
 enum { OPERATOR_COUNT = 4 };
 
-/* A constant is a number >= 0; a '+' before its name asks for > 0 (it divides, or counts hardware). */
+/* A constant is a number >= 0; a '+' before its name asks for > 0 (it divides, or counts
+ * hardware). */
 typedef struct Rule {
     const char *name;
     unsigned    operators;

@@ -1,6 +1,6 @@
-/* `extends`: the file it names is read first and merged below. Maps merge key by key, lists of named
- * items by `name` (new ones at the end), everything else is replaced. Nodes keep the file and line
- * they were written at, so that messages point to the right one of several files. */
+/* `extends`: the file it names is read first and merged below. Maps merge key by key, lists of
+ * named items by `name` (new ones at the end), everything else is replaced. Nodes keep the file
+ * and line they were written at, so that messages point to the right one of several files. */
 #include "hw/platform_node.h"
 #include "hw/reader.h"
 

@@ -1,4 +1,5 @@
-/* What the parts of the platform reader share: which keys belong to which kind, and small takers. */
+/* What the parts of the platform reader share: which keys belong to which kind, and small
+ * takers. */
 #ifndef MERCATOR_HW_READER_H
 #define MERCATOR_HW_READER_H
 

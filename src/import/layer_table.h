@@ -1,5 +1,6 @@
-/* Lines and fields of a layer table, columns found by the names in the header. Blank lines, lines that
- * start with '#', a mark at the start, CRLF and commas at the end of a line are tolerated. */
+/* Lines and fields of a layer table, columns found by the names in the header. Blank lines,
+ * lines that start with '#', a mark at the start, CRLF and commas at the end of a line are
+ * tolerated. */
 #ifndef MERCATOR_IMPORT_LAYER_TABLE_H
 #define MERCATOR_IMPORT_LAYER_TABLE_H
 

@@ -1,6 +1,7 @@
-/* MAESTRO's `.m` text as a tree: networks, layers with their sizes, and the directives of a Dataflow
- * block, for the reader of networks and for readers of mappings. Values are integers, names of
- * Constants (already replaced) or Sz(D). `,` `:` `;` and `->` are white space, `//` opens a comment. */
+/* MAESTRO's `.m` text as a tree: networks, layers with their sizes, and the directives of a
+ * Dataflow block, for the reader of networks and for readers of mappings. Values are integers,
+ * names of Constants (already replaced) or Sz(D). `,` `:` `;` and `->` are white space, `//`
+ * opens a comment. */
 #ifndef MERCATOR_IMPORT_MAESTRO_TEXT_H
 #define MERCATOR_IMPORT_MAESTRO_TEXT_H
 

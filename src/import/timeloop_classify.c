@@ -1,5 +1,5 @@
-/* What a Timeloop problem computes: each dimension by the data-spaces that use it, rows and columns by
- * the ranks of the input that slide. */
+/* What a Timeloop problem computes: each dimension by the data-spaces that use it, rows and
+ * columns by the ranks of the input that slide. */
 #include "import/layers.h"
 #include "import/timeloop.h"
 

@@ -194,7 +194,8 @@ static MerStatus optional_size(MerYaml *instance, const char *name, int64_t *siz
     return node != NULL ? read_size(node, size, error) : MER_OK;
 }
 
-/* Timeloop's own cnn-layer: P goes with R and Wstride, Q with S and Hstride; K in old files, M in new. */
+/* Timeloop's own cnn-layer: P goes with R and Wstride, Q with S and Hstride; K in old files, M
+ * in new. */
 static MerStatus read_cnn_layer(MerYaml *instance, MerOp *op, MerError *error)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* Any bytes as a platform file: refused with a message, or read, written and read back unchanged. */
+/* Any bytes as a platform file: refused with a message, or read, written and read back
+ * unchanged. */
 #include "mercator/platform.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Platform files: what is read, what extends and changes do, and that the resolved form reads back. */
+/* Platform files: what is read, what extends and changes do, and that the resolved form reads
+ * back. */
 #include "base/text.h"
 #include "hw/platform_node.h"
 #include "mercator/platform.h"
