@@ -12,6 +12,8 @@ static void add_slots(MerNestSpace *nest, const MerPlatform *platform)
     for (int l = 0; l < nest->level_count; l++) {
         const MerFanout *fanout = &platform->memories[nest->level_count - 1 - l].fanout;
         nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_TEMPORAL};
+        nest->fanout[l][MER_PLACE_X] = fanout->x;
+        nest->fanout[l][MER_PLACE_Y] = fanout->y;
         if (fanout->x > 1) {
             nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_X};
         }
@@ -53,6 +55,20 @@ static int divisor_at(int n, int rank)
     }
     int from_top = divisor_count(n) - 1 - rank;
     return n / divisor_at(n, from_top);
+}
+
+/* Divisors that a slot can take: an axis of a fan-out never more than it has. */
+static int choice_count(const MerNestSpace *nest, const MerNestSlot *slot, int n)
+{
+    int limit = nest->fanout[slot->level][slot->place];
+    if (slot->place == MER_PLACE_TEMPORAL || limit >= n) {
+        return divisor_count(n);
+    }
+    int count = 0;
+    for (int d = 1; d <= limit; d++) {
+        count += n % d == 0;
+    }
+    return count;
 }
 
 static int divisor_rank(int n, int divisor)
@@ -128,7 +144,7 @@ static int add_divisors(MerNestSpace *nest, const MerPlatform *platform, MerKnob
                 .level = slot->level,
                 .dim = d,
                 .op = -1,
-                .choices = divisor_count(nest->shape.size[d]),
+                .choices = choice_count(nest, slot, nest->shape.size[d]),
             };
         }
     }
@@ -247,11 +263,12 @@ static void decode_divisors(const MerNestSpace *nest, const MerIndex *point, Mer
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
         int rest = nest->shape.size[d];
-        int choices = divisor_count(rest);
         for (int s = 0; s < slots; s++, knob++) {
-            int rank = (int)((int64_t)point[knob] * divisor_count(rest) / choices);
+            const MerNestSlot *slot = &nest->slots[order[s]];
+            int choices = choice_count(nest, slot, nest->shape.size[d]);
+            int rank = (int)((int64_t)point[knob] * choice_count(nest, slot, rest) / choices);
             int factor = divisor_at(rest, rank);
-            *slot_factor(plan->levels, &nest->slots[order[s]], d) = factor;
+            *slot_factor(plan->levels, slot, d) = factor;
             rest /= factor;
         }
         plan->levels[nest->level_count - 1].temporal[d] = rest;
@@ -343,11 +360,12 @@ static bool encode_divisors(const MerNestSpace *nest, const MerNestPlan *plan, M
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
         int rest = nest->shape.size[d];
-        int choices = divisor_count(rest);
         for (int s = 0; s < slots; s++, knob++) {
-            int factor = *slot_factor(plan->levels, &nest->slots[order[s]], d);
+            const MerNestSlot *slot = &nest->slots[order[s]];
+            int choices = choice_count(nest, slot, nest->shape.size[d]);
+            int factor = *slot_factor(plan->levels, slot, d);
             if (rest % factor != 0 ||
-                !encode_rank(divisor_rank(rest, factor), divisor_count(rest), choices, &point[knob])) {
+                !encode_rank(divisor_rank(rest, factor), choice_count(nest, slot, rest), choices, &point[knob])) {
                 return false;
             }
             rest /= factor;

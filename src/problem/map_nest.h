@@ -33,6 +33,7 @@ typedef struct MerNestSpace {
     MerNestGenome genome;
     int           level_count; /* innermost first */
     unsigned      keep[MER_NEST_LEVELS], is_free[MER_NEST_LEVELS]; /* bit per tensor */
+    int           fanout[MER_NEST_LEVELS][3]; /* [level][place] */
     int           slot_count;
     MerNestSlot   slots[MER_NEST_SLOTS];
     int           factor_knobs; /* the first knobs of the space */
