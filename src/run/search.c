@@ -432,19 +432,19 @@ static const char *why_stop(Search *s)
     return mer_clock() > run->deadline ? "time" : NULL;
 }
 
-/* Prices prepared trials, logs them and tells the optimizer. */
-static MerStatus work_off(Search *s, int count, MerError *error)
+/* Prices prepared trials, logs them and tells the optimizer; `done` of them, fewer when cancelled. */
+static MerStatus work_off(Search *s, int count, int *done, MerError *error)
 {
-    int done;
+    *done = 0;
     MerStatus status = replay(s, count, error);
     if (status != MER_OK) {
         return status;
     }
     bool write_lines = s->run->log.file && is_logged(s, s->run->trials + count - 1);
     mer_batch_price(s->batch, s->trials, count, write_lines);
-    status = record(s, count, &done, error);
-    if (status == MER_OK && done > 0) {
-        s->type->tell(s->optimizer, s->told, done);
+    status = record(s, count, done, error);
+    if (status == MER_OK && *done > 0) {
+        s->type->tell(s->optimizer, s->told, *done);
         take_proof(s);
         status = mer_runlog_flush(&s->run->log, error);
     }
@@ -463,7 +463,8 @@ static MerStatus warm_up(Search *s, MerError *error)
         for (int i = 0; i < part; i++) {
             prepare_trial(s, i, s->seen + (size_t)i * (size_t)knobs, true);
         }
-        status = work_off(s, part, error);
+        int done;
+        status = work_off(s, part, &done, error);
     }
     return status;
 }
@@ -473,6 +474,7 @@ static MerStatus loop(Search *s, MerError *error)
     MerTaskResult *result = s->task->result;
     MerStatus status = MER_OK;
     while (!(result->stopped = why_stop(s))) {
+        int done = 0;
         int count = ask(s, error);
         status = count < 0 ? MER_INVALID : s->run->note_status;
         if (status == MER_OK && count == 0) {
@@ -482,9 +484,9 @@ static MerStatus loop(Search *s, MerError *error)
             break;
         }
         if (status == MER_OK) {
-            status = work_off(s, count, error);
+            status = work_off(s, count, &done, error);
         }
-        if (status == MER_OK) {
+        if (status == MER_OK && done == count) { /* a state that waits for trials cannot go on alone */
             status = mer_checkpoint_save(s->run, s->task, s->type, s->optimizer, &s->rng, s->counted, error);
         }
         if (status != MER_OK) {
