@@ -94,12 +94,14 @@ static MerYaml *copy_with_room(const MerYaml *base, const MerYaml *own, MerArena
     return merged;
 }
 
+/* An entry of the base is taken once, so that a second one of the same name stays to be refused. */
 static MerYaml *merge_maps(const MerYaml *base, MerYaml *own, MerArena *arena)
 {
     MerYaml *merged = copy_with_room(base, own, arena);
     for (int i = 0; i < own->count; i++) {
         int at = 0;
-        while (at < base->count && !mer_name_equal(base->keys[at], own->keys[i])) {
+        while (at < base->count && (merged->items[at] != base->items[at] ||
+                                    !mer_name_equal(base->keys[at], own->keys[i]))) {
             at++;
         }
         bool is_new = at == base->count;
@@ -118,7 +120,8 @@ static MerYaml *merge_lists(const MerYaml *base, MerYaml *own, MerArena *arena)
     for (int i = 0; i < own->count; i++) {
         int at = 0;
         while (at < base->count &&
-               !mer_name_equal(item_name(base->items[at]), item_name(own->items[i]))) {
+               (merged->items[at] != base->items[at] ||
+                !mer_name_equal(item_name(base->items[at]), item_name(own->items[i])))) {
             at++;
         }
         bool is_new = at == base->count;

@@ -358,6 +358,25 @@ static void test_a_size_in_another_unit_does_not_replace_the_base(void **state)
                            "(line 11 of "));
 }
 
+static void test_double_names_are_refused_in_an_extending_file_too(void **state)
+{
+    static const char *const cases[][2] = {
+        {"memories: [{name: L1, words: 8}, {name: L1, words: 9}]\n",
+         "t.yaml:3:34: memories[3].name is L1, the name of memories[2]"},
+        {"word_bits: 8\nword-bits: 9\n", "t.yaml:4:1: double key \"word-bits\", first at 3:1"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        const MerPlatform *platform = NULL;
+        MerError           error = {0};
+        char               text[200];
+        snprintf(text, sizeof text, "format: mercator-platform/1\nextends: edge\n%s", cases[i][0]);
+        assert_int_equal(
+            mer_platform_parse("t.yaml", text, strlen(text), *state, &platform, &error),
+            MER_INVALID);
+        assert_string_equal(error.message, cases[i][1]);
+    }
+}
+
 /* The text between the fences, as platform files; the first shows only root keys. */
 static void test_the_examples_of_the_document_are_read(void **state)
 {
@@ -487,6 +506,7 @@ int main(void)
         TEST(test_a_cycle_of_extends_is_printed),
         TEST(test_a_map_in_another_file_may_be_a_platform),
         TEST(test_a_size_in_another_unit_does_not_replace_the_base),
+        TEST(test_double_names_are_refused_in_an_extending_file_too),
         TEST(test_the_examples_of_the_document_are_read),
         TEST(test_the_kind_may_not_change),
         TEST(test_hash_ignores_names_and_spelling_but_not_content),
