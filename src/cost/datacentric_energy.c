@@ -149,6 +149,8 @@ static void check_strict(const MerDatacentricInput *input, MerDatacentricResult 
     if (!result->macs_exact || result->runtime_cycles <= 0)
         mer_datacentric_refuse(result, "coverage: covers %lld of %lld MACs", (long long)result->num_macs,
                                (long long)result->true_macs);
+    else if (result->tensor[OUTPUT].l1_read < result->num_macs || result->tensor[OUTPUT].l2_write < 0)
+        mer_datacentric_refuse(result, "coverage: tiles beyond the output count as negative work");
     else if (result->idle_level > 0)
         mer_datacentric_refuse(result, "coverage: level %d leaves out MACs of its tile", result->idle_level);
     else if ((double)result->runtime_cycles * lanes < (double)result->true_macs)

@@ -177,8 +177,122 @@ static void strict_never_beats_all_pes_busy(void **state)
             fail_msg("mapping %d: %lld MACs in %lld cycles on %lld PEs x %lld", number,
                      (long long)result.true_macs, (long long)result.runtime_cycles,
                      (long long)input.hardware.num_pes, (long long)input.hardware.simd_lanes);
+        /* The energy bound counts on these. */
+        for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++)
+            if (result.tensor[t].l1_read < result.true_macs || result.tensor[t].l2_read < 0 ||
+                result.tensor[t].l2_write < 0)
+                fail_msg("mapping %d: tensor %d is read %lld times for %lld MACs", number, t,
+                         (long long)result.tensor[t].l1_read, (long long)result.true_macs);
     }
     assert_true(taken > 3000);
+}
+
+static MerDatacentricHardware array_of(int64_t num_pes)
+{
+    return (MerDatacentricHardware){.num_pes = num_pes, .noc_bw = 16, .noc_latency = 1, .offchip_bw = 8,
+                                    .simd_lanes = 1, .l1_size = INT64_MAX, .l2_size = INT64_MAX,
+                                    .l1_energy = MER_DATACENTRIC_L1_ENERGY,
+                                    .l2_energy = MER_DATACENTRIC_L2_ENERGY, .mac_nj = MER_DATACENTRIC_MAC_NJ};
+}
+
+static void gemm_multicasts_its_filter_and_keeps_its_input(void **state)
+{
+    MerDatacentricMapping mapping = {.level_count = 1, .count = {3},
+                                     .directives = {{{true, false, M, 1, 1}, {false, false, N, 1, 1}, {false, false, K, 5, 5}}}};
+    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .hardware = array_of(4)};
+    MerDatacentricResult  result;
+
+    (void)state;
+    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_GEMM, .dims = {[M] = 4, [N] = 3, [K] = 5}};
+    mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+    assert_int_equal(result.status, MER_DATACENTRIC_OK);
+    assert_int_equal(result.num_macs, 60);
+    assert_int_equal(result.tensor[MER_DATACENTRIC_INPUT].l2_read, 4 * 5);
+    assert_int_equal(result.tensor[MER_DATACENTRIC_FILTER].l2_read, 3 * 5);
+    assert_int_equal(result.tensor[MER_DATACENTRIC_OUTPUT].l2_write, 4 * 3);
+    /* 25 words arrive on 16 lanes in 2 cycles, 5 MACs; then 5 MACs hide the rest, twice. */
+    assert_int_equal(result.runtime_cycles, 2 + 5 + 2 * 5);
+}
+
+static void depthwise_on_channels_computes_one_filter_per_pe(void **state)
+{
+    MerDatacentricMapping mapping = {.level_count = 1, .count = {3},
+                                     .directives = {{{true, false, C, 1, 1}, {false, true, Y, 1, 1}, {false, true, X, 1, 1}}}};
+    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .hardware = array_of(8)};
+    MerDatacentricResult  result;
+
+    (void)state;
+    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_DSCONV, .stride_y = 1, .stride_x = 1,
+                                        .dims = {[C] = 8, [K] = 1, [R] = 3, [S] = 3, [Y] = 6, [X] = 6}};
+    mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+    assert_int_equal(result.status, MER_DATACENTRIC_OK);
+    assert_int_equal(result.num_macs, 8 * 9 * 16);
+    assert_int_equal(result.tensor[MER_DATACENTRIC_FILTER].l2_read, 8 * 9);
+    assert_int_equal(result.tensor[MER_DATACENTRIC_OUTPUT].l2_write, 8 * 16);
+}
+
+static MerDatacentricStatus price_strided(int64_t filter, int64_t tile, bool exact)
+{
+    MerDatacentricMapping mapping = {.level_count = 1, .count = {3},
+                                     .directives = {{{true, false, K, 1, 1}, {false, true, Y, 1, 1}, {false, true, X, 1, 1}}}};
+    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .exact_strides = exact,
+                                   .hardware = array_of(8)};
+    MerDatacentricResult  result;
+
+    mapping.directives[0][1].size = mapping.directives[0][2].size = (tile - 1) * 2 + 1;
+    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV, .stride_y = 2, .stride_x = 2,
+                                        .dims = {[C] = 8, [K] = 8, [R] = filter, [S] = filter,
+                                                 [Y] = 11 * 2 + filter, [X] = 11 * 2 + filter}};
+    mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+    return result.status;
+}
+
+static void strided_tiles_of_many_outputs_need_exact_strides(void **state)
+{
+    (void)state;
+    for (int filter = 1; filter <= 5; filter += 2) {
+        assert_int_equal(price_strided(filter, 1, false), MER_DATACENTRIC_OK);
+        for (int tile = 1; tile <= 12; tile++)
+            assert_int_equal(price_strided(filter, tile, true), MER_DATACENTRIC_OK);
+    }
+    assert_int_equal(price_strided(3, 4, false), MER_DATACENTRIC_INFEASIBLE);
+    assert_int_equal(price_strided(1, 4, false), MER_DATACENTRIC_INFEASIBLE);
+}
+
+/* Inner tiles of 4 rows leave a rest of 1 in a tile of 9 rows, and MAESTRO takes that rest for the
+ * 3 rows of the last outer tile too. */
+static void every_level_refuses_work_left_out_inside(void **state)
+{
+    MerDatacentricMapping mapping = {.level_count = 2, .count = {2, 2}, .cluster = {4},
+                                     .directives = {{{true, false, K, 1, 1}, {false, true, Y, 9, 9}},
+                                                    {{true, false, C, 2, 2}, {false, true, Y, 4, 4}}}};
+    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .hardware = array_of(64)};
+    MerDatacentricResult  result;
+
+    (void)state;
+    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV, .stride_y = 1, .stride_x = 1,
+                                        .dims = {[C] = 8, [K] = 8, [R] = 3, [S] = 3, [Y] = 14, [X] = 14}};
+    mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+    assert_string_equal(result.reason, "");
+    input.every_level = true;
+    mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+    assert_int_equal(result.status, MER_DATACENTRIC_INFEASIBLE);
+    assert_string_equal(result.reason, "coverage: level 1 leaves out MACs of its tile");
+}
+
+static void counts_beyond_64_bits_are_refused(void **state)
+{
+    MerDatacentricMapping mapping = {.level_count = 1, .count = {1}, .directives = {{{true, false, K, 1, 1}}}};
+    MerDatacentricInput   input = {.mapping = &mapping, .hardware = array_of(8)};
+    MerDatacentricResult  result;
+
+    (void)state;
+    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV, .stride_y = 1, .stride_x = 1,
+                                        .dims = {[C] = 1 << 20, [K] = 1 << 20, [R] = 3, [S] = 3,
+                                                 [Y] = 1 << 16, [X] = 1 << 16}};
+    mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
+    assert_int_equal(result.status, MER_DATACENTRIC_INFEASIBLE);
+    assert_string_equal(result.reason, "overflow: counts could pass 2^62");
 }
 
 int main(void)
@@ -186,6 +300,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_form_equals_plain_form_on_random_mappings),
         cmocka_unit_test(strict_never_beats_all_pes_busy),
+        cmocka_unit_test(gemm_multicasts_its_filter_and_keeps_its_input),
+        cmocka_unit_test(depthwise_on_channels_computes_one_filter_per_pe),
+        cmocka_unit_test(strided_tiles_of_many_outputs_need_exact_strides),
+        cmocka_unit_test(every_level_refuses_work_left_out_inside),
+        cmocka_unit_test(counts_beyond_64_bits_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
