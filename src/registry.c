@@ -7,7 +7,8 @@
     X(map)
 
 #define EVALUATORS(X) \
-    X(loopnest)
+    X(loopnest) \
+    X(datacentric)
 
 #define OPTIMIZERS(X) \
     X(random) \

@@ -1,7 +1,10 @@
 /* Problem `map`: tile sizes, loop order and parallelism of each layer on one accelerator
  * (map.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
+#include "problem/map.h"
+
+#include "problem/directive_format.h"
 #include "problem/map_bound.h"
-#include "problem/map_nest.h"
+#include "problem/map_directives.h"
 #include "problem/nest_format.h"
 
 #include <math.h>
@@ -9,22 +12,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef enum Genome { AUTO, PRIMES, DIVISORS, TEN, GAMMA } Genome;
+
 typedef struct Options {
     int         genome;
+    int64_t     min_levels, max_levels;
+    bool        par_rs;
     const char *select;
 } Options;
 
 static const MerOption options[] = {
-    {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "primes", 0, 0, "primes|divisors",
-     "how points say tile sizes: every prime factor picks a place, or every place takes a divisor"},
+    {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "auto", 0, 0, "auto|primes|divisors|ten|gamma",
+     "how points say plans; loop nests: every prime factor picks a place (auto), or every place takes a "
+     "divisor; directives: ten knobs, or GAMMA's genome (auto)"},
+    {"min_levels", MER_OPTION_INT, offsetof(Options, min_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
+    {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
+    {"par_rs", MER_OPTION_BOOL, offsetof(Options, par_rs), "false", 0, 0, NULL,
+     "genome gamma: R and S may be spread over units too"},
     {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
      "layers to map, counted from 1: 1,3-5; or a layer's name"},
     {0}};
 
+extern const MerProblemClass mer_problem_map;
+
 typedef struct State {
-    MerNestSpace nest;
-    MerNestBound bound;
-    double       repeat;
+    MerNestSpace      nest;       /* plans of kind nest, ... */
+    MerNestBound      bound;
+    MerDirectiveSpace directives; /* ... or of kind directives */
+    double            repeat;
 } State;
 
 /* Is layer `number` (from 1), called `name`, part of "1,3-5" or "conv1,fc"? */
@@ -72,78 +87,136 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
     return MER_OK;
 }
 
-static MerStatus open_map(MerProblem *problem, MerArena *arena, MerError *error)
+static MerStatus wrong_genome(const MerProblem *problem, MerError *error)
+{
+    return mer_error_set(error, MER_INVALID, "the genome does not make plans of kind %s; leave it at auto",
+                         mer_plan_kind_name(problem->plan));
+}
+
+static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
 {
     const Options *chosen = problem->options;
     State *state = problem->state;
-    const MerOp *op = &problem->graph->ops[problem->task->op];
-    MerStatus status = mer_nest_space_open(&state->nest, op, problem->platform, (MerNestGenome)chosen->genome,
-                                           &problem->space, arena, error);
+    if (chosen->genome == TEN || chosen->genome == GAMMA) {
+        return wrong_genome(problem, error);
+    }
+    MerNestGenome genome = chosen->genome == DIVISORS ? MER_GENOME_DIVISORS : MER_GENOME_PRIMES;
+    MerStatus status =
+        mer_nest_space_open(&state->nest, op, problem->platform, genome, &problem->space, arena, error);
     if (status == MER_OK) {
         mer_nest_bound(&state->nest.shape, problem->platform, &state->bound);
-        state->repeat = (double)op->repeat;
     }
     return status;
+}
+
+static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
+{
+    const Options *chosen = problem->options;
+    State *state = problem->state;
+    if (chosen->genome == PRIMES || chosen->genome == DIVISORS) {
+        return wrong_genome(problem, error);
+    }
+    MerDirectiveOptions directive_options = {
+        .genome = chosen->genome == TEN ? MER_GENOME_TEN : MER_GENOME_GAMMA,
+        .par_rs = chosen->par_rs,
+        .min_levels = (int)chosen->min_levels,
+        .max_levels = (int)chosen->max_levels,
+    };
+    MerStatus status =
+        mer_directives_open(&state->directives, op, problem->platform, &directive_options, arena, error);
+    problem->space = state->directives.space;
+    return status;
+}
+
+static MerStatus open_map(MerProblem *problem, MerArena *arena, MerError *error)
+{
+    State *state = problem->state;
+    const MerOp *op = &problem->graph->ops[problem->task->op];
+    state->repeat = (double)op->repeat;
+    return problem->plan == MER_PLAN_NEST ? open_nest(problem, op, arena, error)
+                                          : open_directives(problem, op, arena, error);
+}
+
+const MerNestSpace *mer_map_nest_space(const MerProblem *problem)
+{
+    const State *state = problem->state;
+    return problem->type == &mer_problem_map && problem->plan == MER_PLAN_NEST ? &state->nest : NULL;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
 {
     const State *state = problem->state;
-    plan->kind = MER_PLAN_NEST;
-    mer_nest_decode(&state->nest, point, &plan->as.nest, arena);
+    plan->kind = problem->plan;
+    if (plan->kind == MER_PLAN_NEST) {
+        mer_nest_decode(&state->nest, point, &plan->as.nest, arena);
+    } else {
+        mer_directives_decode(&state->directives, point, &plan->as.directives, arena);
+    }
 }
 
 static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
 {
     const State *state = problem->state;
-    return mer_nest_encode(&state->nest, &plan->as.nest, &problem->space, point);
+    return plan->kind == MER_PLAN_NEST
+               ? mer_nest_encode(&state->nest, &plan->as.nest, &problem->space, point)
+               : mer_directives_encode(&state->directives, &plan->as.directives, point);
 }
 
-static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
+static MerBound nest_bound(const MerProblem *problem, MerMetric metric)
 {
     const State *state = problem->state;
     double cycles = state->bound.cycles * state->repeat;
     double energy = state->bound.energy * state->repeat;
     double clock = problem->platform->clock_hz;
-    *result = (MerBound){NAN, "none", ""};
     switch (metric) {
     case MER_METRIC_CYCLES:
-        *result = (MerBound){cycles, "roofline", ""};
-        break;
+        return (MerBound){cycles, "roofline", ""};
     case MER_METRIC_LATENCY:
-        *result = isnan(clock) ? *result : (MerBound){cycles / clock, "roofline", ""};
-        break;
+        return (MerBound){cycles / clock, isnan(clock) ? "none" : "roofline", ""};
     case MER_METRIC_THROUGHPUT:
-        *result = isnan(clock) ? *result
-                               : (MerBound){2 * problem->task->macs * clock / cycles, "roofline", ""};
-        break;
+        return (MerBound){2 * problem->task->macs * clock / cycles, isnan(clock) ? "none" : "roofline", ""};
     case MER_METRIC_ENERGY:
-        *result = (MerBound){energy, "traffic", ""};
-        break;
+        return (MerBound){energy, "traffic", ""};
     case MER_METRIC_EDP:
-        *result = (MerBound){energy * cycles, "traffic", ""};
-        break;
+        return (MerBound){energy * cycles, "traffic", ""};
     default:
-        break;
+        return (MerBound){NAN, "none", ""};
+    }
+}
+
+static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
+{
+    const State *state = problem->state;
+    if (problem->plan == MER_PLAN_NEST) {
+        *result = nest_bound(problem, metric);
+    } else {
+        mer_directives_bound(&state->directives, problem->platform, metric, result);
     }
 }
 
 static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
 {
-    mer_nest_write(&plan->as.nest, problem->platform, json);
+    if (plan->kind == MER_PLAN_NEST) {
+        mer_nest_write(&plan->as.nest, problem->platform, json);
+    } else {
+        mer_directives_write(&plan->as.directives, json);
+    }
 }
 
 static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena,
                            MerError *error)
 {
-    plan->kind = MER_PLAN_NEST;
-    return mer_nest_read(body, &problem->graph->ops[problem->task->op], problem->platform, &plan->as.nest, arena,
-                         error);
+    const MerOp *op = &problem->graph->ops[problem->task->op];
+    plan->kind = problem->plan;
+    return plan->kind == MER_PLAN_NEST
+               ? mer_nest_read(body, op, problem->platform, &plan->as.nest, arena, error)
+               : mer_directives_read(body, op, &plan->as.directives, arena, error);
 }
 
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
-    return mer_nest_print(&plan->as.nest, problem->platform, arena);
+    return plan->kind == MER_PLAN_NEST ? mer_nest_print(&plan->as.nest, problem->platform, arena)
+                                       : mer_directives_print(&plan->as.directives, arena);
 }
 
 const MerProblemClass mer_problem_map = {
@@ -156,7 +229,7 @@ const MerProblemClass mer_problem_map = {
     .plan_file = "mapping.yaml",
     .budget = 100000,
     .platforms = 1u << MER_PLATFORM_PE_ARRAY,
-    .plans = 1u << MER_PLAN_NEST,
+    .plans = 1u << MER_PLAN_NEST | 1u << MER_PLAN_DIRECTIVES,
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
