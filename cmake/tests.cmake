@@ -9,6 +9,8 @@ set(run_test sh "${PROJECT_SOURCE_DIR}/tests/run_test.sh")
 
 add_library(mercator-test-flags INTERFACE)
 target_include_directories(mercator-test-flags INTERFACE src tests)
+target_include_directories(mercator-test-flags SYSTEM INTERFACE
+    $<TARGET_PROPERTY:mercator-onnx-proto,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(mercator-test-flags INTERFACE
     MERCATOR_SOURCE_DIR="${PROJECT_SOURCE_DIR}" MERCATOR_SHARED_DIR="${shared_dir}")
 target_link_libraries(mercator-test-flags INTERFACE
