@@ -2,6 +2,7 @@
  * integers exactly, floats to 1e-5 (they were printed with six digits), both accountings. */
 #include "shared.h"
 #include "cost/datacentric_levels.h"
+#include "cost/datacentric_plan.h"
 
 #include <math.h>
 
@@ -319,6 +320,56 @@ static void strict_takes_a_case_exactly_when_its_macs_are_exact_and_its_buffers_
     }
 }
 
+/* The operator an importer makes of a layer: output sizes, and the input image beside them. */
+static MerOp make_op(const MerDatacentricLayer *layer)
+{
+    static const MerOpKind kinds[] = {MER_OP_CONV, MER_OP_DEPTHWISE, MER_OP_CONV, MER_OP_GEMM};
+    const int64_t         *dims = layer->dims;
+    MerOp                  op = mer_op_make("layer", "golden", kinds[layer->type]);
+
+    if (layer->type == MER_DATACENTRIC_GEMM) {
+        op.dims[MER_DIM_Y] = dims[MER_DATACENTRIC_M];
+        op.dims[MER_DIM_K] = dims[MER_DATACENTRIC_N];
+        op.dims[MER_DIM_C] = dims[MER_DATACENTRIC_K];
+        return op;
+    }
+    op.dims[MER_DIM_K] = dims[MER_DATACENTRIC_K];
+    op.dims[MER_DIM_C] = dims[MER_DATACENTRIC_C];
+    op.dims[MER_DIM_R] = dims[MER_DATACENTRIC_R];
+    op.dims[MER_DIM_S] = dims[MER_DATACENTRIC_S];
+    op.stride[0] = (int)layer->stride_y;
+    op.stride[1] = (int)layer->stride_x;
+    op.input_rows = dims[MER_DATACENTRIC_Y];
+    op.input_columns = dims[MER_DATACENTRIC_X];
+    op.dims[MER_DIM_Y] = (op.input_rows - op.dims[MER_DIM_R]) / op.stride[0] + 1;
+    op.dims[MER_DIM_X] = (op.input_columns - op.dims[MER_DIM_S]) / op.stride[1] + 1;
+    return op;
+}
+
+static void imported_operators_become_the_layers_again(void **state)
+{
+    Golden *golden = *state;
+
+    read_cases(golden);
+    for (int i = 0; i < golden->count; i++) {
+        MerDatacentricLayer layer, again;
+        MerOp               op;
+
+        read_layer(member(golden->cases[i], "layer"), &layer);
+        op = make_op(&layer);
+        assert_int_equal(mer_datacentric_layer(&op, false, &again, NULL), MER_OK);
+        assert_int_equal(again.type, layer.type);
+        assert_int_equal(again.stride_y, layer.stride_y);
+        assert_int_equal(again.stride_x, layer.stride_x);
+        for (int dim = 0; dim < MER_DATACENTRIC_DIMS; dim++)
+            if (layer.dims[dim] > 0)
+                assert_int_equal(again.dims[dim], layer.dims[dim]);
+        assert_int_equal(mer_datacentric_macs(&again), number(golden->cases[i], "true_macs"));
+        assert_int_equal(mer_datacentric_layer(&op, true, &again, NULL), MER_OK);
+        assert_int_equal(mer_datacentric_macs(&again), number(golden->cases[i], "true_macs"));
+    }
+}
+
 /* VGG16 conv13 on 168 PEs: MAESTRO prices 1.4 % of the work and reports 442,517 cycles, far below
  * the 2,022,254 that every PE busy in every cycle would need. */
 static void illegal_mapping_is_priced_in_compat_and_refused_in_strict(void **state)
@@ -366,6 +417,7 @@ static void illegal_mapping_is_priced_in_compat_and_refused_in_strict(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(imported_operators_become_the_layers_again),
         cmocka_unit_test(levels_are_completed_as_in_the_reference),
         cmocka_unit_test(plain_model_gives_the_counts_of_maestro),
         cmocka_unit_test(fast_model_gives_the_counts_of_maestro),

@@ -1,6 +1,7 @@
 /* Data-centric spaces and mappings: points, plans, text, and bounds that no random point beats. */
 #include "base/json.h"
 #include "cost/datacentric.h"
+#include "import/maestro_plan.h"
 #include "problem/directive_format.h"
 #include "problem/map_directives.h"
 #include "support.h"
@@ -310,6 +311,69 @@ static void maestro_text_has_padded_inputs_and_gemm_letters(void **state)
     mer_arena_free(arena);
 }
 
+/* What MAESTRO's text says is priced as the plan it was written from. */
+static void maestro_text_reads_back_to_the_same_cost(void **state)
+{
+    MerRng rng = mer_rng_make(6, 0);
+
+    (void)state;
+    for (int n = 0; n < LAYERS; n++) {
+        MerOp             op = make_op(&layers[n]);
+        MerDirectiveSpace space;
+        Opened            opened;
+
+        open_evaluator(&opened, &op, NULL);
+        open_space(&space, &op, MER_GENOME_TEN, false, opened.arena);
+        for (int i = 0; i < 50; i++) {
+            MerIndex         point[64];
+            MerDirectivePlan plan, again;
+            MerMaestroFile   file;
+            MerError         error = {0};
+            const char      *text;
+
+            mer_space_sample(&space.space, &rng, point);
+            mer_directives_decode(&space, point, &plan, opened.arena);
+            text = mer_arena_format(opened.arena, "Network n {\n%s}\n",
+                                    mer_directives_maestro(&plan, true, opened.arena));
+            if (mer_maestro_parse("n.m", text, strlen(text), opened.arena, &file, &error) != MER_OK ||
+                mer_maestro_plan("n.m", &file.networks[0].layers[0], NULL, &op, &again, opened.arena, &error) != MER_OK)
+                fail_msg("%s", error.message);
+            assert_true(price(&opened, &plan).value[MER_METRIC_EDP] == price(&opened, &again).value[MER_METRIC_EDP] ||
+                        !price(&opened, &again).feasible);
+            assert_string_equal(price(&opened, &plan).reason, price(&opened, &again).reason);
+        }
+        mer_arena_free(opened.arena);
+    }
+}
+
+static void dataflow_takes_sizes_of_the_layer_and_names_its_faults(void **state)
+{
+    static const char head[] = "Network n { Layer a { Type: CONV Dimensions { K: 64, C: 64, R: 3, S: 3, Y: 58, X: 58 } ";
+    MerArena         *arena = mer_arena_new();
+    MerOp             op = make_op(&layers[0]);
+    MerMaestroFile    file;
+    MerDirectivePlan  plan, same;
+    MerError          error = {0};
+    const char       *text;
+
+    (void)state;
+    text = mer_arena_format(arena, "%sDataflow { SpatialMap(1,1) K; TemporalMap(Sz(R),1) Y; Cluster(Sz(S), P); "
+                                   "SpatialMap(1,1) C; } } Layer b { Type: CONV Dimensions { K: 64, C: 64, R: 3, "
+                                   "S: 3, Y: 58, X: 58 } } }", head);
+    assert_int_equal(mer_maestro_parse("n.m", text, strlen(text), arena, &file, &error), MER_OK);
+    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[1], &file.networks[0].layers[0], &op, &plan,
+                                      arena, &error), MER_OK);
+    mer_directives_parse("S(1,1) K | T(3,1) Y | Cluster 3 | S(1,1) C", &op, &same, arena, NULL);
+    assert_true(mer_directives_equal(&plan, &same));
+    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[1], NULL, &op, &plan, arena, &error), MER_INVALID);
+    mer_test_contains(error.message, "has no Dataflow");
+    text = mer_arena_format(arena, "%sDataflow { SpatialMap(1,1) M; } } }", head);
+    assert_int_equal(mer_maestro_parse("n.m", text, strlen(text), arena, &file, &error), MER_OK);
+    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[0], NULL, &op, &plan, arena, &error), MER_INVALID);
+    mer_test_contains(error.message, "expected a dimension of the layer, found M");
+    mer_arena_free(arena);
+}
+
 static void strict_prices_all_accesses_and_compat_the_column_of_maestro(void **state)
 {
     static const char *const compat[] = {"mode",    "compat", "num_pes",    "256", "noc_bw",          "1000",
@@ -431,6 +495,8 @@ int main(void)
         cmocka_unit_test(long_names_and_brackets_are_read_too),
         cmocka_unit_test(wrong_directives_are_refused_with_their_place),
         cmocka_unit_test(maestro_text_has_padded_inputs_and_gemm_letters),
+        cmocka_unit_test(maestro_text_reads_back_to_the_same_cost),
+        cmocka_unit_test(dataflow_takes_sizes_of_the_layer_and_names_its_faults),
         cmocka_unit_test(strict_prices_all_accesses_and_compat_the_column_of_maestro),
         cmocka_unit_test(infeasible_plans_say_why),
         cmocka_unit_test(detail_notes_counts_per_level_and_tensor),
