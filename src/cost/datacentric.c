@@ -20,13 +20,17 @@ typedef struct Options {
 } Options;
 
 #define NUMBER(field, least, text)                                                                 \
-    {#field, MER_OPTION_INT, offsetof(Options, field), "0", least, 2147483647, NULL, text}
+    {                                                                                              \
+#field, MER_OPTION_INT, offsetof(Options, field), "0", least, 2147483647, NULL, text       \
+    }
 static const MerOption options[] = {
     {"mode", MER_OPTION_CHOICE, offsetof(Options, mode), "strict", 0, 0, "strict|compat",
      "refuse mappings that MAESTRO prices wrongly, or give its numbers whatever they are"},
     NUMBER(num_pes, 0, "processing elements; 0: the platform's"),
-    NUMBER(noc_bw, 0, "elements per cycle on the network of every cluster level; 0: the platform's"),
-    {"noc_hops", MER_OPTION_INT, offsetof(Options, noc_hops), "1", 1, 1e6, NULL, "hops of the network"},
+    NUMBER(noc_bw, 0,
+           "elements per cycle on the network of every cluster level; 0: the platform's"),
+    {"noc_hops", MER_OPTION_INT, offsetof(Options, noc_hops), "1", 1, 1e6, NULL,
+     "hops of the network"},
     {"noc_hop_latency", MER_OPTION_INT, offsetof(Options, noc_hop_latency), "-1", -1, 1e6, NULL,
      "cycles per hop; -1: the platform's"},
     NUMBER(offchip_bw, 0, "elements per cycle to and from DRAM; 0: the platform's"),
@@ -68,14 +72,16 @@ static MerStatus check_platform(const MerPlatform *platform, MerError *error)
         return mer_error_set(error, MER_UNSUPPORTED,
                              "platform %s is a %s with %d memories, datacentric expects a pe-array "
                              "with three: DRAM, L2 and L1",
-                             platform->name, mer_platform_kind_name(platform->kind), platform->memory_count);
+                             platform->name, mer_platform_kind_name(platform->kind),
+                             platform->memory_count);
     for (int m = 0; m < 3; m += 2) {
         const MerMemory *memory = &platform->memories[m];
 
         if (memory->fanout.x * memory->fanout.y != 1)
-            return mer_error_set(error, MER_UNSUPPORTED,
-                                 "platform %s has a fan-out below %s, datacentric expects one below %s alone",
-                                 platform->name, memory->name, platform->memories[1].name);
+            return mer_error_set(
+                error, MER_UNSUPPORTED,
+                "platform %s has a fan-out below %s, datacentric expects one below %s alone",
+                platform->name, memory->name, platform->memories[1].name);
     }
     return MER_OK;
 }
@@ -99,8 +105,8 @@ static MerStatus take_platform(const MerPlatform *platform, State *state, MerErr
         .simd_lanes = platform->unit_count > 0 ? platform->units[0].lanes : 1,
         .l1_size = whole(l1->words),
         .l2_size = whole(l2->words)};
-    state->energies = (Energies){platform->unit_count > 0 ? platform->units[0].mac_pj : 0, l1->read_pj,
-                                 l1->write_pj, l2->read_pj, l2->write_pj};
+    state->energies = (Energies){platform->unit_count > 0 ? platform->units[0].mac_pj : 0,
+                                 l1->read_pj, l1->write_pj, l2->read_pj, l2->write_pj};
     state->clock_hz = platform->clock_hz;
     return MER_OK;
 }
@@ -108,8 +114,12 @@ static MerStatus take_platform(const MerPlatform *platform, State *state, MerErr
 /* Without a platform: the defaults of MAESTRO's command line. */
 static void take_defaults(State *state)
 {
-    state->hardware = (MerDatacentricHardware){.num_pes = 7, .noc_bw = INT_MAX, .offchip_bw = 70000,
-                                               .simd_lanes = 1, .l1_size = INT_MAX, .l2_size = INT_MAX};
+    state->hardware = (MerDatacentricHardware){.num_pes = 7,
+                                               .noc_bw = INT_MAX,
+                                               .offchip_bw = 70000,
+                                               .simd_lanes = 1,
+                                               .l1_size = INT_MAX,
+                                               .l2_size = INT_MAX};
     state->clock_hz = NAN;
 }
 
@@ -124,8 +134,9 @@ static void set_energies(const Options *chosen, bool maestro, State *state)
     double mac = MER_DATACENTRIC_MAC_NJ * 1000, l1, l2;
 
     if (maestro)
-        state->energies = (Energies){mac, MER_DATACENTRIC_L1_ENERGY * mac, MER_DATACENTRIC_L1_ENERGY * mac,
-                                     MER_DATACENTRIC_L2_ENERGY * mac, MER_DATACENTRIC_L2_ENERGY * mac};
+        state->energies =
+            (Energies){mac, MER_DATACENTRIC_L1_ENERGY * mac, MER_DATACENTRIC_L1_ENERGY * mac,
+                       MER_DATACENTRIC_L2_ENERGY * mac, MER_DATACENTRIC_L2_ENERGY * mac};
     if (chosen->mac_pj > 0)
         state->energies.mac = chosen->mac_pj;
     mac = state->energies.mac;
@@ -140,8 +151,8 @@ static void set_energies(const Options *chosen, bool maestro, State *state)
     state->hardware.l2_energy = mac > 0 ? l2 / mac : 0;
 }
 
-static MerStatus open_datacentric(void *opened, const MerProblem *problem, const void *given, MerArena *arena,
-                                  MerError *error)
+static MerStatus open_datacentric(void *opened, const MerProblem *problem, const void *given,
+                                  MerArena *arena, MerError *error)
 {
     const Options *chosen = given;
     State         *state = opened;
@@ -177,7 +188,9 @@ static void price(const State *state, const MerDirectivePlan *plan, MerDatacentr
                   MerDatacentricResult *result)
 {
     MerDatacentricMapping mapping;
-    MerDatacentricInput   input = {.mapping = &mapping, .hardware = state->hardware, .strict = state->strict,
+    MerDatacentricInput   input = {.mapping = &mapping,
+                                   .hardware = state->hardware,
+                                   .strict = state->strict,
                                    .every_level = state->every_level,
                                    .exact_strides = state->exact_strides};
     MerError              error = {0};
@@ -192,7 +205,8 @@ static void price(const State *state, const MerDirectivePlan *plan, MerDatacentr
     }
 }
 
-void mer_datacentric_report(const void *state, const MerDirectivePlan *plan, MerDatacentricResult *result)
+void mer_datacentric_report(const void *state, const MerDirectivePlan *plan,
+                            MerDatacentricResult *result)
 {
     price(state, plan, MER_DATACENTRIC_EVERYTHING, result);
 }
@@ -208,8 +222,10 @@ static double energy_pj(const State *state, const MerDatacentricResult *result)
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
         const MerDatacentricTensorCounts *counts = &result->tensor[t];
 
-        energy += (double)counts->l1_read * energies->l1_read + (double)counts->l1_write * energies->l1_write +
-                  (double)counts->l2_read * energies->l2_read + (double)counts->l2_write * energies->l2_write;
+        energy += (double)counts->l1_read * energies->l1_read +
+                  (double)counts->l1_write * energies->l1_write +
+                  (double)counts->l2_read * energies->l2_read +
+                  (double)counts->l2_write * energies->l2_write;
     }
     return energy;
 }
@@ -245,10 +261,11 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
 }
 
 /* One entry per memory, as the other layer evaluator writes them. */
-static void write_memory(const State *state, const MerDatacentricResult *result, const char *name, bool is_l2,
-                         double repeat, MerJson *json)
+static void write_memory(const State *state, const MerDatacentricResult *result, const char *name,
+                         bool is_l2, double repeat, MerJson *json)
 {
-    static const int order[] = {MER_DATACENTRIC_FILTER, MER_DATACENTRIC_INPUT, MER_DATACENTRIC_OUTPUT};
+    static const int order[] = {MER_DATACENTRIC_FILTER, MER_DATACENTRIC_INPUT,
+                                MER_DATACENTRIC_OUTPUT};
     const Energies  *energies = &state->energies;
 
     mer_json_object(json, NULL);
@@ -262,8 +279,9 @@ static void write_memory(const State *state, const MerDatacentricResult *result,
         mer_json_object(json, (char[]){MER_TENSOR_LETTERS[t], '\0'});
         mer_json_real(json, "reads", reads);
         mer_json_real(json, "writes", writes);
-        mer_json_real(json, "energy", reads * (is_l2 ? energies->l2_read : energies->l1_read) +
-                                          writes * (is_l2 ? energies->l2_write : energies->l1_write));
+        mer_json_real(json, "energy",
+                      reads * (is_l2 ? energies->l2_read : energies->l1_read) +
+                          writes * (is_l2 ? energies->l2_write : energies->l1_write));
         mer_json_int(json, "words", is_l2 ? counts->l2_size_req : counts->l1_size_req);
         mer_json_end_object(json);
     }
@@ -299,10 +317,11 @@ static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
 const MerEvaluatorClass mer_evaluator_datacentric = {
     .name = "datacentric",
     .summary = "MAESTRO's data-centric model: directives, clusters, network and buffers",
-    .reference = "Kwon et al., Understanding Reuse, Performance, and Hardware Cost of DNN Dataflow, MICRO 2019",
+    .reference = "Kwon et al., Understanding Reuse, Performance, and Hardware Cost of DNN "
+                 "Dataflow, MICRO 2019",
     .plans = 1u << MER_PLAN_DIRECTIVES,
-    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(ENERGY) | METRIC(EDP) |
-               METRIC(POWER) | METRIC(AREA) | METRIC(UTILISATION),
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(ENERGY) |
+               METRIC(EDP) | METRIC(POWER) | METRIC(AREA) | METRIC(UTILISATION),
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),

@@ -8,6 +8,7 @@
 extern const MerEvaluatorClass mer_evaluator_datacentric;
 
 /* Every count of `plan` with the names of MAESTRO's report. `state` is that of the evaluator. */
-void mer_datacentric_report(const void *state, const MerDirectivePlan *plan, MerDatacentricResult *result);
+void mer_datacentric_report(const void *state, const MerDirectivePlan *plan,
+                            MerDatacentricResult *result);
 
 #endif

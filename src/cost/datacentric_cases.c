@@ -82,7 +82,7 @@ static void add_mover(MerDatacentricCases *cases, int i, int64_t steady, bool ha
     }
 }
 
-/* `count` of a set is fixed when its last row enters; the rows further out have 1 + steady steps. */
+/* Ways the rows outside the last one of a set can stand: 1 + steady steps each. */
 static void count_outer(MerDatacentricCases *cases)
 {
     for (int s = 0; s < cases->set_count; s++) {
@@ -108,7 +108,7 @@ static void prepare_ingress(MerDatacentricCases *cases, const bool *unrolled)
                 last = i;
         for (int i = 0; i < level->count; i++) {
             const MerDatacentricRow *row = &level->rows[i];
-            int64_t                  factor = cases->init_edge[i] ? row->in.edge_tile : row->in.tile;
+            int64_t factor = cases->init_edge[i] ? row->in.edge_tile : row->in.tile;
 
             if (row->spatial || !mer_datacentric_uses(row, t))
                 continue;
@@ -147,8 +147,8 @@ void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *exte
         if (count[i] == 1)
             continue;
         steps = states[i][1].position == MER_DATACENTRIC_STEADY;
-        add_mover(cases, i, steps ? states[i][1].count : 0,
-                  last->position == MER_DATACENTRIC_EDGE, last->see);
+        add_mover(cases, i, steps ? states[i][1].count : 0, last->position == MER_DATACENTRIC_EDGE,
+                  last->see);
     }
     count_outer(cases);
     prepare_ingress(cases, unrolled);
@@ -178,8 +178,8 @@ static int64_t computed_row(const MerDatacentricCases *cases, int k, unsigned sp
     return first ? sizes->tile : step_or_one(sizes);
 }
 
-static int64_t computed(const MerDatacentricCases *cases, unsigned spatial, bool partial_sums, bool first,
-                        bool see, bool reuse)
+static int64_t computed(const MerDatacentricCases *cases, unsigned spatial, bool partial_sums,
+                        bool first, bool see, bool reuse)
 {
     const MerDatacentricLevel *level = cases->level;
     int64_t                    product = 1;
@@ -270,7 +270,8 @@ void mer_datacentric_share(const MerDatacentricCases *cases, unsigned spatial, b
     shares->macs = with_macs ? macs_share(cases, spatial) : 0;
 }
 
-static int64_t held(const MerDatacentricCases *cases, int tensor, unsigned spatial, bool first, bool see)
+static int64_t held(const MerDatacentricCases *cases, int tensor, unsigned spatial, bool first,
+                    bool see)
 {
     const MerDatacentricLevel *level = cases->level;
     int64_t                    product = 1;
@@ -314,7 +315,8 @@ static int64_t taken_in(const MerDatacentricCases *cases, int tensor, int change
     return product;
 }
 
-int64_t mer_datacentric_ingress(const MerDatacentricCases *cases, int tensor, int mover, unsigned spatial)
+int64_t mer_datacentric_ingress(const MerDatacentricCases *cases, int tensor, int mover,
+                                unsigned spatial)
 {
     const MerDatacentricLevel *level = cases->level;
     int                        change = mover < 0 ? -1 : cases->mover[mover];
@@ -331,8 +333,9 @@ int64_t mer_datacentric_ingress(const MerDatacentricCases *cases, int tensor, in
     if (speaker < 0)
         return whole;
     if (!(spatial & spatial_rows(level, tensor)))
-        return whole * (taken_in(cases, tensor, change, spatial, true, false) +
-                        (level->units - 1) * taken_in(cases, tensor, change, spatial, false, false));
+        return whole *
+               (taken_in(cases, tensor, change, spatial, true, false) +
+                (level->units - 1) * taken_in(cases, tensor, change, spatial, false, false));
     see = sees(cases, speaker, spatial);
     sum = taken_in(cases, tensor, change, spatial, true, level->edge_units == 1 && see);
     if (level->edge_units == 1)

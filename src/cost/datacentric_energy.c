@@ -2,7 +2,11 @@
  * constants, and the checks that strict mode adds. */
 #include "cost/datacentric_levels.h"
 
-enum { INPUT = MER_DATACENTRIC_INPUT, FILTER = MER_DATACENTRIC_FILTER, OUTPUT = MER_DATACENTRIC_OUTPUT };
+enum {
+    INPUT = MER_DATACENTRIC_INPUT,
+    FILTER = MER_DATACENTRIC_FILTER,
+    OUTPUT = MER_DATACENTRIC_OUTPUT
+};
 
 static int64_t stride_of(const MerDatacentricInput *input, int dim)
 {
@@ -21,8 +25,8 @@ static int64_t outputs_of(const MerDatacentricInput *input, int dim, int64_t ext
     return filter < stride ? extent / filter : (extent - filter) / stride + 1;
 }
 
-int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input, const MerDatacentricLevel *level,
-                                  const int64_t *extents)
+int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input,
+                                  const MerDatacentricLevel *level, const int64_t *extents)
 {
     int64_t macs = 1;
 
@@ -30,7 +34,8 @@ int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input, const MerDat
         int dim = level->rows[i].dim;
 
         if (dim == MER_DATACENTRIC_Y || dim == MER_DATACENTRIC_X) {
-            int filter = level->row_of[dim == MER_DATACENTRIC_Y ? MER_DATACENTRIC_R : MER_DATACENTRIC_S];
+            int filter =
+                level->row_of[dim == MER_DATACENTRIC_Y ? MER_DATACENTRIC_R : MER_DATACENTRIC_S];
 
             macs *= outputs_of(input, dim, extents[i], extents[filter]);
         } else {
@@ -40,7 +45,8 @@ int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input, const MerDat
     return macs;
 }
 
-static int64_t output_extent(const MerDatacentricInput *input, const MerDatacentricLevel *level, int dim)
+static int64_t output_extent(const MerDatacentricInput *input, const MerDatacentricLevel *level,
+                             int dim)
 {
     int filter = dim == MER_DATACENTRIC_Y ? MER_DATACENTRIC_R : MER_DATACENTRIC_S;
 
@@ -79,7 +85,7 @@ static void add_energy(const MerDatacentricInput *input, const MerDatacentricMod
                        MerDatacentricResult *result)
 {
     const MerDatacentricTensorCounts *tensor = result->tensor;
-    double l1 = input->hardware.l1_energy, l2 = input->hardware.l2_energy, csv;
+    double  l1 = input->hardware.l1_energy, l2 = input->hardware.l2_energy, csv;
     int64_t l1_read = 0, l1_write = 0, l2_read = 0, l2_write = 0;
 
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
@@ -138,7 +144,8 @@ static void add_ratios(MerDatacentricResult *result)
     result->throughput_per_energy =
         ratio(result->throughput_macs_per_cycle, result->csv_energy_nj) * 1e9;
     result->ops_per_joule = ratio(macs, result->csv_energy_nj) * 1e9;
-    result->perf_per_mac_energy = ratio(result->throughput_macs_per_cycle, result->total_energy_x_mac);
+    result->perf_per_mac_energy =
+        ratio(result->throughput_macs_per_cycle, result->total_energy_x_mac);
 }
 
 static void check_strict(const MerDatacentricInput *input, MerDatacentricResult *result)
@@ -147,15 +154,18 @@ static void check_strict(const MerDatacentricInput *input, MerDatacentricResult 
     double                        lanes = (double)hardware->num_pes * (double)hardware->simd_lanes;
 
     if (!result->macs_exact || result->runtime_cycles <= 0)
-        mer_datacentric_refuse(result, "coverage: covers %lld of %lld MACs", (long long)result->num_macs,
-                               (long long)result->true_macs);
-    else if (result->tensor[OUTPUT].l1_read < result->num_macs || result->tensor[OUTPUT].l2_write < 0)
+        mer_datacentric_refuse(result, "coverage: covers %lld of %lld MACs",
+                               (long long)result->num_macs, (long long)result->true_macs);
+    else if (result->tensor[OUTPUT].l1_read < result->num_macs ||
+             result->tensor[OUTPUT].l2_write < 0)
         mer_datacentric_refuse(result, "coverage: tiles beyond the output count as negative work");
     else if (result->idle_level > 0)
-        mer_datacentric_refuse(result, "coverage: level %d leaves out MACs of its tile", result->idle_level);
+        mer_datacentric_refuse(result, "coverage: level %d leaves out MACs of its tile",
+                               result->idle_level);
     else if ((double)result->runtime_cycles * lanes < (double)result->true_macs)
         mer_datacentric_refuse(result, "coverage: %lld MACs in %lld cycles on %.0f lanes",
-                               (long long)result->true_macs, (long long)result->runtime_cycles, lanes);
+                               (long long)result->true_macs, (long long)result->runtime_cycles,
+                               lanes);
     else if (!result->l1_fits)
         mer_datacentric_refuse(result, "capacity: L1 needs %lld words, has %lld",
                                (long long)result->l1_size_req, (long long)hardware->l1_size);

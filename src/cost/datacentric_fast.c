@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-enum { INPUT = MER_DATACENTRIC_INPUT, FILTER = MER_DATACENTRIC_FILTER, OUTPUT = MER_DATACENTRIC_OUTPUT };
+enum {
+    INPUT = MER_DATACENTRIC_INPUT,
+    FILTER = MER_DATACENTRIC_FILTER,
+    OUTPUT = MER_DATACENTRIC_OUTPUT
+};
 enum { WORDS = MER_DATACENTRIC_SETS / 64 + 1 };
 
 typedef struct Priced {
@@ -20,8 +24,8 @@ typedef struct Memo { /* of one level, by the parent's rows that stand at a part
 typedef struct Context {
     const MerDatacentricInput *input;
     const MerDatacentricModel *model;
-    int                        idle_level; /* outermost level below the first that leaves out work, 0: none */
-    Memo                       memo[MER_DATACENTRIC_LEVELS - 1]; /* of levels 1, 2, ... */
+    int  idle_level; /* outermost level below the first that leaves out work, 0: none */
+    Memo memo[MER_DATACENTRIC_LEVELS - 1]; /* of levels 1, 2, ... */
 } Context;
 
 typedef struct Inflow { /* by mover + 1 and set of spatial edges */
@@ -124,7 +128,8 @@ static void fill_inflow(const MerDatacentricHardware *hardware, const MerDatacen
     }
 }
 
-static void fill_shares(const MerDatacentricCases *cases, bool with_macs, MerDatacentricShares *shares)
+static void fill_shares(const MerDatacentricCases *cases, bool with_macs,
+                        MerDatacentricShares *shares)
 {
     unsigned edges = mer_datacentric_spatial_edges(cases, cases->mover_count - 1);
 
@@ -134,8 +139,8 @@ static void fill_shares(const MerDatacentricCases *cases, bool with_macs, MerDat
 }
 
 /* Groups the cases of a tile; gives the multiplications it needs. */
-static int64_t group_below(const MerDatacentricInput *input, const MerDatacentricLevel *level, unsigned key,
-                           MerDatacentricCases *cases)
+static int64_t group_below(const MerDatacentricInput *input, const MerDatacentricLevel *level,
+                           unsigned key, MerDatacentricCases *cases)
 {
     const MerDatacentricLevel *upper = level - 1;
     int64_t                    extents[MER_DATACENTRIC_ROWS];
@@ -173,7 +178,8 @@ static Priced price_level(Context *context, int index, unsigned key)
         if (critical <= 0)
             continue;
         units = price_units(context, index, &cases, set, critical);
-        delay = larger(units.runtime, mer_datacentric_noc(hardware, set->outputs * shares[spatial].egress));
+        delay = larger(units.runtime,
+                       mer_datacentric_noc(hardware, set->outputs * shares[spatial].egress));
         if (set->last < 0)
             sum.runtime += units.runtime + inflow.delay[0][spatial];
         else
@@ -193,7 +199,8 @@ static Priced price_level(Context *context, int index, unsigned key)
     return sum;
 }
 
-static void add_inflow(const Top *top, int mover, unsigned spatial, int64_t count, MerDatacentricResult *result)
+static void add_inflow(const Top *top, int mover, unsigned spatial, int64_t count,
+                       MerDatacentricResult *result)
 {
     for (int t = INPUT; t <= FILTER; t++)
         result->tensor[t].l2_read += count * top->inflow.taken[t][mover + 1][spatial];
@@ -219,7 +226,8 @@ static int64_t offchip_delay(const MerDatacentricInput *input, const MerDatacent
 }
 
 /* The cases of one edge set on the first level; false: a cluster without work. */
-static bool account_set(Context *context, Top *top, int s, int64_t floor_delay, MerDatacentricResult *result)
+static bool account_set(Context *context, Top *top, int s, int64_t floor_delay,
+                        MerDatacentricResult *result)
 {
     const MerDatacentricCases *cases = &top->cases;
     const MerDatacentricSet   *set = &cases->set[s];
@@ -240,9 +248,11 @@ static bool account_set(Context *context, Top *top, int s, int64_t floor_delay, 
         delay = larger(units.runtime, mer_datacentric_noc(&context->input->hardware, outputs));
         delay = larger(delay, floor_delay);
         if (set->last < 0)
-            result->runtime_cycles += larger(units.runtime + top->inflow.delay[0][spatial], floor_delay);
+            result->runtime_cycles +=
+                larger(units.runtime + top->inflow.delay[0][spatial], floor_delay);
         else
-            result->runtime_cycles += count * larger(delay, top->inflow.delay[set->last + 1][spatial]);
+            result->runtime_cycles +=
+                count * larger(delay, top->inflow.delay[set->last + 1][spatial]);
         add_inflow(top, set->last, spatial, count, result);
     }
     for (int m = set->last + 1; m < cases->mover_count; m++) {
@@ -332,7 +342,8 @@ static void report(const MerDatacentricInput *input, const Top *top, MerDatacent
         result->peak_noc_bw_req = larger(result->peak_noc_bw_req, moved / time);
         bandwidth += at.count * moved / time;
         result->offchip_bw_req = larger(result->offchip_bw_req, buffers / time) / 2;
-        result->arithmetic_intensity = (double)(set->macs * top->shares[spatial].macs) / (double)taken;
+        result->arithmetic_intensity =
+            (double)(set->macs * top->shares[spatial].macs) / (double)taken;
         is_first = false;
     }
     if (is_first)

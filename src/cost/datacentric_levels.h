@@ -21,12 +21,12 @@ typedef struct MerDatacentricRow { /* one directive of a completed level */
 } MerDatacentricRow;
 
 typedef struct MerDatacentricLevel {
-    int               count, spatial_count;
-    int               spatial[2];    /* rows, outermost first */
-    int               last_spatial[MER_DATACENTRIC_TENSORS]; /* row that speaks for a tensor, -1: none */
-    int64_t           units, edge_units;
-    int64_t           dims[MER_DATACENTRIC_DIMS];
-    int               row_of[MER_DATACENTRIC_DIMS]; /* -1 if absent */
+    int     count, spatial_count;
+    int     spatial[2];                            /* rows, outermost first */
+    int     last_spatial[MER_DATACENTRIC_TENSORS]; /* row that speaks for a tensor, -1: none */
+    int64_t units, edge_units;
+    int64_t dims[MER_DATACENTRIC_DIMS];
+    int     row_of[MER_DATACENTRIC_DIMS]; /* -1 if absent */
     MerDatacentricRow rows[MER_DATACENTRIC_ROWS];
 } MerDatacentricLevel;
 
@@ -45,7 +45,7 @@ typedef enum MerDatacentricPosition {
 typedef struct MerDatacentricState { /* where a directive stands in an iteration case */
     MerDatacentricPosition position;
     int64_t                count;
-    bool                   unrolled, edge, see; /* see: the last unit has a partial tile of its own */
+    bool unrolled, edge, see; /* see: the last unit has a partial tile of its own */
 } MerDatacentricState;
 
 /* False: `result` says why, its status is infeasible. */
@@ -57,8 +57,8 @@ int mer_datacentric_states(const MerDatacentricRow *row, int64_t extent, int64_t
                            MerDatacentricState *states);
 
 /* Multiplications that a tile needs; extent i belongs to row i of `level`. */
-int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input, const MerDatacentricLevel *level,
-                                  const int64_t *extents);
+int64_t mer_datacentric_tile_macs(const MerDatacentricInput *input,
+                                  const MerDatacentricLevel *level, const int64_t *extents);
 
 /* Sizes the buffers and what is known before the first case. */
 void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentricModel *model,

@@ -31,7 +31,8 @@ typedef enum MerDatacentricDim {
 enum { MER_DATACENTRIC_LEVELS = 4, MER_DATACENTRIC_ROWS = 10, MER_DATACENTRIC_TENSORS = 3 };
 enum { MER_DATACENTRIC_INPUT, MER_DATACENTRIC_FILTER, MER_DATACENTRIC_OUTPUT };
 
-#define MER_DATACENTRIC_TYPE_MAP(X) X(CONV, "CONV") X(DSCONV, "DSCONV") X(NGCONV, "NGCONV") X(GEMM, "GEMM")
+#define MER_DATACENTRIC_TYPE_MAP(X)                                                                \
+    X(CONV, "CONV") X(DSCONV, "DSCONV") X(NGCONV, "NGCONV") X(GEMM, "GEMM")
 typedef enum MerDatacentricType {
 #define X(id, name) MER_DATACENTRIC_##id,
     MER_DATACENTRIC_TYPE_MAP(X)
@@ -60,15 +61,15 @@ typedef struct MerDatacentricMapping { /* outermost level first */
 
 typedef struct MerDatacentricHardware {
     int64_t num_pes, noc_bw, noc_latency, offchip_bw, simd_lanes; /* rates: elements per cycle */
-    int64_t l1_size, l2_size;                                     /* elements; INT64_MAX: unlimited */
-    double  l1_energy, l2_energy;                                 /* per access, in MAC energies */
+    int64_t l1_size, l2_size;     /* elements; INT64_MAX: unlimited */
+    double  l1_energy, l2_energy; /* per access, in MAC energies */
     double  mac_nj;
 } MerDatacentricHardware;
 
 /* MAESTRO's constants: 1.68 and 18.61 MAC energies per L1 and L2 access, 0.00023 nJ per MAC. */
 #define MER_DATACENTRIC_L1_ENERGY 1.68
 #define MER_DATACENTRIC_L2_ENERGY 18.61
-#define MER_DATACENTRIC_MAC_NJ    0.00023
+#define MER_DATACENTRIC_MAC_NJ 0.00023
 
 typedef struct MerDatacentricInput {
     MerDatacentricLayer          layer;
@@ -87,20 +88,23 @@ typedef enum MerDatacentricStatus {
 #undef X
 } MerDatacentricStatus;
 
-/* COSTS fills the fields below marked C; EVERYTHING fills all, at about twice the time. */
-typedef enum MerDatacentricWanted { MER_DATACENTRIC_COSTS, MER_DATACENTRIC_EVERYTHING } MerDatacentricWanted;
+/* COSTS fills the fields below marked C; EVERYTHING fills all, a little more slowly. */
+typedef enum MerDatacentricWanted {
+    MER_DATACENTRIC_COSTS,
+    MER_DATACENTRIC_EVERYTHING
+} MerDatacentricWanted;
 
 /* kind, name; the names are those of MAESTRO's report and of the reference data */
 #define MER_DATACENTRIC_COUNT_MAP(X)                                                               \
-    X(INT, runtime_cycles)            /* C */                                                      \
-    X(INT, num_macs)                  /* C */                                                      \
-    X(INT, l1_size_req)               /* C */                                                      \
-    X(INT, l2_size_req)               /* C */                                                      \
-    X(REAL, csv_energy_nj)            /* C: without L1 when there are clusters, never with MACs */ \
-    X(REAL, total_energy_x_mac)       /* C: L1, L2 and MACs, in MAC energies */                    \
-    X(REAL, area_um2)                 /* C */                                                      \
-    X(REAL, power_mw)                 /* C */                                                      \
-    X(REAL, avg_utilized_pes)         /* C */                                                      \
+    X(INT, runtime_cycles)      /* C */                                                            \
+    X(INT, num_macs)            /* C */                                                            \
+    X(INT, l1_size_req)         /* C */                                                            \
+    X(INT, l2_size_req)         /* C */                                                            \
+    X(REAL, csv_energy_nj)      /* C: without L1 when there are clusters, never with MACs */       \
+    X(REAL, total_energy_x_mac) /* C: L1, L2 and MACs, in MAC energies */                          \
+    X(REAL, area_um2)           /* C */                                                            \
+    X(REAL, power_mw)           /* C */                                                            \
+    X(REAL, avg_utilized_pes)   /* C */                                                            \
     X(REAL, throughput_macs_per_cycle)                                                             \
     X(REAL, throughput_per_energy)                                                                 \
     X(REAL, ops_per_joule)                                                                         \
@@ -130,15 +134,20 @@ typedef enum MerDatacentricWanted { MER_DATACENTRIC_COSTS, MER_DATACENTRIC_EVERY
     X(INT, compute_delay_max)                                                                      \
     X(INT, compute_delay_avg)                                                                      \
     X(REAL, arithmetic_intensity)                                                                  \
-    X(BOOL, l1_fits)                  /* C */                                                      \
-    X(BOOL, l2_fits)                  /* C */                                                      \
-    X(BOOL, macs_exact)               /* C */
+    X(BOOL, l1_fits)    /* C */                                                                    \
+    X(BOOL, l2_fits)    /* C */                                                                    \
+    X(BOOL, macs_exact) /* C */
 
 #define MER_DATACENTRIC_TENSOR_COUNT_MAP(X)                                                        \
-    X(INT, l1_read) X(INT, l1_write) X(INT, l2_read) X(INT, l2_write) X(REAL, reuse_factor)        \
-    X(INT, l2_size_req) X(INT, l1_size_req)
+    X(INT, l1_read)                                                                                \
+    X(INT, l1_write)                                                                               \
+    X(INT, l2_read)                                                                                \
+    X(INT, l2_write)                                                                               \
+    X(REAL, reuse_factor)                                                                          \
+    X(INT, l2_size_req)                                                                            \
+    X(INT, l1_size_req)
 
-#define MER_DATACENTRIC_C_INT  int64_t
+#define MER_DATACENTRIC_C_INT int64_t
 #define MER_DATACENTRIC_C_REAL double
 #define MER_DATACENTRIC_C_BOOL bool
 
@@ -152,7 +161,7 @@ typedef struct MerDatacentricResult {
     MerDatacentricStatus status;
     char                 reason[120]; /* "" if ok; else "coverage: ...", "capacity: ...", ... */
     int64_t              true_macs;   /* of the layer, by definition */
-    int                  idle_level;  /* every_level: outermost one below 0 that leaves out work, 0: none */
+    int idle_level; /* every_level: outermost one below 0 that leaves out work, 0: none */
 #define X(kind, name) MER_DATACENTRIC_C_##kind name;
     MER_DATACENTRIC_COUNT_MAP(X)
 #undef X

@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-enum { INPUT = MER_DATACENTRIC_INPUT, FILTER = MER_DATACENTRIC_FILTER, OUTPUT = MER_DATACENTRIC_OUTPUT };
+enum {
+    INPUT = MER_DATACENTRIC_INPUT,
+    FILTER = MER_DATACENTRIC_FILTER,
+    OUTPUT = MER_DATACENTRIC_OUTPUT
+};
 
 typedef struct Case { /* one state per row of a level */
     const MerDatacentricLevel *level;
@@ -14,11 +18,11 @@ typedef struct Case { /* one state per row of a level */
 } Case;
 
 typedef struct Analysis { /* of one level over one vector of extents */
-    int64_t runtime, macs, needed, total, peak_bandwidth, bandwidth, offchip;
-    int64_t delay[3][3]; /* ingress, egress, compute; least, largest, sum */
-    double  active, intensity;
-    int     idle_level; /* a level from here on that leaves out work, 0: none */
-    bool    stalled; /* a cluster without work: MAESTRO divides by zero */
+    int64_t                    runtime, macs, needed, total, peak_bandwidth, bandwidth, offchip;
+    int64_t                    delay[3][3]; /* ingress, egress, compute; least, largest, sum */
+    double                     active, intensity;
+    int                        idle_level; /* a level from here on that leaves out work, 0: none */
+    bool                       stalled;    /* a cluster without work: MAESTRO divides by zero */
     MerDatacentricTensorCounts tensor[MER_DATACENTRIC_TENSORS];
 } Analysis;
 
@@ -118,8 +122,8 @@ static int64_t computed(const Case *at, bool partial_sums, bool first, bool see,
     int64_t product = 1;
 
     for (int i = 0; i < at->level->count; i++) {
-        const MerDatacentricRow *row = &at->level->rows[i];
-        bool                     is_output = mer_datacentric_uses(row, OUTPUT);
+        const MerDatacentricRow   *row = &at->level->rows[i];
+        bool                       is_output = mer_datacentric_uses(row, OUTPUT);
         const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
 
         if (!is_output && !partial_sums)
@@ -144,7 +148,8 @@ static bool has_edge(const Case *at, int tensor)
 }
 
 /* Units without the first, and of those at an edge how many have a partial tile of their own. */
-static void other_units(const Case *at, const MerDatacentricState *state, int64_t *whole, int64_t *partial)
+static void other_units(const Case *at, const MerDatacentricState *state, int64_t *whole,
+                        int64_t *partial)
 {
     *partial = state->see;
     *whole = at->level->edge_units - *partial - 1;
@@ -162,12 +167,14 @@ static int64_t ingress(const Case *at, int tensor)
         return taken_in(at, tensor, true, false);
     state = &at->state[level->last_spatial[tensor]];
     if (!has_edge(at, tensor))
-        return taken_in(at, tensor, true, false) + (level->units - 1) * taken_in(at, tensor, false, false);
+        return taken_in(at, tensor, true, false) +
+               (level->units - 1) * taken_in(at, tensor, false, false);
     sum = taken_in(at, tensor, true, level->edge_units == 1 && state->see);
     if (level->edge_units == 1)
         return sum;
     other_units(at, state, &whole, &partial);
-    return sum + whole * taken_in(at, tensor, false, false) + partial * taken_in(at, tensor, false, true);
+    return sum + whole * taken_in(at, tensor, false, false) +
+           partial * taken_in(at, tensor, false, true);
 }
 
 static int64_t egress(const Case *at)
@@ -220,9 +227,9 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
                     const int64_t *extents, Analysis *analysis);
 
 /* Prices the level below for one kind of unit; `variant`: the unit with the partial tile. */
-static void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                          const Case *at, bool variant, int64_t units, int64_t *compute, double *active,
-                          int *idle_level)
+static void analyse_below(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                          int index, const Case *at, bool variant, int64_t units, int64_t *compute,
+                          double *active, int *idle_level)
 {
     int64_t  extents[MER_DATACENTRIC_DIMS] = {0};
     Analysis below;
@@ -243,8 +250,9 @@ static void analyse_below(const MerDatacentricInput *input, const MerDatacentric
     *active += below.active * (double)units;
 }
 
-static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                             const Case *at, int64_t macs, double *active, int *idle_level)
+static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                             int index, const Case *at, int64_t macs, double *active,
+                             int *idle_level)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *first = &at->state[level->spatial[0]];
@@ -317,7 +325,8 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
     compute = compute_delay(input, model, index, at, critical, &active, &analysis->idle_level);
     ingress_delay = mer_datacentric_noc(hardware, in[INPUT] + in[FILTER]);
     egress_delay = mer_datacentric_noc(hardware, out);
-    delay = at->change < 0 ? compute + ingress_delay : larger(compute, larger(ingress_delay, egress_delay));
+    delay = at->change < 0 ? compute + ingress_delay
+                           : larger(compute, larger(ingress_delay, egress_delay));
     if (index == 0)
         delay = offchip_delay(input, analysis, delay, compute);
     analysis->runtime += at->count * delay;
@@ -335,8 +344,8 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
 }
 
 /* The state of row i in case c is number ceil(c / f) mod n, f = cases of the rows inside. */
-static void enter_case(int64_t number, const int *state_count,
-                       MerDatacentricState (*states)[3], Case *at)
+static void enter_case(int64_t number, const int *state_count, MerDatacentricState (*states)[3],
+                       Case *at)
 {
     int64_t inside = 1;
 

@@ -21,7 +21,8 @@ static void fill_convolution(const MerOp *op, bool exact, MerDatacentricLayer *l
     layer->stride_x = strided ? op->stride[1] : 1;
 }
 
-MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer, MerError *error)
+MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer,
+                                MerError *error)
 {
     *layer = (MerDatacentricLayer){.stride_y = 1, .stride_x = 1};
     switch (op->kind) {
@@ -38,15 +39,15 @@ MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer
     case MER_OP_GEMM:
         layer->type = MER_DATACENTRIC_GEMM;
         if (op->dims[MER_DIM_N] != 1 || op->dims[MER_DIM_G] != 1)
-            return mer_error_set(error, MER_UNSUPPORTED, "%s: a GEMM with a batch, expected batched-gemm",
-                                 op->name);
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s: a GEMM with a batch, expected batched-gemm", op->name);
         layer->dims[MER_DATACENTRIC_M] = op->dims[MER_DIM_Y];
         layer->dims[MER_DATACENTRIC_N] = op->dims[MER_DIM_K];
         layer->dims[MER_DATACENTRIC_K] = op->dims[MER_DIM_C];
         return MER_OK;
     default:
-        return mer_error_set(error, MER_UNSUPPORTED, "%s: the data-centric model has no %s layers", op->name,
-                             mer_op_kind_name(op->kind));
+        return mer_error_set(error, MER_UNSUPPORTED, "%s: the data-centric model has no %s layers",
+                             op->name, mer_op_kind_name(op->kind));
     }
     fill_convolution(op, exact, layer);
     return MER_OK;
@@ -56,8 +57,9 @@ MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer
 static int model_dim(MerDatacentricType type, int dim)
 {
     static const int convolution[MER_DIM_COUNT] = {
-        [MER_DIM_N] = MER_DATACENTRIC_N, [MER_DIM_K] = MER_DATACENTRIC_K, [MER_DIM_C] = MER_DATACENTRIC_C,
-        [MER_DIM_Y] = MER_DATACENTRIC_Y, [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
+        [MER_DIM_N] = MER_DATACENTRIC_N, [MER_DIM_K] = MER_DATACENTRIC_K,
+        [MER_DIM_C] = MER_DATACENTRIC_C, [MER_DIM_Y] = MER_DATACENTRIC_Y,
+        [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
         [MER_DIM_S] = MER_DATACENTRIC_S, [MER_DIM_G] = MER_DATACENTRIC_G};
 
     if (type == MER_DATACENTRIC_GEMM) {
@@ -82,8 +84,9 @@ bool mer_datacentric_mapping(const MerDirectivePlan *plan, MerDatacentricType ty
 {
     result->status = MER_DATACENTRIC_INFEASIBLE;
     if (plan->level_count < 1 || plan->level_count > MER_DATACENTRIC_LEVELS) {
-        snprintf(result->reason, sizeof result->reason, "encoding: %d cluster levels, expected 1 .. %d",
-                 plan->level_count, MER_DATACENTRIC_LEVELS);
+        snprintf(result->reason, sizeof result->reason,
+                 "encoding: %d cluster levels, expected 1 .. %d", plan->level_count,
+                 MER_DATACENTRIC_LEVELS);
         return false;
     }
     mapping->level_count = plan->level_count;
@@ -93,21 +96,25 @@ bool mer_datacentric_mapping(const MerDirectivePlan *plan, MerDatacentricType ty
 
         if (count > MER_DATACENTRIC_ROWS) {
             snprintf(result->reason, sizeof result->reason,
-                     "encoding: %d directives in level %d, expected at most %d", count, l, MER_DATACENTRIC_ROWS);
+                     "encoding: %d directives in level %d, expected at most %d", count, l,
+                     MER_DATACENTRIC_ROWS);
             return false;
         }
         mapping->count[l] = count;
         mapping->cluster[l] = l + 1 < plan->level_count ? plan->cluster[l] : 1;
         for (int i = 0; i < count; i++)
-            mapping->directives[l][i] = (MerDatacentricDirective){
-                .spatial = from[i].spatial, .output = from[i].output, .dim = model_dim(type, from[i].dim),
-                .size = from[i].size, .offset = from[i].offset};
+            mapping->directives[l][i] =
+                (MerDatacentricDirective){.spatial = from[i].spatial,
+                                          .output = from[i].output,
+                                          .dim = model_dim(type, from[i].dim),
+                                          .size = from[i].size,
+                                          .offset = from[i].offset};
     }
     result->status = MER_DATACENTRIC_OK;
     return true;
 }
 
-#define write_INT  mer_json_int
+#define write_INT mer_json_int
 #define write_REAL mer_json_real
 #define write_BOOL mer_json_bool
 

@@ -12,7 +12,8 @@
  * loops); else one on that image, as MAESTRO reads TRCONV.
  * Dilated filters count their taps; the rows they skip are taken as if they were close together.
  * `exact`: rows and columns of the padded input that no output reads are left out. */
-MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer, MerError *error);
+MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer,
+                                MerError *error);
 
 /* False: more levels or directives than the model takes; `result` says why. */
 bool mer_datacentric_mapping(const MerDirectivePlan *plan, MerDatacentricType type,

@@ -23,7 +23,7 @@ enum {
 
 static const char letters[] = MER_DATACENTRIC_LETTERS;
 
-/* Dims of input, filter and output, in MAESTRO's order: the last spatial one speaks for a tensor. */
+/* Dims of input, filter, output in MAESTRO's order: the last spatial one speaks for a tensor. */
 typedef struct Coupling {
     int dims[MER_DATACENTRIC_TENSORS][7];
 } Coupling;
@@ -31,11 +31,14 @@ typedef struct Coupling {
 static const Coupling couplings[MER_DATACENTRIC_TYPE_COUNT] = {
     [MER_DATACENTRIC_CONV] = {{{N, C, Y, X, END}, {K, C, R, S, END}, {N, K, Y, X, END}}},
     [MER_DATACENTRIC_DSCONV] = {{{N, C, Y, X, END}, {C, R, S, END}, {N, C, Y, X, END}}},
-    [MER_DATACENTRIC_NGCONV] = {{{N, G, C, Y, X, END}, {G, K, C, R, S, END}, {N, G, K, C, Y, X, END}}},
+    [MER_DATACENTRIC_NGCONV] = {{{N, G, C, Y, X, END},
+                                 {G, K, C, R, S, END},
+                                 {N, G, K, C, Y, X, END}}},
     [MER_DATACENTRIC_GEMM] = {{{M, K, END}, {K, N, END}, {M, N, END}}},
 };
 /* MAESTRO indexes grouped outputs by C as well and so never reduces them; strict does. */
-static const Coupling strict_grouped = {{{N, G, C, Y, X, END}, {G, K, C, R, S, END}, {N, G, K, Y, X, END}}};
+static const Coupling strict_grouped = {
+    {{N, G, C, Y, X, END}, {G, K, C, R, S, END}, {N, G, K, Y, X, END}}};
 
 static const char *const type_names[] = {
 #define X(id, name) name,
@@ -80,7 +83,7 @@ static const Coupling *coupling_of(const MerDatacentricInput *input)
 static unsigned layer_dims(const MerDatacentricLayer *layer)
 {
     const Coupling *coupling = &couplings[layer->type];
-    unsigned dims = 0;
+    unsigned        dims = 0;
 
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++)
         for (const int *dim = coupling->dims[t]; *dim != END; dim++)
@@ -122,7 +125,8 @@ static MerDatacentricRow *find_row(MerDatacentricLevel *level, int dim)
     return level->row_of[dim] < 0 ? NULL : &level->rows[level->row_of[dim]];
 }
 
-static bool check_layer(const MerDatacentricLayer *layer, unsigned dims, MerDatacentricResult *result)
+static bool check_layer(const MerDatacentricLayer *layer, unsigned dims,
+                        MerDatacentricResult *result)
 {
     for (int dim = 0; dim < MER_DATACENTRIC_DIMS; dim++) {
         if (((dims >> dim) & 1) && (layer->dims[dim] < 1 || layer->dims[dim] > INT32_MAX)) {
@@ -134,7 +138,8 @@ static bool check_layer(const MerDatacentricLayer *layer, unsigned dims, MerData
     if (!((dims >> R) & 1))
         return true;
     if (layer->dims[Y] < layer->dims[R] || layer->dims[X] < layer->dims[S]) {
-        mer_datacentric_refuse(result, "encoding: a filter of %lld x %lld on an input of %lld x %lld",
+        mer_datacentric_refuse(result,
+                               "encoding: a filter of %lld x %lld on an input of %lld x %lld",
                                (long long)layer->dims[R], (long long)layer->dims[S],
                                (long long)layer->dims[Y], (long long)layer->dims[X]);
         return false;
@@ -162,8 +167,8 @@ static bool check_directive(const MerDatacentricInput *input, unsigned dims,
         return false;
     }
     if (!((dims >> dim) & 1)) {
-        mer_datacentric_refuse(result, "encoding: %c is not a dimension of a %s layer", letters[dim],
-                               type_names[input->layer.type]);
+        mer_datacentric_refuse(result, "encoding: %c is not a dimension of a %s layer",
+                               letters[dim], type_names[input->layer.type]);
         return false;
     }
     if (!directive->spatial && (dim == R || dim == S) &&
@@ -205,16 +210,20 @@ static bool copy_directives(const MerDatacentricInput *input, unsigned dims, int
                                    letters[directive->dim], index);
             return false;
         }
-        *row = (MerDatacentricRow){.spatial = directive->spatial, .written = true, .dim = directive->dim,
-                                   .size = directive->size, .offset = directive->offset};
+        *row = (MerDatacentricRow){.spatial = directive->spatial,
+                                   .written = true,
+                                   .dim = directive->dim,
+                                   .size = directive->size,
+                                   .offset = directive->offset};
         level->row_of[directive->dim] = level->count++;
     }
     return true;
 }
 
 /* X' of size s is X of size s + filter - 1. */
-static void make_input_centric(const MerDatacentricModel *model, const MerDatacentricMapping *mapping,
-                               int index, MerDatacentricLevel *level)
+static void make_input_centric(const MerDatacentricModel   *model,
+                               const MerDatacentricMapping *mapping, int index,
+                               MerDatacentricLevel *level)
 {
     for (int i = 0; i < mapping->count[index]; i++) {
         const MerDatacentricDirective *directive = &mapping->directives[index][i];
@@ -284,8 +293,8 @@ static bool is_packed(const MerDatacentricInput *input, int64_t filter, int64_t 
 
 /* With a filter smaller than the stride the elements no filter reads are left out of the sizes, and
  * below the first level out of the offsets. What is packed already need not be adjusted again. */
-static void adjust_stride(const MerDatacentricInput *input, const MerDatacentricModel *model, int index,
-                          MerDatacentricRow *row)
+static void adjust_stride(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                          int index, MerDatacentricRow *row)
 {
     int64_t stride = stride_of(&input->layer, row->dim);
     int64_t filter, outputs;
@@ -402,7 +411,8 @@ static void couple(const Coupling *coupling, MerDatacentricLevel *level)
     }
 }
 
-static int64_t layer_extent(const MerDatacentricInput *input, const MerDatacentricModel *model, int dim)
+static int64_t layer_extent(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                            int dim)
 {
     int     filter_dim = sliding_filter(model, dim);
     int64_t extent = input->layer.dims[dim], filter, stride = stride_of(&input->layer, dim);

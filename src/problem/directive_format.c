@@ -21,7 +21,7 @@ static void write_directive(const MerDirective *directive, const char *letters, 
 const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena)
 {
     int   items = plan->start[plan->level_count] + plan->level_count, used = 0;
-    char *line = MER_ARRAY(arena, char, items * LINE + 1);
+    char *line = MER_ARRAY(arena, char, items *LINE + 1);
 
     for (int l = 0; l < plan->level_count; l++) {
         if (l > 0)
@@ -39,15 +39,17 @@ const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena)
 const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena)
 {
     int   items = plan->start[plan->level_count] + plan->level_count, used = 0;
-    char *lines = MER_ARRAY(arena, char, items * LINE + 1);
+    char *lines = MER_ARRAY(arena, char, items *LINE + 1);
 
     for (int l = 0; l < plan->level_count; l++) {
         if (l > 0)
-            used += snprintf(lines + used, LINE, "%*sCluster %d\n", 2 * (l - 1), "", plan->cluster[l - 1]);
+            used += snprintf(lines + used, LINE, "%*sCluster %d\n", 2 * (l - 1), "",
+                             plan->cluster[l - 1]);
         for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
             char text[LINE];
 
-            write_directive(&plan->directives[i], MER_DIM_LETTERS, "SpatialMap", "TemporalMap", text);
+            write_directive(&plan->directives[i], MER_DIM_LETTERS, "SpatialMap", "TemporalMap",
+                            text);
             used += snprintf(lines + used, LINE, "%*s%s\n", 2 * l, "", text);
         }
     }
@@ -78,7 +80,8 @@ typedef struct Reader { /* grows a plan item by item; there is room for `most` i
     int               most;
 } Reader;
 
-static void begin(Reader *reader, MerDirectivePlan *plan, const MerOp *op, int most, MerArena *arena)
+static void begin(Reader *reader, MerDirectivePlan *plan, const MerOp *op, int most,
+                  MerArena *arena)
 {
     *reader = (Reader){plan, most};
     plan->op = op;
@@ -146,7 +149,8 @@ static bool read_map(const char *at, MerDirective *directive)
     at++;
     directive->output = *at == '\'';
     at = skip_spaces(at + directive->output);
-    return *at == '\0' && (!directive->output || directive->dim == MER_DIM_Y || directive->dim == MER_DIM_X);
+    return *at == '\0' &&
+           (!directive->output || directive->dim == MER_DIM_Y || directive->dim == MER_DIM_X);
 }
 
 static bool read_item(Reader *reader, const char *text)
@@ -182,10 +186,11 @@ static bool is_complete(const MerDirectivePlan *plan)
     return plan->start[plan->level_count] > plan->start[plan->level_count - 1];
 }
 
-static const char expectation[] = "a directive such as S(1,1) K, T(3,1) Y' or Cluster 64, no level empty";
+static const char expectation[] =
+    "a directive such as S(1,1) K, T(3,1) Y' or Cluster 64, no level empty";
 
-MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan, MerArena *arena,
-                               MerError *error)
+MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan,
+                               MerArena *arena, MerError *error)
 {
     Reader reader;
     int    most = 1;
@@ -203,16 +208,18 @@ MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePl
             length--;
         item = mer_arena_text_n(arena, at, length);
         if (!read_item(&reader, item))
-            return mer_error_set(error, MER_INVALID, "column %d: directive is \"%.60s\", expected %s",
+            return mer_error_set(error, MER_INVALID,
+                                 "column %d: directive is \"%.60s\", expected %s",
                                  (int)(at - line) + 1, item, expectation);
     }
     if (!is_complete(plan))
-        return mer_error_set(error, MER_INVALID, "the last level is empty, expected %s", expectation);
+        return mer_error_set(error, MER_INVALID, "the last level is empty, expected %s",
+                             expectation);
     return MER_OK;
 }
 
-MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan, MerArena *arena,
-                              MerError *error)
+MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+                              MerArena *arena, MerError *error)
 {
     MerYaml    *list = mer_yaml_get((MerYaml *)body, "directives");
     Reader      reader;
@@ -260,14 +267,17 @@ static const char gemm_letters[] = "GNKMXRSG";
 static int write_dimensions(const MerOp *op, bool exact, char *text, size_t size)
 {
     if (op->kind == MER_OP_GEMM)
-        return snprintf(text, size, "Dimensions { M: %lld, N: %lld, K: %lld }\n", (long long)op->dims[MER_DIM_Y],
-                        (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C]);
-    return snprintf(text, size,
-                    "Dimensions { N: %lld, G: %lld, K: %lld, C: %lld, R: %lld, S: %lld, Y: %lld, X: %lld }\n",
-                    (long long)op->dims[MER_DIM_N], (long long)op->dims[MER_DIM_G], (long long)op->dims[MER_DIM_K],
-                    (long long)op->dims[MER_DIM_C], (long long)op->dims[MER_DIM_R], (long long)op->dims[MER_DIM_S],
-                    (long long)mer_directives_input_size(op, 0, exact),
-                    (long long)mer_directives_input_size(op, 1, exact));
+        return snprintf(text, size, "Dimensions { M: %lld, N: %lld, K: %lld }\n",
+                        (long long)op->dims[MER_DIM_Y], (long long)op->dims[MER_DIM_K],
+                        (long long)op->dims[MER_DIM_C]);
+    return snprintf(
+        text, size,
+        "Dimensions { N: %lld, G: %lld, K: %lld, C: %lld, R: %lld, S: %lld, Y: %lld, X: %lld }\n",
+        (long long)op->dims[MER_DIM_N], (long long)op->dims[MER_DIM_G],
+        (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C],
+        (long long)op->dims[MER_DIM_R], (long long)op->dims[MER_DIM_S],
+        (long long)mer_directives_input_size(op, 0, exact),
+        (long long)mer_directives_input_size(op, 1, exact));
 }
 
 static const char *maestro_type(const MerOp *op)
@@ -283,20 +293,21 @@ const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, Mer
 {
     const MerOp *op = plan->op;
     const char  *letters = op->kind == MER_OP_GEMM ? gemm_letters : MER_DIM_LETTERS;
-    size_t       room = (size_t)(plan->start[plan->level_count] + plan->level_count + 8) * LINE + 400;
-    char        *text = MER_ARRAY(arena, char, room);
-    bool         strided = op->kind != MER_OP_TRANSPOSED || !exact;
-    size_t       used;
+    size_t room = (size_t)(plan->start[plan->level_count] + plan->level_count + 8) * LINE + 400;
+    char  *text = MER_ARRAY(arena, char, room);
+    bool   strided = op->kind != MER_OP_TRANSPOSED || !exact;
+    size_t used;
 
-    used = (size_t)snprintf(text, room, "    Layer %.60s {\n        Type: %s\n", op->name ? op->name : "layer",
-                            maestro_type(op));
+    used = (size_t)snprintf(text, room, "    Layer %.60s {\n        Type: %s\n",
+                            op->name ? op->name : "layer", maestro_type(op));
     used += (size_t)snprintf(text + used, room - used, "        Stride { X: %d, Y: %d }\n        ",
                              strided ? op->stride[1] : 1, strided ? op->stride[0] : 1);
     used += (size_t)write_dimensions(op, exact, text + used, room - used);
     used += (size_t)snprintf(text + used, room - used, "        Dataflow {\n");
     for (int l = 0; l < plan->level_count; l++) {
         if (l > 0)
-            used += (size_t)snprintf(text + used, room - used, "            Cluster(%d, P);\n", plan->cluster[l - 1]);
+            used += (size_t)snprintf(text + used, room - used, "            Cluster(%d, P);\n",
+                                     plan->cluster[l - 1]);
         for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
             MerDirective directive = plan->directives[i];
             char         line[LINE];

@@ -2,7 +2,7 @@
  *
  *     S(1,1) K | T(64,64) C | T(3,3) R | T(1,1) Y' | Cluster 64 | S(1,1) C
  *
- * T is a TemporalMap and S a SpatialMap of (size, offset); Y' and X' count outputs, Y and X inputs. */
+ * T is a TemporalMap, S a SpatialMap of (size, offset); Y' X' count outputs, Y X inputs. */
 #ifndef MERCATOR_PROBLEM_DIRECTIVE_FORMAT_H
 #define MERCATOR_PROBLEM_DIRECTIVE_FORMAT_H
 
@@ -16,11 +16,11 @@ const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena);
 const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena);
 /* Keys `op` and `directives` of an open object. */
 void mer_directives_write(const MerDirectivePlan *plan, MerJson *json);
-/* From a map with `directives`: a list of texts, or one line. Also takes TemporalMap, SpatialMap. */
-MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan, MerArena *arena,
-                              MerError *error);
-MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan, MerArena *arena,
-                               MerError *error);
+/* From a map with `directives`: a list or one line. Takes TemporalMap and SpatialMap, too. */
+MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+                              MerArena *arena, MerError *error);
+MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan,
+                               MerArena *arena, MerError *error);
 /* A MAESTRO layer with its Dataflow. `exact`: the input without rows that no output reads. */
 const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, MerArena *arena);
 

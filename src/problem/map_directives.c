@@ -34,7 +34,8 @@ static int stride_of(const MerDirectiveSpace *space, int dim)
 /* Dims the layer type has: a GEMM has no X and no filter, a depthwise layer no K. */
 static void find_dims(MerDirectiveSpace *space)
 {
-    static const int order[MER_DIRECTIVE_DIMS] = {MER_DIM_K, MER_DIM_C, MER_DIM_Y, MER_DIM_X, MER_DIM_R, MER_DIM_S};
+    static const int order[MER_DIRECTIVE_DIMS] = {MER_DIM_K, MER_DIM_C, MER_DIM_Y,
+                                                  MER_DIM_X, MER_DIM_R, MER_DIM_S};
     const MerOp     *op = space->op;
     bool             is_gemm = op->kind == MER_OP_GEMM || op->kind == MER_OP_BATCHED_GEMM;
 
@@ -42,7 +43,8 @@ static void find_dims(MerDirectiveSpace *space)
         int     dim = order[i];
         int64_t size = op->dims[dim];
 
-        if ((dim == MER_DIM_K && op->kind == MER_OP_DEPTHWISE) || (is_gemm && (dim == MER_DIM_X || is_filter(dim))))
+        if ((dim == MER_DIM_K && op->kind == MER_OP_DEPTHWISE) ||
+            (is_gemm && (dim == MER_DIM_X || is_filter(dim))))
             continue;
         if (space->options.compat && is_sliding(dim)) {
             int axis = dim == MER_DIM_X;
@@ -106,19 +108,26 @@ typedef struct Knobs {
     MerArena          *arena;
 } Knobs;
 
-static MerKnob *add_knob(Knobs *knobs, MerKnobKind kind, MerRole role, int level, int dim, int choices)
+static MerKnob *add_knob(Knobs *knobs, MerKnobKind kind, MerRole role, int level, int dim,
+                         int choices)
 {
     MerKnob *knob = &knobs->list[knobs->count];
 
-    *knob = (MerKnob){.kind = kind, .role = role, .dim = dim, .op = -1, .agent = knobs->count, .choices = choices};
+    *knob = (MerKnob){.kind = kind,
+                      .role = role,
+                      .dim = dim,
+                      .op = -1,
+                      .agent = knobs->count,
+                      .choices = choices};
     knob->level = level < 0 ? -1 : knobs->space->options.max_levels - 1 - level;
     if (level < 0)
         knob->name = mer_role_name(role);
     else if (dim < 0)
-        knob->name = mer_arena_format(knobs->arena, "%s.%s", mer_role_name(role), level_name(knobs->space, level));
-    else
-        knob->name = mer_arena_format(knobs->arena, "%s.%c.%s", mer_role_name(role), MER_DIM_LETTERS[dim],
+        knob->name = mer_arena_format(knobs->arena, "%s.%s", mer_role_name(role),
                                       level_name(knobs->space, level));
+    else
+        knob->name = mer_arena_format(knobs->arena, "%s.%c.%s", mer_role_name(role),
+                                      MER_DIM_LETTERS[dim], level_name(knobs->space, level));
     knobs->count++;
     return knob;
 }
@@ -176,7 +185,8 @@ static void add_gamma_level(Knobs *knobs, int level)
         bool fixed = is_filter(space->dims[i]) && !space->options.par_rs;
 
         space->tile[level][i] = knobs->count;
-        add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, level, space->dims[i], fixed ? 1 : space->limit[i]);
+        add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, level, space->dims[i],
+                 fixed ? 1 : space->limit[i]);
     }
     for (int i = 0; i < space->dim_count; i++) {
         space->rank[level][i] = knobs->count;
@@ -187,9 +197,9 @@ static void add_gamma_level(Knobs *knobs, int level)
 static void add_gamma(Knobs *knobs)
 {
     MerDirectiveSpace *space = knobs->space;
-    int                first = space->options.min_levels, choices = space->options.max_levels - first + 1;
-    double            *values = MER_ARRAY(knobs->arena, double, choices);
-    MerKnob           *levels;
+    int      first = space->options.min_levels, choices = space->options.max_levels - first + 1;
+    double  *values = MER_ARRAY(knobs->arena, double, choices);
+    MerKnob *levels;
 
     space->levels = knobs->count;
     levels = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_LEVELS, -1, -1, choices);
@@ -207,12 +217,14 @@ static MerStatus check_op(const MerOp *op, MerError *error)
                              mer_op_kind_name(op->kind));
     for (int dim = 0; dim < MER_DIM_COUNT; dim++)
         if (op->dims[dim] < 1 || op->dims[dim] > (1 << 24))
-            return mer_error_set(error, MER_UNSUPPORTED, "%s: %c is %lld, directives take 1 .. 2^24", op->name,
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s: %c is %lld, directives take 1 .. 2^24", op->name,
                                  MER_DIM_LETTERS[dim], (long long)op->dims[dim]);
     return MER_OK;
 }
 
-static MerStatus set_options(MerDirectiveSpace *space, const MerDirectiveOptions *options, MerError *error)
+static MerStatus set_options(MerDirectiveSpace *space, const MerDirectiveOptions *options,
+                             MerError *error)
 {
     MerDirectiveOptions *own = &space->options;
 
@@ -221,14 +233,17 @@ static MerStatus set_options(MerDirectiveSpace *space, const MerDirectiveOptions
     own->max_levels = own->max_levels ? own->max_levels : 2;
     if (own->genome == MER_GENOME_TEN)
         own->min_levels = own->max_levels = 2;
-    if (own->min_levels < 1 || own->max_levels > MER_DIRECTIVE_LEVELS || own->min_levels > own->max_levels)
-        return mer_error_set(error, MER_INVALID, "levels are %d .. %d, expected a range within 1 .. %d",
+    if (own->min_levels < 1 || own->max_levels > MER_DIRECTIVE_LEVELS ||
+        own->min_levels > own->max_levels)
+        return mer_error_set(error, MER_INVALID,
+                             "levels are %d .. %d, expected a range within 1 .. %d",
                              own->min_levels, own->max_levels, MER_DIRECTIVE_LEVELS);
     return MER_OK;
 }
 
-MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op, const MerPlatform *platform,
-                              const MerDirectiveOptions *options, MerArena *arena, MerError *error)
+MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op,
+                              const MerPlatform *platform, const MerDirectiveOptions *options,
+                              MerArena *arena, MerError *error)
 {
     Knobs     knobs = {.space = space, .arena = arena};
     MerStatus status = check_op(op, error);
@@ -301,8 +316,8 @@ static int value_of(const MerDirectiveSpace *space, int knob, const MerIndex *po
     return (int)space->space.knobs[knob].values[point[knob]];
 }
 
-static void decode_ten(const MerDirectiveSpace *space, const MerIndex *point, int level, const Choice *outer,
-                       Choice *choice)
+static void decode_ten(const MerDirectiveSpace *space, const MerIndex *point, int level,
+                       const Choice *outer, Choice *choice)
 {
     choice->parallel = point[space->parallel[level]];
     unrank(point[space->order[level]], space->tiled_count, choice->order);
@@ -325,8 +340,8 @@ static int scaled(const MerDirectiveSpace *space, int knob, const MerIndex *poin
     return 1 + (int)((int64_t)point[knob] * limit / space->space.knobs[knob].choices);
 }
 
-static void decode_gamma(const MerDirectiveSpace *space, const MerIndex *point, int level, const Choice *outer,
-                         Choice *choice)
+static void decode_gamma(const MerDirectiveSpace *space, const MerIndex *point, int level,
+                         const Choice *outer, Choice *choice)
 {
     const int *rank = space->rank[level];
 
@@ -344,8 +359,8 @@ static void decode_gamma(const MerDirectiveSpace *space, const MerIndex *point, 
     }
 }
 
-static void write_level(const MerDirectiveSpace *space, const Choice *choice, bool outermost, MerDirectivePlan *plan,
-                        int *at)
+static void write_level(const MerDirectiveSpace *space, const Choice *choice, bool outermost,
+                        MerDirectivePlan *plan, int *at)
 {
     static const int single[2] = {MER_DIM_N, MER_DIM_G};
 
@@ -356,18 +371,20 @@ static void write_level(const MerDirectiveSpace *space, const Choice *choice, bo
         int index = choice->order[i], dim = space->dims[index], tile = choice->tile[index];
         int stride = stride_of(space, dim);
 
-        plan->directives[(*at)++] = (MerDirective){.spatial = choice->parallel == index, .output = is_sliding(dim),
-                                                   .dim = dim, .size = (tile - 1) * stride + 1,
+        plan->directives[(*at)++] = (MerDirective){.spatial = choice->parallel == index,
+                                                   .output = is_sliding(dim),
+                                                   .dim = dim,
+                                                   .size = (tile - 1) * stride + 1,
                                                    .offset = tile * stride};
     }
 }
 
 /* In compat and without stride a tile is its own size; else it spans the inputs between outputs. */
-void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point, MerDirectivePlan *plan,
-                           MerArena *arena)
+void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point,
+                           MerDirectivePlan *plan, MerArena *arena)
 {
-    bool   is_ten = space->options.genome == MER_GENOME_TEN;
-    int    levels = is_ten ? 2 : value_of(space, space->levels, point), at = 0, left = space->num_pes;
+    bool is_ten = space->options.genome == MER_GENOME_TEN;
+    int  levels = is_ten ? 2 : value_of(space, space->levels, point), at = 0, left = space->num_pes;
     Choice choices[MER_DIRECTIVE_LEVELS];
 
     plan->op = space->op;
@@ -389,8 +406,9 @@ void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point
     for (int l = 1; l < levels; l++) {
         int most = choices[l - 1].tile[choices[l].parallel];
 
-        plan->cluster[l - 1] = is_ten ? value_of(space, space->cluster[l], point)
-                                      : scaled(space, space->cluster[l], point, most < left ? most : left);
+        plan->cluster[l - 1] =
+            is_ten ? value_of(space, space->cluster[l], point)
+                   : scaled(space, space->cluster[l], point, most < left ? most : left);
         left /= plan->cluster[l - 1];
     }
 }
@@ -400,20 +418,22 @@ bool mer_directives_equal(const MerDirectivePlan *a, const MerDirectivePlan *b)
     if (a->level_count != b->level_count)
         return false;
     for (int l = 0; l < a->level_count; l++)
-        if (a->start[l + 1] != b->start[l + 1] || (l + 1 < a->level_count && a->cluster[l] != b->cluster[l]))
+        if (a->start[l + 1] != b->start[l + 1] ||
+            (l + 1 < a->level_count && a->cluster[l] != b->cluster[l]))
             return false;
     for (int i = 0; i < a->start[a->level_count]; i++) {
         const MerDirective *x = &a->directives[i], *y = &b->directives[i];
 
-        if (x->spatial != y->spatial || x->output != y->output || x->dim != y->dim || x->size != y->size ||
-            x->offset != y->offset)
+        if (x->spatial != y->spatial || x->output != y->output || x->dim != y->dim ||
+            x->size != y->size || x->offset != y->offset)
             return false;
     }
     return true;
 }
 
 /* What a level of a plan says about the dims of the space; false if a dim is missing. */
-static bool read_choice(const MerDirectiveSpace *space, const MerDirectivePlan *plan, int level, Choice *choice)
+static bool read_choice(const MerDirectiveSpace *space, const MerDirectivePlan *plan, int level,
+                        Choice *choice)
 {
     int found = 0;
 
@@ -454,8 +474,8 @@ static int find_value(const MerDirectiveSpace *space, int knob, int value)
     return index;
 }
 
-static void encode_ten(const MerDirectiveSpace *space, const MerDirectivePlan *plan, const Choice *choices,
-                       MerIndex *point)
+static void encode_ten(const MerDirectiveSpace *space, const MerDirectivePlan *plan,
+                       const Choice *choices, MerIndex *point)
 {
     int scale = 0;
 
@@ -470,15 +490,16 @@ static void encode_ten(const MerDirectiveSpace *space, const MerDirectivePlan *p
     }
     for (int i = 0; i < space->tiled_count; i++) {
         point[space->tile[0][i]] = find_value(space, space->tile[0][i], choices[0].tile[i]);
-        while (scale < SCALES - 1 && (choices[0].tile[i] + (1 << scale) - 1) >> scale > choices[1].tile[i])
+        while (scale < SCALES - 1 &&
+               (choices[0].tile[i] + (1 << scale) - 1) >> scale > choices[1].tile[i])
             scale++;
     }
     point[space->scale] = scale;
     point[space->cluster[1]] = find_value(space, space->cluster[1], plan->cluster[0]);
 }
 
-static void encode_gamma(const MerDirectiveSpace *space, const MerDirectivePlan *plan, const Choice *choices,
-                         MerIndex *point)
+static void encode_gamma(const MerDirectiveSpace *space, const MerDirectivePlan *plan,
+                         const Choice *choices, MerIndex *point)
 {
     int left = space->num_pes;
 
@@ -497,22 +518,24 @@ static void encode_gamma(const MerDirectiveSpace *space, const MerDirectivePlan 
         if (outer) {
             int most = outer->tile[choices[l].parallel];
 
-            point[space->cluster[l]] = unscaled(space, space->cluster[l], plan->cluster[l - 1],
-                                                most < left ? most : left);
+            point[space->cluster[l]] =
+                unscaled(space, space->cluster[l], plan->cluster[l - 1], most < left ? most : left);
             left /= plan->cluster[l - 1] > 0 ? plan->cluster[l - 1] : 1;
         }
     }
 }
 
 /* Knobs that say nothing about the plan stay 0; the point must decode to the plan again. */
-bool mer_directives_encode(const MerDirectiveSpace *space, const MerDirectivePlan *plan, MerIndex *point)
+bool mer_directives_encode(const MerDirectiveSpace *space, const MerDirectivePlan *plan,
+                           MerIndex *point)
 {
     MerDirectivePlan again;
     MerArena        *scratch;
     Choice           choices[MER_DIRECTIVE_LEVELS];
     bool             equal;
 
-    if (plan->level_count < space->options.min_levels || plan->level_count > space->options.max_levels)
+    if (plan->level_count < space->options.min_levels ||
+        plan->level_count > space->options.max_levels)
         return false;
     for (int k = 0; k < space->space.knob_count; k++)
         point[k] = 0;

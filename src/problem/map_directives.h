@@ -15,10 +15,10 @@ enum { MER_DIRECTIVE_DIMS = 6, MER_DIRECTIVE_LEVELS = 3 };
 
 typedef struct MerDirectiveOptions {
     MerDirectiveGenome genome;
-    bool               compat; /* gamma: output tiles up to the input size, strides left to MAESTRO */
-    bool               par_rs; /* gamma: R and S may be the parallel dim */
-    int                min_levels, max_levels; /* gamma; 0: 2 */
-    int                num_pes;                /* 0: the platform's */
+    bool compat; /* gamma: output tiles up to the input size, strides left to MAESTRO */
+    bool par_rs; /* gamma: R and S may be the parallel dim */
+    int  min_levels, max_levels; /* gamma; 0: 2 */
+    int  num_pes;                /* 0: the platform's */
 } MerDirectiveOptions;
 
 typedef struct MerDirectiveSpace {
@@ -34,19 +34,22 @@ typedef struct MerDirectiveSpace {
     int levels, scale;
     int order[MER_DIRECTIVE_LEVELS]; /* ten: a permutation */
     int parallel[MER_DIRECTIVE_LEVELS], cluster[MER_DIRECTIVE_LEVELS];
-    int tile[MER_DIRECTIVE_LEVELS][MER_DIRECTIVE_DIMS], rank[MER_DIRECTIVE_LEVELS][MER_DIRECTIVE_DIMS];
+    int tile[MER_DIRECTIVE_LEVELS][MER_DIRECTIVE_DIMS],
+        rank[MER_DIRECTIVE_LEVELS][MER_DIRECTIVE_DIMS];
 } MerDirectiveSpace;
 
 /* Fills `space->space`; what it allocates lives in `arena`. Keeps op. */
-MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op, const MerPlatform *platform,
-                              const MerDirectiveOptions *options, MerArena *arena, MerError *error);
-void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point, MerDirectivePlan *plan,
-                           MerArena *arena);
+MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op,
+                              const MerPlatform *platform, const MerDirectiveOptions *options,
+                              MerArena *arena, MerError *error);
+void      mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point,
+                                MerDirectivePlan *plan, MerArena *arena);
 /* False: no point decodes to this plan. */
-bool mer_directives_encode(const MerDirectiveSpace *space, const MerDirectivePlan *plan, MerIndex *point);
+bool mer_directives_encode(const MerDirectiveSpace *space, const MerDirectivePlan *plan,
+                           MerIndex *point);
 /* What no mapping of strict mode can beat: cycles, latency, energy and EDP. */
-void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform, MerMetric metric,
-                          MerBound *bound);
+void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
+                          MerMetric metric, MerBound *bound);
 
 bool mer_directives_equal(const MerDirectivePlan *a, const MerDirectivePlan *b);
 

@@ -23,15 +23,15 @@ static double energy_bound(const MerDirectiveSpace *space, const MerPlatform *pl
     double           channels = op->kind == MER_OP_DEPTHWISE ? c : k * groups;
     double           inputs = batch * c * input_extent(op, 0) * input_extent(op, 1);
     double           weights = c * k * (double)op->dims[MER_DIM_R] * (double)op->dims[MER_DIM_S];
-    double           outputs = batch * channels * (double)op->dims[MER_DIM_Y] * (double)op->dims[MER_DIM_X];
-    double           mac_pj = platform->unit_count > 0 ? platform->units[0].mac_pj : 0;
+    double outputs = batch * channels * (double)op->dims[MER_DIM_Y] * (double)op->dims[MER_DIM_X];
+    double mac_pj = platform->unit_count > 0 ? platform->units[0].mac_pj : 0;
 
     return macs * (mac_pj + 3 * l1->read_pj + l1->write_pj) + (inputs + weights) * l2->write_pj +
            outputs * l2->read_pj;
 }
 
-void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform, MerMetric metric,
-                          MerBound *bound)
+void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
+                          MerMetric metric, MerBound *bound)
 {
     double macs = 1, repeat = (double)space->op->repeat, cycles, energy;
 

@@ -1,8 +1,8 @@
 /* The data-centric model against 40 runs of MAESTRO at 4eb08d1 (../shared/golden/maestro.jsonl):
  * integers exactly, floats to 1e-5 (they were printed with six digits), both accountings. */
-#include "shared.h"
 #include "cost/datacentric_levels.h"
 #include "cost/datacentric_plan.h"
+#include "shared.h"
 
 #include <math.h>
 
@@ -111,7 +111,8 @@ static void read_mapping(const cJSON *directives, MerDatacentricMapping *mapping
     int          level = 0;
 
     memset(mapping, 0, sizeof *mapping);
-    cJSON_ArrayForEach(item, directives) {
+    cJSON_ArrayForEach(item, directives)
+    {
         const char              *op = text_of(item, "op");
         MerDatacentricDirective *directive = &mapping->directives[level][mapping->count[level]];
 
@@ -129,7 +130,8 @@ static void read_mapping(const cJSON *directives, MerDatacentricMapping *mapping
     mapping->level_count = level + 1;
 }
 
-static void read_input(const cJSON *from, MerDatacentricMapping *mapping, MerDatacentricInput *input)
+static void read_input(const cJSON *from, MerDatacentricMapping *mapping,
+                       MerDatacentricInput *input)
 {
     const cJSON *hardware = member(from, "hw");
 
@@ -137,24 +139,25 @@ static void read_input(const cJSON *from, MerDatacentricMapping *mapping, MerDat
     input->mapping = mapping;
     read_layer(member(from, "layer"), &input->layer);
     read_mapping(member(from, "directives"), mapping);
-    input->hardware = (MerDatacentricHardware){
-        .num_pes = number(hardware, "num_pes"),
-        .noc_bw = number(hardware, "noc_bw"),
-        .noc_latency = number(hardware, "noc_hops") * number(hardware, "noc_hop_latency"),
-        .offchip_bw = number(hardware, "offchip_bw"),
-        .simd_lanes = number(hardware, "simd_lanes"),
-        .l1_size = number(hardware, "l1_size_cstr"),
-        .l2_size = number(hardware, "l2_size_cstr"),
-        .l1_energy = MER_DATACENTRIC_L1_ENERGY,
-        .l2_energy = MER_DATACENTRIC_L2_ENERGY,
-        .mac_nj = MER_DATACENTRIC_MAC_NJ};
+    input->hardware = (MerDatacentricHardware){.num_pes = number(hardware, "num_pes"),
+                                               .noc_bw = number(hardware, "noc_bw"),
+                                               .noc_latency = number(hardware, "noc_hops") *
+                                                              number(hardware, "noc_hop_latency"),
+                                               .offchip_bw = number(hardware, "offchip_bw"),
+                                               .simd_lanes = number(hardware, "simd_lanes"),
+                                               .l1_size = number(hardware, "l1_size_cstr"),
+                                               .l2_size = number(hardware, "l2_size_cstr"),
+                                               .l1_energy = MER_DATACENTRIC_L1_ENERGY,
+                                               .l2_energy = MER_DATACENTRIC_L2_ENERGY,
+                                               .mac_nj = MER_DATACENTRIC_MAC_NJ};
 }
 
 static int compare_int(const char *id, const char *name, int64_t value, const cJSON *expected)
 {
     if (value == (int64_t)expected->valuedouble)
         return 0;
-    print_error("%s %s is %lld, expected %.0f\n", id, name, (long long)value, expected->valuedouble);
+    print_error("%s %s is %lld, expected %.0f\n", id, name, (long long)value,
+                expected->valuedouble);
     return 1;
 }
 
@@ -174,7 +177,7 @@ static int compare_bool(const char *id, const char *name, bool value, const cJSO
     return 1;
 }
 
-#define compare_INT  compare_int
+#define compare_INT compare_int
 #define compare_REAL compare_real
 #define compare_BOOL compare_bool
 
@@ -189,7 +192,8 @@ static int compare(const char *id, const MerDatacentricResult *result, const cJS
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
         const cJSON *part = member(expected, tensors[t]);
 
-#define X(kind, name) wrong += compare_##kind(tensors[t], #name, result->tensor[t].name, member(part, #name));
+#define X(kind, name)                                                                              \
+    wrong += compare_##kind(tensors[t], #name, result->tensor[t].name, member(part, #name));
         MER_DATACENTRIC_TENSOR_COUNT_MAP(X)
 #undef X
     }
@@ -256,9 +260,8 @@ static void check_level(const char *id, const MerDatacentricLevel *level, const 
 
     assert_int_equal(level->units, number(expected, "sub_clusters"));
     assert_int_equal(level->edge_units, number(expected, "edge_sub_clusters"));
-    cJSON_ArrayForEach(dim, member(expected, "dims"))
-        if (level->row_of[dim_of(dim->string)] >= 0)
-            assert_int_equal(level->dims[dim_of(dim->string)], dim->valuedouble);
+    cJSON_ArrayForEach(dim, member(expected, "dims")) if (level->row_of[dim_of(dim->string)] >= 0)
+        assert_int_equal(level->dims[dim_of(dim->string)], dim->valuedouble);
     assert_int_equal(level->count, cJSON_GetArraySize(directives));
     for (int i = 0; i < level->count; i++) {
         const MerDatacentricRow *row = &level->rows[i];
@@ -267,7 +270,8 @@ static void check_level(const char *id, const MerDatacentricLevel *level, const 
         snprintf(text, sizeof text, "%s(%lld,%lld) %c", row->spatial ? "SpatialMap" : "TemporalMap",
                  (long long)row->size, (long long)row->offset, MER_DATACENTRIC_LETTERS[row->dim]);
         if (strcmp(text, cJSON_GetArrayItem(directives, i)->valuestring) != 0)
-            fail_msg("%s: %s, expected %s", id, text, cJSON_GetArrayItem(directives, i)->valuestring);
+            fail_msg("%s: %s, expected %s", id, text,
+                     cJSON_GetArrayItem(directives, i)->valuestring);
     }
 }
 
@@ -290,7 +294,8 @@ static void levels_are_completed_as_in_the_reference(void **state)
         assert_true(mer_datacentric_resolve(&input, &model, &result));
         assert_int_equal(model.level_count, cJSON_GetArraySize(levels));
         for (int l = 0; l < model.level_count; l++)
-            check_level(text_of(golden->cases[i], "id"), &model.levels[l], cJSON_GetArrayItem(levels, l));
+            check_level(text_of(golden->cases[i], "id"), &model.levels[l],
+                        cJSON_GetArrayItem(levels, l));
         checked++;
     }
     assert_int_equal(checked, 36);
@@ -302,14 +307,15 @@ static void strict_takes_a_case_exactly_when_its_macs_are_exact_and_its_buffers_
 
     read_cases(golden);
     for (int i = 0; i < golden->count; i++) {
-        const cJSON          *expected = cJSON_GetObjectItemCaseSensitive(golden->cases[i], "expected");
-        bool                  legal = strcmp(text_of(golden->cases[i], "status"), "ok") == 0;
+        const cJSON *expected = cJSON_GetObjectItemCaseSensitive(golden->cases[i], "expected");
+        bool         legal = strcmp(text_of(golden->cases[i], "status"), "ok") == 0;
         MerDatacentricMapping mapping;
         MerDatacentricInput   input;
         MerDatacentricResult  result;
 
         legal = legal && cJSON_IsTrue(member(expected, "macs_exact")) &&
-                cJSON_IsTrue(member(expected, "l1_fits")) && cJSON_IsTrue(member(expected, "l2_fits"));
+                cJSON_IsTrue(member(expected, "l1_fits")) &&
+                cJSON_IsTrue(member(expected, "l2_fits"));
         read_input(golden->cases[i], &mapping, &input);
         input.strict = true;
         mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
@@ -390,15 +396,26 @@ static void illegal_mapping_is_priced_in_compat_and_refused_in_strict(void **sta
                         {false, false, MER_DATACENTRIC_R, 3, 3},
                         {false, false, MER_DATACENTRIC_C, 3, 3},
                         {false, true, MER_DATACENTRIC_Y, 4, 4}}}};
-    MerDatacentricInput input = {
-        .mapping = &offender,
-        .layer = {.type = MER_DATACENTRIC_CONV, .stride_y = 1, .stride_x = 1,
-                  .dims = {[MER_DATACENTRIC_K] = 512, [MER_DATACENTRIC_C] = 512, [MER_DATACENTRIC_R] = 3,
-                           [MER_DATACENTRIC_S] = 3, [MER_DATACENTRIC_Y] = 14, [MER_DATACENTRIC_X] = 14}},
-        .hardware = {.num_pes = 168, .noc_bw = 81920000, .noc_latency = 1, .offchip_bw = 1 << 30,
-                     .simd_lanes = 1, .l1_size = INT64_MAX, .l2_size = INT64_MAX,
-                     .l1_energy = MER_DATACENTRIC_L1_ENERGY, .l2_energy = MER_DATACENTRIC_L2_ENERGY,
-                     .mac_nj = MER_DATACENTRIC_MAC_NJ}};
+    MerDatacentricInput  input = {.mapping = &offender,
+                                  .layer = {.type = MER_DATACENTRIC_CONV,
+                                            .stride_y = 1,
+                                            .stride_x = 1,
+                                            .dims = {[MER_DATACENTRIC_K] = 512,
+                                                     [MER_DATACENTRIC_C] = 512,
+                                                     [MER_DATACENTRIC_R] = 3,
+                                                     [MER_DATACENTRIC_S] = 3,
+                                                     [MER_DATACENTRIC_Y] = 14,
+                                                     [MER_DATACENTRIC_X] = 14}},
+                                  .hardware = {.num_pes = 168,
+                                               .noc_bw = 81920000,
+                                               .noc_latency = 1,
+                                               .offchip_bw = 1 << 30,
+                                               .simd_lanes = 1,
+                                               .l1_size = INT64_MAX,
+                                               .l2_size = INT64_MAX,
+                                               .l1_energy = MER_DATACENTRIC_L1_ENERGY,
+                                               .l2_energy = MER_DATACENTRIC_L2_ENERGY,
+                                               .mac_nj = MER_DATACENTRIC_MAC_NJ}};
     MerDatacentricResult result;
 
     (void)state;

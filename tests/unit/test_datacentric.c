@@ -50,7 +50,8 @@ static int layer_dims(const MerDatacentricLayer *layer, int *dims)
     int count = 0;
 
     for (int dim = 0; dim < MER_DATACENTRIC_DIMS; dim++)
-        if (layer->dims[dim] > 1 || (layer->dims[dim] == 1 && strchr("CRSXY", MER_DATACENTRIC_LETTERS[dim])))
+        if (layer->dims[dim] > 1 ||
+            (layer->dims[dim] == 1 && strchr("CRSXY", MER_DATACENTRIC_LETTERS[dim])))
             dims[count++] = dim;
     return count;
 }
@@ -71,7 +72,8 @@ static void draw_level(MerRng *rng, const MerDatacentricLayer *layer, int level,
         bool                     filter = layer->dims[R] && (dims[i] == R || dims[i] == S);
         bool                     sliding = layer->dims[R] && (dims[i] == Y || dims[i] == X);
 
-        *directive = (MerDatacentricDirective){.dim = dims[i], .size = draw(rng, 1, layer->dims[dims[i]])};
+        *directive =
+            (MerDatacentricDirective){.dim = dims[i], .size = draw(rng, 1, layer->dims[dims[i]])};
         directive->spatial = i == spatial || (draw(rng, 0, 9) == 0 && i == spatial + 1);
         directive->output = sliding && draw(rng, 0, 1);
         directive->offset = draw(rng, 0, 3) ? directive->size : draw(rng, 1, directive->size);
@@ -97,29 +99,37 @@ static void draw_input(MerRng *rng, MerDatacentricMapping *mapping, MerDatacentr
         if (l + 1 < mapping->level_count)
             product *= mapping->cluster[l];
     }
-    input->hardware = (MerDatacentricHardware){
-        .num_pes = product * draw(rng, 1, 12), .noc_bw = draw(rng, 1, 3) == 1 ? draw(rng, 1, 40) : 1 << 30,
-        .noc_latency = draw(rng, 0, 2), .offchip_bw = draw(rng, 0, 1) ? draw(rng, 1, 60) : 1 << 30,
-        .simd_lanes = draw(rng, 1, 4), .l1_size = draw(rng, 0, 3) ? INT64_MAX : 2000,
-        .l2_size = draw(rng, 0, 3) ? INT64_MAX : 9000, .l1_energy = MER_DATACENTRIC_L1_ENERGY,
-        .l2_energy = MER_DATACENTRIC_L2_ENERGY, .mac_nj = MER_DATACENTRIC_MAC_NJ};
+    input->hardware =
+        (MerDatacentricHardware){.num_pes = product * draw(rng, 1, 12),
+                                 .noc_bw = draw(rng, 1, 3) == 1 ? draw(rng, 1, 40) : 1 << 30,
+                                 .noc_latency = draw(rng, 0, 2),
+                                 .offchip_bw = draw(rng, 0, 1) ? draw(rng, 1, 60) : 1 << 30,
+                                 .simd_lanes = draw(rng, 1, 4),
+                                 .l1_size = draw(rng, 0, 3) ? INT64_MAX : 2000,
+                                 .l2_size = draw(rng, 0, 3) ? INT64_MAX : 9000,
+                                 .l1_energy = MER_DATACENTRIC_L1_ENERGY,
+                                 .l2_energy = MER_DATACENTRIC_L2_ENERGY,
+                                 .mac_nj = MER_DATACENTRIC_MAC_NJ};
     input->strict = draw(rng, 0, 1);
     input->every_level = input->strict && draw(rng, 0, 1);
     input->exact_strides = draw(rng, 0, 1);
 }
 
-#define equal_INT(a, b)  ((a) == (b))
+#define equal_INT(a, b) ((a) == (b))
 #define equal_BOOL(a, b) ((a) == (b))
 /* Sums of reals may round differently: the busy PEs of sub-levels are means. */
-#define equal_REAL(a, b) ((a) == (b) || fabs((a) - (b)) <= 1e-12 * fabs(b) || (isnan(a) && isnan(b)))
+#define equal_REAL(a, b)                                                                           \
+    ((a) == (b) || fabs((a) - (b)) <= 1e-12 * fabs(b) || (isnan(a) && isnan(b)))
 
-static void assert_equal_counts(const MerDatacentricResult *fast, const MerDatacentricResult *plain, int number)
+static void assert_equal_counts(const MerDatacentricResult *fast, const MerDatacentricResult *plain,
+                                int number)
 {
     assert_string_equal(fast->reason, plain->reason);
     assert_int_equal(fast->status, plain->status);
 #define X(kind, name)                                                                              \
     if (!equal_##kind(fast->name, plain->name))                                                    \
-        fail_msg("mapping %d: " #name " %.17g, plain %.17g", number, (double)fast->name, (double)plain->name);
+        fail_msg("mapping %d: " #name " %.17g, plain %.17g", number, (double)fast->name,           \
+                 (double)plain->name);
     MER_DATACENTRIC_COUNT_MAP(X)
 #undef X
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
@@ -189,21 +199,30 @@ static void strict_never_beats_all_pes_busy(void **state)
 
 static MerDatacentricHardware array_of(int64_t num_pes)
 {
-    return (MerDatacentricHardware){.num_pes = num_pes, .noc_bw = 16, .noc_latency = 1, .offchip_bw = 8,
-                                    .simd_lanes = 1, .l1_size = INT64_MAX, .l2_size = INT64_MAX,
+    return (MerDatacentricHardware){.num_pes = num_pes,
+                                    .noc_bw = 16,
+                                    .noc_latency = 1,
+                                    .offchip_bw = 8,
+                                    .simd_lanes = 1,
+                                    .l1_size = INT64_MAX,
+                                    .l2_size = INT64_MAX,
                                     .l1_energy = MER_DATACENTRIC_L1_ENERGY,
-                                    .l2_energy = MER_DATACENTRIC_L2_ENERGY, .mac_nj = MER_DATACENTRIC_MAC_NJ};
+                                    .l2_energy = MER_DATACENTRIC_L2_ENERGY,
+                                    .mac_nj = MER_DATACENTRIC_MAC_NJ};
 }
 
 static void gemm_multicasts_its_filter_and_keeps_its_input(void **state)
 {
-    MerDatacentricMapping mapping = {.level_count = 1, .count = {3},
-                                     .directives = {{{true, false, M, 1, 1}, {false, false, N, 1, 1}, {false, false, K, 5, 5}}}};
-    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .hardware = array_of(4)};
-    MerDatacentricResult  result;
+    MerDatacentricMapping mapping = {
+        .level_count = 1,
+        .count = {3},
+        .directives = {{{true, false, M, 1, 1}, {false, false, N, 1, 1}, {false, false, K, 5, 5}}}};
+    MerDatacentricInput  input = {.mapping = &mapping, .strict = true, .hardware = array_of(4)};
+    MerDatacentricResult result;
 
     (void)state;
-    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_GEMM, .dims = {[M] = 4, [N] = 3, [K] = 5}};
+    input.layer =
+        (MerDatacentricLayer){.type = MER_DATACENTRIC_GEMM, .dims = {[M] = 4, [N] = 3, [K] = 5}};
     mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
     assert_int_equal(result.status, MER_DATACENTRIC_OK);
     assert_int_equal(result.num_macs, 60);
@@ -216,14 +235,19 @@ static void gemm_multicasts_its_filter_and_keeps_its_input(void **state)
 
 static void depthwise_on_channels_computes_one_filter_per_pe(void **state)
 {
-    MerDatacentricMapping mapping = {.level_count = 1, .count = {3},
-                                     .directives = {{{true, false, C, 1, 1}, {false, true, Y, 1, 1}, {false, true, X, 1, 1}}}};
-    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .hardware = array_of(8)};
-    MerDatacentricResult  result;
+    MerDatacentricMapping mapping = {
+        .level_count = 1,
+        .count = {3},
+        .directives = {{{true, false, C, 1, 1}, {false, true, Y, 1, 1}, {false, true, X, 1, 1}}}};
+    MerDatacentricInput  input = {.mapping = &mapping, .strict = true, .hardware = array_of(8)};
+    MerDatacentricResult result;
 
     (void)state;
-    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_DSCONV, .stride_y = 1, .stride_x = 1,
-                                        .dims = {[C] = 8, [K] = 1, [R] = 3, [S] = 3, [Y] = 6, [X] = 6}};
+    input.layer =
+        (MerDatacentricLayer){.type = MER_DATACENTRIC_DSCONV,
+                              .stride_y = 1,
+                              .stride_x = 1,
+                              .dims = {[C] = 8, [K] = 1, [R] = 3, [S] = 3, [Y] = 6, [X] = 6}};
     mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
     assert_int_equal(result.status, MER_DATACENTRIC_OK);
     assert_int_equal(result.num_macs, 8 * 9 * 16);
@@ -233,16 +257,24 @@ static void depthwise_on_channels_computes_one_filter_per_pe(void **state)
 
 static MerDatacentricStatus price_strided(int64_t filter, int64_t tile, bool exact)
 {
-    MerDatacentricMapping mapping = {.level_count = 1, .count = {3},
-                                     .directives = {{{true, false, K, 1, 1}, {false, true, Y, 1, 1}, {false, true, X, 1, 1}}}};
-    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .exact_strides = exact,
-                                   .hardware = array_of(8)};
-    MerDatacentricResult  result;
+    MerDatacentricMapping mapping = {
+        .level_count = 1,
+        .count = {3},
+        .directives = {{{true, false, K, 1, 1}, {false, true, Y, 1, 1}, {false, true, X, 1, 1}}}};
+    MerDatacentricInput input = {
+        .mapping = &mapping, .strict = true, .exact_strides = exact, .hardware = array_of(8)};
+    MerDatacentricResult result;
 
     mapping.directives[0][1].size = mapping.directives[0][2].size = (tile - 1) * 2 + 1;
-    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV, .stride_y = 2, .stride_x = 2,
-                                        .dims = {[C] = 8, [K] = 8, [R] = filter, [S] = filter,
-                                                 [Y] = 11 * 2 + filter, [X] = 11 * 2 + filter}};
+    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV,
+                                        .stride_y = 2,
+                                        .stride_x = 2,
+                                        .dims = {[C] = 8,
+                                                 [K] = 8,
+                                                 [R] = filter,
+                                                 [S] = filter,
+                                                 [Y] = 11 * 2 + filter,
+                                                 [X] = 11 * 2 + filter}};
     mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
     return result.status;
 }
@@ -263,15 +295,21 @@ static void strided_tiles_of_many_outputs_need_exact_strides(void **state)
  * 3 rows of the last outer tile too. */
 static void every_level_refuses_work_left_out_inside(void **state)
 {
-    MerDatacentricMapping mapping = {.level_count = 2, .count = {2, 2}, .cluster = {4},
-                                     .directives = {{{true, false, K, 1, 1}, {false, true, Y, 9, 9}},
-                                                    {{true, false, C, 2, 2}, {false, true, Y, 4, 4}}}};
-    MerDatacentricInput   input = {.mapping = &mapping, .strict = true, .hardware = array_of(64)};
-    MerDatacentricResult  result;
+    MerDatacentricMapping mapping = {
+        .level_count = 2,
+        .count = {2, 2},
+        .cluster = {4},
+        .directives = {{{true, false, K, 1, 1}, {false, true, Y, 9, 9}},
+                       {{true, false, C, 2, 2}, {false, true, Y, 4, 4}}}};
+    MerDatacentricInput  input = {.mapping = &mapping, .strict = true, .hardware = array_of(64)};
+    MerDatacentricResult result;
 
     (void)state;
-    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV, .stride_y = 1, .stride_x = 1,
-                                        .dims = {[C] = 8, [K] = 8, [R] = 3, [S] = 3, [Y] = 14, [X] = 14}};
+    input.layer =
+        (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV,
+                              .stride_y = 1,
+                              .stride_x = 1,
+                              .dims = {[C] = 8, [K] = 8, [R] = 3, [S] = 3, [Y] = 14, [X] = 14}};
     mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
     assert_string_equal(result.reason, "");
     input.every_level = true;
@@ -282,14 +320,17 @@ static void every_level_refuses_work_left_out_inside(void **state)
 
 static void counts_beyond_64_bits_are_refused(void **state)
 {
-    MerDatacentricMapping mapping = {.level_count = 1, .count = {1}, .directives = {{{true, false, K, 1, 1}}}};
-    MerDatacentricInput   input = {.mapping = &mapping, .hardware = array_of(8)};
-    MerDatacentricResult  result;
+    MerDatacentricMapping mapping = {
+        .level_count = 1, .count = {1}, .directives = {{{true, false, K, 1, 1}}}};
+    MerDatacentricInput  input = {.mapping = &mapping, .hardware = array_of(8)};
+    MerDatacentricResult result;
 
     (void)state;
-    input.layer = (MerDatacentricLayer){.type = MER_DATACENTRIC_CONV, .stride_y = 1, .stride_x = 1,
-                                        .dims = {[C] = 1 << 20, [K] = 1 << 20, [R] = 3, [S] = 3,
-                                                 [Y] = 1 << 16, [X] = 1 << 16}};
+    input.layer = (MerDatacentricLayer){
+        .type = MER_DATACENTRIC_CONV,
+        .stride_y = 1,
+        .stride_x = 1,
+        .dims = {[C] = 1 << 20, [K] = 1 << 20, [R] = 3, [S] = 3, [Y] = 1 << 16, [X] = 1 << 16}};
     mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, &result);
     assert_int_equal(result.status, MER_DATACENTRIC_INFEASIBLE);
     assert_string_equal(result.reason, "overflow: counts could pass 2^62");

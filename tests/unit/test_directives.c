@@ -1,9 +1,9 @@
 /* Data-centric spaces and mappings: points, plans, text, and bounds that no random point beats. */
 #include "base/json.h"
 #include "cost/datacentric.h"
-#include "import/maestro_plan.h"
 #include "problem/directive_format.h"
 #include "problem/map_directives.h"
+#include "run/maestro_plan.h"
 #include "support.h"
 
 #include <math.h>
@@ -43,21 +43,37 @@ static MerOp make_op(const Layer *layer)
 }
 
 static const MerMemory memories[] = {
-    {.name = "DRAM", .words = INFINITY, .read_words_per_cycle = 32, .write_words_per_cycle = 32,
+    {.name = "DRAM",
+     .words = INFINITY,
+     .read_words_per_cycle = 32,
+     .write_words_per_cycle = 32,
      .fanout = {.x = 1, .y = 1, .words_per_cycle = 32}},
-    {.name = "L2", .words = INFINITY, .read_pj = 4.2803, .write_pj = 4.2803,
+    {.name = "L2",
+     .words = INFINITY,
+     .read_pj = 4.2803,
+     .write_pj = 4.2803,
      .fanout = {.x = 32, .y = 32, .words_per_cycle = 64, .latency_cycles = 2}},
-    {.name = "L1", .words = INFINITY, .read_pj = 0.3864, .write_pj = 0.3864,
+    {.name = "L1",
+     .words = INFINITY,
+     .read_pj = 0.3864,
+     .write_pj = 0.3864,
      .fanout = {.x = 1, .y = 1, .words_per_cycle = INFINITY}},
 };
 static const MerUnit     unit = {.name = "PE", .mac_pj = 0.23, .lanes = 1};
-static const MerPlatform platform = {.kind = MER_PLATFORM_PE_ARRAY, .name = "test", .clock_hz = NAN,
-                                     .memory_count = 3, .unit_count = 1, .memories = memories, .units = &unit};
+static const MerPlatform platform = {.kind = MER_PLATFORM_PE_ARRAY,
+                                     .name = "test",
+                                     .clock_hz = NAN,
+                                     .memory_count = 3,
+                                     .unit_count = 1,
+                                     .memories = memories,
+                                     .units = &unit};
 
-static void open_space(MerDirectiveSpace *space, const MerOp *op, MerDirectiveGenome genome, bool compat,
-                       MerArena *arena)
+static void open_space(MerDirectiveSpace *space, const MerOp *op, MerDirectiveGenome genome,
+                       bool compat, MerArena *arena)
 {
-    MerDirectiveOptions options = {.genome = genome, .compat = compat, .par_rs = compat,
+    MerDirectiveOptions options = {.genome = genome,
+                                   .compat = compat,
+                                   .par_rs = compat,
                                    .min_levels = genome == MER_GENOME_GAMMA ? 1 : 0,
                                    .max_levels = genome == MER_GENOME_GAMMA ? 3 : 0};
     MerError            error = {0};
@@ -132,7 +148,8 @@ static void plan_from_elsewhere_has_no_point(void **state)
 
     (void)state;
     open_space(&space, &op, MER_GENOME_TEN, false, arena);
-    assert_int_equal(mer_directives_parse("S(1,1) K | T(64,64) C | Cluster 3 | S(1,1) C", &op, &plan, arena, NULL),
+    assert_int_equal(mer_directives_parse("S(1,1) K | T(64,64) C | Cluster 3 | S(1,1) C", &op,
+                                          &plan, arena, NULL),
                      MER_OK);
     assert_false(mer_directives_encode(&space, &plan, point));
     mer_arena_free(arena);
@@ -158,12 +175,14 @@ static void open_evaluator(Opened *opened, const MerOp *op, const char *const *s
     opened->op = *op;
     opened->graph = (MerGraph){.op_count = 1, .ops = &opened->op};
     opened->task = (MerTask){.name = op->name, .count = 1};
-    opened->problem = (MerProblem){.graph = &opened->graph, .platform = &platform, .task = &opened->task};
+    opened->problem =
+        (MerProblem){.graph = &opened->graph, .platform = &platform, .task = &opened->task};
     options = mer_arena_alloc(opened->arena, type->options_size);
     opened->state = mer_arena_alloc(opened->arena, type->state_size);
     mer_options_defaults(type->options, options, opened->arena);
     for (; settings && *settings; settings += 2)
-        if (mer_options_set(type->options, options, "test", settings[0], settings[1], opened->arena, &error) != MER_OK)
+        if (mer_options_set(type->options, options, "test", settings[0], settings[1], opened->arena,
+                            &error) != MER_OK)
             fail_msg("%s", error.message);
     if (type->open(opened->state, &opened->problem, options, opened->arena, &error) != MER_OK)
         fail_msg("%s", error.message);
@@ -209,8 +228,9 @@ static void no_random_point_beats_a_bound(void **state)
 
                 mer_directives_bound(&space, &platform, metrics[m], &bound);
                 if (cost.value[metrics[m]] < bound.value * (1 - 1e-12))
-                    fail_msg("%s: %s %g beats the bound %g: %s", op.name, mer_metric_info(metrics[m])->name,
-                             cost.value[metrics[m]], bound.value, mer_directives_line(&plan, scratch));
+                    fail_msg("%s: %s %g beats the bound %g: %s", op.name,
+                             mer_metric_info(metrics[m])->name, cost.value[metrics[m]], bound.value,
+                             mer_directives_line(&plan, scratch));
             }
             feasible += cost.feasible;
         }
@@ -239,13 +259,15 @@ static void text_reads_back_to_the_same_plan(void **state)
 
         mer_space_sample(&space.space, &rng, point);
         mer_directives_decode(&space, point, &plan, arena);
-        if (mer_directives_parse(mer_directives_line(&plan, arena), &op, &from_line, arena, &error) != MER_OK)
+        if (mer_directives_parse(mer_directives_line(&plan, arena), &op, &from_line, arena,
+                                 &error) != MER_OK)
             fail_msg("%s", error.message);
         assert_true(mer_directives_equal(&plan, &from_line));
         mer_json_object(&json, NULL);
         mer_directives_write(&plan, &json);
         mer_json_end_object(&json);
-        assert_int_equal(mer_yaml_parse("plan", json.text, json.size, arena, &root, &error), MER_OK);
+        assert_int_equal(mer_yaml_parse("plan", json.text, json.size, arena, &root, &error),
+                         MER_OK);
         if (mer_directives_read(root, &op, &from_json, arena, &error) != MER_OK)
             fail_msg("%s", error.message);
         assert_true(mer_directives_equal(&plan, &from_json));
@@ -261,23 +283,28 @@ static void long_names_and_brackets_are_read_too(void **state)
     MerDirectivePlan plan, same;
 
     (void)state;
-    assert_int_equal(mer_directives_parse("SpatialMap(1,1) K | TemporalMap( 3 , 1 ) Y | Cluster(64, P) | S(2,2) X'",
-                                          &op, &plan, arena, NULL),
+    assert_int_equal(mer_directives_parse(
+                         "SpatialMap(1,1) K | TemporalMap( 3 , 1 ) Y | Cluster(64, P) | S(2,2) X'",
+                         &op, &plan, arena, NULL),
                      MER_OK);
-    assert_int_equal(mer_directives_parse("S(1,1) K|T(3,1) Y|Cluster 64|S(2,2) X'", &op, &same, arena, NULL), MER_OK);
+    assert_int_equal(
+        mer_directives_parse("S(1,1) K|T(3,1) Y|Cluster 64|S(2,2) X'", &op, &same, arena, NULL),
+        MER_OK);
     assert_true(mer_directives_equal(&plan, &same));
-    assert_string_equal(mer_directives_print(&plan, arena),
-                        "SpatialMap(1,1) K\nTemporalMap(3,1) Y\nCluster 64\n  SpatialMap(2,2) X'\n");
+    assert_string_equal(
+        mer_directives_print(&plan, arena),
+        "SpatialMap(1,1) K\nTemporalMap(3,1) Y\nCluster 64\n  SpatialMap(2,2) X'\n");
     mer_arena_free(arena);
 }
 
 static void wrong_directives_are_refused_with_their_place(void **state)
 {
-    static const char *const wrong[] = {"",           "S(0,1) K",  "S(1,1) Q",   "S(1,1) K'", "Cluster 3 | S(1,1) K",
-                                        "S(1,1) K |", "S(1) K",    "S(1,1) K x", "M(1,1) K",  "S(1,1) K | Cluster 4",
-                                        "S(1,1",      "S(1,1) ",   "T(99999999999,1) K", "S(1,1) K | Cluster"};
-    MerArena                *arena = mer_arena_new();
-    MerOp                    op = make_op(&layers[0]);
+    static const char *const wrong[] = {
+        "",           "S(0,1) K", "S(1,1) Q",           "S(1,1) K'",         "Cluster 3 | S(1,1) K",
+        "S(1,1) K |", "S(1) K",   "S(1,1) K x",         "M(1,1) K",          "S(1,1) K | Cluster 4",
+        "S(1,1",      "S(1,1) ",  "T(99999999999,1) K", "S(1,1) K | Cluster"};
+    MerArena *arena = mer_arena_new();
+    MerOp     op = make_op(&layers[0]);
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -299,15 +326,18 @@ static void maestro_text_has_padded_inputs_and_gemm_letters(void **state)
 
     (void)state;
     mer_directives_parse("S(1,1) K | T(1,1) Y' | Cluster 4 | S(1,1) C", &conv, &plan, arena, NULL);
-    assert_string_equal(mer_directives_maestro(&plan, true, arena),
-                        "    Layer strided3x3 {\n        Type: CONV\n        Stride { X: 2, Y: 2 }\n"
-                        "        Dimensions { N: 1, G: 1, K: 128, C: 128, R: 3, S: 3, Y: 57, X: 57 }\n"
-                        "        Dataflow {\n            SpatialMap(1,1) K;\n            TemporalMap(1,1) Y';\n"
-                        "            Cluster(4, P);\n            SpatialMap(1,1) C;\n        }\n    }\n");
+    assert_string_equal(
+        mer_directives_maestro(&plan, true, arena),
+        "    Layer strided3x3 {\n        Type: CONV\n        Stride { X: 2, Y: 2 }\n"
+        "        Dimensions { N: 1, G: 1, K: 128, C: 128, R: 3, S: 3, Y: 57, X: 57 }\n"
+        "        Dataflow {\n            SpatialMap(1,1) K;\n            TemporalMap(1,1) Y';\n"
+        "            Cluster(4, P);\n            SpatialMap(1,1) C;\n        }\n    }\n");
     mer_directives_parse("S(1,1) K | T(4,4) Y' | T(2,2) C", &gemm, &plan, arena, NULL);
-    mer_test_contains(mer_directives_maestro(&plan, true, arena), "Dimensions { M: 512, N: 768, K: 768 }");
     mer_test_contains(mer_directives_maestro(&plan, true, arena),
-                      "SpatialMap(1,1) N;\n            TemporalMap(4,4) M;\n            TemporalMap(2,2) K;");
+                      "Dimensions { M: 512, N: 768, K: 768 }");
+    mer_test_contains(
+        mer_directives_maestro(&plan, true, arena),
+        "SpatialMap(1,1) N;\n            TemporalMap(4,4) M;\n            TemporalMap(2,2) K;");
     mer_arena_free(arena);
 }
 
@@ -335,10 +365,13 @@ static void maestro_text_reads_back_to_the_same_cost(void **state)
             mer_directives_decode(&space, point, &plan, opened.arena);
             text = mer_arena_format(opened.arena, "Network n {\n%s}\n",
                                     mer_directives_maestro(&plan, true, opened.arena));
-            if (mer_maestro_parse("n.m", text, strlen(text), opened.arena, &file, &error) != MER_OK ||
-                mer_maestro_plan("n.m", &file.networks[0].layers[0], NULL, &op, &again, opened.arena, &error) != MER_OK)
+            if (mer_maestro_parse("n.m", text, strlen(text), opened.arena, &file, &error) !=
+                    MER_OK ||
+                mer_maestro_plan("n.m", &file.networks[0].layers[0], NULL, &op, &again,
+                                 opened.arena, &error) != MER_OK)
                 fail_msg("%s", error.message);
-            assert_true(price(&opened, &plan).value[MER_METRIC_EDP] == price(&opened, &again).value[MER_METRIC_EDP] ||
+            assert_true(price(&opened, &plan).value[MER_METRIC_EDP] ==
+                            price(&opened, &again).value[MER_METRIC_EDP] ||
                         !price(&opened, &again).feasible);
             assert_string_equal(price(&opened, &plan).reason, price(&opened, &again).reason);
         }
@@ -348,45 +381,54 @@ static void maestro_text_reads_back_to_the_same_cost(void **state)
 
 static void dataflow_takes_sizes_of_the_layer_and_names_its_faults(void **state)
 {
-    static const char head[] = "Network n { Layer a { Type: CONV Dimensions { K: 64, C: 64, R: 3, S: 3, Y: 58, X: 58 } ";
-    MerArena         *arena = mer_arena_new();
-    MerOp             op = make_op(&layers[0]);
-    MerMaestroFile    file;
-    MerDirectivePlan  plan, same;
-    MerError          error = {0};
-    const char       *text;
+    static const char head[] =
+        "Network n { Layer a { Type: CONV Dimensions { K: 64, C: 64, R: 3, S: 3, Y: 58, X: 58 } ";
+    MerArena        *arena = mer_arena_new();
+    MerOp            op = make_op(&layers[0]);
+    MerMaestroFile   file;
+    MerDirectivePlan plan, same;
+    MerError         error = {0};
+    const char      *text;
 
     (void)state;
-    text = mer_arena_format(arena, "%sDataflow { SpatialMap(1,1) K; TemporalMap(Sz(R),1) Y; Cluster(Sz(S), P); "
-                                   "SpatialMap(1,1) C; } } Layer b { Type: CONV Dimensions { K: 64, C: 64, R: 3, "
-                                   "S: 3, Y: 58, X: 58 } } }", head);
+    text = mer_arena_format(
+        arena,
+        "%sDataflow { SpatialMap(1,1) K; TemporalMap(Sz(R),1) Y; Cluster(Sz(S), P); "
+        "SpatialMap(1,1) C; } } Layer b { Type: CONV Dimensions { K: 64, C: 64, R: 3, "
+        "S: 3, Y: 58, X: 58 } } }",
+        head);
     assert_int_equal(mer_maestro_parse("n.m", text, strlen(text), arena, &file, &error), MER_OK);
-    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[1], &file.networks[0].layers[0], &op, &plan,
-                                      arena, &error), MER_OK);
+    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[1],
+                                      &file.networks[0].layers[0], &op, &plan, arena, &error),
+                     MER_OK);
     mer_directives_parse("S(1,1) K | T(3,1) Y | Cluster 3 | S(1,1) C", &op, &same, arena, NULL);
     assert_true(mer_directives_equal(&plan, &same));
-    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[1], NULL, &op, &plan, arena, &error), MER_INVALID);
+    assert_int_equal(
+        mer_maestro_plan("n.m", &file.networks[0].layers[1], NULL, &op, &plan, arena, &error),
+        MER_INVALID);
     mer_test_contains(error.message, "has no Dataflow");
     text = mer_arena_format(arena, "%sDataflow { SpatialMap(1,1) M; } } }", head);
     assert_int_equal(mer_maestro_parse("n.m", text, strlen(text), arena, &file, &error), MER_OK);
-    assert_int_equal(mer_maestro_plan("n.m", &file.networks[0].layers[0], NULL, &op, &plan, arena, &error), MER_INVALID);
+    assert_int_equal(
+        mer_maestro_plan("n.m", &file.networks[0].layers[0], NULL, &op, &plan, arena, &error),
+        MER_INVALID);
     mer_test_contains(error.message, "expected a dimension of the layer, found M");
     mer_arena_free(arena);
 }
 
 static void strict_prices_all_accesses_and_compat_the_column_of_maestro(void **state)
 {
-    static const char *const compat[] = {"mode",    "compat", "num_pes",    "256", "noc_bw",          "1000",
-                                         "noc_hops", "1",      "offchip_bw", "50",  "noc_hop_latency", "1",
-                                         NULL};
-    static const char        mapping[] =
-        "S(1,1) K | T(64,64) C | T(3,3) R | T(3,3) S | T(3,1) Y | T(3,1) X | Cluster 64 | S(1,1) C | T(3,1) Y | "
-        "T(3,1) X | T(3,3) R | T(3,3) S";
-    Layer            vgg_conv2 = {"conv2", MER_OP_CONV, 64, 64, 222, 222, 3, 3, 1, 1};
-    MerOp            op = make_op(&vgg_conv2);
-    MerDirectivePlan plan;
-    Opened           opened;
-    MerCost          cost;
+    static const char *const compat[] = {
+        "mode",       "compat", "num_pes",         "256", "noc_bw", "1000", "noc_hops", "1",
+        "offchip_bw", "50",     "noc_hop_latency", "1",   NULL};
+    static const char mapping[] = "S(1,1) K | T(64,64) C | T(3,3) R | T(3,3) S | T(3,1) Y | T(3,1) "
+                                  "X | Cluster 64 | S(1,1) C | T(3,1) Y | "
+                                  "T(3,1) X | T(3,3) R | T(3,3) S";
+    Layer             vgg_conv2 = {"conv2", MER_OP_CONV, 64, 64, 222, 222, 3, 3, 1, 1};
+    MerOp             op = make_op(&vgg_conv2);
+    MerDirectivePlan  plan;
+    Opened            opened;
+    MerCost           cost;
 
     (void)state;
     open_evaluator(&opened, &op, compat);
@@ -399,8 +441,9 @@ static void strict_prices_all_accesses_and_compat_the_column_of_maestro(void **s
     assert_true(fabs(cost.value[MER_METRIC_POWER] / 3435.59 - 1) < 1e-5);
     mer_arena_free(opened.arena);
 
-    open_evaluator(&opened, &op, (const char *const[]){"num_pes", "256", "noc_bw", "1000", "noc_hop_latency", "1",
-                                                        "offchip_bw", "50", NULL});
+    open_evaluator(&opened, &op,
+                   (const char *const[]){"num_pes", "256", "noc_bw", "1000", "noc_hop_latency", "1",
+                                         "offchip_bw", "50", NULL});
     assert_int_equal(mer_directives_parse(mapping, &op, &plan, opened.arena, NULL), MER_OK);
     cost = price(&opened, &plan);
     assert_true(cost.value[MER_METRIC_CYCLES] == 44947008);
@@ -414,8 +457,12 @@ static void infeasible_plans_say_why(void **state)
     static const struct {
         const char *settings[3], *mapping, *reason;
     } cases[] = {
-        {{"l1_size", "50", NULL}, "S(1,1) K | T(1,1) C | T(3,1) Y | T(3,1) X", "capacity: L1 needs 54 words, has 50"},
-        {{NULL}, "S(1,1) K | Cluster 2000 | S(1,1) C", "fan-out: clusters need 2000 PEs, the array has 1024"},
+        {{"l1_size", "50", NULL},
+         "S(1,1) K | T(1,1) C | T(3,1) Y | T(3,1) X",
+         "capacity: L1 needs 54 words, has 50"},
+        {{NULL},
+         "S(1,1) K | Cluster 2000 | S(1,1) C",
+         "fan-out: clusters need 2000 PEs, the array has 1024"},
         {{NULL}, "T(1,1) K | T(1,1) C", "encoding: 0 spatial maps in level 0, expected 1 or 2"},
         {{NULL}, "S(1,1) K | T(1,1) R", "encoding: temporal tile (1,1) of R, expected 3"},
         {{NULL}, "S(1,1) G | T(1,1) C", "encoding: G is not a dimension of a CONV layer"},
@@ -430,7 +477,8 @@ static void infeasible_plans_say_why(void **state)
         MerCost          cost;
 
         open_evaluator(&opened, &op, cases[i].settings);
-        assert_int_equal(mer_directives_parse(cases[i].mapping, &op, &plan, opened.arena, NULL), MER_OK);
+        assert_int_equal(mer_directives_parse(cases[i].mapping, &op, &plan, opened.arena, NULL),
+                         MER_OK);
         cost = price(&opened, &plan);
         assert_false(cost.feasible);
         mer_test_contains(cost.reason, cases[i].reason);
@@ -448,16 +496,18 @@ static void keep_note(void *state, const char *name, const char *json)
 
 static void detail_notes_counts_per_level_and_tensor(void **state)
 {
-    MerNotes         notes = {.note = keep_note};
-    MerOp            op = make_op(&layers[0]);
-    MerPlan          plan = {.kind = MER_PLAN_DIRECTIVES};
-    Opened           opened;
+    MerNotes notes = {.note = keep_note};
+    MerOp    op = make_op(&layers[0]);
+    MerPlan  plan = {.kind = MER_PLAN_DIRECTIVES};
+    Opened   opened;
 
     (void)state;
     open_evaluator(&opened, &op, NULL);
-    mer_directives_parse("S(1,1) K | T(1,1) C | T(3,1) Y | T(3,1) X", &op, &plan.as.directives, opened.arena, NULL);
+    mer_directives_parse("S(1,1) K | T(1,1) C | T(3,1) Y | T(3,1) X", &op, &plan.as.directives,
+                         opened.arena, NULL);
     mer_evaluator_datacentric.detail(opened.state, &plan, &notes);
-    mer_test_contains(noted, "breakdown {\"levels\":[{\"name\":\"L2\",\"tensors\":{\"W\":{\"reads\":");
+    mer_test_contains(noted,
+                      "breakdown {\"levels\":[{\"name\":\"L2\",\"tensors\":{\"W\":{\"reads\":");
     mer_test_contains(noted, "\"status\":\"ok\"");
     mer_test_contains(noted, "\"num_macs\":115605504");
     mer_arena_free(opened.arena);
@@ -478,7 +528,8 @@ static void unsuitable_platform_is_refused(void **state)
     small.memories = two;
     small.memory_count = 2;
     mer_options_defaults(mer_evaluator_datacentric.options, options, arena);
-    assert_int_equal(mer_evaluator_datacentric.open(opened, &problem, options, arena, &error), MER_UNSUPPORTED);
+    assert_int_equal(mer_evaluator_datacentric.open(opened, &problem, options, arena, &error),
+                     MER_UNSUPPORTED);
     mer_test_contains(error.message, "2 memories");
     mer_arena_free(arena);
 }

@@ -1,6 +1,6 @@
 /* MAESTRO directives as a plan: names of dims become loops of the operator, Sz(D) becomes a number.
  * Sizes are checked here; what a mapping must do beyond that is the evaluator's to say. */
-#include "import/maestro_plan.h"
+#include "run/maestro_plan.h"
 
 #include <limits.h>
 #include <string.h>
@@ -16,14 +16,16 @@ static MerStatus fail(const Reader *reader, const MerMaestroDirective *directive
                       const char *found)
 {
     return mer_error_set(reader->error, MER_INVALID, "%s:%d:%d: layer %.60s: %s%.60s", reader->path,
-                         directive->place.line, directive->place.column, reader->layer->name, what, found);
+                         directive->place.line, directive->place.column, reader->layer->name, what,
+                         found);
 }
 
 /* GEMM has letters of its own: M rows, N columns, K inner, B matrices. */
-static MerStatus read_dim(const Reader *reader, const MerMaestroDirective *from, MerDirective *directive)
+static MerStatus read_dim(const Reader *reader, const MerMaestroDirective *from,
+                          MerDirective *directive)
 {
-    bool        product = reader->op->kind == MER_OP_GEMM || reader->op->kind == MER_OP_BATCHED_GEMM;
-    bool        has_window = mer_maestro_find(reader->layer->dims, reader->layer->dim_count, "M") == NULL;
+    bool product = reader->op->kind == MER_OP_GEMM || reader->op->kind == MER_OP_BATCHED_GEMM;
+    bool has_window = mer_maestro_find(reader->layer->dims, reader->layer->dim_count, "M") == NULL;
     const char *letters = product && !has_window ? ".NKM...B" : MER_DIM_LETTERS;
     const char *letter = from->dim[0] && from->dim[0] != '.' ? strchr(letters, from->dim[0]) : NULL;
     bool        output = letter && from->dim[1] == '\'';
@@ -37,8 +39,8 @@ static MerStatus read_dim(const Reader *reader, const MerMaestroDirective *from,
     return MER_OK;
 }
 
-static MerStatus read_value(const Reader *reader, const MerMaestroDirective *from, const MerMaestroValue *value,
-                            int *number)
+static MerStatus read_value(const Reader *reader, const MerMaestroDirective *from,
+                            const MerMaestroValue *value, int *number)
 {
     int64_t size = value->number;
 
@@ -52,13 +54,15 @@ static MerStatus read_value(const Reader *reader, const MerMaestroDirective *fro
     }
     if (size < 1 || size > INT_MAX)
         return mer_error_set(reader->error, MER_INVALID,
-                             "%s:%d:%d: layer %.60s: a size is %lld, expected 1 .. 2^31-1", reader->path,
-                             from->place.line, from->place.column, reader->layer->name, (long long)size);
+                             "%s:%d:%d: layer %.60s: a size is %lld, expected 1 .. 2^31-1",
+                             reader->path, from->place.line, from->place.column,
+                             reader->layer->name, (long long)size);
     *number = (int)size;
     return MER_OK;
 }
 
-static MerStatus read_directive(const Reader *reader, const MerMaestroDirective *from, MerDirectivePlan *plan)
+static MerStatus read_directive(const Reader *reader, const MerMaestroDirective *from,
+                                MerDirectivePlan *plan)
 {
     int          *count = &plan->start[plan->level_count];
     MerDirective *directive = &plan->directives[*count];
@@ -80,15 +84,17 @@ static MerStatus read_directive(const Reader *reader, const MerMaestroDirective 
     return status;
 }
 
-MerStatus mer_maestro_plan(const char *path, const MerMaestroLayer *layer, const MerMaestroLayer *inherited,
-                           const MerOp *op, MerDirectivePlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_maestro_plan(const char *path, const MerMaestroLayer *layer,
+                           const MerMaestroLayer *inherited, const MerOp *op,
+                           MerDirectivePlan *plan, MerArena *arena, MerError *error)
 {
     const MerMaestroLayer *source = layer->has_dataflow ? layer : inherited;
     Reader                 reader = {path, layer, op, error};
 
     if (!source || !source->has_dataflow)
-        return mer_error_set(error, MER_INVALID, "%s:%d:%d: layer %.60s has no Dataflow, nor has one before it",
-                             path, layer->place.line, layer->place.column, layer->name);
+        return mer_error_set(error, MER_INVALID,
+                             "%s:%d:%d: layer %.60s has no Dataflow, nor has one before it", path,
+                             layer->place.line, layer->place.column, layer->name);
     plan->op = op;
     plan->level_count = 1;
     plan->cluster = MER_ARRAY(arena, int, source->directive_count + 1);
