@@ -65,6 +65,11 @@ static int64_t whole(double number)
     return number >= (double)INT_MAX ? INT_MAX : (int64_t)number;
 }
 
+static int64_t capacity(double words)
+{
+    return words >= 0x1p62 ? INT64_MAX : (int64_t)words;
+}
+
 /* MAESTRO's machine has one array of PEs between L2 and their L1s. */
 static MerStatus check_platform(const MerPlatform *platform, MerError *error)
 {
@@ -103,8 +108,8 @@ static MerStatus take_platform(const MerPlatform *platform, State *state, MerErr
         .noc_latency = whole(network->latency_cycles),
         .offchip_bw = whole(offchip),
         .simd_lanes = platform->unit_count > 0 ? platform->units[0].lanes : 1,
-        .l1_size = whole(l1->words),
-        .l2_size = whole(l2->words)};
+        .l1_size = capacity(l1->words),
+        .l2_size = capacity(l2->words)};
     state->energies = (Energies){platform->unit_count > 0 ? platform->units[0].mac_pj : 0,
                                  l1->read_pj, l1->write_pj, l2->read_pj, l2->write_pj};
     state->clock_hz = platform->clock_hz;

@@ -43,7 +43,7 @@ void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *exte
 /* `with_macs`: also the share of the array's multiplications, which only the first level needs. */
 void mer_datacentric_share(const MerDatacentricCases *cases, unsigned spatial, bool with_macs,
                            MerDatacentricShares *shares);
-/* What the array takes in of a tensor when `mover` (-1: the first case) is the innermost to move. */
+/* What the array takes in of a tensor when `mover` (-1: the first case) is innermost to move. */
 int64_t mer_datacentric_ingress(const MerDatacentricCases *cases, int tensor, int mover,
                                 unsigned spatial);
 /* Which sets of spatial edges a mover can meet: those with rows at or outside it. */
