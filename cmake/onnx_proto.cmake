@@ -23,6 +23,8 @@ add_library(mercator-onnx-proto OBJECT
     "${onnx_generated}/onnx.pb-c.c" "${onnx_generated}/onnx.pb-c.h")
 target_include_directories(mercator-onnx-proto SYSTEM PUBLIC "${onnx_generated}")
 target_link_libraries(mercator-onnx-proto PUBLIC PkgConfig::PROTOBUF_C)
+# Tests build models with the generated structs.
+include_directories(SYSTEM "${onnx_generated}")
 if(sanitize_flags)
     target_compile_options(mercator-onnx-proto PRIVATE ${sanitize_flags})
 endif()
