@@ -43,26 +43,21 @@ static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan, co
         double words = 0;
         for (int t = 0; t < MER_TENSOR_O; t++) {
             bool is_kept = plan->levels[l].keep >> t & 1;
-            words += is_kept ? mer_layer_footprint(&model->shape, t, loops->tile[l + 1]) : 0;
+            words += is_kept ? loops->footprint[l][t] : 0;
         }
         cycles += words / model->memories[l].write_rate;
     }
     return cycles;
 }
 
-static void fill_metrics(const MerNestModel *model, const MerNestLoops *loops, const MerNestAccess *access,
-                         double cycles, double energy, MerCost *cost)
+static void fill_metrics(const MerNestModel *model, const MerNestAccess *access, double cycles, double energy,
+                         MerCost *cost)
 {
     int outermost = model->level_count - 1;
     double words = 0;
-    double peak_macs = model->lanes;
-    for (int l = 0; l < model->level_count; l++) {
-        peak_macs *= (double)model->memories[l].fanout_x * model->memories[l].fanout_y;
-    }
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         words += access->reads[outermost][t] + access->updates[outermost][t];
     }
-    (void)loops;
     double rate = model->memories[outermost].read_rate + model->memories[outermost].write_rate;
     cycles *= model->repeat;
     energy *= model->repeat;
@@ -70,7 +65,7 @@ static void fill_metrics(const MerNestModel *model, const MerNestLoops *loops, c
     cost->value[MER_METRIC_CYCLES] = cycles;
     cost->value[MER_METRIC_ENERGY] = energy;
     cost->value[MER_METRIC_EDP] = energy * cycles;
-    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * peak_macs);
+    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * model->peak_macs);
     cost->value[MER_METRIC_TRAFFIC_BYTES] = words * model->repeat * model->word_bytes;
     cost->value[MER_METRIC_BANDWIDTH_USE] = isfinite(rate) ? words * model->repeat / (cycles * rate) : 0;
     if (!isnan(model->clock_hz)) {
@@ -99,15 +94,15 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     if (model->ramp) {
         cycles += ramp_cycles(model, nest, &loops);
     }
-    fill_metrics(model, &loops, &access, cycles, energy, cost);
+    fill_metrics(model, &access, cycles, energy, cost);
 }
 
-static double occupancy(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops, int l)
+static double occupancy(const MerNestPlan *plan, const MerNestLoops *loops, int l)
 {
     double words = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         bool is_kept = plan->levels[l].keep >> t & 1;
-        words += is_kept ? mer_layer_footprint(&model->shape, t, loops->tile[l + 1]) : 0;
+        words += is_kept ? loops->footprint[l][t] : 0;
     }
     return words;
 }
@@ -159,7 +154,7 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     mer_json_object(&json, NULL);
     mer_json_array(&json, "levels");
     for (int l = model->level_count - 1; l >= 0; l--) {
-        write_level(model, &loops, &access, l, occupancy(model, nest, &loops, l), cycles, &json);
+        write_level(model, &loops, &access, l, occupancy(nest, &loops, l), cycles, &json);
     }
     mer_json_end_array(&json);
     mer_json_real(&json, "mac_energy", model->shape.macs * model->mac_pj * model->repeat);

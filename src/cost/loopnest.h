@@ -26,6 +26,7 @@ typedef struct MerNestModel {
     int           level_count;
     MerNestMemory memories[MER_NEST_MAX_LEVELS];
     double        lanes, mac_pj, clock_hz, word_bytes;
+    double        peak_macs; /* per cycle, of the whole machine */
     MerHalo       halo;
     bool          exclusive_axes, ramp;
 } MerNestModel;
@@ -37,11 +38,13 @@ typedef struct MerNestLoops {
     int    loop_count;                                   /* temporal loops longer than 1, innermost first */
     int    dim[MER_NEST_MAX_LOOPS];
     double trips[MER_NEST_MAX_LOOPS];
-    double inside[MER_NEST_MAX_LOOPS];    /* extent of the same dim inside the loop */
+    double inside[MER_NEST_MAX_LOOPS];      /* extent of the same dim inside the loop */
     double outward[MER_NEST_MAX_LOOPS + 1]; /* product of the trips of this loop and all outside it */
+    double moves[MER_NEST_MAX_LOOPS + 1][MER_TENSOR_COUNT]; /* outward of the first loop from here that moves the tensor */
     int    start[MER_NEST_MAX_LEVELS + 1];  /* first loop of level l */
     double instances[MER_NEST_MAX_LEVELS + 1]; /* [l+1]: copies of level l in use; [0]: MACs */
     double reductions[MER_NEST_MAX_LEVELS + 1]; /* [l+1]: how many of them hold parts of one output */
+    double footprint[MER_NEST_MAX_LEVELS][MER_TENSOR_COUNT]; /* words of tile[l+1], kept there or not */
 } MerNestLoops;
 
 typedef struct MerNestAccess { /* words, summed over instances, for one run of the loops */

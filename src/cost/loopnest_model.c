@@ -37,8 +37,10 @@ MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerN
                              MER_NEST_MAX_LEVELS, platform->name, platform->memory_count);
     }
     model->level_count = platform->memory_count;
+    model->peak_macs = platform->units[0].lanes;
     for (int m = 0; m < platform->memory_count; m++) {
         take_memory(&platform->memories[m], &model->memories[platform->memory_count - 1 - m]);
+        model->peak_macs *= (double)platform->memories[m].fanout.x * platform->memories[m].fanout.y;
     }
     model->lanes = platform->units[0].lanes;
     model->mac_pj = platform->units[0].mac_pj;
@@ -54,38 +56,52 @@ static void unfold_tiles(const MerNestModel *model, const MerNestPlan *plan, Mer
         loops->tile[0][d] = 1;
     }
     for (int l = 0; l < model->level_count; l++) {
-        memcpy(loops->tile[l + 1], loops->tile[0], sizeof loops->tile[0]);
-        for (int i = 0; i < shape->dim_count; i++) {
-            int d = shape->dims[i];
-            const MerNestLevel *level = &plan->levels[l];
+        const MerNestLevel *level = &plan->levels[l];
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
             double spatial = (double)level->x[d] * level->y[d];
             loops->spatial[l][d] = spatial;
             loops->tile[l + 1][d] = loops->tile[l][d] * spatial * level->temporal[d];
         }
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            loops->footprint[l][t] = mer_layer_footprint(shape, t, loops->tile[l + 1]);
+        }
     }
+}
+
+/* Loops of one trip are written too and then overwritten: which loops have more is anybody's guess,
+ * and a wrong guess of the processor costs more than a few words. */
+static int unfold_level(const MerNestLevel *level, int l, int count, MerNestLoops *loops)
+{
+    loops->start[l] = count;
+    for (int i = MER_DIM_COUNT - 1; i >= 0; i--) {
+        int d = level->order[i];
+        loops->dim[count] = d;
+        loops->trips[count] = level->temporal[d];
+        loops->inside[count] = loops->tile[l][d] * loops->spatial[l][d];
+        count += level->temporal[d] > 1;
+    }
+    return count;
 }
 
 static void unfold_loops(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
 {
     int count = 0;
     for (int l = 0; l < model->level_count; l++) {
-        const MerNestLevel *level = &plan->levels[l];
-        loops->start[l] = count;
-        for (int i = MER_DIM_COUNT - 1; i >= 0; i--) {
-            int d = level->order[i];
-            if (level->temporal[d] > 1) {
-                loops->dim[count] = d;
-                loops->trips[count] = level->temporal[d];
-                loops->inside[count] = loops->tile[l][d] * loops->spatial[l][d];
-                count++;
-            }
-        }
+        count = unfold_level(&plan->levels[l], l, count, loops);
     }
     loops->start[model->level_count] = count;
     loops->loop_count = count;
     loops->outward[count] = 1;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        loops->moves[count][t] = 1;
+    }
     for (int i = count - 1; i >= 0; i--) {
-        loops->outward[i] = loops->outward[i + 1] * loops->trips[i];
+        double outward = loops->outward[i + 1] * loops->trips[i];
+        loops->outward[i] = outward;
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            bool does_move = model->shape.tensors[t].relevant >> loops->dim[i] & 1;
+            loops->moves[i][t] = does_move ? outward : loops->moves[i + 1][t];
+        }
     }
 }
 
@@ -103,9 +119,7 @@ void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNest
         for (int i = 0; i < shape->dim_count; i++) {
             int d = shape->dims[i];
             instances *= loops->spatial[l][d];
-            if (shape->reduction >> d & 1) {
-                reductions *= loops->spatial[l][d];
-            }
+            reductions *= shape->reduction >> d & 1 ? loops->spatial[l][d] : 1;
         }
         loops->instances[l] = instances;
         loops->reductions[l] = reductions;
@@ -173,7 +187,7 @@ static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan, co
             if (!(plan->levels[l].keep >> t & 1)) {
                 continue;
             }
-            double words = mer_layer_footprint(&model->shape, t, loops->tile[l + 1]);
+            double words = loops->footprint[l][t];
             if (words > memory->partition[t]) {
                 mer_cost_refuse(cost, "capacity: %s needs %.0f words of %c, has %.0f", memory->name, words,
                                 MER_TENSOR_LETTERS[t], memory->partition[t]);

@@ -26,18 +26,15 @@ static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops
 
 /* How often the innermost stretch of loops brings in how many words (map.md 4.3, rules 1 and 2):
  * loops that do not move the tensor are skipped until the first that does. */
-static double traffic(const MerTensorShape *tensor, const MerNestLoops *loops, int start, double footprint,
-                      const double *tile)
+static double traffic(const MerNestModel *model, const MerNestLoops *loops, int tensor, int start,
+                      double footprint, const double *tile)
 {
-    int i = start;
-    while (i < loops->loop_count && !(tensor->relevant >> loops->dim[i] & 1)) {
-        i++;
+    const MerTensorShape *shape = &model->shape.tensors[tensor];
+    if (shape->slide_count > 0 && start < loops->loop_count && (shape->relevant >> loops->dim[start] & 1)) {
+        double delta = halo_delta(shape, loops, start, footprint, tile);
+        return (footprint + (loops->trips[start] - 1) * delta) * loops->outward[start + 1];
     }
-    if (i == start && i < loops->loop_count && tensor->slide_count > 0) {
-        double delta = halo_delta(tensor, loops, i, footprint, tile);
-        return (footprint + (loops->trips[i] - 1) * delta) * loops->outward[i + 1];
-    }
-    return footprint * loops->outward[i];
+    return footprint * loops->moves[start][tensor];
 }
 
 /* Distinct positions of a sliding window over spatial copies: with `a` steps of p and `b` steps of q
@@ -129,12 +126,12 @@ static double parent_traffic(const MerNestModel *model, const MerNestLoops *loop
         return joint_footprint(model, loops, tensor, child, parent, tile) * loops->outward[0];
     }
     if (model->halo == MER_HALO_TIMELOOP && shape->slide_count > 0) {
-        double footprint = mer_layer_footprint(&model->shape, tensor, loops->tile[child + 1]);
         return distinct_children(model, loops, tensor, child, parent) *
-               traffic(shape, loops, loops->start[child + 1], footprint, loops->tile[child + 1]);
+               traffic(model, loops, tensor, loops->start[child + 1], loops->footprint[child][tensor],
+                       loops->tile[child + 1]);
     }
     double footprint = joint_footprint(model, loops, tensor, child, parent, tile);
-    return traffic(shape, loops, loops->start[child + 1], footprint, tile);
+    return traffic(model, loops, tensor, loops->start[child + 1], footprint, tile);
 }
 
 static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child, int parent,
@@ -151,8 +148,8 @@ static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int
     }
     access->network[parent] += access->reads[parent][tensor] + access->updates[parent][tensor];
     if (child >= 0) {
-        double footprint = mer_layer_footprint(&model->shape, tensor, loops->tile[child + 1]);
-        double fills = traffic(shape, loops, loops->start[child + 1], footprint, loops->tile[child + 1]) *
+        double fills = traffic(model, loops, tensor, loops->start[child + 1], loops->footprint[child][tensor],
+                               loops->tile[child + 1]) *
                        loops->instances[child + 1];
         access->fills[child][tensor] = is_output ? fills - shape->words * loops->reductions[child + 1] : fills;
     }
@@ -161,7 +158,11 @@ static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int
 void mer_nest_count(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops,
                     MerNestAccess *access)
 {
-    memset(access, 0, sizeof *access);
+    size_t used = (size_t)model->level_count;
+    memset(access->reads, 0, used * sizeof access->reads[0]);
+    memset(access->fills, 0, used * sizeof access->fills[0]);
+    memset(access->updates, 0, used * sizeof access->updates[0]);
+    memset(access->network, 0, used * sizeof access->network[0]);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         int child = -1;
         for (int l = 0; l < model->level_count; l++) {

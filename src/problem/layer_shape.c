@@ -73,6 +73,11 @@ static void drop_unit_dims(MerLayerShape *shape)
         MerTensorShape *tensor = &shape->tensors[t];
         tensor->relevant &= real;
         tensor->plain &= real;
+        for (int i = 0; i < shape->dim_count; i++) {
+            if (tensor->plain >> shape->dims[i] & 1) {
+                tensor->plain_dims[tensor->plain_count++] = shape->dims[i];
+            }
+        }
         int kept = 0;
         for (int s = 0; s < tensor->slide_count; s++) {
             const MerSlide *slide = &tensor->slides[s];
@@ -114,11 +119,8 @@ double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double 
 {
     const MerTensorShape *t = &shape->tensors[tensor];
     double words = 1;
-    for (int i = 0; i < shape->dim_count; i++) {
-        int d = shape->dims[i];
-        if (t->plain >> d & 1) {
-            words *= tile[d];
-        }
+    for (int i = 0; i < t->plain_count; i++) {
+        words *= tile[t->plain_dims[i]];
     }
     for (int s = 0; s < t->slide_count; s++) {
         const MerSlide *slide = &t->slides[s];

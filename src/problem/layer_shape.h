@@ -15,7 +15,9 @@ typedef struct MerSlide {
 
 typedef struct MerTensorShape {
     unsigned relevant;    /* bit per dim that moves the tile of this tensor */
-    unsigned plain;       /* bit per dim that is a rank of its own */
+    unsigned plain;       /* bit per dim that is a rank of its own, ... */
+    int      plain_count; /* ... and which they are */
+    int      plain_dims[MER_DIM_COUNT];
     int      slide_count; /* ranks with two dims */
     MerSlide slides[MER_MAX_SLIDES];
     double   words;       /* of the whole tensor */
