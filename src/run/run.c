@@ -98,6 +98,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
         mer_json_end_object(&json);
         if (run->clock_file) {
             fprintf(run->clock_file, "%s\n", json.text);
+            fflush(run->clock_file);
         }
         mer_json_free(&json);
         run->result->files[run->result->file_count++] = "run.jsonl";

@@ -1,0 +1,91 @@
+# Bad input gets one clear line and exit code 1, wrong usage exit code 2; nothing is half-written.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+platform=$MERCATOR_SOURCE_DIR/platforms/s256.yaml
+
+# bad CODE TEXT ARGUMENTS...: one line on stderr that says TEXT, nothing on stdout
+bad()
+{
+    code=$1
+    text=$2
+    shift 2
+    expect "$code" "$MERCATOR" "$@"
+    one_line err
+    is_silent out
+    says err "$text"
+    says err 'mercator: '
+}
+
+# usage
+bad 2 'unknown verb "mpa", did you mean map' mpa resnet18
+bad 2 'map needs a network' map
+bad 2 '--budget needs a value' map resnet18 --budget
+bad 2 'map has no option "budgte", did you mean "budget"' map resnet18 --budgte 5
+bad 1 'budget is "0"' map resnet18 --budget 0
+bad 1 'budget is "many"' map resnet18 --budget many
+bad 1 'seed is "-1"' map resnet18 --seed -1
+bad 1 'unknown optimizer "anealing", did you mean annealing' map resnet18 --optimizer anealing
+bad 1 'unknown option "populaton"' map resnet18 --optimizer genetic:populaton=3
+bad 1 'population is 0' map resnet18 --optimizer genetic:population=0
+bad 1 'unknown metric "engery", did you mean energy' map resnet18 --objective engery
+bad 1 'objective accuracy needs accuracy' map resnet18 --objective accuracy
+bad 1 '--select is "99"' map resnet18 --select 99
+bad 2 'unexpected argument --jsno' inspect resnet18 --jsno
+
+# files
+bad 1 'nothing.onnx' inspect nothing.onnx
+bad 1 'resnet50' inspect resnet5
+: >empty.onnx
+bad 1 'empty' inspect ./empty.onnx
+mkdir folder.onnx
+bad 1 'folder' inspect ./folder.onnx
+head -c 10000 "$MERCATOR_SOURCE_DIR/models/resnet18.onnx" >cut.onnx
+bad 1 'cut.onnx' inspect ./cut.onnx
+head -c 3000 /dev/urandom >noise.onnx
+bad 1 'noise.onnx' inspect ./noise.onnx
+bad 1 'nowhere.yaml' map resnet18 --platform nowhere.yaml
+bad 1 'two-gpu-box is of kind cluster' map resnet18 --platform two-gpu-box
+
+# platforms: each line changes s256 into something wrong
+wrong()
+{
+    sed "$1" "$platform" >wrong.yaml
+    bad 1 "$2" map resnet18 --platform ./wrong.yaml
+    says err 'wrong.yaml:'
+}
+wrong 's/words: 256/wrods: 256/' 'did you mean "words"'
+wrong 's/words: 256/words: -4/' 'words is -4'
+wrong 's/words: 256/words: .nan/' 'words is'
+wrong 's/words: 256/words: 256X/' 'words is'
+wrong 's/words: 256,/words: 256, words: 256,/' 'words'
+wrong 's/x: 16/x: 0/' 'fanout.x is 0'
+wrong 's/mercator-platform.1/mercator-platform\/2/' '2'
+
+# outputs that cannot be written
+: >file
+bad 1 'file' map resnet18 --select 1 --budget 10 --quiet -o file/run
+if [ -e /dev/full ]; then
+    mkdir full
+    ln -s /dev/full full/run.jsonl
+    bad 1 'No space left on device' map resnet18 --select 1 --budget 5000 --quiet -o full
+    test ! -e full/summary.json
+fi
+bad 1 'no log to resume' map resnet18 --resume nowhere --quiet
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir locked
+    chmod 500 locked
+    bad 1 'locked' map resnet18 --select 1 --budget 10 --quiet -o locked/run
+fi
+
+# resumed with other inputs: refused at the header, the log stays as it was
+expect 0 "$MERCATOR" map resnet18 --select 1 --budget 50 --quiet -o run
+cp run/run.jsonl before
+bad 1 'run.jsonl:1:' map resnet18 --select 1 --budget 50 --seed 2 --quiet --resume run
+cmp before run/run.jsonl
+
+# nothing feasible: exit code 1, the reasons counted, the nearest miss named
+sed 's/words: 256/words: 2/' "$platform" >tiny.yaml
+expect 1 "$MERCATOR" map resnet18 --select 1 --platform ./tiny.yaml --budget 300 --quiet -o none
+says err 'no feasible plan in 300 trials'
+says err 'capacity'
+says err 'words, has 2'

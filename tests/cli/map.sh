@@ -1,0 +1,75 @@
+# map: per-layer results with bound and gap, the same for every run, thread count and interruption.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+budget=3000
+
+expect 0 "$MERCATOR" map resnet18 --platform s256 --budget $budget --seed 1 --json --quiet -o one
+is_silent err
+one_line out
+says out '"format":"mercator-summary/1"'
+says out '"kind":"traffic"'
+test "$(grep -o '"name":"/' out | wc -l)" -ge 12
+for file in run.jsonl clock.jsonl summary.json mapping.yaml report.html; do
+    test -s one/$file
+done
+cp out summary
+
+# the same again, with another number of threads
+expect 0 "$MERCATOR" map resnet18 --platform s256 --budget $budget --seed 1 --json --quiet -o two --threads 2
+cmp one/run.jsonl two/run.jsonl
+cmp one/mapping.yaml two/mapping.yaml
+
+# killed half-way, and resumed with nothing but the directory
+cp -r one three
+size=$(wc -c <one/run.jsonl)
+dd if=one/run.jsonl of=three/run.jsonl bs=1 count=$((size / 2)) 2>/dev/null
+rm three/summary.json three/report.html
+expect 0 "$MERCATOR" map --resume three --json --quiet
+cmp one/run.jsonl three/run.jsonl
+
+# really killed
+"$MERCATOR" map resnet18 --platform s256 --budget 20000 --seed 1 --quiet -o four >/dev/null 2>&1 &
+process=$!
+while [ ! -s four/run.jsonl ] || [ "$(wc -c <four/run.jsonl)" -lt 2000000 ]; do
+    kill -0 $process 2>/dev/null || break
+    sleep 0.02
+done
+kill -KILL $process 2>/dev/null || true
+wait $process 2>/dev/null || true
+expect 0 "$MERCATOR" map --resume four --json --quiet
+expect 0 "$MERCATOR" map resnet18 --platform s256 --budget 20000 --seed 1 --quiet -o five
+cmp four/run.jsonl five/run.jsonl
+
+# interrupted by Ctrl-C: the best so far is written, the exit code says so
+"$MERCATOR" map vgg16 --platform s256 --time 60 --quiet -o six >out 2>err &
+process=$!
+while [ ! -s six/run.jsonl ]; do
+    sleep 0.02
+done
+sleep 0.3
+started=$(date +%s)
+kill -INT $process
+code=0
+wait $process || code=$?
+test $code -eq 130
+test $(($(date +%s) - started)) -le 2
+says out 'stopped by interrupted'
+test -s six/summary.json
+test -s six/mapping.yaml
+
+# a plan that was written is priced the same
+expect 0 "$MERCATOR" map resnet18 --select 2 --budget 2000 --quiet --json -o seven
+best=$(sed 's/.*"tasks":\[{.*"best":{"score":\([^,]*\),.*/\1/' out)
+expect 0 "$MERCATOR" evaluate seven/mapping.yaml --json
+says out "\"score\":$best"
+
+# objectives, options and several runs
+expect 0 "$MERCATOR" map resnet18 --select /fc/Gemm,1 --objective 'energy^0.5*cycles' --budget 200 --quiet -o eight
+expect 0 "$MERCATOR" map resnet18 --select 1 --optimizer random --optimizer genetic:population=20 --seed 1-2 --budget 200 \
+    --quiet -o nine
+test -s nine/004/run.jsonl
+test -s nine/report.html
+expect 0 "$MERCATOR" report nine/001 nine/002 -o both.html
+test -s both.html
+expect 0 "$MERCATOR" report nine/001 --csv trials.csv
+test "$(wc -l <trials.csv)" -eq 201
