@@ -45,7 +45,7 @@ static const MerOption options[] = {
      "energy of a MAC; 0: the platform's, MAESTRO's 0.23 in compat"},
     {"every_level", MER_OPTION_BOOL, offsetof(Options, every_level), "false", 0, 0, NULL,
      "strict: refuse mappings whose inner clusters leave out work at the edge of a tile"},
-    {"exact_strides", MER_OPTION_BOOL, offsetof(Options, exact_strides), "false", 0, 0, NULL,
+    {"exact_strides", MER_OPTION_BOOL, offsetof(Options, exact_strides), "true", 0, 0, NULL,
      "count the outputs of strided tiles exactly, which MAESTRO does only for tiles of one output"},
     {0}};
 
@@ -175,7 +175,7 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
     }
     state->strict = chosen->mode == STRICT;
     state->every_level = state->strict && chosen->every_level;
-    state->exact_strides = chosen->exact_strides;
+    state->exact_strides = state->strict && chosen->exact_strides;
     replace(&state->hardware.num_pes, chosen->num_pes);
     replace(&state->hardware.noc_bw, chosen->noc_bw);
     replace(&state->hardware.offchip_bw, chosen->offchip_bw);
