@@ -207,6 +207,21 @@ static void set_keeps(MerNestSpace *nest, const MerPlatform *platform)
     }
 }
 
+static void make_blanks(MerNestSpace *nest)
+{
+    for (int l = 0; l < nest->level_count; l++) {
+        MerNestLevel *level = &nest->blank[l];
+        int outside = 0;
+        int inside = MER_DIM_COUNT - nest->shape.dim_count;
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            bool is_sorted = nest->order_knob[l][d] >= 0;
+            level->temporal[d] = level->x[d] = level->y[d] = 1;
+            level->order[is_sorted ? inside++ : outside++] = d;
+        }
+        level->keep = nest->keep[l];
+    }
+}
+
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                               MerNestGenome genome, MerSpace *space, MerArena *arena, MerError *error)
 {
@@ -230,6 +245,7 @@ MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlat
                                                      : add_divisors(nest, platform, knobs, arena);
     int count = add_orders(nest, platform, knobs, nest->factor_knobs, arena);
     count = add_bypasses(nest, platform, knobs, count, arena);
+    make_blanks(nest);
     *space = (MerSpace){.knob_count = count, .knobs = knobs};
     return MER_OK;
 }
@@ -275,39 +291,54 @@ static void decode_divisors(const MerNestSpace *nest, const MerIndex *point, Mer
     }
 }
 
-/* Sorts the dims of a level by their rank knobs; equal ranks keep the order of the dims. */
+/* Sorts the dims of a level by their rank knobs; equal ranks keep the order of the dims. A dim stands
+ * after as many others as belong before it: counting them needs no guess at what the ranks are. */
 static void decode_order(const MerNestSpace *nest, const MerIndex *point, int level, int *order)
 {
-    for (int i = 1; i < MER_DIM_COUNT; i++) {
-        int d = order[i];
-        int knob = nest->order_knob[level][d];
-        MerIndex rank = knob < 0 ? -1 : point[knob];
-        int j = i;
-        for (; j > 0; j--) {
-            int other = nest->order_knob[level][order[j - 1]];
-            if ((other < 0 ? -1 : point[other]) <= rank) {
-                break;
-            }
-            order[j] = order[j - 1];
+    int count = nest->shape.dim_count;
+    const int *dims = nest->shape.dims;
+    MerIndex rank[MER_DIM_COUNT];
+    int place[MER_DIM_COUNT];
+    for (int i = 0; i < count; i++) {
+        rank[i] = point[nest->order_knob[level][dims[i]]];
+        place[i] = MER_DIM_COUNT - count;
+        for (int j = 0; j < i; j++) {
+            int is_before = rank[j] <= rank[i];
+            place[i] += is_before;
+            place[j] += 1 - is_before;
         }
-        order[j] = d;
+    }
+    for (int i = 0; i < count; i++) {
+        order[place[i]] = dims[i];
+    }
+}
+
+static void decode_primes(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
+{
+    int *rows[MER_NEST_SLOTS];
+    for (int s = 0; s < nest->slot_count; s++) {
+        rows[s] = slot_factor(plan->levels, &nest->slots[s], 0);
+    }
+    for (int k = 0; k < nest->factor_knobs; k++) {
+        rows[point[k]][nest->dim[k]] *= nest->prime[k];
     }
 }
 
 void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena)
 {
-    mer_nest_plan_make(plan, nest->op, nest->level_count, arena);
+    *plan = (MerNestPlan){.op = nest->op, .level_count = nest->level_count};
+    plan->levels = MER_ARRAY(arena, MerNestLevel, nest->level_count);
+    memcpy(plan->levels, nest->blank, (size_t)nest->level_count * sizeof nest->blank[0]);
     if (nest->genome == MER_GENOME_DIVISORS) {
         decode_divisors(nest, point, plan);
     } else {
-        for (int k = 0; k < nest->factor_knobs; k++) {
-            *slot_factor(plan->levels, &nest->slots[point[k]], nest->dim[k]) *= nest->prime[k];
-        }
+        decode_primes(nest, point, plan);
     }
     for (int l = 0; l < nest->level_count; l++) {
-        decode_order(nest, point, l, plan->levels[l].order);
-        plan->levels[l].keep = nest->keep[l];
-        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        if (l > 0 && nest->shape.dim_count > 1) {
+            decode_order(nest, point, l, plan->levels[l].order);
+        }
+        for (int t = 0; nest->is_free[l] && t < MER_TENSOR_COUNT; t++) {
             int knob = nest->bypass_knob[l][t];
             if (knob >= 0 && point[knob] == 0) {
                 plan->levels[l].keep |= 1u << t;

@@ -41,6 +41,7 @@ typedef struct MerNestSpace {
     int           order_knob[MER_NEST_LEVELS][MER_DIM_COUNT];   /* -1: no knob */
     int           bypass_knob[MER_NEST_LEVELS][MER_TENSOR_COUNT];
     MerNestConstraints constraints;
+    MerNestLevel  blank[MER_NEST_LEVELS]; /* what decode starts from: trip counts 1, dims of size 1 outside */
 } MerNestSpace;
 
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
