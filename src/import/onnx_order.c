@@ -105,7 +105,9 @@ const int *mer_onnx_order(OnnxContext *context, Onnx__NodeProto *const *nodes, s
                        .marks = mer_arena_alloc(arena, node_count + 1)};
     for (int i = 0; i < count; i++) {
         for (size_t k = 0; k < nodes[i]->n_output; k++) {
-            if (nodes[i]->output[k][0] != '\0')
+            /* A name that exists already is an error of its own, found when the node is walked. */
+            if (nodes[i]->output[k][0] != '\0' &&
+                mer_table_find(&context->scope->values, nodes[i]->output[k]) == NULL)
                 mer_table_set(&edges.producers, nodes[i]->output[k], (void *)(edges.marks + i));
         }
     }
