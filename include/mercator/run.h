@@ -34,6 +34,7 @@ typedef struct MerRunSpec { /* options point to the plug-in's struct; NULL: its 
     const void              *evaluator_options, *inner_options;
     const MerOptimizerClass *optimizer;
     const void              *optimizer_options;
+    const char              *optimizer_text; /* as the user wrote it, for tables; NULL: its name */
     const char              *objective; /* metric or expression; NULL: the problem's default */
     int                      pareto_count;
     MerMetric                pareto[MER_MAX_PARETO];

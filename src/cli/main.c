@@ -12,6 +12,7 @@ static const MerVerb verbs[] = {
     {"evaluate", "PLAN", "price one given plan", mer_cli_evaluate},
     {"inspect", "MODEL|PLATFORM", "show layers, shapes, MACs and parameters, or a resolved platform", mer_cli_inspect},
     {"list", "KIND", "models, platforms, optimizers, evaluators, problems, formats or metrics", mer_cli_list},
+    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals", mer_cli_compare},
     {"report", "RUN...", "make report.html, or CSV, from run directories", mer_cli_report},
     {"demo", "", "every problem on a built-in input, with one report", mer_cli_demo},
 };

@@ -49,6 +49,8 @@ void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *val
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value, MerError *error);
 /* Is this file a `mercator-experiment/1`? Cheap; false for anything else. */
 bool      mer_experiment_is(const char *path);
+/* The problem an experiment file names, or NULL. */
+const char *mer_experiment_problem(const char *path, MerArena *arena);
 MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error);
 
 /* Imports inputs, resolves plug-ins and gives one spec per combination. `warn` may be NULL. */

@@ -258,6 +258,7 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
         .graph = e->graphs[at[MER_AXIS_WORKLOAD]],
         .platform = e->platforms[at[MER_AXIS_PLATFORM]],
         .objective = e->objectives[at[MER_AXIS_OBJECTIVE]],
+        .optimizer_text = e->optimizers[at[MER_AXIS_OPTIMIZER]],
         .seed = e->seeds[at[MER_AXIS_SEED]],
         .budget = is_timed || (options->total_budget > 0 && !has_budget) ? 0 : e->budgets[at[MER_AXIS_BUDGET]],
         .total_budget = options->total_budget,

@@ -119,6 +119,9 @@ static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *nod
     MerStatus status = MER_OK;
     if (is_inline) {
         text = flow_text(node, experiment->arena);
+        if (!mer_yaml_get(node, "format")) {
+            text = mer_arena_format(experiment->arena, "{\"format\":\"mercator-platform/1\",%s", text + 1);
+        }
     } else {
         status = reference_text(node, &text, experiment->arena, error);
     }
@@ -159,6 +162,20 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
         status = mer_experiment_set(experiment, reference.keys[i], reference.values[i], error);
     }
     return status;
+}
+
+const char *mer_experiment_problem(const char *path, MerArena *arena)
+{
+    MerYaml *root;
+    const char *text;
+    MerReference reference;
+    if (mer_yaml_read(path, arena, &root, NULL) != MER_OK || root->kind != MER_YAML_MAP) {
+        return NULL;
+    }
+    MerYaml *node = mer_yaml_get(root, "problem");
+    bool is_named = node && reference_text(node, &text, arena, NULL) == MER_OK &&
+                    mer_reference_parse(text, &reference, arena, NULL) == MER_OK;
+    return is_named ? reference.name : NULL;
 }
 
 static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError *error)

@@ -1,0 +1,226 @@
+/* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
+ * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
+#include "cli/request.h"
+
+#include "base/text.h"
+#include "report/html.h"
+#include "report/table.h"
+#include "run/compare.h"
+#include "run/objective.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Job {
+    MerRequest   request;
+    MerRunSpec  *specs; /* equal samples, then equal time */
+    int          spec_count;
+    const char  *root;
+    MerArena    *arena;
+    MerCell     *cells;
+    const char **directories;
+    int          cell_count;
+} Job;
+
+/* A cell that its time ended is finished: going on would give it more time than the others had. */
+static bool take_finished(Job *job, MerRunSpec *spec, const char *directory)
+{
+    char *text;
+    size_t size;
+    const char *path = mer_arena_format(job->arena, "%s/summary.json", directory);
+    if (!(spec->time_s > 0) || mer_file_read(path, (size_t)1 << 28, job->arena, &text, &size, NULL) != MER_OK) {
+        return false;
+    }
+    cJSON *summary = cJSON_Parse(text);
+    const char *stopped = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "stopped"));
+    MerObjective objective;
+    const char *name = spec->objective ? spec->objective : spec->problem->objective;
+    bool is_finished = stopped && strcmp(stopped, "interrupted") != 0 &&
+                       mer_objective_parse(name, &objective, job->arena, NULL) == MER_OK;
+    if (is_finished) {
+        const cJSON *best = cJSON_GetObjectItemCaseSensitive(summary, "best");
+        const cJSON *score = cJSON_GetObjectItemCaseSensitive(best, "score");
+        const cJSON *gap = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(summary, "bound"), "gap");
+        job->directories[job->cell_count] = directory;
+        job->cells[job->cell_count++] = (MerCell){
+            .spec = spec,
+            .optimizer = spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+            .value = cJSON_IsNumber(score) ? -objective.direction * score->valuedouble : NAN,
+            .gap = cJSON_IsNumber(gap) ? gap->valuedouble : NAN,
+            .wall_s = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "wall_s")),
+            .evaluations = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "evaluations")),
+            .is_timed = true,
+        };
+    }
+    cJSON_Delete(summary);
+    return is_finished;
+}
+
+static int run_cell(Job *job, MerRunSpec *spec)
+{
+    MerError error = {0};
+    MerRunResult result;
+    MerRequest request = job->request;
+    const char *directory = mer_arena_format(job->arena, "%s/%03d", job->root, job->cell_count + 1);
+    spec->directory = directory;
+    if (take_finished(job, spec, directory)) {
+        return MER_EXIT_DONE;
+    }
+    MerArena *arena = mer_arena_new(); /* points and plans of a cell are not needed afterwards */
+    bool is_begun = access(mer_arena_format(job->arena, "%s/run.jsonl", directory), F_OK) == 0;
+    request.resume = is_begun ? directory : NULL;
+    MerStatus status = mer_request_run(&request, spec, arena, &result, &error);
+    if (status == MER_OK) {
+        job->directories[job->cell_count] = directory;
+        job->cells[job->cell_count++] = (MerCell){
+            .spec = spec,
+            .optimizer = spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+            .value = result.is_feasible ? result.total.value : NAN,
+            .gap = result.total.gap,
+            .wall_s = result.wall_s,
+            .evaluations = result.total.evaluations,
+            .is_timed = spec->time_s > 0,
+        };
+    }
+    mer_arena_free(arena);
+    if (status != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
+}
+
+/* With a time every combination is run twice: to the budget without a clock, and to the time. */
+static void add_timed(Job *job, double time_s)
+{
+    MerRunSpec *all = MER_ARRAY(job->arena, MerRunSpec, job->spec_count * 2);
+    const MerProblemClass *problem = job->specs[0].problem;
+    for (int i = 0; i < job->spec_count; i++) {
+        all[i] = all[job->spec_count + i] = job->specs[i];
+        all[i].time_s = 0;
+        all[i].budget = all[i].budget > 0 ? all[i].budget : problem->budget;
+        all[job->spec_count + i].time_s = time_s;
+        all[job->spec_count + i].budget = 0;
+    }
+    job->specs = all;
+    job->spec_count *= 2;
+}
+
+static void print_group(const MerComparisonGroup *group, MerArena *arena)
+{
+    const char *titles[] = {"optimizer", ">runs", ">median", ">95 % interval", ">ratio", ">gap", ">evaluations", ">seconds", ">p"};
+    MerTextTable *table = mer_text_table_new(arena, 9, titles);
+    MerMetric metric = mer_metric_find(group->objective);
+    const char *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";
+    for (int r = 0; r < group->row_count; r++) {
+        const MerComparisonRow *row = &group->rows[r];
+        char low[48];
+        char high[48];
+        mer_print_engineering(low, row->low, unit);
+        mer_print_engineering(high, row->high, unit);
+        mer_text_table_add(table, row->optimizer);
+        mer_text_table_add_int(table, row->runs);
+        mer_text_table_add_real(table, row->median, unit);
+        mer_text_table_add(table, mer_arena_format(arena, "%s .. %s", low, high));
+        mer_text_table_add(table, mer_arena_format(arena, "%.4f", row->ratio));
+        mer_text_table_add_percent(table, row->gap);
+        mer_text_table_add_real(table, row->evaluations, "");
+        mer_text_table_add_real(table, row->wall_s, "s");
+        mer_text_table_add(table, isnan(row->p) ? "best" : mer_arena_format(arena, "%.3g", row->p));
+    }
+    printf("\n%s on %s, %s, objective %s, equal %s: %g%s\n\n", group->workload, group->platform, group->evaluator,
+           group->objective, group->is_timed ? "time" : "samples", group->limit, group->is_timed ? " s" : "");
+    mer_text_table_print(table, stdout);
+}
+
+static MerStatus write_page(const Job *job, const char *page, MerError *error)
+{
+    MerReportRun *runs = MER_ARRAY(job->arena, MerReportRun, job->cell_count);
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < job->cell_count; i++) {
+        status = mer_report_read(job->directories[i], &runs[i], job->arena, error);
+    }
+    return status == MER_OK ? mer_report_html(runs, job->cell_count, job->request.experiment.name, page, error) : status;
+}
+
+static int show(Job *job)
+{
+    MerError error = {0};
+    MerComparisonGroup *groups;
+    int count = mer_compare(job->cells, job->cell_count, job->arena, &groups);
+    MerJson json = {0};
+    mer_compare_write(groups, count, &json);
+    const char *path = mer_arena_format(job->arena, "%s/comparison.json", job->root);
+    FILE *file = fopen(path, "w");
+    bool is_written = file && fprintf(file, "%s\n", json.text) > 0;
+    is_written = file && fclose(file) == 0 && is_written;
+    if (!is_written) {
+        mer_error_set(&error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    if (is_written && job->request.json) {
+        printf("%s\n", json.text);
+    }
+    mer_json_free(&json);
+    const char *page = mer_arena_format(job->arena, "%s/report.html", job->root);
+    if (!is_written || (!job->request.no_report && write_page(job, page, &error) != MER_OK)) {
+        return mer_cli_fail(&error);
+    }
+    for (int g = 0; g < count && !job->request.json; g++) {
+        print_group(&groups[g], job->arena);
+    }
+    if (!job->request.json) {
+        printf("\n%s\n", job->request.no_report ? path : page);
+    }
+    return MER_EXIT_DONE;
+}
+
+static const char *find_problem(int count, char **arguments, MerArena *arena)
+{
+    const char *problem = "map";
+    for (int i = 0; i < count; i++) {
+        if (mer_cli_is(arguments[i], "problem")) {
+            const char *value = mer_cli_value(count, arguments, &i);
+            problem = value ? value : problem;
+        } else if (arguments[i][0] != '-' && mer_experiment_is(arguments[i])) {
+            const char *named = mer_experiment_problem(arguments[i], arena);
+            problem = named ? named : problem;
+        }
+    }
+    return problem;
+}
+
+int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    Job job = {.arena = arena};
+    MerError error = {0};
+    const char *problem = find_problem(count, arguments, arena);
+    int code = mer_request_parse(verb, problem, count, arguments, arena, &job.request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    if (job.request.is_help) {
+        mer_request_help(verb, problem);
+        printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, objectives, seeds\n"
+               "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run it again to go on.\n"
+               "With --time S every combination also runs for S seconds without a budget: equal time.\n");
+        return MER_EXIT_DONE;
+    }
+    if (mer_experiment_expand(&job.request.experiment, &job.specs, &job.spec_count, mer_request_warn, &job.request,
+                              &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    const char *name = job.request.experiment.name ? job.request.experiment.name : job.specs[0].name;
+    job.root = job.request.directory ? job.request.directory : mer_arena_format(arena, "runs/compare-%s", name);
+    if (job.specs[0].time_s > 0) {
+        add_timed(&job, job.specs[0].time_s);
+    }
+    job.cells = MER_ARRAY(arena, MerCell, job.spec_count);
+    job.directories = MER_ARRAY(arena, const char *, job.spec_count);
+    for (int i = 0; code == MER_EXIT_DONE && i < job.spec_count; i++) {
+        code = run_cell(&job, &job.specs[i]);
+    }
+    return code == MER_EXIT_DONE ? show(&job) : code;
+}
