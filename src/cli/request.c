@@ -107,6 +107,9 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
         request->resume = value;
         return MER_EXIT_DONE;
     }
+    if (mer_cli_is(flag, "sweep")) {
+        return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK ? MER_EXIT_DONE : fail(p);
+    }
     for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
         if (mer_cli_is(flag, axis_names[axis])) {
             return add_axis(p, (MerAxis)axis, value);
@@ -235,6 +238,7 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     printf("  --budget N              evaluations per task, default %lld\n", (long long)type->budget);
     printf("  --time S                seconds per task\n");
     printf("  --seed N                default 1\n");
+    printf("  --sweep PATH=A,B,...    try the platform with each value: memories.GLB.words=16Ki,32Ki\n");
     printf("  -o DIR                  run directory, default runs/%s-<name>-<seed>\n", verb->name);
     printf("  --resume DIR            go on where a stopped run was\n");
     printf("  --json                  one JSON object with the summary on stdout, nothing else there\n");

@@ -1,8 +1,10 @@
 /* The searching verbs: map, and every further problem alike. */
 #include "cli/request.h"
 #include "cli/show.h"
+#include "cli/sweep.h"
 
 #include "report/html.h"
+#include "report/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,12 +33,23 @@ static int explain_failure(const MerRunResult *result)
     return MER_EXIT_BAD;
 }
 
+/* One line for a run among many. */
+static void show_briefly(const MerRunSpec *spec, const MerRunResult *result)
+{
+    char value[48];
+    char gap[48];
+    mer_print_engineering(value, result->total.value,
+                          result->objective != MER_METRIC_COUNT ? mer_metric_info(result->objective)->unit : "");
+    mer_print_percent(gap, result->total.gap);
+    printf("%s: %s on %s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name, spec->platform->name,
+           spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value, gap);
+}
+
 /* One run: its summary, table and page. */
-static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
+static int run_one(const MerRequest *request, MerRunSpec *spec, MerRunResult *result, bool is_brief, MerArena *arena)
 {
     MerError error = {0};
-    MerRunResult result;
-    MerStatus status = mer_request_run(request, spec, arena, &result, &error);
+    MerStatus status = mer_request_run(request, spec, arena, result, &error);
     const char *page = mer_arena_format(arena, "%s/report.html", spec->directory);
     if (status == MER_OK && !request->no_report) {
         status = write_report(&spec->directory, 1, page, NULL, arena, &error);
@@ -45,15 +58,17 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
         return mer_cli_fail(&error);
     }
     if (request->json) {
-        printf("%s\n", result.summary);
+        printf("%s\n", result->summary);
+    } else if (is_brief) {
+        show_briefly(spec, result);
     } else {
-        mer_show_result(spec, &result, arena, stdout);
+        mer_show_result(spec, result, arena, stdout);
         printf("%s\n", request->no_report ? spec->directory : page);
     }
-    if (result.total.stopped && strcmp(result.total.stopped, "interrupted") == 0) {
+    if (result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0) {
         return MER_EXIT_INTERRUPTED;
     }
-    return result.is_feasible ? MER_EXIT_DONE : explain_failure(&result);
+    return result->is_feasible ? MER_EXIT_DONE : explain_failure(result);
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. */
@@ -61,11 +76,17 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
 {
     MerError error = {0};
     const char **directories = MER_ARRAY(arena, const char *, count);
+    MerRunResult *results = MER_ARRAY(arena, MerRunResult, count);
     int code = MER_EXIT_DONE;
     for (int i = 0; i < count && code != MER_EXIT_INTERRUPTED; i++) {
         directories[i] = specs[i].directory = mer_arena_format(arena, "%s/%03d", root, i + 1);
-        int one = run_one(request, &specs[i], arena);
+        int one = run_one(request, &specs[i], &results[i], true, arena);
         code = one ? one : code;
+    }
+    if (request->experiment.sweep_count > 0 && code != MER_EXIT_INTERRUPTED &&
+        mer_sweep_show(&request->experiment, specs, results, count, root, arena, request->json ? stderr : stdout,
+                       &error) != MER_OK) {
+        return mer_cli_fail(&error);
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
     if (code == MER_EXIT_DONE && !request->no_report) {
@@ -94,7 +115,8 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
+    MerRunResult result;
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
-    return spec_count == 1 ? run_one(&request, &specs[0], arena) : run_many(&request, specs, spec_count, directory, arena);
+    return spec_count == 1 ? run_one(&request, &specs[0], &result, false, arena) : run_many(&request, specs, spec_count, directory, arena);
 }

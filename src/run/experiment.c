@@ -40,21 +40,44 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace)
+static void add_value(MerAxisValues *values, const char *value, MerArena *arena)
 {
-    MerAxisValues *values = &experiment->axes[axis];
-    if (replace) {
-        values->count = 0;
-    }
     if (values->count == values->room) {
-        const char **grown = MER_ARRAY(experiment->arena, const char *, values->room * 2 + 4);
+        const char **grown = MER_ARRAY(arena, const char *, values->room * 2 + 4);
         if (values->count > 0) {
             memcpy(grown, values->texts, (size_t)values->count * sizeof *grown);
         }
         values->texts = grown;
         values->room = values->room * 2 + 4;
     }
-    values->texts[values->count++] = mer_arena_text(experiment->arena, value);
+    values->texts[values->count++] = mer_arena_text(arena, value);
+}
+
+void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace)
+{
+    MerAxisValues *values = &experiment->axes[axis];
+    values->count = replace ? 0 : values->count;
+    add_value(values, value, experiment->arena);
+}
+
+MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || equals[1] == '\0') {
+        return mer_error_set(error, MER_INVALID, "--sweep is \"%s\", expected PATH=VALUE,VALUE,... such as "
+                             "memories.GLB.words=16Ki,32Ki", text);
+    }
+    if (experiment->sweep_count == MER_MAX_SWEEPS) {
+        return mer_error_set(error, MER_INVALID, "more than %d sweeps", MER_MAX_SWEEPS);
+    }
+    MerSweep *sweep = &experiment->sweeps[experiment->sweep_count++];
+    *sweep = (MerSweep){.path = mer_arena_text_n(experiment->arena, text, (size_t)(equals - text))};
+    char *rest = NULL;
+    for (char *word = strtok_r(mer_arena_text(experiment->arena, equals + 1), ", ", &rest); word;
+         word = strtok_r(NULL, ", ", &rest)) {
+        add_value(&sweep->values, word, experiment->arena);
+    }
+    return MER_OK;
 }
 
 /* Later values of a key win, since options are set in order. */

@@ -32,6 +32,13 @@ typedef struct MerRunOptions { /* the keys that are not lists */
 
 extern const MerOption mer_run_options[];
 
+typedef struct MerSweep { /* one number of the platform takes several values */
+    const char   *path; /* memories.GLB.words */
+    MerAxisValues values;
+} MerSweep;
+
+enum { MER_MAX_SWEEPS = 8 };
+
 typedef struct MerExperiment {
     MerArena     *arena;
     const char   *name; /* of the experiment file, NULL: none */
@@ -40,6 +47,8 @@ typedef struct MerExperiment {
     MerAxisValues axes[MER_AXIS_COUNT];
     MerRunOptions options;
     MerReference  evaluator_options; /* keys given as flags: added to every evaluator */
+    MerSweep      sweeps[MER_MAX_SWEEPS];
+    int           sweep_count;
 } MerExperiment;
 
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
@@ -47,6 +56,8 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
 void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
 /* `key` is a problem option, an evaluator option or one of mer_run_options. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value, MerError *error);
+/* `memories.GLB.words=16Ki,32Ki`: every platform is tried with each value, in all combinations. */
+MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error);
 /* Is this file a `mercator-experiment/1`? Cheap; false for anything else. */
 bool      mer_experiment_is(const char *path);
 /* The problem an experiment file names, or NULL. */

@@ -74,24 +74,67 @@ static MerStatus import_workloads(Expansion *e, MerError *error)
     return status;
 }
 
+/* One platform of a sweep: the changes of combination `number`, and a name that shows them. */
+static MerStatus read_swept(Expansion *e, const char *text, int number, const MerPlatform **platform, MerError *error)
+{
+    const MerExperiment *experiment = e->experiment;
+    const char *changes[MER_MAX_SWEEPS];
+    const char *shown = "";
+    for (int s = experiment->sweep_count - 1; s >= 0; s--) {
+        const MerSweep *sweep = &experiment->sweeps[s];
+        const char *value = sweep->values.texts[number % sweep->values.count];
+        number /= sweep->values.count;
+        changes[s] = mer_arena_format(e->arena, "%s=%s", sweep->path, value);
+        shown = mer_arena_format(e->arena, "%s%s%s", changes[s], *shown ? " " : "", shown);
+    }
+    const MerPlatform *read = NULL;
+    MerStatus status = mer_platform_read_with(text, changes, experiment->sweep_count, e->arena, &read, error);
+    if (status == MER_OK) {
+        MerPlatform *named = MER_NEW(e->arena, MerPlatform);
+        *named = *read;
+        named->name = mer_arena_format(e->arena, "%s %s", read->name, shown);
+        *platform = named;
+    }
+    return status;
+}
+
+static MerStatus read_platform(Expansion *e, const char *text, int combination, const MerPlatform **platform,
+                               MerError *error)
+{
+    if (!text) {
+        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
+    }
+    bool is_inline = text[0] == '{';
+    if (is_inline && e->experiment->sweep_count > 0) {
+        return mer_error_set(error, MER_INVALID, "a sweep needs a platform by name or file, found a map");
+    }
+    if (is_inline) {
+        const char *name = e->experiment->file ? e->experiment->file : "platform";
+        return mer_platform_parse(name, text, strlen(text), e->arena, platform, error);
+    }
+    const char *path = beside(e->experiment, text);
+    return e->experiment->sweep_count > 0 ? read_swept(e, path, combination, platform, error)
+                                          : mer_platform_read(path, e->arena, platform, error);
+}
+
 static MerStatus read_platforms(Expansion *e, MerError *error)
 {
     const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_PLATFORM];
-    int count = texts->count ? texts->count : 1;
-    MerStatus status = MER_OK;
-    e->platforms = MER_ARRAY(e->arena, const MerPlatform *, count);
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        const char *text = texts->count ? texts->texts[i] : e->problem->platform;
-        if (!text) {
-            status = mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
-        } else if (text[0] == '{') {
-            const char *name = e->experiment->file ? e->experiment->file : "platform";
-            status = mer_platform_parse(name, text, strlen(text), e->arena, &e->platforms[i], error);
-        } else {
-            status = mer_platform_read(beside(e->experiment, text), e->arena, &e->platforms[i], error);
-        }
+    int named = texts->count ? texts->count : 1;
+    int64_t combinations = 1;
+    for (int s = 0; s < e->experiment->sweep_count && combinations < 100000; s++) {
+        combinations *= e->experiment->sweeps[s].values.count;
     }
-    e->counts[MER_AXIS_PLATFORM] = count;
+    if (combinations * named > 100000) {
+        return mer_error_set(error, MER_INVALID, "the sweep has more than 100000 platforms");
+    }
+    MerStatus status = MER_OK;
+    e->counts[MER_AXIS_PLATFORM] = (int)(combinations * named);
+    e->platforms = MER_ARRAY(e->arena, const MerPlatform *, combinations * named);
+    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_PLATFORM]; i++) {
+        const char *text = texts->count ? texts->texts[i / combinations] : e->problem->platform;
+        status = read_platform(e, text, (int)(i % combinations), &e->platforms[i], error);
+    }
     return status;
 }
 

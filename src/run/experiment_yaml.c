@@ -198,6 +198,26 @@ static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError
     return status;
 }
 
+/* sweep: {memories.GLB.words: [16Ki, 32Ki]} */
+static MerStatus read_sweeps(MerExperiment *experiment, MerYaml *root, MerError *error)
+{
+    MerYaml *map = mer_yaml_get(root, "sweep");
+    MerStatus status = map ? mer_yaml_check_kind(map, MER_YAML_MAP, error) : MER_OK;
+    for (int i = 0; map && status == MER_OK && i < map->count; i++) {
+        const char *values;
+        status = option_text(map->items[i], &values, experiment->arena, error);
+        if (status == MER_OK) {
+            size_t length = strlen(values);
+            bool is_list = values[0] == '[';
+            status = mer_experiment_sweep(experiment,
+                                          mer_arena_format(experiment->arena, "%s=%.*s", map->keys[i],
+                                                           (int)(is_list ? length - 2 : length), values + is_list),
+                                          error);
+        }
+    }
+    return status;
+}
+
 MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error)
 {
     MerYaml *root;
@@ -220,6 +240,9 @@ MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerEr
     }
     if (status == MER_OK) {
         status = read_options(experiment, root, error);
+    }
+    if (status == MER_OK) {
+        status = read_sweeps(experiment, root, error);
     }
     experiment->file = mer_arena_text(experiment->arena, path);
     return status == MER_OK ? mer_yaml_finish(root, error) : status;

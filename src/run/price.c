@@ -16,17 +16,11 @@ static void gather(void *state, const char *name, const char *value)
     mer_json_raw(&details->json, name, value);
 }
 
-static MerStatus price(MerRunState *run, MerRunTask *task, const MerYaml *body, const char **detail, MerError *error)
+/* The plan is in task->result. */
+static void price(MerRunState *run, MerRunTask *task, const char **detail)
 {
     MerTaskResult *result = task->result;
     const MerProblemClass *type = task->problem.type;
-    if (!type->read_plan) {
-        return mer_error_set(error, MER_UNSUPPORTED, "plans of problem %s cannot be read back", type->name);
-    }
-    MerStatus status = type->read_plan(&task->problem, body, &result->plan, run->arena, error);
-    if (status != MER_OK) {
-        return status;
-    }
     MerCall call = {.scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     task->evaluator.type->evaluate(task->evaluator.state, &result->plan, &call, &result->best);
     result->score = mer_objective_score(&run->objective, &result->best);
@@ -43,7 +37,7 @@ static MerStatus price(MerRunState *run, MerRunTask *task, const MerYaml *body, 
     if (type->print_plan) {
         result->text = type->print_plan(&task->problem, &result->plan, run->arena);
     }
-    if (detail && task->evaluator.type->detail && result->best.feasible) {
+    if (detail && task->evaluator.type->detail) {
         Details details = {0};
         MerNotes notes = {.state = &details, .note = gather};
         mer_json_object(&details.json, NULL);
@@ -52,11 +46,30 @@ static MerStatus price(MerRunState *run, MerRunTask *task, const MerYaml *body, 
         *detail = mer_arena_text(run->arena, details.json.text);
         mer_json_free(&details.json);
     }
-    return MER_OK;
 }
 
-MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, MerArena *arena,
-                       MerTaskResult *result, const char **detail, MerError *error)
+static MerStatus read_body(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
+{
+    if (!problem->type->read_plan) {
+        return mer_error_set(error, MER_UNSUPPORTED, "plans of problem %s cannot be read back", problem->type->name);
+    }
+    return problem->type->read_plan(problem, body, plan, arena, error);
+}
+
+static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan, const MerEvaluatorClass *evaluator,
+                            MerError *error)
+{
+    if (plan->kind == problem->plan) {
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID, "evaluator %s prices plans of kind %s, the plan given is of kind %s",
+                         evaluator->name, mer_plan_kind_name(problem->plan), mer_plan_kind_name(plan->kind));
+}
+
+/* Either `body` or `plan` is given. */
+static MerStatus price_given(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, const MerPlan *plan,
+                             MerArena *arena, MerTaskResult *result, const char **detail, MerError *error)
 {
     MerRunResult whole = {0};
     MerRunState run = {.spec = spec, .arena = arena, .result = &whole, .error = error};
@@ -70,9 +83,27 @@ MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYam
     run.tasks = &task;
     run.task_count = 1;
     status = mer_run_open_task(&run, &task, what, error);
+    if (status == MER_OK && plan) {
+        result->plan = *plan;
+        status = check_kind(&task.problem, plan, spec->evaluator, error);
+    } else if (status == MER_OK) {
+        status = read_body(&task.problem, body, &result->plan, arena, error);
+    }
     if (status == MER_OK) {
-        status = price(&run, &task, body, detail, error);
+        price(&run, &task, detail);
     }
     mer_run_close_tasks(&run);
     return status;
+}
+
+MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, MerArena *arena,
+                       MerTaskResult *result, const char **detail, MerError *error)
+{
+    return price_given(spec, what, body, NULL, arena, result, detail, error);
+}
+
+MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *what, const MerPlan *plan, MerArena *arena,
+                        MerTaskResult *result, const char **detail, MerError *error)
+{
+    return price_given(spec, what, NULL, plan, arena, result, detail, error);
 }

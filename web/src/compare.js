@@ -5,6 +5,7 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { bestAt, ratioOf } from "./run.js";
+import { scatter } from "./scatter.js";
 import { sortableTable } from "./table.js";
 import { count, isMaximised, natural, percent, short, text, title, unitOf } from "./units.js";
 
@@ -77,7 +78,37 @@ export function comparison(runs, open) {
         ),
       ),
     box,
-    h("div", { class: "grid" }, runsPanel(runs, open)),
+    h("div", { class: "grid" }, tradeOffPanel(runs), runsPanel(runs, open)),
+  );
+}
+
+/** Energy against time, one point per run, when the runs differ in their platform: a hardware sweep. */
+function tradeOffPanel(runs) {
+  const isSweep = new Set(runs.map((run) => run.platform.hash)).size > 1;
+  const x = ["latency", "makespan", "cycles"].find((name) =>
+    runs.every((run) => typeof run.best[name] === "number"),
+  );
+  if (!isSweep || !x || !runs.every((run) => typeof run.best.energy === "number")) return null;
+  const points = runs.map((run) => ({
+    name: run.platform.name,
+    [x]: run.best[x],
+    energy: run.best.energy,
+  }));
+  for (const point of points)
+    point.dominated = points.some(
+      (other) =>
+        other[x] <= point[x] &&
+        other.energy <= point.energy &&
+        (other[x] < point[x] || other.energy < point.energy),
+    );
+  return panel(
+    {
+      id: "trade-off-panel",
+      title: "Energy against time",
+      wide: true,
+      hint: "One point per run; grey: another run is at least as good in both.",
+    },
+    scatter({ x, y: "energy", points }),
   );
 }
 
@@ -319,6 +350,13 @@ function runsPanel(runs, open) {
         align: "text",
         value: (run) => run.workload.name,
         cell: (run) => run.workload.name ?? "–",
+      },
+      {
+        key: "platform",
+        title: "platform",
+        align: "text",
+        value: (run) => run.platform.name,
+        cell: (run) => run.platform.name ?? "–",
       },
       {
         key: "optimizer",

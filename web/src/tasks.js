@@ -5,6 +5,18 @@ import { quantity } from "./head.js";
 import { sortableTable } from "./table.js";
 import { helpOf, natural, title, unitOf } from "./units.js";
 
+/** Metrics people look for first; the gap follows them, the others come after it. */
+const firstMetrics = ["cycles", "latency", "makespan", "period", "throughput", "energy", "edp", "accuracy"];
+const isFirst = (name) => firstMetrics.includes(name);
+
+const metricColumn = (name) => ({
+  key: name,
+  title: title(name),
+  help: helpOf(name),
+  value: (task) => task.best[name],
+  cell: (task) => quantity(task.best[name], unitOf(name), `task-${task.index}-${name}`),
+});
+
 export function taskColumns(run) {
   const hasMacs = run.tasks.some((task) => typeof task.macs === "number");
   const isOwnMetric = run.metrics.includes(run.objective);
@@ -36,13 +48,7 @@ export function taskColumns(run) {
       value: (task) => task.macs,
       cell: (task) => quantity(task.macs, ""),
     },
-    ...run.metrics.map((name) => ({
-      key: name,
-      title: title(name),
-      help: helpOf(name),
-      value: (task) => task.best[name],
-      cell: (task) => quantity(task.best[name], unitOf(name), `task-${task.index}-${name}`),
-    })),
+    ...run.metrics.filter(isFirst).map(metricColumn),
     !isOwnMetric && {
       key: "score",
       title: title(run.objective),
@@ -77,6 +83,7 @@ export function taskColumns(run) {
       value: (task) => task.bound.gap,
       cell: (task) => gapBar(task.bound.gap, `task-${task.index}-gap`),
     },
+    ...run.metrics.filter((name) => !isFirst(name)).map(metricColumn),
   ].filter(Boolean);
 }
 
