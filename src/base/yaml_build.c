@@ -245,7 +245,7 @@ static MerStatus on_scalar(Builder *builder, struct fy_event *event)
     take_tag(builder, event, node);
     const char *anchor = anchor_text(builder, event);
     if (anchor != NULL) {
-        mer_table_set(&builder->anchors, anchor, node);
+        mer_name_table_set(&builder->anchors, anchor, node);
     }
     attach(builder, node);
     return MER_OK;
@@ -282,7 +282,7 @@ static MerStatus on_alias(Builder *builder, struct fy_event *event)
         return fail(builder, builder->line, builder->column, "a key is the alias *%s, expected a word",
                     name);
     }
-    const MerYaml *target = mer_table_find(&builder->anchors, name);
+    const MerYaml *target = mer_name_table_find(&builder->anchors, name);
     if (target == NULL) {
         return fail(builder, builder->line, builder->column, "no anchor &%s before the alias *%s",
                     name, name);
@@ -295,14 +295,14 @@ static MerStatus on_alias(Builder *builder, struct fy_event *event)
     return status;
 }
 
-static MerStatus merge_map(Builder *builder, MerTable *keys, const MerYaml *from,
+static MerStatus merge_map(Builder *builder, MerNameTable *keys, const MerYaml *from,
                            const MerYaml *into)
 {
     if (from->kind != MER_YAML_MAP) {
         return mer_yaml_expected(from, builder->error, "a map or a list of maps");
     }
     for (int i = 0; i < from->count; i++) {
-        if (mer_table_find(keys, from->keys[i]) != NULL) {
+        if (mer_name_table_find(keys, from->keys[i]) != NULL) {
             continue;
         }
         const char *path = join_path(builder, into->path, from->keys[i], 0);
@@ -311,7 +311,7 @@ static MerStatus merge_map(Builder *builder, MerTable *keys, const MerYaml *from
         if (status != MER_OK) {
             return status;
         }
-        mer_table_set(keys, from->keys[i], copy);
+        mer_name_table_set(keys, from->keys[i], copy);
         push_entry(&builder->merged, (Entry){.value = copy,
                                              .key = from->keys[i],
                                              .line = from->key_lines[i],
@@ -321,7 +321,7 @@ static MerStatus merge_map(Builder *builder, MerTable *keys, const MerYaml *from
 }
 
 /* `<<: *a` and `<<: [*a, *b]`: the map's own keys win, then the earlier of the list. */
-static MerStatus merge_value(Builder *builder, MerTable *keys, const MerYaml *value,
+static MerStatus merge_value(Builder *builder, MerNameTable *keys, const MerYaml *value,
                              const MerYaml *into)
 {
     if (value->kind != MER_YAML_LIST) {
@@ -336,16 +336,16 @@ static MerStatus merge_value(Builder *builder, MerTable *keys, const MerYaml *va
     return MER_OK;
 }
 
-static MerStatus check_double_keys(Builder *builder, MerTable *keys, Entry *list, size_t count)
+static MerStatus check_double_keys(Builder *builder, MerNameTable *keys, Entry *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const Entry *first = mer_table_find(keys, list[i].key);
+        const Entry *first = mer_name_table_find(keys, list[i].key);
         if (first != NULL) {
             return fail(builder, list[i].line, list[i].column,
                         "double key \"%.80s\", first at %d:%d", list[i].key, first->line,
                         first->column);
         }
-        mer_table_set(keys, list[i].key, &list[i]);
+        mer_name_table_set(keys, list[i].key, &list[i]);
     }
     return MER_OK;
 }
@@ -354,7 +354,7 @@ static MerStatus close_map(Builder *builder, const Frame *frame)
 {
     Entry    *list = builder->entries.list + frame->start;
     size_t    count = builder->entries.count - frame->start;
-    MerTable  keys = {.arena = builder->key_room};
+    MerNameTable  keys = {.arena = builder->key_room};
     MerStatus status = check_double_keys(builder, &keys, list, count);
     builder->merged.count = 0;
     for (size_t i = 0; status == MER_OK && i < count; i++) {
@@ -402,7 +402,7 @@ static MerStatus on_end(Builder *builder)
     builder->entries.count = frame->start;
     builder->depth--;
     if (frame->anchor != NULL) {
-        mer_table_set(&builder->anchors, frame->anchor, frame->node);
+        mer_name_table_set(&builder->anchors, frame->anchor, frame->node);
     }
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef MERCATOR_BASE_YAML_BUILD_H
 #define MERCATOR_BASE_YAML_BUILD_H
 
-#include "base/table.h"
+#include "base/name_table.h"
 #include "base/yaml.h"
 
 struct fy_event;
@@ -32,7 +32,7 @@ typedef struct MerYamlBuilder {
     MerArena      *arena;    /* of the tree */
     MerArena      *scratch;  /* until the end of the parse */
     MerArena      *key_room; /* until the end of a map */
-    MerTable       anchors;  /* name to MerYaml */
+    MerNameTable       anchors;  /* name to MerYaml */
     MerYamlFrame   frames[MER_YAML_LEVELS];
     int            depth;
     MerYamlEntries entries, merged;

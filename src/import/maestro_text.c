@@ -2,7 +2,7 @@
  * depth of the grammar is fixed, so nothing here recurses. */
 #include "import/maestro_text.h"
 
-#include "base/table.h"
+#include "base/name_table.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ typedef struct Parser {
     char           *word;  /* "" at the end; braces and parentheses are words of one letter */
     MerMaestroPlace place; /* of `word` */
     MerArena       *arena, *scratch;
-    MerTable        constants; /* name to int64_t */
+    MerNameTable        constants; /* name to int64_t */
     MerStatus       status;
     MerError       *error;
 } Parser;
@@ -144,7 +144,7 @@ static bool take_name(Parser *parser, const char *what, const char **name)
 /* An integer or the name of a constant. */
 static bool take_number(Parser *parser, int64_t *number)
 {
-    const int64_t *constant = mer_table_find(&parser->constants, parser->word);
+    const int64_t *constant = mer_name_table_find(&parser->constants, parser->word);
     if (constant != NULL) {
         *number = *constant;
     } else if (!mer_parse_int(parser->word, number)) {
@@ -180,13 +180,13 @@ static bool parse_constant(Parser *parser)
     if (!take_name(parser, "the name of a constant", &name)) {
         return false;
     }
-    if (mer_table_find(&parser->constants, name) != NULL) {
+    if (mer_name_table_find(&parser->constants, name) != NULL) {
         return fail_at(parser, place, "the constant \"%.40s\" is defined twice", name);
     }
     if (!take_number(parser, value)) {
         return false;
     }
-    mer_table_set(&parser->constants, name, value);
+    mer_name_table_set(&parser->constants, name, value);
     return true;
 }
 

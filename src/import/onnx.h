@@ -8,7 +8,7 @@
 #ifndef MERCATOR_IMPORT_ONNX_H
 #define MERCATOR_IMPORT_ONNX_H
 
-#include "base/table.h"
+#include "base/name_table.h"
 #include "mercator/import.h"
 
 #include "onnx.pb-c.h"
@@ -16,7 +16,7 @@
 enum {
     ONNX_MAX_MESSAGE_DEPTH = 200, /* of the wire format; a subgraph takes three levels */
     ONNX_MAX_INLINE_DEPTH = 100,  /* subgraphs and functions inside one another */
-    ONNX_MAX_NODES = 2000000,     /* after inlining */
+    ONNX_MAX_NODES = 500000,      /* after inlining */
     ONNX_MAX_CONTENT = 4096,      /* elements of a constant that is followed */
     ONNX_MAX_REAL_CONTENT = 64,   /* the same of float constants, which are mostly weights */
     ONNX_MAX_TOTAL_CONTENT = 1 << 24,
@@ -54,8 +54,8 @@ typedef struct OnnxValue {
 typedef struct OnnxScope OnnxScope;
 struct OnnxScope {
     const OnnxScope *parent;   /* outer scope of a subgraph; NULL for the model and for functions */
-    MerTable         values;   /* OnnxValue by name */
-    MerTable         declared; /* Onnx__ValueInfoProto by name */
+    MerNameTable         values;   /* OnnxValue by name */
+    MerNameTable         declared; /* Onnx__ValueInfoProto by name */
 };
 
 /* The function that is being inlined: attributes of its nodes may refer to those of the call. */
@@ -103,10 +103,10 @@ typedef struct OnnxContext {
     OnnxLoopOps *loop_ops, *last_loop_ops;
     int          depth, loop_depth;
     int64_t      node_count, content_count;
-    MerTable     functions; /* Onnx__FunctionProto by "domain name" */
-    MerTable     symbols;   /* OnnxSymbol by name */
+    MerNameTable     functions; /* Onnx__FunctionProto by "domain name" */
+    MerNameTable     symbols;   /* OnnxSymbol by name */
     OnnxSymbol  *first_symbol, *last_symbol;
-    MerTable     unknowns; /* OnnxUnknown by type and domain */
+    MerNameTable     unknowns; /* OnnxUnknown by type and domain */
     OnnxUnknown *unknown_list;
     int          mismatch_count; /* declared shapes that differ from the inferred ones */
     const char  *mismatch_text;

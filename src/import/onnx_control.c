@@ -19,7 +19,7 @@ static void define_output(OnnxNode *node, size_t output, OnnxValue *value)
     if (output >= node->proto->n_output || mer_onnx_failed(node->context))
         return;
     const char *name = node->proto->output[output];
-    if (name[0] != '\0' && mer_table_find(&node->context->scope->values, name) != NULL)
+    if (name[0] != '\0' && mer_name_table_find(&node->context->scope->values, name) != NULL)
         mer_onnx_fail(node, "output \"%.120s\" exists already, expected one producer",
                       mer_onnx_clean(node->context->scratch, name));
     else
@@ -312,7 +312,7 @@ static const Onnx__FunctionProto *find_function(OnnxNode *node)
     if (node->context->functions.count == 0)
         return NULL;
     const char *domain = node->proto->domain != NULL ? node->proto->domain : "";
-    return mer_table_find(
+    return mer_name_table_find(
         &node->context->functions,
         mer_arena_format(node->context->scratch, "%s %s", domain, node->proto->op_type));
 }

@@ -42,12 +42,12 @@ static const char *open_name(OnnxContext *context, const Onnx__ValueInfoProto *i
 
 static OnnxSymbol *add_symbol(OnnxContext *context, const char *name)
 {
-    OnnxSymbol *symbol = mer_table_find(&context->symbols, name);
+    OnnxSymbol *symbol = mer_name_table_find(&context->symbols, name);
     if (symbol == NULL) {
         symbol = MER_NEW(context->scratch, OnnxSymbol);
         symbol->name = name;
         symbol->size = ONNX_UNKNOWN_DIM;
-        mer_table_set(&context->symbols, name, symbol);
+        mer_name_table_set(&context->symbols, name, symbol);
         if (context->last_symbol != NULL)
             context->last_symbol->next = symbol;
         else
@@ -102,7 +102,7 @@ static void apply_bindings(OnnxContext *context)
 {
     for (int i = 0; i < context->options->dim_count; i++) {
         const MerDimBinding *binding = &context->options->dims[i];
-        OnnxSymbol          *symbol = mer_table_find(&context->symbols, binding->name);
+        OnnxSymbol          *symbol = mer_name_table_find(&context->symbols, binding->name);
         if (symbol == NULL) {
             fail_unmatched(context, binding);
         } else if (binding->size < 0 || binding->size > INT32_MAX) {
@@ -128,7 +128,7 @@ static void default_batches(OnnxContext *context)
         if (shape == NULL || shape->n_dim == 0 || is_initializer(context, graph->input[i]->name))
             continue;
         const char *name = open_name(context, graph->input[i], 0, shape->dim[0]);
-        OnnxSymbol *symbol = name != NULL ? mer_table_find(&context->symbols, name) : NULL;
+        OnnxSymbol *symbol = name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
         if (symbol == NULL || symbol->size != ONNX_UNKNOWN_DIM)
             continue;
         symbol->size = 1;
@@ -157,7 +157,7 @@ static void add_open_sizes(OnnxContext *context, const Onnx__ValueInfoProto *inf
     bool                          is_first = true;
     for (size_t axis = 0; shape != NULL && axis < shape->n_dim; axis++) {
         const char *name = open_name(context, info, axis, shape->dim[axis]);
-        OnnxSymbol *symbol = name != NULL ? mer_table_find(&context->symbols, name) : NULL;
+        OnnxSymbol *symbol = name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
         if (symbol == NULL || symbol->size != ONNX_UNKNOWN_DIM)
             continue;
         symbol->size = 1; /* listed once; the import fails anyway */
@@ -209,7 +209,7 @@ OnnxShape mer_onnx_declared_shape(OnnxContext *context, const Onnx__ValueInfoPro
     for (int axis = 0; axis < shape.rank; axis++) {
         const Onnx__TensorShapeProto__Dimension *dim = proto->dim[axis];
         const char                              *name = open_name(context, info, (size_t)axis, dim);
-        const OnnxSymbol *symbol = name != NULL ? mer_table_find(&context->symbols, name) : NULL;
+        const OnnxSymbol *symbol = name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
         /* Some exporters write 0 for a size that they do not know. */
         int64_t number =
             dim->dim_value >= 1 && dim->dim_value <= INT32_MAX ? dim->dim_value : ONNX_UNKNOWN_DIM;

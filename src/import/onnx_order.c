@@ -6,12 +6,12 @@
 
 typedef struct Names { /* defined in a subgraph that is being searched */
     const struct Names *outer;
-    MerTable            defined;
+    MerNameTable            defined;
 } Names;
 
 typedef struct Edges {
     MerArena   *arena;
-    MerTable    producers; /* 1 + index of the node, as a pointer into `marks` */
+    MerNameTable    producers; /* 1 + index of the node, as a pointer into `marks` */
     const char *marks;
     int        *before;
     int         count, room;
@@ -19,7 +19,7 @@ typedef struct Edges {
 
 static void add_edge(Edges *edges, const char *name)
 {
-    const char *mark = name != NULL ? mer_table_find(&edges->producers, name) : NULL;
+    const char *mark = name != NULL ? mer_name_table_find(&edges->producers, name) : NULL;
     if (mark == NULL)
         return;
     if (edges->count == edges->room) {
@@ -35,7 +35,7 @@ static void add_edge(Edges *edges, const char *name)
 static bool is_defined(const Names *names, const char *name)
 {
     for (; names != NULL; names = names->outer) {
-        if (mer_table_find(&names->defined, name) != NULL)
+        if (mer_name_table_find(&names->defined, name) != NULL)
             return true;
     }
     return false;
@@ -44,7 +44,7 @@ static bool is_defined(const Names *names, const char *name)
 static void define(Names *names, const char *name)
 {
     if (name != NULL)
-        mer_table_set(&names->defined, name, names);
+        mer_name_table_set(&names->defined, name, names);
 }
 
 static void add_captures(Edges *edges, const Onnx__NodeProto *node, const Names *outer);
@@ -107,8 +107,8 @@ const int *mer_onnx_order(OnnxContext *context, Onnx__NodeProto *const *nodes, s
         for (size_t k = 0; k < nodes[i]->n_output; k++) {
             /* A name that exists already is an error of its own, found when the node is walked. */
             if (nodes[i]->output[k][0] != '\0' &&
-                mer_table_find(&context->scope->values, nodes[i]->output[k]) == NULL)
-                mer_table_set(&edges.producers, nodes[i]->output[k], (void *)(edges.marks + i));
+                mer_name_table_find(&context->scope->values, nodes[i]->output[k]) == NULL)
+                mer_name_table_set(&edges.producers, nodes[i]->output[k], (void *)(edges.marks + i));
         }
     }
     int *first = MER_ARRAY(arena, int, count + 1);

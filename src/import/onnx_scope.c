@@ -4,7 +4,7 @@
 OnnxValue *mer_onnx_scope_find(const OnnxScope *scope, const char *name)
 {
     for (; scope != NULL; scope = scope->parent) {
-        OnnxValue *value = mer_table_find(&scope->values, name);
+        OnnxValue *value = mer_name_table_find(&scope->values, name);
         if (value != NULL)
             return value;
     }
@@ -24,8 +24,8 @@ void mer_onnx_define(OnnxContext *context, const char *name, OnnxValue *value)
 {
     if (name == NULL || name[0] == '\0')
         return;
-    if (mer_table_find(&context->scope->values, name) != NULL)
+    if (mer_name_table_find(&context->scope->values, name) != NULL)
         mer_onnx_fail_model(context, "\"%.120s\" is defined twice, expected one producer",
                             mer_onnx_clean(context->scratch, name));
-    mer_table_set(&context->scope->values, name, value);
+    mer_name_table_set(&context->scope->values, name, value);
 }

@@ -50,4 +50,7 @@ MerStatus mer_timeloop_unsupported(const MerTimeloopProblem *problem, const MerY
 /* The kind, dims, strides and dilations of `op` from the projections. */
 MerStatus mer_timeloop_classify(MerTimeloopProblem *problem, MerOp *op);
 
+/* The operator of the `problem` of a map. Its name and source are the caller's. */
+MerStatus mer_timeloop_problem(MerYaml *root, MerOp *op, MerError *error);
+
 #endif

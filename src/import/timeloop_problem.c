@@ -266,7 +266,7 @@ static MerStatus check_version(MerYaml *map, MerError *error)
                          node->file, node->line, node->column, version);
 }
 
-static MerStatus read_problem(MerYaml *root, MerOp *op, MerError *error)
+MerStatus mer_timeloop_problem(MerYaml *root, MerOp *op, MerError *error)
 {
     MerYaml           *map;
     MerTimeloopProblem problem = {.error = error};
@@ -305,7 +305,7 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
     MerOp    op = mer_op_make(file->name, "problem", MER_OP_CONV);
     (void)options;
     TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
-    TRY(read_problem(root, &op, error));
+    TRY(mer_timeloop_problem(root, &op, error));
     MerGraph *result = mer_graph_new(file->name, arena);
     result->format = mer_importer_timeloop.name;
     mer_layer_add(result, &op);

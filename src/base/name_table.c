@@ -1,12 +1,12 @@
 /* Open addressing with linear steps; at most three quarters full. */
-#include "base/table.h"
+#include "base/name_table.h"
 
 #include "base/text.h"
 
 #include <string.h>
 
 /* The place of `name`, or the free place where it belongs. room > 0. */
-static size_t slot(const MerTable *table, const char *name)
+static size_t slot(const MerNameTable *table, const char *name)
 {
     uint64_t hash = mer_hash_text(MER_HASH_START, name);
     size_t   index = (size_t)(hash ^ (hash >> 32)) & (table->room - 1);
@@ -16,14 +16,14 @@ static size_t slot(const MerTable *table, const char *name)
     return index;
 }
 
-void *mer_table_find(const MerTable *table, const char *name)
+void *mer_name_table_find(const MerNameTable *table, const char *name)
 {
     return table->room == 0 ? NULL : table->values[slot(table, name)];
 }
 
-static void grow(MerTable *table)
+static void grow(MerNameTable *table)
 {
-    MerTable larger = {.arena = table->arena, .room = table->room == 0 ? 16 : table->room * 2};
+    MerNameTable larger = {.arena = table->arena, .room = table->room == 0 ? 16 : table->room * 2};
     larger.names = MER_ARRAY(table->arena, const char *, larger.room);
     larger.values = MER_ARRAY(table->arena, void *, larger.room);
     larger.count = table->count;
@@ -37,7 +37,7 @@ static void grow(MerTable *table)
     *table = larger;
 }
 
-void mer_table_set(MerTable *table, const char *name, void *value)
+void mer_name_table_set(MerNameTable *table, const char *name, void *value)
 {
     if (table->count >= table->room / 4 * 3) {
         grow(table);
