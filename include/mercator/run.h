@@ -125,5 +125,8 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
 /* Prices one given plan of one task; `result` gets one task. */
 MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body, MerArena *arena,
                        MerTaskResult *result, const char **detail, MerError *error);
+/* The same for a plan in memory; its operator is the task's. */
+MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *task, const MerPlan *plan, MerArena *arena,
+                        MerTaskResult *result, const char **detail, MerError *error);
 
 #endif

@@ -32,14 +32,27 @@ static const char *factor_text(const int *factors, const int *order, MerArena *a
     return text;
 }
 
+/* "" for all tensors, else "[WO]". */
+static const char *kept_text(unsigned keep, MerArena *arena)
+{
+    char letters[MER_TENSOR_COUNT + 1] = "";
+    int length = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        if (keep >> t & 1) {
+            letters[length++] = MER_TENSOR_LETTERS[t];
+        }
+    }
+    return length == MER_TENSOR_COUNT ? "" : mer_arena_format(arena, "[%s]", letters);
+}
+
 const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
 {
     const char *line = "";
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];
         const char *loops = factor_text(level->temporal, level->order, arena);
-        line = mer_arena_format(arena, "%s%s%s:%s%s", line, *line ? " | " : "", memory_name(plan, platform, l),
-                                *loops ? " " : "", loops);
+        line = mer_arena_format(arena, "%s%s%s%s:%s%s", line, *line ? " | " : "", memory_name(plan, platform, l),
+                                kept_text(level->keep, arena), *loops ? " " : "", loops);
         if (has_factors(level->x) || has_factors(level->y)) {
             line = mer_arena_format(arena, "%s | X: %s Y: %s", line, factor_text(level->x, NULL, arena),
                                     factor_text(level->y, NULL, arena));

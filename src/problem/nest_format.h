@@ -3,7 +3,8 @@
  *     DRAM: K2 C16 | GLB: K16 | X: K4 X4 Y: C4 Y4 | RF: C2 R3 S3 Y7 X7
  *
  * Levels from outside to inside, loops outer to inner; `X:` and `Y:` after a level are the axes of
- * the fan-out below it. Timeloop's M, P and Q are read as K, Y and X. */
+ * the fan-out below it. Timeloop's M, P and Q are read as K, Y and X. A level that does not keep every
+ * tensor says which it keeps: `GLB[IO]: K16`. */
 #ifndef MERCATOR_PROBLEM_NEST_FORMAT_H
 #define MERCATOR_PROBLEM_NEST_FORMAT_H
 
@@ -24,6 +25,10 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
                         MerArena *arena, MerError *error);
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform, MerNestPlan *plan,
                          MerArena *arena, MerError *error);
+/* The factors of every dim multiply to its size; `where` opens the message. */
+MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error);
+/* Drops from the kept tensors of every level those that the platform bypasses there. */
+void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform);
 /* An operator from `{kind: conv, K: 128, ..., stride: [1, 1]}`. */
 MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error);
 

@@ -53,7 +53,7 @@ static bool place_factor(Target *target, int dim, int trips)
     return true;
 }
 
-static MerStatus check_product(const MerNestPlan *plan, const char *where, MerError *error)
+MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         double product = 1;
@@ -80,7 +80,7 @@ static int level_of(const MerPlatform *platform, const char *name, size_t length
     return -1;
 }
 
-static void keep_what_may_be_kept(MerNestPlan *plan, const MerPlatform *platform)
+void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform)
 {
     for (int l = 0; l < plan->level_count; l++) {
         const MerMemory *memory = &platform->memories[plan->level_count - 1 - l];
@@ -88,11 +88,25 @@ static void keep_what_may_be_kept(MerNestPlan *plan, const MerPlatform *platform
     }
 }
 
+/* "[WO]:", or "[]:" for nothing. */
+static bool parse_keep(const char *text, size_t length, unsigned *keep)
+{
+    *keep = 0;
+    for (size_t i = 1; i + 2 < length; i++) {
+        const char *letter = strchr(MER_TENSOR_LETTERS, text[i]);
+        if (!letter || !text[i]) {
+            return false;
+        }
+        *keep |= 1u << (letter - MER_TENSOR_LETTERS);
+    }
+    return length >= 3 && text[length - 2] == ']';
+}
+
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform, MerNestPlan *plan,
                          MerArena *arena, MerError *error)
 {
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
-    keep_what_may_be_kept(plan, platform);
+    mer_nest_keep_allowed(plan, platform);
     Target target = {0};
     int level = -1;
     for (const char *at = line; *at;) {
@@ -103,10 +117,17 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
         if (is_name && length == 2 && level >= 0 && (at[0] == 'X' || at[0] == 'Y')) {
             target = (Target){at[0] == 'X' ? plan->levels[level].x : plan->levels[level].y, NULL, 0};
         } else if (is_name) {
-            level = level_of(platform, at, length - 1);
+            size_t name = strcspn(at, "[:");
+            level = level_of(platform, at, name);
             if (level < 0) {
-                return mer_error_set(error, MER_INVALID, "nest: \"%.*s\" is not a memory of %s", (int)length - 1,
-                                     at, platform->name);
+                return mer_error_set(error, MER_INVALID, "nest: \"%.*s\" is not a memory of %s", (int)name, at,
+                                     platform->name);
+            }
+            unsigned *keep = &plan->levels[level].keep;
+            bool is_outermost = level == plan->level_count - 1;
+            if (at[name] == '[' && (!parse_keep(at + name, length - name, keep) || (is_outermost && *keep != 7u))) {
+                return mer_error_set(error, MER_INVALID, "nest: found \"%.*s\", expected what it keeps as %.*s[%s]:",
+                                     (int)length, at, (int)name, at, is_outermost ? "WIO" : "WI");
             }
             target = (Target){plan->levels[level].temporal, plan->levels[level].order, 0};
         } else if (length > 0 && (!target.factors || !parse_factor(at, length, &dim, &trips) ||
@@ -119,7 +140,7 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
         at += length;
         at += strspn(at, " |\t\n");
     }
-    return check_product(plan, "nest", error);
+    return mer_nest_check_product(plan, "nest", error);
 }
 
 static MerStatus read_factors(const MerYaml *list, Target target, MerError *error)
@@ -208,7 +229,7 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
         return mer_yaml_expected(body, error, "a key \"levels\" or \"nest\"");
     }
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
-    keep_what_may_be_kept(plan, platform);
+    mer_nest_keep_allowed(plan, platform);
     MerStatus status = mer_yaml_check_kind(levels, MER_YAML_LIST, error);
     unsigned seen = 0;
     for (int i = 0; status == MER_OK && i < levels->count; i++) {
@@ -219,7 +240,7 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
     }
     char where[300];
     snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column, levels->path);
-    return check_product(plan, where, error);
+    return mer_nest_check_product(plan, where, error);
 }
 
 static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError *error)

@@ -1,0 +1,344 @@
+/* From the files given to `evaluate` to tasks with plans. Which kind a file is, its content says. */
+#include "cli/evaluate_input.h"
+
+#include "base/text.h"
+#include "import/layers.h"
+#include "import/maestro_text.h"
+#include "import/timeloop.h"
+#include "mercator/registry.h"
+#include "problem/nest_format.h"
+#include "problem/timeloop_mapping.h"
+#include "run/maestro_plan.h"
+
+#include <string.h>
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
+typedef struct Names { /* of plug-ins, NULL: not said yet */
+    const char *problem, *platform, *evaluator, *objective;
+} Names;
+
+static MerStatus find_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request, const Names *names,
+                              MerError *error)
+{
+    MerRunSpec *spec = &job->spec;
+    MerReference reference;
+    spec->problem = mer_problem_find(names->problem ? names->problem : "map", error);
+    if (!spec->problem) {
+        return MER_NOT_FOUND;
+    }
+    const char *platform = request->platform ? request->platform : names->platform;
+    const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
+    spec->objective = request->objective ? request->objective : names->objective;
+    TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference, job->arena, error));
+    spec->evaluator = mer_evaluator_find(reference.name, error);
+    if (!spec->evaluator) {
+        return MER_NOT_FOUND;
+    }
+    if (spec->evaluator->options) {
+        void *options = mer_arena_alloc(job->arena, spec->evaluator->options_size + 1);
+        TRY(mer_options_fill(spec->evaluator->options, NULL, options, &reference, job->arena, error));
+        spec->evaluator_options = options;
+    }
+    if (spec->problem->options) {
+        void *options = mer_arena_alloc(job->arena, spec->problem->options_size + 1);
+        MerReference given = request->options;
+        given.name = spec->problem->name;
+        TRY(mer_options_fill(spec->problem->options, NULL, options, &given, job->arena, error));
+        spec->problem_options = options;
+    }
+    return mer_platform_read(platform ? platform : spec->problem->platform, job->arena, &spec->platform, error);
+}
+
+static void take_graph(MerEvaluateJob *job, const MerGraph *graph)
+{
+    job->spec.graph = graph;
+    job->spec.name = graph->name;
+    job->count = graph->op_count;
+    job->given = MER_ARRAY(job->arena, MerGiven, graph->op_count + 1);
+    for (int i = 0; i < graph->op_count; i++) {
+        job->given[i].task = (MerTask){graph->ops[i].name, 1, (double)graph->ops[i].macs, i};
+    }
+}
+
+/* Plan files */
+
+static MerStatus read_name(MerYaml *root, const char *key, const char **name, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(root, key);
+    if (node && node->kind == MER_YAML_MAP) {
+        return mer_yaml_get_text(node, "name", name, error);
+    }
+    return node ? mer_yaml_text(node, name, error) : MER_OK;
+}
+
+/* The operators that the tasks carry make the graph. */
+static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
+{
+    MerYaml *op_node;
+    MerOp op;
+    TRY(mer_yaml_check_kind(task, MER_YAML_MAP, error));
+    TRY(mer_yaml_need(task, "op", &op_node, error));
+    TRY(mer_op_read(op_node, &op, error));
+    op.name = "layer";
+    TRY(mer_yaml_get_text(task, "name", &op.name, error));
+    mer_graph_add_op(graph, &op);
+    return MER_OK;
+}
+
+static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root, MerError *error)
+{
+    Names names = {0};
+    MerYaml *tasks;
+    TRY(mer_yaml_format(root, "plan", 1, error));
+    TRY(read_name(root, "problem", &names.problem, error));
+    TRY(read_name(root, "platform", &names.platform, error));
+    TRY(read_name(root, "evaluator", &names.evaluator, error));
+    TRY(read_name(root, "objective", &names.objective, error));
+    TRY(find_plugins(job, request, &names, error));
+    TRY(mer_yaml_need(root, "tasks", &tasks, error));
+    TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
+    MerGraph *graph = mer_graph_new("plan", job->arena);
+    for (int t = 0; t < tasks->count; t++) {
+        TRY(read_task_op(tasks->items[t], graph, error));
+    }
+    TRY(mer_graph_finish(graph, error));
+    take_graph(job, graph);
+    for (int t = 0; t < tasks->count; t++) {
+        job->given[t].body = tasks->items[t];
+        TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40, &job->given[t].task.count, error));
+        /* results of the run that wrote the file: they are computed anew */
+        mer_yaml_get(tasks->items[t], "best");
+        mer_yaml_get(tasks->items[t], "bound");
+    }
+    return MER_OK;
+}
+
+/* MAESTRO */
+
+static bool is_maestro(const char *path, MerArena *arena)
+{
+    MerImportFile file = {.path = path};
+    char *data;
+    if (mer_file_read(path, (size_t)1 << 26, arena, &data, &file.size, NULL) != MER_OK) {
+        return false;
+    }
+    file.data = data;
+    return mer_importer_maestro.probe(&file);
+}
+
+/* The layers of the one network of the file; the importer has refused files with more. */
+static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
+{
+    Names names = {.evaluator = "datacentric", .platform = "maestro-default"};
+    const char *path = request->inputs[0];
+    MerMaestroFile file;
+    MerGraph *graph;
+    char *data;
+    size_t size;
+    TRY(mer_graph_import(path, NULL, job->arena, &graph, error));
+    TRY(mer_file_read(path, (size_t)1 << 26, job->arena, &data, &size, error));
+    TRY(mer_maestro_parse(path, data, size, job->arena, &file, error));
+    TRY(find_plugins(job, request, &names, error));
+    take_graph(job, graph);
+    const MerMaestroLayer *inherited = NULL;
+    for (int i = 0; i < graph->op_count; i++) {
+        const MerMaestroLayer *layer = &file.networks[0].layers[i];
+        job->given[i].plan.kind = MER_PLAN_DIRECTIVES;
+        TRY(mer_maestro_plan(path, layer, inherited, &graph->ops[i], &job->given[i].plan.as.directives, job->arena,
+                             error));
+        inherited = layer->has_dataflow ? layer : inherited;
+    }
+    return MER_OK;
+}
+
+/* Timeloop */
+
+typedef struct Timeloop { /* the roles of the files given; a file may have several */
+    MerYaml    *problem, *mapping, *layers, *own; /* roots; own: of a file of ours with the key `mercator` */
+    const char *platform; /* files with an architecture or energies, joined by commas */
+} Timeloop;
+
+static bool has_any(MerYaml *root, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        if (mer_yaml_get(root, *keys)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static MerStatus take_role(MerYaml *root, const char *key, MerYaml **role, MerError *error)
+{
+    MerYaml *value = mer_yaml_get(root, key);
+    if (!value) {
+        return MER_OK;
+    }
+    if (*role && strcmp((*role)->file, root->file) != 0) {
+        const MerYaml *first = mer_yaml_get(*role, key);
+        return mer_yaml_error(value, error, "%s is given twice, first in %s:%d", key, first->file, first->line);
+    }
+    *role = root;
+    return MER_OK;
+}
+
+static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *roots, int count, Timeloop *found,
+                            MerArena *arena, MerError *error)
+{
+    static const char *const machine[] = {"architecture", "arch", "ERT", NULL};
+    for (int i = 0; i < count; i++) {
+        TRY(take_role(roots[i], "problem", &found->problem, error));
+        TRY(take_role(roots[i], "mapping", &found->mapping, error));
+        TRY(take_role(roots[i], "layers", &found->layers, error));
+        TRY(take_role(roots[i], "mercator", &found->own, error));
+        if (!request->platform && has_any(roots[i], machine)) {
+            found->platform = found->platform ? mer_arena_format(arena, "%s,%s", found->platform, roots[i]->file)
+                                              : roots[i]->file;
+        }
+    }
+    if (!found->layers && !found->mapping) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: found neither `format: mercator-plan/1` nor a Timeloop `mapping`; give one with "
+                             "--mapping FILE",
+                             roots[0]->file);
+    }
+    if (!found->layers && !found->problem) {
+        return mer_error_set(error, MER_INVALID, "%s has a mapping but no file has a `problem`, expected one beside it",
+                             found->mapping->file);
+    }
+    return MER_OK;
+}
+
+static MerStatus add_layer(MerGraph *graph, MerYaml *root, const char *name, MerError *error)
+{
+    MerOp op = mer_op_make(name, "problem", MER_OP_CONV);
+    TRY(mer_timeloop_problem(root, &op, error));
+    mer_layer_add(graph, &op);
+    return MER_OK;
+}
+
+static const char *stem(const char *path, MerArena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    return mer_arena_text_n(arena, name, strcspn(name, "."));
+}
+
+static MerStatus read_mapping(MerEvaluateJob *job, MerYaml *root, int task, MerError *error)
+{
+    MerYaml *list;
+    MerGiven *given = &job->given[task];
+    TRY(mer_yaml_need(root, "mapping", &list, error));
+    given->plan.kind = MER_PLAN_NEST;
+    return mer_timeloop_mapping_read(list, &job->spec.graph->ops[task], job->spec.platform, &given->plan.as.nest,
+                                     job->arena, error);
+}
+
+static MerStatus read_single(MerEvaluateJob *job, const Timeloop *found, MerError *error)
+{
+    const char *name = stem(found->problem->file, job->arena);
+    MerGraph *graph = mer_graph_new(name, job->arena);
+    TRY(add_layer(graph, found->problem, name, error));
+    TRY(mer_graph_finish(graph, error));
+    take_graph(job, graph);
+    return read_mapping(job, found->mapping, 0, error);
+}
+
+/* Our own file for a whole network: `layers: [{name, count, problem, mapping}, ...]`. */
+static MerStatus read_layers(MerEvaluateJob *job, const Timeloop *found, MerError *error)
+{
+    MerYaml *list = mer_yaml_get(found->layers, "layers");
+    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MerGraph *graph = mer_graph_new(stem(found->layers->file, job->arena), job->arena);
+    for (int i = 0; i < list->count; i++) {
+        const char *name = "layer";
+        TRY(mer_yaml_check_kind(list->items[i], MER_YAML_MAP, error));
+        TRY(mer_yaml_get_text(list->items[i], "name", &name, error));
+        TRY(add_layer(graph, list->items[i], name, error));
+    }
+    TRY(mer_graph_finish(graph, error));
+    take_graph(job, graph);
+    for (int i = 0; i < list->count; i++) {
+        TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40, &job->given[i].task.count, error));
+        TRY(read_mapping(job, list->items[i], i, error));
+    }
+    return MER_OK;
+}
+
+static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *const *roots,
+                               int count, MerError *error)
+{
+    Timeloop found = {0};
+    Names names = {0};
+    TRY(sort_roles(request, roots, count, &found, job->arena, error));
+    MerYaml *own = found.own ? mer_yaml_get(found.own, "mercator") : NULL;
+    if (own && own->kind == MER_YAML_MAP) {
+        TRY(read_name(own, "platform", &names.platform, error));
+        TRY(read_name(own, "evaluator", &names.evaluator, error));
+        TRY(read_name(own, "objective", &names.objective, error));
+    }
+    names.platform = found.platform ? found.platform : names.platform;
+    TRY(find_plugins(job, request, &names, error));
+    return found.layers ? read_layers(job, &found, error) : read_single(job, &found, error);
+}
+
+/* A network of any format with one Timeloop mapping: only when it has one layer. */
+static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *mapping,
+                              MerError *error)
+{
+    MerGraph *graph;
+    TRY(mer_graph_import(request->inputs[0], NULL, job->arena, &graph, error));
+    TRY(find_plugins(job, request, &(Names){0}, error));
+    if (graph->layer_count != 1) {
+        return mer_error_set(error, MER_INVALID, "%s has %d layers, a mapping is of one", request->inputs[0],
+                             graph->layer_count);
+    }
+    take_graph(job, graph);
+    int op = graph->layers[0].op;
+    job->given[0].task =
+        (MerTask){graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op};
+    job->count = 1;
+    MerYaml *list;
+    TRY(mer_yaml_need(mapping, "mapping", &list, error));
+    job->given[0].plan.kind = MER_PLAN_NEST;
+    return mer_timeloop_mapping_read(list, &graph->ops[op], job->spec.platform, &job->given[0].plan.as.nest,
+                                     job->arena, error);
+}
+
+static bool is_yaml(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".txt") == 0 ||
+                   strcmp(dot, ".json") == 0);
+}
+
+MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
+{
+    MerYaml *roots[MER_EVALUATE_INPUTS + 1];
+    int count = 0;
+    if (request->mapping) {
+        TRY(mer_yaml_read(request->mapping, job->arena, &roots[0], error));
+        TRY(mer_yaml_check_kind(roots[0], MER_YAML_MAP, error));
+        if (!is_yaml(request->inputs[0])) {
+            return open_network(job, request, roots[0], error);
+        }
+        count = 1;
+    } else if (is_maestro(request->inputs[0], job->arena)) {
+        return open_maestro(job, request, error);
+    }
+    for (int i = 0; i < request->input_count; i++) {
+        TRY(mer_yaml_read(request->inputs[i], job->arena, &roots[count], error));
+        TRY(mer_yaml_check_kind(roots[count++], MER_YAML_MAP, error));
+    }
+    if (count == 1 && mer_yaml_get(roots[0], "format")) {
+        return open_plan(job, request, roots[0], error);
+    }
+    return open_timeloop(job, request, roots, count, error);
+}
