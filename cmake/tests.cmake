@@ -17,11 +17,16 @@ target_link_libraries(mercator-test-flags INTERFACE
     mercator-flags mercator-static PkgConfig::FYAML PkgConfig::CJSON PkgConfig::PROTOBUF_C
     Threads::Threads m)
 
+set(sanitize_flag "")
+if(MERCATOR_SANITIZE)
+    set(sanitize_flag "-fsanitize=${MERCATOR_SANITIZE}")
+endif()
+
 function(mercator_test name label)
     add_test(NAME ${label}/${name} COMMAND ${run_test} ${ARGN})
     set_tests_properties(${label}/${name} PROPERTIES
         LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
-        ENVIRONMENT "MERCATOR=$<$<TARGET_EXISTS:mercator>:$<TARGET_FILE:mercator>>;MERCATOR_SOURCE_DIR=${PROJECT_SOURCE_DIR};MERCATOR_BUILD_DIR=${PROJECT_BINARY_DIR};MERCATOR_SHARED=${shared_dir};MERCATOR_TEST_FLAGS=$<$<BOOL:${MERCATOR_SANITIZE}>:-fsanitize=${MERCATOR_SANITIZE}>;CC=${CMAKE_C_COMPILER}")
+        ENVIRONMENT "MERCATOR=$<$<TARGET_EXISTS:mercator>:$<TARGET_FILE:mercator>>;MERCATOR_SOURCE_DIR=${PROJECT_SOURCE_DIR};MERCATOR_BUILD_DIR=${PROJECT_BINARY_DIR};MERCATOR_SHARED=${shared_dir};MERCATOR_TEST_FLAGS=${sanitize_flag};CC=${CMAKE_C_COMPILER}")
 endfunction()
 
 function(mercator_test_program target folder)
