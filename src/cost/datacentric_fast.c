@@ -235,7 +235,8 @@ static bool account_set(Context *context, Top *top, int s, int64_t floor_delay,
     int64_t                    outputs = set->outputs * top->shares[spatial].egress;
     int64_t                    macs = set->macs * top->shares[spatial].macs;
     int64_t                    critical = set->macs * top->shares[spatial].critical;
-    int64_t                    count = set->count, delay;
+    int64_t                    count = set->count;
+    int64_t                    delay = 0; /* not used when skipped */
     bool                       skipped = critical <= 0;
     Priced                     units = {0};
 
