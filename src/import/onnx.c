@@ -86,10 +86,10 @@ static void index_functions(OnnxContext *context)
         Onnx__FunctionProto *function = context->model->functions[i];
         if (function->name != NULL)
             mer_name_table_set(&context->functions,
-                          mer_arena_format(context->scratch, "%s %s",
-                                           function->domain != NULL ? function->domain : "",
-                                           function->name),
-                          function);
+                               mer_arena_format(context->scratch, "%s %s",
+                                                function->domain != NULL ? function->domain : "",
+                                                function->name),
+                               function);
     }
 }
 

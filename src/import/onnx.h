@@ -1,7 +1,7 @@
 /* What the files of the ONNX importer share.
  *
- * onnx.c reads and walks the model; for every node it resolves the inputs, folds what is constant
- * (onnx_fold*.c), infers the outputs (onnx_shape*.c) and adds operators (onnx_layers.c), each
+ * onnx.c reads the model, onnx_node.c walks its nodes: it infers the outputs of each
+ * (onnx_shape*.c), folds what is constant (onnx_fold*.c) and adds operators (onnx_layers.c), all
  * through one row of the table in onnx_operators.c. A function that finds something wrong calls
  * mer_onnx_fail, which keeps the first message, and goes on with harmless values; the walk stops
  * after that node. */
@@ -54,8 +54,8 @@ typedef struct OnnxValue {
 typedef struct OnnxScope OnnxScope;
 struct OnnxScope {
     const OnnxScope *parent;   /* outer scope of a subgraph; NULL for the model and for functions */
-    MerNameTable         values;   /* OnnxValue by name */
-    MerNameTable         declared; /* Onnx__ValueInfoProto by name */
+    MerNameTable     values;   /* OnnxValue by name */
+    MerNameTable     declared; /* Onnx__ValueInfoProto by name */
 };
 
 /* The function that is being inlined: attributes of its nodes may refer to those of the call. */
@@ -103,10 +103,10 @@ typedef struct OnnxContext {
     OnnxLoopOps *loop_ops, *last_loop_ops;
     int          depth, loop_depth;
     int64_t      node_count, content_count;
-    MerNameTable     functions; /* Onnx__FunctionProto by "domain name" */
-    MerNameTable     symbols;   /* OnnxSymbol by name */
+    MerNameTable functions; /* Onnx__FunctionProto by "domain name" */
+    MerNameTable symbols;   /* OnnxSymbol by name */
     OnnxSymbol  *first_symbol, *last_symbol;
-    MerNameTable     unknowns; /* OnnxUnknown by type and domain */
+    MerNameTable unknowns; /* OnnxUnknown by type and domain */
     OnnxUnknown *unknown_list;
     int          mismatch_count; /* declared shapes that differ from the inferred ones */
     const char  *mismatch_text;
@@ -275,10 +275,9 @@ MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool
 /* Inference and emission by group; the table names them. */
 OnnxInfer mer_onnx_infer_same, mer_onnx_infer_broadcast, mer_onnx_infer_compare,
     mer_onnx_infer_test, mer_onnx_infer_where, mer_onnx_infer_cast, mer_onnx_infer_like,
-    mer_onnx_infer_dropout, mer_onnx_infer_unknown, mer_onnx_infer_batch_norm,
-    mer_onnx_infer_layer_norm, mer_onnx_infer_skip_norm, mer_onnx_infer_quantize,
-    mer_onnx_infer_dequantize, mer_onnx_infer_dynamic_quantize, mer_onnx_infer_qlinear_binary,
-    mer_onnx_infer_embed_norm;
+    mer_onnx_infer_unknown, mer_onnx_infer_batch_norm, mer_onnx_infer_layer_norm,
+    mer_onnx_infer_skip_norm, mer_onnx_infer_quantize, mer_onnx_infer_dequantize,
+    mer_onnx_infer_dynamic_quantize, mer_onnx_infer_qlinear_binary, mer_onnx_infer_embed_norm;
 OnnxInfer mer_onnx_infer_reshape, mer_onnx_infer_flatten, mer_onnx_infer_transpose,
     mer_onnx_infer_squeeze, mer_onnx_infer_unsqueeze, mer_onnx_infer_expand, mer_onnx_infer_tile,
     mer_onnx_infer_concat, mer_onnx_infer_split, mer_onnx_infer_slice, mer_onnx_infer_pad,
@@ -295,9 +294,9 @@ OnnxInfer mer_onnx_infer_conv, mer_onnx_infer_qlinear_conv, mer_onnx_infer_conv_
     mer_onnx_infer_conv_transpose, mer_onnx_infer_pool, mer_onnx_infer_global_pool,
     mer_onnx_infer_max_unpool, mer_onnx_infer_deform_conv;
 OnnxInfer mer_onnx_infer_gemm, mer_onnx_infer_matmul, mer_onnx_infer_matmul_integer,
-    mer_onnx_infer_qlinear_matmul, mer_onnx_infer_fused_matmul, mer_onnx_infer_matmul_nbits,
-    mer_onnx_infer_einsum, mer_onnx_infer_recurrent, mer_onnx_infer_attention,
-    mer_onnx_infer_multi_head, mer_onnx_infer_group_query;
+    mer_onnx_infer_qlinear_matmul, mer_onnx_infer_matmul_nbits, mer_onnx_infer_einsum,
+    mer_onnx_infer_recurrent, mer_onnx_infer_attention, mer_onnx_infer_multi_head,
+    mer_onnx_infer_group_query;
 
 OnnxFold mer_onnx_fold_arithmetic, mer_onnx_fold_compare, mer_onnx_fold_unary, mer_onnx_fold_where,
     mer_onnx_fold_reduce, mer_onnx_fold_range, mer_onnx_fold_constant_of_shape;
@@ -307,8 +306,7 @@ OnnxFold mer_onnx_fold_shape, mer_onnx_fold_size, mer_onnx_fold_same_order, mer_
 
 OnnxEmit mer_onnx_emit_conv, mer_onnx_emit_conv_transpose, mer_onnx_emit_pool, mer_onnx_emit_gemm,
     mer_onnx_emit_matmul, mer_onnx_emit_qlinear_matmul, mer_onnx_emit_qlinear_conv,
-    mer_onnx_emit_fused_matmul, mer_onnx_emit_einsum, mer_onnx_emit_recurrent,
-    mer_onnx_emit_attention, mer_onnx_emit_multi_head, mer_onnx_emit_group_query,
-    mer_onnx_emit_matmul_nbits;
+    mer_onnx_emit_einsum, mer_onnx_emit_recurrent, mer_onnx_emit_attention,
+    mer_onnx_emit_multi_head, mer_onnx_emit_group_query, mer_onnx_emit_matmul_nbits;
 
 #endif

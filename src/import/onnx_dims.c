@@ -209,7 +209,8 @@ OnnxShape mer_onnx_declared_shape(OnnxContext *context, const Onnx__ValueInfoPro
     for (int axis = 0; axis < shape.rank; axis++) {
         const Onnx__TensorShapeProto__Dimension *dim = proto->dim[axis];
         const char                              *name = open_name(context, info, (size_t)axis, dim);
-        const OnnxSymbol *symbol = name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
+        const OnnxSymbol                        *symbol =
+            name != NULL ? mer_name_table_find(&context->symbols, name) : NULL;
         /* Some exporters write 0 for a size that they do not know. */
         int64_t number =
             dim->dim_value >= 1 && dim->dim_value <= INT32_MAX ? dim->dim_value : ONNX_UNKNOWN_DIM;

@@ -6,15 +6,15 @@
 
 typedef struct Names { /* defined in a subgraph that is being searched */
     const struct Names *outer;
-    MerNameTable            defined;
+    MerNameTable        defined;
 } Names;
 
 typedef struct Edges {
-    MerArena   *arena;
-    MerNameTable    producers; /* 1 + index of the node, as a pointer into `marks` */
-    const char *marks;
-    int        *before;
-    int         count, room;
+    MerArena    *arena;
+    MerNameTable producers; /* 1 + index of the node, as a pointer into `marks` */
+    const char  *marks;
+    int         *before;
+    int          count, room;
 } Edges;
 
 static void add_edge(Edges *edges, const char *name)
@@ -108,7 +108,8 @@ const int *mer_onnx_order(OnnxContext *context, Onnx__NodeProto *const *nodes, s
             /* A name that exists already is an error of its own, found when the node is walked. */
             if (nodes[i]->output[k][0] != '\0' &&
                 mer_name_table_find(&context->scope->values, nodes[i]->output[k]) == NULL)
-                mer_name_table_set(&edges.producers, nodes[i]->output[k], (void *)(edges.marks + i));
+                mer_name_table_set(&edges.producers, nodes[i]->output[k],
+                                   (void *)(edges.marks + i));
         }
     }
     int *first = MER_ARRAY(arena, int, count + 1);

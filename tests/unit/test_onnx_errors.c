@@ -366,7 +366,7 @@ static void test_functions_that_grow_without_end_are_refused(void **state)
     relu(f, "4 6");
     f->b->graph.node[0]->op_type = "F0";
     f->b->graph.node[0]->domain = "ours";
-    expect_refusal(f, NULL, "more than 2000000 nodes after inlining");
+    expect_refusal(f, NULL, "more than 500000 nodes after inlining");
 }
 
 static void test_missing_branches_are_refused(void **state)
