@@ -106,6 +106,14 @@ static void pass_plain(Bench *bench)
     }
 }
 
+static void pass_batch(Bench *bench)
+{
+    for (int i = 0; i < PLANS; i += CHUNK) {
+        bench->evaluator.type->evaluate_batch(bench->evaluator.state, &bench->plans[i], CHUNK, bench->calls,
+                                              &bench->costs[i]);
+    }
+}
+
 static void price_points(Bench *bench, MerIndex *const *points)
 {
     for (int i = 0; i < PLANS; i++) {
@@ -166,7 +174,9 @@ static void run_bench(const char *name, const MerGraph *graph, const MerPlatform
     bench->scratch = mer_arena_new();
     open_bench(bench, graph, platform);
     sample_plans(bench);
-    rate_of(bench, pass_plain, "plain", "evaluations/s");
+    double plain = rate_of(bench, pass_plain, "plain", "evaluations/s");
+    double batch = rate_of(bench, pass_batch, "batch", "evaluations/s");
+    printf("loopnest_%s_batch_by_plain %.2f ratio\n", name, batch / plain);
     rate_of(bench, pass_decode, "decode", "points/s");
     rate_of(bench, pass_points, "decode_evaluate", "points/s");
     rate_of(bench, pass_random_points, "decode_evaluate_any", "points/s");

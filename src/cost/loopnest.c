@@ -1,6 +1,6 @@
 /* Evaluator `loopnest`: prices a loop nest in closed form (map.md section 4, after Timeloop, ISPASS
  * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
-#include "cost/loopnest.h"
+#include "cost/loopnest_batch.h"
 
 #include "base/json.h"
 
@@ -50,14 +50,10 @@ static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan, co
     return cycles;
 }
 
-static void fill_metrics(const MerNestModel *model, const MerNestAccess *access, double cycles, double energy,
-                         MerCost *cost)
+/* `words`: to and from the outermost memory. */
+static void fill_metrics(const MerNestModel *model, double words, double cycles, double energy, MerCost *cost)
 {
     int outermost = model->level_count - 1;
-    double words = 0;
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        words += access->reads[outermost][t] + access->updates[outermost][t];
-    }
     double rate = model->memories[outermost].read_rate + model->memories[outermost].write_rate;
     cycles *= model->repeat;
     energy *= model->repeat;
@@ -85,16 +81,44 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     double cycles;
     double energy;
     mer_cost_clear(cost);
-    mer_nest_unfold(model, nest, &loops);
+    mer_nest_unfold_tiles(model, nest, &loops);
     if (!mer_nest_fits(model, nest, &loops, cost)) {
         return;
     }
+    mer_nest_unfold_loops(model, nest, &loops);
     mer_nest_count(model, nest, &loops, &access);
     mer_nest_price(model, &loops, &access, &cycles, &energy, NULL);
     if (model->ramp) {
         cycles += ramp_cycles(model, nest, &loops);
     }
-    fill_metrics(model, &access, cycles, energy, cost);
+    double words = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        words += access.reads[model->level_count - 1][t] + access.updates[model->level_count - 1][t];
+    }
+    fill_metrics(model, words, cycles, energy, cost);
+}
+
+static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls, MerCost *costs)
+{
+    const MerNestModel *model = state;
+    for (int first = 0; first < count; first += MER_NEST_LANES) {
+        const MerNestPlan *nests[MER_NEST_LANES];
+        MerNestFigures figures;
+        int used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
+        for (int i = 0; i < MER_NEST_LANES; i++) {
+            nests[i] = &plans[first + (i < used ? i : 0)].as.nest;
+        }
+        mer_nest_price_lanes(model, nests, 512, &figures);
+        for (int i = 0; i < used; i++) {
+            MerCost *cost = &costs[first + i];
+            if (figures.is_priced[i]) {
+                mer_cost_clear(cost);
+                fill_metrics(model, figures.words[i], figures.cycles[i], figures.energy[i], cost);
+            } else {
+                evaluate(state, &plans[first + i], &calls[first + i], cost);
+            }
+        }
+    }
 }
 
 static double occupancy(const MerNestPlan *plan, const MerNestLoops *loops, int l)
@@ -179,5 +203,6 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .state_size = sizeof(MerNestModel),
     .open = open_loopnest,
     .evaluate = evaluate,
+    .evaluate_batch = evaluate_batch,
     .detail = detail,
 };

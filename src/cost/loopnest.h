@@ -27,6 +27,7 @@ typedef struct MerNestModel {
     MerNestMemory memories[MER_NEST_MAX_LEVELS];
     double        lanes, mac_pj, clock_hz, word_bytes;
     double        peak_macs; /* per cycle, of the whole machine */
+    double        exact_macs; /* with fewer MACs than this every count is a whole number below 2^53 */
     MerHalo       halo;
     bool          exclusive_axes, ramp;
 } MerNestModel;
@@ -55,7 +56,10 @@ typedef struct MerNestAccess { /* words, summed over instances, for one run of t
 } MerNestAccess;
 
 MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerNestModel *model, MerError *error);
-void      mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops);
+/* In two steps: the tiles are enough for mer_nest_fits, the loops are for what comes after. */
+void mer_nest_unfold_tiles(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops);
+void mer_nest_unfold_loops(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops);
+void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops); /* both */
 /* False, with the reason in `cost`, if the plan breaks a fan-out or a capacity. */
 bool mer_nest_fits(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops, MerCost *cost);
 void mer_nest_count(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops, MerNestAccess *access);

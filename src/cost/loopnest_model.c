@@ -4,6 +4,7 @@
 #include "cost/loopnest.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void take_memory(const MerMemory *from, MerNestMemory *to)
@@ -23,6 +24,20 @@ static void take_memory(const MerMemory *from, MerNestMemory *to)
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         to->partition[t] = from->has_partition ? from->partition_words[t] / from->buffers : INFINITY;
     }
+}
+
+/* A window of two dims is at most as wide as the larger coefficient says; the rest of a factor 16 is
+ * for the sums over tensors. */
+static double exact_limit(const MerLayerShape *shape)
+{
+    double limit = 0x1p49;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        for (int s = 0; s < shape->tensors[t].slide_count; s++) {
+            const int *coefficient = shape->tensors[t].slides[s].coefficient;
+            limit /= coefficient[0] > coefficient[1] ? coefficient[0] : coefficient[1];
+        }
+    }
+    return limit;
 }
 
 MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerNestModel *model, MerError *error)
@@ -46,10 +61,12 @@ MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerN
     model->mac_pj = platform->units[0].mac_pj;
     model->clock_hz = platform->clock_hz;
     model->word_bytes = platform->memories[0].word_bits / 8.0;
-    return mer_layer_shape_make(op, &model->shape, error);
+    MerStatus status = mer_layer_shape_make(op, &model->shape, error);
+    model->exact_macs = exact_limit(&model->shape);
+    return status;
 }
 
-static void unfold_tiles(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+void mer_nest_unfold_tiles(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
 {
     const MerLayerShape *shape = &model->shape;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
@@ -83,7 +100,7 @@ static int unfold_level(const MerNestLevel *level, int l, int count, MerNestLoop
     return count;
 }
 
-static void unfold_loops(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+static void unfold_order(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
 {
     int count = 0;
     for (int l = 0; l < model->level_count; l++) {
@@ -105,11 +122,10 @@ static void unfold_loops(const MerNestModel *model, const MerNestPlan *plan, Mer
     }
 }
 
-void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+void mer_nest_unfold_loops(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
 {
     const MerLayerShape *shape = &model->shape;
-    unfold_tiles(model, plan, loops);
-    unfold_loops(model, plan, loops);
+    unfold_order(model, plan, loops);
     int outermost = model->level_count;
     loops->instances[outermost] = 1;
     loops->reductions[outermost] = 1;
@@ -126,6 +142,51 @@ void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNest
     }
 }
 
+void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
+{
+    mer_nest_unfold_tiles(model, plan, loops);
+    mer_nest_unfold_loops(model, plan, loops);
+}
+
+/* A number as "%.0f" writes it, cut off at `end`. */
+static char *write_count(char *at, const char *end, double count)
+{
+    char text[400];
+    char *first = text + sizeof text;
+    if (count >= 0 && count < 0x1p53 && count == (double)(int64_t)count) {
+        int64_t rest = (int64_t)count;
+        do {
+            *--first = (char)('0' + rest % 10);
+            rest /= 10;
+        } while (rest > 0);
+    } else {
+        int length = snprintf(text, sizeof text, "%.0f", count);
+        first = memmove(text + sizeof text - length, text, (size_t)length);
+    }
+    while (first < text + sizeof text && at < end) {
+        *at++ = *first++;
+    }
+    return at;
+}
+
+/* Reasons are written often in a search, and printf takes longer than the model. `pieces` stand before,
+ * between and after the two numbers. */
+static void refuse(MerCost *cost, const char *const pieces[6], double need, double has)
+{
+    char *at = cost->reason;
+    const char *end = at + sizeof cost->reason - 1;
+    for (int i = 0; i < 6; i++) {
+        for (const char *from = pieces[i]; *from && at < end; from++) {
+            *at++ = *from;
+        }
+        if (i == 2 || i == 4) {
+            at = write_count(at, end, i == 2 ? need : has);
+        }
+    }
+    *at = '\0';
+    cost->feasible = false;
+}
+
 static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost *cost)
 {
     const MerLayerShape *shape = &model->shape;
@@ -133,15 +194,16 @@ static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost
     for (int i = 0; i < shape->dim_count; i++) {
         int d = shape->dims[i];
         if (whole[d] < shape->size[d]) {
-            mer_cost_refuse(cost, "coverage: the loops over %c run %.0f of %d times", MER_DIM_LETTERS[d],
-                            whole[d], shape->size[d]);
+            const char letter[] = {MER_DIM_LETTERS[d], '\0'};
+            refuse(cost, (const char *[]){"coverage: the loops over ", letter, " run ", " of ", "", " times"}, whole[d],
+                   shape->size[d]);
             return false;
         }
     }
     return true;
 }
 
-static bool fits_axis(const MerNestMemory *memory, char axis, const MerLayerShape *shape, const int *factors,
+static bool fits_axis(const MerNestMemory *memory, const char *axis, const MerLayerShape *shape, const int *factors,
                       int limit, MerCost *cost)
 {
     double used = 1;
@@ -149,7 +211,7 @@ static bool fits_axis(const MerNestMemory *memory, char axis, const MerLayerShap
         used *= factors[shape->dims[i]];
     }
     if (used > limit) {
-        mer_cost_refuse(cost, "fan-out: %s needs %.0f instances on %c, has %d", memory->name, used, axis, limit);
+        refuse(cost, (const char *[]){"fan-out: ", memory->name, " needs ", " instances on ", axis, ""}, used, limit);
         return false;
     }
     return true;
@@ -161,8 +223,8 @@ static bool fits_axes(const MerNestModel *model, const MerNestPlan *plan, MerCos
     for (int l = 0; l < model->level_count; l++) {
         const MerNestMemory *memory = &model->memories[l];
         const MerNestLevel *level = &plan->levels[l];
-        if (!fits_axis(memory, 'x', shape, level->x, memory->fanout_x, cost) ||
-            !fits_axis(memory, 'y', shape, level->y, memory->fanout_y, cost)) {
+        if (!fits_axis(memory, "x, has ", shape, level->x, memory->fanout_x, cost) ||
+            !fits_axis(memory, "y, has ", shape, level->y, memory->fanout_y, cost)) {
             return false;
         }
         for (int i = 0; model->exclusive_axes && i < shape->dim_count; i++) {
@@ -189,14 +251,16 @@ static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan, co
             }
             double words = loops->footprint[l][t];
             if (words > memory->partition[t]) {
-                mer_cost_refuse(cost, "capacity: %s needs %.0f words of %c, has %.0f", memory->name, words,
-                                MER_TENSOR_LETTERS[t], memory->partition[t]);
+                const char letter[] = {MER_TENSOR_LETTERS[t], ',', ' ', 'h', 'a', 's', ' ', '\0'};
+                refuse(cost, (const char *[]){"capacity: ", memory->name, " needs ", " words of ", letter, ""}, words,
+                       memory->partition[t]);
                 return false;
             }
             need += words;
         }
         if (need > memory->words) {
-            mer_cost_refuse(cost, "capacity: %s needs %.0f words, has %.0f", memory->name, need, memory->words);
+            refuse(cost, (const char *[]){"capacity: ", memory->name, " needs ", " words", ", has ", ""}, need,
+                   memory->words);
             return false;
         }
     }
