@@ -38,6 +38,7 @@ struct MerProblem {
 struct MerProblemClass {
     const char      *name, *summary;
     const char      *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
+    const char      *optimizer_of[MER_PLAN_KIND_COUNT]; /* other defaults by kind of plan; NULL: `optimizer` */
     const char      *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
     const char      *plan_file; /* "mapping.yaml" */
     int64_t          budget;

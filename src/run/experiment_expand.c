@@ -238,9 +238,23 @@ static MerStatus resolve_evaluator(Expansion *e, const char *text, MerRunSpec *s
                         &spec->evaluator_options, e->arena, error);
 }
 
+/* The default depends on the plans that the chosen evaluator prices. */
+static const char *default_optimizer(const MerProblemClass *problem, const MerEvaluatorClass *evaluator)
+{
+    unsigned common = problem->plans & evaluator->plans;
+    for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
+        if ((common >> kind & 1) && problem->optimizer_of[kind]) {
+            return problem->optimizer_of[kind];
+        }
+    }
+    return problem->optimizer;
+}
+
 static MerStatus resolve_optimizer(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
 {
     MerReference reference;
+    text = text ? text : default_optimizer(e->problem, spec->evaluator);
+    spec->optimizer_text = text;
     MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
     if (status != MER_OK) {
         return status;
@@ -301,7 +315,6 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
         .graph = e->graphs[at[MER_AXIS_WORKLOAD]],
         .platform = e->platforms[at[MER_AXIS_PLATFORM]],
         .objective = e->objectives[at[MER_AXIS_OBJECTIVE]],
-        .optimizer_text = e->optimizers[at[MER_AXIS_OPTIMIZER]],
         .seed = e->seeds[at[MER_AXIS_SEED]],
         .budget = is_timed || (options->total_budget > 0 && !has_budget) ? 0 : e->budgets[at[MER_AXIS_BUDGET]],
         .total_budget = options->total_budget,
@@ -338,7 +351,7 @@ static MerStatus gather(Expansion *e, MerError *error)
         status = read_platforms(e, error);
     }
     e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, e->problem->evaluator);
-    e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, e->problem->optimizer);
+    e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, NULL);
     e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, e->problem->objective);
     if (status == MER_OK) {
         status = read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error);
