@@ -41,7 +41,7 @@ typedef struct MerNestLoops {
     double trips[MER_NEST_MAX_LOOPS];
     double inside[MER_NEST_MAX_LOOPS];      /* extent of the same dim inside the loop */
     double outward[MER_NEST_MAX_LOOPS + 1]; /* product of the trips of this loop and all outside it */
-    double moves[MER_NEST_MAX_LOOPS + 1][MER_TENSOR_COUNT]; /* outward of the first loop from here that moves the tensor */
+    double moves[MER_NEST_MAX_LOOPS + 1][MER_TENSOR_COUNT]; /* outward of the first loop from here that moves the tensor; from start[1] on */
     int    start[MER_NEST_MAX_LEVELS + 1];  /* first loop of level l */
     double instances[MER_NEST_MAX_LEVELS + 1]; /* [l+1]: copies of level l in use; [0]: MACs */
     double reductions[MER_NEST_MAX_LEVELS + 1]; /* [l+1]: how many of them hold parts of one output */

@@ -112,13 +112,17 @@ static void unfold_order(const MerNestModel *model, const MerNestPlan *plan, Mer
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         loops->moves[count][t] = 1;
     }
-    for (int i = count - 1; i >= 0; i--) {
+    int i = count - 1;
+    for (; i >= loops->start[1]; i--) {
         double outward = loops->outward[i + 1] * loops->trips[i];
         loops->outward[i] = outward;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             bool does_move = model->shape.tensors[t].relevant >> loops->dim[i] & 1;
             loops->moves[i][t] = does_move ? outward : loops->moves[i + 1][t];
         }
+    }
+    for (; i >= 0; i--) { /* nothing is stored inside the innermost level */
+        loops->outward[i] = loops->outward[i + 1] * loops->trips[i];
     }
 }
 

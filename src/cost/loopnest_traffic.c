@@ -67,7 +67,14 @@ static double joint_footprint(const MerNestModel *model, const MerNestLoops *loo
 {
     const MerTensorShape *shape = &model->shape.tensors[tensor];
     double copies = 1;
+    bool is_spread = false;
+    for (int l = child + 1; l <= parent; l++) {
+        is_spread |= model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
+    }
     memcpy(tile, loops->tile[child + 1], sizeof(double) * MER_DIM_COUNT);
+    if (!is_spread) {
+        return child < 0 ? 1 : loops->footprint[child][tensor];
+    }
     for (int l = child + 1; l <= parent; l++) {
         for (int i = 0; i < model->shape.dim_count; i++) {
             int d = model->shape.dims[i];
