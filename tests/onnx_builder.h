@@ -28,7 +28,7 @@ typedef struct OnnxBuilder {
     Onnx__OperatorSetIdProto *opsets[1];
 } OnnxBuilder;
 
-enum { ONNX_BUILDER_ITEMS = 4096, ONNX_BUILDER_WORDS = 64 };
+enum { ONNX_BUILDER_ITEMS = 128, ONNX_BUILDER_WORDS = 64 };
 
 static inline void *onnx_items(MerArena *arena)
 {

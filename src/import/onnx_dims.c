@@ -6,6 +6,7 @@
 #include "mercator/option.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const Onnx__TensorShapeProto *shape_of_info(const Onnx__ValueInfoProto *info, MerType *type)
@@ -138,6 +139,34 @@ static void default_batches(OnnxContext *context)
     }
 }
 
+/* The size of one term of a sum, -1 if it is not known. */
+static int64_t term_size(const OnnxContext *context, const char *term)
+{
+    char   *end;
+    int64_t number = strtoll(term, &end, 10);
+    if (end != term && *end == '\0')
+        return number >= 0 && number <= INT32_MAX ? number : ONNX_UNKNOWN_DIM;
+    const OnnxSymbol *symbol = mer_name_table_find(&context->symbols, term);
+    return symbol != NULL ? symbol->size : ONNX_UNKNOWN_DIM;
+}
+
+/* Exporters of language models name sizes "past_length + 1": such a sum follows from its terms. */
+static void add_up_sums(OnnxContext *context)
+{
+    for (OnnxSymbol *symbol = context->first_symbol; symbol != NULL; symbol = symbol->next) {
+        if (symbol->size != ONNX_UNKNOWN_DIM || strchr(symbol->name, '+') == NULL)
+            continue;
+        char   *rest = NULL, *text = mer_arena_text(context->scratch, symbol->name);
+        int64_t sum = 0;
+        for (char *term = strtok_r(text, " +", &rest); term != NULL && sum >= 0;
+             term = strtok_r(NULL, " +", &rest)) {
+            int64_t size = term_size(context, term);
+            sum = size < 0 ? ONNX_UNKNOWN_DIM : sum + size;
+        }
+        symbol->size = sum > 0 && sum <= INT32_MAX ? sum : ONNX_UNKNOWN_DIM;
+    }
+}
+
 /* Texts of the message about open sizes: `H, W of input "x"` and `--dim H=<size> ...`. */
 typedef struct OpenSizes {
     int  count;
@@ -195,6 +224,7 @@ void mer_onnx_bind_dims(OnnxContext *context)
     apply_bindings(context);
     if (!mer_onnx_failed(context))
         default_batches(context);
+    add_up_sums(context);
     if (!mer_onnx_failed(context))
         fail_open_sizes(context);
 }

@@ -11,6 +11,9 @@ void mer_onnx_infer_same(OnnxNode *node)
 static OnnxShape broadcast_all(OnnxNode *node, int first)
 {
     OnnxShape shape = *mer_onnx_shape(node, first);
+    /* Before opset 7 the second input was laid over the first at the attribute axis. */
+    if (node->opset < 7 && mer_onnx_int(node, "broadcast", 0) != 0)
+        return shape;
     for (int i = first + 1; i < node->input_count; i++)
         shape = mer_onnx_broadcast(node, &shape, mer_onnx_shape(node, i));
     return shape;

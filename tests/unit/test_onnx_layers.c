@@ -656,6 +656,19 @@ static void test_a_size_that_depends_on_data_is_bound_by_its_declared_name(void 
     assert_string_equal(onnx_shape_text(import(f, "found=5"), "out", f->arena), "2 5");
 }
 
+static void test_a_size_named_as_a_sum_follows_from_its_terms(void **state)
+{
+    Fixture *f = *state;
+    onnx_input(f->b, "x", "batch length");
+    onnx_input(f->b, "mask", "batch past+length");
+    onnx_node(f->b, "Relu", "mask", "out", "");
+    onnx_output(f->b, "out", NULL);
+    assert_string_equal(onnx_shape_text(import(f, "length=5 past+length=7"), "out", f->arena),
+                        "1 7");
+    f->b->graph.input[1]->type->tensor_type->shape->dim[1]->dim_param = "length + 3";
+    assert_string_equal(onnx_shape_text(import(f, "length=5"), "out", f->arena), "1 8");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -700,6 +713,7 @@ int main(void)
         TEST(test_dims_are_bound_by_name_and_a_leading_one_becomes_1),
         TEST(test_nameless_dims_are_bound_by_input_and_axis),
         TEST(test_a_size_that_depends_on_data_is_bound_by_its_declared_name),
+        TEST(test_a_size_named_as_a_sum_follows_from_its_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
