@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "hw/foreign.h"
 #include "mercator/import.h"
 #include "report/table.h"
 
@@ -178,6 +179,18 @@ static int inspect_platform(const Request *request, MerArena *arena)
     return MER_EXIT_DONE;
 }
 
+/* A line that starts with `architecture:` or `arch:`, as Timeloop's machines do. */
+static bool has_architecture(const char *text)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "architecture:", 13) == 0 || strncmp(line, "arch:", 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_platform(const char *input, MerArena *arena)
 {
     char *data;
@@ -186,8 +199,14 @@ static bool is_platform(const char *input, MerArena *arena)
         !mer_data_path("models", input, ".onnx", arena)) {
         return true;
     }
-    return mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) == MER_OK && size < (1 << 20) &&
-           strlen(data) == size && strstr(data, "mercator-platform/");
+    if (strchr(input, ',')) {
+        return true; /* several Timeloop files */
+    }
+    if (mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK || size >= (1 << 20) ||
+        strlen(data) != size) {
+        return false;
+    }
+    return strstr(data, "mercator-platform/") || mer_maestro_is_hardware(data, size) || has_architecture(data);
 }
 
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena, Request *request)

@@ -1,6 +1,7 @@
 /* The entry points of the platform reader, and small questions a platform answers. */
 #include "mercator/platform.h"
 
+#include "hw/foreign.h"
 #include "hw/reader.h"
 #include "mercator/option.h"
 
@@ -25,8 +26,9 @@ MerStatus mer_platform_read_with(const char *name_or_path, const char *const *ch
 MerStatus mer_platform_parse(const char *name, const char *text, size_t size, MerArena *arena,
                              const MerPlatform **platform, MerError *error)
 {
-    MerYaml *root, *resolved;
-    MER_TRY(mer_yaml_parse(name, text, size, arena, &root, error));
+    MerYaml *written, *root, *resolved;
+    MER_TRY(mer_yaml_parse(name, text, size, arena, &written, error));
+    MER_TRY(mer_platform_adopt(written, arena, &root, error));
     MER_TRY(mer_platform_resolve(root, arena, &resolved, error));
     return mer_platform_from_yaml(resolved, arena, platform, error);
 }

@@ -1,6 +1,7 @@
 /* `extends`: the file it names is read first and merged below. Maps merge key by key, lists of
  * named items by `name` (new ones at the end), everything else is replaced. Nodes keep the file
  * and line they were written at, so that messages point to the right one of several files. */
+#include "hw/foreign.h"
 #include "hw/platform_node.h"
 #include "hw/reader.h"
 
@@ -331,10 +332,11 @@ MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml *
                             MerError *error)
 {
     MerYaml    *root;
-    const char *file = find_file(name_or_path, "", arena);
+    bool        is_several = strchr(name_or_path, ',') != NULL;
+    const char *file = is_several ? name_or_path : find_file(name_or_path, "", arena);
     if (file == NULL) {
         return unknown_platform(name_or_path, NULL, arena, error);
     }
-    MER_TRY(mer_yaml_read(file, arena, &root, error));
+    MER_TRY(mer_platform_read_file(file, arena, &root, error));
     return mer_platform_resolve(root, arena, resolved, error);
 }

@@ -1,6 +1,7 @@
 /* Reading Timeloop v0.3 mappings. Writing is in timeloop_write.c. */
 #include "problem/timeloop_mapping.h"
 
+#include "hw/timeloop_arch.h"
 #include "problem/map_nest.h"
 #include "problem/nest_format.h"
 #include "problem/timeloop_terms.h"

@@ -139,42 +139,6 @@ MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOr
     return status;
 }
 
-static int tensor_of(const char *name)
-{
-    switch (tolower((unsigned char)name[0])) {
-    case 'w':
-    case 'f':
-    case 'b': /* C = A x B, and Z = A x B */
-        return MER_TENSOR_W;
-    case 'i':
-    case 'a':
-        return MER_TENSOR_I;
-    case 'o':
-    case 'z':
-        return MER_TENSOR_O;
-    default:
-        return -1;
-    }
-}
-
-MerStatus mer_timeloop_tensors(const MerYaml *node, unsigned *mask, MerError *error)
-{
-    *mask = 0;
-    if (!node || mer_yaml_is_null(node)) {
-        return MER_OK;
-    }
-    MerStatus status = mer_yaml_check_kind(node, MER_YAML_LIST, error);
-    for (int i = 0; status == MER_OK && i < node->count; i++) {
-        const char *name;
-        status = mer_yaml_text(node->items[i], &name, error);
-        if (status == MER_OK && tensor_of(name) < 0) {
-            status = mer_yaml_expected(node->items[i], error, "Weights, Inputs or Outputs");
-        }
-        *mask |= status == MER_OK ? 1u << tensor_of(name) : 0;
-    }
-    return status;
-}
-
 MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level, MerError *error)
 {
     enum { MOST = 64 };

@@ -25,8 +25,6 @@ typedef struct MerTimeloopOrder {
 /* `op` may be NULL: then the letters are those of a convolution. The node may be NULL: nothing named. */
 MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors, MerError *error);
 MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order, MerError *error);
-/* A list of data-spaces as a mask; names that begin with W or F are weights, I inputs, O outputs. */
-MerStatus mer_timeloop_tensors(const MerYaml *node, unsigned *mask, MerError *error);
 /* The level (0 = innermost) of the memory that `target` of an entry names. */
 MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level, MerError *error);
 

@@ -1,0 +1,14 @@
+/* Several YAML files as one: their roots are maps and become one map. A key that two files define with
+ * different values is an error that names both places. */
+#ifndef MERCATOR_BASE_YAML_FILES_H
+#define MERCATOR_BASE_YAML_FILES_H
+
+#include "base/yaml.h"
+
+/* `paths` is one path or several joined by commas. The places of nodes stay those of their files. */
+MerStatus mer_yaml_read_files(const char *paths, MerArena *arena, MerYaml **root, MerError *error);
+
+/* Adds what `more` has to `into`, both maps. */
+MerStatus mer_yaml_merge_roots(MerYaml *into, const MerYaml *more, MerError *error);
+
+#endif

@@ -1,0 +1,81 @@
+/* Which form a platform file has, its content says. */
+#include "hw/foreign.h"
+
+#include "hw/reader.h"
+#include "hw/timeloop_arch.h"
+
+#include "base/text.h"
+#include "base/yaml_files.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MAX_FILE_BYTES = 1 << 26 };
+
+/* The file's name without folder and endings, as letters a name may have. */
+static const char *name_of(const char *path, MerArena *arena)
+{
+    size_t      whole = strcspn(path, ",");
+    const char *start = path;
+    for (size_t i = 0; i < whole; i++) {
+        start = path[i] == '/' ? path + i + 1 : start;
+    }
+    size_t length = strcspn(start, ".,");
+    char  *name = mer_arena_text_n(arena, start, length);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = isalnum((unsigned char)*c) || *c == '_' || *c == '-' ? *c : '_';
+    }
+    return *name != '\0' ? name : "machine";
+}
+
+/* Our own text can only be refused if the machine itself is impossible. */
+static MerStatus parse(const char *path, const char *text, MerArena *arena, MerYaml **root,
+                       MerError *error)
+{
+    const char *file = mer_arena_format(arena, "%.400s (as a platform)", path);
+    return mer_yaml_parse(file, text, strlen(text), arena, root, error);
+}
+
+MerStatus mer_platform_adopt(MerYaml *root, MerArena *arena, MerYaml **adopted, MerError *error)
+{
+    const char *text;
+    *adopted = root;
+    if (!mer_timeloop_is_architecture(root)) {
+        return MER_OK;
+    }
+    MER_TRY(mer_timeloop_platform(root, name_of(root->file, arena), arena, &text, error));
+    return parse(root->file, text, arena, adopted, error);
+}
+
+static MerStatus read_several(const char *paths, MerArena *arena, MerYaml **root, MerError *error)
+{
+    MerYaml *merged;
+    MER_TRY(mer_yaml_read_files(paths, arena, &merged, error));
+    if (!mer_timeloop_is_architecture(merged)) {
+        return mer_error_set(error, MER_INVALID,
+                             "%.200s: none of the files has an `architecture`; only Timeloop files "
+                             "are given together",
+                             paths);
+    }
+    return mer_platform_adopt(merged, arena, root, error);
+}
+
+MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **root,
+                                 MerError *error)
+{
+    MerYaml    *read;
+    const char *text;
+    char       *data;
+    size_t      size;
+    if (strchr(paths, ',') != NULL) {
+        return read_several(paths, arena, root, error);
+    }
+    MER_TRY(mer_file_read(paths, MAX_FILE_BYTES, arena, &data, &size, error));
+    if (mer_maestro_is_hardware(data, size)) {
+        MER_TRY(mer_maestro_platform(paths, data, size, name_of(paths, arena), arena, &text,
+                                     error));
+        return parse(paths, text, arena, root, error);
+    }
+    MER_TRY(mer_yaml_parse(paths, data, size, arena, &read, error));
+    return mer_platform_adopt(read, arena, root, error);
+}
