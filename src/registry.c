@@ -13,7 +13,8 @@
 #define OPTIMIZERS(X) \
     X(random) \
     X(genetic) \
-    X(annealing)
+    X(annealing) \
+    X(exact_nest)
 
 #define IMPORTERS(X) \
     X(onnx) \

@@ -226,6 +226,7 @@ const MerProblemClass mer_problem_map = {
     .optimizer = "annealing",
     .objective = "edp",
     .platform = "s256",
+    .exact = "exact_nest",
     .plan_file = "mapping.yaml",
     .budget = 100000,
     .platforms = 1u << MER_PLATFORM_PE_ARRAY,

@@ -1,0 +1,233 @@
+/* A good nest to start exact_nest from: simulated annealing on prime factors, loop orders and
+ * bypasses. The better it is, the less the branch and bound has to look at. */
+#include "solve/exact_nest.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PULSE = 256, ROUNDS = 3 };
+
+static const double HOT = 0.5;
+static const double COLD = 0.0005;
+static const double TOLERANCE = 1e-13; /* rounding of our own sums of products */
+
+bool mer_exact_is_stopped(ExactSearch *search)
+{
+    if (!search->is_stopped && ++search->pulse % PULSE == 0) {
+        search->is_stopped = mer_is_cancelled(search->notes);
+    }
+    return search->is_stopped;
+}
+
+static double price(const ExactSearch *search, const MerNestPlan *plan)
+{
+    MerPlan whole = {.kind = MER_PLAN_NEST, .as.nest = *plan};
+    MerCall call = {.limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
+    MerCost cost;
+    search->evaluator->type->evaluate(search->evaluator->state, &whole, &call, &cost);
+    double score = cost.feasible ? cost.value[search->objective] : INFINITY;
+    return isnan(score) ? INFINITY : score;
+}
+
+double mer_exact_try(ExactSearch *search, const MerNestPlan *plan)
+{
+    double score = price(search, plan);
+    if (score < search->best_score) {
+        memcpy(search->best.levels, plan->levels, (size_t)search->level_count * sizeof *plan->levels);
+        search->best_score = score;
+        search->cut = score / search->scale;
+        search->cut -= TOLERANCE * fabs(search->cut);
+    }
+    return score;
+}
+
+typedef struct Start {
+    ExactSearch *search;
+    MerRng      *rng;
+    int          prime_count;
+    int          position[MER_NEST_PRIMES], prime[MER_NEST_PRIMES], slot[MER_NEST_PRIMES];
+    MerNestPlan  plan;
+    bool         has_bypass;
+} Start;
+
+static void list_primes(Start *s)
+{
+    const MerLayerShape *shape = s->search->tiles.shape;
+    for (int i = 0; i < shape->dim_count; i++) {
+        int rest = shape->size[shape->dims[i]];
+        for (int p = 2; rest > 1; p++) {
+            p = (int64_t)p * p > rest ? rest : p;
+            for (; rest % p == 0; rest /= p) {
+                s->position[s->prime_count] = i;
+                s->prime[s->prime_count++] = p;
+            }
+        }
+    }
+}
+
+static int *factor_at(Start *s, int prime, int slot)
+{
+    const MerNestSlot *place = &s->search->space->slots[slot];
+    MerNestLevel *level = &s->plan.levels[place->level];
+    int d = s->search->tiles.shape->dims[s->position[prime]];
+    return place->place == MER_PLACE_TEMPORAL ? &level->temporal[d]
+           : place->place == MER_PLACE_X      ? &level->x[d]
+                                              : &level->y[d];
+}
+
+static void put(Start *s, int prime, int slot)
+{
+    *factor_at(s, prime, s->slot[prime]) /= s->prime[prime];
+    *factor_at(s, prime, slot) *= s->prime[prime];
+    s->slot[prime] = slot;
+}
+
+static void set_order(Start *s, int level, const ExactOrder *order)
+{
+    const MerLayerShape *shape = s->search->tiles.shape;
+    int place = MER_DIM_COUNT;
+    unsigned done = 0;
+    for (int i = 0; i < shape->dim_count; i++) {
+        int d = shape->dims[order->loop[i]];
+        s->plan.levels[level].order[--place] = d;
+        done |= 1u << d;
+    }
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        if (!(done >> d & 1)) {
+            s->plan.levels[level].order[--place] = d;
+        }
+    }
+}
+
+/* Everything in the outermost level, one loop after the other: the smallest tiles there are. */
+static void lay_out(Start *s)
+{
+    ExactSearch *search = s->search;
+    const MerNestSpace *space = search->space;
+    int outermost = 0;
+    for (int i = 0; i < space->slot_count; i++) {
+        bool is_last = space->slots[i].level == space->level_count - 1;
+        outermost = is_last && space->slots[i].place == MER_PLACE_TEMPORAL ? i : outermost;
+    }
+    mer_nest_plan_make(&s->plan, space->op, space->level_count, search->arena);
+    for (int k = 0; k < s->prime_count; k++) {
+        s->slot[k] = outermost;
+        *factor_at(s, k, outermost) *= s->prime[k];
+    }
+    for (int l = 0; l < space->level_count; l++) {
+        s->plan.levels[l].keep = space->keep[l];
+        s->has_bypass = s->has_bypass || space->is_free[l];
+        set_order(s, l, &search->levels[l].orders[0]);
+    }
+}
+
+/* One small change; false if it would change nothing. Levels it touches are in `undo`. */
+static bool move(Start *s, int *prime, int *slot)
+{
+    ExactSearch *search = s->search;
+    const MerNestSpace *space = search->space;
+    int what = mer_rng_below(s->rng, 8);
+    *prime = -1;
+    if (what == 0 && s->has_bypass) {
+        int l = mer_rng_below(s->rng, space->level_count);
+        unsigned bit = 1u << mer_rng_below(s->rng, MER_TENSOR_COUNT);
+        s->plan.levels[l].keep ^= space->is_free[l] & bit;
+        return space->is_free[l] & bit;
+    }
+    if (what <= 2 && space->level_count > 1) {
+        int l = 1 + mer_rng_below(s->rng, space->level_count - 1);
+        set_order(s, l, &search->levels[l].orders[mer_rng_below(s->rng, search->levels[l].order_count)]);
+        return true;
+    }
+    *prime = mer_rng_below(s->rng, s->prime_count);
+    *slot = mer_rng_below(s->rng, space->slot_count);
+    int other = mer_rng_below(s->rng, s->prime_count);
+    if (what <= 4 && s->position[other] == s->position[*prime]) {
+        int from = s->slot[*prime];
+        put(s, *prime, s->slot[other]);
+        put(s, other, from);
+    } else {
+        put(s, *prime, *slot);
+    }
+    return true;
+}
+
+static bool obeys(const Start *s)
+{
+    const MerNestConstraints *constraints = &s->search->space->constraints;
+    const MerLayerShape *shape = s->search->tiles.shape;
+    for (int l = 0; l < s->plan.level_count; l++) {
+        const MerNestLevel *level = &s->plan.levels[l];
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            const int factors[] = {level->temporal[d], level->x[d], level->y[d]};
+            for (int place = 0; place < 3; place++) {
+                int exact = constraints->exact[l][place][d];
+                int most = constraints->most[l][place][d];
+                if ((exact != 0 && exact != factors[place]) || (most != 0 && factors[place] > most)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+typedef struct Place { /* where the walk is */
+    MerNestLevel levels[MER_NEST_MAX_LEVELS];
+    int          slot[MER_NEST_PRIMES];
+    double       energy; /* log of the score */
+} Place;
+
+static void remember(const Start *s, Place *place, double energy)
+{
+    memcpy(place->levels, s->plan.levels, (size_t)s->plan.level_count * sizeof *place->levels);
+    memcpy(place->slot, s->slot, sizeof place->slot);
+    place->energy = energy;
+}
+
+static void go_back(Start *s, const Place *place)
+{
+    memcpy(s->plan.levels, place->levels, (size_t)s->plan.level_count * sizeof *place->levels);
+    memcpy(s->slot, place->slot, sizeof place->slot);
+}
+
+static double measure(Start *s)
+{
+    return obeys(s) ? log(mer_exact_try(s->search, &s->plan)) : INFINITY;
+}
+
+void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations)
+{
+    Start s = {.search = search, .rng = rng};
+    Place now;
+    Place best;
+    list_primes(&s);
+    lay_out(&s);
+    remember(&s, &now, measure(&s));
+    best = now;
+    int64_t length = evaluations / ROUNDS;
+    for (int64_t i = 0; i < length * ROUNDS && s.prime_count > 0 && !mer_exact_is_stopped(search); i++) {
+        int prime;
+        int slot;
+        if (i % length == 0) {
+            go_back(&s, &best);
+            now = best;
+        }
+        if (!move(&s, &prime, &slot)) {
+            continue;
+        }
+        double energy = measure(&s);
+        double heat = HOT * pow(COLD / HOT, (double)(i % length) / (double)length);
+        double uphill = energy - now.energy;
+        bool is_walk = now.energy == INFINITY;
+        if (is_walk || uphill <= 0 || mer_rng_unit(rng) < exp(-uphill / heat)) {
+            remember(&s, &now, energy);
+        } else {
+            go_back(&s, &now);
+        }
+        if (energy < best.energy) {
+            best = now;
+        }
+    }
+}
