@@ -3,25 +3,30 @@
  * Without a budget the schedule runs in rounds of doubling length. */
 #include "mercator/search.h"
 #include "space/neighbours.h"
+#include "space/positions.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 typedef struct Options {
-    int64_t chains, samples, rounds, first_round;
-    double  hot, cold;
+    int64_t chains, samples, rounds, first_round, meetings;
+    double  hot, cold, lost;
 } Options;
 
 static const MerOption options[] = {
     {"chains", MER_OPTION_INT, offsetof(Options, chains), "8", 1, 4096, NULL, "walks side by side"},
     {"samples", MER_OPTION_INT, offsetof(Options, samples), "64", 1, 1e6, NULL,
-     "random points a chain may try to find a feasible start"},
-    {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "3", 1, 1e6, NULL,
-     "times the temperature falls from hot to cold within the budget"},
+     "random points a chain tries for a feasible start before it takes the best one known"},
+    {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "2", 1, 30, NULL,
+     "times the temperature falls from hot to cold within the budget, each twice as long as the last"},
     {"first_round", MER_OPTION_INT, offsetof(Options, first_round), "20000", 100, 1e12, NULL,
      "evaluations of the first round when only a time is given"},
-    {"hot", MER_OPTION_REAL, offsetof(Options, hot), "1.0", 1e-12, 1e6, NULL, "first temperature"},
+    {"meetings", MER_OPTION_INT, offsetof(Options, meetings), "10", 0, 1000, NULL,
+     "times in a round that the worst chains go on from the best one"},
+    {"lost", MER_OPTION_REAL, offsetof(Options, lost), "0.25", 0, 1, NULL,
+     "share of the chains that do so"},
+    {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.2", 1e-12, 1e6, NULL, "first temperature"},
     {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.001", 1e-12, 1e6, NULL, "last temperature"},
     {0}};
 
@@ -40,8 +45,14 @@ typedef struct State {
     int             chain_count, asked;
     MerIndex       *best;
     double          best_energy;
-    int64_t         done, round_start, round_length;
+    int64_t         done, round_start, round_length, next_meeting;
 } State;
+
+static void plan_meeting(State *s)
+{
+    int64_t parts = s->options.meetings + 1;
+    s->next_meeting = s->done + (s->round_length + parts - 1) / parts;
+}
 
 static MerStatus open_annealing(void *state, const MerSearch *search, const void *given, MerError *error)
 {
@@ -50,8 +61,9 @@ static MerStatus open_annealing(void *state, const MerSearch *search, const void
     *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
     s->chain_count = (int)s->options.chains;
     s->best_energy = INFINITY;
-    s->round_length = search->budget == INT64_MAX ? s->options.first_round
-                                                  : (search->budget + s->options.rounds - 1) / s->options.rounds;
+    int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
+    s->round_length = search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
+    plan_meeting(s);
     s->chains = MER_ARRAY(search->arena, Chain, s->chain_count);
     s->best = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     for (int c = 0; c < s->chain_count; c++) {
@@ -60,12 +72,6 @@ static MerStatus open_annealing(void *state, const MerSearch *search, const void
     }
     mer_moves_make(&s->moves, search->space, search->arena);
     return MER_OK;
-}
-
-/* Scores of maximised metrics are negative; the order is kept and ratios become differences. */
-static double energy_of(double score)
-{
-    return score > 0 ? log(score) : score < 0 ? -log(-score) : -INFINITY;
 }
 
 static double temperature(const State *s)
@@ -79,14 +85,22 @@ static void copy_point(const State *s, MerIndex *to, const MerIndex *from)
     memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
 }
 
+static void start_from_best(const State *s, Chain *chain)
+{
+    copy_point(s, chain->now, s->best);
+    chain->energy = s->best_energy;
+}
+
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
     s->asked = s->chain_count < capacity ? s->chain_count : capacity;
     for (int c = 0; c < s->asked; c++) {
         Chain *chain = &s->chains[c];
-        bool is_lost = chain->energy == INFINITY && chain->tries < s->options.samples;
-        if (is_lost || chain->tries == 0) {
+        if (chain->energy == INFINITY && chain->tries >= s->options.samples) {
+            start_from_best(s, chain);
+        }
+        if (chain->energy == INFINITY) {
             mer_space_sample(s->space, s->rng, proposals[c].point);
         } else {
             copy_point(s, proposals[c].point, chain->now);
@@ -104,16 +118,34 @@ static void keep_best(State *s, const MerIndex *point, double energy)
     }
 }
 
-/* Metropolis rule. Between two infeasible points every step is taken: a random walk out of there. */
+/* Metropolis rule. */
 static void step(State *s, Chain *chain, const MerIndex *point, double energy)
 {
     double uphill = energy - chain->energy;
-    bool is_walk = chain->energy == INFINITY;
-    bool is_taken = is_walk || uphill <= 0 || mer_rng_unit(s->rng) < exp(-uphill / temperature(s));
+    bool is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(s->rng) < exp(-uphill / temperature(s)));
     chain->tries++;
     if (is_taken) {
         copy_point(s, chain->now, point);
         chain->energy = energy;
+    }
+}
+
+/* The chains that stand worst take the place of the one that stands best. */
+static void meet(State *s)
+{
+    int lost = (int)(s->options.lost * s->chain_count);
+    plan_meeting(s);
+    for (int i = 0; i < lost; i++) {
+        int best = 0;
+        int worst = 0;
+        for (int c = 1; c < s->chain_count; c++) {
+            best = s->chains[c].energy < s->chains[best].energy ? c : best;
+            worst = s->chains[c].energy > s->chains[worst].energy ? c : worst;
+        }
+        if (s->chains[best].energy < s->chains[worst].energy) {
+            copy_point(s, s->chains[worst].now, s->chains[best].now);
+            s->chains[worst].energy = s->chains[best].energy;
+        }
     }
 }
 
@@ -122,9 +154,8 @@ static void turn_round(State *s)
 {
     s->round_start = s->done;
     s->round_length *= 2;
-    for (int c = 0; c < s->chain_count && s->best_energy < INFINITY; c++) {
-        copy_point(s, s->chains[c].now, s->best);
-        s->chains[c].energy = s->best_energy;
+    for (int c = 0; c < s->chain_count; c++) {
+        start_from_best(s, &s->chains[c]);
     }
 }
 
@@ -132,7 +163,7 @@ static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
     for (int i = 0; i < count; i++) {
-        double energy = energy_of(trials[i].score);
+        double energy = mer_log_score(trials[i].score);
         keep_best(s, trials[i].point, energy);
         if (trials[i].warm) {
             Chain *chain = &s->chains[i % s->chain_count];
@@ -148,6 +179,9 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
     if (s->done - s->round_start >= s->round_length) {
         turn_round(s);
+        plan_meeting(s);
+    } else if (s->done >= s->next_meeting) {
+        meet(s);
     }
 }
 
