@@ -14,6 +14,9 @@
     X(random) \
     X(genetic) \
     X(annealing) \
+    X(de) \
+    X(pso) \
+    X(aco) \
     X(exact_nest)
 
 #define IMPORTERS(X) \
