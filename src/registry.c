@@ -13,6 +13,7 @@
 #define OPTIMIZERS(X) \
     X(random) \
     X(genetic) \
+    X(gamma) \
     X(annealing) \
     X(de) \
     X(pso) \
