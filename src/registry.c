@@ -17,6 +17,7 @@
     X(annealing) \
     X(de) \
     X(pso) \
+    X(cmaes) \
     X(aco) \
     X(exact_nest)
 
