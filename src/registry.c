@@ -18,6 +18,7 @@
     X(de) \
     X(pso) \
     X(cmaes) \
+    X(tbpsa) \
     X(aco) \
     X(exact_nest)
 
