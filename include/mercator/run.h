@@ -90,6 +90,7 @@ typedef struct MerTaskResult {
     MerPlan         plan;
     const char     *text;  /* the plan for people, NULL if the problem has none */
     const char     *body;  /* the plan as a JSON object, NULL likewise */
+    const char     *constraints; /* what the user fixed, as it was understood; NULL if nothing */
     MerCost         best;
     double          score; /* minimised; +inf if nothing feasible */
     double          value; /* the objective as the user reads it */
@@ -121,6 +122,9 @@ typedef struct MerRunResult {
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,
                   MerError *error);
+
+/* Would every plug-in of the run open on the first task? Nothing is searched or written. */
+MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error);
 
 /* Prices one given plan of one task; `result` gets one task. */
 MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body, MerArena *arena,

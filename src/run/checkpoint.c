@@ -2,6 +2,8 @@
  * the optimizer wrote. Logs never mention them, so when they are written may depend on the clock. */
 #include "run/checkpoint.h"
 
+#include "run/task_search.h"
+
 #include "base/log.h"
 
 #include <cjson/cJSON.h>
@@ -100,7 +102,7 @@ static MerStatus read_log_up_to(MerRunState *run, MerRunTask *task, int64_t byte
                 trial.point[k] = cJSON_IsNumber(item) ? item->valueint : 0;
             }
             trial.score = mer_objective_score(&run->objective, &trial.cost);
-            mer_search_take(run, task, &trial);
+            mer_task_take(run, task, &trial);
         }
         cJSON_Delete(line);
     }

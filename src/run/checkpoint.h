@@ -15,7 +15,4 @@ MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOp
 MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer, MerError *error);
 MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error);
 
-/* Takes a priced trial into the task's result: best, front, counts (search.c). */
-void mer_search_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
-
 #endif

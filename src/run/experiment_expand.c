@@ -304,6 +304,20 @@ static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *a
     return MER_OK;
 }
 
+/* A default that does not support what was asked for gives way to the problem's general one. */
+static MerStatus fall_back(Expansion *e, MerRunSpec *spec, MerError *error)
+{
+    MerError refusal = {0};
+    bool is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
+    if (is_general || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
+        return MER_OK;
+    }
+    if (e->warn) {
+        e->warn(e->warn_state, mer_arena_format(e->arena, "%s; using %s", refusal.message, e->problem->optimizer));
+    }
+    return resolve_optimizer(e, e->problem->optimizer, spec, error);
+}
+
 static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
     const MerRunOptions *options = &e->experiment->options;
@@ -340,7 +354,11 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
     if (status == MER_OK) {
         status = take_pareto(&options->pareto, spec, error);
     }
-    return status == MER_OK ? take_fixed(&options->fix, spec, e->arena, error) : status;
+    if (status == MER_OK) {
+        status = take_fixed(&options->fix, spec, e->arena, error);
+    }
+    bool is_default = !e->optimizers[at[MER_AXIS_OPTIMIZER]];
+    return status == MER_OK && is_default ? fall_back(e, spec, error) : status;
 }
 
 static MerStatus gather(Expansion *e, MerError *error)

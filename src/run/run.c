@@ -1,5 +1,5 @@
 /* One run from a spec to a result. */
-#include "run/internal.h"
+#include "run/task_search.h"
 
 #include "base/log.h"
 
@@ -138,6 +138,28 @@ static MerStatus finish(MerRunState *run, MerError *error)
     }
     status = mer_run_write_plans(run, error);
     return status == MER_OK ? mer_run_summary(run, error) : status;
+}
+
+MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
+{
+    MerRunResult result = {0};
+    MerRunState run = {.spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
+    run.optimizer_arena = mer_arena_new();
+    MerStatus status = check_spec(spec, error);
+    if (status == MER_OK) {
+        status = choose_objective(&run, error);
+    }
+    if (status == MER_OK) {
+        status = mer_run_open_tasks(&run, error);
+    }
+    if (status == MER_OK) {
+        MerTaskSearch search = {.run = &run, .task = &run.tasks[0], .type = spec->optimizer};
+        status = mer_task_search_open(&search, error);
+        mer_task_search_close(&search, true);
+    }
+    mer_run_close_tasks(&run);
+    mer_arena_free(run.optimizer_arena);
+    return status;
 }
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,

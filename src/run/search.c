@@ -1,7 +1,6 @@
 /* The loop: ask, price, log, tell, until budget, time, gap or the optimizer ends it. */
 #include "run/checkpoint.h"
-#include "run/internal.h"
-#include "run/reasons.h"
+#include "run/task_search.h"
 #include "run/warm.h"
 
 #include "base/log.h"
@@ -12,27 +11,6 @@
 
 enum { DEFAULT_BATCH = 256, FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
 
-typedef struct Search { /* one task being searched */
-    MerRunState             *run;
-    MerRunTask              *task;
-    const MerOptimizerClass *type;
-    void                    *optimizer;
-    MerSearch                search;
-    MerRng                   rng;
-    MerNotes                 notes;
-    MerLegality              legality;
-    MerSoftCost              soft;
-    MerTrainable             trainable;
-    MerIndex                *legality_point;
-    MerBatch                *batch;
-    int                      capacity;
-    MerRunTrial             *trials;
-    MerProposal             *proposals;
-    MerTrial                *told;
-    MerIndex                *seen; /* the optimizer's points, capacity x view knobs */
-    int64_t                  counted; /* against the budget */
-} Search;
-
 bool mer_run_is_cancelled(void *state)
 {
     MerRunState *run = state;
@@ -40,157 +18,7 @@ bool mer_run_is_cancelled(void *state)
     return is_interrupted || mer_clock() > run->deadline;
 }
 
-/* Lines of the optimizer go into the log at once: asks and tells are not parallel. */
-static void write_line(Search *s, MerJson *json)
-{
-    MerRunState *run = s->run;
-    mer_json_end_object(json);
-    if (run->note_status == MER_OK) {
-        run->note_status = mer_runlog_line(&run->log, json->text, run->error);
-    }
-    mer_json_free(json);
-}
-
-static void begin_line(Search *s, const char *type, MerJson *json)
-{
-    mer_json_object(json, NULL);
-    mer_json_text(json, "type", type);
-    mer_json_int(json, "index", s->run->trials);
-    mer_json_int(json, "task", s->task->index);
-}
-
-static void note(void *state, const char *name, const char *value)
-{
-    Search *s = state;
-    MerJson json = {0};
-    begin_line(s, "note", &json);
-    mer_json_text(&json, "source", s->type->name);
-    mer_json_text(&json, "name", name);
-    mer_json_raw(&json, "value", value);
-    write_line(s, &json);
-}
-
-static void epoch(void *state, const char *phase, int number, int count, const char *values)
-{
-    Search *s = state;
-    MerJson json = {0};
-    begin_line(s, "epoch", &json);
-    mer_json_text(&json, "phase", phase);
-    mer_json_int(&json, "epoch", number);
-    mer_json_int(&json, "epochs", count);
-    mer_json_raw(&json, "values", values);
-    write_line(s, &json);
-}
-
-static void spend(void *state, MerSpent what, double amount)
-{
-    Search *s = state;
-    s->task->result->spent[what] += amount;
-}
-
-static bool is_cancelled(void *state)
-{
-    Search *s = state;
-    return mer_run_is_cancelled(s->run);
-}
-
-static void checkpoint(void *state)
-{
-    Search *s = state;
-    MerRunState *run = s->run;
-    if (run->note_status == MER_OK) {
-        run->note_status = mer_checkpoint_save(run, s->task, s->type, s->optimizer, &s->rng, s->counted, run->error);
-    }
-}
-
-static bool is_legal(const void *state, const MerIndex *point)
-{
-    const Search *s = state;
-    mer_run_expand(s->task, point, s->legality_point);
-    return s->task->problem.type->is_legal(&s->task->problem, s->legality_point);
-}
-
-static void describe(Search *s)
-{
-    MerRunState *run = s->run;
-    const MerProblem *problem = &s->task->problem;
-    const MerEvaluator *evaluator = &s->task->evaluator;
-    s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
-    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint};
-    s->search = (MerSearch){
-        .space = &s->task->view,
-        .graph = problem->graph,
-        .task = s->task->index,
-        .task_count = run->task_count,
-        .objective = run->objective.metric,
-        .budget = s->task->budget,
-        .rng = &s->rng,
-        .notes = &s->notes,
-        .arena = run->optimizer_arena,
-    };
-    if (problem->type->is_legal && !run->spec->learned_legality) {
-        s->legality_point = MER_ARRAY(run->arena, MerIndex, problem->space.knob_count + 1);
-        s->legality = (MerLegality){s, is_legal};
-        s->search.legality = &s->legality;
-    }
-    if (evaluator->type->expected) {
-        s->soft = (MerSoftCost){evaluator->state, evaluator->type->expected};
-        s->search.soft = &s->soft;
-    }
-}
-
-static MerStatus open_optimizer(Search *s, MerError *error)
-{
-    MerRunState *run = s->run;
-    s->optimizer = mer_arena_alloc(run->optimizer_arena, s->type->state_size ? s->type->state_size : 1);
-    const void *options = run->spec->optimizer_options;
-    if (!options && s->type->options) {
-        void *defaults = mer_arena_alloc(run->arena, s->type->options_size);
-        mer_options_defaults(s->type->options, defaults, run->arena);
-        options = defaults;
-    }
-    return s->type->open ? s->type->open(s->optimizer, &s->search, options, error)
-                         : s->type->open_problem(s->optimizer, &s->search, &s->task->problem, &s->task->evaluator,
-                                                 options, error);
-}
-
-/* An optimizer that can carry its policy to the next task stays open; others start anew. */
-static MerStatus start_optimizer(Search *s, MerError *error)
-{
-    MerRunState *run = s->run;
-    MerProblem *problem = &s->task->problem;
-    if (problem->type->trainable) {
-        MerStatus status = problem->type->trainable(problem, &s->trainable, error);
-        if (status != MER_OK) {
-            return status;
-        }
-        s->search.trainable = &s->trainable;
-    }
-    if (run->optimizer && s->type->next_task) {
-        s->optimizer = run->optimizer;
-        return s->type->next_task(s->optimizer, &s->search, error);
-    }
-    MerStatus status = open_optimizer(s, error);
-    if (status == MER_OK) {
-        run->optimizer = s->optimizer;
-        status = mer_policy_load(run, s->type, s->optimizer, error);
-    }
-    return status;
-}
-
-static void close_optimizer(Search *s, bool is_last)
-{
-    MerRunState *run = s->run;
-    if (run->optimizer && (is_last || !s->type->next_task)) {
-        if (s->type->close) {
-            s->type->close(run->optimizer);
-        }
-        run->optimizer = NULL;
-        mer_arena_reset(run->optimizer_arena);
-    }
-}
-
-static void make_room(Search *s)
+static void make_room(MerTaskSearch *s)
 {
     int knobs = s->task->problem.space.knob_count;
     int batch = s->run->spec->batch;
@@ -204,13 +32,13 @@ static void make_room(Search *s)
     }
 }
 
-static bool is_logged(const Search *s, int64_t index)
+static bool is_logged(const MerTaskSearch *s, int64_t index)
 {
     MerLogMode mode = s->run->spec->log;
     return mode == MER_LOG_ALL || (mode == MER_LOG_AUTO && index < FULL_LOG_TRIALS);
 }
 
-static void prepare_trial(Search *s, int i, const MerIndex *seen, bool is_warm)
+static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is_warm)
 {
     MerRunTrial *trial = &s->trials[i];
     trial->index = s->run->trials + i;
@@ -224,7 +52,7 @@ static void prepare_trial(Search *s, int i, const MerIndex *seen, bool is_warm)
     mer_run_expand(s->task, seen, trial->point);
 }
 
-static int ask(Search *s, MerError *error)
+static int ask(MerTaskSearch *s, MerError *error)
 {
     int64_t left = s->task->budget - s->counted;
     int capacity = left < s->capacity ? (int)left : s->capacity;
@@ -246,7 +74,7 @@ static int ask(Search *s, MerError *error)
     return count;
 }
 
-static MerStatus replay(Search *s, int count, MerError *error)
+static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
 {
     for (int i = 0; i < count && s->run->log.is_replay; i++) {
         MerRunTrial *trial = &s->trials[i];
@@ -262,7 +90,7 @@ static MerStatus replay(Search *s, int count, MerError *error)
     return MER_OK;
 }
 
-static MerStatus log_trial(Search *s, MerRunTrial *trial, bool is_improving, MerError *error)
+static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improving, MerError *error)
 {
     MerStatus status = MER_OK;
     if (trial->is_known) {
@@ -282,89 +110,16 @@ static MerStatus log_trial(Search *s, MerRunTrial *trial, bool is_improving, Mer
     return status;
 }
 
-static void keep_front(MerRunState *run, MerTaskResult *result, const MerRunTrial *trial)
-{
-    const MerRunSpec *spec = run->spec;
-    MerFrontPoint point = {.index = trial->index};
-    if (spec->pareto_count == 0 || !trial->cost.feasible || trial->cost.cut) {
-        return;
-    }
-    for (int m = 0; m < spec->pareto_count; m++) {
-        double direction = mer_metric_info(spec->pareto[m])->direction;
-        point.value[m] = -direction * trial->cost.value[spec->pareto[m]];
-    }
-    int kept = 0;
-    for (int i = 0; i < result->front_count; i++) {
-        bool is_worse = true;
-        bool is_better = true;
-        for (int m = 0; m < spec->pareto_count; m++) {
-            is_worse = is_worse && result->front[i].value[m] <= point.value[m];
-            is_better = is_better && point.value[m] <= result->front[i].value[m];
-        }
-        if (is_worse) {
-            return; /* nothing was taken out: a point in the front dominates this one */
-        }
-        if (!is_better) {
-            result->front[kept++] = result->front[i];
-        }
-    }
-    result->front_count = kept;
-    if (kept % 256 == 0) {
-        MerFrontPoint *grown = MER_ARRAY(run->arena, MerFrontPoint, kept + 256);
-        if (kept > 0) {
-            memcpy(grown, result->front, (size_t)kept * sizeof *grown);
-        }
-        result->front = grown;
-    }
-    result->front[result->front_count++] = point;
-}
-
-static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
-{
-    MerTaskResult *result = task->result;
-    result->score = trial->score;
-    result->value = mer_objective_value(&run->objective, trial->cost.value);
-    result->best = trial->cost;
-    result->best_index = trial->index;
-    memcpy(task->best_point, trial->point, (size_t)task->problem.space.knob_count * sizeof *trial->point);
-    result->point = task->best_point;
-}
-
-static bool is_better(const MerRunTask *task, const MerRunTrial *trial)
-{
-    double best = task->result->point ? task->result->score : INFINITY;
-    return !trial->cost.cut && trial->score < best;
-}
-
-void mer_search_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
-{
-    MerTaskResult *result = task->result;
-    if (is_better(task, trial)) {
-        keep_best(run, task, trial);
-    }
-    keep_front(run, result, trial);
-    result->trials++;
-    result->evaluations += trial->same_as < 0;
-    for (int i = 0; i < MER_SPENT_COUNT; i++) {
-        result->spent[i] += trial->spent[i];
-    }
-    if (!trial->cost.feasible) {
-        result->infeasible++;
-        mer_reasons_count(result, trial->cost.reason);
-    }
-    run->trials++;
-}
-
 /* Logs and counts the trials in order; stops at the first that was dropped. */
-static MerStatus record(Search *s, int count, int *done, MerError *error)
+static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 {
     for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
         MerRunTrial *trial = &s->trials[*done];
-        MerStatus status = log_trial(s, trial, is_better(s->task, trial), error);
+        MerStatus status = log_trial(s, trial, mer_task_is_better(s->task, trial), error);
         if (status != MER_OK) {
             return status;
         }
-        mer_search_take(s->run, s->task, trial);
+        mer_task_take(s->run, s->task, trial);
         s->counted += !trial->is_warm && !(s->run->spec->count_distinct && trial->same_as >= 0);
         const MerIndex *seen = s->seen + (size_t)*done * (size_t)s->task->view.knob_count;
         s->told[*done] = (MerTrial){trial->index, seen, &trial->cost, trial->score, trial->is_warm};
@@ -373,7 +128,7 @@ static MerStatus record(Search *s, int count, int *done, MerError *error)
 }
 
 /* What has been proven so far: the problem's bound, or a solver's better one. */
-static void take_proof(Search *s)
+static void take_proof(MerTaskSearch *s)
 {
     MerTaskResult *result = s->task->result;
     MerBound proof = {NAN, "none", ""};
@@ -390,7 +145,7 @@ static void take_proof(Search *s)
     result->is_proven = result->gap <= 1e-12;
 }
 
-static void show_progress(Search *s, bool is_end)
+static void show_progress(MerTaskSearch *s, bool is_end)
 {
     MerRunState *run = s->run;
     const MerTaskResult *result = s->task->result;
@@ -412,7 +167,7 @@ static void show_progress(Search *s, bool is_end)
     }
 }
 
-static const char *why_stop(Search *s)
+static const char *why_stop(MerTaskSearch *s)
 {
     MerRunState *run = s->run;
     const MerTaskResult *result = s->task->result;
@@ -433,7 +188,7 @@ static const char *why_stop(Search *s)
 }
 
 /* Prices prepared trials, logs them and tells the optimizer; `done` of them, fewer when cancelled. */
-static MerStatus work_off(Search *s, int count, int *done, MerError *error)
+static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *error)
 {
     *done = 0;
     MerStatus status = replay(s, count, error);
@@ -451,7 +206,7 @@ static MerStatus work_off(Search *s, int count, int *done, MerError *error)
     return status == MER_OK ? s->run->note_status : status;
 }
 
-static MerStatus warm_up(Search *s, MerError *error)
+static MerStatus warm_up(MerTaskSearch *s, MerError *error)
 {
     MerIndex *points = NULL;
     int count = 0;
@@ -469,7 +224,7 @@ static MerStatus warm_up(Search *s, MerError *error)
     return status;
 }
 
-static MerStatus loop(Search *s, MerError *error)
+static MerStatus loop(MerTaskSearch *s, MerError *error)
 {
     MerTaskResult *result = s->task->result;
     MerStatus status = MER_OK;
@@ -498,7 +253,7 @@ static MerStatus loop(Search *s, MerError *error)
     return status;
 }
 
-static void free_trials(Search *s)
+static void free_trials(MerTaskSearch *s)
 {
     for (int i = 0; s->trials && i < s->capacity; i++) {
         mer_lines_free(&s->trials[i].lines);
@@ -508,15 +263,14 @@ static void free_trials(Search *s)
 
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
 {
-    Search s = {.run = run, .task = task, .type = run->spec->optimizer};
+    MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
     run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
-    describe(&s);
     make_room(&s);
     s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool, run->spec->count_distinct,
                             mer_run_is_cancelled, run);
     bool is_restored = false;
-    MerStatus status = start_optimizer(&s, error);
+    MerStatus status = mer_task_search_open(&s, error);
     if (status == MER_OK) {
         status = mer_checkpoint_restore(run, task, s.type, s.optimizer, &s.rng, &s.counted, &is_restored, error);
     }
@@ -530,7 +284,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
         status = mer_policy_save(run, s.type, s.optimizer, error);
         show_progress(&s, true);
     }
-    close_optimizer(&s, status != MER_OK || run->is_interrupted || task->index + 1 == run->task_count);
+    mer_task_search_close(&s, status != MER_OK || run->is_interrupted || task->index + 1 == run->task_count);
     mer_batch_free(s.batch);
     free_trials(&s);
     return status;

@@ -1,0 +1,79 @@
+/* Taking priced trials into a task's result: the best, the front of trade-offs, the counts. */
+#include "run/reasons.h"
+#include "run/task_search.h"
+
+#include <math.h>
+#include <string.h>
+
+static void keep_front(MerRunState *run, MerTaskResult *result, const MerRunTrial *trial)
+{
+    const MerRunSpec *spec = run->spec;
+    MerFrontPoint point = {.index = trial->index};
+    if (spec->pareto_count == 0 || !trial->cost.feasible || trial->cost.cut) {
+        return;
+    }
+    for (int m = 0; m < spec->pareto_count; m++) {
+        double direction = mer_metric_info(spec->pareto[m])->direction;
+        point.value[m] = -direction * trial->cost.value[spec->pareto[m]];
+    }
+    int kept = 0;
+    for (int i = 0; i < result->front_count; i++) {
+        bool is_worse = true;
+        bool is_better = true;
+        for (int m = 0; m < spec->pareto_count; m++) {
+            is_worse = is_worse && result->front[i].value[m] <= point.value[m];
+            is_better = is_better && point.value[m] <= result->front[i].value[m];
+        }
+        if (is_worse) {
+            return; /* nothing was taken out: a point in the front dominates this one */
+        }
+        if (!is_better) {
+            result->front[kept++] = result->front[i];
+        }
+    }
+    result->front_count = kept;
+    if (kept % 256 == 0) {
+        MerFrontPoint *grown = MER_ARRAY(run->arena, MerFrontPoint, kept + 256);
+        if (kept > 0) {
+            memcpy(grown, result->front, (size_t)kept * sizeof *grown);
+        }
+        result->front = grown;
+    }
+    result->front[result->front_count++] = point;
+}
+
+static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    result->score = trial->score;
+    result->value = mer_objective_value(&run->objective, trial->cost.value);
+    result->best = trial->cost;
+    result->best_index = trial->index;
+    memcpy(task->best_point, trial->point, (size_t)task->problem.space.knob_count * sizeof *trial->point);
+    result->point = task->best_point;
+}
+
+bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial)
+{
+    double best = task->result->point ? task->result->score : INFINITY;
+    return !trial->cost.cut && trial->score < best;
+}
+
+void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    if (mer_task_is_better(task, trial)) {
+        keep_best(run, task, trial);
+    }
+    keep_front(run, result, trial);
+    result->trials++;
+    result->evaluations += trial->same_as < 0;
+    for (int i = 0; i < MER_SPENT_COUNT; i++) {
+        result->spent[i] += trial->spent[i];
+    }
+    if (!trial->cost.feasible) {
+        result->infeasible++;
+        mer_reasons_count(result, trial->cost.reason);
+    }
+    run->trials++;
+}
