@@ -344,14 +344,15 @@ INLINE void count_pair(const MerNestModel *model, const Group *group, int tensor
         }
     }
     Lanes down = (child < 0 ? joint * group->outward[0] : sent) * group->instances[parent + 1];
-    Lanes again = down - model->shape.tensors[tensor].words * group->reductions[parent + 1];
+    Lanes whole = group->footprint[model->level_count - 1][tensor];
+    Lanes again = down - whole * group->reductions[parent + 1];
     access->reads[parent] += is_output ? again : down;
     if (is_output) {
         access->updates[parent] += down;
     }
     if (child >= 0) {
         Lanes fills = filled * group->instances[child + 1];
-        Lanes refills = fills - model->shape.tensors[tensor].words * group->reductions[child + 1];
+        Lanes refills = fills - whole * group->reductions[child + 1];
         access->fills[child] += is_output ? refills : fills;
     }
 }

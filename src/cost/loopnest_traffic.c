@@ -144,12 +144,12 @@ static double parent_traffic(const MerNestModel *model, const MerNestLoops *loop
 static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child, int parent,
                        MerNestAccess *access)
 {
-    const MerTensorShape *shape = &model->shape.tensors[tensor];
     bool is_output = tensor == MER_TENSOR_O;
+    double whole = loops->footprint[model->level_count - 1][tensor]; /* padded loops included */
     double down = parent_traffic(model, loops, tensor, child, parent) * loops->instances[parent + 1];
     if (is_output) {
         access->updates[parent][tensor] = down;
-        access->reads[parent][tensor] = down - shape->words * loops->reductions[parent + 1];
+        access->reads[parent][tensor] = down - whole * loops->reductions[parent + 1];
     } else {
         access->reads[parent][tensor] = down;
     }
@@ -158,7 +158,7 @@ static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int
         double fills = traffic(model, loops, tensor, loops->start[child + 1], loops->footprint[child][tensor],
                                loops->tile[child + 1]) *
                        loops->instances[child + 1];
-        access->fills[child][tensor] = is_output ? fills - shape->words * loops->reductions[child + 1] : fills;
+        access->fills[child][tensor] = is_output ? fills - whole * loops->reductions[child + 1] : fills;
     }
 }
 

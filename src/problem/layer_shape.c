@@ -91,6 +91,33 @@ static void drop_unit_dims(MerLayerShape *shape)
     shape->reduction = real & ~shape->tensors[MER_TENSOR_O].relevant;
 }
 
+/* Distinct values of a*i + b*j for i < m, j < n: a range without gaps, or all pairs if none coincide; in
+ * between a number that is not too large. */
+static double distinct_positions(const MerSlide *slide, double m, double n)
+{
+    double a = slide->coefficient[0];
+    double b = slide->coefficient[1];
+    if ((b == 1 && a <= n) || (a == 1 && b <= m)) {
+        return 1 + a * (m - 1) + b * (n - 1);
+    }
+    bool are_apart = a > b * (n - 1) || b > a * (m - 1);
+    return are_apart ? m * n : m > n ? m : n;
+}
+
+double mer_layer_touched(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT])
+{
+    const MerTensorShape *t = &shape->tensors[tensor];
+    double words = 1;
+    for (int i = 0; i < t->plain_count; i++) {
+        words *= tile[t->plain_dims[i]];
+    }
+    for (int s = 0; s < t->slide_count; s++) {
+        const MerSlide *slide = &t->slides[s];
+        words *= distinct_positions(slide, tile[slide->dim[0]], tile[slide->dim[1]]);
+    }
+    return words;
+}
+
 MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *error)
 {
     *shape = (MerLayerShape){.macs = 1};
@@ -111,6 +138,7 @@ MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *
     drop_unit_dims(shape);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         shape->tensors[t].words = mer_layer_footprint(shape, t, whole);
+        shape->tensors[t].touched = mer_layer_touched(shape, t, whole);
     }
     return MER_OK;
 }

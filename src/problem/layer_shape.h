@@ -20,7 +20,8 @@ typedef struct MerTensorShape {
     int      plain_dims[MER_DIM_COUNT];
     int      slide_count; /* ranks with two dims */
     MerSlide slides[MER_MAX_SLIDES];
-    double   words;       /* of the whole tensor */
+    double   words;       /* of the whole tensor, ... */
+    double   touched;     /* ... and how many of them are used at least: strides can leave gaps */
 } MerTensorShape;
 
 typedef struct MerLayerShape {
@@ -36,5 +37,8 @@ MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *
 
 /* Words of a tensor touched by a tile with the given extents. */
 double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT]);
+/* The same without the gaps that strides leave (in odd cases fewer): several children together need
+ * hold no more. */
+double mer_layer_touched(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT]);
 
 #endif

@@ -15,7 +15,7 @@
 typedef enum Genome { AUTO, PRIMES, DIVISORS, TEN, GAMMA } Genome;
 
 typedef struct Options {
-    int         genome;
+    int         genome, factors;
     int64_t     min_levels, max_levels;
     bool        par_rs;
     const char *select;
@@ -25,6 +25,8 @@ static const MerOption options[] = {
     {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "auto", 0, 0, "auto|primes|divisors|ten|gamma",
      "how points say plans; loop nests: every prime factor picks a place (auto), or every place takes a "
      "divisor; directives: ten knobs, or GAMMA's genome (auto)"},
+    {"factors", MER_OPTION_CHOICE, offsetof(Options, factors), "perfect", 0, 0, "perfect|padded",
+     "loop nests: whether trip counts of a dimension multiply to its size, or may run past it"},
     {"min_levels", MER_OPTION_INT, offsetof(Options, min_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
     {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
     {"par_rs", MER_OPTION_BOOL, offsetof(Options, par_rs), "false", 0, 0, NULL,
@@ -93,6 +95,12 @@ static MerStatus wrong_genome(const MerProblem *problem, MerError *error)
                          mer_plan_kind_name(problem->plan));
 }
 
+static bool is_padded(const MerProblem *problem)
+{
+    const Options *chosen = problem->options;
+    return chosen->factors == 1;
+}
+
 static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
 {
     const Options *chosen = problem->options;
@@ -100,11 +108,20 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     if (chosen->genome == TEN || chosen->genome == GAMMA) {
         return wrong_genome(problem, error);
     }
-    MerNestGenome genome = chosen->genome == DIVISORS ? MER_GENOME_DIVISORS : MER_GENOME_PRIMES;
+    if (is_padded(problem) && chosen->genome != AUTO) {
+        return mer_error_set(error, MER_INVALID, "factors=padded has a genome of its own; leave genome at auto");
+    }
+    MerNestGenome genome = is_padded(problem)            ? MER_GENOME_PADDED
+                           : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
+                                                         : MER_GENOME_PRIMES;
     MerStatus status =
         mer_nest_space_open(&state->nest, op, problem->platform, genome, &problem->space, arena, error);
     if (status == MER_OK) {
-        mer_nest_bound(&state->nest.shape, problem->platform, &state->bound);
+        if (is_padded(problem)) {
+            mer_nest_bound_padded(&state->nest.shape, problem->platform, &state->bound);
+        } else {
+            mer_nest_bound(&state->nest.shape, problem->platform, &state->bound);
+        }
     }
     return status;
 }
@@ -209,7 +226,7 @@ static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPl
     const MerOp *op = &problem->graph->ops[problem->task->op];
     plan->kind = problem->plan;
     return plan->kind == MER_PLAN_NEST
-               ? mer_nest_read(body, op, problem->platform, &plan->as.nest, arena, error)
+               ? mer_nest_read(body, op, problem->platform, is_padded(problem), &plan->as.nest, arena, error)
                : mer_directives_read(body, op, &plan->as.directives, arena, error);
 }
 

@@ -1,15 +1,22 @@
 /* Lower bounds of loop nests (map.md 8.2): roofline cycles (B1), least traffic of a buffer (B2) and
- * energy from them (B4). They hold for perfect factors and the charges of `loopnest`. */
+ * energy from them (B4). They hold for the charges of `loopnest`, for perfect or for padded factors. */
 #include "problem/map_bound.h"
+
+#include "problem/padded_factor.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double MAX_TILES = 4e6; /* beyond this B2 falls back to the compulsory words */
 
-typedef struct Tiles { /* all divisor tiles of a layer, one dim after the other */
+/* All tiles of a layer that are worth trying, one dim after the other: the divisors, or for padded
+ * factors the least tile of every number of trips. Traffic grows with tile and trips, so that no padded
+ * nest moves less than one of those. */
+typedef struct Tiles {
     const MerLayerShape *shape;
-    double               words; /* of the buffer */
+    bool                 is_padded;
+    double               words;   /* of the buffer */
+    double               outputs; /* of the whole layer, with its padding */
     double               tile[MER_DIM_COUNT], trips[MER_DIM_COUNT];
     MerTrafficBound      best;
 } Tiles;
@@ -51,7 +58,7 @@ static void try_order(Tiles *tiles, int stationary, int slid, const double *foot
         moved[t] = class_traffic(tiles, t, stationary, slid, footprints[t], all);
     }
     double written = moved[MER_TENSOR_O];
-    double read_again = fmax(0, written - tiles->shape->tensors[MER_TENSOR_O].words);
+    double read_again = fmax(0, written - tiles->outputs);
     double reads = moved[MER_TENSOR_W] + moved[MER_TENSOR_I] + read_again;
     tiles->best.reads = fmin(tiles->best.reads, reads);
     tiles->best.total = fmin(tiles->best.total, reads + written);
@@ -61,17 +68,19 @@ static void try_tile(Tiles *tiles)
 {
     const MerLayerShape *shape = tiles->shape;
     double footprints[MER_TENSOR_COUNT];
-    double need = 0;
     double all = 1;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         footprints[t] = mer_layer_footprint(shape, t, tiles->tile);
-        need += footprints[t];
-    }
-    if (need > tiles->words) {
-        return;
     }
     for (int i = 0; i < shape->dim_count; i++) {
         all *= tiles->trips[shape->dims[i]];
+    }
+    if (tiles->is_padded) { /* outputs do not slide here */
+        const MerTensorShape *out = &shape->tensors[MER_TENSOR_O];
+        tiles->outputs = footprints[MER_TENSOR_O];
+        for (int i = 0; i < out->plain_count; i++) {
+            tiles->outputs *= tiles->trips[out->plain_dims[i]];
+        }
     }
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         try_order(tiles, t, -1, footprints, all);
@@ -84,6 +93,16 @@ static void try_tile(Tiles *tiles)
     }
 }
 
+/* Does the tile fit? Dims that are not chosen yet are 1; if it does not fit now, it never will. */
+static bool fits(const Tiles *tiles)
+{
+    double need = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        need += mer_layer_touched(tiles->shape, t, tiles->tile);
+    }
+    return need <= tiles->words;
+}
+
 static void walk_tiles(Tiles *tiles, int position)
 {
     const MerLayerShape *shape = tiles->shape;
@@ -92,43 +111,59 @@ static void walk_tiles(Tiles *tiles, int position)
         return;
     }
     int d = shape->dims[position];
-    for (int divisor = 1; divisor <= shape->size[d]; divisor++) {
-        if (shape->size[d] % divisor == 0) {
-            tiles->tile[d] = divisor;
-            tiles->trips[d] = (double)shape->size[d] / divisor;
-            walk_tiles(tiles, position + 1);
+    int size = shape->size[d];
+    int choices = tiles->is_padded ? mer_padded_count(size, size) : size;
+    for (int i = 0; i < choices; i++) {
+        int tile = tiles->is_padded ? mer_padded_at(size, i) : i + 1;
+        if (!tiles->is_padded && size % tile != 0) {
+            continue;
         }
+        tiles->tile[d] = tile;
+        tiles->trips[d] = mer_padded_rest(size, tile);
+        if (!fits(tiles)) {
+            break;
+        }
+        walk_tiles(tiles, position + 1);
     }
+    tiles->tile[d] = tiles->trips[d] = 1;
 }
 
-static double tile_count(const MerLayerShape *shape)
+static double tile_count(const MerLayerShape *shape, bool is_padded)
 {
     double tiles = 1;
     for (int i = 0; i < shape->dim_count; i++) {
+        int size = shape->size[shape->dims[i]];
         int divisors = 0;
-        for (int n = 1; n <= shape->size[shape->dims[i]]; n++) {
-            divisors += shape->size[shape->dims[i]] % n == 0;
+        for (int n = 1; !is_padded && n <= size; n++) {
+            divisors += size % n == 0;
         }
-        tiles *= divisors;
+        tiles *= is_padded ? mer_padded_count(size, size) : divisors;
     }
     return tiles;
 }
 
-MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words)
+static MerTrafficBound traffic_bound(const MerLayerShape *shape, double words, bool is_padded)
 {
-    double w = shape->tensors[MER_TENSOR_W].words;
-    double i = shape->tensors[MER_TENSOR_I].words;
-    double o = shape->tensors[MER_TENSOR_O].words;
+    double w = shape->tensors[MER_TENSOR_W].touched;
+    double i = shape->tensors[MER_TENSOR_I].touched;
+    double o = shape->tensors[MER_TENSOR_O].touched;
+    bool has_gaps = is_padded && shape->tensors[MER_TENSOR_O].slide_count > 0;
     MerTrafficBound compulsory = {w + i + o, w + i};
-    if (w + i + o <= words || tile_count(shape) > MAX_TILES) {
+    if (w + i + o <= words || has_gaps || tile_count(shape, is_padded) > MAX_TILES) {
         return compulsory;
     }
-    Tiles tiles = {.shape = shape, .words = words, .best = {INFINITY, INFINITY}};
+    Tiles tiles = {.shape = shape, .is_padded = is_padded, .words = words, .best = {INFINITY, INFINITY}};
+    tiles.outputs = shape->tensors[MER_TENSOR_O].words;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         tiles.tile[d] = tiles.trips[d] = 1;
     }
     walk_tiles(&tiles, 0);
     return tiles.best;
+}
+
+MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words)
+{
+    return traffic_bound(shape, words, false);
 }
 
 /* Largest divisor of the product of the dims in `mask` that is at most `limit`. */
@@ -189,6 +224,54 @@ static double most_units(const MerLayerShape *shape, const MerPlatform *platform
     return best;
 }
 
+typedef struct Spread { /* search for the fewest steps of padded loops on so many units */
+    const MerLayerShape *shape;
+    double               rest[MER_DIM_COUNT + 1]; /* product of the sizes from a dim on */
+    double               best;
+} Spread;
+
+/* B1 for padded factors: least product of ceil(D_d / s_d) with the product of the s_d at most `units`. */
+static void spread_dims(Spread *spread, int position, int units, double steps)
+{
+    if (position == spread->shape->dim_count) {
+        spread->best = fmin(spread->best, steps);
+        return;
+    }
+    if (steps * fmax(1, spread->rest[position] / units) >= spread->best) {
+        return;
+    }
+    int size = spread->shape->size[spread->shape->dims[position]];
+    for (int i = mer_padded_count(size, units) - 1; i >= 0; i--) {
+        int share = mer_padded_at(size, i);
+        spread_dims(spread, position + 1, units / share, steps * mer_padded_rest(size, share));
+    }
+}
+
+static double fewest_steps(const MerLayerShape *shape, double units)
+{
+    Spread spread = {.shape = shape, .best = INFINITY};
+    if (units > 1 << 14) {
+        return fmax(1, shape->macs / units);
+    }
+    spread.rest[shape->dim_count] = 1;
+    for (int i = shape->dim_count - 1; i >= 0; i--) {
+        spread.rest[i] = spread.rest[i + 1] * shape->size[shape->dims[i]];
+    }
+    spread_dims(&spread, 0, (int)units, 1);
+    return spread.best;
+}
+
+/* Most of the outputs' parts that can be summed over the array, of `units` at once. */
+static double padded_reductions(const MerLayerShape *shape, double units)
+{
+    double reductions = 1;
+    for (int i = 0; i < shape->dim_count; i++) {
+        int d = shape->dims[i];
+        reductions *= shape->reduction >> d & 1 ? shape->size[d] : 1;
+    }
+    return fmin(units, reductions);
+}
+
 typedef struct LevelLimits { /* one memory, innermost first, as the bounds see it */
     const MerMemory *memory;
     double           instances; /* all there are */
@@ -216,13 +299,27 @@ static void slower(double cycles, const char *name, MerNestBound *bound)
     }
 }
 
+/* Words that MACs read: W, I and every partial output but the first. Sliding outputs of padded nests
+ * have no simple count: there are at most as many per MAC as their coefficients say. */
+static double least_operand_reads(const MerLayerShape *shape, const MerNestBound *bound)
+{
+    const MerTensorShape *out = &shape->tensors[MER_TENSOR_O];
+    double reads = 3 * shape->macs - out->words * bound->reductions;
+    double spread = 1;
+    for (int s = 0; s < out->slide_count; s++) {
+        const int *coefficient = out->slides[s].coefficient;
+        spread *= coefficient[0] > coefficient[1] ? coefficient[0] : coefficient[1];
+    }
+    return bound->is_padded && out->slide_count > 0 ? fmax(0, 3 - spread) * shape->macs : reads;
+}
+
 /* B1. Every level that must hold all tensors reads W and I at least once and takes O once; the
  * innermost one serves every MAC. */
 static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, int count, double lanes,
                          MerNestBound *bound)
 {
-    double in = shape->tensors[MER_TENSOR_W].words + shape->tensors[MER_TENSOR_I].words;
-    double out = shape->tensors[MER_TENSOR_O].words;
+    double in = shape->tensors[MER_TENSOR_W].touched + shape->tensors[MER_TENSOR_I].touched;
+    double out = shape->tensors[MER_TENSOR_O].touched;
     slower(shape->macs / (bound->units * lanes), "compute", bound);
     for (int l = 0; l < count; l++) {
         const MerMemory *memory = levels[l].memory;
@@ -235,7 +332,7 @@ static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, 
     bool serves_macs = levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
     if (serves_macs) {
         const MerMemory *memory = levels[0].memory;
-        double reads = 3 * shape->macs - out * bound->reductions;
+        double reads = least_operand_reads(shape, bound);
         slower(reads / (bound->units * memory->read_words_per_cycle), memory->name, bound);
         slower(shape->macs / (bound->units * memory->write_words_per_cycle), memory->name, bound);
     }
@@ -246,7 +343,6 @@ static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, 
 static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits *levels, int count,
                                    const MerNestBound *bound)
 {
-    double out = shape->tensors[MER_TENSOR_O].words;
     double read = INFINITY;
     double update = INFINITY;
     double below = 1;
@@ -259,7 +355,7 @@ static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits
             break;
         }
     }
-    double reads = 3 * shape->macs - out * bound->reductions;
+    double reads = least_operand_reads(shape, bound);
     return reads * read + shape->macs * update;
 }
 
@@ -277,8 +373,8 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
         if (!outer->keeps_all) {
             continue; /* a bypassed parent need not move anything */
         }
-        MerTrafficBound q = mer_traffic_bound(shape, inner->keeps_all ? own : capacity_below);
-        double written = shape->tensors[MER_TENSOR_O].words;
+        MerTrafficBound q = traffic_bound(shape, inner->keeps_all ? own : capacity_below, bound->is_padded);
+        double written = shape->tensors[MER_TENSOR_O].touched;
         double cheapest = fmin(outer->memory->read_pj, outer->memory->update_pj);
         bool is_uniform = outer->memory->read_pj == outer->memory->update_pj;
         energy += is_uniform ? q.total * outer->memory->read_pj
@@ -292,17 +388,28 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
     return energy;
 }
 
-void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
+static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded, MerNestBound *bound)
 {
     LevelLimits levels[64];
-    *bound = (MerNestBound){.cycles_by = "compute"};
+    *bound = (MerNestBound){.cycles_by = "compute", .is_padded = is_padded};
     int count = take_levels(platform, levels);
     int units = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         units *= platform->memories[m].fanout.x * platform->memories[m].fanout.y;
     }
-    bound->units = most_units(shape, platform);
-    bound->reductions = largest_product(shape, shape->reduction, units);
+    bound->units = is_padded ? shape->macs / fewest_steps(shape, units) : most_units(shape, platform);
+    bound->reductions =
+        is_padded ? padded_reductions(shape, units) : largest_product(shape, shape->reduction, units);
     bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
     bound->energy = bound_energy(shape, levels, count, platform->units[0].mac_pj, bound);
+}
+
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
+{
+    find_bound(shape, platform, false, bound);
+}
+
+void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
+{
+    find_bound(shape, platform, true, bound);
 }

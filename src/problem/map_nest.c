@@ -3,6 +3,8 @@
  * business. */
 #include "problem/map_nest.h"
 
+#include "problem/padded_factor.h"
+
 #include <string.h>
 
 static const char *const place_names[] = {"", ".x", ".y"};
@@ -57,10 +59,13 @@ static int divisor_at(int n, int rank)
     return n / divisor_at(n, from_top);
 }
 
-/* Divisors that a slot can take: an axis of a fan-out never more than it has. */
+/* Factors that a slot can take: an axis of a fan-out never more than it has. */
 static int choice_count(const MerNestSpace *nest, const MerNestSlot *slot, int n)
 {
     int limit = nest->fanout[slot->level][slot->place];
+    if (nest->genome == MER_GENOME_PADDED) {
+        return mer_padded_count(n, slot->place == MER_PLACE_TEMPORAL ? n : limit);
+    }
     if (slot->place == MER_PLACE_TEMPORAL || limit >= n) {
         return divisor_count(n);
     }
@@ -78,6 +83,20 @@ static int divisor_rank(int n, int divisor)
         rank += n % d == 0;
     }
     return rank;
+}
+
+static int factor_at(const MerNestSpace *nest, int n, int rank)
+{
+    return nest->genome == MER_GENOME_PADDED ? mer_padded_at(n, rank) : divisor_at(n, rank);
+}
+
+/* The place of a factor among the choices, -1 if it is none of them. */
+static int factor_rank(const MerNestSpace *nest, int n, int factor)
+{
+    if (nest->genome == MER_GENOME_PADDED) {
+        return mer_padded_rank(n, factor);
+    }
+    return n % factor == 0 ? divisor_rank(n, factor) : -1;
 }
 
 static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
@@ -109,9 +128,9 @@ static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
     return count;
 }
 
-/* Slots of the divisors genome in the order they take their share: fan-outs first, the outermost
- * temporal slot takes the rest and has no knob. */
-static int divisor_slots(const MerNestSpace *nest, int order[MER_NEST_SLOTS])
+/* Slots of the genomes divisors and padded in the order they take their share: fan-outs first, the
+ * outermost temporal slot takes the rest and has no knob. */
+static int share_slots(const MerNestSpace *nest, int order[MER_NEST_SLOTS])
 {
     int count = 0;
     for (int spatial = 1; spatial >= 0; spatial--) {
@@ -126,10 +145,10 @@ static int divisor_slots(const MerNestSpace *nest, int order[MER_NEST_SLOTS])
     return count;
 }
 
-static int add_divisors(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, MerArena *arena)
+static int add_shares(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, MerArena *arena)
 {
     int order[MER_NEST_SLOTS];
-    int slots = divisor_slots(nest, order);
+    int slots = share_slots(nest, order);
     int count = 0;
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
@@ -242,7 +261,7 @@ MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlat
                MER_NEST_LEVELS * MER_TENSOR_COUNT;
     MerKnob *knobs = MER_ARRAY(arena, MerKnob, room);
     nest->factor_knobs = genome == MER_GENOME_PRIMES ? add_primes(nest, knobs, arena)
-                                                     : add_divisors(nest, platform, knobs, arena);
+                                                     : add_shares(nest, platform, knobs, arena);
     int count = add_orders(nest, platform, knobs, nest->factor_knobs, arena);
     count = add_bypasses(nest, platform, knobs, count, arena);
     make_blanks(nest);
@@ -271,21 +290,39 @@ static int *slot_factor(MerNestLevel *levels, const MerNestSlot *slot, int dim)
                                              : &level->y[dim];
 }
 
-static void decode_divisors(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
+/* What the axes of all fan-outs have left while padded shares are handed out, so that no point asks for
+ * more units than there are. */
+static void take_axes(const MerNestSpace *nest, int left[MER_NEST_SLOTS])
+{
+    for (int s = 0; s < nest->slot_count; s++) {
+        left[s] = nest->fanout[nest->slots[s].level][nest->slots[s].place];
+    }
+}
+
+static int share_count(const MerNestSpace *nest, int s, int n, int left)
+{
+    bool is_shared = nest->genome == MER_GENOME_PADDED && nest->slots[s].place != MER_PLACE_TEMPORAL;
+    return is_shared ? mer_padded_count(n, left) : choice_count(nest, &nest->slots[s], n);
+}
+
+static void decode_shares(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
 {
     int order[MER_NEST_SLOTS];
-    int slots = divisor_slots(nest, order);
+    int left[MER_NEST_SLOTS];
+    int slots = share_slots(nest, order);
     int knob = 0;
+    take_axes(nest, left);
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
         int rest = nest->shape.size[d];
-        for (int s = 0; s < slots; s++, knob++) {
-            const MerNestSlot *slot = &nest->slots[order[s]];
-            int choices = choice_count(nest, slot, nest->shape.size[d]);
-            int rank = (int)((int64_t)point[knob] * choice_count(nest, slot, rest) / choices);
-            int factor = divisor_at(rest, rank);
-            *slot_factor(plan->levels, slot, d) = factor;
-            rest /= factor;
+        for (int j = 0; j < slots; j++, knob++) {
+            int s = order[j];
+            int choices = choice_count(nest, &nest->slots[s], nest->shape.size[d]);
+            int rank = (int)((int64_t)point[knob] * share_count(nest, s, rest, left[s]) / choices);
+            int factor = factor_at(nest, rest, rank);
+            *slot_factor(plan->levels, &nest->slots[s], d) = factor;
+            rest = mer_padded_rest(rest, factor);
+            left[s] /= factor;
         }
         plan->levels[nest->level_count - 1].temporal[d] = rest;
     }
@@ -329,10 +366,10 @@ void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPla
     *plan = (MerNestPlan){.op = nest->op, .level_count = nest->level_count};
     plan->levels = MER_ARRAY(arena, MerNestLevel, nest->level_count);
     memcpy(plan->levels, nest->blank, (size_t)nest->level_count * sizeof nest->blank[0]);
-    if (nest->genome == MER_GENOME_DIVISORS) {
-        decode_divisors(nest, point, plan);
-    } else {
+    if (nest->genome == MER_GENOME_PRIMES) {
         decode_primes(nest, point, plan);
+    } else {
+        decode_shares(nest, point, plan);
     }
     for (int l = 0; l < nest->level_count; l++) {
         if (l > 0 && nest->shape.dim_count > 1) {
@@ -376,30 +413,34 @@ static bool encode_primes(const MerNestSpace *nest, const MerNestPlan *plan, Mer
     return true;
 }
 
-/* The smallest index whose share of the divisors left is `rank`. */
+/* The smallest index whose share of the factors left is `rank`. */
 static bool encode_rank(int rank, int left, int choices, MerIndex *index)
 {
     *index = (MerIndex)(((int64_t)rank * choices + left - 1) / left);
     return *index < choices && (int64_t)*index * left / choices == rank;
 }
 
-static bool encode_divisors(const MerNestSpace *nest, const MerNestPlan *plan, MerIndex *point)
+static bool encode_shares(const MerNestSpace *nest, const MerNestPlan *plan, MerIndex *point)
 {
     int order[MER_NEST_SLOTS];
-    int slots = divisor_slots(nest, order);
+    int left[MER_NEST_SLOTS];
+    int slots = share_slots(nest, order);
     int knob = 0;
+    take_axes(nest, left);
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
         int rest = nest->shape.size[d];
-        for (int s = 0; s < slots; s++, knob++) {
-            const MerNestSlot *slot = &nest->slots[order[s]];
-            int choices = choice_count(nest, slot, nest->shape.size[d]);
-            int factor = *slot_factor(plan->levels, slot, d);
-            if (rest % factor != 0 ||
-                !encode_rank(divisor_rank(rest, factor), choice_count(nest, slot, rest), choices, &point[knob])) {
+        for (int j = 0; j < slots; j++, knob++) {
+            int s = order[j];
+            int choices = choice_count(nest, &nest->slots[s], nest->shape.size[d]);
+            int factor = *slot_factor(plan->levels, &nest->slots[s], d);
+            int rank = factor_rank(nest, rest, factor);
+            int count = share_count(nest, s, rest, left[s]);
+            if (rank < 0 || rank >= count || !encode_rank(rank, count, choices, &point[knob])) {
                 return false;
             }
-            rest /= factor;
+            rest = mer_padded_rest(rest, factor);
+            left[s] /= factor;
         }
         if (plan->levels[nest->level_count - 1].temporal[d] != rest) {
             return false;
@@ -412,7 +453,7 @@ bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const Me
 {
     memset(point, 0, (size_t)space->knob_count * sizeof *point);
     bool fits = nest->genome == MER_GENOME_PRIMES ? encode_primes(nest, plan, point)
-                                                  : encode_divisors(nest, plan, point);
+                                                  : encode_shares(nest, plan, point);
     for (int l = 0; fits && l < nest->level_count; l++) {
         int rank = 0;
         for (int i = 0; i < MER_DIM_COUNT; i++) {

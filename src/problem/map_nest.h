@@ -8,8 +8,9 @@
 enum { MER_NEST_LEVELS = 8, MER_NEST_PRIMES = 31 * 8, MER_NEST_SLOTS = 3 * MER_NEST_LEVELS };
 
 typedef enum MerNestGenome {
-    MER_GENOME_PRIMES,  /* each prime factor of each dim picks a slot */
-    MER_GENOME_DIVISORS /* each slot takes a divisor of what is left of the dim */
+    MER_GENOME_PRIMES,   /* each prime factor of each dim picks a slot */
+    MER_GENOME_DIVISORS, /* each slot takes a divisor of what is left of the dim */
+    MER_GENOME_PADDED    /* each slot takes any useful share of it; the loops may run past the layer */
 } MerNestGenome;
 
 /* Where a factor can go: the temporal loops of a level, or an axis of the fan-out below it. */

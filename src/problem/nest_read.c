@@ -53,20 +53,28 @@ static bool place_factor(Target *target, int dim, int trips)
     return true;
 }
 
-MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error)
+static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char *where, MerError *error)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
+        double size = (double)plan->op->dims[d];
         double product = 1;
         for (int l = 0; l < plan->level_count; l++) {
             const MerNestLevel *level = &plan->levels[l];
             product *= (double)level->temporal[d] * level->x[d] * level->y[d];
         }
-        if (product != (double)plan->op->dims[d]) {
-            return mer_error_set(error, MER_INVALID, "%s: the factors of %c multiply to %.0f, expected %lld",
-                                 where, MER_DIM_LETTERS[d], product, (long long)plan->op->dims[d]);
+        bool is_padded = may_pad && size > 1 && product > size;
+        if (product != size && !is_padded) {
+            return mer_error_set(error, MER_INVALID, "%s: the factors of %c multiply to %.0f, expected %s%.0f%s",
+                                 where, MER_DIM_LETTERS[d], product, may_pad && size > 1 ? "at least " : "", size,
+                                 !may_pad && product > size ? " (factors=padded allows more)" : "");
         }
     }
     return MER_OK;
+}
+
+MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error)
+{
+    return check_product(plan, false, where, error);
 }
 
 static int level_of(const MerPlatform *platform, const char *name, size_t length)
@@ -102,8 +110,8 @@ static bool parse_keep(const char *text, size_t length, unsigned *keep)
     return length >= 3 && text[length - 2] == ']';
 }
 
-MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform, MerNestPlan *plan,
-                         MerArena *arena, MerError *error)
+static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                            MerNestPlan *plan, MerArena *arena, MerError *error)
 {
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
     mer_nest_keep_allowed(plan, platform);
@@ -140,7 +148,13 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
         at += length;
         at += strspn(at, " |\t\n");
     }
-    return mer_nest_check_product(plan, "nest", error);
+    return check_product(plan, may_pad, "nest", error);
+}
+
+MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform, MerNestPlan *plan,
+                         MerArena *arena, MerError *error)
+{
+    return parse_line(line, op, platform, false, plan, arena, error);
 }
 
 static MerStatus read_factors(const MerYaml *list, Target target, MerError *error)
@@ -215,15 +229,15 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     return status == MER_OK ? mer_yaml_finish(node, error) : status;
 }
 
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform, MerNestPlan *plan,
-                        MerArena *arena, MerError *error)
+MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error)
 {
     MerYaml *line = mer_yaml_get((MerYaml *)body, "nest");
     MerYaml *levels = mer_yaml_get((MerYaml *)body, "levels");
     if (line) {
         const char *text;
         MerStatus status = mer_yaml_text(line, &text, error);
-        return status == MER_OK ? mer_nest_parse(text, op, platform, plan, arena, error) : status;
+        return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error) : status;
     }
     if (!levels) {
         return mer_yaml_expected(body, error, "a key \"levels\" or \"nest\"");
@@ -240,7 +254,7 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
     }
     char where[300];
     snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column, levels->path);
-    return mer_nest_check_product(plan, where, error);
+    return check_product(plan, may_pad, where, error);
 }
 
 static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError *error)
