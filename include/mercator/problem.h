@@ -31,6 +31,7 @@ struct MerProblem {
     const MerPlatform     *platform;
     const MerTask         *task;
     const MerEvaluator    *inner;    /* NULL if none */
+    const struct MerLayerPricer *pricer; /* prices one layer on one core (problem/layer_pricer.h); NULL: nobody */
     MerPlanKind            plan;     /* the kind the evaluator prices */
     MerSpace               space;
 };
@@ -64,6 +65,8 @@ struct MerProblemClass {
     MerStatus (*read_plan)(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena, MerError *error);
     /* The plan for people (loop nest, queues, ...), newline-terminated text in `arena`. */
     const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
+    /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
+    const char *(*constraints)(const MerProblem *problem, MerArena *arena);
     void (*close)(MerProblem *problem);
 };
 

@@ -76,6 +76,44 @@ void mer_show_refusals(const MerTaskResult *result, FILE *file)
     }
 }
 
+static void print_indented(const char *text, FILE *file)
+{
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        fprintf(file, "  %.*s\n", length, text);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+/* Each text once, with the first task it is of. */
+static void show_constraints(const MerRunResult *result, FILE *file)
+{
+    for (int t = 0; t < result->task_count; t++) {
+        const char *text = result->tasks[t].constraints;
+        int same = 0;
+        bool is_first = text != NULL;
+        for (int other = 0; text && other < result->task_count; other++) {
+            const char *its = result->tasks[other].constraints;
+            bool is_same = its && strcmp(its, text) == 0;
+            is_first = is_first && !(is_same && other < t);
+            same += is_same;
+        }
+        if (!is_first) {
+            continue;
+        }
+        fprintf(file, "\nconstraints as understood");
+        if (same < result->task_count) {
+            fprintf(file, ", %s", result->tasks[t].task.name);
+        }
+        if (same < result->task_count && same > 1) {
+            fprintf(file, " and %d more", same - 1);
+        }
+        fprintf(file, ":\n");
+        print_indented(text, file);
+    }
+}
+
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
 {
     const MerTaskResult *total = &result->total;
@@ -87,6 +125,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
             (unsigned long long)spec->seed,
             spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
     show_table(result, arena, file);
+    show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
         fprintf(file, "\n%s", result->tasks[0].text);
     }

@@ -3,6 +3,7 @@
 #include "cost/loopnest_batch.h"
 
 #include "base/json.h"
+#include "problem/map.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -32,6 +33,8 @@ static MerStatus open_loopnest(void *state, const MerProblem *problem, const voi
     model->halo = (MerHalo)chosen->halo;
     model->exclusive_axes = chosen->axes == 1;
     model->ramp = chosen->ramp;
+    const MerNestSpace *space = problem->state ? mer_map_nest_space(problem) : NULL;
+    model->constraints = space && space->is_constrained ? &space->constraints : NULL;
     return status;
 }
 
@@ -71,6 +74,16 @@ static void fill_metrics(const MerNestModel *model, double words, double cycles,
     }
 }
 
+static bool obeys(const MerNestModel *model, const MerNestPlan *plan, MerCost *cost)
+{
+    char reason[100];
+    bool is_allowed = mer_nest_allows(model->constraints, plan, &model->shape, reason, sizeof reason);
+    if (!is_allowed) {
+        mer_cost_refuse(cost, "constraint: %s", reason);
+    }
+    return is_allowed;
+}
+
 static void evaluate(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
     (void)call;
@@ -81,6 +94,9 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     double cycles;
     double energy;
     mer_cost_clear(cost);
+    if (model->constraints && !obeys(model, nest, cost)) {
+        return;
+    }
     mer_nest_unfold_tiles(model, nest, &loops);
     if (!mer_nest_fits(model, nest, &loops, cost)) {
         return;
@@ -101,7 +117,10 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
 static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls, MerCost *costs)
 {
     const MerNestModel *model = state;
-    for (int first = 0; first < count; first += MER_NEST_LANES) {
+    for (int i = 0; model->constraints && i < count; i++) {
+        evaluate(state, &plans[i], &calls[i], &costs[i]);
+    }
+    for (int first = 0; !model->constraints && first < count; first += MER_NEST_LANES) {
         const MerNestPlan *nests[MER_NEST_LANES];
         MerNestFigures figures;
         int used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;

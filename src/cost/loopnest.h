@@ -4,7 +4,7 @@
 #define MERCATOR_COST_LOOPNEST_H
 
 #include "mercator/evaluator.h"
-#include "problem/layer_shape.h"
+#include "problem/map_nest.h"
 
 enum { MER_NEST_MAX_LEVELS = 8, MER_NEST_MAX_LOOPS = MER_NEST_MAX_LEVELS * MER_DIM_COUNT };
 
@@ -30,6 +30,7 @@ typedef struct MerNestModel {
     double        exact_macs; /* with fewer MACs than this every count is a whole number below 2^53 */
     MerHalo       halo;
     bool          exclusive_axes, ramp;
+    const MerNestConstraints *constraints; /* what the user fixed; NULL: nothing */
 } MerNestModel;
 
 /* A plan unfolded. Arrays over levels have the MAC as one more, innermost entry where noted. */

@@ -4,6 +4,7 @@
 
 #include "problem/directive_format.h"
 #include "problem/map_bound.h"
+#include "problem/map_constraints.h"
 #include "problem/map_directives.h"
 #include "problem/nest_format.h"
 
@@ -18,6 +19,8 @@ typedef struct Options {
     int         genome, factors;
     int64_t     min_levels, max_levels;
     bool        par_rs;
+    int         dataflow;
+    const char *constraints;
     const char *select;
 } Options;
 
@@ -31,6 +34,10 @@ static const MerOption options[] = {
     {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
     {"par_rs", MER_OPTION_BOOL, offsetof(Options, par_rs), "false", 0, 0, NULL,
      "genome gamma: R and S may be spread over units too"},
+    {"dataflow", MER_OPTION_CHOICE, offsetof(Options, dataflow), "none", 0, 0, MER_DATAFLOW_CHOICES,
+     "loop nests: what stays in the units of the array: weights, outputs, or rows as in Eyeriss"},
+    {"constraints", MER_OPTION_TEXT, offsetof(Options, constraints), "", 0, 0, NULL,
+     "loop nests: file with Timeloop constraints (factors, orders, keep, bypass)"},
     {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
      "layers to map, counted from 1: 1,3-5; or a layer's name"},
     {0}};
@@ -101,6 +108,40 @@ static bool is_padded(const MerProblem *problem)
     return chosen->factors == 1;
 }
 
+static MerStatus make_constraints(const MerProblem *problem, const MerOp *op, MerNestConstraints *constraints,
+                                  MerArena *arena, MerError *error)
+{
+    const Options *chosen = problem->options;
+    MerLayerShape shape;
+    if (chosen->dataflow == MER_DATAFLOW_NONE && !chosen->constraints) {
+        return MER_OK;
+    }
+    MerStatus status = mer_layer_shape_make(op, &shape, error);
+    return status == MER_OK ? mer_nest_constraints_make(constraints, op, &shape, problem->platform,
+                                                        (MerDataflow)chosen->dataflow, chosen->constraints,
+                                                        is_padded(problem), arena, error)
+                            : status;
+}
+
+/* The platform with what the constraints keep and bypass: bounds depend on it. */
+static const MerPlatform *constrained_platform(const MerPlatform *platform, const MerNestSpace *nest, MerArena *arena)
+{
+    if (!nest->is_constrained) {
+        return platform;
+    }
+    MerPlatform *copy = MER_NEW(arena, MerPlatform);
+    MerMemory *memories = MER_ARRAY(arena, MerMemory, platform->memory_count);
+    *copy = *platform;
+    copy->memories = memories;
+    for (int m = 0; m < platform->memory_count; m++) {
+        int l = platform->memory_count - 1 - m;
+        memories[m] = platform->memories[m];
+        memories[m].keep = nest->keep[l];
+        memories[m].bypass = m == 0 ? 0 : ~(nest->keep[l] | nest->is_free[l]) & ((1u << MER_TENSOR_COUNT) - 1);
+    }
+    return copy;
+}
+
 static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
 {
     const Options *chosen = problem->options;
@@ -114,13 +155,18 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     MerNestGenome genome = is_padded(problem)            ? MER_GENOME_PADDED
                            : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
                                                          : MER_GENOME_PRIMES;
-    MerStatus status =
-        mer_nest_space_open(&state->nest, op, problem->platform, genome, &problem->space, arena, error);
+    MerNestConstraints constraints = {0};
+    MerStatus status = make_constraints(problem, op, &constraints, arena, error);
     if (status == MER_OK) {
+        status = mer_nest_space_open_with(&state->nest, op, problem->platform, genome, &constraints, &problem->space,
+                                          arena, error);
+    }
+    if (status == MER_OK) {
+        const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);
         if (is_padded(problem)) {
-            mer_nest_bound_padded(&state->nest.shape, problem->platform, &state->bound);
+            mer_nest_bound_padded(&state->nest.shape, platform, &state->bound);
         } else {
-            mer_nest_bound(&state->nest.shape, problem->platform, &state->bound);
+            mer_nest_bound(&state->nest.shape, platform, &state->bound);
         }
     }
     return status;
@@ -132,6 +178,9 @@ static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena 
     State *state = problem->state;
     if (chosen->genome == PRIMES || chosen->genome == DIVISORS) {
         return wrong_genome(problem, error);
+    }
+    if (chosen->dataflow != MER_DATAFLOW_NONE || chosen->constraints) {
+        return mer_error_set(error, MER_UNSUPPORTED, "dataflow and constraints speak of loop nests, evaluator loopnest");
     }
     MerDirectiveOptions directive_options = {
         .genome = chosen->genome == TEN ? MER_GENOME_TEN : MER_GENOME_GAMMA,
@@ -230,6 +279,15 @@ static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPl
                : mer_directives_read(body, op, &plan->as.directives, arena, error);
 }
 
+static const char *describe(const MerProblem *problem, MerArena *arena)
+{
+    const State *state = problem->state;
+    const MerNestSpace *nest = problem->plan == MER_PLAN_NEST ? &state->nest : NULL;
+    return nest && nest->is_constrained
+               ? mer_nest_constraints_text(nest, arena)
+               : NULL;
+}
+
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     return plan->kind == MER_PLAN_NEST ? mer_nest_print(&plan->as.nest, problem->platform, arena)
@@ -241,6 +299,7 @@ const MerProblemClass mer_problem_map = {
     .summary = "tile sizes, loop order and parallelism of each layer on one accelerator",
     .evaluator = "loopnest",
     .optimizer = "annealing",
+    .optimizer_of = {[MER_PLAN_NEST] = "exact_nest", [MER_PLAN_DIRECTIVES] = "gamma"},
     .objective = "edp",
     .platform = "s256",
     .exact = "exact_nest",
@@ -259,4 +318,5 @@ const MerProblemClass mer_problem_map = {
     .write_plan = write_plan,
     .read_plan = read_plan,
     .print_plan = print_plan,
+    .constraints = describe,
 };

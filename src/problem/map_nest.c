@@ -3,6 +3,7 @@
  * business. */
 #include "problem/map_nest.h"
 
+#include "problem/map_constraints.h"
 #include "problem/padded_factor.h"
 
 #include <string.h>
@@ -59,14 +60,17 @@ static int divisor_at(int n, int rank)
     return n / divisor_at(n, from_top);
 }
 
-/* Factors that a slot can take: an axis of a fan-out never more than it has. */
-static int choice_count(const MerNestSpace *nest, const MerNestSlot *slot, int n)
+/* Factors that a slot can take: an axis of a fan-out never more than it has, and no slot more than a
+ * constraint says. */
+static int choice_count(const MerNestSpace *nest, const MerNestSlot *slot, int dim, int n)
 {
-    int limit = nest->fanout[slot->level][slot->place];
+    int most = nest->constraints.most[slot->level][slot->place][dim];
+    int limit = slot->place == MER_PLACE_TEMPORAL ? n : nest->fanout[slot->level][slot->place];
+    limit = most > 0 && most < limit ? most : limit;
     if (nest->genome == MER_GENOME_PADDED) {
-        return mer_padded_count(n, slot->place == MER_PLACE_TEMPORAL ? n : limit);
+        return mer_padded_count(n, limit);
     }
-    if (slot->place == MER_PLACE_TEMPORAL || limit >= n) {
+    if (limit >= n) {
         return divisor_count(n);
     }
     int count = 0;
@@ -99,14 +103,58 @@ static int factor_rank(const MerNestSpace *nest, int n, int factor)
     return n % factor == 0 ? divisor_rank(n, factor) : -1;
 }
 
+/* What fixed factors leave of a dim. */
+static int free_size(const MerNestSpace *nest, int dim)
+{
+    int rest = nest->shape.size[dim];
+    for (int s = 0; s < nest->slot_count; s++) {
+        int exact = nest->constraints.exact[nest->slots[s].level][nest->slots[s].place][dim];
+        rest = mer_padded_rest(rest, exact > 0 ? exact : 1);
+    }
+    return rest;
+}
+
+static void find_allowed(MerNestSpace *nest)
+{
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        for (int s = 0; s < nest->slot_count; s++) {
+            const MerNestSlot *slot = &nest->slots[s];
+            if (nest->constraints.exact[slot->level][slot->place][d] == 0 &&
+                nest->constraints.most[slot->level][slot->place][d] != 1) {
+                nest->allowed[d][nest->allowed_count[d]++] = s;
+            }
+        }
+    }
+}
+
+/* The slot that takes what is left of a dim: the outermost temporal one that is free, without a limit
+ * if there is one; -1 if all of the dim is fixed. */
+static int rest_slot(const MerNestSpace *nest, int dim)
+{
+    int best = -1;
+    int best_grade = -1;
+    for (int i = 0; i < nest->allowed_count[dim]; i++) {
+        int s = nest->allowed[dim][i];
+        const MerNestSlot *slot = &nest->slots[s];
+        bool is_limited = nest->constraints.most[slot->level][slot->place][dim] > 0;
+        int grade = slot->level + (slot->place == MER_PLACE_TEMPORAL ? MER_NEST_LEVELS : 0) +
+                    (is_limited ? 0 : 2 * MER_NEST_LEVELS);
+        if (grade > best_grade) {
+            best = s;
+            best_grade = grade;
+        }
+    }
+    return best;
+}
+
 static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
 {
     int count = 0;
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int rest = nest->shape.size[d];
+        int rest = free_size(nest, d);
         int position = 0;
-        for (int p = 2; rest > 1; p++) {
+        for (int p = 2; rest > 1 && nest->allowed_count[d] > 1; p++) {
             if ((int64_t)p * p > rest) {
                 p = rest;
             }
@@ -120,7 +168,7 @@ static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
                     .level = -1,
                     .dim = d,
                     .op = -1,
-                    .choices = nest->slot_count,
+                    .choices = nest->allowed_count[d],
                 };
             }
         }
@@ -128,16 +176,17 @@ static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
     return count;
 }
 
-/* Slots of the genomes divisors and padded in the order they take their share: fan-outs first, the
- * outermost temporal slot takes the rest and has no knob. */
-static int share_slots(const MerNestSpace *nest, int order[MER_NEST_SLOTS])
+/* Slots of the genomes divisors and padded in the order they take their share of a dim: fan-outs
+ * first; the one that takes the rest has no knob, nor have fixed ones. */
+static int share_slots(const MerNestSpace *nest, int dim, int order[MER_NEST_SLOTS])
 {
     int count = 0;
+    int rest = rest_slot(nest, dim);
     for (int spatial = 1; spatial >= 0; spatial--) {
-        for (int s = 0; s < nest->slot_count; s++) {
+        for (int i = 0; i < nest->allowed_count[dim]; i++) {
+            int s = nest->allowed[dim][i];
             bool is_spatial = nest->slots[s].place != MER_PLACE_TEMPORAL;
-            bool takes_rest = !is_spatial && nest->slots[s].level == nest->level_count - 1;
-            if (is_spatial == (spatial == 1) && !takes_rest) {
+            if (is_spatial == (spatial == 1) && s != rest) {
                 order[count++] = s;
             }
         }
@@ -148,10 +197,10 @@ static int share_slots(const MerNestSpace *nest, int order[MER_NEST_SLOTS])
 static int add_shares(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, MerArena *arena)
 {
     int order[MER_NEST_SLOTS];
-    int slots = share_slots(nest, order);
     int count = 0;
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
+        int slots = share_slots(nest, d, order);
         for (int s = 0; s < slots; s++) {
             const MerNestSlot *slot = &nest->slots[order[s]];
             knobs[count++] = (MerKnob){
@@ -163,19 +212,41 @@ static int add_shares(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
                 .level = slot->level,
                 .dim = d,
                 .op = -1,
-                .choices = choice_count(nest, slot, nest->shape.size[d]),
+                .choices = choice_count(nest, slot, d, free_size(nest, d)),
             };
         }
     }
     return count;
 }
 
+/* Which loops of each level are sorted by knobs, and which have a place that is fixed. */
+static void find_sorted(MerNestSpace *nest)
+{
+    const MerNestConstraints *constraints = &nest->constraints;
+    for (int l = 0; l < nest->level_count; l++) {
+        unsigned is_fixed = 0;
+        for (int i = 0; i < constraints->inner_count[l]; i++) {
+            int d = constraints->inner[l][i];
+            if (nest->shape.size[d] > 1) {
+                is_fixed |= 1u << d;
+                nest->fixed[l][nest->fixed_count[l]++] = d;
+            }
+        }
+        for (int i = 0; l > 0 && i < nest->shape.dim_count; i++) {
+            if (!(is_fixed >> nest->shape.dims[i] & 1)) {
+                nest->sorted[l][nest->sorted_count[l]++] = nest->shape.dims[i];
+            }
+        }
+        nest->sorted_count[l] = nest->sorted_count[l] > 1 ? nest->sorted_count[l] : 0;
+    }
+}
+
 static int add_orders(MerNestSpace *nest, const MerPlatform *platform, MerKnob *knobs, int count, MerArena *arena)
 {
     memset(nest->order_knob, -1, sizeof nest->order_knob);
     for (int l = 1; l < nest->level_count; l++) {
-        for (int i = 0; i < nest->shape.dim_count && nest->shape.dim_count > 1; i++) {
-            int d = nest->shape.dims[i];
+        for (int i = 0; i < nest->sorted_count[l]; i++) {
+            int d = nest->sorted[l][i];
             nest->order_knob[l][d] = count;
             knobs[count++] = (MerKnob){
                 .name = mer_arena_format(arena, "order.%c.%s", MER_DIM_LETTERS[d], level_name(nest, platform, l)),
@@ -184,7 +255,7 @@ static int add_orders(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
                 .level = l,
                 .dim = d,
                 .op = -1,
-                .choices = nest->shape.dim_count,
+                .choices = nest->sorted_count[l],
             };
         }
     }
@@ -221,8 +292,38 @@ static void set_keeps(MerNestSpace *nest, const MerPlatform *platform)
     for (int l = 0; l < nest->level_count; l++) {
         const MerMemory *memory = &platform->memories[nest->level_count - 1 - l];
         bool is_outermost = l == nest->level_count - 1;
-        nest->keep[l] = is_outermost ? all : memory->keep;
-        nest->is_free[l] = is_outermost ? 0 : all & ~(memory->keep | memory->bypass);
+        unsigned fixed = nest->constraints.keep[l] | nest->constraints.bypass[l];
+        nest->keep[l] = is_outermost ? all : (memory->keep & ~fixed) | nest->constraints.keep[l];
+        nest->is_free[l] = is_outermost ? 0 : all & ~(memory->keep | memory->bypass | fixed);
+    }
+}
+
+static int *slot_factor(MerNestLevel *levels, const MerNestSlot *slot, int dim)
+{
+    MerNestLevel *level = &levels[slot->level];
+    return slot->place == MER_PLACE_TEMPORAL ? &level->temporal[dim]
+           : slot->place == MER_PLACE_X      ? &level->x[dim]
+                                             : &level->y[dim];
+}
+
+/* Loops without a choice outside, then those that knobs sort, then those that stand innermost. */
+static void make_blank_order(const MerNestSpace *nest, int l, int *order)
+{
+    int count = 0;
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        bool is_fixed = false;
+        for (int i = 0; i < nest->fixed_count[l]; i++) {
+            is_fixed = is_fixed || nest->fixed[l][i] == d;
+        }
+        if (!is_fixed && nest->order_knob[l][d] < 0) {
+            order[count++] = d;
+        }
+    }
+    for (int i = 0; i < nest->sorted_count[l]; i++) {
+        order[count++] = nest->sorted[l][i];
+    }
+    for (int i = nest->fixed_count[l] - 1; i >= 0; i--) {
+        order[count++] = nest->fixed[l][i];
     }
 }
 
@@ -230,21 +331,39 @@ static void make_blanks(MerNestSpace *nest)
 {
     for (int l = 0; l < nest->level_count; l++) {
         MerNestLevel *level = &nest->blank[l];
-        int outside = 0;
-        int inside = MER_DIM_COUNT - nest->shape.dim_count;
         for (int d = 0; d < MER_DIM_COUNT; d++) {
-            bool is_sorted = nest->order_knob[l][d] >= 0;
             level->temporal[d] = level->x[d] = level->y[d] = 1;
-            level->order[is_sorted ? inside++ : outside++] = d;
         }
+        make_blank_order(nest, l, level->order);
         level->keep = nest->keep[l];
+    }
+    for (int i = 0; nest->is_constrained && i < nest->shape.dim_count; i++) {
+        int d = nest->shape.dims[i];
+        for (int s = 0; s < nest->slot_count; s++) {
+            int exact = nest->constraints.exact[nest->slots[s].level][nest->slots[s].place][d];
+            *slot_factor(nest->blank, &nest->slots[s], d) = exact > 0 ? exact : 1;
+        }
+        if (nest->genome == MER_GENOME_PRIMES && nest->allowed_count[d] == 1) {
+            *slot_factor(nest->blank, &nest->slots[nest->allowed[d][0]], d) = free_size(nest, d);
+        }
     }
 }
 
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                               MerNestGenome genome, MerSpace *space, MerArena *arena, MerError *error)
 {
+    return mer_nest_space_open_with(nest, op, platform, genome, NULL, space, arena, error);
+}
+
+MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
+                                   MerNestGenome genome, const MerNestConstraints *constraints, MerSpace *space,
+                                   MerArena *arena, MerError *error)
+{
     *nest = (MerNestSpace){.op = op, .genome = genome, .level_count = platform->memory_count};
+    if (constraints) {
+        nest->constraints = *constraints;
+        nest->is_constrained = mer_nest_is_constrained(constraints);
+    }
     if (platform->kind != MER_PLATFORM_PE_ARRAY || platform->memory_count > MER_NEST_LEVELS) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "platform %s: loop nests need a pe-array with at most %d memories, found %s with %d",
@@ -256,6 +375,8 @@ MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlat
         return status;
     }
     add_slots(nest, platform);
+    find_allowed(nest);
+    find_sorted(nest);
     set_keeps(nest, platform);
     int room = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
                MER_NEST_LEVELS * MER_TENSOR_COUNT;
@@ -282,49 +403,52 @@ void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, Mer
     }
 }
 
-static int *slot_factor(MerNestLevel *levels, const MerNestSlot *slot, int dim)
-{
-    MerNestLevel *level = &levels[slot->level];
-    return slot->place == MER_PLACE_TEMPORAL ? &level->temporal[dim]
-           : slot->place == MER_PLACE_X      ? &level->x[dim]
-                                             : &level->y[dim];
-}
-
 /* What the axes of all fan-outs have left while padded shares are handed out, so that no point asks for
  * more units than there are. */
 static void take_axes(const MerNestSpace *nest, int left[MER_NEST_SLOTS])
 {
     for (int s = 0; s < nest->slot_count; s++) {
-        left[s] = nest->fanout[nest->slots[s].level][nest->slots[s].place];
+        const MerNestSlot *slot = &nest->slots[s];
+        left[s] = nest->fanout[slot->level][slot->place];
+        for (int i = 0; i < nest->shape.dim_count && left[s] > 1; i++) {
+            int fixed = nest->constraints.exact[slot->level][slot->place][nest->shape.dims[i]];
+            left[s] = fixed > left[s] ? 1 : left[s] / (fixed > 0 ? fixed : 1);
+        }
     }
 }
 
-static int share_count(const MerNestSpace *nest, int s, int n, int left)
+static int share_count(const MerNestSpace *nest, int s, int dim, int n, int left)
 {
+    int count = choice_count(nest, &nest->slots[s], dim, n);
     bool is_shared = nest->genome == MER_GENOME_PADDED && nest->slots[s].place != MER_PLACE_TEMPORAL;
-    return is_shared ? mer_padded_count(n, left) : choice_count(nest, &nest->slots[s], n);
+    int within = is_shared ? mer_padded_count(n, left) : count;
+    return within < count ? within : count;
 }
 
 static void decode_shares(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
 {
     int order[MER_NEST_SLOTS];
     int left[MER_NEST_SLOTS];
-    int slots = share_slots(nest, order);
     int knob = 0;
     take_axes(nest, left);
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int rest = nest->shape.size[d];
+        int whole = free_size(nest, d);
+        int rest = whole;
+        int slots = share_slots(nest, d, order);
+        int last = rest_slot(nest, d);
         for (int j = 0; j < slots; j++, knob++) {
             int s = order[j];
-            int choices = choice_count(nest, &nest->slots[s], nest->shape.size[d]);
-            int rank = (int)((int64_t)point[knob] * share_count(nest, s, rest, left[s]) / choices);
+            int choices = choice_count(nest, &nest->slots[s], d, whole);
+            int rank = (int)((int64_t)point[knob] * share_count(nest, s, d, rest, left[s]) / choices);
             int factor = factor_at(nest, rest, rank);
             *slot_factor(plan->levels, &nest->slots[s], d) = factor;
             rest = mer_padded_rest(rest, factor);
             left[s] /= factor;
         }
-        plan->levels[nest->level_count - 1].temporal[d] = rest;
+        if (last >= 0) {
+            *slot_factor(plan->levels, &nest->slots[last], d) = rest;
+        }
     }
 }
 
@@ -332,13 +456,13 @@ static void decode_shares(const MerNestSpace *nest, const MerIndex *point, MerNe
  * after as many others as belong before it: counting them needs no guess at what the ranks are. */
 static void decode_order(const MerNestSpace *nest, const MerIndex *point, int level, int *order)
 {
-    int count = nest->shape.dim_count;
-    const int *dims = nest->shape.dims;
+    int count = nest->sorted_count[level];
+    const int *dims = nest->sorted[level];
     MerIndex rank[MER_DIM_COUNT];
     int place[MER_DIM_COUNT];
     for (int i = 0; i < count; i++) {
         rank[i] = point[nest->order_knob[level][dims[i]]];
-        place[i] = MER_DIM_COUNT - count;
+        place[i] = MER_DIM_COUNT - count - nest->fixed_count[level];
         for (int j = 0; j < i; j++) {
             int is_before = rank[j] <= rank[i];
             place[i] += is_before;
@@ -361,18 +485,45 @@ static void decode_primes(const MerNestSpace *nest, const MerIndex *point, MerNe
     }
 }
 
+/* Has a slot room for `product` of a dim? */
+static bool has_room(const MerNestSpace *nest, const MerNestSlot *slot, int dim, int64_t product)
+{
+    int most = nest->constraints.most[slot->level][slot->place][dim];
+    return most == 0 || product <= most;
+}
+
+/* A prime that would pass a limit goes to the outermost slot that still takes it. */
+static void decode_constrained(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
+{
+    for (int k = 0; k < nest->factor_knobs; k++) {
+        int d = nest->dim[k];
+        int64_t prime = nest->prime[k];
+        int chosen = nest->allowed[d][point[k]];
+        for (int i = nest->allowed_count[d]; i >= 0; i--) {
+            int s = i == nest->allowed_count[d] ? chosen : nest->allowed[d][i];
+            if (has_room(nest, &nest->slots[s], d, *slot_factor(plan->levels, &nest->slots[s], d) * prime)) {
+                chosen = s;
+                break;
+            }
+        }
+        *slot_factor(plan->levels, &nest->slots[chosen], d) *= (int)prime;
+    }
+}
+
 void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena)
 {
     *plan = (MerNestPlan){.op = nest->op, .level_count = nest->level_count};
     plan->levels = MER_ARRAY(arena, MerNestLevel, nest->level_count);
     memcpy(plan->levels, nest->blank, (size_t)nest->level_count * sizeof nest->blank[0]);
-    if (nest->genome == MER_GENOME_PRIMES) {
+    if (nest->genome == MER_GENOME_PRIMES && nest->is_constrained) {
+        decode_constrained(nest, point, plan);
+    } else if (nest->genome == MER_GENOME_PRIMES) {
         decode_primes(nest, point, plan);
     } else {
         decode_shares(nest, point, plan);
     }
     for (int l = 0; l < nest->level_count; l++) {
-        if (l > 0 && nest->shape.dim_count > 1) {
+        if (nest->sorted_count[l] > 0) {
             decode_order(nest, point, l, plan->levels[l].order);
         }
         for (int t = 0; nest->is_free[l] && t < MER_TENSOR_COUNT; t++) {
@@ -389,19 +540,22 @@ static bool encode_primes(const MerNestSpace *nest, const MerNestPlan *plan, Mer
     int rest[MER_NEST_SLOTS][MER_DIM_COUNT];
     for (int s = 0; s < nest->slot_count; s++) {
         for (int d = 0; d < MER_DIM_COUNT; d++) {
-            rest[s][d] = *slot_factor(plan->levels, &nest->slots[s], d);
+            int fixed = *slot_factor((MerNestLevel *)nest->blank, &nest->slots[s], d);
+            int factor = *slot_factor(plan->levels, &nest->slots[s], d);
+            rest[s][d] = factor % fixed == 0 ? factor / fixed : 0;
         }
     }
     for (int k = 0; k < nest->factor_knobs; k++) {
-        int s = 0;
-        while (s < nest->slot_count && rest[s][nest->dim[k]] % nest->prime[k] != 0) {
-            s++;
+        int d = nest->dim[k];
+        int i = 0;
+        while (i < nest->allowed_count[d] && rest[nest->allowed[d][i]][d] % nest->prime[k] != 0) {
+            i++;
         }
-        if (s == nest->slot_count) {
+        if (i == nest->allowed_count[d]) {
             return false;
         }
-        rest[s][nest->dim[k]] /= nest->prime[k];
-        point[k] = s;
+        rest[nest->allowed[d][i]][d] /= nest->prime[k];
+        point[k] = i;
     }
     for (int s = 0; s < nest->slot_count; s++) {
         for (int d = 0; d < MER_DIM_COUNT; d++) {
@@ -424,25 +578,27 @@ static bool encode_shares(const MerNestSpace *nest, const MerNestPlan *plan, Mer
 {
     int order[MER_NEST_SLOTS];
     int left[MER_NEST_SLOTS];
-    int slots = share_slots(nest, order);
     int knob = 0;
     take_axes(nest, left);
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int rest = nest->shape.size[d];
+        int whole = free_size(nest, d);
+        int rest = whole;
+        int slots = share_slots(nest, d, order);
+        int last = rest_slot(nest, d);
         for (int j = 0; j < slots; j++, knob++) {
             int s = order[j];
-            int choices = choice_count(nest, &nest->slots[s], nest->shape.size[d]);
+            int choices = choice_count(nest, &nest->slots[s], d, whole);
             int factor = *slot_factor(plan->levels, &nest->slots[s], d);
             int rank = factor_rank(nest, rest, factor);
-            int count = share_count(nest, s, rest, left[s]);
+            int count = share_count(nest, s, d, rest, left[s]);
             if (rank < 0 || rank >= count || !encode_rank(rank, count, choices, &point[knob])) {
                 return false;
             }
             rest = mer_padded_rest(rest, factor);
             left[s] /= factor;
         }
-        if (plan->levels[nest->level_count - 1].temporal[d] != rest) {
+        if (last >= 0 && *slot_factor(plan->levels, &nest->slots[last], d) != rest) {
             return false;
         }
     }
@@ -451,7 +607,11 @@ static bool encode_shares(const MerNestSpace *nest, const MerNestPlan *plan, Mer
 
 bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space, MerIndex *point)
 {
+    char reason[120];
     memset(point, 0, (size_t)space->knob_count * sizeof *point);
+    if (nest->is_constrained && !mer_nest_allows(&nest->constraints, plan, &nest->shape, reason, sizeof reason)) {
+        return false;
+    }
     bool fits = nest->genome == MER_GENOME_PRIMES ? encode_primes(nest, plan, point)
                                                   : encode_shares(nest, plan, point);
     for (int l = 0; fits && l < nest->level_count; l++) {

@@ -26,6 +26,10 @@ typedef struct MerNestConstraints {
     int most[MER_NEST_LEVELS][3][MER_DIM_COUNT];  /* at most this factor; 0: no limit */
     int inner_count[MER_NEST_LEVELS];             /* loops whose place is fixed, ... */
     int inner[MER_NEST_LEVELS][MER_DIM_COUNT];    /* ... innermost first */
+    unsigned keep[MER_NEST_LEVELS], bypass[MER_NEST_LEVELS]; /* bit per tensor; over what the platform says */
+    /* for messages */
+    const char *layer, *level_names[MER_NEST_LEVELS];
+    const char *ignored; /* constraints that have no meaning here, NULL if none */
 } MerNestConstraints;
 
 typedef struct MerNestSpace {
@@ -42,11 +46,21 @@ typedef struct MerNestSpace {
     int           order_knob[MER_NEST_LEVELS][MER_DIM_COUNT];   /* -1: no knob */
     int           bypass_knob[MER_NEST_LEVELS][MER_TENSOR_COUNT];
     MerNestConstraints constraints;
-    MerNestLevel  blank[MER_NEST_LEVELS]; /* what decode starts from: trip counts 1, dims of size 1 outside */
+    bool          is_constrained;
+    /* per dim: the slots it may take (all of them without constraints) */
+    int           allowed_count[MER_DIM_COUNT], allowed[MER_DIM_COUNT][MER_NEST_SLOTS];
+    /* per level: dims whose order is chosen, and loops that stand inside them, innermost first */
+    int           sorted_count[MER_NEST_LEVELS], sorted[MER_NEST_LEVELS][MER_DIM_COUNT];
+    int           fixed_count[MER_NEST_LEVELS], fixed[MER_NEST_LEVELS][MER_DIM_COUNT];
+    MerNestLevel  blank[MER_NEST_LEVELS]; /* what decode starts from: fixed trip counts or 1, dims of size 1 outside */
 } MerNestSpace;
 
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                               MerNestGenome genome, MerSpace *space, MerArena *arena, MerError *error);
+/* The same, obeying constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
+MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
+                                   MerNestGenome genome, const MerNestConstraints *constraints, MerSpace *space,
+                                   MerArena *arena, MerError *error);
 void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena);
 bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space, MerIndex *point);
 

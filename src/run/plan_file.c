@@ -197,12 +197,27 @@ static void detail_note(void *state, const char *name, const char *value)
     write_note(target, target->task->evaluator.type->name, name, value);
 }
 
+/* What the user fixed, as it was understood. */
+static void note_constraints(DetailTarget *target)
+{
+    const MerProblem *problem = &target->task->problem;
+    const char *text = problem->type->constraints ? problem->type->constraints(problem, target->run->arena) : NULL;
+    target->task->result->constraints = text;
+    if (text) {
+        MerJson json = {0};
+        mer_json_text(&json, NULL, text);
+        write_note(target, problem->type->name, "constraints", json.text);
+        mer_json_free(&json);
+    }
+}
+
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error)
 {
     DetailTarget target = {run, task, MER_OK, error};
     MerTaskResult *result = task->result;
+    note_constraints(&target);
     if (!result->point) {
-        return MER_OK;
+        return target.status;
     }
     describe_best(run, task);
     MerJson json = {0};
