@@ -143,6 +143,9 @@ static void take_proof(MerTaskSearch *s)
     }
     result->gap = result->point ? mer_objective_gap(&s->run->objective, result->value, result->bound.value) : NAN;
     result->is_proven = result->gap <= 1e-12;
+    if (result->is_proven) {
+        result->bound.kind = "optimum"; /* whatever it was, it has been reached */
+    }
 }
 
 static void show_progress(MerTaskSearch *s, bool is_end)

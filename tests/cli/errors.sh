@@ -85,7 +85,7 @@ cmp before run/run.jsonl
 
 # nothing feasible: exit code 1, the reasons counted, the nearest miss named
 sed 's/words: 256/words: 2/' "$platform" >tiny.yaml
-expect 1 "$MERCATOR" map resnet18 --select 1 --platform ./tiny.yaml --budget 300 --quiet -o none
+expect 1 "$MERCATOR" map resnet18 --select 1 --platform ./tiny.yaml --optimizer annealing --budget 300 --quiet -o none
 says err 'no feasible plan in 300 trials'
 says err 'capacity'
 says err 'words, has 2'
