@@ -1,0 +1,174 @@
+/* Named tensors that outlive a step. */
+#include "base/memory.h"
+#include "tensor/tensor.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Entry {
+    char      *name;
+    MerTensor *tensor; /* its own memory, so that pointers stay when the list grows */
+} Entry;
+
+struct MerParameters {
+    Entry *entries;
+    int    count, room;
+};
+
+MerParameters *mer_parameters_new(void)
+{
+    return mer_heap_zeroed(1, sizeof(MerParameters));
+}
+
+void mer_parameters_free(MerParameters *parameters)
+{
+    if (parameters == NULL) {
+        return;
+    }
+    for (int i = 0; i < parameters->count; i++) {
+        free(parameters->entries[i].tensor->data);
+        free(parameters->entries[i].tensor->grad);
+        free(parameters->entries[i].tensor);
+        free(parameters->entries[i].name);
+    }
+    free(parameters->entries);
+    free(parameters);
+}
+
+static float *new_numbers(int64_t count)
+{
+    size_t bytes = ((size_t)count * sizeof(float) + 63) / 64 * 64;
+    float *numbers = aligned_alloc(64, bytes > 0 ? bytes : 64);
+    if (numbers == NULL) {
+        mer_out_of_memory(bytes);
+    }
+    memset(numbers, 0, bytes);
+    return numbers;
+}
+
+static char *copy_name(const char *name)
+{
+    size_t length = strlen(name);
+    assert(length > 0 && strcspn(name, " \n") == length);
+    char *copy = mer_heap_zeroed(length + 1, 1);
+    memcpy(copy, name, length);
+    return copy;
+}
+
+MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
+                                       const int *shape)
+{
+    assert(rank >= 1 && rank <= MER_MAX_RANK && mer_parameters_find(parameters, name) == NULL);
+    if (parameters->count == parameters->room) {
+        parameters->room = parameters->room == 0 ? 16 : 2 * parameters->room;
+        parameters->entries =
+            mer_heap_resize(parameters->entries, (size_t)parameters->room, sizeof(Entry));
+    }
+    MerTensor *tensor = mer_heap_zeroed(1, sizeof *tensor);
+    tensor->rank = rank;
+    tensor->size = 1;
+    tensor->is_parameter = true;
+    for (int i = 0; i < MER_MAX_RANK; i++) {
+        tensor->shape[i] = i < rank ? shape[i] : 1;
+        assert(tensor->shape[i] >= 0);
+        tensor->size *= tensor->shape[i];
+    }
+    tensor->data = new_numbers(tensor->size);
+    parameters->entries[parameters->count++] = (Entry){copy_name(name), tensor};
+    return tensor;
+}
+
+MerTensor *mer_parameters_add(MerParameters *parameters, const char *name, int rank, const int *shape)
+{
+    MerTensor *tensor = mer_parameters_add_constant(parameters, name, rank, shape);
+    tensor->grad = new_numbers(tensor->size);
+    tensor->needs_grad = true;
+    return tensor;
+}
+
+int mer_parameters_count(const MerParameters *parameters)
+{
+    return parameters->count;
+}
+
+MerTensor *mer_parameters_get(const MerParameters *parameters, int index)
+{
+    assert(index >= 0 && index < parameters->count);
+    return parameters->entries[index].tensor;
+}
+
+const char *mer_parameters_name(const MerParameters *parameters, int index)
+{
+    assert(index >= 0 && index < parameters->count);
+    return parameters->entries[index].name;
+}
+
+MerTensor *mer_parameters_find(const MerParameters *parameters, const char *name)
+{
+    for (int i = 0; i < parameters->count; i++) {
+        if (strcmp(parameters->entries[i].name, name) == 0) {
+            return parameters->entries[i].tensor;
+        }
+    }
+    return NULL;
+}
+
+int64_t mer_parameters_size(const MerParameters *parameters)
+{
+    int64_t size = 0;
+    for (int i = 0; i < parameters->count; i++) {
+        const MerTensor *tensor = parameters->entries[i].tensor;
+        size += tensor->needs_grad ? tensor->size : 0;
+    }
+    return size;
+}
+
+void mer_parameters_clear(MerParameters *parameters)
+{
+    for (int i = 0; i < parameters->count; i++) {
+        parameters->entries[i].tensor->has_grad = false;
+    }
+}
+
+double mer_parameters_clip(MerParameters *parameters, double limit)
+{
+    double square = 0;
+    for (int i = 0; i < parameters->count; i++) {
+        const MerTensor *tensor = parameters->entries[i].tensor;
+        for (int64_t j = 0; tensor->has_grad && j < tensor->size; j++) {
+            square += (double)tensor->grad[j] * tensor->grad[j];
+        }
+    }
+    double norm = sqrt(square);
+    float  scale = norm > limit ? (float)(limit / norm) : 1;
+    for (int i = 0; i < parameters->count && scale < 1; i++) {
+        MerTensor *tensor = parameters->entries[i].tensor;
+        for (int64_t j = 0; tensor->has_grad && j < tensor->size; j++) {
+            tensor->grad[j] *= scale;
+        }
+    }
+    return norm;
+}
+
+MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error)
+{
+    if (to->count != from->count) {
+        return mer_error_set(error, MER_INVALID, "%d tensors, expected %d", from->count, to->count);
+    }
+    for (int i = 0; i < to->count; i++) {
+        const Entry *a = &to->entries[i], *b = &from->entries[i];
+        bool is_same = a->tensor->rank == b->tensor->rank &&
+                       memcmp(a->tensor->shape, b->tensor->shape, sizeof a->tensor->shape) == 0;
+        if (strcmp(a->name, b->name) != 0 || !is_same) {
+            return mer_error_set(error, MER_INVALID, "tensor %s has another name or shape than %s",
+                                 b->name, a->name);
+        }
+    }
+    for (int i = 0; i < to->count; i++) {
+        const MerTensor *source = from->entries[i].tensor;
+        memcpy(to->entries[i].tensor->data, source->data, (size_t)source->size * sizeof(float));
+    }
+    return MER_OK;
+}

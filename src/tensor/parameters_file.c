@@ -1,0 +1,223 @@
+/* Parameters in a file: `mercator-policy/1`, see tensor.h. */
+#include "base/memory.h"
+#include "base/text.h"
+#include "tensor/tensor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FORMAT_LINE[] = "format: mercator-policy/1\n";
+enum { LINE_SIZE = 512, CHUNK = 1024 };
+
+static void encode(const float *values, int count, unsigned char *bytes)
+{
+    for (int i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], 4);
+        for (int b = 0; b < 4; b++) {
+            bytes[4 * i + b] = (unsigned char)(bits >> (8 * b));
+        }
+    }
+}
+
+static void decode(const unsigned char *bytes, int count, float *values)
+{
+    for (int i = 0; i < count; i++) {
+        uint32_t bits = 0;
+        for (int b = 0; b < 4; b++) {
+            bits |= (uint32_t)bytes[4 * i + b] << (8 * b);
+        }
+        memcpy(&values[i], &bits, 4);
+    }
+}
+
+/* `tensor NAME SIZE SIZE ...`, as it stands in the file, without the line's end. */
+static void tensor_line(char line[LINE_SIZE], const char *name, const MerTensor *tensor)
+{
+    int length = snprintf(line, LINE_SIZE, "tensor %.300s", name);
+    for (int i = 0; i < tensor->rank; i++) {
+        length += snprintf(line + length, (size_t)(LINE_SIZE - length), " %d", tensor->shape[i]);
+    }
+}
+
+static void save_tensor(const MerTensor *tensor, FILE *file, uint64_t *hash)
+{
+    unsigned char bytes[4 * CHUNK];
+    for (int64_t i = 0; i < tensor->size; i += CHUNK) {
+        int count = tensor->size - i < CHUNK ? (int)(tensor->size - i) : CHUNK;
+        encode(tensor->data + i, count, bytes);
+        *hash = mer_hash_bytes(*hash, bytes, 4 * (size_t)count);
+        fwrite(bytes, 4, (size_t)count, file);
+    }
+}
+
+MerStatus mer_parameters_save(const MerParameters *parameters, FILE *file, MerError *error)
+{
+    uint64_t hash = MER_HASH_START;
+    fputs(FORMAT_LINE, file);
+    for (int i = 0; i < mer_parameters_count(parameters); i++) {
+        char line[LINE_SIZE];
+        tensor_line(line, mer_parameters_name(parameters, i), mer_parameters_get(parameters, i));
+        hash = mer_hash_text(hash, line);
+        fprintf(file, "%s\n", line);
+        save_tensor(mer_parameters_get(parameters, i), file, &hash);
+    }
+    fprintf(file, "end %016llx\n", (unsigned long long)hash);
+    if (fflush(file) != 0 || ferror(file)) {
+        return mer_error_set(error, MER_IO, "writing the policy failed: %s", strerror(errno));
+    }
+    return MER_OK;
+}
+
+typedef struct Reader {
+    FILE       *file;
+    const char *path;
+    long        offset; /* of the next byte, from where reading began */
+    uint64_t    hash;
+    MerError   *error;
+} Reader;
+
+/* One line without its end; a line that is too long or cut off is refused. */
+static MerStatus read_line(Reader *reader, char line[LINE_SIZE], const char *expected)
+{
+    long start = reader->offset;
+    int  length = 0;
+    for (int c; (c = getc(reader->file)) != '\n'; line[length++] = (char)c) {
+        if (c == EOF || length == LINE_SIZE - 1) {
+            return mer_error_set(reader->error, MER_INVALID, "%s: byte %ld: %s, expected \"%s\"",
+                                 reader->path, start, c == EOF ? "the file ends" : "a line too long",
+                                 expected);
+        }
+        reader->offset++;
+    }
+    line[length] = '\0';
+    reader->offset++;
+    return MER_OK;
+}
+
+static MerStatus differs(const Reader *reader, long offset, const char *found, const char *expected)
+{
+    return mer_error_set(reader->error, MER_INVALID, "%s: byte %ld: found \"%.200s\", expected \"%.200s\"",
+                         reader->path, offset, found, expected);
+}
+
+static MerStatus read_format(Reader *reader)
+{
+    char line[LINE_SIZE], expected[LINE_SIZE];
+    snprintf(expected, sizeof expected, "%.*s", (int)sizeof FORMAT_LINE - 2, FORMAT_LINE);
+    MerStatus status = read_line(reader, line, expected);
+    if (status == MER_OK && strcmp(line, expected) != 0) {
+        return differs(reader, 0, line, expected);
+    }
+    return status;
+}
+
+static MerStatus read_tensor(Reader *reader, const char *name, const MerTensor *tensor, float *values)
+{
+    char line[LINE_SIZE], expected[LINE_SIZE];
+    long start = reader->offset;
+    tensor_line(expected, name, tensor);
+    MerStatus status = read_line(reader, line, expected);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (strcmp(line, expected) != 0) {
+        return differs(reader, start, line, expected);
+    }
+    reader->hash = mer_hash_text(reader->hash, line);
+    unsigned char bytes[4 * CHUNK];
+    for (int64_t i = 0; i < tensor->size; i += CHUNK) {
+        int    count = tensor->size - i < CHUNK ? (int)(tensor->size - i) : CHUNK;
+        size_t found = fread(bytes, 1, 4 * (size_t)count, reader->file);
+        if (found != 4 * (size_t)count) {
+            return mer_error_set(reader->error, MER_INVALID,
+                                 "%s: byte %ld: the file ends in tensor %s, expected %lld numbers",
+                                 reader->path, reader->offset + (long)found, name,
+                                 (long long)tensor->size);
+        }
+        reader->offset += (long)found;
+        reader->hash = mer_hash_bytes(reader->hash, bytes, found);
+        decode(bytes, count, values + i);
+    }
+    return MER_OK;
+}
+
+static MerStatus read_end(Reader *reader)
+{
+    char line[LINE_SIZE], expected[LINE_SIZE];
+    long start = reader->offset;
+    snprintf(expected, sizeof expected, "end %016llx", (unsigned long long)reader->hash);
+    MerStatus status = read_line(reader, line, expected);
+    if (status == MER_OK && strcmp(line, expected) != 0) {
+        return differs(reader, start, line, expected);
+    }
+    return status;
+}
+
+static MerStatus read_all(Reader *reader, const MerParameters *parameters, float *values)
+{
+    MerStatus status = read_format(reader);
+    for (int i = 0; i < mer_parameters_count(parameters) && status == MER_OK; i++) {
+        const MerTensor *tensor = mer_parameters_get(parameters, i);
+        status = read_tensor(reader, mer_parameters_name(parameters, i), tensor, values);
+        values += tensor->size;
+    }
+    return status == MER_OK ? read_end(reader) : status;
+}
+
+MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path, MerError *error)
+{
+    int64_t size = 1;
+    for (int i = 0; i < mer_parameters_count(parameters); i++) {
+        size += mer_parameters_get(parameters, i)->size;
+    }
+    float    *values = mer_heap_zeroed((size_t)size, sizeof *values);
+    Reader    reader = {file, path, 0, MER_HASH_START, error};
+    MerStatus status = read_all(&reader, parameters, values);
+    const float *next = values;
+    for (int i = 0; i < mer_parameters_count(parameters) && status == MER_OK; i++) {
+        MerTensor *tensor = mer_parameters_get(parameters, i);
+        memcpy(tensor->data, next, (size_t)tensor->size * sizeof *next);
+        next += tensor->size;
+    }
+    free(values);
+    return status;
+}
+
+MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path, MerError *error)
+{
+    size_t length = strlen(path);
+    char  *beside = mer_heap_zeroed(length + 5, 1);
+    memcpy(beside, path, length);
+    memcpy(beside + length, ".new", 4);
+    FILE     *file = fopen(beside, "wb");
+    MerStatus status = MER_OK;
+    if (file == NULL) {
+        status = mer_error_set(error, MER_IO, "%s: %s", beside, strerror(errno));
+    } else {
+        status = mer_parameters_save(parameters, file, error);
+        bool is_closed = fclose(file) == 0;
+        if (status == MER_OK && (!is_closed || rename(beside, path) != 0)) {
+            status = mer_error_set(error, MER_IO, "%s: %s", path, strerror(errno));
+        }
+        if (status != MER_OK) {
+            remove(beside);
+        }
+    }
+    free(beside);
+    return status;
+}
+
+MerStatus mer_parameters_load_file(MerParameters *parameters, const char *path, MerError *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        MerStatus status = errno == ENOENT ? MER_NOT_FOUND : MER_IO;
+        return mer_error_set(error, status, "%s: %s", path, strerror(errno));
+    }
+    MerStatus status = mer_parameters_load(parameters, file, path, error);
+    fclose(file);
+    return status;
+}
