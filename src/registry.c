@@ -20,6 +20,7 @@
     X(cmaes) \
     X(tbpsa) \
     X(aco) \
+    X(bayes) \
     X(exact_nest)
 
 #define IMPORTERS(X) \
