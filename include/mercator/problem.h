@@ -36,6 +36,26 @@ struct MerProblem {
     MerSpace               space;
 };
 
+/* What a run hands to export_files: the best plans of its tasks, those without one left out. */
+typedef struct MerExportTask {
+    const MerProblem *problem;
+    const MerPlan    *plan;
+    const MerCost    *cost;
+    const MerBound   *bound;
+    double            gap; /* NaN if unknown */
+    bool              is_proven;
+    const char       *detail; /* JSON object of the evaluator's notes on the plan, NULL if it has none */
+} MerExportTask;
+typedef struct MerExport {
+    const char          *workload, *evaluator, *objective; /* evaluator: with the options that were changed */
+    int                  count;
+    const MerExportTask *tasks;
+} MerExport;
+typedef struct MerExportFile {
+    const char *name, *text;
+} MerExportFile;
+enum { MER_MAX_EXPORTS = 8 };
+
 struct MerProblemClass {
     const char      *name, *summary;
     const char      *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
@@ -67,6 +87,8 @@ struct MerProblemClass {
     const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
+    /* Files for other tools beside the plan file, made of at least one plan; gives how many. */
+    int (*export_files)(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena);
     void (*close)(MerProblem *problem);
 };
 

@@ -72,6 +72,42 @@ void mer_options_write(const MerOption *table, const void *options, MerJson *jso
     mer_json_end_object(json);
 }
 
+/* The value as a user writes it: JSON without quotes and blanks. */
+static const char *value_text(const MerOption *option, const void *options, MerArena *arena)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    write_value(option, (const char *)options + option->offset, &json);
+    mer_json_end_object(&json);
+    size_t start = strlen(option->name) + 4; /* {"name": */
+    char  *text = mer_arena_text_n(arena, json.text + start, json.size - start - 1), *to = text;
+    for (const char *from = text; *from != '\0'; from++) {
+        if (*from != '"') {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    mer_json_free(&json);
+    return text;
+}
+
+const char *mer_options_changes(const MerOption *table, const void *options, size_t size, MerArena *arena)
+{
+    void       *initial = mer_arena_alloc(arena, size > 0 ? size : 1);
+    const char *text = "";
+    if (table == NULL) {
+        return text;
+    }
+    mer_options_defaults(table, initial, arena);
+    for (const MerOption *option = table; option->name != NULL; option++) {
+        const char *value = value_text(option, options, arena);
+        if (strcmp(value, value_text(option, initial, arena)) != 0) {
+            text = mer_arena_format(arena, "%s%s%s=%s", text, *text != '\0' ? "," : "", option->name, value);
+        }
+    }
+    return text;
+}
+
 static void print_accepted(const MerOption *option, FILE *file)
 {
     char   range[MER_RANGE_SIZE];

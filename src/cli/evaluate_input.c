@@ -220,6 +220,7 @@ static MerStatus add_layer(MerGraph *graph, MerYaml *root, const char *name, Mer
 {
     MerOp op = mer_op_make(name, "problem", MER_OP_CONV);
     TRY(mer_timeloop_problem(root, &op, error));
+    TRY(mer_yaml_get_int(root, "repeat", 1, INT64_C(1) << 40, &op.repeat, error));
     mer_layer_add(graph, &op);
     return MER_OK;
 }

@@ -6,6 +6,7 @@
 #include "problem/map_bound.h"
 #include "problem/map_constraints.h"
 #include "problem/map_directives.h"
+#include "problem/map_export.h"
 #include "problem/nest_format.h"
 
 #include <math.h>
@@ -319,4 +320,5 @@ const MerProblemClass mer_problem_map = {
     .read_plan = read_plan,
     .print_plan = print_plan,
     .constraints = describe,
+    .export_files = mer_map_export,
 };

@@ -142,9 +142,26 @@ static void write_factors(const char *key, const int *factors, const int *order,
     mer_json_end_array(json);
 }
 
+bool mer_nest_is_padded(const MerNestPlan *plan)
+{
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        double product = 1;
+        for (int l = 0; l < plan->level_count; l++) {
+            product *= (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
+        }
+        if (product > (double)plan->op->dims[d]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json)
 {
     mer_op_write(plan->op, json);
+    if (mer_nest_is_padded(plan)) {
+        mer_json_bool(json, "padded", true);
+    }
     mer_json_array(json, "levels");
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];

@@ -27,6 +27,8 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
                          MerArena *arena, MerError *error);
 /* The factors of every dim multiply to its size; `where` opens the message. */
 MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error);
+/* Do the loops run past the layer? */
+bool mer_nest_is_padded(const MerNestPlan *plan);
 /* Drops from the kept tensors of every level those that the platform bypasses there. */
 void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform);
 /* An operator from `{kind: conv, K: 128, ..., stride: [1, 1]}`. */

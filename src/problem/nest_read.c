@@ -234,9 +234,13 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
 {
     MerYaml *line = mer_yaml_get((MerYaml *)body, "nest");
     MerYaml *levels = mer_yaml_get((MerYaml *)body, "levels");
+    MerStatus status = mer_yaml_get_bool((MerYaml *)body, "padded", &may_pad, error);
+    if (status != MER_OK) {
+        return status;
+    }
     if (line) {
         const char *text;
-        MerStatus status = mer_yaml_text(line, &text, error);
+        status = mer_yaml_text(line, &text, error);
         return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error) : status;
     }
     if (!levels) {
@@ -244,7 +248,7 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
     }
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
     mer_nest_keep_allowed(plan, platform);
-    MerStatus status = mer_yaml_check_kind(levels, MER_YAML_LIST, error);
+    status = mer_yaml_check_kind(levels, MER_YAML_LIST, error);
     unsigned seen = 0;
     for (int i = 0; status == MER_OK && i < levels->count; i++) {
         status = read_level(levels->items[i], platform, plan, &seen, error);

@@ -51,6 +51,9 @@ MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c *
 MerStatus mer_run_summary(MerRunState *run, MerError *error);
 void      mer_run_add_up(MerRunState *run);                       /* total.c */
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+MerStatus mer_run_export(MerRunState *run, MerError *error);      /* export.c */
+/* The evaluator's name with the options that differ from their defaults. */
+const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
 

@@ -113,7 +113,7 @@ static void write_plan_text(MerRunState *run, FILE *file)
     write_input("workload", spec->name, spec->graph ? spec->graph->hash : 0, file);
     write_input("platform", spec->platform ? spec->platform->name : "none", spec->platform ? spec->platform->hash : 0,
                 file);
-    write_quoted("evaluator", spec->evaluator->name, file);
+    write_quoted("evaluator", mer_run_evaluator_text(spec, run->arena), file);
     write_quoted("objective", run->objective.text, file);
     write_cost(&run->result->total, "", file);
     fprintf(file, "tasks:\n");

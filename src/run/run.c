@@ -137,6 +137,7 @@ static MerStatus finish(MerRunState *run, MerError *error)
         run->log = silent;
     }
     status = mer_run_write_plans(run, error);
+    status = status == MER_OK ? mer_run_export(run, error) : status;
     return status == MER_OK ? mer_run_summary(run, error) : status;
 }
 
