@@ -4,11 +4,13 @@
 #include "import/import.h"
 
 #define PROBLEMS(X) \
-    X(map)
+    X(map) \
+    X(schedule)
 
 #define EVALUATORS(X) \
     X(loopnest) \
-    X(datacentric)
+    X(datacentric) \
+    X(bandwidth)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -21,10 +23,17 @@
     X(tbpsa) \
     X(aco) \
     X(bayes) \
-    X(exact_nest)
+    X(exact_nest) \
+    X(fcfs) \
+    X(lpt) \
+    X(edf) \
+    X(herald_like) \
+    X(aimt_like) \
+    X(list_annealing)
 
 #define IMPORTERS(X) \
     X(onnx) \
+    X(m3e) \
     X(timeloop) \
     X(maestro) \
     X(layers_csv)

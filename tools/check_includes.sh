@@ -24,7 +24,7 @@ BEGIN {
     allow("cli",     "base graph hw space tensor learn problem cost import opt solve deploy run report")
 
     public("base",    "error arena rng option notes")
-    public("graph",   "graph")
+    public("graph",   "graph jobs")
     public("hw",      "platform")
     public("space",   "space metric search")
     public("problem", "plan problem")

@@ -122,6 +122,7 @@ typedef struct MerGraph {
     char      **warnings;
     int64_t     macs, parameters, activation_bytes; /* totals; activation_bytes: sum of all operators' outputs */
     uint64_t    hash;                               /* of the content, not of names of files */
+    const struct MerJobSet *jobs; /* mercator/jobs.h; NULL: one job per layer */
     MerArena   *arena;
 } MerGraph;
 

@@ -79,6 +79,7 @@ typedef struct MerOptimizerClass {
     const MerOption *options;
     const MerPreset *presets; /* NULL: none */
     size_t           options_size, state_size;
+    const char      *problem; /* the only one a solver knows, by name; NULL: any */
     /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in src/solve. */
     MerStatus (*open)(void *state, const MerSearch *search, const void *options, MerError *error);
     MerStatus (*open_problem)(void *state, const MerSearch *search, const MerProblem *problem,

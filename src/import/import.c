@@ -2,6 +2,7 @@
 #include "import/import.h"
 
 #include "base/text.h"
+#include "import/jobs.h"
 #include "mercator/option.h"
 
 #include <stdio.h>
@@ -116,6 +117,8 @@ MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const 
                                 MerError *error)
 {
     *graph = NULL;
+    if (mer_jobs_is_synthetic(name_or_path))
+        return mer_jobs_synthetic(name_or_path, arena, graph, error);
     bool        is_name = strpbrk(name_or_path, "/.") == NULL;
     const char *built_in = is_name ? mer_data_path("models", name_or_path, ".onnx", arena) : NULL;
     if (built_in != NULL)

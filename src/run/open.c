@@ -1,6 +1,8 @@
 /* Opens every task of a workload: problem, evaluators, fixed knobs, budgets. */
 #include "run/internal.h"
 
+#include "cost/core_pricer.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -124,7 +126,7 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     const MerRunSpec *spec = run->spec;
     task->result->task = *what;
     task->problem = (MerProblem){.type = spec->problem, .graph = spec->graph, .platform = spec->platform,
-                                 .task = &task->result->task};
+                                 .task = &task->result->task, .pricer = &mer_core_pricer};
     task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
                                                 spec->problem->options_size, run->arena);
     MerStatus status = choose_plan(&task->problem, spec->evaluator, error);

@@ -19,6 +19,15 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* The next optimizer from `list` on that can work on the small problem, or the end of the list. */
+static const MerOptimizerClass *const *first_fit(const MerOptimizerClass *const *list)
+{
+    while (*list && (*list)->problem && strcmp((*list)->problem, "map") != 0) {
+        list++;
+    }
+    return list;
+}
+
 static MerRunSpec small_spec(const MerOptimizerClass *optimizer)
 {
     return (MerRunSpec){
@@ -40,7 +49,7 @@ static MerRunSpec small_spec(const MerOptimizerClass *optimizer)
 static void test_one_and_two_threads_write_the_same_log(void **state)
 {
     (void)state;
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
         MerRunSpec spec = small_spec(*list);
         run_or_fail(&spec, NULL, arena);
         const char *one = file_text(spec.directory, "run.jsonl", arena);
@@ -56,7 +65,7 @@ static void test_one_and_two_threads_write_the_same_log(void **state)
 static void test_another_seed_is_another_search(void **state)
 {
     (void)state;
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
         if ((*list)->open_problem) {
             continue; /* a solver may have no use for chance */
         }
@@ -77,7 +86,7 @@ static void test_budget_is_respected(void **state)
 {
     (void)state;
     static const int64_t budgets[] = {1, 2, 63, 64, 65, 333};
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
         for (size_t b = 0; b < sizeof budgets / sizeof budgets[0]; b++) {
             MerRunSpec spec = small_spec(*list);
             spec.budget = budgets[b];
@@ -101,7 +110,7 @@ static void test_nothing_feasible_is_survived(void **state)
     const char *text = "{format: mercator-platform/1, kind: pe-array, name: none, units: [{name: MAC}],"
                        " memories: [{name: DRAM, keep: [W, I, O]}, {name: GLB, words: 2, keep: [W, I, O]},"
                        " {name: RF, words: 2, keep: [W, I, O]}]}";
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
         MerRunSpec spec = small_spec(*list);
         spec.platform = platform_from(text, arena);
         MerRunResult result = run_or_fail(&spec, NULL, arena);
@@ -117,7 +126,7 @@ static void test_no_trial_beats_the_bound(void **state)
 {
     (void)state;
     static const char *const objectives[] = {"edp", "energy", "cycles"};
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
         for (int o = 0; o < 3; o++) {
             MerRunSpec spec = small_spec(*list);
             spec.objective = objectives[o];
@@ -138,7 +147,7 @@ static void test_no_trial_beats_the_bound(void **state)
 static void test_resume_restores_the_log_byte_for_byte(void **state)
 {
     (void)state;
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
         MerRunSpec spec = small_spec(*list);
         run_or_fail(&spec, NULL, arena);
         const char *whole = file_text(spec.directory, "run.jsonl", arena);

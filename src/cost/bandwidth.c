@@ -1,0 +1,373 @@
+/* Evaluator `bandwidth`: jobs on cores that share one off-chip memory, as a fluid simulation from event to
+ * event (MAGMA, Kao and Krishna, HPCA 2022; schedule.md section 5). Plain schedules take a fast loop with
+ * the same bits; everything else goes through the extended one. */
+#include "cost/bandwidth.h"
+
+#include "problem/schedule_list.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct Options {
+    int    share, dispatch, policy, late, weight_reuse, forward, static_power, precision, loop, xr_energy;
+    double switch_cycles, dram_pj_per_byte;
+} Options;
+
+static const MerOption options[] = {
+    {"share", MER_OPTION_CHOICE, offsetof(Options, share), "proportional", 0, 0,
+     "proportional|maxmin|even|priority|reserved",
+     "who gets how much when jobs need more than there is: by need, small needs first, a fixed part per core, "
+     "heavier tenants first, a part per tenant by weight"},
+    {"dispatch", MER_OPTION_CHOICE, offsetof(Options, dispatch), "skip", 0, 0, "skip|strict|policy",
+     "a free core takes its first ready job, waits for the head of its queue, or ignores the plan"},
+    {"policy", MER_OPTION_CHOICE, offsetof(Options, policy), "fcfs", 0, 0,
+     "fcfs|sjf|edf|least_laxity|latency_greedy|edp_greedy|balanced", "which ready job goes first with dispatch=policy"},
+    {"switch_cycles", MER_OPTION_REAL, offsetof(Options, switch_cycles), "0", 0, 1e12, NULL,
+     "dead time before every job of a core but its first"},
+    {"late", MER_OPTION_CHOICE, offsetof(Options, late), "run", 0, 0, "run|drop",
+     "a job that has not started by its deadline runs anyway, or is dropped with those that wait for it"},
+    {"weight_reuse", MER_OPTION_CHOICE, offsetof(Options, weight_reuse), "off", 0, 0, "off|same_layer",
+     "a job after one of the same layer keeps its weights, if they fit the core"},
+    {"forward", MER_OPTION_CHOICE, offsetof(Options, forward), "off", 0, 0, "off|same_core",
+     "a job right after its producer takes the tensor from the core, if it fits"},
+    {"static", MER_OPTION_CHOICE, offsetof(Options, static_power), "busy", 0, 0, "busy|powered",
+     "static_pj_per_cycle counts while a core works, or until the end"},
+    {"dram_pj_per_byte", MER_OPTION_REAL, offsetof(Options, dram_pj_per_byte), "0", 0, 1e6, NULL,
+     "energy of traffic that the table leaves out"},
+    {"xr_energy", MER_OPTION_CHOICE, offsetof(Options, xr_energy), "clamp", 0, 0, "clamp|compat",
+     "xr_score of a request above 1500 mJ: 0, or negative as upstream"},
+    {"precision", MER_OPTION_CHOICE, offsetof(Options, precision), "exact", 0, 0, "exact|fast",
+     "fast: plain schedules in virtual time, equal to the exact loop within 1e-12"},
+    {"loop", MER_OPTION_CHOICE, offsetof(Options, loop), "auto", 0, 0, "auto|extended",
+     "extended: never the fast loop, for checks"},
+    {0}};
+
+const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator)
+{
+    return evaluator && evaluator->type == &mer_evaluator_bandwidth ? evaluator->state : NULL;
+}
+
+static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bool *needs_all)
+{
+    int count = schedule->job_count * schedule->unit_count;
+    MerWork *work = MER_ARRAY(arena, MerWork, count + 1);
+    *needs_all = true;
+    for (int i = 0; i < count; i++) {
+        double rate = schedule->rate[i];
+        *needs_all = *needs_all && rate > 0;
+        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate, schedule->latency[i]};
+    }
+    return work;
+}
+
+/* How long a tenant takes alone: the better of fcfs and lpt at full bandwidth (schedule.md 5.4). */
+static const double *time_alone(const MerBandwidthState *state, MerArena *arena)
+{
+    const MerSchedule *schedule = state->schedule;
+    double *alone = MER_ARRAY(arena, double, schedule->tenant_count);
+    MerArena *scratch = mer_arena_new();
+    static const MerListOrder orders[2] = {MER_LIST_INPUT, MER_LIST_LONGEST};
+    for (int i = 0; i < schedule->tenant_count; i++) {
+        alone[i] = INFINITY;
+        for (int o = 0; o < 2; o++) {
+            MerJobsPlan plan;
+            MerBandwidthTimes times;
+            MerBandwidthOutput output;
+            MerListOptions list = {.order = orders[o], .tenant = i};
+            mer_schedule_list(schedule, &list, scratch, &plan);
+            MerSchedule only = *schedule; /* the others never become ready, nor does anyone wait for them */
+            double *release = MER_ARRAY(scratch, double, schedule->job_count);
+            int *start = MER_ARRAY(scratch, int, schedule->job_count + 1);
+            for (int j = 0; j < schedule->job_count; j++) {
+                release[j] = schedule->tenant[j] == i ? schedule->release[j] : INFINITY;
+            }
+            only.release = release;
+            only.before_start = only.after_start = start;
+            only.has_releases = schedule->has_releases;
+            MerBandwidthState own = *state;
+            own.schedule = own.input.schedule = &only;
+            own.input.rules.drops_late = false;
+            own.input.rules.dispatch = MER_DISPATCH_SKIP;
+            mer_bandwidth_simulate(&own, &plan, scratch, &times, NULL, &output);
+            double first = INFINITY;
+            for (int j = 0; j < schedule->job_count; j++) {
+                first = fmin(first, release[j]);
+            }
+            alone[i] = fmin(alone[i], output.cycles - first);
+            mer_arena_reset(scratch);
+        }
+    }
+    mer_arena_free(scratch);
+    return alone;
+}
+
+static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const void *given, MerArena *arena,
+                                MerError *error)
+{
+    const Options *chosen = given;
+    MerBandwidthState *state = opened;
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    if (!schedule) {
+        return mer_error_set(error, MER_UNSUPPORTED, "evaluator bandwidth prices plans of problem schedule, not of %s",
+                             problem->type->name);
+    }
+    if (schedule->unit_count > MER_BANDWIDTH_UNITS) {
+        return mer_error_set(error, MER_UNSUPPORTED, "platform %s has %d cores, expected at most %d",
+                             problem->platform->name, schedule->unit_count, MER_BANDWIDTH_UNITS);
+    }
+    bool needs_all;
+    *state = (MerBandwidthState){.schedule = schedule};
+    state->input = (MerBandwidthInput){
+        .schedule = schedule,
+        .work = make_work(schedule, arena, &needs_all),
+        .bandwidth = schedule->bandwidth,
+        .limit = INFINITY,
+        .rules = {(MerShare)chosen->share, (MerDispatch)chosen->dispatch, (MerPolicy)chosen->policy,
+                  chosen->switch_cycles, chosen->late == 1, chosen->weight_reuse == 1, chosen->forward == 1},
+    };
+    const MerBandwidthRules *rules = &state->input.rules;
+    state->is_plain = chosen->loop == 0 && needs_all && rules->share == MER_SHARE_PROPORTIONAL &&
+                      rules->dispatch != MER_DISPATCH_POLICY && rules->switch_cycles == 0 && !rules->drops_late &&
+                      !rules->reuses_weights && !rules->forwards && !schedule->has_dependencies &&
+                      !schedule->has_releases && !schedule->has_deadlines && schedule->tenant_count == 1;
+    state->is_fast = state->is_plain && chosen->precision == 1;
+    state->is_powered_all_time = chosen->static_power == 1;
+    state->dram_pj_per_byte = chosen->dram_pj_per_byte;
+    state->clamps_energy = chosen->xr_energy == 0;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        state->has_static_power = state->has_static_power || schedule->static_pj_per_cycle[u] > 0;
+    }
+    for (int j = 0; j < schedule->job_count; j++) {
+        state->total_macs += schedule->macs[j];
+        state->has_requests = state->has_requests || (schedule->model[j] >= 0 && schedule->models[schedule->model[j]].fps > 0);
+    }
+    if (schedule->tenant_count > 1) {
+        state->alone = time_alone(state, arena);
+    }
+    mer_schedule_set_rules(problem, &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
+                                                        rules->reuses_weights || rules->forwards, rules->switch_cycles});
+    return MER_OK;
+}
+
+bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan, MerArena *arena,
+                            MerBandwidthTimes *times, const MerBandwidthRecorder *recorder, MerBandwidthOutput *output)
+{
+    int jobs = plan->job_count;
+    times->start = MER_ARRAY(arena, double, jobs + 1);
+    times->end = MER_ARRAY(arena, double, jobs + 1);
+    times->moved = MER_ARRAY(arena, double, jobs + 1);
+    times->unit = MER_ARRAY(arena, int, jobs + 1);
+    return mer_bandwidth_extended(&state->input, plan, arena, times, recorder, output);
+}
+
+/* Sums over the jobs of the plan, each on its unit. */
+static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, double *traffic, double *energy)
+{
+    const MerSchedule *schedule = state->schedule;
+    *traffic = 0;
+    *energy = schedule->energy ? 0 : NAN;
+    for (int u = 0; u < plan->unit_count; u++) {
+        for (int i = plan->start[u]; i < plan->start[u + 1]; i++) {
+            int at = plan->queue[i] * plan->unit_count + u;
+            *traffic += schedule->traffic[at];
+            *energy += schedule->energy ? schedule->energy[at] : 0;
+        }
+    }
+}
+
+static void add_times(const MerBandwidthState *state, const MerBandwidthTimes *times, double *traffic, double *energy)
+{
+    const MerSchedule *schedule = state->schedule;
+    *traffic = 0;
+    *energy = schedule->energy ? 0 : NAN;
+    for (int j = 0; j < schedule->job_count; j++) {
+        int unit = times->unit[j];
+        if (unit >= 0) {
+            *traffic += times->moved[j];
+            *energy += schedule->energy ? schedule->energy[j * schedule->unit_count + unit] : 0;
+        }
+    }
+}
+
+static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput *output, double traffic, double energy,
+                        double macs, MerCost *cost)
+{
+    const MerSchedule *schedule = state->schedule;
+    double cycles = output->cycles;
+    double busy = 0;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        busy += output->finish[u];
+        double powered = state->is_powered_all_time ? cycles : output->finish[u];
+        energy += state->has_static_power ? schedule->static_pj_per_cycle[u] * powered : 0;
+    }
+    energy += state->dram_pj_per_byte * traffic;
+    cost->value[MER_METRIC_CYCLES] = cycles;
+    cost->value[MER_METRIC_TRAFFIC_BYTES] = traffic;
+    cost->value[MER_METRIC_ENERGY] = energy;
+    cost->value[MER_METRIC_EDP] = energy * cycles;
+    cost->value[MER_METRIC_UTILISATION] = cycles > 0 ? busy / (schedule->unit_count * cycles) : 0;
+    cost->value[MER_METRIC_BANDWIDTH_USE] =
+        cycles > 0 ? 1 - output->waste / (state->input.bandwidth * cycles) : 0;
+    if (!isnan(schedule->clock_hz)) {
+        double seconds = cycles / schedule->clock_hz;
+        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = seconds;
+        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs / seconds;
+        cost->value[MER_METRIC_POWER] = energy * 1e-9 / seconds;
+    }
+}
+
+static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTimes *times, MerCost *cost)
+{
+    const MerSchedule *schedule = state->schedule;
+    double latest = -INFINITY;
+    double tardiness = 0;
+    double violations = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        double late = times->end[j] - schedule->deadline[j];
+        if (schedule->deadline[j] < INFINITY && isnan(times->end[j])) {
+            violations += schedule->weight[j];
+        } else if (schedule->deadline[j] < INFINITY) {
+            latest = fmax(latest, late);
+            tardiness += schedule->weight[j] * fmax(0, late);
+            violations += late > 0 ? schedule->weight[j] : 0;
+        }
+    }
+    cost->value[MER_METRIC_VIOLATIONS] = violations;
+    cost->value[MER_METRIC_DROP_RATE] = (double)times->dropped / schedule->job_count;
+    if (!isnan(schedule->clock_hz) && latest > -INFINITY) {
+        cost->value[MER_METRIC_LATENESS] = latest / schedule->clock_hz;
+        cost->value[MER_METRIC_TARDINESS] = tardiness / schedule->clock_hz;
+    }
+}
+
+/* STP, ANTT and Jain's index from turnarounds, shared and alone (schedule.md 5.4). */
+static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times, MerArena *scratch, MerCost *cost)
+{
+    const MerSchedule *schedule = state->schedule;
+    int count = schedule->tenant_count;
+    double *first = MER_ARRAY(scratch, double, count);
+    double *last = MER_ARRAY(scratch, double, count);
+    double stp = 0, antt = 0, sum = 0, squares = 0;
+    int seen = 0;
+    for (int i = 0; i < count; i++) {
+        first[i] = INFINITY;
+        last[i] = -INFINITY;
+    }
+    for (int j = 0; j < schedule->job_count; j++) {
+        int i = schedule->tenant[j];
+        first[i] = fmin(first[i], schedule->release[j]);
+        last[i] = isnan(times->end[j]) ? last[i] : fmax(last[i], times->end[j]);
+    }
+    for (int i = 0; i < count; i++) {
+        double turnaround = last[i] - first[i];
+        if (turnaround > 0 && turnaround < INFINITY) {
+            double speed = state->alone[i] / turnaround;
+            double fair = speed / schedule->tenants[i].weight;
+            stp += speed;
+            antt += 1 / speed;
+            sum += fair;
+            squares += fair * fair;
+            seen++;
+        }
+    }
+    if (seen > 0) {
+        cost->value[MER_METRIC_STP] = stp;
+        cost->value[MER_METRIC_ANTT] = antt / seen;
+        cost->value[MER_METRIC_JAIN] = sum * sum / (seen * squares);
+    }
+}
+
+static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan, const MerCall *call, MerCost *cost)
+{
+    MerBandwidthInput input = state->input;
+    MerBandwidthOutput output;
+    double traffic, energy;
+    input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
+    if (state->is_fast) {
+        output.cycles = mer_bandwidth_virtual(&input, plan);
+        cost->cut = output.cycles > input.limit;
+        cost->value[MER_METRIC_CYCLES] = output.cycles;
+        if (!isnan(state->schedule->clock_hz)) {
+            cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = output.cycles / state->schedule->clock_hz;
+            cost->value[MER_METRIC_THROUGHPUT] = 2 * state->total_macs / cost->value[MER_METRIC_LATENCY];
+        }
+        return;
+    }
+    mer_bandwidth_plain(&input, plan, call->base, call->trail, &output);
+    add_table(state, plan, &traffic, &energy);
+    fill_common(state, &output, traffic, energy, state->total_macs, cost);
+    cost->cut = output.is_cut;
+}
+
+static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
+{
+    const MerBandwidthState *state = opened;
+    const MerSchedule *schedule = state->schedule;
+    const MerJobsPlan *jobs = &plan->as.jobs;
+    mer_cost_clear(cost);
+    if (state->is_plain) {
+        price_plain(state, jobs, call, cost);
+        return;
+    }
+    MerBandwidthState limited = *state;
+    MerBandwidthTimes times;
+    MerBandwidthOutput output;
+    double traffic, energy;
+    limited.input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
+    if (!mer_bandwidth_simulate(&limited, jobs, call->scratch, &times, NULL, &output)) {
+        mer_cost_refuse(cost, "deadlock: job %.40s waits for %.40s",
+                        times.waiting < 0 ? "?" : schedule->job_names[times.waiting],
+                        times.waits_for < 0 ? "?" : schedule->job_names[times.waits_for]);
+        return;
+    }
+    double macs = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        macs += isnan(times.end[j]) ? 0 : schedule->macs[j];
+    }
+    add_times(state, &times, &traffic, &energy);
+    fill_common(state, &output, traffic, energy, macs, cost);
+    cost->cut = output.is_cut;
+    if (schedule->has_deadlines) {
+        fill_deadlines(state, &times, cost);
+    }
+    if (state->alone) {
+        fill_tenants(state, &times, call->scratch, cost);
+    }
+    if (state->has_requests) {
+        cost->value[MER_METRIC_XR_SCORE] = mer_bandwidth_xr_score(state, &times, call->scratch);
+    }
+}
+
+static size_t trail_size(const void *opened)
+{
+    const MerBandwidthState *state = opened;
+    return mer_bandwidth_trail_size(state->schedule->job_count, state->schedule->unit_count);
+}
+
+static uint64_t tables_hash(const void *opened)
+{
+    const MerBandwidthState *state = opened;
+    return state->schedule->table_hash;
+}
+
+#define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
+const MerEvaluatorClass mer_evaluator_bandwidth = {
+    .name = "bandwidth",
+    .summary = "jobs on cores that share off-chip bandwidth, simulated from event to event",
+    .reference = "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
+                 "Accelerator Cores, HPCA 2022",
+    .plans = 1u << MER_PLAN_JOBS,
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(MAKESPAN) | METRIC(THROUGHPUT) | METRIC(ENERGY) | METRIC(EDP) |
+               METRIC(POWER) | METRIC(TRAFFIC_BYTES) | METRIC(UTILISATION) | METRIC(BANDWIDTH_USE) |
+               METRIC(LATENESS) | METRIC(TARDINESS) | METRIC(VIOLATIONS) | METRIC(DROP_RATE) | METRIC(STP) |
+               METRIC(ANTT) | METRIC(JAIN) | METRIC(XR_SCORE),
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(MerBandwidthState),
+    .open = open_bandwidth,
+    .evaluate = evaluate,
+    .trail_size = trail_size,
+    .detail = mer_bandwidth_detail,
+    .tables_hash = tables_hash,
+};

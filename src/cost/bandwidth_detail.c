@@ -1,0 +1,178 @@
+/* What the report shows of a schedule: the Gantt chart with the bandwidth stack, cycles against bandwidth
+ * (free in virtual time, schedule.md 5.3), the longest job, and the tenants. */
+#include "cost/bandwidth.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Stack { /* segments as JSON, neighbours with equal use joined */
+    MerJson json;
+    int     units;
+    double  begin, end, use[MER_BANDWIDTH_UNITS];
+} Stack;
+
+static void flush(Stack *stack)
+{
+    if (stack->end > stack->begin) {
+        mer_json_array(&stack->json, NULL);
+        mer_json_real(&stack->json, NULL, stack->begin);
+        mer_json_real(&stack->json, NULL, stack->end);
+        for (int u = 0; u < stack->units; u++) {
+            mer_json_real(&stack->json, NULL, stack->use[u]);
+        }
+        mer_json_end_array(&stack->json);
+    }
+}
+
+static void add_segment(void *state, const MerBandwidthSegment *segment)
+{
+    Stack *stack = state;
+    size_t size = (size_t)stack->units * sizeof(double);
+    if (memcmp(stack->use, segment->use, size) != 0 || stack->end != segment->t) {
+        flush(stack);
+        stack->begin = segment->t;
+        memcpy(stack->use, segment->use, size);
+    }
+    stack->end = segment->t + segment->duration;
+}
+
+static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes *times, MerJson *json)
+{
+    const MerSchedule *schedule = state->schedule;
+    mer_json_array(json, "lanes");
+    for (int u = 0; u < schedule->unit_count; u++) {
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", schedule->unit_names[u]);
+        mer_json_array(json, "items");
+        for (int j = 0; j < schedule->job_count; j++) {
+            if (times->unit[j] != u || isnan(times->end[j])) {
+                continue;
+            }
+            double stall = times->end[j] - times->start[j] - schedule->latency[j * schedule->unit_count + u];
+            int model = schedule->model[j];
+            mer_json_object(json, NULL);
+            mer_json_text(json, "name", schedule->job_names[j]);
+            mer_json_real(json, "start", times->start[j]);
+            mer_json_real(json, "end", times->end[j]);
+            mer_json_text(json, "group", schedule->tenant_count > 1 ? schedule->tenants[schedule->tenant[j]].name
+                                         : model >= 0               ? schedule->models[model].name
+                                                                    : "");
+            mer_json_real(json, "stall", fmax(0, stall));
+            mer_json_end_object(json);
+        }
+        mer_json_end_array(json);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+/* Cycles of the same queues at other bandwidths; only plain schedules are known in virtual time. */
+static void note_curve(const MerBandwidthState *state, const MerJobsPlan *plan, MerNotes *notes)
+{
+    MerJson json = {0};
+    MerBandwidthInput input = state->input;
+    mer_json_array(&json, NULL);
+    for (int step = -8; step <= 8; step++) {
+        input.bandwidth = state->input.bandwidth * pow(2, step * 0.5);
+        mer_json_array(&json, NULL);
+        mer_json_real(&json, NULL, input.bandwidth);
+        mer_json_real(&json, NULL, mer_bandwidth_virtual(&input, plan));
+        mer_json_end_array(&json);
+    }
+    mer_json_end_array(&json);
+    mer_note(notes, "cycles_by_bandwidth", json.text);
+    mer_json_free(&json);
+}
+
+static void write_unit_times(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                             const MerBandwidthOutput *output, MerJson *json)
+{
+    const MerSchedule *schedule = state->schedule;
+    mer_json_array(json, "cores");
+    for (int u = 0; u < schedule->unit_count; u++) {
+        double work = 0;
+        double stall = 0;
+        for (int j = 0; j < schedule->job_count; j++) {
+            if (times->unit[j] == u && !isnan(times->end[j])) {
+                double latency = schedule->latency[j * schedule->unit_count + u];
+                work += latency;
+                stall += fmax(0, times->end[j] - times->start[j] - latency);
+            }
+        }
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", schedule->unit_names[u]);
+        mer_json_real(json, "busy", work / output->cycles);
+        mer_json_real(json, "stalled", stall / output->cycles);
+        mer_json_real(json, "idle", fmax(0, 1 - (work + stall) / output->cycles));
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *times, const MerBandwidthOutput *output,
+                     MerNotes *notes)
+{
+    const MerSchedule *schedule = state->schedule;
+    MerJson json = {0};
+    int longest = 0;
+    double most = -1;
+    for (int j = 0; j < schedule->job_count; j++) {
+        double best = INFINITY;
+        for (int u = 0; u < schedule->unit_count; u++) {
+            int at = j * schedule->unit_count + u;
+            best = fmin(best, fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
+        }
+        longest = best > most ? j : longest;
+        most = fmax(most, best);
+    }
+    mer_json_object(&json, NULL);
+    mer_json_real(&json, "bytes_per_cycle", schedule->bandwidth);
+    mer_json_real(&json, "bytes_per_s", schedule->bandwidth * schedule->clock_hz);
+    mer_json_real(&json, "clock_hz", schedule->clock_hz);
+    mer_json_real(&json, "gflop_per_s", 2 * state->total_macs / output->cycles * schedule->clock_hz * 1e-9);
+    mer_json_hash(&json, "table_hash", schedule->table_hash);
+    mer_json_object(&json, "longest_job");
+    mer_json_text(&json, "name", schedule->job_names[longest]);
+    mer_json_real(&json, "cycles", most);
+    mer_json_end_object(&json);
+    write_unit_times(state, times, output, &json);
+    mer_json_end_object(&json);
+    mer_note(notes, "schedule", json.text);
+    mer_json_free(&json);
+}
+
+void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *notes)
+{
+    const MerBandwidthState *state = opened;
+    MerArena *arena = mer_arena_new();
+    MerBandwidthTimes times;
+    MerBandwidthOutput output;
+    Stack stack = {.units = state->schedule->unit_count};
+    MerBandwidthRecorder recorder = {&stack, add_segment};
+    MerJson json = {0};
+    mer_json_array(&stack.json, NULL);
+    if (mer_bandwidth_simulate(state, &plan->as.jobs, arena, &times, &recorder, &output)) {
+        flush(&stack);
+        mer_json_end_array(&stack.json);
+        mer_json_object(&json, NULL);
+        mer_json_text(&json, "unit", "cycle");
+        write_lanes(state, &times, &json);
+        mer_json_object(&json, "bandwidth");
+        mer_json_real(&json, "limit", state->input.bandwidth);
+        mer_json_text(&json, "unit", "B/cycle");
+        mer_json_raw(&json, "segments", stack.json.text);
+        mer_json_end_object(&json);
+        mer_json_end_object(&json);
+        mer_note(notes, "gantt", json.text);
+        note_use(state, &times, &output, notes);
+        if (state->is_plain) {
+            note_curve(state, &plan->as.jobs, notes);
+        }
+    }
+    mer_json_free(&json);
+    mer_json_free(&stack.json);
+    mer_arena_free(arena);
+}

@@ -1,0 +1,401 @@
+/* The event loop of schedule.md 5.4: dependencies, releases, deadlines, switch cost, reuse, sharing rules
+ * and dispatch policies. With none of them it does the arithmetic of 5.1, bit by bit. */
+#include "cost/bandwidth_loop.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum Mode { FREE, SWITCHING, RUNNING } Mode;
+typedef enum Progress { WAITING, STARTED, DONE, DROPPED } Progress;
+
+typedef struct Lane { /* one unit */
+    Mode   mode;
+    int    job, last; /* running or switched to; the one before, -1: none */
+    int    head;      /* first position of its queue that may still be unstarted */
+    double switched;  /* when the switch ends */
+} Lane;
+
+typedef struct Loop {
+    const MerBandwidthInput *input;
+    const MerJobsPlan       *plan;
+    const MerSchedule       *schedule;
+    MerBandwidthTimes       *times;
+    MerBandwidthOutput      *output;
+    double                   t;
+    int                      unfinished;
+    Lane                     lanes[MER_BANDWIDTH_UNITS];
+    double                   left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
+    bool                     is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
+    int                      tenant[MER_BANDWIDTH_UNITS];
+    unsigned char           *progress; /* by job */
+    int                     *missing;  /* by job: predecessors not done */
+} Loop;
+
+static bool is_ready(const Loop *loop, int job)
+{
+    return loop->progress[job] == WAITING && loop->missing[job] == 0 && loop->schedule->release[job] <= loop->t;
+}
+
+static void drop(Loop *loop, int job)
+{
+    const MerSchedule *schedule = loop->schedule;
+    if (loop->progress[job] != WAITING) {
+        return;
+    }
+    loop->progress[job] = DROPPED;
+    loop->unfinished--;
+    loop->times->dropped++;
+    for (int i = schedule->after_start[job]; i < schedule->after_start[job + 1]; i++) {
+        drop(loop, schedule->after[i]);
+    }
+}
+
+static void drop_late(Loop *loop)
+{
+    for (int j = 0; loop->input->rules.drops_late && j < loop->plan->job_count; j++) {
+        if (loop->progress[j] == WAITING && loop->schedule->deadline[j] <= loop->t) {
+            drop(loop, j);
+        }
+    }
+}
+
+/* Bytes that need not move because the unit still holds them. */
+static double saved_bytes(const Loop *loop, int unit, int job)
+{
+    const MerSchedule *schedule = loop->schedule;
+    const MerBandwidthRules *rules = &loop->input->rules;
+    int last = loop->lanes[unit].last;
+    double saved = 0;
+    if (last < 0 || !schedule->weight_bytes) {
+        return 0;
+    }
+    double weights = schedule->weight_bytes[job];
+    if (rules->reuses_weights && schedule->layer[last] == schedule->layer[job] &&
+        weights <= schedule->unit_bytes[unit]) {
+        saved += weights;
+    }
+    for (int i = schedule->before_start[job]; rules->forwards && i < schedule->before_start[job + 1]; i++) {
+        double tensor = schedule->output_bytes[last];
+        if (schedule->before[i] == last && tensor <= schedule->unit_bytes[unit]) {
+            saved += 2 * tensor; /* neither written nor read again */
+        }
+    }
+    return saved;
+}
+
+static void start(Loop *loop, int unit)
+{
+    Lane *lane = &loop->lanes[unit];
+    int job = lane->job;
+    const MerWork *work = &loop->input->work[job * loop->plan->unit_count + unit];
+    double saved = work->rate > 0 ? fmin(saved_bytes(loop, unit, job), work->left) : 0;
+    lane->mode = RUNNING;
+    loop->left[unit] = work->left;
+    loop->need[unit] = work->rate;
+    if (saved > 0) {
+        loop->left[unit] = work->left - saved;
+        loop->need[unit] = work->rate * (loop->left[unit] / work->left);
+    }
+    loop->is_free_of_traffic[unit] = !(loop->need[unit] > 0);
+    if (loop->is_free_of_traffic[unit]) {
+        loop->left[unit] = work->latency;
+    }
+    loop->tenant[unit] = loop->schedule->tenant[job];
+    loop->times->start[job] = loop->t;
+    loop->times->unit[job] = unit;
+    loop->times->moved[job] = loop->is_free_of_traffic[unit] ? 0 : loop->left[unit];
+}
+
+static void assign(Loop *loop, int unit, int job)
+{
+    Lane *lane = &loop->lanes[unit];
+    double cost = loop->input->rules.switch_cycles;
+    loop->progress[job] = STARTED;
+    lane->job = job;
+    if (lane->last >= 0 && cost > 0) {
+        lane->mode = SWITCHING;
+        lane->switched = loop->t + cost;
+    } else {
+        start(loop, unit);
+    }
+}
+
+static void dispatch_queue(Loop *loop, int unit)
+{
+    const MerJobsPlan *plan = loop->plan;
+    Lane *lane = &loop->lanes[unit];
+    int end = plan->start[unit + 1];
+    int at = lane->head;
+    while (at < end && loop->progress[plan->queue[at]] != WAITING) {
+        at++;
+    }
+    lane->head = at;
+    bool is_strict = loop->input->rules.dispatch == MER_DISPATCH_STRICT;
+    while (at < end && !is_ready(loop, plan->queue[at]) && !is_strict) {
+        at++;
+    }
+    if (at < end && is_ready(loop, plan->queue[at])) {
+        assign(loop, unit, plan->queue[at]);
+    }
+}
+
+static double shortest(const Loop *loop, int job)
+{
+    int units = loop->plan->unit_count;
+    double best = INFINITY;
+    for (int u = 0; u < units; u++) {
+        best = fmin(best, loop->schedule->latency[job * units + u]);
+    }
+    return best;
+}
+
+/* What a policy calls urgent: smaller first. */
+static double urgency(const Loop *loop, int job)
+{
+    const MerSchedule *schedule = loop->schedule;
+    switch (loop->input->rules.policy) {
+    case MER_POLICY_SJF:
+        return shortest(loop, job);
+    case MER_POLICY_EDF:
+        return schedule->deadline[job];
+    case MER_POLICY_LEAST_LAXITY:
+        return schedule->deadline[job] - loop->t - shortest(loop, job);
+    case MER_POLICY_BALANCED:
+        return (schedule->deadline[job] < INFINITY ? schedule->deadline[job] - loop->t : 0) + shortest(loop, job);
+    default:
+        return schedule->release[job];
+    }
+}
+
+static double unit_price(const Loop *loop, int job, int unit)
+{
+    int at = job * loop->plan->unit_count + unit;
+    bool is_edp = loop->input->rules.policy == MER_POLICY_EDP_GREEDY && loop->schedule->energy;
+    return loop->schedule->latency[at] * (is_edp ? loop->schedule->energy[at] : 1);
+}
+
+/* The most urgent ready job on the free unit that suits it best, until one of them runs out. A unit more
+ * than `PATIENCE` times slower than the best one is left free: waiting is shorter. */
+static void dispatch_policy(Loop *loop)
+{
+    enum { PATIENCE = 8 };
+    int units = loop->plan->unit_count;
+    for (;;) {
+        int chosen = -1;
+        int chosen_unit = -1;
+        double most = INFINITY;
+        for (int j = 0; j < loop->plan->job_count; j++) {
+            if (!is_ready(loop, j)) {
+                continue;
+            }
+            double value = urgency(loop, j);
+            if (chosen >= 0 && !(value < most)) {
+                continue;
+            }
+            double best = INFINITY;
+            double cheapest = INFINITY;
+            int unit = -1;
+            for (int u = 0; u < units; u++) {
+                double price = unit_price(loop, j, u);
+                cheapest = fmin(cheapest, price);
+                if (loop->lanes[u].mode == FREE && price < best) {
+                    best = price;
+                    unit = u;
+                }
+            }
+            if (unit >= 0 && best <= PATIENCE * cheapest) {
+                chosen = j;
+                chosen_unit = unit;
+                most = value;
+            }
+        }
+        if (chosen < 0) {
+            return;
+        }
+        assign(loop, chosen_unit, chosen);
+    }
+}
+
+static void dispatch(Loop *loop, int completing)
+{
+    if (loop->input->rules.dispatch == MER_DISPATCH_POLICY) {
+        dispatch_policy(loop);
+        return;
+    }
+    if (completing >= 0) {
+        dispatch_queue(loop, completing);
+    }
+    for (int u = 0; u < loop->plan->unit_count; u++) {
+        if (loop->lanes[u].mode == FREE) {
+            dispatch_queue(loop, u);
+        }
+    }
+}
+
+/* The next time that is known beforehand: a release, the end of a switch, a deadline that drops. */
+static double next_known_time(const Loop *loop)
+{
+    const MerSchedule *schedule = loop->schedule;
+    double next = INFINITY;
+    for (int u = 0; u < loop->plan->unit_count; u++) {
+        if (loop->lanes[u].mode == SWITCHING) {
+            next = fmin(next, loop->lanes[u].switched);
+        }
+    }
+    bool drops = loop->input->rules.drops_late;
+    for (int j = 0; (schedule->has_releases || drops) && j < loop->plan->job_count; j++) {
+        if (loop->progress[j] == WAITING) {
+            next = schedule->release[j] > loop->t ? fmin(next, schedule->release[j]) : next;
+            next = drops ? fmin(next, schedule->deadline[j]) : next;
+        }
+    }
+    return next;
+}
+
+static void finish_job(Loop *loop, int unit)
+{
+    const MerSchedule *schedule = loop->schedule;
+    Lane *lane = &loop->lanes[unit];
+    loop->progress[lane->job] = DONE;
+    loop->times->end[lane->job] = loop->t;
+    loop->unfinished--;
+    for (int i = schedule->after_start[lane->job]; i < schedule->after_start[lane->job + 1]; i++) {
+        loop->missing[schedule->after[i]]--;
+    }
+    lane->last = lane->job;
+    lane->job = -1;
+    lane->mode = FREE;
+    loop->left[unit] = INFINITY;
+    loop->need[unit] = 0;
+    loop->is_free_of_traffic[unit] = false;
+    loop->tenant[unit] = -1;
+    loop->output->finish[unit] = loop->t;
+}
+
+static void record(const Loop *loop, double duration, const MerBandwidthRecorder *recorder)
+{
+    int job[MER_BANDWIDTH_UNITS];
+    for (int u = 0; recorder && u < loop->plan->unit_count; u++) {
+        job[u] = loop->lanes[u].mode == RUNNING ? loop->lanes[u].job : -1;
+    }
+    if (recorder) {
+        recorder->segment(recorder->state, &(MerBandwidthSegment){loop->t, duration, loop->use, job});
+    }
+}
+
+/* To the next event. False: nothing will ever happen again. */
+static bool step(Loop *loop, const MerBandwidthRecorder *recorder)
+{
+    int units = loop->plan->unit_count;
+    double bandwidth = loop->input->bandwidth;
+    MerShareInput share = {loop->input->rules.share, units, loop->schedule->tenant_count, bandwidth,
+                           loop->need, loop->tenant, loop->schedule->tenants};
+    mer_bandwidth_share(&share, loop->use);
+    double soonest = INFINITY;
+    double used = 0;
+    int first = -1;
+    for (int u = 0; u < units; u++) {
+        double rate = loop->is_free_of_traffic[u] ? 1 : loop->use[u];
+        double time = loop->lanes[u].mode == RUNNING ? loop->left[u] / rate : INFINITY;
+        used += loop->use[u];
+        if (time < soonest) {
+            soonest = time;
+            first = u;
+        }
+    }
+    double known = next_known_time(loop);
+    bool is_known_first = known - loop->t < soonest;
+    double duration = is_known_first ? known - loop->t : soonest;
+    if (duration == INFINITY) {
+        return false;
+    }
+    record(loop, duration, recorder);
+    for (int u = 0; u < units; u++) {
+        double left = loop->left[u] - duration * (loop->is_free_of_traffic[u] ? 1 : loop->use[u]);
+        loop->left[u] = fabs(left) < 1e-12 ? 0 : left;
+    }
+    loop->output->waste += (bandwidth - used) * duration;
+    loop->t = is_known_first ? known : loop->t + duration;
+    if (!is_known_first) {
+        finish_job(loop, first);
+    }
+    for (int u = 0; u < units; u++) {
+        if (loop->lanes[u].mode == SWITCHING && loop->lanes[u].switched <= loop->t) {
+            start(loop, u);
+        }
+    }
+    drop_late(loop);
+    dispatch(loop, is_known_first ? -1 : first);
+    return true;
+}
+
+static void name_deadlock(Loop *loop)
+{
+    const MerSchedule *schedule = loop->schedule;
+    for (int u = 0; u < loop->plan->unit_count; u++) {
+        int at = loop->lanes[u].head;
+        int job = at < loop->plan->start[u + 1] ? loop->plan->queue[at] : -1;
+        for (int i = job < 0 ? 0 : schedule->before_start[job]; job >= 0 && i < schedule->before_start[job + 1]; i++) {
+            if (loop->progress[job] == WAITING && loop->progress[schedule->before[i]] == WAITING) {
+                loop->times->waiting = job;
+                loop->times->waits_for = schedule->before[i];
+                return;
+            }
+        }
+    }
+}
+
+static void prepare(Loop *loop, MerArena *scratch)
+{
+    const MerSchedule *schedule = loop->schedule;
+    int jobs = loop->plan->job_count;
+    loop->progress = MER_ARRAY(scratch, unsigned char, jobs + 1);
+    loop->missing = MER_ARRAY(scratch, int, jobs + 1);
+    loop->unfinished = jobs;
+    for (int j = 0; j < jobs; j++) {
+        loop->missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
+        loop->times->start[j] = loop->times->end[j] = NAN;
+        loop->times->moved[j] = 0;
+        loop->times->unit[j] = -1;
+    }
+    for (int u = 0; u < loop->plan->unit_count; u++) {
+        loop->lanes[u] = (Lane){.mode = FREE, .job = -1, .last = -1, .head = loop->plan->start[u]};
+        loop->left[u] = INFINITY;
+        loop->need[u] = 0;
+        loop->tenant[u] = -1;
+        loop->is_free_of_traffic[u] = false;
+        loop->output->finish[u] = 0;
+    }
+    loop->times->dropped = 0;
+    loop->times->waiting = loop->times->waits_for = -1;
+    loop->output->waste = 0;
+    loop->output->is_cut = false;
+}
+
+bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan, MerArena *scratch,
+                            MerBandwidthTimes *times, const MerBandwidthRecorder *recorder,
+                            MerBandwidthOutput *output)
+{
+    Loop loop = {.input = input, .plan = plan, .schedule = input->schedule, .times = times, .output = output};
+    prepare(&loop, scratch);
+    drop_late(&loop);
+    dispatch(&loop, -1);
+    while (loop.unfinished > 0) {
+        if (!step(&loop, recorder)) {
+            name_deadlock(&loop);
+            break;
+        }
+        if (loop.t > input->limit) {
+            output->is_cut = true;
+            break;
+        }
+    }
+    output->cycles = 0;
+    for (int u = 0; u < plan->unit_count; u++) {
+        output->cycles = fmax(output->cycles, output->finish[u]);
+    }
+    if (output->is_cut) {
+        output->cycles = loop.t;
+    }
+    return loop.unfinished == 0 || output->is_cut;
+}

@@ -1,0 +1,62 @@
+/* The problem `schedule`, opened: jobs, cores and the job analysis table, for its evaluator and solvers. */
+#ifndef MERCATOR_PROBLEM_SCHEDULE_H
+#define MERCATOR_PROBLEM_SCHEDULE_H
+
+#include "mercator/jobs.h"
+#include "mercator/problem.h"
+
+/* Jobs are numbered as in the input; matrices are [job * unit_count + unit]. */
+typedef struct MerSchedule {
+    int    job_count, unit_count, tenant_count, model_count;
+    double bandwidth; /* bytes per cycle shared by all units */
+    double clock_hz;  /* NAN if unknown */
+    /* the job analysis table */
+    const double *latency;   /* cycles without stall, > 0 */
+    const double *rate;      /* bytes per cycle needed not to stall, >= 0 */
+    const double *traffic;   /* bytes = latency * rate */
+    const double *energy;    /* pJ; NULL: unknown */
+    const double *weight_bytes, *output_bytes; /* by job; NULL: unknown */
+    uint64_t      table_hash;
+    bool          is_compat; /* numbers of the published artifact */
+    /* jobs */
+    const char *const *job_names;
+    const double      *macs;
+    const double      *release, *deadline; /* cycles; 0 and INFINITY where there is none */
+    const double      *weight;             /* of the job's tenant */
+    const int         *tenant, *model, *request;
+    const int         *layer;              /* equal for jobs of equal layers */
+    const int         *before_start, *before; /* predecessors of job j: before[before_start[j]] .. */
+    const int         *after_start, *after;   /* successors */
+    const int         *order;                 /* job of each knob: the search sees jobs sorted */
+    bool               has_dependencies, has_releases, has_deadlines;
+    /* units and tenants */
+    const char *const *unit_names;
+    const int         *unit_class; /* units with equal columns share it */
+    const double      *static_pj_per_cycle, *unit_bytes;
+    const MerTenant   *tenants;
+    const MerJobModel *models;
+} MerSchedule;
+
+/* NULL if `problem` is another one. */
+const MerSchedule *mer_schedule_of(const MerProblem *problem);
+
+/* What bounds need to know of the evaluator, which tells it when it opens (schedule.md section 9). */
+typedef struct MerScheduleRules {
+    bool   is_known;        /* false: no bound */
+    bool   is_proportional; /* sharing by need, so that virtual time holds */
+    bool   drops_jobs;      /* not every job runs */
+    bool   saves_traffic;   /* reuse or forwarding: jobs may move less than the table says */
+    double switch_cycles;
+} MerScheduleRules;
+void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *rules);
+
+/* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
+ * "critical-path", "traffic" or "none". `is_plain`: the bound of 9.1 alone, as published. */
+MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published);
+
+/* A plan with room for all jobs, in `arena`. */
+void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan);
+/* Queues of a plan from units and positions: `queue` keeps the order of `order`, unit by unit. */
+void mer_schedule_make_queues(const int *order, const int *unit, MerJobsPlan *plan);
+
+#endif

@@ -1,0 +1,326 @@
+/* What no schedule can beat (schedule.md section 9): the longest job, the critical path, and a linear
+ * relaxation solved with COIN-OR CLP, in which jobs are split over cores. With proportional sharing the
+ * relaxation counts, in virtual time, the bytes by which single jobs exceed the bandwidth (9.2). A job that
+ * would take longer than the bound on some core may not go there, even in part (after Lenstra, Shmoys and
+ * Tardos, 1990). CLP only proposes multipliers; the bound is computed from them, so rounding cannot make
+ * it too high. */
+#include "problem/schedule.h"
+
+#include "base/memory.h"
+#include "mercator/arena.h"
+
+#include <Clp_C_Interface.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Relaxation { /* equal jobs and equal cores are merged, which changes nothing */
+    int     rows, classes;
+    int    *count;  /* jobs of each row */
+    int    *units;  /* cores of each class */
+    double *load;   /* [row * classes + class]: cycles on the core */
+    double *excess; /* cycles by which one such job stretches the time of all cores */
+    double *bytes;  /* traffic / bandwidth, in cycles */
+    double *alone;  /* the makespan is at least this if a job of the row runs on the class */
+    double  scale;
+    MerArena *arena;
+} Relaxation;
+
+typedef struct Multipliers {
+    double *core;  /* by class, >= 0 */
+    double  bytes; /* >= 0 */
+} Multipliers;
+
+static bool is_equal_job(const MerSchedule *schedule, int a, int b)
+{
+    size_t units = (size_t)schedule->unit_count;
+    size_t size = units * sizeof(double);
+    return memcmp(schedule->latency + (size_t)a * units, schedule->latency + (size_t)b * units, size) == 0 &&
+           memcmp(schedule->traffic + (size_t)a * units, schedule->traffic + (size_t)b * units, size) == 0;
+}
+
+static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
+{
+    for (int j = 0; j < schedule->job_count; j++) {
+        int at = j * schedule->unit_count;
+        if (schedule->latency[at + a] != schedule->latency[at + b] ||
+            schedule->traffic[at + a] != schedule->traffic[at + b]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Representatives of equal items, and how many each stands for. */
+static int merge(const MerSchedule *schedule, int count, bool (*is_equal)(const MerSchedule *, int, int), int *first,
+                 int *size)
+{
+    int merged = 0;
+    for (int i = 0; i < count; i++) {
+        int r = 0;
+        while (r < merged && !is_equal(schedule, first[r], i)) {
+            r++;
+        }
+        if (r == merged) {
+            first[merged] = i;
+            size[merged++] = 0;
+        }
+        size[r]++;
+    }
+    return merged;
+}
+
+static void fill_alone(Relaxation *relaxation, bool is_virtual)
+{
+    double least = 0; /* excess of all jobs, each where it is smallest */
+    int classes = relaxation->classes;
+    double *own = MER_ARRAY(relaxation->arena, double, relaxation->rows + 1);
+    for (int r = 0; r < relaxation->rows; r++) {
+        own[r] = INFINITY;
+        for (int c = 0; c < classes; c++) {
+            own[r] = fmin(own[r], relaxation->excess[r * classes + c]);
+        }
+        least += relaxation->count[r] * own[r];
+    }
+    for (int r = 0; r < relaxation->rows; r++) {
+        for (int c = 0; c < classes; c++) {
+            int at = r * classes + c;
+            double others = is_virtual ? least - own[r] : 0;
+            relaxation->alone[at] = fmax(relaxation->load[at] + relaxation->excess[at] + others, relaxation->bytes[at]);
+        }
+    }
+}
+
+static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published, Relaxation *relaxation)
+{
+    MerArena *arena = relaxation->arena;
+    int *row_first = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    relaxation->count = MER_ARRAY(arena, int, schedule->job_count + 1);
+    relaxation->units = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    relaxation->rows = merge(schedule, schedule->job_count, is_equal_job, row_first, relaxation->count);
+    relaxation->classes = merge(schedule, schedule->unit_count, is_equal_unit, class_first, relaxation->units);
+    size_t size = (size_t)relaxation->rows * (size_t)relaxation->classes + 1;
+    relaxation->load = MER_ARRAY(arena, double, size);
+    relaxation->excess = MER_ARRAY(arena, double, size);
+    relaxation->bytes = MER_ARRAY(arena, double, size);
+    relaxation->alone = MER_ARRAY(arena, double, size);
+    bool is_virtual = !is_published && rules->is_proportional && !schedule->has_releases && !rules->saves_traffic &&
+                      rules->switch_cycles == 0;
+    relaxation->scale = 0;
+    for (int r = 0; r < relaxation->rows; r++) {
+        double least = INFINITY;
+        for (int c = 0; c < relaxation->classes; c++) {
+            int at = r * relaxation->classes + c;
+            int from = row_first[r] * schedule->unit_count + class_first[c];
+            double bytes = rules->saves_traffic ? 0 : schedule->traffic[from] / schedule->bandwidth;
+            double latency = schedule->latency[from];
+            least = fmin(least, latency);
+            relaxation->bytes[at] = bytes;
+            relaxation->excess[at] = is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
+            relaxation->load[at] = is_virtual || is_published ? latency : fmax(latency, bytes);
+        }
+        relaxation->scale += relaxation->count[r] * least;
+    }
+    fill_alone(relaxation, is_virtual);
+}
+
+/* Weak duality: for any multipliers this is below every makespan that keeps to pairs with alone <= limit. */
+static double dual_value(const Relaxation *relaxation, const Multipliers *multipliers, double limit)
+{
+    double all = 0;
+    for (int c = 0; c < relaxation->classes; c++) {
+        all += relaxation->units[c] * multipliers->core[c];
+    }
+    double sum = 0;
+    for (int r = 0; r < relaxation->rows; r++) {
+        double least = INFINITY;
+        for (int c = 0; c < relaxation->classes; c++) {
+            int at = r * relaxation->classes + c;
+            double cost = multipliers->core[c] * relaxation->load[at] + all * relaxation->excess[at] +
+                          multipliers->bytes * relaxation->bytes[at];
+            least = relaxation->alone[at] <= limit ? fmin(least, cost) : least;
+        }
+        sum += relaxation->count[r] * least;
+    }
+    double weight = all + multipliers->bytes;
+    return weight > 0 ? sum / weight : 0;
+}
+
+/* Columns are x[row][class] and T; rows are jobs, core classes, bandwidth. */
+static Clp_Simplex *load_model(const Relaxation *relaxation)
+{
+    int jobs = relaxation->rows;
+    int classes = relaxation->classes;
+    int columns = jobs * classes + 1;
+    int rows = jobs + classes + 1;
+    int room = jobs * classes * (classes + 2) + classes + 1;
+    MerArena *arena = relaxation->arena;
+    CoinBigIndex *start = MER_ARRAY(arena, CoinBigIndex, columns + 1);
+    int *index = MER_ARRAY(arena, int, room);
+    double *value = MER_ARRAY(arena, double, room);
+    double *bounds = MER_ARRAY(arena, double, 3 * columns + 2 * rows);
+    double *lower = bounds, *upper = bounds + columns, *cost = upper + columns;
+    double *row_lower = cost + columns, *row_upper = row_lower + rows;
+    int used = 0;
+    for (int r = 0; r < jobs; r++) {
+        row_lower[r] = row_upper[r] = relaxation->count[r];
+        for (int c = 0; c < classes; c++) {
+            int at = r * classes + c;
+            start[at] = used;
+            upper[at] = relaxation->count[r];
+            index[used] = r;
+            value[used++] = 1;
+            for (int d = 0; d < classes; d++) {
+                double load = (d == c ? relaxation->load[at] : 0) + relaxation->units[d] * relaxation->excess[at];
+                if (load > 0) {
+                    index[used] = jobs + d;
+                    value[used++] = load / relaxation->scale;
+                }
+            }
+            index[used] = jobs + classes;
+            value[used++] = relaxation->bytes[at] / relaxation->scale;
+        }
+    }
+    start[columns - 1] = used;
+    for (int d = 0; d <= classes; d++) {
+        index[used] = jobs + d;
+        value[used++] = d < classes ? -relaxation->units[d] : -1;
+        row_lower[jobs + d] = -INFINITY;
+    }
+    start[columns] = used;
+    upper[columns - 1] = INFINITY;
+    cost[columns - 1] = 1;
+    Clp_Simplex *model = Clp_newModel();
+    Clp_setLogLevel(model, 0);
+    Clp_loadProblem(model, columns, rows, start, index, value, lower, upper, cost, row_lower, row_upper);
+    return model;
+}
+
+/* The relaxation's value with only the pairs that are allowed at `limit`; INFINITY if a job has none. */
+static double solve(Clp_Simplex *model, const Relaxation *relaxation, double limit)
+{
+    int jobs = relaxation->rows;
+    int classes = relaxation->classes;
+    double *upper = Clp_columnUpper(model);
+    for (int r = 0; r < jobs; r++) {
+        bool is_possible = false;
+        for (int c = 0; c < classes; c++) {
+            bool is_allowed = relaxation->alone[r * classes + c] <= limit;
+            upper[r * classes + c] = is_allowed ? relaxation->count[r] : 0;
+            is_possible = is_possible || is_allowed;
+        }
+        if (!is_possible) {
+            return INFINITY;
+        }
+    }
+    Clp_dual(model, 0);
+    const double *price = Clp_dualRowSolution(model);
+    Multipliers multipliers = {MER_ARRAY(relaxation->arena, double, classes), fmax(0, -price[jobs + classes])};
+    for (int c = 0; c < classes; c++) {
+        multipliers.core[c] = fmax(0, -price[jobs + c]);
+    }
+    return dual_value(relaxation, &multipliers, limit);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The longest pair that a schedule uses is some pair of the table; the makespan is at least that pair's own
+ * bound and the relaxation without longer ones. The least over all pairs holds whatever the schedule. */
+static double bound_by_pairs(Clp_Simplex *model, const Relaxation *relaxation)
+{
+    int count = relaxation->rows * relaxation->classes;
+    double *limits = MER_ARRAY(relaxation->arena, double, count + 1);
+    memcpy(limits, relaxation->alone, (size_t)count * sizeof *limits);
+    qsort(limits, (size_t)count, sizeof *limits, compare_reals);
+    int low = 0;
+    int high = count - 1; /* the first place where the pair itself is the larger of the two */
+    double below = INFINITY;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        double value = solve(model, relaxation, limits[middle]);
+        if (limits[middle] >= value) {
+            high = middle;
+        } else {
+            below = fmin(below, value);
+            low = middle + 1;
+        }
+    }
+    double last = fmax(limits[low], solve(model, relaxation, limits[low]));
+    return fmin(below, last);
+}
+
+static double longest_job(const Relaxation *relaxation)
+{
+    double longest = 0;
+    for (int r = 0; r < relaxation->rows; r++) {
+        double least = INFINITY;
+        for (int c = 0; c < relaxation->classes; c++) {
+            least = fmin(least, relaxation->alone[r * relaxation->classes + c]);
+        }
+        longest = fmax(longest, least);
+    }
+    return longest;
+}
+
+/* The longest way through the dependencies, every job on its best core, from its release on. */
+static double critical_path(const MerSchedule *schedule, const MerScheduleRules *rules, MerArena *arena)
+{
+    int count = schedule->job_count;
+    double *ready = MER_ARRAY(arena, double, count + 1);
+    int *missing = MER_ARRAY(arena, int, count + 1);
+    int *queue = MER_ARRAY(arena, int, count + 1);
+    double longest = 0;
+    int used = 0;
+    for (int j = 0; j < count; j++) {
+        ready[j] = schedule->release[j];
+        missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
+        if (missing[j] == 0) {
+            queue[used++] = j;
+        }
+    }
+    for (int i = 0; i < used; i++) {
+        int job = queue[i];
+        double least = INFINITY;
+        for (int u = 0; u < schedule->unit_count; u++) {
+            int at = job * schedule->unit_count + u;
+            double bytes = rules->saves_traffic ? 0 : schedule->traffic[at] / schedule->bandwidth;
+            least = fmin(least, fmax(schedule->latency[at], bytes));
+        }
+        double end = ready[job] + least;
+        longest = fmax(longest, end);
+        for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {
+            int next = schedule->after[k];
+            ready[next] = fmax(ready[next], end);
+            if (--missing[next] == 0) {
+                queue[used++] = next;
+            }
+        }
+    }
+    return longest;
+}
+
+MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published)
+{
+    Relaxation relaxation = {.arena = mer_arena_new()};
+    build(schedule, rules, is_published, &relaxation);
+    double longest = longest_job(&relaxation);
+    MerBound bound = {longest, "longest-job", ""};
+    Clp_Simplex *model = load_model(&relaxation);
+    double relaxed = is_published ? solve(model, &relaxation, INFINITY) : bound_by_pairs(model, &relaxation);
+    Clp_deleteModel(model);
+    if (relaxed * (1 - 1e-13) > bound.value) {
+        bound = (MerBound){relaxed * (1 - 1e-13), "lp", ""};
+    }
+    if (schedule->has_dependencies || schedule->has_releases) {
+        double path = critical_path(schedule, rules, relaxation.arena);
+        bound = path > bound.value ? (MerBound){path, "critical-path", ""} : bound;
+    }
+    mer_arena_free(relaxation.arena);
+    return bound;
+}

@@ -1,0 +1,33 @@
+/* From a workload to groups of jobs that are searched together (schedule.md 3.1). */
+#ifndef MERCATOR_PROBLEM_SCHEDULE_JOBS_H
+#define MERCATOR_PROBLEM_SCHEDULE_JOBS_H
+
+#include "mercator/graph.h"
+#include "mercator/jobs.h"
+
+typedef enum MerJobDependencies { MER_DEPENDENCIES_GRAPH, MER_DEPENDENCIES_CHAIN, MER_DEPENDENCIES_NONE } MerJobDependencies;
+
+typedef struct MerJobOptions { /* of a network without a job file */
+    int                batch, mini_batch;
+    MerJobDependencies dependencies;
+} MerJobOptions;
+
+/* The graph's own job set, or one job per layer with multiplications and mini-batch. */
+MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options, MerArena *arena,
+                            const MerJobSet **set, MerError *error);
+
+typedef struct MerJobGroups { /* group g has jobs[start[g]] .. jobs[start[g+1]-1] */
+    int          count;
+    const char **names;
+    int         *start, *jobs;
+} MerJobGroups;
+
+/* The groups of the file; else, with a size, those of the host's rule: ready jobs are taken round robin
+ * over networks and mini-batches until the group is full, no job of a group waits for another of it, and
+ * groups run one after the other; else one group of everything. `size` 0: as the job set says. */
+void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena, MerJobGroups *groups);
+
+/* Drops the groups that `select` does not name: "mix:0", "mix:0-9", "mix", or numbers "0,2-4". */
+MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError *error);
+
+#endif

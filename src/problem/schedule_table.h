@@ -1,0 +1,45 @@
+/* The job analysis table: what each layer costs on each core class, alone (schedule.md 3.3 and 4). */
+#ifndef MERCATOR_PROBLEM_SCHEDULE_TABLE_H
+#define MERCATOR_PROBLEM_SCHEDULE_TABLE_H
+
+#include "base/json.h"
+#include "mercator/graph.h"
+#include "mercator/jobs.h"
+#include "problem/layer_pricer.h"
+
+typedef struct MerJobTableEntry {
+    double latency, traffic, rate, energy_pj, weight_bytes, output_bytes, l2_bytes, l1_bytes, macs;
+    bool   is_fallback;
+} MerJobTableEntry;
+
+typedef struct MerJobTable { /* one row per distinct layer of the group, one column per core class */
+    const char              *source;
+    bool                     is_compat, has_energy;
+    int                      row_count, class_count;
+    const int               *row_of_job;
+    const char *const       *class_names;
+    const char *const       *row_names;
+    const MerJobTableEntry  *entries; /* [row * class_count + class] */
+    uint64_t                 hash;
+} MerJobTable;
+
+typedef struct MerJobTableInput {
+    const MerGraph       *graph;
+    const MerJobSet      *set;
+    const int            *jobs; /* of the group */
+    int                   job_count;
+    const MerPlatform    *platform;
+    const MerLayerPricer *pricer;
+    const char           *source; /* "own", "m3e-compat" or a file */
+    MerFlexible           flexible;
+} MerJobTableInput;
+
+MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table, MerError *error);
+
+/* `m3e-jobtable/1` with our further columns, as one JSON object. */
+void mer_job_table_write(const MerJobTable *table, MerJson *json);
+
+/* The operator as the job runs it: its batch times the job's images. */
+MerOp mer_job_op(const MerGraph *graph, const MerJob *job);
+
+#endif

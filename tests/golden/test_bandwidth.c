@@ -1,0 +1,220 @@
+/* The bandwidth simulation against the public MAGMA evaluator (../shared/golden/magma-bwalloc.json): five
+ * hand cases segment by segment and 64 full-size ones, every bit, through the plain and the extended loop. */
+#include "schedule_support.h"
+
+#include <cjson/cJSON.h>
+
+static MerArena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = mer_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mer_arena_free(arena);
+    return 0;
+}
+
+static cJSON *read_golden(void)
+{
+    cJSON *root = cJSON_Parse(shared_text("golden/magma-bwalloc.json", arena));
+    assert_non_null(root);
+    return cJSON_GetObjectItemCaseSensitive(root, "cases");
+}
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static double number(const cJSON *object, const char *name)
+{
+    return member(object, name)->valuedouble;
+}
+
+static double *matrix(const cJSON *rows)
+{
+    int count = cJSON_GetArraySize(rows);
+    int columns = cJSON_GetArraySize(rows->child);
+    double *values = MER_ARRAY(arena, double, count * columns);
+    int at = 0;
+    for (const cJSON *row = rows->child; row; row = row->next) {
+        for (const cJSON *value = row->child; value; value = value->next) {
+            values[at++] = value->valuedouble;
+        }
+    }
+    return values;
+}
+
+static MerJobsPlan hand_plan(const cJSON *test, const MerSchedule *schedule)
+{
+    MerJobsPlan plan;
+    mer_schedule_new_plan(schedule, arena, &plan);
+    int used = 0;
+    int unit = 0;
+    for (const cJSON *queue = member(test, "queues")->child; queue; queue = queue->next, unit++) {
+        for (const cJSON *job = queue->child; job; job = job->next) {
+            plan.queue[used++] = job->valueint;
+            plan.unit[job->valueint] = unit;
+        }
+        plan.start[unit + 1] = used;
+    }
+    return plan;
+}
+
+typedef struct Walk {
+    const cJSON *segment;
+    int          units;
+} Walk;
+
+static void check_segment(void *state, const MerBandwidthSegment *found)
+{
+    Walk *walk = state;
+    assert_non_null(walk->segment);
+    double sum = 0;
+    assert_true(found->t == number(walk->segment, "t"));
+    assert_true(found->duration == number(walk->segment, "dt"));
+    for (int u = 0; u < walk->units; u++) {
+        sum += found->use[u];
+        assert_true(sum == cJSON_GetArrayItem(member(walk->segment, "cum_bw"), u)->valuedouble);
+        assert_int_equal(found->job[u], cJSON_GetArrayItem(member(walk->segment, "job"), u)->valueint);
+    }
+    walk->segment = walk->segment->next;
+}
+
+static void check_output(const cJSON *test, const MerBandwidthOutput *output, int units, double bandwidth)
+{
+    double busy = 0;
+    double last = 0;
+    if (output->cycles != number(test, "makespan")) {
+        fail_msg("%s: %.17g, expected %.17g", member(test, "name")->valuestring, output->cycles, number(test, "makespan"));
+    }
+    for (int u = 0; u < units; u++) {
+        assert_true(output->finish[u] == cJSON_GetArrayItem(member(test, "core_finish"), u)->valuedouble);
+        busy += output->finish[u];
+        last = fmax(last, output->finish[u]);
+    }
+    double use = 1 - output->waste / (bandwidth * output->cycles);
+    assert_true(fabs(use - number(test, "bw_util")) <= 1e-12);
+    assert_true(fabs(busy / (units * last) - number(test, "core_util")) <= 1e-12);
+}
+
+static void test_hand_cases_agree_segment_by_segment(void **state)
+{
+    (void)state;
+    int count = 0;
+    for (const cJSON *test = read_golden()->child; test; test = test->next) {
+        if (!member(test, "segments")) {
+            continue;
+        }
+        int jobs = cJSON_GetArraySize(member(test, "latency"));
+        int units = cJSON_GetArraySize(member(test, "latency")->child);
+        MerSchedule *schedule = hand_schedule(jobs, units, number(test, "bw"), matrix(member(test, "latency")),
+                                              matrix(member(test, "req_bw")), arena);
+        MerBandwidthInput input = hand_input(schedule, arena);
+        MerJobsPlan plan = hand_plan(test, schedule);
+        MerBandwidthTimes times = new_times(jobs, arena);
+        MerBandwidthOutput output;
+        Walk walk = {member(test, "segments")->child, units};
+        MerBandwidthRecorder recorder = {&walk, check_segment};
+        assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, &recorder, &output));
+        assert_null(walk.segment);
+        check_output(test, &output, units, input.bandwidth);
+        mer_bandwidth_plain(&input, &plan, NULL, NULL, &output);
+        check_output(test, &output, units, input.bandwidth);
+        count++;
+    }
+    assert_int_equal(count, 5);
+}
+
+/* Core j mod A and priority ((37 j) mod 101) / 101, jobs in file order. */
+static MerJobsPlan golden_plan(const MerSchedule *schedule)
+{
+    MerJobsPlan plan;
+    int *order = MER_ARRAY(arena, int, schedule->job_count);
+    int *unit = MER_ARRAY(arena, int, schedule->job_count);
+    int used = 0;
+    for (int priority = 0; priority < 101; priority++) {
+        for (int j = 0; j < schedule->job_count; j++) {
+            unit[j] = j % schedule->unit_count;
+            if (j * 37 % 101 == priority) {
+                order[used++] = j;
+            }
+        }
+    }
+    mer_schedule_new_plan(schedule, arena, &plan);
+    mer_schedule_make_queues(order, unit, &plan);
+    return plan;
+}
+
+static void test_full_size_cases_agree_in_every_bit(void **state)
+{
+    (void)state;
+    const cJSON *cases = read_golden();
+    MerGraph *graph = shared_graph("golden/magma-benchmark.json", arena);
+    int count = 0;
+    for (const cJSON *test = cases->child; test; test = test->next) {
+        if (member(test, "segments")) {
+            continue;
+        }
+        OpenedSchedule opened;
+        char platform[8];
+        snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
+        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint, platform,
+                       number(test, "bw"), "", "bandwidth", arena, &opened);
+        const MerBandwidthState *evaluator = mer_bandwidth_state(&opened.evaluator);
+        MerJobsPlan plan = golden_plan(opened.schedule);
+        MerBandwidthTimes times;
+        MerBandwidthOutput output;
+        assert_true(evaluator->is_plain);
+        mer_bandwidth_plain(&evaluator->input, &plan, NULL, NULL, &output);
+        check_output(test, &output, plan.unit_count, number(test, "bw"));
+        assert_true(mer_bandwidth_simulate(evaluator, &plan, arena, &times, NULL, &output));
+        check_output(test, &output, plan.unit_count, number(test, "bw"));
+        double fast = mer_bandwidth_virtual(&evaluator->input, &plan);
+        assert_true(fabs(fast / output.cycles - 1) < 1e-12);
+        count++;
+    }
+    assert_int_equal(count, 64);
+}
+
+/* schedule.md 5.2: water filling on the same queues is between 0.776 and 1.0000009 of proportional. */
+static void test_maxmin_lies_in_the_measured_range(void **state)
+{
+    (void)state;
+    const cJSON *cases = read_golden();
+    MerGraph *graph = shared_graph("golden/magma-benchmark.json", arena);
+    double logs = 0;
+    int count = 0;
+    for (const cJSON *test = cases->child; test; test = test->next) {
+        if (member(test, "segments")) {
+            continue;
+        }
+        OpenedSchedule opened;
+        char platform[8];
+        snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
+        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint, platform,
+                       number(test, "bw"), "", "bandwidth:share=maxmin", arena, &opened);
+        MerPlan plan = {.kind = MER_PLAN_JOBS, .as.jobs = golden_plan(opened.schedule)};
+        double ratio = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES] / number(test, "makespan");
+        assert_true(ratio > 0.775 && ratio < 1.000001);
+        logs += log(ratio);
+        count++;
+    }
+    assert_true(fabs(exp(logs / count) - 0.979) < 0.003);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hand_cases_agree_segment_by_segment),
+        cmocka_unit_test(test_full_size_cases_agree_in_every_bit),
+        cmocka_unit_test(test_maxmin_lies_in_the_measured_range),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

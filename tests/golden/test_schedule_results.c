@@ -1,0 +1,137 @@
+/* Results on the 64 points of ../shared/golden/magma-results.json (group 0 of each task, s1 .. s6): list
+ * schedules and the published bound to the printed digit; searches within their bands. The default is a
+ * small selection; MERCATOR_STUDY=1 runs every point with five seeds and prints a table. */
+#include "schedule_support.h"
+
+#include <cjson/cJSON.h>
+#include <ctype.h>
+
+static MerArena *arena;
+static MerGraph *benchmark;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = mer_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mer_arena_free(arena);
+    return 0;
+}
+
+typedef struct Point {
+    const char  *task;
+    char         platform[4];
+    double       bandwidth;
+    const cJSON *row;
+} Point;
+
+static double number(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name)->valuedouble;
+}
+
+static double part(const cJSON *object, const char *name, int index)
+{
+    return cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(object, name), index)->valuedouble;
+}
+
+static int read_points(Point *points)
+{
+    cJSON *root = cJSON_Parse(shared_text("golden/magma-results.json", arena));
+    int count = 0;
+    benchmark = shared_graph("golden/magma-benchmark.json", arena);
+    for (const cJSON *row = cJSON_GetObjectItemCaseSensitive(root, "rows")->child; row; row = row->next) {
+        Point *point = &points[count++];
+        *point = (Point){cJSON_GetObjectItemCaseSensitive(row, "task")->valuestring, "", number(row, "bw"), row};
+        const char *setting = cJSON_GetObjectItemCaseSensitive(row, "setting")->valuestring;
+        point->platform[0] = 's';
+        point->platform[1] = setting[1];
+    }
+    assert_int_equal(count, 64);
+    return count;
+}
+
+static MerTaskResult run_point(const Point *point, const char *optimizer, int seed, int64_t budget, double seconds)
+{
+    char table[SHARED_PATH_SIZE];
+    MerReference reference;
+    MerError error = {0};
+    assert_int_equal(mer_reference_parse(optimizer, &reference, arena, &error), MER_OK);
+    const MerOptimizerClass *type = mer_optimizer_find(reference.name, NULL);
+    const MerProblemClass *problem = mer_problem_find("schedule", NULL);
+    const char *text = mer_arena_format(arena, "schedule:select=%s:0,bandwidth=%.17g,table=%s", point->task,
+                                        point->bandwidth, shared_path(table, "golden/magma-jobtable.json"));
+    MerRunSpec spec = {
+        .name = "point", .problem = problem, .graph = benchmark, .platform = platform_named(point->platform, arena),
+        .problem_options = options_from(text, problem->options, problem->options_size, arena),
+        .evaluator = mer_evaluator_find("bandwidth", NULL), .optimizer = type,
+        .optimizer_options = type->options ? options_from(optimizer, type->options, type->options_size, arena) : NULL,
+        .seed = (uint64_t)seed, .budget = budget, .time_s = seconds, .threads = 1,
+    };
+    return run_or_fail(&spec, NULL, arena).tasks[0];
+}
+
+static void test_list_schedules_and_published_bound_equal_their_columns(void **state)
+{
+    (void)state;
+    Point points[64];
+    int count = read_points(points);
+    for (int i = 0; i < count; i++) {
+        const Point *point = &points[i];
+        OpenedSchedule opened;
+        open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "", "bandwidth", arena, &opened);
+        MerScheduleRules rules = {.is_known = true, .is_proportional = true};
+        double bound = mer_schedule_bound(opened.schedule, &rules, true).value;
+        double fcfs = run_point(point, "fcfs", 1, 1, 0).value;
+        double lpt = run_point(point, "lpt", 1, 1, 0).value;
+        if (fabs(bound - number(point->row, "lb")) > 0.1 || fabs(fcfs - number(point->row, "fcfs_mct")) > 0.051 ||
+            fabs(lpt - number(point->row, "lpt_mct")) > 0.051) {
+            fail_msg("%s %s %g: bound %.1f fcfs %.1f lpt %.1f, expected %.1f %.1f %.1f", point->task, point->platform,
+                     point->bandwidth, bound, fcfs, lpt, number(point->row, "lb"), number(point->row, "fcfs_mct"),
+                     number(point->row, "lpt_mct"));
+        }
+    }
+}
+
+/* Our bound is below every makespan known and not below the published one. */
+static void test_bound_is_tight_and_never_above_a_known_makespan(void **state)
+{
+    (void)state;
+    Point points[64];
+    int count = read_points(points);
+    bool is_study = getenv("MERCATOR_STUDY") != NULL;
+    double logs = 0;
+    for (int i = 0; i < count; i++) {
+        const Point *point = &points[i];
+        OpenedSchedule opened;
+        MerBound bound;
+        open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "", "bandwidth", arena, &opened);
+        opened.problem.type->bound(&opened.problem, MER_METRIC_CYCLES, &bound);
+        double best = fmin(fmin(part(point->row, "ga_shipped", 1), part(point->row, "ga_described", 1)),
+                           fmin(part(point->row, "sa_lpt", 1), number(point->row, "sa_100k")));
+        if (is_study) {
+            print_message("%-14s %s %4g  %-12s bound %.1f  best/bound %.4f (published %.4f)\n", point->task,
+                          point->platform, point->bandwidth, bound.kind, bound.value, best / bound.value,
+                          best / number(point->row, "lb"));
+        }
+        assert_true(bound.value <= best + 0.051);
+        assert_true(bound.value >= number(point->row, "lb") - 0.1);
+        logs += log(best / bound.value);
+    }
+    print_message("best published over our bound, geomean: %.4f\n", exp(logs / count));
+    assert_true(exp(logs / count) < 1.03);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_list_schedules_and_published_bound_equal_their_columns),
+        cmocka_unit_test(test_bound_is_tight_and_never_above_a_known_makespan),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
