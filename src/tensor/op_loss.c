@@ -38,25 +38,33 @@ static MerTensor *loss_of(MerTape *tape, double total, MerTensor *x, MerTensor *
 
 /* -sum_j t_j log p_j of one row, t = 1 - smoothing at the label and smoothing / n everywhere; p - t is
  * left in `grad`. */
-static double cross_entropy_row(const float *x, int n, int label, float smoothing, float *grad)
+MER_BODY cross_entropy_row_body(const float *restrict x, int n, int label, float smoothing,
+                                float *restrict grad, double *total)
 {
-    float most = x[0], sum = 0;
+    float most = x[0], sum = 0, even = smoothing / (float)n;
     for (int j = 1; j < n; j++) {
         most = x[j] > most ? x[j] : most;
     }
     for (int j = 0; j < n; j++) {
         grad[j] = mer_fast_exp(x[j] - most);
+    }
+    for (int j = 0; j < n; j++) {
         sum += grad[j];
     }
-    double shift = most + log(sum), loss = 0;
-    float  even = smoothing / (float)n;
+    float inverse = 1 / sum;
     for (int j = 0; j < n; j++) {
-        float target = even + (j == label ? 1 - smoothing : 0);
-        loss -= target * (x[j] - shift);
-        grad[j] = grad[j] / sum - target;
+        grad[j] = grad[j] * inverse - even;
     }
-    return loss;
+    grad[label] -= 1 - smoothing;
+    double loss = most + log(sum) - (1 - smoothing) * x[label];
+    for (int j = 0; j < n && smoothing > 0; j++) {
+        loss -= even * x[j];
+    }
+    *total += loss;
 }
+MER_WIDE(cross_entropy_row,
+         (const float *x, int n, int label, float smoothing, float *grad, double *total),
+         (x, n, label, smoothing, grad, total))
 
 MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels, float smoothing)
 {
@@ -67,7 +75,8 @@ MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int 
     double       total = 0;
     for (int r = 0; r < rows; r++) {
         assert(labels[r] >= 0 && labels[r] < n);
-        total += cross_entropy_row(x + (int64_t)r * n, n, labels[r], smoothing, kept + (int64_t)r * n);
+        int64_t offset = (int64_t)r * n;
+        cross_entropy_row(x + offset, n, labels[r], smoothing, kept + offset, &total);
     }
     for (int64_t i = 0; i < logits->size; i++) {
         kept[i] /= (float)rows;

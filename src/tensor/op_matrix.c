@@ -103,42 +103,61 @@ typedef struct Linear {
     int           rows, in, out;
 } Linear;
 
-static void finish_row(MerActivation activation, float *restrict y, const float *restrict bias, int n)
+MER_BODY finish_rows_body(const Linear *l, float *restrict y, const float *restrict bias)
 {
-    for (int j = 0; bias != NULL && j < n; j++) {
-        y[j] += bias[j];
-    }
-    for (int j = 0; activation == MER_RELU && j < n; j++) {
-        y[j] = y[j] > 0 ? y[j] : 0;
-    }
-    for (int j = 0; activation == MER_TANH && j < n; j++) {
-        y[j] = mer_fast_tanh(y[j]);
-    }
-}
-
-/* The gradient before the activation, and its sum over rows for the bias, in one pass. */
-static void pass_activation(const Linear *l, const float *restrict y, const float *restrict dy,
-                            float *restrict dz, float *restrict db)
-{
-    for (int i = 0; i < l->rows; i++) {
-        const float *a = y + (int64_t)i * l->out, *g = dy + (int64_t)i * l->out;
-        float       *z = dz + (int64_t)i * l->out;
+    for (int i = 0; i < l->rows; i++, y += l->out) {
         if (l->activation == MER_RELU) {
             for (int j = 0; j < l->out; j++) {
-                z[j] = a[j] > 0 ? g[j] : 0;
+                float z = y[j] + bias[j];
+                y[j] = z > 0 ? z : 0;
+            }
+        } else if (l->activation == MER_TANH) {
+            for (int j = 0; j < l->out; j++) {
+                y[j] = mer_fast_tanh(y[j] + bias[j]);
             }
         } else {
             for (int j = 0; j < l->out; j++) {
-                z[j] = g[j] * (1 - a[j] * a[j]);
+                y[j] += bias[j];
             }
-        }
-        for (int j = 0; db != NULL && j < l->out; j++) {
-            db[j] += z[j];
         }
     }
 }
+MER_WIDE(finish_rows, (const Linear *l, float *y, const float *bias), (l, y, bias))
 
-static void sum_rows(const Linear *l, const float *restrict dy, float *restrict db)
+/* One row of zeros stands for a bias that is not there. */
+static const float *bias_of(MerTape *tape, const MerTensor *bias, int n)
+{
+    if (bias != NULL) {
+        return bias->data;
+    }
+    float *zeros = mer_workspace_floats(tape->workspace, n);
+    memset(zeros, 0, (size_t)n * sizeof *zeros);
+    return zeros;
+}
+
+/* Turns the gradient after the activation into the one before it, in place, and adds its rows up for the
+ * bias in the same pass. Products instead of choices become vector code. */
+MER_BODY pass_activation_body(const Linear *l, const float *restrict y, float *restrict dz,
+                              float *restrict db)
+{
+    for (int i = 0; i < l->rows; i++, y += l->out, dz += l->out) {
+        if (l->activation == MER_RELU) {
+            for (int j = 0; j < l->out; j++) {
+                dz[j] *= y[j] > 0 ? 1.0f : 0.0f;
+            }
+        } else {
+            for (int j = 0; j < l->out; j++) {
+                dz[j] *= 1 - y[j] * y[j];
+            }
+        }
+        for (int j = 0; db != NULL && j < l->out; j++) {
+            db[j] += dz[j];
+        }
+    }
+}
+MER_WIDE(pass_activation, (const Linear *l, const float *y, float *dz, float *db), (l, y, dz, db))
+
+MER_BODY sum_rows_body(const Linear *l, const float *restrict dy, float *restrict db)
 {
     for (int i = 0; i < l->rows; i++) {
         for (int j = 0; j < l->out; j++) {
@@ -146,20 +165,19 @@ static void sum_rows(const Linear *l, const float *restrict dy, float *restrict 
         }
     }
 }
+MER_WIDE(sum_rows, (const Linear *l, const float *dy, float *db), (l, dy, db))
 
 static void linear_backward(MerTape *tape, const MerNode *node)
 {
     const Linear     *l = node->extra;
     const MerBackend *backend = tape->backend;
     MerTensor        *x = node->inputs[0], *w = node->inputs[1], *bias = node->inputs[2];
-    const float      *dz = mer_tensor_grad(tape, node->output);
+    bool              is_fresh;
+    float            *dz = mer_grad_begin(tape, node->output, &is_fresh); /* its own, to be changed */
     bool              has_bias = bias != NULL && bias->needs_grad;
     float            *db = has_bias ? mer_grad_zeroed(tape, bias) : NULL;
-    bool              is_fresh;
     if (l->activation != MER_LINEAR) {
-        float *before = mer_workspace_floats(tape->workspace, node->output->size);
-        pass_activation(l, node->output->data, dz, before, db);
-        dz = before;
+        pass_activation(l, node->output->data, dz, db);
     } else if (db != NULL) {
         sum_rows(l, dz, db);
     }
@@ -188,8 +206,8 @@ MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTenso
     MerTensor *y = mer_tape_tensor(tape, x->rank, shape);
     tape->backend->matmul(tape->backend_state, false, false, l.rows, l.out, l.in,
                           mer_tensor_data(tape, x), l.in, w->data, l.out, 0, y->data, l.out);
-    for (int i = 0; i < l.rows; i++) {
-        finish_row(activation, y->data + (int64_t)i * l.out, bias != NULL ? bias->data : NULL, l.out);
+    if (bias != NULL || activation != MER_LINEAR) {
+        finish_rows(&l, y->data, bias_of(tape, bias, l.out));
     }
     MerNode *node = mer_tape_add(tape, linear_backward, y, x, w, bias);
     if (node != NULL) {

@@ -30,20 +30,21 @@ typedef struct Extra {
     float p, q;
 } Extra;
 
-static const float GELU_SCALE = 0.7978845608f, GELU_CUBE = 0.044715f; /* sqrt(2 / pi) */
+#define GELU_SCALE 0.7978845608f /* sqrt(2 / pi) */
+#define GELU_CUBE 0.044715f
 
-static inline float gelu(float x)
+static inline __attribute__((always_inline)) float gelu(float x)
 {
     return 0.5f * x * (1 + mer_fast_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x)));
 }
 
-static inline float gelu_slope(float x)
+static inline __attribute__((always_inline)) float gelu_slope(float x)
 {
     float t = mer_fast_tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x));
     return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
 }
 
-static void forward(Extra op, int64_t n, const float *restrict in, float *restrict out)
+MER_BODY forward_body(Extra op, int64_t n, const float *restrict in, float *restrict out)
 {
     float p = op.p, q = op.q;
     (void)q;
@@ -60,9 +61,11 @@ static void forward(Extra op, int64_t n, const float *restrict in, float *restri
     }
 }
 
+MER_WIDE(forward, (Extra op, int64_t n, const float *in, float *out), (op, n, in, out))
+
 /* grad = (fresh ? 0 : grad) + dy * slope */
-static void backward(Extra op, int64_t n, const float *restrict in, const float *restrict out,
-                     const float *restrict dy, float *restrict grad, bool is_fresh)
+MER_BODY backward_body(Extra op, int64_t n, const float *restrict in, const float *restrict out,
+                       const float *restrict dy, float *restrict grad, bool is_fresh)
 {
     float p = op.p, q = op.q;
     (void)q;
@@ -81,6 +84,10 @@ static void backward(Extra op, int64_t n, const float *restrict in, const float 
 #undef X
     }
 }
+
+MER_WIDE(backward,
+         (Extra op, int64_t n, const float *in, const float *out, const float *dy, float *grad, bool is_fresh),
+         (op, n, in, out, dy, grad, is_fresh))
 
 static void single_backward(MerTape *tape, const MerNode *node)
 {

@@ -71,7 +71,8 @@ MerTensor *mer_tape_scalar(MerTape *tape, float value); /* shape (1) */
 float *mer_tensor_data(MerTape *tape, MerTensor *tensor);
 float *mer_tensor_grad(MerTape *tape, MerTensor *tensor); /* zeros if none has come */
 
-/* Adds d loss / d tensor to the gradient of every tensor it was made from; `loss` has size 1. */
+/* Adds d loss / d tensor to the gradient of every parameter it was made from; `loss` has size 1. Once
+ * per reset. Gradients of tensors of the tape are working memory: the ops behind them may change them. */
 void mer_tape_backward(MerTape *tape, MerTensor *loss);
 
 /* Named tensors that outlive the step: weights (with gradient) and constants such as running means. */

@@ -2,6 +2,7 @@
 #include "tensor/updater.h"
 
 #include "base/memory.h"
+#include "tensor/vector_math.h"
 
 #include <assert.h>
 #include <math.h>
@@ -74,7 +75,7 @@ MerParameters *mer_updater_memory(MerUpdater *updater)
 }
 
 /* Sutskever et al., ICML 2013, in the form v = m v + g, w -= rate v. */
-static void step_sgd(const MerRule *rule, MerTensor *t, float *restrict v, float rate)
+MER_BODY step_sgd_body(const MerRule *rule, MerTensor *t, float *restrict v, float rate)
 {
     float  momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
     float *restrict w = t->data;
@@ -89,9 +90,11 @@ static void step_sgd(const MerRule *rule, MerTensor *t, float *restrict v, float
     }
 }
 
+MER_WIDE(step_sgd, (const MerRule *rule, MerTensor *t, float *v, float rate), (rule, t, v, rate))
+
 /* Kingma and Ba, ICLR 2015; the decay is decoupled (Loshchilov and Hutter, ICLR 2019). */
-static void step_adam(const MerRule *rule, MerTensor *t, float *restrict m, float *restrict v, double step,
-                      double rate)
+MER_BODY step_adam_body(const MerRule *rule, MerTensor *t, float *restrict m, float *restrict v,
+                        double step, double rate)
 {
     float  beta1 = (float)rule->beta1, beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
     float  whole1 = (float)(1 / (1 - pow(rule->beta1, step)));
@@ -105,6 +108,9 @@ static void step_adam(const MerRule *rule, MerTensor *t, float *restrict m, floa
         w[i] = keep * w[i] - width * m[i] / (sqrtf(v[i] * whole2) + epsilon);
     }
 }
+
+MER_WIDE(step_adam, (const MerRule *rule, MerTensor *t, float *m, float *v, double step, double rate),
+         (rule, t, m, v, step, rate))
 
 /* Tieleman and Hinton, 2012. */
 static void step_rmsprop(const MerRule *rule, MerTensor *t, float *restrict m, float *restrict v, float rate)
