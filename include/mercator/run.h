@@ -101,6 +101,11 @@ typedef struct MerTaskResult {
     int64_t         trials, evaluations, infeasible;
     int             reason_count;
     MerReasonCount  reasons[MER_MAX_REASONS];
+    /* nothing feasible: points priced afterwards to explain it, the nearest miss among them, and whether
+     * one of them was feasible after all */
+    int64_t         explained;
+    char            closest[120];
+    bool            is_reachable;
     int             front_count;
     MerFrontPoint  *front;
     double          spent[MER_SPENT_COUNT];

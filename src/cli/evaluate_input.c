@@ -203,6 +203,10 @@ static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *r
                                               : roots[i]->file;
         }
     }
+    if (!found->layers && !found->mapping && found->own) {
+        return mer_error_set(error, MER_INVALID, "%s holds no mapping: Timeloop cannot say it, a comment there says why",
+                             found->own->file);
+    }
     if (!found->layers && !found->mapping) {
         return mer_error_set(error, MER_INVALID,
                              "%s: found neither `format: mercator-plan/1` nor a Timeloop `mapping`; give one with "

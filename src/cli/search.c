@@ -28,6 +28,7 @@ static int explain_failure(const MerRunResult *result)
             fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials\n", task->task.name,
                     (long long)task->trials);
             mer_show_refusals(task, stderr);
+            mer_show_hints(task, stderr);
         }
     }
     return MER_EXIT_BAD;

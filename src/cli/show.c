@@ -69,10 +69,49 @@ static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
 
 void mer_show_refusals(const MerTaskResult *result, FILE *file)
 {
-    for (int r = 0; r < result->reason_count; r++) {
-        const MerReasonCount *reason = &result->reasons[r];
-        fprintf(file, "  %lld of %lld: %s; nearest: %s\n", (long long)reason->count, (long long)result->trials,
-                reason->class_name, reason->nearest);
+    bool is_sampled = result->trials == 0;
+    int64_t total = result->trials;
+    bool is_shown[MER_MAX_REASONS] = {false};
+    for (int r = 0; is_sampled && r < result->reason_count; r++) {
+        total += result->reasons[r].count;
+    }
+    for (int shown = 0; shown < result->reason_count; shown++) {
+        int next = -1;
+        for (int r = 0; r < result->reason_count; r++) {
+            if (!is_shown[r] && (next < 0 || result->reasons[r].count > result->reasons[next].count)) {
+                next = r;
+            }
+        }
+        const MerReasonCount *reason = &result->reasons[next];
+        is_shown[next] = true;
+        fprintf(file, "  %lld of %lld%s: %s; nearest: %s\n", (long long)reason->count, (long long)total,
+                is_sampled ? " sampled points" : "", reason->class_name, reason->nearest);
+    }
+}
+
+/* The word after "capacity: " or "fan-out: " names the memory. */
+static void show_advice(const char *reason, FILE *file)
+{
+    char memory[60] = "";
+    double need = 0;
+    if (sscanf(reason, "capacity: %59s needs %lf words", memory, &need) == 2) {
+        fprintf(file, "  hint: %s needs room for %.0f words at least (memories.%s.words), or tensors that bypass it\n",
+                memory, need, memory);
+    } else if (sscanf(reason, "fan-out: %59s needs %lf instances", memory, &need) == 2) {
+        fprintf(file, "  hint: too much is spread below %s; loosen what is fixed there, or widen memories.%s.fanout\n",
+                memory, memory);
+    } else if (strncmp(reason, "constraint: ", 12) == 0) {
+        fprintf(file, "  hint: loosen that constraint; see the constraints as understood\n");
+    }
+}
+
+void mer_show_hints(const MerTaskResult *result, FILE *file)
+{
+    if (result->is_reachable) {
+        fprintf(file, "  hint: feasible plans exist, one was met afterwards; give the search a larger --budget\n");
+    } else if (result->closest[0] != '\0') {
+        fprintf(file, "  nearest miss of all: %s\n", result->closest);
+        show_advice(result->closest, file);
     }
 }
 

@@ -130,15 +130,15 @@ static const char *word_of(const char *name, int number, MerArena *arena)
 
 static void write_maestro(const MerExport *what, FILE *file, MerArena *arena)
 {
-    fprintf(file, "// directives for MAESTRO; read back by: mercator evaluate maestro.m --evaluator %s\n",
-            what->evaluator);
+    fprintf(file, "// directives for MAESTRO; read back by:\n// mercator evaluate maestro.m --platform %s --evaluator %s\n",
+            what->tasks[0].problem->platform->name, what->evaluator);
     fprintf(file, "Network %s {\n", word_of(what->workload, 0, arena));
     for (int t = 0; t < what->count; t++) {
         MerDirectivePlan plan = what->tasks[t].plan->as.directives;
         MerOp op = *plan.op;
         op.name = word_of(op.name, t + 1, arena);
         plan.op = &op;
-        fprintf(file, "// %s, %lld times\n", op.name, (long long)(what->tasks[t].problem->task->count * op.repeat));
+        fprintf(file, "// count %lld\n", (long long)(what->tasks[t].problem->task->count * op.repeat));
         fputs(mer_directives_maestro(&plan, false, arena), file);
     }
     fprintf(file, "}\n");

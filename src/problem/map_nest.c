@@ -114,13 +114,24 @@ static int free_size(const MerNestSpace *nest, int dim)
     return rest;
 }
 
+/* Do the fixed factors leave nothing of an axis? */
+static bool is_full(const MerNestSpace *nest, const MerNestSlot *slot)
+{
+    int room = nest->fanout[slot->level][slot->place];
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        int exact = nest->constraints.exact[slot->level][slot->place][d];
+        room /= exact > 0 ? exact : 1;
+    }
+    return slot->place != MER_PLACE_TEMPORAL && room < 2;
+}
+
 static void find_allowed(MerNestSpace *nest)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         for (int s = 0; s < nest->slot_count; s++) {
             const MerNestSlot *slot = &nest->slots[s];
             if (nest->constraints.exact[slot->level][slot->place][d] == 0 &&
-                nest->constraints.most[slot->level][slot->place][d] != 1) {
+                nest->constraints.most[slot->level][slot->place][d] != 1 && !is_full(nest, slot)) {
                 nest->allowed[d][nest->allowed_count[d]++] = s;
             }
         }

@@ -85,11 +85,12 @@ static void write_task(const MerExportTask *task, FILE *file)
     cJSON *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
     const cJSON *breakdown = cJSON_GetObjectItemCaseSensitive(detail, "breakdown");
     double energy = task->cost->value[MER_METRIC_ENERGY];
-    fprintf(file, "\n%s (%lld times, %.0f MACs)\n", layer->name, (long long)layer->count, layer->macs);
+    fprintf(file, "\n%s (count %lld, %.0f MACs)\n", layer->name, (long long)layer->count, layer->macs);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         if (!isnan(task->cost->value[m])) {
-            fprintf(file, "  %s %.15g %s\n", mer_metric_info((MerMetric)m)->name, task->cost->value[m],
-                    mer_metric_info((MerMetric)m)->unit);
+            const char *unit = mer_metric_info((MerMetric)m)->unit;
+            fprintf(file, "  %s %.15g%s%s\n", mer_metric_info((MerMetric)m)->name, task->cost->value[m],
+                    strcmp(unit, "1") == 0 ? "" : " ", strcmp(unit, "1") == 0 ? "" : unit);
         }
     }
     if (!isnan(task->gap)) {

@@ -51,6 +51,8 @@ MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c *
 MerStatus mer_run_summary(MerRunState *run, MerError *error);
 void      mer_run_add_up(MerRunState *run);                       /* total.c */
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+/* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
+void      mer_run_explain(MerRunState *run, MerRunTask *task);    /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);      /* export.c */
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);

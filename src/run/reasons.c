@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far a reason that says "needs A ..., has B" is from fitting. */
-static double excess_of(const char *reason)
+/* "needs A ..., has B", or "is A, at most B". */
+double mer_reasons_excess(const char *reason)
 {
     const char *needs = strstr(reason, "needs ");
     const char *has = strstr(reason, "has ");
-    double need = needs ? strtod(needs + 6, NULL) : NAN;
-    double have = has ? strtod(has + 4, NULL) : NAN;
+    const char *is = strstr(reason, " is ");
+    const char *most = strstr(reason, "at most ");
+    double need = needs ? strtod(needs + 6, NULL) : is && most ? strtod(is + 4, NULL) : NAN;
+    double have = needs && has ? strtod(has + 4, NULL) : is && most ? strtod(most + 8, NULL) : NAN;
     return need > 0 && have > 0 ? need / have : INFINITY;
 }
 
@@ -47,7 +49,7 @@ static void add(MerTaskResult *result, const char *name, size_t length, int64_t 
 
 void mer_reasons_count(MerTaskResult *result, const char *reason)
 {
-    add(result, reason, strcspn(reason, ":"), 1, reason, excess_of(reason));
+    add(result, reason, strcspn(reason, ":"), 1, reason, mer_reasons_excess(reason));
 }
 
 void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part)

@@ -113,6 +113,9 @@ static MerStatus search_all(MerRunState *run, MerError *error)
     MerStatus status = MER_OK;
     for (int t = 0; status == MER_OK && t < run->task_count && !run->is_interrupted; t++) {
         status = mer_run_search(run, &run->tasks[t], error);
+        if (status == MER_OK && !run->is_interrupted && !run->tasks[t].result->point) {
+            mer_run_explain(run, &run->tasks[t]);
+        }
         if (status == MER_OK && !run->is_interrupted) {
             status = mer_run_note_best(run, &run->tasks[t], error);
         }
