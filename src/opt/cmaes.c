@@ -23,7 +23,7 @@ static const MerOption options[] = {
     {"lambda", MER_OPTION_INT, offsetof(Options, lambda), "0", 0, MAX_LAMBDA, NULL,
      "points per generation; 0: 4 + floor(3 ln knobs)"},
     {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.15", 1e-6, 10, NULL, "first step size, in ranges of a knob"},
-    {"start", MER_OPTION_INT, offsetof(Options, start), "60", 0, 1e6, NULL,
+    {"start", MER_OPTION_INT, offsetof(Options, start), "100", 0, 1e6, NULL,
      "uniform points the best of which becomes the first mean; 0: the middle of the space"},
     {"margin", MER_OPTION_REAL, offsetof(Options, margin), "0.25", 0, 10, NULL,
      "least deviation of a knob, in widths of one choice"},

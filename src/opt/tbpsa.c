@@ -19,9 +19,9 @@ typedef struct Options {
 static const MerOption options[] = {
     {"mu", MER_OPTION_INT, offsetof(Options, mu), "8", 1, MAX_LAMBDA / 4, NULL,
      "parents at first; four times as many children"},
-    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.3", 1e-6, 10, NULL,
+    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.2", 1e-6, 10, NULL,
      "first step size, in ranges of a knob"},
-    {"least_sigma", MER_OPTION_REAL, offsetof(Options, least_sigma), "0.03", 0, 1, NULL,
+    {"least_sigma", MER_OPTION_REAL, offsetof(Options, least_sigma), "0.05", 0, 1, NULL,
      "step size below which the search starts again elsewhere; 0: never"},
     {0}};
 

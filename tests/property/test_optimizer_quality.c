@@ -1,0 +1,88 @@
+/* The comparison of docs/studies/map-optimizers.md in small: two layers, five seeds, equal budgets. No
+ * optimizer may fall far behind random points; the strong ones must beat them. */
+#include "run_support.h"
+
+#include "base/stats.h"
+
+#include <math.h>
+
+enum { SEEDS = 5, BUDGET = 2000 };
+static const double TOLERANCE = 1.1; /* medians of five runs scatter by about this much */
+static const char *const strong[] = {"annealing", "genetic", "gamma", "de", "cmaes"};
+
+static double score_of(const MerOptimizerClass *optimizer, const MerGraph *graph, uint64_t seed, MerArena *arena)
+{
+    MerRunSpec spec = {
+        .name = "quality",
+        .problem = mer_problem_find("map", NULL),
+        .graph = graph,
+        .platform = platform_named("s256", arena),
+        .evaluator = mer_evaluator_find("loopnest", NULL),
+        .optimizer = optimizer,
+        .objective = "edp",
+        .seed = seed,
+        .budget = strcmp(optimizer->name, "bayes") == 0 ? BUDGET / 5 : BUDGET,
+        .threads = 1,
+    };
+    MerRunResult result = run_or_fail(&spec, NULL, arena);
+    return result.is_feasible ? result.tasks[0].score : INFINITY;
+}
+
+static double median_score(const MerOptimizerClass *optimizer, const MerGraph *graph)
+{
+    double scores[SEEDS];
+    for (int s = 0; s < SEEDS; s++) {
+        MerArena *arena = mer_arena_new();
+        scores[s] = score_of(optimizer, graph, (uint64_t)s + 1, arena);
+        mer_arena_free(arena);
+    }
+    return mer_median(scores, SEEDS);
+}
+
+static bool is_strong(const MerOptimizerClass *optimizer)
+{
+    for (size_t i = 0; i < sizeof strong / sizeof strong[0]; i++) {
+        if (strcmp(optimizer->name, strong[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_on(const MerGraph *graph)
+{
+    double random = median_score(mer_optimizer_find("random", NULL), graph);
+    assert_true(random < INFINITY);
+    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
+        double found = (*list)->open ? median_score(*list, graph) : 0;
+        double limit = is_strong(*list) ? random : random * TOLERANCE;
+        if (!(found <= limit)) {
+            fail_msg("%s: median %g, random %g", (*list)->name, found, random);
+        }
+    }
+}
+
+static void test_every_optimizer_keeps_up_with_random_on_a_3x3_layer(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    compare_on(one_layer_graph(64, 64, 56, 56, 3, 3, arena));
+    mer_arena_free(arena);
+}
+
+static void test_every_optimizer_keeps_up_with_random_on_a_1x1_layer(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    compare_on(one_layer_graph(128, 256, 28, 28, 1, 1, arena));
+    mer_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_optimizer_keeps_up_with_random_on_a_3x3_layer),
+        cmocka_unit_test(test_every_optimizer_keeps_up_with_random_on_a_1x1_layer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
