@@ -15,7 +15,7 @@ typedef struct ExactCase {
     const MerOp       *op;
     const MerPlatform *platform;
     MerMetric          objective;
-    const char        *problem_options, *evaluator_options; /* NULL: defaults */
+    const char        *problem_options, *evaluator_options, *optimizer_options; /* NULL: defaults */
     int64_t            budget; /* 0: without limit */
     uint64_t           seed;
 } ExactCase;
@@ -86,9 +86,8 @@ static inline void solve_exactly(const ExactCase *c, ExactResult *result, MerAre
                         .arena = arena};
     void *state = mer_arena_alloc(arena, optimizer->state_size);
     double begin = mer_cpu_clock();
-    result->status = optimizer->open_problem(
-        state, &search, problem, &evaluator, options_from(optimizer->options, optimizer->options_size, NULL, arena),
-        &result->error);
+    const void *options = options_from(optimizer->options, optimizer->options_size, c->optimizer_options, arena);
+    result->status = optimizer->open_problem(state, &search, problem, &evaluator, options, &result->error);
     MerArena *scratch = mer_arena_new();
     MerIndex *point = MER_ARRAY(arena, MerIndex, problem->space.knob_count + 1);
     while (result->status == MER_OK) {

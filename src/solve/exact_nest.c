@@ -52,7 +52,8 @@ static MerStatus check_request(const MerSearch *given, const MerProblem *problem
 {
     MerMetric objective = given->objective;
     if (strcmp(evaluator->type->name, "loopnest") != 0 || !mer_map_nest_space(problem)) {
-        return mer_error_set(error, MER_UNSUPPORTED, "exact_nest solves problem map with evaluator loopnest, found %s with %s",
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "exact_nest solves problem map with evaluator loopnest, found %s with %s",
                              problem->type->name, evaluator->type->name);
     }
     if (objective != MER_METRIC_CYCLES && objective != MER_METRIC_LATENCY && objective != MER_METRIC_ENERGY &&
@@ -61,8 +62,12 @@ static MerStatus check_request(const MerSearch *given, const MerProblem *problem
                              "exact_nest minimises cycles, latency, energy or edp, found %s",
                              objective == MER_METRIC_COUNT ? "an expression" : mer_metric_info(objective)->name);
     }
+    if (mer_map_nest_space(problem)->genome == MER_GENOME_PADDED) {
+        return mer_error_set(error, MER_UNSUPPORTED, "exact_nest solves factors=perfect, found factors=padded");
+    }
     if (given->space->knob_count != problem->space.knob_count) {
-        return mer_error_set(error, MER_UNSUPPORTED, "exact_nest searches the whole space: %d knobs are fixed, expected none",
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "exact_nest searches the whole space: %d knobs are fixed, expected none",
                              problem->space.knob_count - given->space->knob_count);
     }
     return MER_OK;
@@ -90,6 +95,7 @@ static void list_masks(State *s)
     s->mask_count = 1 << bits;
     s->masks = MER_ARRAY(s->search.arena, Mask, s->mask_count);
     for (int m = 0; m < s->mask_count; m++) {
+        s->masks[m].bound = -INFINITY;
         memcpy(s->masks[m].keep, space->keep, sizeof s->masks[m].keep);
         for (int b = 0; b < bits; b++) {
             s->masks[m].keep[level[b]] |= (unsigned)(m >> b & 1) << tensor[b];
@@ -101,7 +107,9 @@ static void set_objective(ExactSearch *search, MerMetric objective)
 {
     double repeat = search->model->repeat;
     search->objective = objective;
-    search->goal = objective == MER_METRIC_ENERGY ? EXACT_ENERGY : objective == MER_METRIC_EDP ? EXACT_EDP : EXACT_CYCLES;
+    search->goal = objective == MER_METRIC_ENERGY ? EXACT_ENERGY
+                   : objective == MER_METRIC_EDP  ? EXACT_EDP
+                                                  : EXACT_CYCLES;
     search->scale = objective == MER_METRIC_EDP       ? repeat * repeat
                     : objective == MER_METRIC_LATENCY ? repeat / search->model->clock_hz
                                                       : repeat;
@@ -130,6 +138,7 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
     };
     s->told_score = INFINITY;
     set_objective(search, given->objective);
+    search->is_free = memcmp(&search->space->constraints, &(MerNestConstraints){0}, sizeof(MerNestConstraints)) == 0;
     search->has_signed_reads = search->model->shape.tensors[MER_TENSOR_O].slide_count > 0;
     mer_nest_plan_make(&search->best, search->space->op, search->space->level_count, search->arena);
     s->is_listable = mer_exact_tiles_make(&search->tiles, &search->model->shape, search->arena);
@@ -260,7 +269,18 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
 }
 
-/* What no nest can beat: the best one once all is closed, else the least bound still open. */
+/* Least value of what has not been searched yet. */
+static double open_value(const State *s)
+{
+    double mask = s->mask < s->mask_count ? s->masks[s->mask].bound : INFINITY;
+    if (s->phase != WALK) {
+        return s->phase == CLOSED ? INFINITY : mask;
+    }
+    double next = s->mask + 1 < s->mask_count ? s->masks[s->mask + 1].bound : INFINITY;
+    return s->item < s->item_count ? fmin(next, s->items[s->item].bound) : next;
+}
+
+/* What no nest can beat: the best one once nothing that could is open, else the least bound open. */
 static bool proof(const void *state, MerBound *bound)
 {
     const State *s = state;
@@ -268,17 +288,13 @@ static bool proof(const void *state, MerBound *bound)
     if (s->phase == START || s->phase == SURVEY || s->phase == GIVEN_UP) {
         return false;
     }
-    if (s->phase == CLOSED) {
+    double open = open_value(s);
+    if (!(open < search->cut)) {
         *bound = (MerBound){search->best_score, "optimum", ""};
         return search->best_score < INFINITY;
     }
-    double open = s->mask < s->mask_count ? s->masks[s->mask].bound : INFINITY;
-    if (s->phase == WALK) {
-        double item = s->item < s->item_count ? s->items[s->item].bound : INFINITY;
-        open = s->mask + 1 < s->mask_count ? fmin(item, s->masks[s->mask + 1].bound) : item;
-    }
-    *bound = (MerBound){fmin(open * search->scale, search->best_score), "search", ""};
-    return bound->value > 0 && bound->value < INFINITY;
+    *bound = (MerBound){open * search->scale, "search", ""};
+    return open > 0;
 }
 
 static void close_exact(void *state)
@@ -300,6 +316,7 @@ const MerOptimizerClass mer_optimizer_exact_nest = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .problem = "map",
     .open_problem = open_exact,
     .ask = ask,
     .tell = tell,

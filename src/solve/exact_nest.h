@@ -66,6 +66,7 @@ typedef struct ExactLevel {
     ExactOrder           orders[MER_DIM_COUNT];
     int                  spread_count;
     int                 *spreads;                  /* tiles that the fan-out below can carry */
+    bool                 is_idle; /* its loops may as well run in the level below, which keeps nothing */
     double               most_units, most_reductions;
     double               units_outside, reductions_outside; /* products of the most_* of all outer levels */
     ExactList            list;                     /* pairs (A_l, T_{l-1}) */
@@ -116,6 +117,7 @@ typedef struct ExactSearch {
     int                 mac_parent[MER_TENSOR_COUNT];
     double              base_energy; /* what every nest of this mask pays */
     double              base_reads[MER_NEST_MAX_LEVELS], base_writes[MER_NEST_MAX_LEVELS];
+    bool                is_free; /* the user fixed neither factors nor loops */
     bool                has_signed_reads; /* O slides: the model's reads of O may be negative */
     ExactChoice         chosen[MER_NEST_MAX_LEVELS];
     /* the best nest so far */
@@ -131,6 +133,7 @@ typedef struct ExactSearch {
 bool   mer_exact_tiles_make(ExactTiles *tiles, const MerLayerShape *shape, MerArena *arena);
 int    mer_exact_divide(const ExactTiles *tiles, int tile, int divisor);
 double mer_exact_extent(const ExactTiles *tiles, int tile, int position); /* position -1: 1 */
+bool   mer_exact_slides(const ExactTiles *tiles, int position); /* is the dim part of a sliding rank? */
 double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile);
 /* Splits a spread over the axes of a fan-out; false if it cannot be done. */
 bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT], int y[MER_DIM_COUNT]);

@@ -12,19 +12,6 @@ typedef struct Ordering {
     unsigned          is_fixed;                          /* bit per position */
 } Ordering;
 
-static bool does_slide(const ExactTiles *tiles, int position)
-{
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        for (int s = 0; s < tiles->shape->tensors[t].slide_count; s++) {
-            const int *pair = tiles->slide_position[t][s];
-            if (pair[0] == position || pair[1] == position) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* After the fixed loops: `next` (-1: none), those of its class, other classes, loops without class. */
 static void write_order(const Ordering *o, int next, ExactOrder *order)
 {
@@ -75,7 +62,7 @@ static void list_orders(const ExactTiles *tiles, const MerNestConstraints *const
             if (tiles->still[i] != 1u << t || ordering.is_fixed >> i & 1) {
                 continue;
             }
-            if (does_slide(tiles, i)) {
+            if (mer_exact_slides(tiles, i)) {
                 write_order(&ordering, i, &level->orders[level->order_count++]);
                 slides++;
             } else if (plain < 0) {

@@ -152,16 +152,49 @@ static double boundary_energy(const ExactSearch *search, const Boundary *b)
     return least;
 }
 
-/* Operands that go to the MACs without a stop at level 0: only the spread shares them. */
-static double operand_energy(const ExactSearch *search, const Boundary *b)
+/* What the MACs below one spread use at a time. Where the level below holds more than one step of a
+ * sliding dim, its MACs are apart and their rows do not overlap (as joint_footprint of the model). */
+static double operand_footprint(const ExactTiles *tiles, const Boundary *b, int tensor)
+{
+    const MerTensorShape *shape = &tiles->shape->tensors[tensor];
+    double words = 1;
+    for (int i = 0; i < tiles->shape->dim_count; i++) {
+        words *= shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, b->spread, i) : 1;
+    }
+    for (int s = 0; s < shape->slide_count; s++) {
+        double height = 1;
+        for (int side = 0; side < 2; side++) {
+            int position = tiles->slide_position[tensor][s][side];
+            double spread = mer_exact_extent(tiles, b->spread, position);
+            bool is_apart = mer_exact_extent(tiles, b->inner, position) > 1;
+            words *= is_apart ? spread : 1;
+            height += is_apart ? 0 : shape->slides[s].coefficient[side] * (spread - 1);
+        }
+        words *= height;
+    }
+    return words;
+}
+
+/* Words of a tensor that leave its innermost keeper for the MACs: only the spread shares them. */
+static double operand_words(const ExactSearch *search, const Boundary *b, int tensor)
 {
     const ExactTiles *tiles = &search->tiles;
+    double macs = tiles->volume[tiles->count - 1];
+    if (b->level > search->mac_parent[tensor]) {
+        return macs; /* level 0 has no fan-out and keeps it */
+    }
+    return operand_footprint(tiles, b, tensor) * (macs / tiles->volume[b->spread]) /
+           outer_units(search, b->level + 1, search->mac_parent[tensor]);
+}
+
+/* Operands that go to the MACs from further out than a level 0 without fan-out. */
+static double operand_energy(const ExactSearch *search, const Boundary *b)
+{
     double energy = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         int parent = search->mac_parent[t];
-        if (b->level == 0 || parent > 0) {
-            double words = tiles->words[t][b->spread] * (tiles->volume[tiles->count - 1] / tiles->volume[b->spread]);
-            energy += words * mer_exact_energy_per_word(search, t, parent) / outer_units(search, b->level + 1, parent);
+        if (b->level <= parent) {
+            energy += operand_words(search, b, t) * mer_exact_energy_per_word(search, t, parent);
         }
     }
     return energy;
@@ -203,15 +236,32 @@ static double transfer_cycles(const ExactSearch *search, const Boundary *b)
                 fills / (child_units * child->memory->write_rate));
 }
 
-/* Cycles of feeding the MACs from level 0. */
-static double operand_cycles(const ExactSearch *search, double units, double reductions)
+/* Cycles of feeding the MACs, by whatever levels do it. */
+static double operand_cycles(const ExactSearch *search, const Boundary *b)
 {
-    const MerNestMemory *memory = search->levels[0].memory;
-    double reads = search->base_reads[0];
-    reads -= search->mac_parent[MER_TENSOR_O] == 0 && search->level_count > 1
-                 ? search->tiles.shape->tensors[MER_TENSOR_O].words * reductions
-                 : 0;
-    return fmax(reads / (units * memory->read_rate), search->base_writes[0] / (units * memory->write_rate));
+    const ExactTiles *tiles = &search->tiles;
+    double reads[MER_NEST_MAX_LEVELS] = {0};
+    double updates[MER_NEST_MAX_LEVELS] = {0};
+    double cycles = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        int parent = search->mac_parent[t];
+        double words = operand_words(search, b, t);
+        reads[parent] += words;
+        updates[parent] += t == MER_TENSOR_O ? words : 0;
+    }
+    for (int l = 0; l < search->level_count; l++) {
+        const ExactLevel *level = &search->levels[l];
+        bool is_next = l < b->level; /* its copies are those that this boundary spreads over */
+        double units = level->units_outside;
+        double reductions = is_next ? b->reductions : level->reductions_outside;
+        units = is_next ? fmin(units, tiles->volume[b->spread] * search->levels[b->level].units_outside) : units;
+        reads[l] -= search->mac_parent[MER_TENSOR_O] == l
+                        ? tiles->shape->tensors[MER_TENSOR_O].words * reductions
+                        : 0;
+        cycles = fmax(cycles, fmax(reads[l] / (units * level->memory->read_rate),
+                                   updates[l] / (units * level->memory->write_rate)));
+    }
+    return cycles;
 }
 
 static double boundary_cycles(const ExactSearch *search, const Boundary *b)
@@ -228,8 +278,8 @@ static double boundary_cycles(const ExactSearch *search, const Boundary *b)
     if (b->level > 0) {
         cycles = fmax(cycles, transfer_cycles(search, b));
     }
-    if (b->level == 1 && search->innermost == 1) {
-        cycles = fmax(cycles, operand_cycles(search, units, b->reductions));
+    if (b->level == search->innermost) {
+        cycles = fmax(cycles, operand_cycles(search, b));
     }
     return cycles;
 }
@@ -274,6 +324,24 @@ static bool allows_innermost(const ExactSearch *search, int tile)
         }
     }
     return true;
+}
+
+/* If level 0 keeps nothing and has no fan-out, its loops may as well run in level 1: all that counts
+ * is whether a sliding dim has a loop there at all, which sets the MACs apart. */
+static bool is_redundant(const ExactSearch *search, int inner)
+{
+    const ExactTiles *tiles = &search->tiles;
+    if (search->innermost == 0 || search->levels[0].keep != 0 || !search->is_free) {
+        return false;
+    }
+    for (int i = 0; i < tiles->shape->dim_count; i++) {
+        uint64_t inside = tiles->inside[i][tiles->index[inner][i]];
+        bool is_prime = (inside & (inside - 1) & ((inside & (inside - 1)) - 1)) == 0; /* or 1 */
+        if (tiles->index[inner][i] > 0 && !(is_prime && mer_exact_slides(tiles, i))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The tile T * spread, or -1 if it does not divide the layer. */
@@ -374,7 +442,8 @@ static void scan_list(ExactSearch *search, int l, const Scan *scan)
     level->list.least_energy = level->list.least_cycles = INFINITY;
     for (int inner = 0; inner < last && !mer_exact_is_stopped(search); inner++) {
         bool is_usable = l == 0 || (fits(search, l - 1, inner) &&
-                                    (l > 1 || search->innermost == 0 || allows_innermost(search, inner)));
+                                    (l > 1 || search->innermost == 0 ||
+                                     (allows_innermost(search, inner) && !is_redundant(search, inner))));
         if (is_usable && level->list.option_count < EXACT_PAIRS) {
             scan_inner(search, l, inner, scan, useful, useful_count);
         }
@@ -444,7 +513,7 @@ static void group_options(ExactSearch *search, ExactList *list)
 }
 
 /* Least of the list inside each tile: of the group that fills it, and of all tiles one prime smaller. */
-static void spread_bounds(ExactSearch *search, ExactList *list)
+static void spread_bounds(ExactSearch *search, ExactList *list, bool is_idle)
 {
     const ExactTiles *tiles = &search->tiles;
     list->energy = MER_ARRAY(search->masked, double, tiles->count);
@@ -455,6 +524,9 @@ static void spread_bounds(ExactSearch *search, ExactList *list)
     for (int g = 0; g < list->group_count; g++) {
         list->energy[list->groups[g].array] = list->groups[g].energy;
         list->cycles[list->groups[g].array] = list->groups[g].cycles;
+    }
+    if (is_idle) {
+        return; /* the list step fills the tile */
     }
     for (int i = 0; i < tiles->shape->dim_count; i++) {
         for (int tile = 0; tile < tiles->count; tile++) {
@@ -480,6 +552,11 @@ static void set_parents(ExactSearch *search, const unsigned *keep)
             parent = keep[l] >> t & 1 ? l : parent;
         }
         search->mac_parent[t] = parent;
+    }
+    for (int l = 0; l < search->level_count; l++) {
+        ExactLevel *level = &search->levels[l];
+        bool has_fanout = level->memory->fanout_x * level->memory->fanout_y > 1;
+        level->is_idle = l > search->innermost && keep[l - 1] == 0 && !has_fanout && search->is_free;
     }
 }
 
@@ -520,7 +597,7 @@ void mer_exact_mask_open(ExactSearch *search, const unsigned *keep)
         ExactList *list = &search->levels[l].list;
         scan_list(search, l, &(Scan){outside[l], true});
         group_options(search, list);
-        spread_bounds(search, list);
+        spread_bounds(search, list, search->levels[l].is_idle);
     }
 }
 

@@ -91,8 +91,21 @@ static void locate_slides(ExactTiles *tiles)
     }
 }
 
-/* The tensor that each dim leaves in place. False if there are two: the argument about orders needs
- * at most one, as every operator with MACs has. */
+bool mer_exact_slides(const ExactTiles *tiles, int position)
+{
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        for (int s = 0; s < tiles->shape->tensors[t].slide_count; s++) {
+            const int *pair = tiles->slide_position[t][s];
+            if (pair[0] == position || pair[1] == position) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The tensor that each dim leaves in place. False if there are two, or none and the dim slides: the
+ * argument about orders needs layers as every operator with MACs has them. */
 static bool find_still_tensors(ExactTiles *tiles)
 {
     const MerLayerShape *shape = tiles->shape;
@@ -103,6 +116,7 @@ static bool find_still_tensors(ExactTiles *tiles)
             is_single = is_single && (is_moved || !tiles->still[i]);
             tiles->still[i] = is_moved ? tiles->still[i] : 1u << t;
         }
+        is_single = is_single && (tiles->still[i] || !mer_exact_slides(tiles, i));
     }
     return is_single;
 }

@@ -405,7 +405,8 @@ static void walk(ExactSearch *search, int l, const ExactNest *outer)
         if (!(mer_exact_value(search, outer->energy + group->energy, cycles) < search->cut)) {
             break; /* the groups are sorted */
         }
-        if (is_inside(tiles, inside, group->array)) {
+        bool fills = group->array == outer->tile || !search->levels[l].is_idle;
+        if (fills && is_inside(tiles, inside, group->array)) {
             walk_group(search, l, group, outer);
         }
     }
@@ -493,7 +494,8 @@ int mer_exact_items(ExactSearch *search, ExactItem **items)
         double trips[MER_DIM_COUNT];
         ExactView views[MER_DIM_COUNT];
         int orders[MER_DIM_COUNT];
-        if (!take_trips(search, top, outer.tile, group->array, trips)) {
+        bool fills = group->array == outer.tile || !search->levels[top].is_idle;
+        if (!fills || !take_trips(search, top, outer.tile, group->array, trips)) {
             continue;
         }
         int view_count = list_views(search, top, group->array, trips, &outer.view, views, orders);
