@@ -196,6 +196,7 @@ static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *r
     for (int i = 0; i < count; i++) {
         TRY(take_role(roots[i], "problem", &found->problem, error));
         TRY(take_role(roots[i], "mapping", &found->mapping, error));
+        TRY(take_role(roots[i], "nest", &found->mapping, error));
         TRY(take_role(roots[i], "layers", &found->layers, error));
         TRY(take_role(roots[i], "mercator", &found->own, error));
         if (!request->platform && has_any(roots[i], machine)) {
@@ -236,14 +237,20 @@ static const char *stem(const char *path, MerArena *arena)
     return mer_arena_text_n(arena, name, strcspn(name, "."));
 }
 
+/* A Timeloop mapping, or the body of a plan: `nest`, `levels` or `directives`. */
 static MerStatus read_mapping(MerEvaluateJob *job, MerYaml *root, int task, MerError *error)
 {
+    static const char *const own[] = {"nest", "levels", "directives", NULL};
     MerYaml *list;
     MerGiven *given = &job->given[task];
+    if (has_any(root, own)) {
+        given->body = root;
+        return MER_OK;
+    }
     TRY(mer_yaml_need(root, "mapping", &list, error));
     given->plan.kind = MER_PLAN_NEST;
-    return mer_timeloop_mapping_read(list, &job->spec.graph->ops[task], job->spec.platform, &given->plan.as.nest,
-                                     job->arena, error);
+    return mer_timeloop_mapping_read(list, &job->spec.graph->ops[given->task.op], job->spec.platform,
+                                     &given->plan.as.nest, job->arena, error);
 }
 
 static MerStatus read_single(MerEvaluateJob *job, const Timeloop *found, MerError *error)
@@ -310,11 +317,7 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
     job->given[0].task =
         (MerTask){graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op};
     job->count = 1;
-    MerYaml *list;
-    TRY(mer_yaml_need(mapping, "mapping", &list, error));
-    job->given[0].plan.kind = MER_PLAN_NEST;
-    return mer_timeloop_mapping_read(list, &graph->ops[op], job->spec.platform, &job->given[0].plan.as.nest,
-                                     job->arena, error);
+    return read_mapping(job, mapping, 0, error);
 }
 
 static bool is_yaml(const char *path)
@@ -331,6 +334,9 @@ MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *reque
     if (request->mapping) {
         TRY(mer_yaml_read(request->mapping, job->arena, &roots[0], error));
         TRY(mer_yaml_check_kind(roots[0], MER_YAML_MAP, error));
+        if (mer_yaml_get(roots[0], "format")) { /* a plan file carries its layers */
+            return open_plan(job, request, roots[0], error);
+        }
         if (!is_yaml(request->inputs[0])) {
             return open_network(job, request, roots[0], error);
         }

@@ -2,7 +2,7 @@
 #include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
-#include "mercator/option.h"
+#include "mercator/graph.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -62,7 +62,7 @@ static MerStatus get_any(MerTimeloopArch *arch, MerYaml *map, const char *const 
 
 static MerStatus read_size(MerTimeloopArch *arch, MerYaml *map, MerTimeloopLevel *level)
 {
-    double block = 0, cluster = 1, width = 0, depth = 0, entries = 0, kilobytes = 0;
+    double block = 0, cluster = 1, width = 0, depth = NAN, entries = NAN, kilobytes = NAN;
     double bits = level->word_bits > 0 ? level->word_bits : 16;
     GET(&block, "block-size", "n_words");
     GET(&cluster, "cluster-size");
@@ -72,8 +72,11 @@ static MerStatus read_size(MerTimeloopArch *arch, MerYaml *map, MerTimeloopLevel
     GET(&kilobytes, "sizeKB");
     cluster = cluster >= 1 ? cluster : 1;
     level->words_per_access = block >= 1 ? block * cluster : width >= bits ? width / bits : cluster;
-    if (entries > 0) {
-        level->words = entries;
+    if (entries == 0 || depth == 0 || kilobytes == 0) { /* only there for its fan-out */
+        level->words = 1;
+        level->bypass = (1u << MER_TENSOR_COUNT) - 1;
+    } else if (entries > 0) {
+        level->words = floor(entries);
     } else if (depth > 0) {
         level->words = width > 0 ? floor(depth * width / bits) : depth * level->words_per_access;
     } else if (kilobytes > 0) {

@@ -177,8 +177,8 @@ static MerStatus check_axes(const MerNestConstraints *constraints, const MerPlat
     return MER_OK;
 }
 
-static MerStatus check(const MerNestConstraints *constraints, const MerLayerShape *shape, const MerPlatform *platform,
-                       bool may_pad, MerError *error)
+MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints, const MerLayerShape *shape,
+                                     const MerPlatform *platform, bool may_pad, MerError *error)
 {
     for (int l = 0; l < platform->memory_count; l++) {
         unsigned both = constraints->keep[l] & constraints->bypass[l];
@@ -216,8 +216,9 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
             status = mer_nest_constraints_read(constraints, root, op, shape, platform, arena, error);
         }
     }
-    return status == MER_OK && mer_nest_is_constrained(constraints) ? check(constraints, shape, platform, may_pad, error)
-                                                                    : status;
+    return status == MER_OK && mer_nest_is_constrained(constraints)
+               ? mer_nest_constraints_check(constraints, shape, platform, may_pad, error)
+               : status;
 }
 
 bool mer_nest_is_constrained(const MerNestConstraints *constraints)

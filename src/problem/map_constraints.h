@@ -28,6 +28,10 @@ MerStatus mer_nest_constraints_read(MerNestConstraints *constraints, MerYaml *ro
                                     const MerLayerShape *shape, const MerPlatform *platform, MerArena *arena,
                                     MerError *error);
 
+/* Can a nest of the layer obey? If not, the message names the constraint and the dim. */
+MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints, const MerLayerShape *shape,
+                                     const MerPlatform *platform, bool may_pad, MerError *error);
+
 bool mer_nest_is_constrained(const MerNestConstraints *constraints);
 
 /* The constraints of an opened space as understood, one line per memory; "" if nothing is fixed. */

@@ -159,6 +159,17 @@ static void test_meshes_divide_by_those_above_them(void **state)
     mer_test_contains(platform->summary, "noc");
 }
 
+static void test_a_memory_without_room_is_bypassed(void **state)
+{
+    const MerPlatform *platform =
+        parse(state, "architecture:\n  version: 0.3\n  subtree:\n  - name: system\n    local:\n"
+                     "    - {name: DRAM, class: DRAM}\n"
+                     "    - {name: 'column[0..3]', class: regfile, attributes: {depth: 0, width: 16}}\n"
+                     "    - {name: 'mac[0..15]', class: intmac, attributes: {meshX: 4}}\n");
+    assert_int_equal(platform->memories[1].bypass, 7);
+    assert_int_equal(platform->memories[1].fanout.y, 4);
+}
+
 static void test_the_older_form_lists_memories_from_the_inside(void **state)
 {
     const MerPlatform *platform =
@@ -221,6 +232,7 @@ int main(void)
         TEST(test_without_an_ert_energies_are_those_of_the_public_table),
         TEST(test_energies_of_blocks_are_shared_by_their_words),
         TEST(test_meshes_divide_by_those_above_them),
+        TEST(test_a_memory_without_room_is_bypassed),
         TEST(test_the_older_form_lists_memories_from_the_inside),
         TEST(test_wrong_architectures_are_refused_with_their_place),
         TEST(test_maestro_hardware_is_a_platform),
