@@ -16,6 +16,7 @@
     X(random) \
     X(genetic) \
     X(gamma) \
+    X(magma) \
     X(annealing) \
     X(de) \
     X(pso) \

@@ -26,7 +26,7 @@ typedef struct Trail { /* then queues, starts and snapshots */
     int job_count, unit_count, snapshot_count;
 } Trail;
 
-double mer_bandwidth_sum(const double *values, int count)
+static inline double sum_blocks(const double *values, int count)
 {
     double sum = 0;
     int i = 0;
@@ -46,6 +46,11 @@ double mer_bandwidth_sum(const double *values, int count)
         sum += values[i];
     }
     return sum;
+}
+
+double mer_bandwidth_sum(const double *values, int count)
+{
+    return sum_blocks(values, count);
 }
 
 static size_t round_up(size_t bytes)
@@ -198,7 +203,7 @@ static inline int advance(LoopState *state, int units, int padded, double bandwi
 {
     double use[MER_BANDWIDTH_UNITS];
     double time[MER_BANDWIDTH_UNITS];
-    double wanted = mer_bandwidth_sum(state->need, units);
+    double wanted = sum_blocks(state->need, units);
     use[0] = time[0] = 0; /* there is at least one unit, though the compiler cannot know */
     if (wanted > bandwidth) {
         for (int u = 0; u < padded; u++) {

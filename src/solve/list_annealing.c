@@ -12,19 +12,17 @@
 enum { PRIORITIES = 1 << 24, TRIES = 64 };
 
 typedef struct Options {
-    double  hot, cold, critical, swap, restart_hot;
+    double  hot, cold, swap, restart_hot;
     int64_t first_round, rounds;
     bool    screens;
 } Options;
 
 static const MerOption options[] = {
-    {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.02", 1e-12, 1e3, NULL,
+    {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.015", 1e-12, 1e3, NULL,
      "first temperature, as a part of the start's score"},
-    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.0001", 1e-15, 1e3, NULL, "last temperature, likewise"},
-    {"swap", MER_OPTION_REAL, offsetof(Options, swap), "0.5", 0, 1, NULL,
+    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.00001", 1e-15, 1e3, NULL, "last temperature, likewise"},
+    {"swap", MER_OPTION_REAL, offsetof(Options, swap), "0.6", 0, 1, NULL,
      "share of moves that exchange two jobs; the others take one elsewhere"},
-    {"critical", MER_OPTION_REAL, offsetof(Options, critical), "0.25", 0, 1, NULL,
-     "share of moves that begin at the core with the largest load"},
     {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "1", 1, 30, NULL,
      "times the temperature falls within the budget, each twice as long as the last"},
     {"restart_hot", MER_OPTION_REAL, offsetof(Options, restart_hot), "0.005", 1e-12, 1e3, NULL,
@@ -254,9 +252,8 @@ static void undo_move(State *s)
 /* Changes the queues; false if the change would say the same plan. */
 static bool make_move(State *s)
 {
-    bool is_critical = mer_rng_unit(s->rng) < s->options.critical;
     bool is_swap = mer_rng_unit(s->rng) < s->options.swap;
-    int unit = is_critical ? heaviest_unit(s) : any_busy_unit(s);
+    int unit = any_busy_unit(s);
     int job = any_job(s, unit);
     s->old_loads = s->loads;
     s->job[0] = job;
