@@ -37,6 +37,11 @@ void mer_tape_record(MerTape *tape, bool is_on)
     tape->is_recording = is_on;
 }
 
+MerWorkspace *mer_tape_workspace(MerTape *tape)
+{
+    return tape->workspace;
+}
+
 int64_t mer_tape_allocations(const MerTape *tape)
 {
     return mer_workspace_blocks(tape->workspace) + tape->backend->allocations(tape->backend_state);

@@ -67,6 +67,9 @@ MerTensor *mer_tape_tensor(MerTape *tape, int rank, const int *shape);
 MerTensor *mer_tape_input(MerTape *tape, int rank, const int *shape, const float *values);
 MerTensor *mer_tape_scalar(MerTape *tape, float value); /* shape (1) */
 
+/* For what must live as long as the step's tensors, such as indices. */
+MerWorkspace *mer_tape_workspace(MerTape *tape);
+
 /* Plain numbers; reordered first if there is only a blocked form. */
 float *mer_tensor_data(MerTape *tape, MerTensor *tensor);
 float *mer_tensor_grad(MerTape *tape, MerTensor *tensor); /* zeros if none has come */

@@ -1,0 +1,350 @@
+/* A team of agents: their networks, what they see, and how they act. */
+#include "learn/team_inside.h"
+
+#include "base/memory.h"
+#include "learn/returns.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void start_layer(MerLinearLayer *layer, float gain, MerRng *rng)
+{
+    mer_tensor_fill_orthogonal(layer->w, gain, rng);
+}
+
+static MerMlp trunk_of(MerTeam *team, const char *name, int in, MerRng *rng)
+{
+    int    sizes[MER_MLP_MAX_LAYERS + 1] = {in};
+    MerMlp trunk;
+    assert(team->spec.depth <= MER_MLP_MAX_LAYERS);
+    for (int i = 1; i <= team->spec.depth; i++) {
+        sizes[i] = team->spec.width;
+    }
+    trunk = mer_mlp(team->parameters, name, team->spec.depth + 1, sizes, MER_TANH, rng);
+    for (int i = 0; i < trunk.count; i++) {
+        start_layer(&trunk.layers[i], sqrtf(2), rng);
+    }
+    return trunk;
+}
+
+static bool has_critic(const MerTeam *team)
+{
+    return team->spec.algorithm != MER_ALGORITHM_REINFORCE;
+}
+
+static void open_agent(MerTeam *team, int index, MerRng *rng)
+{
+    const MerTeamSpec *spec = &team->spec;
+    MerAgent          *agent = &team->agents[index];
+    int               *choices = MER_ARRAY(team->arena, int, spec->knob_count + 1), count = 0;
+    int64_t            rows = mer_team_rows(team), after = rows + spec->lanes;
+    char               name[32];
+    agent->knobs = MER_ARRAY(team->arena, int, spec->knob_count + 1);
+    for (int k = 0; k < spec->knob_count; k++) {
+        if (spec->owner[k] == index) {
+            agent->knobs[count] = k;
+            choices[count++] = spec->choices[k];
+        }
+    }
+    assert(count > 0);
+    agent->heads = mer_heads_make(count, choices, team->arena);
+    agent->observation = spec->feature_count + agent->heads.total;
+    agent->seen = MER_ARRAY(team->arena, float, after * agent->observation);
+    agent->columns = MER_ARRAY(team->arena, int, rows * count);
+    agent->old = MER_ARRAY(team->arena, float, rows * count);
+    agent->values = MER_ARRAY(team->arena, double, after);
+    agent->now = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * agent->heads.total);
+    snprintf(name, sizeof name, "agent%d", index);
+    if (spec->depth == 0) {
+        MerPartName full = mer_part_name(name, "logits");
+        agent->logits = mer_parameters_add(team->parameters, full.text, 2, (int[]){1, agent->heads.total});
+        return;
+    }
+    agent->trunk = trunk_of(team, name, agent->observation, rng);
+    agent->policy = mer_linear_layer(team->parameters, mer_part_name(name, "policy").text, spec->width,
+                                     agent->heads.total, rng);
+    start_layer(&agent->policy, 0.01f, rng);
+    if (has_critic(team) && !spec->is_central) {
+        agent->value =
+            mer_linear_layer(team->parameters, mer_part_name(name, "value").text, spec->width, 1, rng);
+        start_layer(&agent->value, 1, rng);
+    }
+}
+
+static void open_critic(MerTeam *team, MerRng *rng)
+{
+    const MerTeamSpec *spec = &team->spec;
+    MerCritic         *critic = &team->critic;
+    int64_t            after = mer_team_rows(team) + spec->lanes;
+    critic->observation = spec->feature_count;
+    for (int k = 0; k < spec->knob_count; k++) {
+        critic->observation += spec->choices[k];
+    }
+    critic->seen = MER_ARRAY(team->arena, float, after * critic->observation);
+    critic->values = MER_ARRAY(team->arena, double, after);
+    critic->trunk = trunk_of(team, "critic", critic->observation, rng);
+    critic->value = mer_linear_layer(team->parameters, "critic.value", spec->width, 1, rng);
+    start_layer(&critic->value, 1, rng);
+}
+
+MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
+{
+    assert(spec->knob_count >= 1 && spec->agent_count >= 1 && spec->lanes >= 1 && spec->unroll >= 1);
+    assert(spec->depth > 0 || spec->algorithm == MER_ALGORITHM_REINFORCE);
+    MerTeam *team = mer_heap_zeroed(1, sizeof *team);
+    team->spec = *spec;
+    team->arena = mer_arena_new();
+    team->tape = mer_tape_new(&mer_backend_dnnl);
+    team->parameters = mer_parameters_new();
+    team->entropy = -1;
+    team->agents = MER_ARRAY(team->arena, MerAgent, spec->agent_count);
+    int *copies = MER_ARRAY(team->arena, int, 2 * (size_t)spec->knob_count);
+    memcpy(copies, spec->choices, (size_t)spec->knob_count * sizeof *copies);
+    memcpy(copies + spec->knob_count, spec->owner, (size_t)spec->knob_count * sizeof *copies);
+    team->spec.choices = copies;
+    team->spec.owner = copies + spec->knob_count;
+    for (int a = 0; a < spec->agent_count; a++) {
+        open_agent(team, a, rng);
+    }
+    team->spec.is_central = spec->is_central && has_critic(team);
+    if (team->spec.is_central) {
+        open_critic(team, rng);
+    }
+    MerRule rule = mer_rule_adam(spec->adam_epsilon);
+    team->updater = mer_updater_new(team->parameters, &rule);
+    team->last = MER_ARRAY(team->arena, int, (int64_t)spec->lanes * spec->knob_count);
+    memset(team->last, 0xff, (size_t)spec->lanes * (size_t)spec->knob_count * sizeof *team->last);
+    team->features = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * spec->feature_count + 1);
+    team->advantages = MER_ARRAY(team->arena, double, mer_team_rows(team));
+    team->returns = MER_ARRAY(team->arena, double, mer_team_rows(team));
+    team->order = MER_ARRAY(team->arena, int, mer_team_rows(team));
+    return team;
+}
+
+void mer_team_free(MerTeam *team)
+{
+    if (team != NULL) {
+        mer_updater_free(team->updater);
+        mer_parameters_free(team->parameters);
+        mer_tape_free(team->tape);
+        mer_arena_free(team->arena);
+        free(team);
+    }
+}
+
+/* Hidden layers with tanh on every one of them. */
+static MerTensor *run_trunk(MerTape *tape, const MerMlp *trunk, MerTensor *x)
+{
+    for (int i = 0; i < trunk->count; i++) {
+        x = mer_linear_run(tape, &trunk->layers[i], x, trunk->activation);
+    }
+    return x;
+}
+
+MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, const float *seen)
+{
+    MerTape       *tape = team->tape;
+    MerAgentOutput out = {NULL, NULL};
+    if (agent->logits != NULL) {
+        int *zeros = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)rows * sizeof *zeros);
+        memset(zeros, 0, (size_t)rows * sizeof *zeros);
+        MerTensor *row = mer_heads_log_softmax(tape, &agent->heads, agent->logits);
+        out.log_probabilities = mer_tensor_gather(tape, row, rows, zeros);
+        return out;
+    }
+    MerTensor *x = mer_tape_input(tape, 2, (int[]){rows, agent->observation}, seen);
+    x = run_trunk(tape, &agent->trunk, x);
+    MerTensor *logits = mer_linear_run(tape, &agent->policy, x, MER_LINEAR);
+    out.log_probabilities = mer_heads_log_softmax(tape, &agent->heads, logits);
+    out.value = agent->value.w != NULL ? mer_linear_run(tape, &agent->value, x, MER_LINEAR) : NULL;
+    return out;
+}
+
+MerTensor *mer_critic_run(MerTeam *team, int rows, const float *seen)
+{
+    MerTensor *x = mer_tape_input(team->tape, 2, (int[]){rows, team->critic.observation}, seen);
+    return mer_linear_run(team->tape, &team->critic.value, run_trunk(team->tape, &team->critic.trunk, x),
+                          MER_LINEAR);
+}
+
+/* What one lane shows: features, then the given knobs of its last point, one-hot. */
+static void write_row(const MerTeam *team, int lane, int count, const int *knobs, float *row)
+{
+    const MerTeamSpec *spec = &team->spec;
+    memcpy(row, team->features + (int64_t)lane * spec->feature_count,
+           (size_t)spec->feature_count * sizeof *row);
+    row += spec->feature_count;
+    for (int i = 0; i < count; i++) {
+        int knob = knobs != NULL ? knobs[i] : i;
+        int choice = team->last[(int64_t)lane * spec->knob_count + knob];
+        memset(row, 0, (size_t)spec->choices[knob] * sizeof *row);
+        if (choice >= 0) {
+            row[choice] = 1;
+        }
+        row += spec->choices[knob];
+    }
+}
+
+/* Everybody looks at all lanes at once. */
+static void look(MerTeam *team)
+{
+    const MerTeamSpec *spec = &team->spec;
+    int                lanes = spec->lanes;
+    int64_t            base = (int64_t)team->step * lanes;
+    mer_tape_record(team->tape, false);
+    for (int a = 0; a < spec->agent_count; a++) {
+        MerAgent *agent = &team->agents[a];
+        float    *seen = agent->seen + base * agent->observation;
+        mer_tape_reset(team->tape);
+        for (int lane = 0; lane < lanes; lane++) {
+            write_row(team, lane, agent->heads.count, agent->knobs, seen + (int64_t)lane * agent->observation);
+        }
+        MerAgentOutput out = mer_agent_run(team, agent, lanes, seen);
+        memcpy(agent->now, out.log_probabilities->data, (size_t)out.log_probabilities->size * sizeof(float));
+        for (int lane = 0; out.value != NULL && lane < lanes; lane++) {
+            agent->values[base + lane] = out.value->data[lane];
+        }
+    }
+    if (spec->is_central) {
+        float *seen = team->critic.seen + base * team->critic.observation;
+        mer_tape_reset(team->tape);
+        for (int lane = 0; lane < lanes; lane++) {
+            write_row(team, lane, spec->knob_count, NULL, seen + (int64_t)lane * team->critic.observation);
+        }
+        MerTensor *value = mer_critic_run(team, lanes, seen);
+        for (int lane = 0; lane < lanes; lane++) {
+            team->critic.values[base + lane] = value->data[lane];
+        }
+    }
+    mer_tape_record(team->tape, true);
+}
+
+void mer_team_act(MerTeam *team, MerRng *rng, int lane, int *point)
+{
+    const MerTeamSpec *spec = &team->spec;
+    if (!team->is_ready) {
+        look(team);
+        team->is_ready = true;
+    }
+    int64_t row = (int64_t)team->step * spec->lanes + lane;
+    for (int a = 0; a < spec->agent_count; a++) {
+        MerAgent    *agent = &team->agents[a];
+        const float *now = agent->now + (int64_t)lane * agent->heads.total;
+        int         *columns = agent->columns + row * agent->heads.count;
+        mer_heads_sample(&agent->heads, now, rng, columns);
+        for (int h = 0; h < agent->heads.count; h++) {
+            point[agent->knobs[h]] = columns[h];
+        }
+        mer_heads_columns(&agent->heads, columns, columns);
+        for (int h = 0; h < agent->heads.count; h++) {
+            agent->old[row * agent->heads.count + h] = now[columns[h]];
+        }
+    }
+    memcpy(team->last + (int64_t)lane * spec->knob_count, point, (size_t)spec->knob_count * sizeof *point);
+}
+
+void mer_team_see(MerTeam *team, int lane, const float *features)
+{
+    int64_t count = team->spec.feature_count;
+    memcpy(team->features + lane * count, features, (size_t)count * sizeof *features);
+}
+
+bool mer_team_step(MerTeam *team)
+{
+    team->step++;
+    team->is_ready = false;
+    return team->step == team->spec.unroll;
+}
+
+double mer_team_entropy(const MerTeam *team)
+{
+    return team->entropy;
+}
+
+static void fill_order(MerTeam *team, MerRng *rng)
+{
+    for (int i = 0; i < mer_team_rows(team); i++) {
+        team->order[i] = i;
+    }
+    if (team->spec.algorithm == MER_ALGORITHM_PPO) {
+        mer_rng_shuffle(rng, team->order, mer_team_rows(team));
+    }
+}
+
+static void estimate(MerTeam *team, const double *rewards, const double *values)
+{
+    const MerTeamSpec *spec = &team->spec;
+    int                rows = mer_team_rows(team);
+    if (values != NULL) {
+        mer_gae(spec->unroll, spec->lanes, rewards, values, spec->discount, spec->lambda, team->advantages,
+                team->returns);
+    } else {
+        for (int i = 0; i < rows; i++) {
+            team->advantages[i] = rewards[i] - team->baseline;
+        }
+    }
+    if (spec->is_standardised) {
+        mer_standardise(team->advantages, rows);
+    }
+}
+
+static void move_baseline(MerTeam *team, const double *rewards)
+{
+    double mean = 0;
+    for (int i = 0; i < mer_team_rows(team); i++) {
+        mean += rewards[i] / mer_team_rows(team);
+    }
+    double decay = team->has_baseline ? team->spec.baseline_decay : 0;
+    team->baseline = decay * team->baseline + (1 - decay) * mean;
+    team->has_baseline = true;
+}
+
+typedef void (*Update)(MerTeam *team, MerAgent *agent, int count, const int *rows, double entropy);
+
+static void update_critic(MerTeam *team, MerAgent *agent, int count, const int *rows, double entropy)
+{
+    (void)agent, (void)entropy;
+    mer_critic_update(team, count, rows);
+}
+
+static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double entropy, MerRng *rng)
+{
+    const MerTeamSpec *spec = &team->spec;
+    bool               is_ppo = spec->algorithm == MER_ALGORITHM_PPO;
+    int                rows = mer_team_rows(team), parts = is_ppo ? spec->minibatches : 1;
+    parts = parts > rows ? rows : parts;
+    for (int e = 0; e < (is_ppo ? spec->epochs : 1); e++) {
+        fill_order(team, rng);
+        for (int p = 0; p < parts; p++) {
+            int first = (int)((int64_t)rows * p / parts), end = (int)((int64_t)rows * (p + 1) / parts);
+            update(team, agent, end - first, team->order + first, entropy);
+        }
+    }
+}
+
+void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRng *rng)
+{
+    const MerTeamSpec *spec = &team->spec;
+    double             entropy = spec->entropy + (spec->entropy_end - spec->entropy) * progress;
+    assert(team->step == spec->unroll);
+    look(team); /* what follows the last step, for the critics; its values are the row after the last */
+    if (!has_critic(team)) {
+        move_baseline(team, rewards);
+    }
+    team->entropy = 0;
+    for (int a = 0; a < spec->agent_count; a++) {
+        MerAgent *agent = &team->agents[a];
+        estimate(team, rewards,
+                 !has_critic(team) ? NULL : spec->is_central ? team->critic.values : agent->values);
+        run_epochs(team, agent, mer_agent_update, entropy, rng);
+    }
+    if (spec->is_central) {
+        estimate(team, rewards, team->critic.values);
+        run_epochs(team, NULL, update_critic, 0, rng);
+    }
+    team->entropy /= spec->knob_count;
+    team->step = 0;
+    team->is_ready = false;
+}

@@ -1,0 +1,63 @@
+/* Agents that share a search space: each owns some knobs and proposes values for them, all see how the
+ * last joint point did, and all get the same reward. One agent that owns everything is the ordinary
+ * single learner. Several lanes walk side by side; after `unroll` steps of all lanes the agents learn.
+ *
+ *     for (lane = 0; lane < lanes; lane++)
+ *         mer_team_act(team, rng, lane, point);      price the points
+ *     for (lane = 0; lane < lanes; lane++)
+ *         mer_team_see(team, lane, features);        features of the result
+ *     if (mer_team_step(team))                       the unroll is full
+ *         mer_team_learn(team, rewards, progress, rng);
+ */
+#ifndef MERCATOR_LEARN_TEAM_H
+#define MERCATOR_LEARN_TEAM_H
+
+#include "mercator/error.h"
+#include "mercator/rng.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef enum MerAlgorithm {
+    MER_ALGORITHM_REINFORCE, /* Williams, 1992; moving-average baseline, no critic */
+    MER_ALGORITHM_A2C,       /* Mnih et al., ICML 2016, synchronous */
+    MER_ALGORITHM_PPO        /* Schulman et al., 2017, clipped */
+} MerAlgorithm;
+
+typedef struct MerTeamSpec {
+    MerAlgorithm algorithm;
+    int          knob_count, agent_count;
+    const int   *choices; /* of each knob */
+    const int   *owner;   /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
+    int          feature_count;
+    int          lanes, unroll;
+    int          width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
+    int          epochs, minibatches;
+    double       rate, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
+    double       entropy, entropy_end; /* weight at the start and at the end of the search */
+    double       baseline_decay;       /* REINFORCE */
+    bool         is_central;           /* one critic for all, which sees all knobs */
+    bool         is_ratio_per_knob;    /* PPO: clip every knob's ratio, not that of the whole point */
+    bool         is_standardised;      /* advantages: mean 0, deviation 1 in every batch */
+} MerTeamSpec;
+
+typedef struct MerTeam MerTeam;
+
+MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng);
+void     mer_team_free(MerTeam *team); /* NULL is fine */
+
+void mer_team_act(MerTeam *team, MerRng *rng, int lane, int *point);
+void mer_team_see(MerTeam *team, int lane, const float *features);
+bool mer_team_step(MerTeam *team); /* all lanes have acted and seen; true: learn now */
+/* rewards (unroll, lanes); progress 0 .. 1 of the search, for schedules. */
+void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRng *rng);
+
+double mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learned from; -1 before */
+
+/* Heads of knobs that both teams have begin where the other team's are. */
+void mer_team_copy_heads(MerTeam *team, const MerTeam *from);
+
+MerStatus mer_team_save(const MerTeam *team, FILE *file, MerError *error);
+MerStatus mer_team_load(MerTeam *team, FILE *file, MerError *error);
+
+#endif

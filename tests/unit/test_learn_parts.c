@@ -1,0 +1,299 @@
+/* Parts of learners with answers that can be calculated by hand. */
+#include "learn/clustering.h"
+#include "learn/heads.h"
+#include "learn/returns.h"
+#include "learn/reward.h"
+#include "space/correlation.h"
+#include "support.h"
+
+#include <math.h>
+
+static void test_gae_matches_a_hand_calculation(void **state)
+{
+    (void)state;
+    /* one lane: rewards 1 2, values 0.5 1 2, discount 0.9, lambda 0.5:
+     * d1 = 2 + 1.8 - 1 = 2.8, d0 = 1 + 0.9 - 0.5 = 1.4, A0 = 1.4 + 0.45 * 2.8 = 2.66 */
+    double rewards[2] = {1, 2}, values[3] = {0.5, 1, 2}, advantages[2], returns[2];
+    mer_gae(2, 1, rewards, values, 0.9, 0.5, advantages, returns);
+    assert_float_equal(advantages[1], 2.8, 1e-12);
+    assert_float_equal(advantages[0], 2.66, 1e-12);
+    assert_float_equal(returns[0], 3.16, 1e-12);
+}
+
+static void test_gae_keeps_lanes_apart(void **state)
+{
+    (void)state;
+    double rewards[4] = {1, 10, 2, 20}, values[6] = {0}, advantages[4], returns[4];
+    mer_gae(2, 2, rewards, values, 1, 1, advantages, returns);
+    assert_float_equal(advantages[0], 3, 1e-12);
+    assert_float_equal(advantages[1], 30, 1e-12);
+}
+
+static void test_running_statistics_are_those_of_all_values(void **state)
+{
+    (void)state;
+    MerRunning running = {0};
+    double     values[4] = {2, 4, 4, 6};
+    assert_float_equal(mer_running_deviation(&running), 1, 0);
+    for (int i = 0; i < 4; i++) {
+        mer_running_add(&running, values[i]);
+    }
+    assert_float_equal(running.mean, 4, 1e-12);
+    assert_float_equal(mer_running_deviation(&running), sqrt(8.0 / 3), 1e-12);
+    assert_float_equal(mer_running_normal(&running, 1e9), 5, 0);
+    mer_standardise(values, 4);
+    assert_float_equal(values[3], 2 / sqrt(2), 1e-12);
+}
+
+static void test_log_reward_is_relative_to_the_first_median(void **state)
+{
+    (void)state;
+    MerReward reward = mer_reward_make(MER_REWARD_LOG, false);
+    double    first[4] = {100, INFINITY, 10, 1000}, second[2] = {1, INFINITY}, out[4];
+    mer_reward_batch(&reward, first, 4, out);
+    assert_float_equal(out[0], 0, 1e-12);
+    assert_float_equal(out[2], log(10), 1e-12);
+    assert_float_equal(out[3], -log(10), 1e-12);
+    assert_float_equal(out[1], -log(10) - 1, 1e-12);
+    mer_reward_batch(&reward, second, 2, out);
+    assert_float_equal(out[0], log(100), 1e-12);
+    assert_float_equal(out[1], -log(10) - 1, 1e-12);
+}
+
+static void test_rewards_rise_when_a_maximised_metric_rises(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 2; form++) {
+        MerReward reward = mer_reward_make((MerRewardForm)form, true);
+        double    scores[3] = {-10, -100, -1}, out[3];
+        mer_reward_batch(&reward, scores, 3, out);
+        assert_true(out[1] > out[0] && out[0] > out[2]);
+    }
+}
+
+static void test_inverse_and_archgym_rewards(void **state)
+{
+    (void)state;
+    MerReward inverse = mer_reward_make(MER_REWARD_INVERSE, false);
+    MerReward raw = mer_reward_make(MER_REWARD_ARCHGYM, false);
+    double    scores[3] = {4, 2, INFINITY}, out[3];
+    mer_reward_batch(&inverse, scores, 3, out);
+    assert_float_equal(out[0], 0.5, 1e-12);
+    assert_float_equal(out[1], 1, 1e-12);
+    assert_float_equal(out[2], -0.5, 1e-12);
+    mer_reward_batch(&raw, scores, 3, out);
+    assert_float_equal(out[0], 0.25, 1e-12);
+    assert_float_equal(out[2], -1, 1e-12);
+}
+
+static void test_nothing_feasible_still_gives_rewards(void **state)
+{
+    (void)state;
+    MerReward reward = mer_reward_make(MER_REWARD_LOG, true);
+    double    scores[2] = {INFINITY, INFINITY}, out[2];
+    mer_reward_batch(&reward, scores, 2, out);
+    assert_float_equal(out[0], -1, 0);
+    scores[0] = 5;
+    mer_reward_batch(&reward, scores, 2, out);
+    assert_true(out[0] > out[1]);
+}
+
+static void test_heads_sample_their_probabilities(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    MerHeads  heads = mer_heads_make(2, (int[]){3, 1}, arena);
+    float     logs[4] = {logf(0.5f), logf(0.2f), logf(0.3f), 0};
+    int       seen[3] = {0}, choices[2], columns[2];
+    MerRng    rng = mer_rng_make(4, 0);
+    for (int i = 0; i < 20000; i++) {
+        mer_heads_sample(&heads, logs, &rng, choices);
+        assert_int_equal(choices[1], 0);
+        seen[choices[0]]++;
+    }
+    assert_true(abs(seen[0] - 10000) < 300 && abs(seen[1] - 4000) < 300);
+    mer_heads_best(&heads, logs, choices);
+    mer_heads_columns(&heads, choices, columns);
+    assert_int_equal(columns[0], 0);
+    assert_int_equal(columns[1], 3);
+    mer_arena_free(arena);
+}
+
+static void test_entropy_of_even_heads_is_the_sum_of_logs(void **state)
+{
+    (void)state;
+    MerArena  *arena = mer_arena_new();
+    MerTape   *tape = mer_tape_new(&mer_backend_plain);
+    MerHeads   heads = mer_heads_make(2, (int[]){4, 2}, arena);
+    float      zeros[12] = {0};
+    MerTensor *logits = mer_tape_input(tape, 2, (int[]){2, 6}, zeros);
+    MerTensor *entropy = mer_heads_entropy(tape, mer_heads_log_softmax(tape, &heads, logits));
+    assert_float_equal(entropy->data[0], log(8), 1e-6);
+    mer_tape_free(tape);
+    mer_arena_free(arena);
+}
+
+/* Points on a line at 0, 1, 3, 7. */
+static void line_distances(double *distances)
+{
+    static const double at[4] = {0, 1, 3, 7};
+    for (int i = 0; i < 16; i++) {
+        distances[i] = fabs(at[i / 4] - at[i % 4]);
+    }
+}
+
+static void test_linkages_have_their_heights(void **state)
+{
+    (void)state;
+    static const double expected[3][3] = {{1, 2.5, 17.0 / 3}, {1, 3, 7}, {1, 2, 4}};
+    double              distances[16];
+    MerMerge            merges[3];
+    line_distances(distances);
+    for (int l = 0; l < 3; l++) {
+        mer_cluster(4, distances, (MerLinkage)l, merges);
+        for (int m = 0; m < 3; m++) {
+            assert_float_equal(merges[m].height, expected[l][m], 1e-12);
+        }
+        assert_int_equal(merges[0].a, 0);
+        assert_int_equal(merges[0].b, 1);
+        assert_int_equal(merges[1].a, 2);
+        assert_int_equal(merges[1].b, 4);
+    }
+}
+
+static void test_cuts_by_threshold_and_by_count(void **state)
+{
+    (void)state;
+    double   distances[16];
+    MerMerge merges[3];
+    int      cluster[4];
+    line_distances(distances);
+    mer_cluster(4, distances, MER_LINKAGE_AVERAGE, merges);
+    assert_int_equal(mer_cut_threshold(4, merges, 2.5, cluster), 2);
+    assert_memory_equal(cluster, ((int[]){0, 0, 0, 1}), sizeof cluster);
+    assert_int_equal(mer_cut_threshold(4, merges, 0.5, cluster), 4);
+    assert_int_equal(mer_cut_count(4, merges, 3, cluster), 3);
+    assert_memory_equal(cluster, ((int[]){0, 0, 1, 2}), sizeof cluster);
+    assert_int_equal(mer_cut_count(4, merges, 1, cluster), 1);
+    assert_int_equal(mer_cut_count(4, merges, 99, cluster), 4);
+}
+
+static void test_equal_distances_join_lower_indices_first(void **state)
+{
+    (void)state;
+    double   distances[9] = {0, 1, 1, 1, 0, 1, 1, 1, 0};
+    MerMerge merges[2];
+    mer_cluster(3, distances, MER_LINKAGE_COMPLETE, merges);
+    assert_int_equal(merges[0].a, 0);
+    assert_int_equal(merges[0].b, 1);
+    assert_int_equal(merges[1].a, 2);
+    assert_int_equal(merges[1].b, 3);
+}
+
+static void test_rand_index_knows_equal_and_unrelated(void **state)
+{
+    (void)state;
+    int a[6] = {0, 0, 0, 1, 1, 1}, renamed[6] = {1, 1, 1, 0, 0, 0}, other[6] = {0, 0, 1, 1, 2, 2};
+    assert_float_equal(mer_adjusted_rand(6, a, renamed), 1, 1e-12);
+    /* pairs together in both 2, in a 6, in other 3, of 15: (2 - 1.2) / (4.5 - 1.2) */
+    assert_float_equal(mer_adjusted_rand(6, a, other), 0.8 / 3.3, 1e-12);
+}
+
+enum { SAMPLES = 4000, KNOBS = 4 };
+
+typedef struct Samples {
+    MerKnob  knobs[KNOBS];
+    MerSpace space;
+    MerIndex points[SAMPLES * KNOBS];
+    double   scores[SAMPLES];
+} Samples;
+
+/* Knobs 0 and 1 must be equal, knobs 2 and 3 matter alone; knob 3 is a category. */
+static Samples *make_samples(void)
+{
+    Samples *s = calloc(1, sizeof *s);
+    MerRng   rng = mer_rng_make(9, 0);
+    for (int k = 0; k < KNOBS; k++) {
+        s->knobs[k] = (MerKnob){.name = "k", .kind = k == 3 ? MER_KNOB_CATEGORY : MER_KNOB_ORDERED,
+                                .choices = k == 3 ? 3 : 10};
+    }
+    s->space = (MerSpace){.knob_count = KNOBS, .knobs = s->knobs};
+    for (int i = 0; i < SAMPLES; i++) {
+        MerIndex *p = s->points + (ptrdiff_t)i * KNOBS;
+        mer_space_sample(&s->space, &rng, p);
+        s->scores[i] = exp(0.3 * abs(p[0] - p[1]) + 0.1 * p[2] + (p[3] == 1 ? 0.5 : 0));
+        s->scores[i] = mer_rng_below(&rng, 10) == 0 ? INFINITY : s->scores[i];
+    }
+    return s;
+}
+
+static void test_coupled_knobs_correlate_among_good_points(void **state)
+{
+    (void)state;
+    Samples *s = make_samples();
+    double   matrix[KNOBS * KNOBS], distance[KNOBS * KNOBS];
+    mer_correlation(&s->space, SAMPLES, s->points, s->scores, matrix);
+    assert_true(matrix[0 * KNOBS + 1] > 0.7);
+    assert_true(matrix[0 * KNOBS + 1] == matrix[1 * KNOBS + 0]);
+    assert_true(fabs(matrix[0 * KNOBS + 2]) < 0.2 && matrix[3 * KNOBS + 2] < 0.2);
+    assert_float_equal(matrix[0], 1, 0);
+    mer_correlation_distance(KNOBS, matrix, distance);
+    assert_float_equal(distance[1], 0, 1e-12);
+    for (int i = 0; i < KNOBS * KNOBS; i++) {
+        assert_true(distance[i] >= 0 && distance[i] <= 1);
+    }
+    free(s);
+}
+
+static void test_interaction_sees_only_the_coupled_pair(void **state)
+{
+    (void)state;
+    Samples *s = make_samples();
+    double   matrix[KNOBS * KNOBS];
+    mer_interaction(&s->space, SAMPLES, s->points, s->scores, matrix);
+    for (int a = 0; a < KNOBS; a++) {
+        for (int b = 0; b < a; b++) {
+            bool is_coupled = a == 1 && b == 0;
+            assert_true(is_coupled ? matrix[a * KNOBS + b] > 0.4 : matrix[a * KNOBS + b] < 0.05);
+        }
+    }
+    free(s);
+}
+
+static void test_correlation_survives_no_feasible_sample(void **state)
+{
+    (void)state;
+    Samples *s = make_samples();
+    double   matrix[KNOBS * KNOBS];
+    for (int i = 0; i < SAMPLES; i++) {
+        s->scores[i] = INFINITY;
+    }
+    mer_correlation(&s->space, SAMPLES, s->points, s->scores, matrix);
+    assert_float_equal(matrix[1], 0, 0);
+    mer_interaction(&s->space, SAMPLES, s->points, s->scores, matrix);
+    assert_float_equal(matrix[1], 0, 0);
+    free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gae_matches_a_hand_calculation),
+        cmocka_unit_test(test_gae_keeps_lanes_apart),
+        cmocka_unit_test(test_running_statistics_are_those_of_all_values),
+        cmocka_unit_test(test_log_reward_is_relative_to_the_first_median),
+        cmocka_unit_test(test_rewards_rise_when_a_maximised_metric_rises),
+        cmocka_unit_test(test_inverse_and_archgym_rewards),
+        cmocka_unit_test(test_nothing_feasible_still_gives_rewards),
+        cmocka_unit_test(test_heads_sample_their_probabilities),
+        cmocka_unit_test(test_entropy_of_even_heads_is_the_sum_of_logs),
+        cmocka_unit_test(test_linkages_have_their_heights),
+        cmocka_unit_test(test_cuts_by_threshold_and_by_count),
+        cmocka_unit_test(test_equal_distances_join_lower_indices_first),
+        cmocka_unit_test(test_rand_index_knows_equal_and_unrelated),
+        cmocka_unit_test(test_coupled_knobs_correlate_among_good_points),
+        cmocka_unit_test(test_interaction_sees_only_the_coupled_pair),
+        cmocka_unit_test(test_correlation_survives_no_feasible_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* Teams on a toy: every knob has one good choice, and neighbours should be equal. Each algorithm, alone,
+ * with several agents and with a central critic, must learn it, the same way for the same seed. */
+#include "learn/team.h"
+#include "support.h"
+
+enum { KNOBS = 6, LANES = 8, UNROLL = 4, FEATURES = 2 };
+
+static const int choices[KNOBS] = {5, 3, 8, 2, 4, 6};
+static const int good[KNOBS] = {3, 0, 6, 1, 2, 5};
+static const int owners[3][KNOBS] = {{0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 0, 1}, {0, 1, 2, 3, 4, 5}};
+static const int owner_counts[3] = {1, 2, 6};
+
+static MerTeamSpec spec_of(MerAlgorithm algorithm, int partition)
+{
+    bool is_plain = algorithm == MER_ALGORITHM_REINFORCE;
+    return (MerTeamSpec){
+        .algorithm = algorithm,
+        .knob_count = KNOBS,
+        .agent_count = owner_counts[partition],
+        .choices = choices,
+        .owner = owners[partition],
+        .feature_count = FEATURES,
+        .lanes = LANES,
+        .unroll = UNROLL,
+        .width = 16,
+        .depth = is_plain ? 0 : 2,
+        .epochs = 4,
+        .minibatches = 2,
+        .rate = is_plain ? 5e-2 : 5e-3,
+        .clip = 0.2,
+        .value_cost = 1,
+        .grad_norm = 0.5,
+        .discount = 0.5,
+        .lambda = 0.95,
+        .adam_epsilon = 1e-7,
+        .entropy = 0.01,
+        .baseline_decay = 0.9,
+        .is_standardised = algorithm == MER_ALGORITHM_PPO,
+    };
+}
+
+static double reward_of(const int *point)
+{
+    int right = 0;
+    for (int k = 0; k < KNOBS; k++) {
+        right += point[k] == good[k];
+    }
+    return (double)right / KNOBS;
+}
+
+/* The mean reward of one batch, learned from. */
+static double round_of(MerTeam *team, MerRng *rng)
+{
+    double rewards[UNROLL * LANES], sum = 0;
+    for (int t = 0; t < UNROLL; t++) {
+        for (int lane = 0; lane < LANES; lane++) {
+            int point[KNOBS];
+            mer_team_act(team, rng, lane, point);
+            for (int k = 0; k < KNOBS; k++) {
+                assert_in_range(point[k], 0, choices[k] - 1);
+            }
+            rewards[t * LANES + lane] = reward_of(point);
+            sum += rewards[t * LANES + lane];
+        }
+        for (int lane = 0; lane < LANES; lane++) {
+            float features[FEATURES] = {1, (float)rewards[t * LANES + lane]};
+            mer_team_see(team, lane, features);
+        }
+        assert_true(mer_team_step(team) == (t + 1 == UNROLL));
+    }
+    mer_team_learn(team, rewards, 0, rng);
+    return sum / (UNROLL * LANES);
+}
+
+static double learned(const MerTeamSpec *spec, int rounds, uint64_t seed)
+{
+    MerRng   rng = mer_rng_make(seed, 0);
+    MerTeam *team = mer_team_new(spec, &rng);
+    double   last = 0;
+    assert_float_equal(mer_team_entropy(team), -1, 0);
+    for (int i = 0; i < rounds; i++) {
+        double mean = round_of(team, &rng);
+        last = i >= rounds - 10 ? last + mean / 10 : last;
+    }
+    assert_true(mer_team_entropy(team) >= 0);
+    mer_team_free(team);
+    return last;
+}
+
+static void test_every_algorithm_learns_with_any_number_of_agents(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 3; a++) {
+        for (int p = 0; p < 3; p++) {
+            MerTeamSpec spec = spec_of((MerAlgorithm)a, p);
+            double      mean = learned(&spec, 200, 1);
+            if (!(mean > 0.85)) {
+                fail_msg("algorithm %d with %d agents ends at %.3f", a, owner_counts[p], mean);
+            }
+        }
+    }
+}
+
+static void test_a_central_critic_and_ratios_per_knob_learn_too(void **state)
+{
+    (void)state;
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_PPO, 1);
+    spec.is_central = true;
+    assert_true(learned(&spec, 200, 1) > 0.85);
+    spec.is_ratio_per_knob = true;
+    assert_true(learned(&spec, 200, 1) > 0.85);
+}
+
+static void test_entropy_weight_keeps_choices_open(void **state)
+{
+    (void)state;
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_PPO, 0);
+    double      sharp = learned(&spec, 150, 1);
+    spec.entropy = spec.entropy_end = 2;
+    assert_true(learned(&spec, 150, 1) < sharp - 0.1);
+}
+
+static void test_the_same_seed_learns_the_same(void **state)
+{
+    (void)state;
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_PPO, 1);
+    assert_true(learned(&spec, 20, 5) == learned(&spec, 20, 5));
+    assert_true(learned(&spec, 20, 5) != learned(&spec, 20, 6));
+}
+
+static void test_saved_policies_come_back(void **state)
+{
+    (void)state;
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_A2C, 1), other = spec_of(MER_ALGORITHM_A2C, 2);
+    MerRng      rng = mer_rng_make(1, 0), fresh = mer_rng_make(2, 0);
+    MerTeam    *team = mer_team_new(&spec, &rng), *copy = mer_team_new(&spec, &fresh);
+    MerTeam    *unlike = mer_team_new(&other, &fresh);
+    MerError    error = {0};
+    for (int i = 0; i < 150; i++) {
+        round_of(team, &rng);
+    }
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(mer_team_save(team, file, NULL), MER_OK);
+    rewind(file);
+    assert_int_equal(mer_team_load(copy, file, NULL), MER_OK);
+    assert_true(round_of(copy, &fresh) > 0.8);
+    rewind(file);
+    assert_int_equal(mer_team_load(unlike, file, &error), MER_INVALID);
+    mer_test_contains(error.message, "expected");
+    fclose(file);
+    mer_team_free(team);
+    mer_team_free(copy);
+    mer_team_free(unlike);
+}
+
+static void test_heads_move_to_another_partition(void **state)
+{
+    (void)state;
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_REINFORCE, 0), split = spec_of(MER_ALGORITHM_REINFORCE, 2);
+    MerRng      rng = mer_rng_make(1, 0);
+    MerTeam    *team = mer_team_new(&spec, &rng), *next = mer_team_new(&split, &rng);
+    for (int i = 0; i < 150; i++) {
+        round_of(team, &rng);
+    }
+    mer_team_copy_heads(next, team);
+    assert_true(round_of(next, &rng) > 0.8);
+    mer_team_free(team);
+    mer_team_free(next);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_algorithm_learns_with_any_number_of_agents),
+        cmocka_unit_test(test_a_central_critic_and_ratios_per_knob_learn_too),
+        cmocka_unit_test(test_entropy_weight_keeps_choices_open),
+        cmocka_unit_test(test_the_same_seed_learns_the_same),
+        cmocka_unit_test(test_saved_policies_come_back),
+        cmocka_unit_test(test_heads_move_to_another_partition),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
