@@ -45,6 +45,15 @@ typedef struct ExactOption { /* one T_{l-1} for an A_l, and what all inside cost
     double energy, cycles;
 } ExactOption;
 
+typedef struct ExactBoundary { /* one pair and what crosses it, over all copies and the whole run */
+    int    level, array, inner, spread; /* set by the caller */
+    double rest[MER_DIM_COUNT];         /* layer / A, per dim */
+    double run[MER_TENSOR_COUNT];       /* longest */
+    double given[MER_TENSOR_COUNT];     /* words out of the parent, nothing staying in place */
+    double taken[MER_TENSOR_COUNT];     /* words into the children */
+    double reductions;                  /* most */
+} ExactBoundary;
+
 typedef struct ExactGroup { /* the options of one A_l */
     int    array, first, count;
     double energy, cycles; /* least of each */
@@ -142,11 +151,16 @@ bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_
 void mer_exact_orders_open(ExactSearch *search);
 void mer_exact_spreads_open(ExactSearch *search);
 
+/* exact_nest_bound.c */
+double mer_exact_value(const ExactSearch *search, double energy, double cycles);
+double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
+double mer_exact_units(const ExactSearch *search, int first, int last); /* most copies that these levels make */
+void   mer_exact_bound(const ExactSearch *search, ExactBoundary *boundary, double *energy, double *cycles);
+
 /* exact_nest_lists.c */
 void   mer_exact_mask_open(ExactSearch *search, const unsigned *keep); /* builds the lists, best bounds first */
 void   mer_exact_mask_close(ExactSearch *search);
 double mer_exact_mask_bound(const ExactSearch *search);
-double mer_exact_value(const ExactSearch *search, double energy, double cycles);
 
 /* exact_nest_walk.c */
 int  mer_exact_items(ExactSearch *search, ExactItem **items); /* sorted; malloc */
@@ -157,6 +171,5 @@ void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations);
 /* Prices a plan with the evaluator and keeps it if it is the best; gives its score. */
 double mer_exact_try(ExactSearch *search, const MerNestPlan *plan);
 bool   mer_exact_is_stopped(ExactSearch *search);
-double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
 
 #endif
