@@ -17,7 +17,7 @@ typedef enum MerLogMode {
     MER_LOG_IMPROVING
 } MerLogMode;
 
-enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24 };
+enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24, MER_DEFAULT_BATCH = 256 };
 
 typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not see this knob */
     const char *name;

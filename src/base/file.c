@@ -98,19 +98,37 @@ MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **
 }
 
 /* The data folders in the order of their right to answer; NULL where there is none. */
-enum { FOLDER_COUNT = 3 };
+enum { FOLDER_COUNT = 4 };
 
-static const char *data_folder(int index)
+/* PREFIX/share/mercator of a program that runs as PREFIX/bin/NAME, wherever PREFIX was moved. */
+static const char *beside_program(MerArena *arena)
+{
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    for (int level = 0; level < 2; level++) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL) {
+            return NULL;
+        }
+        *slash = '\0';
+    }
+    return mer_arena_format(arena, "%s/share/mercator", path);
+}
+
+static const char *data_folder(int index, MerArena *arena)
 {
     switch (index) {
     case 0:
         return getenv("MERCATOR_DATA");
-#ifdef MERCATOR_SOURCE_DATA
     case 1:
+        return beside_program(arena);
+#ifdef MERCATOR_SOURCE_DATA
+    case 2:
         return MERCATOR_SOURCE_DATA;
 #endif
 #ifdef MERCATOR_INSTALL_DATA
-    case 2:
+    case 3:
         return MERCATOR_INSTALL_DATA;
 #endif
     default:
@@ -120,7 +138,7 @@ static const char *data_folder(int index)
 
 static DIR *open_kind(int folder, const char *kind, MerArena *arena, const char **path)
 {
-    const char *root = data_folder(folder);
+    const char *root = data_folder(folder, arena);
     if (root == NULL || *root == '\0') {
         return NULL;
     }

@@ -1,10 +1,23 @@
 /* Clocks, and the progress line for people who wait. */
 #include "base/log.h"
 
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { WIDEST = 79 };
+enum { WIDEST = 200, USUAL_WIDTH = 80 };
+
+/* Columns of the terminal behind `file`; a plain file takes whole lines. */
+static int columns_of(const MerProgress *progress)
+{
+    struct winsize size = {0};
+    if (!progress->is_terminal) {
+        return WIDEST;
+    }
+    bool is_known = ioctl(fileno(progress->file), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    int columns = is_known ? size.ws_col : USUAL_WIDTH;
+    return columns - 1 < WIDEST ? columns - 1 : WIDEST;
+}
 
 static double seconds(clockid_t clock)
 {
@@ -84,7 +97,7 @@ void mer_progress_update(MerProgress *progress, const char *label, int64_t done,
         return;
     }
     char line[WIDEST + 1];
-    int  length = format_line(line, sizeof line, label, done, total, rate, best);
+    int  length = format_line(line, (size_t)columns_of(progress) + 1, label, done, total, rate, best);
     progress->last = now;
     if (progress->is_terminal) {
         /* Spaces cover what is left of a longer line. */

@@ -13,7 +13,7 @@
  * files and files above `limit` bytes with one clear line. */
 MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size, MerError *error);
 
-/* A shipped file: MERCATOR_DATA, then the source tree's or the installed data folder. Gives its path
+/* A shipped file: in MERCATOR_DATA, beside the installed program, in the source tree, or installed. Gives its path
  * (`kind` is "platforms" or "models"), or NULL. */
 const char *mer_data_path(const char *kind, const char *name, const char *ending, MerArena *arena);
 /* Names (without ending) of all shipped files of a kind, sorted. */

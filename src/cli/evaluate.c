@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_option(MerReference *options, const char *flag, const char *value, int room, MerArena *arena)
+static void add_option(MerReference *options, const char *flag, const char *value, int room,
+                       MerArena *arena)
 {
     if (!options->keys) {
         options->keys = MER_ARRAY(arena, const char *, room);
@@ -21,7 +22,8 @@ static void add_option(MerReference *options, const char *flag, const char *valu
     options->values[options->count++] = value;
 }
 
-static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena, MerEvaluateRequest *request)
+static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
+                 MerEvaluateRequest *request)
 {
     struct {
         const char  *name;
@@ -59,18 +61,20 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             return mer_cli_usage(verb, "unexpected argument %s", flag);
         }
     }
-    return request->input_count || request->is_help ? MER_EXIT_DONE
-                                                    : mer_cli_usage(verb, "evaluate needs a plan file");
+    return request->input_count || request->is_help
+               ? MER_EXIT_DONE
+               : mer_cli_usage(verb, "evaluate needs a plan file");
 }
 
-/* `status` and `counts`: the evaluator's own if its breakdown has them, else ours and the breakdown. */
+/* `status` and `counts`: the evaluator's own if its breakdown has them, else ours and the
+ * breakdown. */
 static void write_counts(const MerTaskResult *result, const char *detail, MerJson *json)
 {
-    cJSON *parsed = detail ? cJSON_Parse(detail) : NULL;
+    cJSON       *parsed = detail ? cJSON_Parse(detail) : NULL;
     const cJSON *breakdown = cJSON_GetObjectItemCaseSensitive(parsed, "breakdown");
     const cJSON *status = cJSON_GetObjectItemCaseSensitive(breakdown, "status");
     const cJSON *counts = cJSON_GetObjectItemCaseSensitive(breakdown, "counts");
-    const char *word = cJSON_GetStringValue(status);
+    const char  *word = cJSON_GetStringValue(status);
     mer_json_text(json, "status", word ? word : result->best.feasible ? "ok" : "infeasible");
     char *text = breakdown ? cJSON_PrintUnformatted(counts ? counts : breakdown) : NULL;
     mer_json_raw(json, "counts", text ? text : "null");
@@ -140,12 +144,14 @@ static void print_text(const MerEvaluateJob *job, const MerTaskResult *results)
         for (int m = 0; m < MER_METRIC_COUNT; m++) {
             char text[48];
             if (!isnan(result->best.value[m])) {
-                mer_print_engineering(text, result->best.value[m], mer_metric_info((MerMetric)m)->unit);
+                mer_print_engineering(text, result->best.value[m],
+                                      mer_metric_info((MerMetric)m)->unit);
                 printf("  %-14s %s\n", mer_metric_info((MerMetric)m)->name, text);
             }
         }
         if (!isnan(result->gap)) {
-            printf("  %-14s %.4g %% above the %s bound\n", "gap", 100 * result->gap, result->bound.kind);
+            printf("  %-14s %.4g %% above the %s bound\n", "gap", 100 * result->gap,
+                   result->bound.kind);
         }
     }
 }
@@ -154,28 +160,32 @@ static MerStatus price(MerEvaluateJob *job, int t, MerTaskResult *result, MerErr
 {
     MerGiven *given = &job->given[t];
     if (!given->body) {
-        return mer_run_price(&job->spec, &given->task, &given->plan, job->arena, result, &given->detail, error);
+        return mer_run_price(&job->spec, &given->task, &given->plan, job->arena, result,
+                             &given->detail, error);
     }
-    MerStatus status =
-        mer_run_plan(&job->spec, &given->task, given->body, job->arena, result, &given->detail, error);
+    MerStatus status = mer_run_plan(&job->spec, &given->task, given->body, job->arena, result,
+                                    &given->detail, error);
     return status == MER_OK ? mer_yaml_finish(given->body, error) : status;
 }
 
 static void print_help(void)
 {
-    printf("usage: mercator evaluate FILE... [--mapping FILE] [--platform P] [--evaluator E] [--objective O] [--json]\n"
+    printf("usage: mercator evaluate FILE... [--mapping FILE] [--platform P] [--evaluator E] "
+           "[--objective O] [--json]\n"
            "\n"
-           "FILE is a plan file (mapping.yaml, nest.txt), a MAESTRO network with Dataflows (.m), or Timeloop files:\n"
-           "a problem and, here or by --mapping and --platform, its mapping, architecture and energies.\n"
+           "FILE is a plan file (mapping.yaml, nest.txt), a MAESTRO network with Dataflows (.m), "
+           "or Timeloop files:\n"
+           "a problem and, here or by --mapping and --platform, its mapping, architecture and "
+           "energies.\n"
            "Further options are those of the problem: --constraints FILE, --dataflow NAME.\n");
 }
 
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     MerEvaluateRequest request = {0};
-    MerEvaluateJob job = {.arena = arena};
-    MerError error = {0};
-    int code = parse(verb, count, arguments, arena, &request);
+    MerEvaluateJob     job = {.arena = arena};
+    MerError           error = {0};
+    int                code = parse(verb, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }

@@ -1,4 +1,5 @@
-/* From the files given to `evaluate` to tasks with plans. Which kind a file is, its content says. */
+/* From the files given to `evaluate` to tasks with plans. Which kind a file is, its content says.
+ * */
 #include "cli/evaluate_input.h"
 
 #include "base/text.h"
@@ -24,10 +25,10 @@ typedef struct Names { /* of plug-ins, NULL: not said yet */
     const char *problem, *platform, *evaluator, *objective;
 } Names;
 
-static MerStatus find_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request, const Names *names,
-                              MerError *error)
+static MerStatus find_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                              const Names *names, MerError *error)
 {
-    MerRunSpec *spec = &job->spec;
+    MerRunSpec  *spec = &job->spec;
     MerReference reference;
     spec->problem = mer_problem_find(names->problem ? names->problem : "map", error);
     if (!spec->problem) {
@@ -36,24 +37,27 @@ static MerStatus find_plugins(MerEvaluateJob *job, const MerEvaluateRequest *req
     const char *platform = request->platform ? request->platform : names->platform;
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
     spec->objective = request->objective ? request->objective : names->objective;
-    TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference, job->arena, error));
+    TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference,
+                            job->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
     if (spec->evaluator->options) {
         void *options = mer_arena_alloc(job->arena, spec->evaluator->options_size + 1);
-        TRY(mer_options_fill(spec->evaluator->options, NULL, options, &reference, job->arena, error));
+        TRY(mer_options_fill(spec->evaluator->options, NULL, options, &reference, job->arena,
+                             error));
         spec->evaluator_options = options;
     }
     if (spec->problem->options) {
-        void *options = mer_arena_alloc(job->arena, spec->problem->options_size + 1);
+        void        *options = mer_arena_alloc(job->arena, spec->problem->options_size + 1);
         MerReference given = request->options;
         given.name = spec->problem->name;
         TRY(mer_options_fill(spec->problem->options, NULL, options, &given, job->arena, error));
         spec->problem_options = options;
     }
-    return mer_platform_read(platform ? platform : spec->problem->platform, job->arena, &spec->platform, error);
+    return mer_platform_read(platform ? platform : spec->problem->platform, job->arena,
+                             &spec->platform, error);
 }
 
 static void take_graph(MerEvaluateJob *job, const MerGraph *graph)
@@ -82,7 +86,7 @@ static MerStatus read_name(MerYaml *root, const char *key, const char **name, Me
 static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
 {
     MerYaml *op_node;
-    MerOp op;
+    MerOp    op;
     TRY(mer_yaml_check_kind(task, MER_YAML_MAP, error));
     TRY(mer_yaml_need(task, "op", &op_node, error));
     TRY(mer_op_read(op_node, &op, error));
@@ -92,9 +96,10 @@ static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
     return MER_OK;
 }
 
-static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root, MerError *error)
+static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
+                           MerError *error)
 {
-    Names names = {0};
+    Names    names = {0};
     MerYaml *tasks;
     TRY(mer_yaml_format(root, "plan", 1, error));
     TRY(read_name(root, "problem", &names.problem, error));
@@ -112,7 +117,8 @@ static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *reques
     take_graph(job, graph);
     for (int t = 0; t < tasks->count; t++) {
         job->given[t].body = tasks->items[t];
-        TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40, &job->given[t].task.count, error));
+        TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40,
+                             &job->given[t].task.count, error));
         /* results of the run that wrote the file: they are computed anew */
         mer_yaml_get(tasks->items[t], "best");
         mer_yaml_get(tasks->items[t], "bound");
@@ -125,7 +131,7 @@ static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *reques
 static bool is_maestro(const char *path, MerArena *arena)
 {
     MerImportFile file = {.path = path};
-    char *data;
+    char         *data;
     if (mer_file_read(path, (size_t)1 << 26, arena, &data, &file.size, NULL) != MER_OK) {
         return false;
     }
@@ -134,14 +140,15 @@ static bool is_maestro(const char *path, MerArena *arena)
 }
 
 /* The layers of the one network of the file; the importer has refused files with more. */
-static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
+static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                              MerError *error)
 {
-    Names names = {.evaluator = "datacentric", .platform = "maestro-default"};
-    const char *path = request->inputs[0];
+    Names          names = {.evaluator = "datacentric", .platform = "maestro-default"};
+    const char    *path = request->inputs[0];
     MerMaestroFile file;
-    MerGraph *graph;
-    char *data;
-    size_t size;
+    MerGraph      *graph;
+    char          *data;
+    size_t         size;
     TRY(mer_graph_import(path, NULL, job->arena, &graph, error));
     TRY(mer_file_read(path, (size_t)1 << 26, job->arena, &data, &size, error));
     TRY(mer_maestro_parse(path, data, size, job->arena, &file, error));
@@ -151,8 +158,8 @@ static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *req
     for (int i = 0; i < graph->op_count; i++) {
         const MerMaestroLayer *layer = &file.networks[0].layers[i];
         job->given[i].plan.kind = MER_PLAN_DIRECTIVES;
-        TRY(mer_maestro_plan(path, layer, inherited, &graph->ops[i], &job->given[i].plan.as.directives, job->arena,
-                             error));
+        TRY(mer_maestro_plan(path, layer, inherited, &graph->ops[i],
+                             &job->given[i].plan.as.directives, job->arena, error));
         inherited = layer->has_dataflow ? layer : inherited;
     }
     return MER_OK;
@@ -161,7 +168,8 @@ static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *req
 /* Timeloop */
 
 typedef struct Timeloop { /* the roles of the files given; a file may have several */
-    MerYaml    *problem, *mapping, *layers, *own; /* roots; own: of a file of ours with the key `mercator` */
+    MerYaml *problem, *mapping, *layers,
+        *own;             /* roots; own: of a file of ours with the key `mercator` */
     const char *platform; /* files with an architecture or energies, joined by commas */
 } Timeloop;
 
@@ -183,14 +191,15 @@ static MerStatus take_role(MerYaml *root, const char *key, MerYaml **role, MerEr
     }
     if (*role && strcmp((*role)->file, root->file) != 0) {
         const MerYaml *first = mer_yaml_get(*role, key);
-        return mer_yaml_error(value, error, "%s is given twice, first in %s:%d", key, first->file, first->line);
+        return mer_yaml_error(value, error, "%s is given twice, first in %s:%d", key, first->file,
+                              first->line);
     }
     *role = root;
     return MER_OK;
 }
 
-static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *roots, int count, Timeloop *found,
-                            MerArena *arena, MerError *error)
+static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *roots, int count,
+                            Timeloop *found, MerArena *arena, MerError *error)
 {
     static const char *const machine[] = {"architecture", "arch", "ERT", NULL};
     for (int i = 0; i < count; i++) {
@@ -200,22 +209,27 @@ static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *r
         TRY(take_role(roots[i], "layers", &found->layers, error));
         TRY(take_role(roots[i], "mercator", &found->own, error));
         if (!request->platform && has_any(roots[i], machine)) {
-            found->platform = found->platform ? mer_arena_format(arena, "%s,%s", found->platform, roots[i]->file)
-                                              : roots[i]->file;
+            found->platform =
+                found->platform ? mer_arena_format(arena, "%s,%s", found->platform, roots[i]->file)
+                                : roots[i]->file;
         }
     }
     if (!found->layers && !found->mapping && found->own) {
-        return mer_error_set(error, MER_INVALID, "%s holds no mapping: Timeloop cannot say it, a comment there says why",
-                             found->own->file);
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s holds no mapping: Timeloop cannot say it, a comment there says why",
+            found->own->file);
     }
     if (!found->layers && !found->mapping) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s: found neither `format: mercator-plan/1` nor a Timeloop `mapping`; give one with "
-                             "--mapping FILE",
-                             roots[0]->file);
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s: found neither `format: mercator-plan/1` nor a Timeloop `mapping`; give one with "
+            "--mapping FILE",
+            roots[0]->file);
     }
     if (!found->layers && !found->problem) {
-        return mer_error_set(error, MER_INVALID, "%s has a mapping but no file has a `problem`, expected one beside it",
+        return mer_error_set(error, MER_INVALID,
+                             "%s has a mapping but no file has a `problem`, expected one beside it",
                              found->mapping->file);
     }
     return MER_OK;
@@ -241,22 +255,22 @@ static const char *stem(const char *path, MerArena *arena)
 static MerStatus read_mapping(MerEvaluateJob *job, MerYaml *root, int task, MerError *error)
 {
     static const char *const own[] = {"nest", "levels", "directives", NULL};
-    MerYaml *list;
-    MerGiven *given = &job->given[task];
+    MerYaml                 *list;
+    MerGiven                *given = &job->given[task];
     if (has_any(root, own)) {
         given->body = root;
         return MER_OK;
     }
     TRY(mer_yaml_need(root, "mapping", &list, error));
     given->plan.kind = MER_PLAN_NEST;
-    return mer_timeloop_mapping_read(list, &job->spec.graph->ops[given->task.op], job->spec.platform,
-                                     &given->plan.as.nest, job->arena, error);
+    return mer_timeloop_mapping_read(list, &job->spec.graph->ops[given->task.op],
+                                     job->spec.platform, &given->plan.as.nest, job->arena, error);
 }
 
 static MerStatus read_single(MerEvaluateJob *job, const Timeloop *found, MerError *error)
 {
     const char *name = stem(found->problem->file, job->arena);
-    MerGraph *graph = mer_graph_new(name, job->arena);
+    MerGraph   *graph = mer_graph_new(name, job->arena);
     TRY(add_layer(graph, found->problem, name, error));
     TRY(mer_graph_finish(graph, error));
     take_graph(job, graph);
@@ -278,17 +292,18 @@ static MerStatus read_layers(MerEvaluateJob *job, const Timeloop *found, MerErro
     TRY(mer_graph_finish(graph, error));
     take_graph(job, graph);
     for (int i = 0; i < list->count; i++) {
-        TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40, &job->given[i].task.count, error));
+        TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40,
+                             &job->given[i].task.count, error));
         TRY(read_mapping(job, list->items[i], i, error));
     }
     return MER_OK;
 }
 
-static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *const *roots,
-                               int count, MerError *error)
+static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                               MerYaml *const *roots, int count, MerError *error)
 {
     Timeloop found = {0};
-    Names names = {0};
+    Names    names = {0};
     TRY(sort_roles(request, roots, count, &found, job->arena, error));
     MerYaml *own = found.own ? mer_yaml_get(found.own, "mercator") : NULL;
     if (own && own->kind == MER_YAML_MAP) {
@@ -302,15 +317,15 @@ static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *re
 }
 
 /* A network of any format with one Timeloop mapping: only when it has one layer. */
-static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *mapping,
-                              MerError *error)
+static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                              MerYaml *mapping, MerError *error)
 {
     MerGraph *graph;
     TRY(mer_graph_import(request->inputs[0], NULL, job->arena, &graph, error));
     TRY(find_plugins(job, request, &(Names){0}, error));
     if (graph->layer_count != 1) {
-        return mer_error_set(error, MER_INVALID, "%s has %d layers, a mapping is of one", request->inputs[0],
-                             graph->layer_count);
+        return mer_error_set(error, MER_INVALID, "%s has %d layers, a mapping is of one",
+                             request->inputs[0], graph->layer_count);
     }
     take_graph(job, graph);
     int op = graph->layers[0].op;
@@ -323,14 +338,14 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
 static bool is_yaml(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".txt") == 0 ||
-                   strcmp(dot, ".json") == 0);
+    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
+                   strcmp(dot, ".txt") == 0 || strcmp(dot, ".json") == 0);
 }
 
 MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
 {
     MerYaml *roots[MER_EVALUATE_INPUTS + 1];
-    int count = 0;
+    int      count = 0;
     if (request->mapping) {
         TRY(mer_yaml_read(request->mapping, job->arena, &roots[0], error));
         TRY(mer_yaml_check_kind(roots[0], MER_YAML_MAP, error));

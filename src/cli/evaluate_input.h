@@ -31,6 +31,7 @@ typedef struct MerEvaluateJob {
 } MerEvaluateJob;
 
 /* Reads the inputs, the platform and the options. `job->arena` is set. */
-MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error);
+MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                            MerError *error);
 
 #endif

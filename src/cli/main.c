@@ -134,17 +134,16 @@ int main(int count, char **arguments)
         return MER_EXIT_USAGE;
     }
     const char *verb = arguments[1];
+    int code = MER_EXIT_DONE;
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
         print_help(stdout);
-        return MER_EXIT_DONE;
-    }
-    if (strcmp(verb, "--version") == 0) {
+    } else if (strcmp(verb, "--version") == 0) {
         printf("mercator %s\nApache License 2.0\n", MERCATOR_VERSION);
-        return MER_EXIT_DONE;
+    } else {
+        MerArena *arena = mer_arena_new();
+        code = run_verb(verb, count - 2, arguments + 2, arena);
+        mer_arena_free(arena);
     }
-    MerArena *arena = mer_arena_new();
-    int code = run_verb(verb, count - 2, arguments + 2, arena);
-    mer_arena_free(arena);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "mercator: cannot write to standard output\n");
         return code ? code : MER_EXIT_BAD;

@@ -30,7 +30,7 @@ typedef struct Parser {
 
 static int fail(Parser *p)
 {
-    bool is_usage = p->error.status == MER_INVALID;
+    bool is_usage = p->error.status == MER_NOT_FOUND; /* no such option */
     mer_cli_fail(&p->error);
     return is_usage ? MER_EXIT_USAGE : MER_EXIT_BAD;
 }
@@ -181,8 +181,18 @@ static const char *list_arguments(int count, char **arguments, MerArena *arena)
 }
 
 /* `mercator map --resume DIR` alone: the arguments of the stopped run stand in its clock.jsonl. */
-static int recall(Parser *p)
+static int recall(Parser *p, int given, char **given_arguments)
 {
+    for (int i = 0; i < given; i++) {
+        const char *flag = given_arguments[i];
+        bool is_about_showing = mer_cli_is(flag, "json") || mer_cli_is(flag, "quiet") || mer_cli_is(flag, "no-report");
+        bool has_value = mer_cli_is(flag, "resume") || mer_cli_is(flag, "threads");
+        if (!is_about_showing && !has_value) {
+            return mer_cli_usage(p->verb, "%s: --resume DIR alone goes on as the run was started; to change it, give the "
+                                 "network and all options again", flag);
+        }
+        i += has_value && !strchr(flag, '=');
+    }
     const char *path = mer_arena_format(p->arena, "%s/clock.jsonl", p->request->resume);
     char *data;
     size_t size;
@@ -218,7 +228,7 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
     mer_experiment_init(&request->experiment, problem, arena);
     int code = parse_all(&parser, count, arguments);
     if (code == MER_EXIT_DONE && request->resume && request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
-        code = recall(&parser);
+        code = recall(&parser, count, arguments);
     }
     if (code == MER_EXIT_DONE && !request->is_help && request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
         code = mer_cli_usage(verb, "%s needs a network: a built-in model (mercator list models) or a file", verb->name);
@@ -305,7 +315,7 @@ static void show(void *state, const MerRunProgress *now)
     }
     snprintf(label, sizeof label, "%s %d/%d %.60s", shown->spec->problem->name, now->task + 1, now->task_count,
              now->task_name);
-    snprintf(text, sizeof text, "best %s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap, 100 * now->infeasible);
+    snprintf(text, sizeof text, "%s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap, 100 * now->infeasible);
     mer_progress_update(&shown->progress, label, now->trials, now->budget,
                         (double)now->trials / fmax(now->elapsed_s, 1e-9), text);
 }

@@ -52,7 +52,9 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerRunResult *re
     MerError error = {0};
     MerStatus status = mer_request_run(request, spec, arena, result, &error);
     const char *page = mer_arena_format(arena, "%s/report.html", spec->directory);
-    if (status == MER_OK && !request->no_report) {
+    bool was_interrupted = status == MER_OK && result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
+    bool has_report = !request->no_report && !was_interrupted; /* whoever interrupts wants to leave */
+    if (status == MER_OK && has_report) {
         status = write_report(&spec->directory, 1, page, NULL, arena, &error);
     }
     if (status != MER_OK) {
@@ -64,9 +66,9 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerRunResult *re
         show_briefly(spec, result);
     } else {
         mer_show_result(spec, result, arena, stdout);
-        printf("%s\n", request->no_report ? spec->directory : page);
+        printf("%s\n", has_report ? page : spec->directory);
     }
-    if (result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0) {
+    if (was_interrupted) {
         return MER_EXIT_INTERRUPTED;
     }
     return result->is_feasible ? MER_EXIT_DONE : explain_failure(result);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static MerStatus fail(const char *path, MerError *error)
@@ -19,7 +20,13 @@ static MerStatus fail(const char *path, MerError *error)
 MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error)
 {
     size_t size = strlen(path) + 32;
-    *output = (MerOutput){.path = path, .part = mer_heap_zeroed(size, 1)};
+    struct stat info;
+    *output = (MerOutput){.path = path};
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+        output->file = fopen(path, "w"); /* a device or a pipe is written to, never replaced */
+        return output->file ? MER_OK : fail(path, error);
+    }
+    output->part = mer_heap_zeroed(size, 1);
     snprintf(output->part, size, "%s.part%ld", path, (long)getpid());
     int descriptor = open(output->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
     if (descriptor >= 0 && (output->file = fdopen(descriptor, "w")) == NULL) {
@@ -40,8 +47,11 @@ MerStatus mer_output_close(MerOutput *output, MerError *error)
     /* Before the close, because a later error of the disk would be lost with the descriptor. */
     bool is_written = fflush(output->file) == 0 && !ferror(output->file);
     bool is_closed = fclose(output->file) == 0;
-    if (!is_written || !is_closed || rename(output->part, output->path) != 0) {
+    bool is_placed = is_written && is_closed && (!output->part || rename(output->part, output->path) == 0);
+    if (!is_placed) {
         status = fail(output->path, error);
+    }
+    if (!is_placed && output->part) {
         unlink(output->part);
     }
     free(output->part);
@@ -52,7 +62,9 @@ MerStatus mer_output_close(MerOutput *output, MerError *error)
 void mer_output_discard(MerOutput *output)
 {
     fclose(output->file);
-    unlink(output->part);
+    if (output->part) {
+        unlink(output->part);
+    }
     free(output->part);
     *output = (MerOutput){0};
 }

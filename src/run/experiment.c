@@ -137,7 +137,7 @@ static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemCl
         names[count++] = axes[axis];
     }
     const char *nearest = mer_name_nearest(key, names, count);
-    return mer_error_set(error, MER_INVALID, "%s has no option \"%s\"%s%s%s", experiment->problem.name, key,
+    return mer_error_set(error, MER_NOT_FOUND, "%s has no option \"%s\"%s%s%s", experiment->problem.name, key,
                          nearest ? ", did you mean \"" : "", nearest ? nearest : "", nearest ? "\"" : "");
 }
 

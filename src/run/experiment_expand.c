@@ -381,7 +381,7 @@ static MerStatus gather(Expansion *e, MerError *error)
     return status;
 }
 
-MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
                                 void (*warn)(void *state, const char *text), void *state, MerError *error)
 {
     Expansion e = {.experiment = experiment, .arena = experiment->arena, .warn = warn, .warn_state = state};
@@ -404,6 +404,19 @@ MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **sp
             rest /= e.counts[axis];
         }
         status = make_spec(&e, at, &(*specs)[(*count)++], error);
+    }
+    return status;
+}
+
+/* Values of a file are checked here, long after reading: the message still says which file. */
+MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+                                void (*warn)(void *state, const char *text), void *state, MerError *error)
+{
+    MerError plain = {0};
+    MerStatus status = expand(experiment, specs, count, warn, state, &plain);
+    bool is_placed = !experiment->file || strncmp(plain.message, experiment->file, strlen(experiment->file)) == 0;
+    if (status != MER_OK) {
+        mer_error_set(error, status, "%s%s%s", is_placed ? "" : experiment->file, is_placed ? "" : ": ", plain.message);
     }
     return status;
 }

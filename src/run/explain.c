@@ -1,5 +1,5 @@
-/* Why nothing was feasible: points priced after a search in vain, so that the user learns what is in
- * the way and how near the nearest miss comes. They are no trials and are not logged. */
+/* Why nothing was feasible: points priced after a search in vain, so that the user learns what is
+ * in the way and how near the nearest miss comes. They are no trials and are not logged. */
 #include "run/internal.h"
 #include "run/reasons.h"
 
@@ -25,8 +25,8 @@ typedef struct Explanation {
 static double price(Explanation *e, const MerIndex *point)
 {
     MerTaskResult *result = e->task->result;
-    MerPlan plan;
-    MerCost cost;
+    MerPlan        plan;
+    MerCost        cost;
     MerCall call = {.scratch = e->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     mer_arena_reset(e->scratch);
     e->task->problem.type->decode(&e->task->problem, point, &plan, e->scratch);
@@ -56,17 +56,17 @@ static bool goes_on(const Explanation *e)
 void mer_run_explain(MerRunState *run, MerRunTask *task)
 {
     const MerSpace *space = &task->problem.space;
-    size_t bytes = (size_t)space->knob_count * sizeof(MerIndex);
-    Explanation e = {.run = run,
-                     .task = task,
-                     .scratch = mer_arena_new(),
-                     .rng = mer_rng_make(run->spec->seed, STREAM),
-                     .started = mer_clock(),
-                     .closest = INFINITY,
-                     .counts = task->result->reason_count == 0};
-    MerIndex *point = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
-    MerIndex *best = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
-    double best_excess = INFINITY;
+    size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
+    Explanation     e = {.run = run,
+                         .task = task,
+                         .scratch = mer_arena_new(),
+                         .rng = mer_rng_make(run->spec->seed, STREAM),
+                         .started = mer_clock(),
+                         .closest = INFINITY,
+                         .counts = task->result->reason_count == 0};
+    MerIndex       *point = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
+    MerIndex       *best = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
+    double          best_excess = INFINITY;
     for (int i = 0; i < SAMPLES && goes_on(&e); i++) {
         mer_space_sample(space, &e.rng, point);
         double excess = price(&e, point);
@@ -76,7 +76,8 @@ void mer_run_explain(MerRunState *run, MerRunTask *task)
         }
     }
     e.counts = false;
-    for (int i = 0; i < STEPS && space->knob_count > 0 && goes_on(&e); i++) { /* downhill from the nearest */
+    for (int i = 0; i < STEPS && space->knob_count > 0 && goes_on(&e);
+         i++) { /* downhill from the nearest */
         memcpy(point, best, bytes);
         int moves = 1 + mer_rng_below(&e.rng, 2);
         for (int m = 0; m < moves; m++) {

@@ -16,7 +16,7 @@ static const char *detail_of(MerRunState *run, const MerRunTask *task)
     if (!task->evaluator.type->detail) {
         return NULL;
     }
-    MerJson json = {0};
+    MerJson  json = {0};
     MerNotes notes = {.state = &json, .note = gather};
     mer_json_object(&json, NULL);
     task->evaluator.type->detail(task->evaluator.state, &task->result->plan, &notes);
@@ -28,10 +28,11 @@ static const char *detail_of(MerRunState *run, const MerRunTask *task)
 
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena)
 {
-    const char *changes = spec->evaluator_options
-                              ? mer_options_changes(spec->evaluator->options, spec->evaluator_options,
-                                                    spec->evaluator->options_size, arena)
-                              : "";
+    const char *changes =
+        spec->evaluator_options
+            ? mer_options_changes(spec->evaluator->options, spec->evaluator_options,
+                                  spec->evaluator->options_size, arena)
+            : "";
     return mer_arena_format(arena, "%s%s%s", spec->evaluator->name, *changes ? ":" : "", changes);
 }
 
@@ -40,21 +41,22 @@ MerStatus mer_run_export(MerRunState *run, MerError *error)
     const MerProblemClass *type = run->spec->problem;
     enum { FILES = sizeof run->result->files / sizeof run->result->files[0] };
     MerExportFile files[MER_MAX_EXPORTS];
-    MerStatus status = MER_OK;
+    MerStatus     status = MER_OK;
     if (!run->spec->directory || !type->export_files) {
         return MER_OK;
     }
     MerExportTask *tasks = MER_ARRAY(run->arena, MerExportTask, run->task_count);
-    MerExport what = {.workload = run->spec->name,
-                      .evaluator = mer_run_evaluator_text(run->spec, run->arena),
-                      .objective = run->objective.text,
-                      .tasks = tasks};
+    MerExport      what = {.workload = run->spec->name,
+                           .evaluator = mer_run_evaluator_text(run->spec, run->arena),
+                           .objective = run->objective.text,
+                           .tasks = tasks};
     for (int t = 0; t < run->task_count; t++) {
         const MerRunTask *task = &run->tasks[t];
         if (task->result->point) {
             tasks[what.count++] =
-                (MerExportTask){&task->problem,       &task->result->plan, &task->result->best,     &task->result->bound,
-                                task->result->gap,    task->result->is_proven, detail_of(run, task)};
+                (MerExportTask){&task->problem,       &task->result->plan, &task->result->best,
+                                &task->result->bound, task->result->gap,   task->result->is_proven,
+                                detail_of(run, task)};
         }
     }
     int count = what.count > 0 ? type->export_files(&what, files, run->arena) : 0;

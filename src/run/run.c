@@ -2,7 +2,9 @@
 #include "run/task_search.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -28,6 +30,14 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
         status = mer_error_set(error, MER_INVALID, "objective %s needs %s, which evaluator %s does not give", text,
                                mer_metric_info(missing)->name, spec->evaluator->name);
     }
+    static const MerMetric timed[] = {MER_METRIC_LATENCY, MER_METRIC_THROUGHPUT, MER_METRIC_POWER};
+    bool needs_clock = spec->platform && spec->platform->kind == MER_PLATFORM_PE_ARRAY && !has_clock;
+    for (int m = 0; status == MER_OK && needs_clock && m < 3; m++) {
+        if (!mer_objective_needs(&run->objective, ~(UINT64_C(1) << timed[m]), &missing)) {
+            status = mer_error_set(error, MER_INVALID, "objective %s needs seconds, but platform %s has no clock_hz",
+                                   text, spec->platform->name);
+        }
+    }
     run->result->objective = run->objective.metric;
     run->result->objective_text = run->objective.text;
     return status;
@@ -45,9 +55,35 @@ static MerStatus check_spec(const MerRunSpec *spec, MerError *error)
     return MER_OK;
 }
 
+/* Results of an earlier run in the same directory would be taken for this one's. */
+static void remove_old_results(const char *directory, MerArena *arena)
+{
+    char *text;
+    size_t size;
+    const char *path = mer_arena_format(arena, "%s/summary.json", directory);
+    if (mer_file_read(path, (size_t)1 << 28, arena, &text, &size, NULL) == MER_OK) {
+        cJSON *summary = cJSON_Parse(text);
+        const cJSON *file;
+        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
+        {
+            if (cJSON_IsString(file) && !strchr(file->valuestring, '/')) {
+                remove(mer_arena_format(arena, "%s/%s", directory, file->valuestring));
+            }
+        }
+        cJSON_Delete(summary);
+    }
+    remove(path);
+    remove(mer_arena_format(arena, "%s/report.html", directory));
+    for (int task = 0; remove(mer_arena_format(arena, "%s/state-%d.bin", directory, task)) == 0; task++) {
+    }
+}
+
 /* mkdir -p */
 static MerStatus make_directory(const char *path, MerArena *arena, MerError *error)
 {
+    if (!*path) {
+        return mer_error_set(error, MER_IO, "the run directory has an empty name");
+    }
     char *copy = mer_arena_text(arena, path);
     for (char *at = copy + 1;; at++) {
         if (*at != '/' && *at != '\0') {
@@ -83,6 +119,9 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     }
     if (status == MER_OK) {
         status = mer_runlog_open(&run->log, path, spec->resume, error);
+    }
+    if (status == MER_OK && !spec->resume) {
+        remove_old_results(spec->directory, run->arena);
     }
     if (status == MER_OK) {
         path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);

@@ -1,7 +1,9 @@
 /* The run log file: append, replay, cut. */
 #include "run/runlog.h"
 
+#include <cjson/cJSON.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -19,12 +21,17 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return MER_OK;
     }
     snprintf(log->path, sizeof log->path, "%s", path);
-    log->file = resume ? fopen(path, "r+") : NULL;
-    log->is_replay = log->file != NULL;
+    int descriptor = open(path, O_RDWR | O_CREAT, 0666);
+    log->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
     if (!log->file) {
-        log->file = fopen(path, "w");
+        return io_error(log, "write", error);
     }
-    return log->file ? MER_OK : io_error(log, "write", error);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_SETLK, &whole) != 0 && (errno == EACCES || errno == EAGAIN)) {
+        return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
+    }
+    log->is_replay = resume;
+    return resume || ftruncate(descriptor, 0) == 0 || errno == EINVAL ? MER_OK : io_error(log, "write", error);
 }
 
 MerStatus mer_runlog_flush(MerRunlog *log, MerError *error)
@@ -84,6 +91,32 @@ static bool is_interim_summary(const char *line)
            (strstr(line, "\"stopped\":\"interrupted\"") || strstr(line, "\"stopped\":\"time\""));
 }
 
+/* Which key of the header is not as it was? */
+static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line, MerError *error)
+{
+    cJSON *before = cJSON_Parse(old);
+    cJSON *now = cJSON_Parse(line);
+    const cJSON *item;
+    MerStatus status = mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
+    cJSON_ArrayForEach(item, now)
+    {
+        const cJSON *was = cJSON_GetObjectItemCaseSensitive(before, item->string);
+        if (before && !cJSON_Compare(was, item, true)) {
+            char *found = was ? cJSON_PrintUnformatted(was) : NULL;
+            char *wanted = cJSON_PrintUnformatted(item);
+            status = mer_error_set(error, MER_INVALID, "%s:1: %s is %.100s in the log, %.100s now; a run is resumed "
+                                   "with the inputs it was started with", log->path, item->string,
+                                   found ? found : "absent", wanted);
+            cJSON_free(found);
+            cJSON_free(wanted);
+            break;
+        }
+    }
+    cJSON_Delete(before);
+    cJSON_Delete(now);
+    return status;
+}
+
 static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerError *error)
 {
     int64_t bytes = log->bytes;
@@ -95,6 +128,9 @@ static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerErr
     }
     if (!old || is_interim_summary(old)) {
         return mer_runlog_cut(log, bytes, lines, error);
+    }
+    if (lines == 0) {
+        return header_differs(log, old, line, error);
     }
     size_t same = 0;
     while (old[same] && old[same] == line[same]) {

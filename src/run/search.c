@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_BATCH = 256, FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
+enum { FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
 
 bool mer_run_is_cancelled(void *state)
 {
@@ -22,7 +22,7 @@ static void make_room(MerTaskSearch *s)
 {
     int knobs = s->task->problem.space.knob_count;
     int batch = s->run->spec->batch;
-    s->capacity = batch > 0 ? batch : DEFAULT_BATCH;
+    s->capacity = batch > 0 ? batch : MER_DEFAULT_BATCH;
     s->trials = MER_ARRAY(s->run->arena, MerRunTrial, s->capacity);
     s->proposals = MER_ARRAY(s->run->arena, MerProposal, s->capacity);
     s->told = MER_ARRAY(s->run->arena, MerTrial, s->capacity);
@@ -198,7 +198,7 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
     if (status != MER_OK) {
         return status;
     }
-    bool write_lines = s->run->log.file && is_logged(s, s->run->trials + count - 1);
+    bool write_lines = s->run->log.file && is_logged(s, s->run->trials); /* of the first, so of some */
     mer_batch_price(s->batch, s->trials, count, write_lines);
     status = record(s, count, done, error);
     if (status == MER_OK && *done > 0) {

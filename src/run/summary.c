@@ -113,9 +113,23 @@ MerStatus mer_run_header(MerRunState *run, MerError *error)
     }
     mer_json_int(&json, "seed", (int64_t)spec->seed);
     mer_json_int(&json, "budget", spec->total_budget > 0 ? spec->total_budget : spec->budget);
+    if (spec->total_budget > 0) {
+        mer_json_int(&json, "task_budget", spec->budget);
+    }
     if (spec->time_s > 0) {
         mer_json_real(&json, "time_s", spec->time_s);
     }
+    for (int m = 0; m < spec->pareto_count; m++) {
+        if (m == 0) {
+            mer_json_array(&json, "pareto");
+        }
+        mer_json_text(&json, NULL, mer_metric_info(spec->pareto[m])->name);
+        if (m + 1 == spec->pareto_count) {
+            mer_json_end_array(&json);
+        }
+    }
+    mer_json_int(&json, "batch", spec->batch > 0 ? spec->batch : MER_DEFAULT_BATCH);
+    mer_json_text(&json, "legality", spec->learned_legality ? "learned" : "known");
     if (spec->gap > 0) {
         mer_json_real(&json, "gap", spec->gap);
     }
@@ -151,7 +165,9 @@ static void write_best(const MerTaskResult *result, MerJson *json)
             bool is_commoner = !commonest || result->reasons[r].count > commonest->count;
             commonest = is_commoner ? &result->reasons[r] : commonest;
         }
-        mer_json_text(json, "reason", commonest ? commonest->nearest : "no trial");
+        bool was_stopped = result->stopped && strcmp(result->stopped, "interrupted") == 0;
+        mer_json_text(json, "reason",
+                      was_stopped ? "interrupted" : commonest ? commonest->nearest : "no trial");
     } else {
         mer_json_real(json, "score", result->score);
         mer_json_bool(json, "feasible", true);
@@ -248,6 +264,9 @@ static void write_tasks(const MerRunState *run, MerJson *json)
 static MerStatus write_summary_line(MerRunState *run, MerError *error)
 {
     MerJson json = {0};
+    if (run->is_interrupted && run->log.is_replay) {
+        return MER_OK; /* the old log goes further than this run came: it stays as it is */
+    }
     mer_json_object(&json, NULL);
     mer_json_text(&json, "type", "summary");
     write_result(run, &run->result->total, &json);

@@ -67,7 +67,7 @@ void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
     }
     keep_front(run, result, trial);
     result->trials++;
-    result->evaluations += trial->same_as < 0;
+    result->evaluations += trial->same_as < 0 && !trial->is_warm;
     for (int i = 0; i < MER_SPENT_COUNT; i++) {
         result->spent[i] += trial->spent[i];
     }
