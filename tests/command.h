@@ -20,7 +20,7 @@ static inline cJSON *command_json(const char *arguments)
 {
     enum { MOST = 1 << 22 };
     const char *program = getenv("MERCATOR");
-    char line[4096];
+    char        line[4096];
     if (!program || !*program) {
         print_message("MERCATOR does not name the program\n");
         skip();
@@ -28,7 +28,7 @@ static inline cJSON *command_json(const char *arguments)
     snprintf(line, sizeof line, "'%s' %s", program, arguments);
     FILE *pipe = popen(line, "r");
     assert_non_null(pipe);
-    char *text = calloc(MOST, 1);
+    char  *text = calloc(MOST, 1);
     size_t size = fread(text, 1, MOST - 1, pipe);
     pclose(pipe);
     assert_true(size < MOST - 1);

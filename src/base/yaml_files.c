@@ -24,11 +24,11 @@ static bool is_equal(const MerYaml *a, const MerYaml *b)
 
 static void append(MerYaml *into, const MerYaml *more, int at)
 {
-    size_t count = (size_t)into->count;
-    MerYaml **items = MER_ARRAY(into->arena, MerYaml *, count + 1);
+    size_t       count = (size_t)into->count;
+    MerYaml    **items = MER_ARRAY(into->arena, MerYaml *, count + 1);
     const char **keys = MER_ARRAY(into->arena, const char *, count + 1);
-    int *lines = MER_ARRAY(into->arena, int, count + 1);
-    int *columns = MER_ARRAY(into->arena, int, count + 1);
+    int         *lines = MER_ARRAY(into->arena, int, count + 1);
+    int         *columns = MER_ARRAY(into->arena, int, count + 1);
     if (count > 0) {
         memcpy(items, into->items, count * sizeof *items);
         memcpy(keys, into->keys, count * sizeof *keys);
@@ -56,7 +56,8 @@ MerStatus mer_yaml_merge_roots(MerYaml *into, const MerYaml *more, MerError *err
         if (at == into->count) {
             append(into, more, i);
         } else if (!is_equal(into->items[at], more->items[i])) {
-            return mer_yaml_error(more->items[i], error, "%s is defined twice with different values, first at %s:%d:%d",
+            return mer_yaml_error(more->items[i], error,
+                                  "%s is defined twice with different values, first at %s:%d:%d",
                                   more->keys[i], into->items[at]->file, into->items[at]->line,
                                   into->items[at]->column);
         }
@@ -68,8 +69,8 @@ MerStatus mer_yaml_read_files(const char *paths, MerArena *arena, MerYaml **root
 {
     *root = NULL;
     for (const char *at = paths;; at++) {
-        size_t length = strcspn(at, ",");
-        MerYaml *more;
+        size_t    length = strcspn(at, ",");
+        MerYaml  *more;
         MerStatus status = mer_yaml_read(mer_arena_text_n(arena, at, length), arena, &more, error);
         if (status == MER_OK) {
             status = mer_yaml_check_kind(more, MER_YAML_MAP, error);

@@ -1,11 +1,11 @@
-/* Several YAML files as one: their roots are maps and become one map. A key that two files define with
- * different values is an error that names both places. */
+/* Several YAML files as one: their roots are maps and become one map. A key that two files define
+ * with different values is an error that names both places. */
 #ifndef MERCATOR_BASE_YAML_FILES_H
 #define MERCATOR_BASE_YAML_FILES_H
 
 #include "base/yaml.h"
 
-/* `paths` is one path or several joined by commas. The places of nodes stay those of their files. */
+/* `paths` is one path or several joined by commas. Nodes keep their files and places. */
 MerStatus mer_yaml_read_files(const char *paths, MerArena *arena, MerYaml **root, MerError *error);
 
 /* Adds what `more` has to `into`, both maps. */

@@ -1,5 +1,4 @@
-/* From the files given to `evaluate` to tasks with plans. Which kind a file is, its content says.
- * */
+/* From the files given to `evaluate` to tasks with plans. Their content says what they are. */
 #include "cli/evaluate_input.h"
 
 #include "base/text.h"

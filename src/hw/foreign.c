@@ -72,8 +72,8 @@ MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **r
     }
     MER_TRY(mer_file_read(paths, MAX_FILE_BYTES, arena, &data, &size, error));
     if (mer_maestro_is_hardware(data, size)) {
-        MER_TRY(mer_maestro_platform(paths, data, size, name_of(paths, arena), arena, &text,
-                                     error));
+        MER_TRY(
+            mer_maestro_platform(paths, data, size, name_of(paths, arena), arena, &text, error));
         return parse(paths, text, arena, root, error);
     }
     MER_TRY(mer_yaml_parse(paths, data, size, arena, &read, error));

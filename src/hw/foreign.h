@@ -7,13 +7,14 @@
 /* The root of a platform in our form: `root` itself, or what a Timeloop architecture says. */
 MerStatus mer_platform_adopt(MerYaml *root, MerArena *arena, MerYaml **adopted, MerError *error);
 
-/* Reads a platform file of any known form. `paths` may be several Timeloop files joined by commas. */
-MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **root, MerError *error);
+/* A platform file of any known form. `paths` may be several Timeloop files joined by commas. */
+MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **root,
+                                 MerError *error);
 
 /* MAESTRO's hardware files: `num_pes: 256`, `l1_size_cstr`, `l2_size_cstr`, `noc_bw_cstr`,
  * `offchip_bw_cstr` and `NoC_NumHops`; what is absent has the default of MAESTRO's file reader. */
 bool      mer_maestro_is_hardware(const char *text, size_t size);
-MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, const char *name, MerArena *arena,
-                               const char **platform, MerError *error);
+MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, const char *name,
+                               MerArena *arena, const char **platform, MerError *error);
 
 #endif

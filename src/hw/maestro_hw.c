@@ -11,8 +11,8 @@
 
 typedef enum Key { PES, L1, L2, NOC, OFFCHIP, HOPS, KEY_COUNT } Key;
 
-static const char *const keys[] = {"num_pes",         "l1_size_cstr", "l2_size_cstr", "noc_bw_cstr",
-                                   "offchip_bw_cstr", "NoC_NumHops"};
+static const char *const keys[] = {"num_pes",     "l1_size_cstr",    "l2_size_cstr",
+                                   "noc_bw_cstr", "offchip_bw_cstr", "NoC_NumHops"};
 
 typedef struct Words { /* the words of the text one by one */
     const char *at, *end;
@@ -65,29 +65,36 @@ bool mer_maestro_is_hardware(const char *text, size_t size)
     return next(&words) && key_of(&words) >= 0;
 }
 
-static MerStatus read_number(const char *path, Words *words, const char *key, double *value, MerError *error)
+static MerStatus read_number(const char *path, Words *words, const char *key, double *value,
+                             MerError *error)
 {
     char number[64] = "";
     if (next(words) && words->length < sizeof number) {
         memcpy(number, words->word, words->length);
     }
-    if (!mer_parse_real(number, value) || *value < 1 || *value > INT32_MAX || floor(*value) != *value) {
-        return mer_error_set(error, MER_INVALID, "%s:%d: %s is \"%s\", expected an integer in 1 .. %d", path,
+    if (!mer_parse_real(number, value) || *value < 1 || *value > INT32_MAX ||
+        floor(*value) != *value) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s:%d: %s is \"%s\", expected an integer in 1 .. %d", path,
                              words->line, key, number, INT32_MAX);
     }
     return MER_OK;
 }
 
-static MerStatus read_all(const char *path, Words *words, double *values, MerArena *arena, MerError *error)
+static MerStatus read_all(const char *path, Words *words, double *values, MerArena *arena,
+                          MerError *error)
 {
     while (next(words)) {
         int key = key_of(words);
         if (key < 0) {
-            const char *word = mer_arena_text_n(arena, words->word, words->length < 60 ? words->length : 60);
+            const char *word =
+                mer_arena_text_n(arena, words->word, words->length < 60 ? words->length : 60);
             const char *near = mer_name_nearest(word, keys, KEY_COUNT);
-            return mer_error_set(error, MER_INVALID, "%s:%d: found \"%s\", expected %s%s", path, words->line, word,
-                                 near ? "" : "one of num_pes, l1_size_cstr, l2_size_cstr, noc_bw_cstr, offchip_bw_cstr",
-                                 near ? near : "");
+            return mer_error_set(
+                error, MER_INVALID, "%s:%d: found \"%s\", expected %s%s", path, words->line, word,
+                near ? ""
+                     : "one of num_pes, l1_size_cstr, l2_size_cstr, noc_bw_cstr, offchip_bw_cstr",
+                near ? near : "");
         }
         MerStatus status = read_number(path, words, keys[key], &values[key], error);
         if (status != MER_OK) {
@@ -103,11 +110,11 @@ static const char *limit(const char *key, double value, MerArena *arena)
     return value >= INT32_MAX ? "" : mer_arena_format(arena, ", %s: %.0f", key, value);
 }
 
-MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, const char *name, MerArena *arena,
-                               const char **platform, MerError *error)
+MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, const char *name,
+                               MerArena *arena, const char **platform, MerError *error)
 {
-    double values[KEY_COUNT] = {1, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 1};
-    Words words = {.at = text, .end = text + size, .line = 1};
+    double    values[KEY_COUNT] = {1, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 1};
+    Words     words = {.at = text, .end = text + size, .line = 1};
     MerStatus status = read_all(path, &words, values, arena, error);
     *platform = mer_arena_format(
         arena,
@@ -117,7 +124,8 @@ MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, 
         "  - {name: DRAM%s}\n"
         "  - {name: L2, access_pj: 4.2803%s, fanout: {x: %.0f, latency_cycles: %.0f%s}}\n"
         "  - {name: L1, access_pj: 0.3864%s}\n",
-        name, limit("words_per_cycle", values[OFFCHIP], arena), limit("words", values[L2], arena), values[PES],
-        values[HOPS], limit("words_per_cycle", values[NOC], arena), limit("words", values[L1], arena));
+        name, limit("words_per_cycle", values[OFFCHIP], arena), limit("words", values[L2], arena),
+        values[PES], values[HOPS], limit("words_per_cycle", values[NOC], arena),
+        limit("words", values[L1], arena));
     return status;
 }

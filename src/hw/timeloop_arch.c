@@ -31,9 +31,9 @@ static MerYaml *list_of(MerYaml *node)
 
 int mer_timeloop_constraint_lists(MerYaml *root, MerYaml *lists[MER_TIMELOOP_LISTS])
 {
-    static const char *const keys[] = {"architecture_constraints", "mapspace_constraints", "mapspace", "constraints",
-                                       "arch_constraints"};
-    int count = 0;
+    static const char *const keys[] = {"architecture_constraints", "mapspace_constraints",
+                                       "mapspace", "constraints", "arch_constraints"};
+    int                      count = 0;
     for (int i = 0; root->kind == MER_YAML_MAP && i < MER_TIMELOOP_LISTS; i++) {
         MerYaml *list = list_of(mer_yaml_get(root, keys[i]));
         if (list) {
@@ -96,11 +96,12 @@ static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
     if (entry->kind != MER_YAML_MAP) {
         return MER_OK;
     }
-    MerYaml *type = mer_yaml_get(entry, "type");
+    MerYaml          *type = mer_yaml_get(entry, "type");
     MerTimeloopLevel *level = find_level(arch, mer_yaml_get(entry, "target"));
-    bool speaks_of_data = type && type->kind == MER_YAML_SCALAR &&
-                          (strcmp(type->text, "datatype") == 0 || strcmp(type->text, "bypass") == 0 ||
-                           strcmp(type->text, "dataspace") == 0);
+    bool              speaks_of_data =
+        type && type->kind == MER_YAML_SCALAR &&
+        (strcmp(type->text, "datatype") == 0 || strcmp(type->text, "bypass") == 0 ||
+         strcmp(type->text, "dataspace") == 0);
     if (!level || !speaks_of_data) {
         return MER_OK;
     }
@@ -118,7 +119,7 @@ static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
 static MerStatus read_keeps(MerTimeloopArch *arch, MerYaml *root)
 {
     MerYaml *lists[MER_TIMELOOP_LISTS];
-    int count = mer_timeloop_constraint_lists(root, lists);
+    int      count = mer_timeloop_constraint_lists(root, lists);
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < lists[i]->count; j++) {
             MER_TRY(read_keep(arch, lists[i]->items[j]));
@@ -128,7 +129,8 @@ static MerStatus read_keeps(MerTimeloopArch *arch, MerYaml *root)
 }
 
 /* The mesh of all instances of a level. Without meshX and meshY what is new goes on the X axis. */
-static MerStatus find_mesh(MerTimeloopArch *arch, MerTimeloopLevel *level, double x_above, double y_above)
+static MerStatus find_mesh(MerTimeloopArch *arch, MerTimeloopLevel *level, double x_above,
+                           double y_above)
 {
     if (level->mesh_x <= 0 && level->mesh_y <= 0) {
         level->mesh_y = y_above;
@@ -140,9 +142,10 @@ static MerStatus find_mesh(MerTimeloopArch *arch, MerTimeloopLevel *level, doubl
     }
     if (level->mesh_x * level->mesh_y != level->instances || fmod(level->mesh_x, x_above) != 0 ||
         fmod(level->mesh_y, y_above) != 0) {
-        return mer_yaml_error(level->place, arch->error,
-                              "%s has %g instances on a mesh of %g x %g, expected a multiple of the %g x %g above it",
-                              level->name, level->instances, level->mesh_x, level->mesh_y, x_above, y_above);
+        return mer_yaml_error(
+            level->place, arch->error,
+            "%s has %g instances on a mesh of %g x %g, expected a multiple of the %g x %g above it",
+            level->name, level->instances, level->mesh_x, level->mesh_y, x_above, y_above);
     }
     return MER_OK;
 }
@@ -157,8 +160,9 @@ static MerStatus find_fanouts(MerTimeloopArch *arch)
             arch->levels[l - 1].fanout_x = (int)(level->mesh_x / x);
             arch->levels[l - 1].fanout_y = (int)(level->mesh_y / y);
         } else if (level->instances != 1) {
-            return mer_yaml_error(level->place, arch->error, "%s has %g instances, expected one outermost memory",
-                                  level->name, level->instances);
+            return mer_yaml_error(level->place, arch->error,
+                                  "%s has %g instances, expected one outermost memory", level->name,
+                                  level->instances);
         }
         x = level->mesh_x;
         y = level->mesh_y;
@@ -202,7 +206,7 @@ static const char *plain_name(const char *name, MerArena *arena)
 /* `buffers` is a whole number of ours; other factors are taken off the size. */
 static void write_size(FILE *file, const MerTimeloopLevel *level)
 {
-    bool is_whole = floor(level->buffers) == level->buffers && level->buffers < 1e6;
+    bool   is_whole = floor(level->buffers) == level->buffers && level->buffers < 1e6;
     double words = is_whole ? level->words : floor(level->words / level->buffers);
     write_real(file, "words", words >= 1 ? words : 1);
     if (is_whole && level->buffers > 1) {
@@ -213,7 +217,8 @@ static void write_size(FILE *file, const MerTimeloopLevel *level)
 static void write_memory(FILE *file, const MerTimeloopArch *arch, int l)
 {
     const MerTimeloopLevel *level = &arch->levels[l];
-    fprintf(file, "  - {name: \"%s\", word_bits: %.0f", plain_name(level->name, arch->arena), level->word_bits);
+    fprintf(file, "  - {name: \"%s\", word_bits: %.0f", plain_name(level->name, arch->arena),
+            level->word_bits);
     if (l > 0 && !isinf(level->words)) {
         write_size(file, level);
     }
@@ -237,8 +242,10 @@ static void write_memory(FILE *file, const MerTimeloopArch *arch, int l)
 static void write_platform(FILE *file, const MerTimeloopArch *arch, const char *name)
 {
     const MerTimeloopLevel *mac = &arch->levels[arch->count - 1];
-    fprintf(file, "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n", plain_name(name, arch->arena));
-    fprintf(file, "source: \"a Timeloop architecture%s%s%s\"\n", isinf(arch->levels[0].words) ? "" : "; the size of ",
+    fprintf(file, "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n",
+            plain_name(name, arch->arena));
+    fprintf(file, "source: \"a Timeloop architecture%s%s%s\"\n",
+            isinf(arch->levels[0].words) ? "" : "; the size of ",
             isinf(arch->levels[0].words) ? "" : plain_name(arch->levels[0].name, arch->arena),
             isinf(arch->levels[0].words) ? "" : " is not checked, it is outermost");
     if (*arch->ignored) {
@@ -248,7 +255,8 @@ static void write_platform(FILE *file, const MerTimeloopArch *arch, const char *
         }
         fprintf(file, "summary: \"left out, neither storage nor compute: %s\"\n", text);
     }
-    fprintf(file, "word_bits: %.0f\nunits: [{name: \"%s\"", mac->word_bits, plain_name(mac->name, arch->arena));
+    fprintf(file, "word_bits: %.0f\nunits: [{name: \"%s\"", mac->word_bits,
+            plain_name(mac->name, arch->arena));
     write_real(file, "mac_pj", mac->read_pj);
     fprintf(file, "}]\nmemories:\n");
     for (int l = 0; l + 1 < arch->count; l++) {
@@ -262,15 +270,18 @@ static void set_word_bits(MerTimeloopArch *arch)
     double bits = arch->levels[arch->count - 1].word_bits;
     for (int l = arch->count - 1; l >= 0; l--) {
         MerTimeloopLevel *level = &arch->levels[l];
-        level->word_bits = level->word_bits >= 1 ? floor(level->word_bits) : bits >= 1 ? floor(bits) : 16;
+        level->word_bits = level->word_bits >= 1 ? floor(level->word_bits)
+                           : bits >= 1           ? floor(bits)
+                                                 : 16;
     }
 }
 
-MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena, const char **text, MerError *error)
+MerStatus mer_timeloop_platform(MerYaml *root, const char *name, MerArena *arena, const char **text,
+                                MerError *error)
 {
     MerTimeloopArch *arch = MER_NEW(arena, MerTimeloopArch);
-    char *data = NULL;
-    size_t size = 0;
+    char            *data = NULL;
+    size_t           size = 0;
     arch->arena = arena;
     arch->error = error;
     arch->ignored = "";

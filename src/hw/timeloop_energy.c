@@ -32,7 +32,8 @@ static void raise(double *energy, double candidate)
 
 static bool is_idle(const char *action)
 {
-    return strstr(action, "idle") || strstr(action, "leak") || strstr(action, "gated") || strstr(action, "reused");
+    return strstr(action, "idle") || strstr(action, "leak") || strstr(action, "gated") ||
+           strstr(action, "reused");
 }
 
 /* Of several entries of one action the largest counts. Energies are per access of whole blocks. */
@@ -63,8 +64,8 @@ static MerStatus read_actions(MerTimeloopArch *arch, MerYaml *list, MerTimeloopL
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, arch->error));
     for (int i = 0; i < list->count; i++) {
         const char *name;
-        double energy;
-        MerYaml *name_node, *energy_node;
+        double      energy;
+        MerYaml    *name_node, *energy_node;
         MER_TRY(mer_yaml_check_kind(list->items[i], MER_YAML_MAP, arch->error));
         MER_TRY(mer_yaml_need(list->items[i], "name", &name_node, arch->error));
         MER_TRY(mer_yaml_text(name_node, &name, arch->error));
@@ -78,7 +79,7 @@ static MerStatus read_actions(MerTimeloopArch *arch, MerYaml *list, MerTimeloopL
 static MerStatus read_table(MerTimeloopArch *arch, MerYaml *table)
 {
     const char *name;
-    MerYaml *name_node, *actions;
+    MerYaml    *name_node, *actions;
     MER_TRY(mer_yaml_check_kind(table, MER_YAML_MAP, arch->error));
     MER_TRY(mer_yaml_need(table, "name", &name_node, arch->error));
     MER_TRY(mer_yaml_text(name_node, &name, arch->error));
@@ -128,7 +129,7 @@ MerStatus mer_timeloop_read_energies(MerTimeloopArch *arch, MerYaml *root)
     MER_TRY(read_reference(arch, root));
     for (int l = 0; l < arch->count; l++) {
         MerTimeloopLevel *level = &arch->levels[l];
-        double fallback = public_energy(level);
+        double            fallback = public_energy(level);
         if (isnan(level->write_pj) && !isnan(level->update_pj)) {
             level->write_pj = level->update_pj;
         }

@@ -27,7 +27,8 @@ static bool contains(const char *text, const char *part)
 }
 
 /* "PE[0..255]" is PE, 256 times. */
-static MerStatus split_name(MerTimeloopArch *arch, const MerYaml *node, const char **name, double *instances)
+static MerStatus split_name(MerTimeloopArch *arch, const MerYaml *node, const char **name,
+                            double *instances)
 {
     const char *text;
     MER_TRY(mer_yaml_text(node, &text, arch->error));
@@ -36,9 +37,9 @@ static MerStatus split_name(MerTimeloopArch *arch, const MerYaml *node, const ch
     *name = mer_arena_text_n(arch->arena, text, length);
     if (text[length] == '[') {
         char *end;
-        long low = strtol(text + length + 1, &end, 10);
-        bool is_range = strncmp(end, "..", 2) == 0;
-        long high = is_range ? strtol(end + 2, &end, 10) : -1;
+        long  low = strtol(text + length + 1, &end, 10);
+        bool  is_range = strncmp(end, "..", 2) == 0;
+        long  high = is_range ? strtol(end + 2, &end, 10) : -1;
         if (!is_range || strcmp(end, "]") != 0 || low < 0 || high < low || high >= INT32_MAX) {
             return mer_yaml_expected(node, arch->error, "a name or a range such as PE[0..255]");
         }
@@ -47,7 +48,8 @@ static MerStatus split_name(MerTimeloopArch *arch, const MerYaml *node, const ch
     return length > 0 ? MER_OK : mer_yaml_expected(node, arch->error, "a name");
 }
 
-static MerStatus get_any(MerTimeloopArch *arch, MerYaml *map, const char *const *names, double *value)
+static MerStatus get_any(MerTimeloopArch *arch, MerYaml *map, const char *const *names,
+                         double *value)
 {
     for (; map && *names; names++) {
         MerYaml *node = mer_yaml_get(map, *names);
@@ -83,7 +85,8 @@ static MerStatus read_size(MerTimeloopArch *arch, MerYaml *map, MerTimeloopLevel
         level->words = floor(kilobytes * 1024 * 8 / bits);
     }
     if (!isinf(level->words) && level->words < 1) {
-        return mer_yaml_error(level->place, arch->error, "%s holds less than one word of %g bits", level->name, bits);
+        return mer_yaml_error(level->place, arch->error, "%s holds less than one word of %g bits",
+                              level->name, bits);
     }
     return MER_OK;
 }
@@ -119,7 +122,8 @@ static MerStatus read_attributes(MerTimeloopArch *arch, MerYaml *map, MerTimeloo
     return read_rates(arch, map, level);
 }
 
-static MerStatus add_level(MerTimeloopArch *arch, const MerTimeloopLevel *level, MerYaml *attributes)
+static MerStatus add_level(MerTimeloopArch *arch, const MerTimeloopLevel *level,
+                           MerYaml *attributes)
 {
     if (level->instances > INT32_MAX || arch->count == MER_TIMELOOP_LEVELS) {
         return mer_yaml_error(level->place, arch->error, "%s: more than %d %s", level->name,
@@ -137,13 +141,15 @@ static MerStatus add_level(MerTimeloopArch *arch, const MerTimeloopLevel *level,
 
 static bool is_compute(const char *class_name)
 {
-    return contains(class_name, "mac") || contains(class_name, "mult") || contains(class_name, "compute");
+    return contains(class_name, "mac") || contains(class_name, "mult") ||
+           contains(class_name, "compute");
 }
 
 /* Storage by its class, or by having a size. */
 static bool is_storage(const char *class_name, MerYaml *attributes)
 {
-    static const char *const parts[] = {"dram", "sram", "regfile", "buffer", "storage", "memory", "reg"};
+    static const char *const parts[] = {"dram",    "sram",   "regfile", "buffer",
+                                        "storage", "memory", "reg"};
     static const char *const sizes[] = {"memory_depth", "depth", "entries", "sizeKB"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (contains(class_name, parts[i])) {
@@ -160,8 +166,8 @@ static bool is_storage(const char *class_name, MerYaml *attributes)
 
 static MerStatus read_component(MerTimeloopArch *arch, MerYaml *map, double above)
 {
-    MerYaml *name;
-    double own;
+    MerYaml         *name;
+    double           own;
     MerTimeloopLevel level = {.class_name = "", .place = map};
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     MER_TRY(mer_yaml_need(map, "name", &name, arch->error));
@@ -180,14 +186,15 @@ static MerStatus read_component(MerTimeloopArch *arch, MerYaml *map, double abov
     if (level.is_compute || is_storage(level.class_name, attributes)) {
         return add_level(arch, &level, attributes);
     }
-    arch->ignored = mer_arena_format(arch->arena, "%.400s%s%s", arch->ignored, *arch->ignored ? ", " : "", level.name);
+    arch->ignored = mer_arena_format(arch->arena, "%.400s%s%s", arch->ignored,
+                                     *arch->ignored ? ", " : "", level.name);
     return MER_OK;
 }
 
 /* One node of the tree: what is local to it, then its subtree. */
 static MerStatus read_node(MerTimeloopArch *arch, MerYaml *map, double above, int depth)
 {
-    double own = 1;
+    double      own = 1;
     const char *name;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     MerYaml *name_node = mer_yaml_get(map, "name");
@@ -208,17 +215,19 @@ static MerStatus read_node(MerTimeloopArch *arch, MerYaml *map, double above, in
     MER_TRY(mer_yaml_check_kind(subtree, MER_YAML_LIST, arch->error));
     if (subtree->count > 1 || (subtree->count == 1 && depth == MAX_DEPTH)) {
         return mer_yaml_error(subtree->items[subtree->count - 1], arch->error,
-                              "%s has %d branches, expected a chain of at most %d memories", subtree->path,
-                              subtree->count, MAX_DEPTH);
+                              "%s has %d branches, expected a chain of at most %d memories",
+                              subtree->path, subtree->count, MAX_DEPTH);
     }
-    return subtree->count == 1 ? read_node(arch, subtree->items[0], above * own, depth + 1) : MER_OK;
+    return subtree->count == 1 ? read_node(arch, subtree->items[0], above * own, depth + 1)
+                               : MER_OK;
 }
 
 /* The older form names instances directly and lists memories from the inside. */
 static MerStatus read_flat(MerTimeloopArch *arch, MerYaml *map, const char *name, bool computes)
 {
-    double instances = 1;
-    MerTimeloopLevel level = {.name = name, .class_name = computes ? "mac" : "", .place = map, .is_compute = computes};
+    double           instances = 1;
+    MerTimeloopLevel level = {
+        .name = name, .class_name = computes ? "mac" : "", .place = map, .is_compute = computes};
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, arch->error));
     GET(&instances, "instances");
     MER_TRY(mer_yaml_get_text(map, "name", &level.name, arch->error));
@@ -244,7 +253,7 @@ static MerStatus read_old(MerTimeloopArch *arch, MerYaml *map)
 static MerStatus check_version(MerTimeloopArch *arch, MerYaml *map)
 {
     static const char *const known[] = {"0.1", "0.2", "0.3"};
-    MerYaml *node = mer_yaml_get(map, "version"), *nodes = mer_yaml_get(map, "nodes");
+    MerYaml    *node = mer_yaml_get(map, "version"), *nodes = mer_yaml_get(map, "nodes");
     const char *version = nodes ? "0.4" : NULL;
     if (node) {
         MER_TRY(mer_yaml_text(node, &version, arch->error));
@@ -258,9 +267,10 @@ static MerStatus check_version(MerTimeloopArch *arch, MerYaml *map)
         return MER_OK;
     }
     const MerYaml *place = node ? node : nodes;
-    return mer_error_set(arch->error, MER_UNSUPPORTED,
-                         "%s:%d:%d: architecture version %.20s%s is not supported, expected 0.1 to 0.3", place->file,
-                         place->line, place->column, version, nodes ? " (nodes:)" : "");
+    return mer_error_set(
+        arch->error, MER_UNSUPPORTED,
+        "%s:%d:%d: architecture version %.20s%s is not supported, expected 0.1 to 0.3", place->file,
+        place->line, place->column, version, nodes ? " (nodes:)" : "");
 }
 
 MerStatus mer_timeloop_read_levels(MerTimeloopArch *arch, MerYaml *root)
@@ -275,15 +285,17 @@ MerStatus mer_timeloop_read_levels(MerTimeloopArch *arch, MerYaml *root)
         MER_TRY(read_node(arch, map, 1, 0));
     }
     if (arch->count < 2 || !arch->levels[arch->count - 1].is_compute) {
-        return mer_yaml_error(map, arch->error,
-                              "the architecture ends in %s, expected memories and, innermost, a compute element "
-                              "(class intmac or the like)",
-                              arch->count > 0 ? arch->levels[arch->count - 1].name : "nothing");
+        return mer_yaml_error(
+            map, arch->error,
+            "the architecture ends in %s, expected memories and, innermost, a compute element "
+            "(class intmac or the like)",
+            arch->count > 0 ? arch->levels[arch->count - 1].name : "nothing");
     }
     for (int i = 0; i + 1 < arch->count; i++) {
         if (arch->levels[i].is_compute) {
-            return mer_yaml_error(arch->levels[i].place, arch->error, "%s computes, but %s lies inside it",
-                                  arch->levels[i].name, arch->levels[i + 1].name);
+            return mer_yaml_error(arch->levels[i].place, arch->error,
+                                  "%s computes, but %s lies inside it", arch->levels[i].name,
+                                  arch->levels[i + 1].name);
         }
     }
     return MER_OK;

@@ -10,7 +10,9 @@ static const char *const place_text[] = {"", " on x", " on y"};
 
 static const int *factors_at(const MerNestLevel *level, int place)
 {
-    return place == MER_PLACE_TEMPORAL ? level->temporal : place == MER_PLACE_X ? level->x : level->y;
+    return place == MER_PLACE_TEMPORAL ? level->temporal
+           : place == MER_PLACE_X      ? level->x
+                                       : level->y;
 }
 
 /* Dims of `mask` stay off every fan-out. */
@@ -32,8 +34,8 @@ static void walk_innermost(MerNestConstraints *constraints, int level, const int
 }
 
 /* The whole of a dim at one place, 1 at all others. */
-static void place_whole(MerNestConstraints *constraints, const MerLayerShape *shape, int level_count, int dim,
-                        int level, MerNestPlace place)
+static void place_whole(MerNestConstraints *constraints, const MerLayerShape *shape,
+                        int level_count, int dim, int level, MerNestPlace place)
 {
     for (int l = 0; l < level_count; l++) {
         for (int p = 0; p < 3; p++) {
@@ -43,7 +45,8 @@ static void place_whole(MerNestConstraints *constraints, const MerLayerShape *sh
     constraints->exact[level][place][dim] = shape->size[dim];
 }
 
-static void set_row(MerNestConstraints *constraints, const MerLayerShape *shape, const MerPlatform *platform)
+static void set_row(MerNestConstraints *constraints, const MerLayerShape *shape,
+                    const MerPlatform *platform)
 {
     int count = platform->memory_count;
     forbid_spatial(constraints, count, 1u << MER_DIM_X | 1u << MER_DIM_N);
@@ -64,13 +67,13 @@ static void set_row(MerNestConstraints *constraints, const MerLayerShape *shape,
     }
 }
 
-static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *shape, const MerPlatform *platform,
-                         MerDataflow dataflow)
+static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *shape,
+                         const MerPlatform *platform, MerDataflow dataflow)
 {
     unsigned all = (1u << MER_DIM_COUNT) - 1;
     unsigned channels = 1u << MER_DIM_K | 1u << MER_DIM_C | 1u << MER_DIM_G;
-    int count = platform->memory_count;
-    bool is_inner_free = count > 1;
+    int      count = platform->memory_count;
+    bool     is_inner_free = count > 1;
     switch (dataflow) {
     case MER_DATAFLOW_WEIGHT:
         forbid_spatial(constraints, count, all & ~channels);
@@ -115,24 +118,27 @@ static bool can_fill(int rest, const int *limits, int count)
 static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayerShape *shape,
                            const MerPlatform *platform, bool may_pad, int dim, MerError *error)
 {
-    int limits[MER_NEST_SLOTS];
-    int count = 0;
-    int rest = shape->size[dim];
-    bool has_room = false;
+    int         limits[MER_NEST_SLOTS];
+    int         count = 0;
+    int         rest = shape->size[dim];
+    bool        has_room = false;
     const char *last = "";
     for (int l = 0; l < platform->memory_count; l++) {
         const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
-        const int most[] = {0, fanout->x, fanout->y};
+        const int        most[] = {0, fanout->x, fanout->y};
         for (int p = 0; p < 3; p++) {
             int exact = constraints->exact[l][p][dim];
             int limit = constraints->most[l][p][dim];
             limit = most[p] > 0 && (limit == 0 || most[p] < limit) ? most[p] : limit;
-            if (exact > 1 && ((rest % exact != 0 && (!may_pad || shape->size[dim] == 1)) || (limit > 0 && exact > limit))) {
-                return mer_error_set(error, MER_INVALID,
-                                     "constraint %c=%d at %s%s cannot hold: %c is %d in layer %s, of which %d remain%s",
-                                     MER_DIM_LETTERS[dim], exact, constraints->level_names[l], place_text[p],
-                                     MER_DIM_LETTERS[dim], shape->size[dim], constraints->layer, rest,
-                                     limit > 0 && exact > limit ? ", and the place is too small" : "");
+            if (exact > 1 && ((rest % exact != 0 && (!may_pad || shape->size[dim] == 1)) ||
+                              (limit > 0 && exact > limit))) {
+                return mer_error_set(
+                    error, MER_INVALID,
+                    "constraint %c=%d at %s%s cannot hold: %c is %d in layer %s, of which %d "
+                    "remain%s",
+                    MER_DIM_LETTERS[dim], exact, constraints->level_names[l], place_text[p],
+                    MER_DIM_LETTERS[dim], shape->size[dim], constraints->layer, rest,
+                    limit > 0 && exact > limit ? ", and the place is too small" : "");
             }
             last = exact > 0 ? constraints->level_names[l] : last;
             rest = exact > 0 ? (rest + exact - 1) / exact : rest;
@@ -144,7 +150,8 @@ static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayer
     }
     if (rest > 1 && !has_room && !(may_pad && count > 0) && !can_fill(rest, limits, count)) {
         return mer_error_set(error, MER_INVALID,
-                             "constraints on %c cannot hold together: %d of %d remain in layer %s with no place to go"
+                             "constraints on %c cannot hold together: %d of %d remain in layer %s "
+                             "with no place to go"
                              "%s%s",
                              MER_DIM_LETTERS[dim], rest, shape->size[dim], constraints->layer,
                              *last ? ", the last is at " : "", last);
@@ -153,40 +160,45 @@ static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayer
 }
 
 /* The fixed factors on one axis fit it together. */
-static MerStatus check_axes(const MerNestConstraints *constraints, const MerPlatform *platform, MerError *error)
+static MerStatus check_axes(const MerNestConstraints *constraints, const MerPlatform *platform,
+                            MerError *error)
 {
     for (int l = 0; l < platform->memory_count; l++) {
         const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
         for (int p = MER_PLACE_X; p <= MER_PLACE_Y; p++) {
             double used = 1;
-            int last = 0;
+            int    last = 0;
             for (int d = 0; d < MER_DIM_COUNT; d++) {
                 int exact = constraints->exact[l][p][d];
                 used *= exact > 1 ? exact : 1;
                 last = exact > 1 ? d : last;
             }
             if (used > (p == MER_PLACE_X ? fanout->x : fanout->y)) {
-                return mer_error_set(error, MER_INVALID,
-                                     "constraint %c=%d at %s%s cannot hold: the fixed factors need %.0f instances, "
-                                     "the fan-out has %d",
-                                     MER_DIM_LETTERS[last], constraints->exact[l][p][last], constraints->level_names[l],
-                                     place_text[p], used, p == MER_PLACE_X ? fanout->x : fanout->y);
+                return mer_error_set(
+                    error, MER_INVALID,
+                    "constraint %c=%d at %s%s cannot hold: the fixed factors need %.0f instances, "
+                    "the fan-out has %d",
+                    MER_DIM_LETTERS[last], constraints->exact[l][p][last],
+                    constraints->level_names[l], place_text[p], used,
+                    p == MER_PLACE_X ? fanout->x : fanout->y);
             }
         }
     }
     return MER_OK;
 }
 
-MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints, const MerLayerShape *shape,
-                                     const MerPlatform *platform, bool may_pad, MerError *error)
+MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints,
+                                     const MerLayerShape *shape, const MerPlatform *platform,
+                                     bool may_pad, MerError *error)
 {
     for (int l = 0; l < platform->memory_count; l++) {
         unsigned both = constraints->keep[l] & constraints->bypass[l];
         if (both || (l == platform->memory_count - 1 && constraints->bypass[l])) {
             unsigned which = both ? both : constraints->bypass[l];
-            return mer_error_set(error, MER_INVALID, "constraint on %c at %s cannot hold: %s",
-                                 MER_TENSOR_LETTERS[__builtin_ctz(which)], constraints->level_names[l],
-                                 both ? "it is both kept and bypassed" : "the outermost memory keeps every tensor");
+            return mer_error_set(
+                error, MER_INVALID, "constraint on %c at %s cannot hold: %s",
+                MER_TENSOR_LETTERS[__builtin_ctz(which)], constraints->level_names[l],
+                both ? "it is both kept and bypassed" : "the outermost memory keeps every tensor");
         }
     }
     MerStatus status = check_axes(constraints, platform, error);
@@ -196,9 +208,10 @@ MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints, cons
     return status;
 }
 
-MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp *op, const MerLayerShape *shape,
-                                    const MerPlatform *platform, MerDataflow dataflow, const char *file,
-                                    bool may_pad, MerArena *arena, MerError *error)
+MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp *op,
+                                    const MerLayerShape *shape, const MerPlatform *platform,
+                                    MerDataflow dataflow, const char *file, bool may_pad,
+                                    MerArena *arena, MerError *error)
 {
     MerStatus status = MER_OK;
     *constraints = (MerNestConstraints){.layer = op->name};
@@ -213,7 +226,8 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
         MerYaml *root;
         status = mer_yaml_read_files(file, arena, &root, error);
         if (status == MER_OK) {
-            status = mer_nest_constraints_read(constraints, root, op, shape, platform, arena, error);
+            status =
+                mer_nest_constraints_read(constraints, root, op, shape, platform, arena, error);
         }
     }
     return status == MER_OK && mer_nest_is_constrained(constraints)
@@ -248,8 +262,9 @@ static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLe
             int exact = constraints->exact[l][p][d];
             int most = constraints->most[l][p][d];
             if ((exact && factor != exact) || (most && factor > most)) {
-                snprintf(reason, size, "%c at %s%s is %d, %s %d", MER_DIM_LETTERS[d], constraints->level_names[l],
-                         place_text[p], factor, exact ? "fixed to" : "at most", exact ? exact : most);
+                snprintf(reason, size, "%c at %s%s is %d, %s %d", MER_DIM_LETTERS[d],
+                         constraints->level_names[l], place_text[p], factor,
+                         exact ? "fixed to" : "at most", exact ? exact : most);
                 return false;
             }
         }
@@ -258,8 +273,8 @@ static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLe
 }
 
 /* Loops of one trip have no place. */
-static bool obeys_order(const MerNestConstraints *constraints, const MerNestLevel *level, int l, char *reason,
-                        size_t size)
+static bool obeys_order(const MerNestConstraints *constraints, const MerNestLevel *level, int l,
+                        char *reason, size_t size)
 {
     int at = MER_DIM_COUNT - 1;
     for (int i = 0; i < constraints->inner_count[l]; i++) {
@@ -271,8 +286,10 @@ static bool obeys_order(const MerNestConstraints *constraints, const MerNestLeve
             at--;
         }
         if (level->order[at] != wanted) {
-            snprintf(reason, size, "the loops of %s run over %c inside %c, fixed the other way round",
-                     constraints->level_names[l], MER_DIM_LETTERS[level->order[at]], MER_DIM_LETTERS[wanted]);
+            snprintf(reason, size,
+                     "the loops of %s run over %c inside %c, fixed the other way round",
+                     constraints->level_names[l], MER_DIM_LETTERS[level->order[at]],
+                     MER_DIM_LETTERS[wanted]);
             return false;
         }
         at--;
@@ -280,12 +297,13 @@ static bool obeys_order(const MerNestConstraints *constraints, const MerNestLeve
     return true;
 }
 
-bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan, const MerLayerShape *shape,
-                     char *reason, size_t size)
+bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan,
+                     const MerLayerShape *shape, char *reason, size_t size)
 {
     for (int l = 0; l < plan->level_count; l++) {
         const MerNestLevel *level = &plan->levels[l];
-        unsigned wrong = (constraints->keep[l] & ~level->keep) | (constraints->bypass[l] & level->keep);
+        unsigned            wrong =
+            (constraints->keep[l] & ~level->keep) | (constraints->bypass[l] & level->keep);
         if (wrong) {
             int tensor = __builtin_ctz(wrong);
             snprintf(reason, size, "%s %s %c, fixed to %s it", constraints->level_names[l],
@@ -309,7 +327,7 @@ static const char *join(const char *text, const char *part, MerArena *arena)
 static const char *tensor_text(const char *word, unsigned mask, MerArena *arena)
 {
     char letters[2 * MER_TENSOR_COUNT + 1];
-    int length = 0;
+    int  length = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (mask >> t & 1) {
             letters[length++] = ' ';
@@ -324,25 +342,30 @@ static const char *tensor_text(const char *word, unsigned mask, MerArena *arena)
 static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
 {
     const MerNestConstraints *constraints = &nest->constraints;
-    const char *text = "";
-    const char *apart = "";
+    const char               *text = "";
+    const char               *apart = "";
     bool has_fanout = nest->fanout[l][MER_PLACE_X] > 1 || nest->fanout[l][MER_PLACE_Y] > 1;
     for (int i = 0; has_fanout && i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        if (constraints->exact[l][MER_PLACE_X][d] == 1 && constraints->exact[l][MER_PLACE_Y][d] == 1) {
+        if (constraints->exact[l][MER_PLACE_X][d] == 1 &&
+            constraints->exact[l][MER_PLACE_Y][d] == 1) {
             apart = mer_arena_format(arena, "%s %c", apart, MER_DIM_LETTERS[d]);
         }
     }
     for (int p = 0; p < 3; p++) {
-        for (int i = 0; (p == MER_PLACE_TEMPORAL || nest->fanout[l][p] > 1) && i < nest->shape.dim_count; i++) {
-            int d = nest->shape.dims[i];
-            int exact = constraints->exact[l][p][d];
-            int most = constraints->most[l][p][d];
+        for (int i = 0;
+             (p == MER_PLACE_TEMPORAL || nest->fanout[l][p] > 1) && i < nest->shape.dim_count;
+             i++) {
+            int  d = nest->shape.dims[i];
+            int  exact = constraints->exact[l][p][d];
+            int  most = constraints->most[l][p][d];
             bool is_apart = p != MER_PLACE_TEMPORAL && strchr(apart, MER_DIM_LETTERS[d]);
             if ((exact || most) && !is_apart) {
-                text = join(text, mer_arena_format(arena, "%c%s%d%s", MER_DIM_LETTERS[d], exact ? "=" : "<=",
-                                                   exact ? exact : most, place_text[p]),
-                            arena);
+                text =
+                    join(text,
+                         mer_arena_format(arena, "%c%s%d%s", MER_DIM_LETTERS[d],
+                                          exact ? "=" : "<=", exact ? exact : most, place_text[p]),
+                         arena);
             }
         }
     }
@@ -352,7 +375,7 @@ static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
 static const char *level_text(const MerNestSpace *nest, int l, MerArena *arena)
 {
     const MerNestConstraints *constraints = &nest->constraints;
-    const char *text = factor_text(nest, l, arena);
+    const char               *text = factor_text(nest, l, arena);
     if (nest->fixed_count[l] > 0) {
         const char *order = "innermost";
         for (int i = 0; i < nest->fixed_count[l]; i++) {
@@ -360,8 +383,12 @@ static const char *level_text(const MerNestSpace *nest, int l, MerArena *arena)
         }
         text = join(text, order, arena);
     }
-    text = constraints->keep[l] ? join(text, tensor_text("keeps", constraints->keep[l], arena), arena) : text;
-    return constraints->bypass[l] ? join(text, tensor_text("bypasses", constraints->bypass[l], arena), arena) : text;
+    text = constraints->keep[l]
+               ? join(text, tensor_text("keeps", constraints->keep[l], arena), arena)
+               : text;
+    return constraints->bypass[l]
+               ? join(text, tensor_text("bypasses", constraints->bypass[l], arena), arena)
+               : text;
 }
 
 const char *mer_nest_constraints_text(const MerNestSpace *nest, MerArena *arena)
@@ -370,7 +397,8 @@ const char *mer_nest_constraints_text(const MerNestSpace *nest, MerArena *arena)
     for (int l = nest->level_count - 1; l >= 0; l--) {
         const char *level = level_text(nest, l, arena);
         if (*level) {
-            text = mer_arena_format(arena, "%s%s: %s\n", text, nest->constraints.level_names[l], level);
+            text = mer_arena_format(arena, "%s%s: %s\n", text, nest->constraints.level_names[l],
+                                    level);
         }
     }
     const char *ignored = nest->constraints.ignored;

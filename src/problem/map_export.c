@@ -45,8 +45,8 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
     fprintf(file, "\ntasks:\n");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
-        const MerNestPlan *plan = &task->plan->as.nest;
-        MerJson json = {0};
+        const MerNestPlan   *plan = &task->plan->as.nest;
+        MerJson              json = {0};
         mer_json_object(&json, NULL);
         mer_op_write(plan->op, &json);
         mer_json_end_object(&json);
@@ -54,8 +54,8 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
         size_t length = strlen(json.text);
         fprintf(file, "  - name: ");
         write_quoted(file, task->problem->task->name);
-        fprintf(file, "\n    count: %lld\n    op: %.*s\n", (long long)task->problem->task->count, (int)length - 7,
-                json.text + 6);
+        fprintf(file, "\n    count: %lld\n    op: %.*s\n", (long long)task->problem->task->count,
+                (int)length - 7, json.text + 6);
         mer_json_free(&json);
         fprintf(file, "    nest: \"%s\"\n", mer_nest_line(plan, task->problem->platform, arena));
         if (mer_nest_is_padded(plan)) {
@@ -80,10 +80,11 @@ static void write_own(const MerExport *what, FILE *file)
 static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
 {
     bool is_single = what->count == 1;
-    fprintf(file, "# Timeloop v0.3 problem%s and mapping%s; K is M, Y is P, X is Q\n", is_single ? "" : "s",
-            is_single ? "" : "s");
-    fprintf(file, is_single ? "# timeloop-model ARCHITECTURE.yaml timeloop.map.yaml\n"
-                            : "# for timeloop-model cut out the problem and mapping of one layer\n");
+    fprintf(file, "# Timeloop v0.3 problem%s and mapping%s; K is M, Y is P, X is Q\n",
+            is_single ? "" : "s", is_single ? "" : "s");
+    fprintf(file, is_single
+                      ? "# timeloop-model ARCHITECTURE.yaml timeloop.map.yaml\n"
+                      : "# for timeloop-model cut out the problem and mapping of one layer\n");
     write_own(what, file);
     if (!is_single) {
         fprintf(file, "layers:\n");
@@ -91,10 +92,10 @@ static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
     int written = 0;
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
-        const MerNestPlan *plan = &task->plan->as.nest;
-        const char *reason;
-        const char *text =
-            mer_timeloop_mapping_write(plan, task->problem->platform, is_single ? 0 : 4, &reason, arena);
+        const MerNestPlan   *plan = &task->plan->as.nest;
+        const char          *reason;
+        const char          *text = mer_timeloop_mapping_write(plan, task->problem->platform,
+                                                      is_single ? 0 : 4, &reason, arena);
         if (!text) {
             fprintf(file, "# layer ");
             write_quoted(file, task->problem->task->name);
@@ -107,8 +108,8 @@ static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
             fprintf(file, "\n    count: %lld\n", (long long)task->problem->task->count);
         }
         if (plan->op->repeat != 1) {
-            fprintf(file, "%srepeat: %lld # the loops run this often, one after the other\n", is_single ? "" : "    ",
-                    (long long)plan->op->repeat);
+            fprintf(file, "%srepeat: %lld # the loops run this often, one after the other\n",
+                    is_single ? "" : "    ", (long long)plan->op->repeat);
         }
         fputs(text, file);
         written++;
@@ -125,20 +126,24 @@ static const char *word_of(const char *name, int number, MerArena *arena)
     for (char *c = word; *c; c++) {
         *c = isalnum((unsigned char)*c) || *c == '_' || *c == '.' || *c == '-' ? *c : '_';
     }
-    return *word && isalpha((unsigned char)*word) ? word : mer_arena_format(arena, "L%d%s", number, word);
+    return *word && isalpha((unsigned char)*word) ? word
+                                                  : mer_arena_format(arena, "L%d%s", number, word);
 }
 
 static void write_maestro(const MerExport *what, FILE *file, MerArena *arena)
 {
-    fprintf(file, "// directives for MAESTRO; read back by:\n// mercator evaluate maestro.m --platform %s --evaluator %s\n",
+    fprintf(file,
+            "// directives for MAESTRO; read back by:\n// mercator evaluate maestro.m --platform "
+            "%s --evaluator %s\n",
             what->tasks[0].problem->platform->name, what->evaluator);
     fprintf(file, "Network %s {\n", word_of(what->workload, 0, arena));
     for (int t = 0; t < what->count; t++) {
         MerDirectivePlan plan = what->tasks[t].plan->as.directives;
-        MerOp op = *plan.op;
+        MerOp            op = *plan.op;
         op.name = word_of(op.name, t + 1, arena);
         plan.op = &op;
-        fprintf(file, "// count %lld\n", (long long)(what->tasks[t].problem->task->count * op.repeat));
+        fprintf(file, "// count %lld\n",
+                (long long)(what->tasks[t].problem->task->count * op.repeat));
         fputs(mer_directives_maestro(&plan, false, arena), file);
     }
     fprintf(file, "}\n");
@@ -175,31 +180,36 @@ static void write_table(const MerExport *what, FILE *file, MerArena *arena)
 {
     static const MerMetric metrics[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP,
                                         MER_METRIC_UTILISATION, MER_METRIC_TRAFFIC_BYTES};
-    fprintf(file, "network,layer,type,stride_x,stride_y,N,G,K,C,R,S,Y,X,rows,columns,repeat,count,macs,cycles,"
+    fprintf(file, "network,layer,type,stride_x,stride_y,N,G,K,C,R,S,Y,X,rows,columns,repeat,count,"
+                  "macs,cycles,"
                   "energy_pj,edp,utilisation,traffic_bytes,bound,bound_kind,gap,proven,mapping\n");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
-        const MerTask *layer = task->problem->task;
-        bool is_nest = task->plan->kind == MER_PLAN_NEST;
-        const MerOp *op = is_nest ? task->plan->as.nest.op : task->plan->as.directives.op;
-        const char *line = is_nest ? mer_nest_line(&task->plan->as.nest, task->problem->platform, arena)
-                                   : mer_directives_line(&task->plan->as.directives, arena);
+        const MerTask       *layer = task->problem->task;
+        bool                 is_nest = task->plan->kind == MER_PLAN_NEST;
+        const MerOp         *op = is_nest ? task->plan->as.nest.op : task->plan->as.directives.op;
+        const MerPlatform   *platform = task->problem->platform;
+        const char          *line = is_nest ? mer_nest_line(&task->plan->as.nest, platform, arena)
+                                            : mer_directives_line(&task->plan->as.directives, arena);
         write_cell(file, what->workload);
         fputc(',', file);
         write_cell(file, layer->name);
         fprintf(file, ",%s,%d,%d", table_type(op), op->stride[1], op->stride[0]);
-        static const int dims[] = {MER_DIM_N, MER_DIM_G, MER_DIM_K, MER_DIM_C, MER_DIM_R, MER_DIM_S};
+        static const int dims[] = {MER_DIM_N, MER_DIM_G, MER_DIM_K,
+                                   MER_DIM_C, MER_DIM_R, MER_DIM_S};
         for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
             fprintf(file, ",%lld", (long long)op->dims[dims[i]]);
         }
         bool is_transposed = op->kind == MER_OP_TRANSPOSED;
         for (int axis = 0; axis < 2; axis++) {
             int64_t rows = op->dims[MER_DIM_Y + axis];
-            int64_t input = (rows - 1) * op->stride[axis] + (op->dims[MER_DIM_R + axis] - 1) * op->dilation[axis] + 1;
+            int64_t input = (rows - 1) * op->stride[axis] +
+                            (op->dims[MER_DIM_R + axis] - 1) * op->dilation[axis] + 1;
             fprintf(file, ",%lld", (long long)(is_transposed ? rows : input));
         }
-        fprintf(file, ",%lld,%lld,%lld,%lld,%.0f", (long long)op->dims[MER_DIM_Y], (long long)op->dims[MER_DIM_X],
-                (long long)op->repeat, (long long)layer->count, layer->macs);
+        fprintf(file, ",%lld,%lld,%lld,%lld,%.0f", (long long)op->dims[MER_DIM_Y],
+                (long long)op->dims[MER_DIM_X], (long long)op->repeat, (long long)layer->count,
+                layer->macs);
         for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
             write_real(file, task->cost->value[metrics[i]]);
         }
@@ -232,9 +242,11 @@ int mer_map_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], 
                  {"stats.txt", true, true, write_statistics}};
     int count = 0;
     for (size_t i = 0; what->count > 0 && i < sizeof kinds / sizeof kinds[0]; i++) {
-        char *data = NULL;
+        char  *data = NULL;
         size_t size = 0;
-        FILE *file = (is_nest ? kinds[i].for_nests : kinds[i].for_directives) ? open_memstream(&data, &size) : NULL;
+        FILE  *file = (is_nest ? kinds[i].for_nests : kinds[i].for_directives)
+                          ? open_memstream(&data, &size)
+                          : NULL;
         if (!file) {
             continue;
         }

@@ -65,8 +65,9 @@ static void write_level(const cJSON *level, double total, FILE *file)
 static void write_breakdown(const cJSON *breakdown, double total, FILE *file)
 {
     const cJSON *level;
-    double mac = number(breakdown, "mac_energy");
-    const char *binding = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(breakdown, "binding"));
+    double       mac = number(breakdown, "mac_energy");
+    const char  *binding =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(breakdown, "binding"));
     cJSON_ArrayForEach(level, cJSON_GetObjectItemCaseSensitive(breakdown, "levels"))
     {
         write_level(level, total, file);
@@ -82,20 +83,22 @@ static void write_breakdown(const cJSON *breakdown, double total, FILE *file)
 static void write_task(const MerExportTask *task, FILE *file)
 {
     const MerTask *layer = task->problem->task;
-    cJSON *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
-    const cJSON *breakdown = cJSON_GetObjectItemCaseSensitive(detail, "breakdown");
-    double energy = task->cost->value[MER_METRIC_ENERGY];
-    fprintf(file, "\n%s (count %lld, %.0f MACs)\n", layer->name, (long long)layer->count, layer->macs);
+    cJSON         *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
+    const cJSON   *breakdown = cJSON_GetObjectItemCaseSensitive(detail, "breakdown");
+    double         energy = task->cost->value[MER_METRIC_ENERGY];
+    fprintf(file, "\n%s (count %lld, %.0f MACs)\n", layer->name, (long long)layer->count,
+            layer->macs);
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         if (!isnan(task->cost->value[m])) {
             const char *unit = mer_metric_info((MerMetric)m)->unit;
-            fprintf(file, "  %s %.15g%s%s\n", mer_metric_info((MerMetric)m)->name, task->cost->value[m],
-                    strcmp(unit, "1") == 0 ? "" : " ", strcmp(unit, "1") == 0 ? "" : unit);
+            fprintf(file, "  %s %.15g%s%s\n", mer_metric_info((MerMetric)m)->name,
+                    task->cost->value[m], strcmp(unit, "1") == 0 ? "" : " ",
+                    strcmp(unit, "1") == 0 ? "" : unit);
         }
     }
     if (!isnan(task->gap)) {
-        fprintf(file, "  %s %.15g (%s), gap %.4g %%%s\n", "bound", task->bound->value, task->bound->kind,
-                100 * task->gap, task->is_proven ? ", proven optimal" : "");
+        fprintf(file, "  %s %.15g (%s), gap %.4g %%%s\n", "bound", task->bound->value,
+                task->bound->kind, 100 * task->gap, task->is_proven ? ", proven optimal" : "");
     }
     write_breakdown(breakdown, energy, file);
     cJSON_Delete(detail);
@@ -103,8 +106,8 @@ static void write_task(const MerExportTask *task, FILE *file)
 
 void mer_map_write_stats(const MerExport *what, FILE *file)
 {
-    fprintf(file, "%s on %s, evaluator %s, objective %s\n", what->workload, what->tasks[0].problem->platform->name,
-            what->evaluator, what->objective);
+    fprintf(file, "%s on %s, evaluator %s, objective %s\n", what->workload,
+            what->tasks[0].problem->platform->name, what->evaluator, what->objective);
     for (int t = 0; t < what->count; t++) {
         write_task(&what->tasks[t], file);
     }

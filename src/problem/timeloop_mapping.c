@@ -15,7 +15,7 @@ static const char *const kinds[] = {"temporal", "spatial", "datatype", "bypass"}
 typedef struct Reader {
     const MerPlatform *platform;
     MerNestPlan       *plan;
-    unsigned           seen[MER_NEST_LEVELS]; /* bit per kind */
+    unsigned           seen[MER_NEST_LEVELS];       /* bit per kind */
     int                remaining[MER_DIM_COUNT][3]; /* level, place and 1 of a factor 0 */
     MerError          *error;
 } Reader;
@@ -40,17 +40,21 @@ static void set_order(const MerTimeloopOrder *order, int *loops)
     memcpy(loops, sorted, sizeof sorted);
 }
 
-static MerStatus set_factor(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors, int dim,
-                            int level, MerNestPlace place)
+static MerStatus set_factor(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
+                            int dim, int level, MerNestPlace place)
 {
     MerNestLevel *to = &reader->plan->levels[level];
-    int *factor = place == MER_PLACE_TEMPORAL ? &to->temporal[dim] : place == MER_PLACE_X ? &to->x[dim] : &to->y[dim];
+    int          *factor = place == MER_PLACE_TEMPORAL ? &to->temporal[dim]
+                           : place == MER_PLACE_X      ? &to->x[dim]
+                                                       : &to->y[dim];
     if (factors->most[dim] > 0) {
-        return mer_yaml_expected(node, reader->error, "one factor for each dimension, a mapping has no limits");
+        return mer_yaml_expected(node, reader->error,
+                                 "one factor for each dimension, a mapping has no limits");
     }
     if (factors->exact[dim] == 0) {
         if (reader->remaining[dim][2]) {
-            return mer_yaml_error(node, reader->error, "%s: %c has factor 0, all that remains, at two places",
+            return mer_yaml_error(node, reader->error,
+                                  "%s: %c has factor 0, all that remains, at two places",
                                   node->path, MER_DIM_LETTERS[dim]);
         }
         reader->remaining[dim][0] = level;
@@ -65,10 +69,10 @@ static MerStatus set_factor(Reader *reader, const MerYaml *node, const MerTimelo
 static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
 {
     MerTimeloopFactors factors;
-    MerTimeloopOrder order;
-    const MerYaml *node = mer_yaml_get(entry, "factors");
-    const MerOp *op = reader->plan->op;
-    MerStatus status = mer_timeloop_factors(node, op, &factors, reader->error);
+    MerTimeloopOrder   order;
+    const MerYaml     *node = mer_yaml_get(entry, "factors");
+    const MerOp       *op = reader->plan->op;
+    MerStatus          status = mer_timeloop_factors(node, op, &factors, reader->error);
     if (status == MER_OK) {
         status = mer_timeloop_order(mer_yaml_get(entry, "permutation"), op, &order, reader->error);
     }
@@ -85,7 +89,7 @@ static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
 static int find_split(const MerTimeloopFactors *factors, const int *dims, int room)
 {
     double product = 1;
-    int split = 0;
+    int    split = 0;
     for (; split < MER_DIM_COUNT; split++) {
         int factor = factors->exact[dims[split]];
         product *= factor > 1 ? factor : 1;
@@ -99,12 +103,12 @@ static int find_split(const MerTimeloopFactors *factors, const int *dims, int ro
 static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
 {
     MerTimeloopFactors factors;
-    MerTimeloopOrder order;
-    const MerYaml *node = mer_yaml_get(entry, "factors");
-    const MerOp *op = reader->plan->op;
-    int dims[MER_DIM_COUNT];
-    int64_t split = -1;
-    MerStatus status = mer_timeloop_factors(node, op, &factors, reader->error);
+    MerTimeloopOrder   order;
+    const MerYaml     *node = mer_yaml_get(entry, "factors");
+    const MerOp       *op = reader->plan->op;
+    int                dims[MER_DIM_COUNT];
+    int64_t            split = -1;
+    MerStatus          status = mer_timeloop_factors(node, op, &factors, reader->error);
     if (status == MER_OK) {
         status = mer_timeloop_order(mer_yaml_get(entry, "permutation"), op, &order, reader->error);
     }
@@ -130,25 +134,27 @@ static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
     int room = reader->platform->memories[reader->plan->level_count - 1 - level].fanout.x;
     split = split < 0 ? find_split(&factors, dims, room) : split;
     for (int i = 0; status == MER_OK && i < MER_DIM_COUNT; i++) {
-        status = set_factor(reader, node, &factors, dims[i], level, i < split ? MER_PLACE_X : MER_PLACE_Y);
+        status = set_factor(reader, node, &factors, dims[i], level,
+                            i < split ? MER_PLACE_X : MER_PLACE_Y);
     }
     return status;
 }
 
 static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 {
-    unsigned keep;
-    unsigned bypass;
+    unsigned  keep;
+    unsigned  bypass;
     MerStatus status = mer_timeloop_tensors(mer_yaml_get(entry, "keep"), &keep, reader->error);
     if (status == MER_OK) {
         status = mer_timeloop_tensors(mer_yaml_get(entry, "bypass"), &bypass, reader->error);
     }
     if (status == MER_OK && (keep & bypass)) {
-        status = mer_yaml_error(entry, reader->error, "%s has a data-space in both keep and bypass", entry->path);
+        status = mer_yaml_error(entry, reader->error, "%s has a data-space in both keep and bypass",
+                                entry->path);
     }
     if (status == MER_OK && bypass && level == reader->plan->level_count - 1) {
-        status = mer_yaml_error(entry, reader->error, "%s: the outermost memory cannot bypass a data-space",
-                                entry->path);
+        status = mer_yaml_error(entry, reader->error,
+                                "%s: the outermost memory cannot bypass a data-space", entry->path);
     }
     if (status == MER_OK) {
         reader->plan->levels[level].keep = (reader->plan->levels[level].keep | keep) & ~bypass;
@@ -158,9 +164,9 @@ static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 
 static MerStatus read_entry(Reader *reader, MerYaml *entry)
 {
-    MerYaml *type;
-    int level;
-    int kind = 0;
+    MerYaml  *type;
+    int       level;
+    int       kind = 0;
     MerStatus status = mer_timeloop_target(entry, reader->platform, &level, reader->error);
     if (status == MER_OK) {
         status = mer_yaml_need(entry, "type", &type, reader->error);
@@ -173,8 +179,8 @@ static MerStatus read_entry(Reader *reader, MerYaml *entry)
     }
     kind = kind == BYPASS ? DATATYPE : kind;
     if (reader->seen[level] >> kind & 1) {
-        return mer_yaml_error(entry, reader->error, "%s is a second %s entry of the same target", entry->path,
-                              kinds[kind]);
+        return mer_yaml_error(entry, reader->error, "%s is a second %s entry of the same target",
+                              entry->path, kinds[kind]);
     }
     reader->seen[level] |= 1u << kind;
     status = kind == TEMPORAL  ? read_temporal(reader, entry, level)
@@ -190,24 +196,29 @@ static void fill_remaining(Reader *reader)
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         double product = 1;
         for (int l = 0; l < plan->level_count; l++) {
-            product *= (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
+            product *=
+                (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
         }
         if (!reader->remaining[d][2] || product > (double)plan->op->dims[d]) {
             continue;
         }
         MerNestLevel *level = &plan->levels[reader->remaining[d][0]];
-        int place = reader->remaining[d][1];
-        int *factor = place == MER_PLACE_TEMPORAL ? level->temporal : place == MER_PLACE_X ? level->x : level->y;
+        int           place = reader->remaining[d][1];
+        int          *factor = place == MER_PLACE_TEMPORAL ? level->temporal
+                               : place == MER_PLACE_X      ? level->x
+                                                           : level->y;
         factor[d] = (int)(plan->op->dims[d] / (int64_t)product);
     }
 }
 
-MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op, const MerPlatform *platform,
-                                    MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op,
+                                    const MerPlatform *platform, MerNestPlan *plan, MerArena *arena,
+                                    MerError *error)
 {
     Reader reader = {.platform = platform, .plan = plan, .error = error};
     if (platform->memory_count > MER_NEST_LEVELS) {
-        return mer_error_set(error, MER_UNSUPPORTED, "platform %s has %d memories, a mapping takes at most %d",
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "platform %s has %d memories, a mapping takes at most %d",
                              platform->name, platform->memory_count, MER_NEST_LEVELS);
     }
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);

@@ -20,7 +20,7 @@ static int dim_of(char letter, const MerOp *op)
     const char *theirs = is_product_of_timeloop(op) ? "MNKB" : "MPQ";
     const char *ours = is_product_of_timeloop(op) ? "YKCG" : "KYX";
     const char *alias = letter ? strchr(theirs, letter) : NULL;
-    char known = alias ? ours[alias - theirs] : letter;
+    char        known = alias ? ours[alias - theirs] : letter;
     const char *found = known ? strchr(MER_DIM_LETTERS, known) : NULL;
     return found ? (int)(found - MER_DIM_LETTERS) : -1;
 }
@@ -51,10 +51,10 @@ static bool read_relation(const char **at, bool *is_limit, int *less)
 
 static bool read_factor(const char **at, const MerOp *op, MerTimeloopFactors *factors)
 {
-    bool is_limit;
-    int less;
+    bool  is_limit;
+    int   less;
     char *end;
-    int dim = dim_of(**at, op);
+    int   dim = dim_of(**at, op);
     ++*at;
     if (dim < 0 || !read_relation(at, &is_limit, &less)) {
         return false;
@@ -69,21 +69,24 @@ static bool read_factor(const char **at, const MerOp *op, MerTimeloopFactors *fa
     return true;
 }
 
-static MerStatus read_factor_text(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors, MerError *error)
+static MerStatus read_factor_text(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
+                                  MerError *error)
 {
     const char *text;
-    MerStatus status = mer_yaml_text(node, &text, error);
+    MerStatus   status = mer_yaml_text(node, &text, error);
     for (const char *at = status == MER_OK ? text : ""; *at;) {
         if (is_gap(*at)) {
             at++;
         } else if (!read_factor(&at, op, factors)) {
-            return mer_yaml_expected(node, error, "factors such as \"C=1 M=4\" or \"K<=16\", each dimension once");
+            return mer_yaml_expected(
+                node, error, "factors such as \"C=1 M=4\" or \"K<=16\", each dimension once");
         }
     }
     return status;
 }
 
-MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors, MerError *error)
+MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
+                               MerError *error)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         factors->exact[d] = -1;
@@ -102,28 +105,31 @@ MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloop
     return status;
 }
 
-static MerStatus read_order_text(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order, MerError *error)
+static MerStatus read_order_text(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
+                                 MerError *error)
 {
     const char *text;
-    MerStatus status = mer_yaml_text(node, &text, error);
+    MerStatus   status = mer_yaml_text(node, &text, error);
     for (const char *at = status == MER_OK ? text : ""; *at; at++) {
         if (is_gap(*at)) {
             continue;
         }
-        int dim = dim_of(*at, op);
+        int  dim = dim_of(*at, op);
         bool is_new = dim >= 0;
         for (int i = 0; i < order->count; i++) {
             is_new = is_new && order->dims[i] != dim;
         }
         if (!is_new) {
-            return mer_yaml_expected(node, error, "dimensions such as CMQPRSN, innermost first, each once");
+            return mer_yaml_expected(node, error,
+                                     "dimensions such as CMQPRSN, innermost first, each once");
         }
         order->dims[order->count++] = dim;
     }
     return status;
 }
 
-MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order, MerError *error)
+MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
+                             MerError *error)
 {
     *order = (MerTimeloopOrder){0};
     if (!node || mer_yaml_is_null(node)) {
@@ -139,13 +145,14 @@ MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOr
     return status;
 }
 
-MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level, MerError *error)
+MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,
+                              MerError *error)
 {
     enum { MOST = 64 };
     const char *names[MOST];
     const char *name;
-    MerYaml *node;
-    MerStatus status = mer_yaml_check_kind(entry, MER_YAML_MAP, error);
+    MerYaml    *node;
+    MerStatus   status = mer_yaml_check_kind(entry, MER_YAML_MAP, error);
     if (status == MER_OK) {
         status = mer_yaml_need(entry, "target", &node, error);
     }
@@ -164,6 +171,6 @@ MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *
         }
     }
     const char *near = mer_name_nearest(name, names, count);
-    return mer_yaml_expected(node, error, "a memory of %s%s%s", platform->name, near ? ", did you mean " : "",
-                             near ? near : "");
+    return mer_yaml_expected(node, error, "a memory of %s%s%s", platform->name,
+                             near ? ", did you mean " : "", near ? near : "");
 }

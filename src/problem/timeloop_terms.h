@@ -22,10 +22,14 @@ typedef struct MerTimeloopOrder {
     int count, dims[MER_DIM_COUNT]; /* innermost first, each once */
 } MerTimeloopOrder;
 
-/* `op` may be NULL: then the letters are those of a convolution. The node may be NULL: nothing named. */
-MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors, MerError *error);
-MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order, MerError *error);
+/* `op` may be NULL: then the letters are those of a convolution. The node may be NULL: nothing
+ * named. */
+MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
+                               MerError *error);
+MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
+                             MerError *error);
 /* The level (0 = innermost) of the memory that `target` of an entry names. */
-MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level, MerError *error);
+MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,
+                              MerError *error);
 
 #endif

@@ -44,7 +44,7 @@ static void write_spaces(const Writer *writer)
     static const int inputs[] = {MER_DIM_N, MER_DIM_G, MER_DIM_C};
     static const int outputs[] = {MER_DIM_N, MER_DIM_G, MER_DIM_K, MER_DIM_X, MER_DIM_Y};
     static const int depthwise[] = {MER_DIM_N, MER_DIM_C, MER_DIM_X, MER_DIM_Y};
-    bool is_depthwise = writer->plan->op->kind == MER_OP_DEPTHWISE;
+    bool             is_depthwise = writer->plan->op->kind == MER_OP_DEPTHWISE;
     begin_line(writer);
     fprintf(writer->file, "    data-spaces:\n");
     begin_line(writer);
@@ -64,7 +64,7 @@ static void write_spaces(const Writer *writer)
 static void write_problem(const Writer *writer)
 {
     const MerOp *op = writer->plan->op;
-    const char *separator = "";
+    const char  *separator = "";
     begin_line(writer);
     fprintf(writer->file, "problem:\n");
     begin_line(writer);
@@ -83,8 +83,9 @@ static void write_problem(const Writer *writer)
     }
     fprintf(writer->file, "]\n");
     begin_line(writer);
-    fprintf(writer->file, "    coefficients: [{name: Wstride, default: 1}, {name: Hstride, default: 1}, "
-                          "{name: Wdilation, default: 1}, {name: Hdilation, default: 1}]\n");
+    fprintf(writer->file,
+            "    coefficients: [{name: Wstride, default: 1}, {name: Hstride, default: 1}, "
+            "{name: Wdilation, default: 1}, {name: Hdilation, default: 1}]\n");
     write_spaces(writer);
     begin_line(writer);
     fprintf(writer->file, "  instance: {");
@@ -93,8 +94,8 @@ static void write_problem(const Writer *writer)
             fprintf(writer->file, "%c: %lld, ", letters[d], (long long)op->dims[d]);
         }
     }
-    fprintf(writer->file, "Wstride: %d, Hstride: %d, Wdilation: %d, Hdilation: %d}\n", op->stride[0], op->stride[1],
-            op->dilation[0], op->dilation[1]);
+    fprintf(writer->file, "Wstride: %d, Hstride: %d, Wdilation: %d, Hdilation: %d}\n",
+            op->stride[0], op->stride[1], op->dilation[0], op->dilation[1]);
 }
 
 static void write_factors(const Writer *writer, const int *first, const int *second)
@@ -103,7 +104,8 @@ static void write_factors(const Writer *writer, const int *first, const int *sec
     fprintf(writer->file, "factors: \"");
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         if (has(writer, d)) {
-            fprintf(writer->file, "%s%c=%d", separator, letters[d], first[d] * (second ? second[d] : 1));
+            fprintf(writer->file, "%s%c=%d", separator, letters[d],
+                    first[d] * (second ? second[d] : 1));
             separator = " ";
         }
     }
@@ -144,7 +146,7 @@ static void write_spatial(const Writer *writer, const MerNestLevel *level, const
 static void write_tensors(const Writer *writer, const char *key, unsigned mask)
 {
     static const char *const names[] = {"Weights", "Inputs", "Outputs"};
-    const char *separator = "";
+    const char              *separator = "";
     fprintf(writer->file, "%s: [", key);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (mask >> t & 1) {
@@ -161,7 +163,7 @@ static void write_mapping(const Writer *writer)
     begin_line(writer);
     fprintf(writer->file, "mapping:\n");
     for (int l = plan->level_count - 1; l >= 0; l--) {
-        const MerMemory *memory = &writer->platform->memories[plan->level_count - 1 - l];
+        const MerMemory    *memory = &writer->platform->memories[plan->level_count - 1 - l];
         const MerNestLevel *level = &plan->levels[l];
         write_temporal(writer, level, memory->name);
         if (memory->fanout.x * memory->fanout.y > 1) {
@@ -177,10 +179,12 @@ static void write_mapping(const Writer *writer)
 }
 
 /* NULL if Timeloop can say it. */
-static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
+static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platform,
+                               MerArena *arena)
 {
     if (plan->op->kind == MER_OP_TRANSPOSED) {
-        return "a transposed convolution has an output that slides, which no problem of Timeloop's kinds has";
+        return "a transposed convolution has an output that slides, which no problem of Timeloop's "
+               "kinds has";
     }
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         double product = 1;
@@ -188,16 +192,18 @@ static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platf
             const MerNestLevel *level = &plan->levels[l];
             product *= (double)level->temporal[d] * level->x[d] * level->y[d];
             if (level->x[d] > 1 && level->y[d] > 1) {
-                return mer_arena_format(arena,
-                                        "%c (our %c) lies on both axes below %s, which Timeloop cannot say; map with "
-                                        "--axes exclusive",
-                                        letters[d], MER_DIM_LETTERS[d],
-                                        platform->memories[plan->level_count - 1 - l].name);
+                return mer_arena_format(
+                    arena,
+                    "%c (our %c) lies on both axes below %s, which Timeloop cannot say; map with "
+                    "--axes exclusive",
+                    letters[d], MER_DIM_LETTERS[d],
+                    platform->memories[plan->level_count - 1 - l].name);
             }
         }
         if (product != (double)plan->op->dims[d]) {
             return mer_arena_format(arena,
-                                    "the factors of %c (our %c) run past the layer, which Timeloop cannot say; map with "
+                                    "the factors of %c (our %c) run past the layer, which Timeloop "
+                                    "cannot say; map with "
                                     "--factors perfect",
                                     letters[d], MER_DIM_LETTERS[d]);
         }
@@ -207,16 +213,16 @@ static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platf
 
 static unsigned problem_dims(const MerOp *op)
 {
-    unsigned dims = 1u << MER_DIM_N | 1u << MER_DIM_C | 1u << MER_DIM_Y | 1u << MER_DIM_X | 1u << MER_DIM_R |
-                    1u << MER_DIM_S;
+    unsigned dims = 1u << MER_DIM_N | 1u << MER_DIM_C | 1u << MER_DIM_Y | 1u << MER_DIM_X |
+                    1u << MER_DIM_R | 1u << MER_DIM_S;
     dims |= op->kind == MER_OP_DEPTHWISE ? 0 : 1u << MER_DIM_K;
     return dims | (op->dims[MER_DIM_G] > 1 ? 1u << MER_DIM_G : 0);
 }
 
-const char *mer_timeloop_mapping_write(const MerNestPlan *plan, const MerPlatform *platform, int indent,
-                                       const char **reason, MerArena *arena)
+const char *mer_timeloop_mapping_write(const MerNestPlan *plan, const MerPlatform *platform,
+                                       int indent, const char **reason, MerArena *arena)
 {
-    char *data = NULL;
+    char  *data = NULL;
     size_t size = 0;
     *reason = find_reason(plan, platform, arena);
     FILE *file = *reason ? NULL : open_memstream(&data, &size);

@@ -1,5 +1,5 @@
-/* Any bytes as Timeloop constraints: refused with a message, or a space whose points decode to nests
- * that can be told to obey or not. */
+/* Any bytes as Timeloop constraints: refused with a message, or a space whose points decode to
+ * nests that can be told to obey or not. */
 #include "nest_setting.h"
 
 #include "problem/map_constraints.h"
@@ -9,14 +9,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void try_points(const MerNestConstraints *constraints, const MerOp *op, const MerPlatform *platform,
-                       MerNestGenome genome, MerArena *arena)
+static void try_points(const MerNestConstraints *constraints, const MerOp *op,
+                       const MerPlatform *platform, MerNestGenome genome, MerArena *arena)
 {
     MerNestSpace nest;
     MerSpace     space;
     MerRng       rng = mer_rng_make(1, 1);
     char         reason[120];
-    if (mer_nest_space_open_with(&nest, op, platform, genome, constraints, &space, arena, NULL) != MER_OK) {
+    if (mer_nest_space_open_with(&nest, op, platform, genome, constraints, &space, arena, NULL) !=
+        MER_OK) {
         abort();
     }
     MerIndex *point = MER_ARRAY(arena, MerIndex, space.knob_count + 1);
@@ -54,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (status != MER_OK && error.message[0] == '\0') {
             abort();
         }
-        for (int genome = MER_GENOME_PRIMES; status == MER_OK && genome <= MER_GENOME_DIVISORS; genome++) {
+        for (int genome = MER_GENOME_PRIMES; status == MER_OK && genome <= MER_GENOME_DIVISORS;
+             genome++) {
             try_points(&constraints, &op, platform, (MerNestGenome)genome, arena);
         }
     }

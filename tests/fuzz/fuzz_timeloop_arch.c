@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MerError    error = {0};
     const char *text = (const char *)data, *platform = NULL;
     if (mer_maestro_is_hardware(text, size)) {
-        if (mer_maestro_platform("fuzz.m", text, size, "fuzz", arena, &platform, &error) == MER_OK) {
+        if (mer_maestro_platform("fuzz.m", text, size, "fuzz", arena, &platform, &error) ==
+            MER_OK) {
             read_platform(platform, strlen(platform), arena);
         } else if (error.message[0] == '\0') {
             abort();

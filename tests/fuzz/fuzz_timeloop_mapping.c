@@ -1,5 +1,5 @@
-/* Any bytes as a Timeloop mapping: refused with a message, or a nest that covers the layer and, where
- * Timeloop can say it, is written and read back unchanged. */
+/* Any bytes as a Timeloop mapping: refused with a message, or a nest that covers the layer and,
+ * where Timeloop can say it, is written and read back unchanged. */
 #include "nest_setting.h"
 
 #include "problem/nest_format.h"

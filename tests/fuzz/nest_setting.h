@@ -19,11 +19,11 @@ static inline MerOp nest_setting_op(void)
 
 static inline const MerPlatform *nest_setting_platform(MerArena *arena)
 {
-    static const char text[] =
-        "format: mercator-platform/1\nkind: pe-array\nname: fuzz\nunits: [{name: MAC, mac_pj: 1}]\nmemories:\n"
-        "  - {name: DRAM, access_pj: 200}\n"
-        "  - {name: GLB, words: 65536, access_pj: 6, fanout: {x: 4, y: 4}}\n"
-        "  - {name: RF, words: 256, access_pj: 1}\n";
+    static const char  text[] = "format: mercator-platform/1\nkind: pe-array\nname: fuzz\nunits: "
+                                "[{name: MAC, mac_pj: 1}]\nmemories:\n"
+                                "  - {name: DRAM, access_pj: 200}\n"
+                                "  - {name: GLB, words: 65536, access_pj: 6, fanout: {x: 4, y: 4}}\n"
+                                "  - {name: RF, words: 256, access_pj: 1}\n";
     const MerPlatform *platform = NULL;
     if (mer_platform_parse("setting", text, sizeof text - 1, arena, &platform, NULL) != MER_OK) {
         abort();

@@ -1,6 +1,7 @@
-/* `mercator evaluate PROBLEM --mapping M --platform ARCH` on the SA-R mappings of the reference layers,
- * all files in Timeloop's form. Energies per MAC are those of Timeloop v3.0.3 to 5 decimals: with
- * halo=timeloop all nine, with the default rule six; cycles follow from the EDP of the tables. */
+/* `mercator evaluate PROBLEM --mapping M --platform ARCH` on the SA-R mappings of the reference
+ * layers, all files in Timeloop's form. Energies per MAC are those of Timeloop v3.0.3 to 5
+ * decimals: with halo=timeloop all nine, with the default rule six; cycles follow from the EDP of
+ * the tables. */
 #include "command.h"
 #include "s256.h"
 #include "timeloop_s256.h"
@@ -10,8 +11,9 @@
 
 /* pJ per MAC: ours and Timeloop's, in the order of s256_layers. */
 static const double energies[][2] = {
-    {6.86512, 6.87549}, {5.85604, 5.85604}, {8.89636, 8.89636},    {6.10849, 6.11375},     {6.56875, 6.56960},
-    {9.74012, 9.74012}, {10.16237, 10.16237}, {7.34505, 7.34505}, {218.31277, 218.31277},
+    {6.86512, 6.87549},   {5.85604, 5.85604}, {8.89636, 8.89636},
+    {6.10849, 6.11375},   {6.56875, 6.56960}, {9.74012, 9.74012},
+    {10.16237, 10.16237}, {7.34505, 7.34505}, {218.31277, 218.31277},
 };
 
 typedef struct Loops { /* of one level: "M=2 C=16" and the letters, innermost first */
@@ -22,8 +24,8 @@ typedef struct Loops { /* of one level: "M=2 C=16" and the letters, innermost fi
 static void add_loop(Loops *loops, const char *word, size_t length)
 {
     size_t used = strlen(loops->factors);
-    snprintf(loops->factors + used, sizeof loops->factors - used, "%s%c=%.*s", used ? " " : "", word[0],
-             (int)length - 1, word + 1);
+    snprintf(loops->factors + used, sizeof loops->factors - used, "%s%c=%.*s", used ? " " : "",
+             word[0], (int)length - 1, word + 1);
     memmove(loops->order + 1, loops->order, strlen(loops->order) + 1);
     loops->order[0] = word[0];
     loops->count++;
@@ -43,8 +45,8 @@ static void complete(Loops *loops)
 static void write_entry(FILE *file, const char *target, const char *type, Loops *loops, int split)
 {
     complete(loops);
-    fprintf(file, "  - {target: %s, type: %s, factors: \"%s\", permutation: %s", target, type, loops->factors,
-            loops->order);
+    fprintf(file, "  - {target: %s, type: %s, factors: \"%s\", permutation: %s", target, type,
+            loops->factors, loops->order);
     if (split >= 0) {
         fprintf(file, ", split: %d", split);
     }
@@ -55,11 +57,11 @@ static void write_entry(FILE *file, const char *target, const char *type, Loops 
 static void write_mapping(const char *nest)
 {
     static const char *const names[] = {"DRAM:", "GLB:", "RF:", "X:", "Y:"};
-    Loops loops[5] = {0};
-    int at = 0;
+    Loops                    loops[5] = {0};
+    int                      at = 0;
     for (const char *word = nest; *word;) {
         size_t length = strcspn(word, " |");
-        bool is_name = false;
+        bool   is_name = false;
         for (int i = 0; i < 5; i++) {
             if (strlen(names[i]) == length && strncmp(names[i], word, length) == 0) {
                 at = i;
@@ -73,7 +75,8 @@ static void write_mapping(const char *nest)
         word += strspn(word, " |");
     }
     Loops spatial = {0};
-    snprintf(spatial.factors, sizeof spatial.factors, "%.45s %.45s", loops[3].factors, loops[4].factors);
+    snprintf(spatial.factors, sizeof spatial.factors, "%.45s %.45s", loops[3].factors,
+             loops[4].factors);
     snprintf(spatial.order, sizeof spatial.order, "%.7s%.7s", loops[3].order, loops[4].order);
     FILE *file = fopen("map.yaml", "w");
     assert_non_null(file);
@@ -82,17 +85,19 @@ static void write_mapping(const char *nest)
     write_entry(file, "GLB", "temporal", &loops[1], -1);
     write_entry(file, "GLB", "spatial", &spatial, loops[3].count);
     write_entry(file, "RF", "temporal", &loops[2], -1);
-    fprintf(file, "  - {target: RF, type: datatype, keep: [Weights, Inputs, Outputs], bypass: []}\n");
+    fprintf(file,
+            "  - {target: RF, type: datatype, keep: [Weights, Inputs, Outputs], bypass: []}\n");
     fclose(file);
 }
 
 static void write_files(const S256Layer *layer)
 {
     char text[8192];
-    snprintf(text, sizeof text, "%s%s%s", timeloop_s256_tree, timeloop_s256_energies, timeloop_s256_keeps);
+    snprintf(text, sizeof text, "%s%s%s", timeloop_s256_tree, timeloop_s256_energies,
+             timeloop_s256_keeps);
     command_file("arch.yaml", text);
-    snprintf(text, sizeof text, TIMELOOP_PROBLEM, layer->k, layer->c, layer->r, layer->s, layer->y, layer->x,
-             layer->stride, layer->stride);
+    snprintf(text, sizeof text, TIMELOOP_PROBLEM, layer->k, layer->c, layer->r, layer->s, layer->y,
+             layer->x, layer->stride, layer->stride);
     command_file("problem.yaml", text);
     write_mapping(layer->restricted);
 }
@@ -101,15 +106,17 @@ static void check_layer(const S256Layer *layer, const char *evaluator, double ex
 {
     char arguments[200];
     snprintf(arguments, sizeof arguments,
-             "evaluate problem.yaml --mapping map.yaml --platform arch.yaml --evaluator %s --json", evaluator);
-    cJSON *summary = command_json(arguments);
+             "evaluate problem.yaml --mapping map.yaml --platform arch.yaml --evaluator %s --json",
+             evaluator);
+    cJSON       *summary = command_json(arguments);
     const cJSON *task = command_task(summary);
     const cJSON *best = command_member(task, "best");
     assert_string_equal(command_member(task, "status")->valuestring, "ok");
     double energy = command_member(best, "energy")->valuedouble;
     double cycles = command_member(best, "cycles")->valuedouble;
     if (fabs(energy / layer->macs - expected) > 0.5000001e-5) {
-        fail_msg("%s with %s: %.7f pJ per MAC, expected %.5f", layer->name, evaluator, energy / layer->macs, expected);
+        fail_msg("%s with %s: %.7f pJ per MAC, expected %.5f", layer->name, evaluator,
+                 energy / layer->macs, expected);
     }
     if (strstr(evaluator, "timeloop") == NULL) {
         assert_true(fabs(energy * cycles / layer->restricted_edp - 1) < 2e-4);
@@ -132,7 +139,8 @@ static void test_roles_of_files_are_found_by_their_keys(void **state)
 {
     (void)state;
     write_files(&s256_layers[3]);
-    cJSON *separate = command_json("evaluate problem.yaml --mapping map.yaml --platform arch.yaml --json");
+    cJSON *separate =
+        command_json("evaluate problem.yaml --mapping map.yaml --platform arch.yaml --json");
     cJSON *together = command_json("evaluate arch.yaml map.yaml problem.yaml --json");
     double a = command_member(command_member(command_task(separate), "best"), "edp")->valuedouble;
     double b = command_member(command_member(command_task(together), "best"), "edp")->valuedouble;

@@ -30,7 +30,8 @@ static int close_case(void **state)
     return 0;
 }
 
-static MerStatus make(Case *c, MerDataflow dataflow, const char *text, MerNestConstraints *constraints)
+static MerStatus make(Case *c, MerDataflow dataflow, const char *text,
+                      MerNestConstraints *constraints)
 {
     if (text) {
         FILE *file = fopen("constraints.yaml", "w");
@@ -63,7 +64,7 @@ enum { RF, GLB, DRAM };
 
 static void test_factors_are_read_in_every_spelling(void **state)
 {
-    Case *c = *state;
+    Case              *c = *state;
     MerNestConstraints k;
     accept(c,
            "mapspace_constraints:\n"
@@ -87,7 +88,7 @@ static void test_factors_are_read_in_every_spelling(void **state)
 
 static void test_split_says_which_axis_a_dim_is_on(void **state)
 {
-    Case *c = *state;
+    Case              *c = *state;
     MerNestConstraints k;
     accept(c,
            "architecture_constraints:\n  targets:\n"
@@ -103,23 +104,28 @@ static void test_split_says_which_axis_a_dim_is_on(void **state)
 
 static void test_without_split_factors_go_where_they_fit(void **state)
 {
-    Case *c = *state;
+    Case              *c = *state;
     MerNestConstraints k;
-    accept(c, "mapspace: {constraints: [{target: GLB, type: spatial, factors: \"C=16 M=8\"}]}\n", &k);
-    assert_int_equal(k.exact[GLB][MER_PLACE_X][MER_DIM_K] * k.exact[GLB][MER_PLACE_Y][MER_DIM_K], 8);
-    assert_int_equal(k.exact[GLB][MER_PLACE_X][MER_DIM_C] * k.exact[GLB][MER_PLACE_Y][MER_DIM_C], 16);
+    accept(c, "mapspace: {constraints: [{target: GLB, type: spatial, factors: \"C=16 M=8\"}]}\n",
+           &k);
+    assert_int_equal(k.exact[GLB][MER_PLACE_X][MER_DIM_K] * k.exact[GLB][MER_PLACE_Y][MER_DIM_K],
+                     8);
+    assert_int_equal(k.exact[GLB][MER_PLACE_X][MER_DIM_C] * k.exact[GLB][MER_PLACE_Y][MER_DIM_C],
+                     16);
     accept(c, "constraints: [{target: GLB, type: spatial, factors: C=64}]\n", &k);
-    assert_int_equal(k.exact[GLB][MER_PLACE_X][MER_DIM_C] * k.exact[GLB][MER_PLACE_Y][MER_DIM_C], 64);
+    assert_int_equal(k.exact[GLB][MER_PLACE_X][MER_DIM_C] * k.exact[GLB][MER_PLACE_Y][MER_DIM_C],
+                     64);
 }
 
 static void test_keep_and_bypass_override_the_platform(void **state)
 {
-    Case *c = *state;
+    Case              *c = *state;
     MerNestConstraints k;
-    MerNestSpace nest;
-    MerSpace space;
+    MerNestSpace       nest;
+    MerSpace           space;
     accept(c, "constraints: [{target: RF, type: bypass, bypass: [Inputs], keep: [Weights]}]\n", &k);
-    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k, &space, c->arena, NULL),
+    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k,
+                                              &space, c->arena, NULL),
                      MER_OK);
     assert_int_equal(nest.keep[RF], 1u << MER_TENSOR_W | 1u << MER_TENSOR_O);
     assert_int_equal(nest.is_free[RF], 0);
@@ -128,23 +134,36 @@ static void test_keep_and_bypass_override_the_platform(void **state)
 static void test_what_cannot_hold_is_refused_with_constraint_and_dim(void **state)
 {
     Case *c = *state;
-    refuse(c, "constraints: [{target: GLB, type: temporal, factors: M=3}]\n", "constraint K=3 at GLB cannot hold: K is 128");
-    refuse(c, "constraints: [{target: GLB, type: temporal, factors: M=64}, {target: RF, type: temporal, factors: M=4}]\n",
-           "constraint K=64 at GLB cannot hold");
-    refuse(c, "constraints: [{target: GLB, type: spatial, factors: M=128, permutation: M, split: 1}]\n",
-           "constraint K=128 at GLB on x cannot hold");
+    refuse(c, "constraints: [{target: GLB, type: temporal, factors: M=3}]\n",
+           "constraint K=3 at GLB cannot hold: K is 128");
     refuse(c,
-           "constraints: [{target: GLB, type: spatial, factors: \"M=16 C=16\", permutation: MC, split: 2}]\n",
+           "constraints: [{target: GLB, type: temporal, factors: M=64}, {target: RF, type: "
+           "temporal, factors: M=4}]\n",
+           "constraint K=64 at GLB cannot hold");
+    refuse(
+        c,
+        "constraints: [{target: GLB, type: spatial, factors: M=128, permutation: M, split: 1}]\n",
+        "constraint K=128 at GLB on x cannot hold");
+    refuse(c,
+           "constraints: [{target: GLB, type: spatial, factors: \"M=16 C=16\", permutation: MC, "
+           "split: 2}]\n",
            "the fixed factors need 256 instances, the fan-out has 16");
     refuse(c,
-           "constraints:\n- {target: DRAM, type: temporal, factors: C<=2}\n- {target: GLB, type: temporal, factors: C<=2}\n"
-           "- {target: RF, type: temporal, factors: C<=2}\n- {target: GLB, type: spatial, factors: C=1}\n",
+           "constraints:\n- {target: DRAM, type: temporal, factors: C<=2}\n- {target: GLB, type: "
+           "temporal, factors: C<=2}\n"
+           "- {target: RF, type: temporal, factors: C<=2}\n- {target: GLB, type: spatial, factors: "
+           "C=1}\n",
            "constraints on C cannot hold together: 128 of 128 remain");
-    refuse(c, "constraints: [{target: DRAM, type: datatype, bypass: [Weights]}]\n", "constraint on W at DRAM cannot hold");
-    refuse(c, "constraints: [{target: GL, type: temporal, factors: M=2}]\n", "constraints.yaml:1:24");
+    refuse(c, "constraints: [{target: DRAM, type: datatype, bypass: [Weights]}]\n",
+           "constraint on W at DRAM cannot hold");
+    refuse(c, "constraints: [{target: GL, type: temporal, factors: M=2}]\n",
+           "constraints.yaml:1:24");
     refuse(c, "constraints: [{target: GL, type: temporal, factors: M=2}]\n", "did you mean GLB");
-    refuse(c, "constraints: [{target: GLB, type: temporal, factors: \"M=2 M=4\"}]\n", "each dimension once");
-    refuse(c, "constraints: [{target: GLB, type: temporal, factors: M=2}, {target: GLB, type: temporal, factors: M=4}]\n",
+    refuse(c, "constraints: [{target: GLB, type: temporal, factors: \"M=2 M=4\"}]\n",
+           "each dimension once");
+    refuse(c,
+           "constraints: [{target: GLB, type: temporal, factors: M=2}, {target: GLB, type: "
+           "temporal, factors: M=4}]\n",
            "fixes K at GLB to 4, it is fixed to 2 already");
     refuse(c, "mapper: {}\n", "found no constraints");
 }
@@ -153,10 +172,12 @@ static void test_what_cannot_hold_is_refused_with_constraint_and_dim(void **stat
 static void check_points(Case *c, const MerNestConstraints *k, MerNestGenome genome)
 {
     MerNestSpace nest;
-    MerSpace space;
-    MerRng rng = mer_rng_make(7, 1);
-    char reason[120];
-    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, genome, k, &space, c->arena, NULL), MER_OK);
+    MerSpace     space;
+    MerRng       rng = mer_rng_make(7, 1);
+    char         reason[120];
+    assert_int_equal(
+        mer_nest_space_open_with(&nest, &c->op, c->platform, genome, k, &space, c->arena, NULL),
+        MER_OK);
     MerIndex *point = MER_ARRAY(c->arena, MerIndex, space.knob_count + 1);
     MerIndex *again = MER_ARRAY(c->arena, MerIndex, space.knob_count + 1);
     for (int i = 0; i < 500; i++) {
@@ -172,7 +193,8 @@ static void check_points(Case *c, const MerNestConstraints *k, MerNestGenome gen
         }
         assert_true(mer_nest_encode(&nest, &plan, &space, again));
         mer_nest_decode(&nest, again, &copy, c->arena);
-        assert_string_equal(mer_nest_line(&plan, c->platform, c->arena), mer_nest_line(&copy, c->platform, c->arena));
+        assert_string_equal(mer_nest_line(&plan, c->platform, c->arena),
+                            mer_nest_line(&copy, c->platform, c->arena));
     }
 }
 
@@ -208,35 +230,36 @@ static void test_every_point_obeys(void **state)
 
 static void test_broken_constraints_are_named(void **state)
 {
-    Case *c = *state;
+    Case              *c = *state;
     MerNestConstraints k;
-    MerNestPlan plan;
-    char reason[120];
+    MerNestPlan        plan;
+    char               reason[120];
     accept(c, "constraints: [{target: GLB, type: temporal, factors: M<=8, permutation: CM}]\n", &k);
-    assert_int_equal(mer_nest_parse("DRAM: C128 Y28 X28 | GLB: K16 | RF: K8 R3 S3", &c->op, c->platform, &plan, c->arena,
-                                    NULL),
+    assert_int_equal(mer_nest_parse("DRAM: C128 Y28 X28 | GLB: K16 | RF: K8 R3 S3", &c->op,
+                                    c->platform, &plan, c->arena, NULL),
                      MER_OK);
     assert_false(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
     assert_string_equal(reason, "K at GLB is 16, at most 8");
-    assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: C128 K8 | RF: K16 R3 S3", &c->op, c->platform, &plan, c->arena,
-                                    NULL),
+    assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: C128 K8 | RF: K16 R3 S3", &c->op,
+                                    c->platform, &plan, c->arena, NULL),
                      MER_OK);
     assert_false(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
     mer_test_contains(reason, "the loops of GLB run over K inside C");
-    assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: K8 C128 | RF: K16 R3 S3", &c->op, c->platform, &plan, c->arena,
-                                    NULL),
+    assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: K8 C128 | RF: K16 R3 S3", &c->op,
+                                    c->platform, &plan, c->arena, NULL),
                      MER_OK);
     assert_true(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
 }
 
 static void test_constraints_read_back_as_text(void **state)
 {
-    Case *c = *state;
+    Case              *c = *state;
     MerNestConstraints k;
-    MerNestSpace nest;
-    MerSpace space;
+    MerNestSpace       nest;
+    MerSpace           space;
     assert_int_equal(make(c, MER_DATAFLOW_WEIGHT, NULL, &k), MER_OK);
-    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k, &space, c->arena, NULL),
+    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k,
+                                              &space, c->arena, NULL),
                      MER_OK);
     assert_string_equal(mer_nest_constraints_text(&nest, c->arena),
                         "GLB: not spread: Y X R S, innermost X Y\nRF: keeps W\n");

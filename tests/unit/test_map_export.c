@@ -1,5 +1,5 @@
-/* Whatever `map` writes can be read back: random plans of several kinds of layers cost the same after a
- * trip through Timeloop's, MAESTRO's and our own text. */
+/* Whatever `map` writes can be read back: random plans of several kinds of layers cost the same
+ * after a trip through Timeloop's, MAESTRO's and our own text. */
 #include "base/yaml.h"
 #include "import/layers.h"
 #include "import/maestro_text.h"
@@ -22,17 +22,21 @@ typedef struct Layer {
 } Layer;
 
 static const Layer layers[] = {
-    {MER_OP_CONV, 1, 64, 16, 28, 14, 3, 3, 1, 1, 1},      {MER_OP_CONV, 2, 12, 8, 15, 15, 5, 1, 1, 2, 1},
-    {MER_OP_CONV, 1, 8, 4, 12, 12, 3, 3, 6, 1, 2},        {MER_OP_DEPTHWISE, 1, 1, 96, 14, 14, 3, 3, 1, 2, 1},
-    {MER_OP_GEMM, 1, 96, 48, 40, 1, 1, 1, 1, 1, 1},       {MER_OP_BATCHED_GEMM, 1, 24, 32, 16, 1, 1, 1, 6, 1, 1},
+    {MER_OP_CONV, 1, 64, 16, 28, 14, 3, 3, 1, 1, 1},
+    {MER_OP_CONV, 2, 12, 8, 15, 15, 5, 1, 1, 2, 1},
+    {MER_OP_CONV, 1, 8, 4, 12, 12, 3, 3, 6, 1, 2},
+    {MER_OP_DEPTHWISE, 1, 1, 96, 14, 14, 3, 3, 1, 2, 1},
+    {MER_OP_GEMM, 1, 96, 48, 40, 1, 1, 1, 1, 1, 1},
+    {MER_OP_BATCHED_GEMM, 1, 24, 32, 16, 1, 1, 1, 6, 1, 1},
 };
 
 enum { LAYER_COUNT = sizeof layers / sizeof layers[0] };
 
 static MerOp op_of(const Layer *layer)
 {
-    MerOp op = mer_op_make("layer", "test", layer->kind);
-    const int sizes[MER_DIM_COUNT] = {layer->n, layer->k, layer->c, layer->y, layer->x, layer->r, layer->s, layer->g};
+    MerOp     op = mer_op_make("layer", "test", layer->kind);
+    const int sizes[MER_DIM_COUNT] = {layer->n, layer->k, layer->c, layer->y,
+                                      layer->x, layer->r, layer->s, layer->g};
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         op.dims[d] = sizes[d];
     }
@@ -49,32 +53,37 @@ static MerGraph *graph_of(const MerOp *op, MerArena *arena)
     return graph;
 }
 
-/* No tensor is fixed anywhere, so that random plans bypass; one memory has a fan-out on both axes. */
+/* No tensor is fixed, so that random plans bypass; one memory has a fan-out on both axes. */
 static const MerPlatform *free_platform(MerArena *arena)
 {
     static const char text[] =
-        "format: mercator-platform/1\nkind: pe-array\nname: free\nunits: [{name: MAC, mac_pj: 1.0}]\nmemories:\n"
+        "format: mercator-platform/1\nkind: pe-array\nname: free\nunits: [{name: MAC, mac_pj: "
+        "1.0}]\nmemories:\n"
         "  - {name: DRAM, access_pj: 200, words_per_cycle: 16}\n"
         "  - {name: GLB, words: 1M, access_pj: 6, words_per_cycle: 32, fanout: {x: 64, y: 64}}\n"
         "  - {name: RF, words: 100k, access_pj: 1, words_per_cycle: 4}\n";
     const MerPlatform *platform = NULL;
-    MerError error = {0};
-    if (mer_platform_parse("free.yaml", text, sizeof text - 1, arena, &platform, &error) != MER_OK) {
+    MerError           error = {0};
+    if (mer_platform_parse("free.yaml", text, sizeof text - 1, arena, &platform, &error) !=
+        MER_OK) {
         fail_msg("%s", error.message);
     }
     return platform;
 }
 
-static MerCost price(const MerPlatform *platform, const MerGraph *graph, const char *evaluator, const MerPlan *plan,
-                     MerArena *arena)
+static MerCost price(const MerPlatform *platform, const MerGraph *graph, const char *evaluator,
+                     const MerPlan *plan, MerArena *arena)
 {
     const MerEvaluatorClass *type = mer_evaluator_find(evaluator, NULL);
-    MerTask task = {"layer", 1, (double)graph->ops[0].macs, 0};
-    MerProblem problem = {.type = mer_problem_find("map", NULL), .graph = graph, .platform = platform, .task = &task};
-    MerCall call = {.scratch = arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
-    void *options = mer_arena_alloc(arena, type->options_size);
-    void *state = mer_arena_alloc(arena, type->state_size);
-    MerCost cost;
+    MerTask                  task = {"layer", 1, (double)graph->ops[0].macs, 0};
+    MerProblem               problem = {.type = mer_problem_find("map", NULL),
+                                        .graph = graph,
+                                        .platform = platform,
+                                        .task = &task};
+    MerCall  call = {.scratch = arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
+    void    *options = mer_arena_alloc(arena, type->options_size);
+    void    *state = mer_arena_alloc(arena, type->state_size);
+    MerCost  cost;
     MerError error = {0};
     mer_options_defaults(type->options, options, arena);
     if (type->open(state, &problem, options, arena, &error) != MER_OK) {
@@ -86,24 +95,25 @@ static MerCost price(const MerPlatform *platform, const MerGraph *graph, const c
 
 static void check_equal(const MerCost *a, const MerCost *b, const char *text)
 {
-    if (a->feasible != b->feasible || (a->feasible && (a->value[MER_METRIC_ENERGY] != b->value[MER_METRIC_ENERGY] ||
-                                                       a->value[MER_METRIC_CYCLES] != b->value[MER_METRIC_CYCLES]))) {
+    if (a->feasible != b->feasible ||
+        (a->feasible && (a->value[MER_METRIC_ENERGY] != b->value[MER_METRIC_ENERGY] ||
+                         a->value[MER_METRIC_CYCLES] != b->value[MER_METRIC_CYCLES]))) {
         fail_msg("%g pJ and %g cycles became %g and %g (%s, %s):\n%s", a->value[MER_METRIC_ENERGY],
-                 a->value[MER_METRIC_CYCLES], b->value[MER_METRIC_ENERGY], b->value[MER_METRIC_CYCLES], a->reason,
-                 b->reason, text);
+                 a->value[MER_METRIC_CYCLES], b->value[MER_METRIC_ENERGY],
+                 b->value[MER_METRIC_CYCLES], a->reason, b->reason, text);
     }
 }
 
 /* Through Timeloop's problem and mapping; false if it cannot say the plan. */
-static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph, const MerNestPlan *plan, const MerCost *cost,
-                           MerArena *arena)
+static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph,
+                           const MerNestPlan *plan, const MerCost *cost, MerArena *arena)
 {
     const char *reason = NULL;
-    MerError error = {0};
-    MerYaml *root;
-    MerOp op = mer_op_make("layer", "problem", MER_OP_CONV);
-    MerPlan again = {.kind = MER_PLAN_NEST};
-    bool is_shared = false;
+    MerError    error = {0};
+    MerYaml    *root;
+    MerOp       op = mer_op_make("layer", "problem", MER_OP_CONV);
+    MerPlan     again = {.kind = MER_PLAN_NEST};
+    bool        is_shared = false;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         is_shared = is_shared || (plan->levels[1].x[d] > 1 && plan->levels[1].y[d] > 1);
     }
@@ -118,8 +128,8 @@ static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph, c
         fail_msg("%s\n%s", error.message, text);
     }
     MerGraph *copy = graph_of(&op, arena);
-    if (mer_timeloop_mapping_read(mer_yaml_get(root, "mapping"), &copy->ops[0], platform, &again.as.nest, arena, &error) !=
-        MER_OK) {
+    if (mer_timeloop_mapping_read(mer_yaml_get(root, "mapping"), &copy->ops[0], platform,
+                                  &again.as.nest, arena, &error) != MER_OK) {
         fail_msg("%s\n%s", error.message, text);
     }
     assert_int_equal(copy->macs, graph->macs);
@@ -128,12 +138,12 @@ static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph, c
     return true;
 }
 
-static void check_line(const MerPlatform *platform, const MerGraph *graph, const MerNestPlan *plan, const MerCost *cost,
-                       MerArena *arena)
+static void check_line(const MerPlatform *platform, const MerGraph *graph, const MerNestPlan *plan,
+                       const MerCost *cost, MerArena *arena)
 {
     const char *line = mer_nest_line(plan, platform, arena);
-    MerError error = {0};
-    MerPlan again = {.kind = MER_PLAN_NEST};
+    MerError    error = {0};
+    MerPlan     again = {.kind = MER_PLAN_NEST};
     if (mer_nest_parse(line, &graph->ops[0], platform, &again.as.nest, arena, &error) != MER_OK) {
         fail_msg("%s\n%s", error.message, line);
     }
@@ -145,17 +155,18 @@ static void test_nests_cost_the_same_after_a_trip_through_text(void **state)
 {
     (void)state;
     MerRng rng = mer_rng_make(3, 1);
-    int said = 0;
+    int    said = 0;
     for (int i = 0; i < LAYER_COUNT; i++) {
         for (int n = 0; n < 60; n++) {
-            MerArena *arena = mer_arena_new();
+            MerArena          *arena = mer_arena_new();
             const MerPlatform *platform = free_platform(arena);
-            MerOp op = op_of(&layers[i]);
-            MerGraph *graph = graph_of(&op, arena);
-            MerNestSpace nest;
-            MerSpace space;
-            MerPlan plan = {.kind = MER_PLAN_NEST};
-            assert_int_equal(mer_nest_space_open(&nest, &graph->ops[0], platform, MER_GENOME_PRIMES, &space, arena, NULL),
+            MerOp              op = op_of(&layers[i]);
+            MerGraph          *graph = graph_of(&op, arena);
+            MerNestSpace       nest;
+            MerSpace           space;
+            MerPlan            plan = {.kind = MER_PLAN_NEST};
+            assert_int_equal(mer_nest_space_open(&nest, &graph->ops[0], platform, MER_GENOME_PRIMES,
+                                                 &space, arena, NULL),
                              MER_OK);
             MerIndex *point = MER_ARRAY(arena, MerIndex, space.knob_count + 1);
             mer_space_sample(&space, &rng, point);
@@ -178,30 +189,34 @@ static void test_directives_cost_the_same_after_a_trip_through_maestro(void **st
             continue;
         }
         for (int n = 0; n < 40; n++) {
-            MerArena *arena = mer_arena_new();
-            const MerPlatform *platform = NULL;
-            MerError error = {0};
-            MerOp op = op_of(&layers[i]);
-            MerGraph *graph = graph_of(&op, arena);
-            MerGraph *copy = NULL;
-            MerDirectiveSpace directives;
+            MerArena           *arena = mer_arena_new();
+            const MerPlatform  *platform = NULL;
+            MerError            error = {0};
+            MerOp               op = op_of(&layers[i]);
+            MerGraph           *graph = graph_of(&op, arena);
+            MerGraph           *copy = NULL;
+            MerDirectiveSpace   directives;
             MerDirectiveOptions options = {.genome = MER_GENOME_GAMMA};
-            MerPlan plan = {.kind = MER_PLAN_DIRECTIVES};
-            MerPlan again = plan;
-            MerMaestroFile file;
+            MerPlan             plan = {.kind = MER_PLAN_DIRECTIVES};
+            MerPlan             again = plan;
+            MerMaestroFile      file;
             assert_int_equal(mer_platform_read("edge", arena, &platform, NULL), MER_OK);
-            assert_int_equal(mer_directives_open(&directives, &graph->ops[0], platform, &options, arena, &error), MER_OK);
+            assert_int_equal(
+                mer_directives_open(&directives, &graph->ops[0], platform, &options, arena, &error),
+                MER_OK);
             MerIndex *point = MER_ARRAY(arena, MerIndex, directives.space.knob_count + 1);
             mer_space_sample(&directives.space, &rng, point);
             mer_directives_decode(&directives, point, &plan.as.directives, arena);
-            MerCost cost = price(platform, graph, "datacentric", &plan, arena);
-            const char *text = mer_arena_format(arena, "Network one {\n%s}\n",
-                                                mer_directives_maestro(&plan.as.directives, false, arena));
-            MerImportFile input = {.path = "one.m", .name = "one", .data = text, .size = strlen(text)};
+            MerCost     cost = price(platform, graph, "datacentric", &plan, arena);
+            const char *text =
+                mer_arena_format(arena, "Network one {\n%s}\n",
+                                 mer_directives_maestro(&plan.as.directives, false, arena));
+            MerImportFile input = {
+                .path = "one.m", .name = "one", .data = text, .size = strlen(text)};
             if (mer_importer_maestro.read(&input, NULL, arena, &copy, &error) != MER_OK ||
                 mer_maestro_parse("one.m", text, strlen(text), arena, &file, &error) != MER_OK ||
-                mer_maestro_plan("one.m", &file.networks[0].layers[0], NULL, &copy->ops[0], &again.as.directives, arena,
-                                 &error) != MER_OK) {
+                mer_maestro_plan("one.m", &file.networks[0].layers[0], NULL, &copy->ops[0],
+                                 &again.as.directives, arena, &error) != MER_OK) {
                 fail_msg("%s\n%s", error.message, text);
             }
             MerCost found = price(platform, copy, "datacentric", &again, arena);
@@ -214,11 +229,11 @@ static void test_directives_cost_the_same_after_a_trip_through_maestro(void **st
 static void test_what_timeloop_cannot_say_is_named(void **state)
 {
     (void)state;
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     const MerPlatform *platform = free_platform(arena);
-    MerOp op = op_of(&layers[0]);
-    MerNestPlan plan;
-    const char *reason = NULL;
+    MerOp              op = op_of(&layers[0]);
+    MerNestPlan        plan;
+    const char        *reason = NULL;
     mer_nest_plan_make(&plan, &op, 3, arena);
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         plan.levels[2].temporal[d] = (int)op.dims[d];
@@ -235,14 +250,15 @@ static void test_what_timeloop_cannot_say_is_named(void **state)
 
 static void read_wrong(const char *text, const char *part)
 {
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     const MerPlatform *platform = free_platform(arena);
-    MerOp op = op_of(&layers[0]);
-    MerError error = {0};
-    MerYaml *root;
-    MerNestPlan plan;
+    MerOp              op = op_of(&layers[0]);
+    MerError           error = {0};
+    MerYaml           *root;
+    MerNestPlan        plan;
     assert_int_equal(mer_yaml_parse("map.yaml", text, strlen(text), arena, &root, &error), MER_OK);
-    if (mer_timeloop_mapping_read(mer_yaml_get(root, "mapping"), &op, platform, &plan, arena, &error) == MER_OK) {
+    if (mer_timeloop_mapping_read(mer_yaml_get(root, "mapping"), &op, platform, &plan, arena,
+                                  &error) == MER_OK) {
         fail_msg("accepted, expected \"%s\"", part);
     }
     mer_test_contains(error.message, part);
@@ -253,12 +269,16 @@ static void test_wrong_mappings_are_refused_with_their_place(void **state)
 {
     (void)state;
     read_wrong("mapping: []\n", "the factors of K multiply to 1, expected 64");
-    read_wrong("mapping:\n- {target: GLBB, type: temporal}\n", "map.yaml:2:12: mapping[0].target is \"GLBB\"");
-    read_wrong("mapping:\n- {target: GLB, type: temporal}\n- {target: GLB, type: temporal}\n", "second temporal entry");
+    read_wrong("mapping:\n- {target: GLBB, type: temporal}\n",
+               "map.yaml:2:12: mapping[0].target is \"GLBB\"");
+    read_wrong("mapping:\n- {target: GLB, type: temporal}\n- {target: GLB, type: temporal}\n",
+               "second temporal entry");
     read_wrong("mapping:\n- {target: GLB, type: temporal, factors: \"M=x\"}\n", "factors such as");
     read_wrong("mapping:\n- {target: GLB, type: temporal, permutation: CMC}\n", "each once");
-    read_wrong("mapping:\n- {target: DRAM, type: datatype, bypass: [Weights]}\n", "outermost memory cannot bypass");
-    read_wrong("mapping:\n- {target: GLB, type: temporal, factors: M<=4}\n", "a mapping has no limits");
+    read_wrong("mapping:\n- {target: DRAM, type: datatype, bypass: [Weights]}\n",
+               "outermost memory cannot bypass");
+    read_wrong("mapping:\n- {target: GLB, type: temporal, factors: M<=4}\n",
+               "a mapping has no limits");
     read_wrong("mapping:\n- {target: GLB, type: temporal, factor: M=4}\n", "factor");
 }
 
