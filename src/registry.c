@@ -24,12 +24,17 @@
     X(tbpsa) \
     X(aco) \
     X(bayes) \
+    X(reinforce) \
+    X(a2c) \
+    X(ppo) \
+    X(marl) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \
     X(edf) \
     X(herald_like) \
     X(aimt_like) \
+    X(lp_round) \
     X(list_annealing)
 
 #define IMPORTERS(X) \

@@ -1,0 +1,179 @@
+/* A team of agents behind ask and tell. */
+#include "opt/agents.h"
+
+#include <math.h>
+#include <string.h>
+
+void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
+                     MerAlgorithm algorithm)
+{
+    int64_t rows = options->lanes * options->unroll;
+    *agents = (MerAgents){.search = search, .options = *options, .algorithm = algorithm};
+    agents->reward = mer_reward_make((MerRewardForm)options->reward, options->normalise);
+    agents->scores = MER_ARRAY(search->arena, double, rows);
+    agents->rewards = MER_ARRAY(search->arena, double, rows);
+    agents->choices = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
+    agents->first_best = agents->best = INFINITY;
+    for (int k = 0; k < search->space->knob_count; k++) {
+        agents->choices[k] = search->space->knobs[k].choices;
+    }
+}
+
+void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
+{
+    const MerAgentOptions *o = &agents->options;
+    MerTeamSpec            spec = {
+                   .algorithm = agents->algorithm,
+                   .knob_count = agents->search->space->knob_count,
+                   .agent_count = agent_count,
+                   .choices = agents->choices,
+                   .owner = owner,
+                   .feature_count = MER_AGENT_FEATURES,
+                   .lanes = (int)o->lanes,
+                   .unroll = (int)o->unroll,
+                   .width = (int)o->width,
+                   .depth = (int)o->depth,
+                   .epochs = (int)o->epochs,
+                   .minibatches = (int)o->minibatches,
+                   .rate = o->rate,
+                   .clip = o->clip,
+                   .value_cost = o->value_cost,
+                   .grad_norm = o->grad_norm,
+                   .discount = o->discount,
+                   .lambda = o->lambda,
+                   .adam_epsilon = o->adam_epsilon,
+                   .entropy = o->entropy,
+                   .entropy_end = o->entropy_end,
+                   .baseline_decay = o->baseline_decay,
+                   .is_central = o->central,
+                   .is_ratio_per_knob = o->ratio == 1,
+                   .is_standardised = o->standardise,
+    };
+    if (spec.knob_count == 0) {
+        return; /* one point: nothing to learn */
+    }
+    MerTeam *team = mer_team_new(&spec, agents->search->rng);
+    if (agents->team != NULL) {
+        mer_team_copy_heads(team, agents->team);
+        mer_team_free(agents->team);
+    }
+    agents->team = team;
+    agents->lane = agents->told = agents->step = 0;
+}
+
+void mer_agents_divide_evenly(MerAgents *agents)
+{
+    int *owner = MER_ARRAY(agents->search->arena, int, agents->search->space->knob_count + 1);
+    mer_agents_divide(agents, 1, owner);
+}
+
+int mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity)
+{
+    int left = (int)agents->options.lanes - agents->lane;
+    int count = left < capacity ? left : capacity;
+    for (int i = 0; i < count && agents->team != NULL; i++) {
+        mer_team_act(agents->team, agents->search->rng, agents->lane + i, proposals[i].point);
+    }
+    agents->lane += count;
+    return count;
+}
+
+static double log_size(double value)
+{
+    return value > 0 ? log(value) : value < 0 ? -log(-value) : 0;
+}
+
+/* Running mean 0 and deviation 1 for every number; what is unknown is 0. */
+static void features_of(MerAgents *agents, const MerTrial *trial, float *features)
+{
+    memset(features, 0, MER_AGENT_FEATURES * sizeof *features);
+    if (!isfinite(trial->score)) {
+        return;
+    }
+    features[0] = 1;
+    for (int f = 1; f < MER_AGENT_FEATURES; f++) {
+        double value = f == 1 ? trial->score : trial->cost != NULL ? trial->cost->value[f - 2] : NAN;
+        if (isfinite(value)) {
+            mer_running_add(&agents->seen[f], log_size(value));
+            features[f] = (float)mer_running_normal(&agents->seen[f], log_size(value));
+        }
+    }
+}
+
+static void report_sparse(MerAgents *agents)
+{
+    char json[400];
+    bool is_empty = agents->feasible == 0;
+    agents->is_sparse = true;
+    snprintf(json, sizeof json,
+             "{\"trials\": %lld, \"feasible\": %lld, \"found\": \"%s\", \"try\": \"%s\"}",
+             (long long)agents->done, (long long)agents->feasible,
+             is_empty ? "no feasible point" : "nothing better than the first batch",
+             is_empty ? "larger memories or a smaller layer; warm starts from a search that finds feasible "
+                        "points (annealing, gamma)"
+                      : "reward=log, a higher entropy, more lanes, or a warm start");
+    mer_note(agents->search->notes, "sparse_reward", json);
+}
+
+/* The first sign of failure: nothing to learn from. Looked at once. */
+void mer_agents_count(MerAgents *agents, double score)
+{
+    int64_t batch = agents->options.lanes * agents->options.unroll;
+    int64_t after = agents->options.sparse_after > 2 * batch ? agents->options.sparse_after : 2 * batch;
+    agents->done++;
+    agents->feasible += isfinite(score);
+    agents->best = score < agents->best ? score : agents->best;
+    if (agents->done <= batch) {
+        agents->first_best = agents->best;
+    }
+    if (agents->done >= after && !agents->is_checked) {
+        agents->is_checked = true;
+        if (agents->feasible == 0 || !(agents->best < agents->first_best)) {
+            report_sparse(agents);
+        }
+    }
+}
+
+static double progress(const MerAgents *agents)
+{
+    int64_t budget = agents->search->budget;
+    return budget == INT64_MAX ? 0 : fmin(1, (double)agents->done / (double)budget);
+}
+
+static void end_step(MerAgents *agents)
+{
+    int lanes = (int)agents->options.lanes;
+    agents->lane = agents->told = 0;
+    agents->step++;
+    if (mer_team_step(agents->team)) {
+        mer_reward_batch(&agents->reward, agents->scores, lanes * agents->step, agents->rewards);
+        mer_team_learn(agents->team, agents->rewards, progress(agents), agents->search->rng);
+        agents->step = 0;
+    }
+}
+
+void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count)
+{
+    int lanes = (int)agents->options.lanes;
+    for (int i = 0; i < count && agents->team != NULL; i++) {
+        float features[MER_AGENT_FEATURES];
+        if (trials[i].warm) {
+            continue; /* learning here is from one's own choices */
+        }
+        mer_agents_count(agents, trials[i].score);
+        features_of(agents, &trials[i], features);
+        mer_team_see(agents->team, agents->told, features);
+        agents->scores[agents->step * lanes + agents->told++] = trials[i].score;
+    }
+    if (agents->team == NULL) {
+        agents->lane = 0;
+    } else if (agents->told == lanes) {
+        end_step(agents);
+    }
+}
+
+void mer_agents_close(MerAgents *agents)
+{
+    mer_team_free(agents->team);
+    agents->team = NULL;
+}

@@ -1,0 +1,295 @@
+/* Multi-agent mapping (after the abstract of arXiv 2507.16249; the details are ours): samples of an
+ * initial policy tell which knobs belong together, knobs are clustered, and one PPO agent per cluster
+ * searches, all with the same reward and without talking to each other. The samples count against the
+ * budget, unless they come from an earlier run. */
+#include "opt/agents.h"
+#include "opt/partition.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const MerOptimizerClass mer_optimizer_random, mer_optimizer_annealing, mer_optimizer_gamma;
+
+enum { MOST_SAMPLES = 20000 };
+
+typedef struct Options {
+    MerAgentOptions agents;
+    const char     *agents_wanted;
+    int             partition, linkage, initial;
+    double          threshold;
+    int64_t         samples, recluster;
+} Options;
+
+enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
+
+static const MerOption options[] = {
+    {"agents", MER_OPTION_TEXT, offsetof(Options, agents_wanted), "auto", 0, 0, NULL,
+     "auto: as many as there are clusters; all: one per knob; or a number"},
+    {"partition", MER_OPTION_CHOICE, offsetof(Options, partition), "correlation", 0, 0,
+     MER_PARTITION_CHOICES, "what decides which knobs share an agent"},
+    {"linkage", MER_OPTION_CHOICE, offsetof(Options, linkage), "average", 0, 0, MER_LINKAGE_CHOICES,
+     "distance between clusters"},
+    {"threshold", MER_OPTION_REAL, offsetof(Options, threshold), "0.5", 0, 1, NULL,
+     "rescaled distance at which the dendrogram is cut"},
+    {"samples", MER_OPTION_INT, offsetof(Options, samples), "0", 0, 1e6, NULL,
+     "trials before the knobs are clustered; 0: a fifth of the budget, at most 20000"},
+    {"initial", MER_OPTION_CHOICE, offsetof(Options, initial), "random", 0, 0,
+     "random|latin|annealing|gamma", "policy those samples come from"},
+    {"recluster", MER_OPTION_INT, offsetof(Options, recluster), "0", 0, 1e12, NULL,
+     "trials after which the best 20 % are clustered anew; 0: never"},
+    MER_AGENT_OPTION(Options, central, MER_OPTION_BOOL, "false", 0, 0, NULL,
+                     "one critic for all agents, which sees all knobs"),
+    MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"),
+    MER_AGENT_CRITIC_OPTIONS(Options),
+    MER_AGENT_PPO_OPTIONS(Options),
+    {0}};
+
+static const MerPreset presets[] = {{"archgym", MER_AGENT_ARCHGYM}, {NULL, NULL}};
+
+typedef struct State {
+    MerAgents        agents;
+    Options          options;
+    const MerSearch *search;
+    MerPartitionRule rule;
+    MerSamples       samples;   /* what the clusters were made of */
+    MerSamples       later;     /* trials of the agents, for drift and re-clustering */
+    int              wanted;    /* samples before clustering */
+    bool             is_divided, has_checked_drift;
+    int             *owner;
+    int              agent_count;
+    int64_t          next_recluster;
+    MerIndex        *latin;     /* (wanted, knobs) */
+    MerSearch        inner_search;
+    const MerOptimizerClass *inner; /* the initial policy; NULL: latin */
+    void            *inner_state;
+} State;
+
+static MerStatus read_agents(const char *text, int *agents, MerError *error)
+{
+    char *end;
+    if (text == NULL || strcmp(text, "auto") == 0) {
+        *agents = 0;
+        return MER_OK;
+    }
+    if (strcmp(text, "all") == 0) {
+        *agents = INT_MAX;
+        return MER_OK;
+    }
+    long value = strtol(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > INT_MAX) {
+        return mer_error_set(error, MER_INVALID, "marl: agents is \"%s\", expected auto, all or a number >= 1",
+                             text);
+    }
+    *agents = (int)value;
+    return MER_OK;
+}
+
+/* Whether the partition depends on samples at all. */
+static bool needs_samples(const State *s)
+{
+    bool is_fixed = s->rule.agents == 1 || s->rule.agents >= s->search->space->knob_count;
+    return !is_fixed && s->rule.kind != MER_PARTITION_ROLE && s->rule.kind != MER_PARTITION_RANDOM;
+}
+
+/* Every choice of every knob comes up equally often (McKay et al., 1979). */
+static void make_latin(State *s)
+{
+    const MerSpace *space = s->search->space;
+    int            *order = MER_ARRAY(s->search->arena, int, s->wanted + 1);
+    s->latin = MER_ARRAY(s->search->arena, MerIndex, (int64_t)s->wanted * space->knob_count + 1);
+    for (int k = 0; k < space->knob_count; k++) {
+        for (int i = 0; i < s->wanted; i++) {
+            order[i] = i;
+        }
+        mer_rng_shuffle(s->search->rng, order, s->wanted);
+        for (int i = 0; i < s->wanted; i++) {
+            double position = (order[i] + mer_rng_unit(s->search->rng)) / s->wanted;
+            s->latin[(int64_t)i * space->knob_count + k] = mer_knob_index(&space->knobs[k], position);
+        }
+    }
+}
+
+static MerStatus open_initial(State *s, MerError *error)
+{
+    const MerOptimizerClass *inner = s->options.initial == INITIAL_RANDOM      ? &mer_optimizer_random
+                                     : s->options.initial == INITIAL_ANNEALING ? &mer_optimizer_annealing
+                                                                               : &mer_optimizer_gamma;
+    if (s->options.initial == INITIAL_LATIN) {
+        make_latin(s);
+        return MER_OK;
+    }
+    void *settings = mer_arena_alloc(s->search->arena, inner->options_size);
+    mer_options_defaults(inner->options, settings, s->search->arena);
+    s->inner_search = *s->search;
+    s->inner_search.budget = s->wanted;
+    s->inner_state = mer_arena_alloc(s->search->arena, inner->state_size);
+    MerStatus status = inner->open(s->inner_state, &s->inner_search, settings, error);
+    s->inner = status == MER_OK ? inner : NULL;
+    return status;
+}
+
+static void divide(State *s)
+{
+    s->agent_count = mer_partition(&s->rule, s->search->space, &s->samples, s->search->rng, "partition",
+                                   s->search->notes, s->search->arena, s->owner);
+    mer_agents_divide(&s->agents, s->agent_count, s->owner);
+    s->is_divided = true;
+    s->next_recluster = s->agents.done + s->options.recluster;
+}
+
+static MerStatus open_marl(void *state, const MerSearch *search, const void *given, MerError *error)
+{
+    State *s = state;
+    *s = (State){.options = *(const Options *)given, .search = search};
+    int64_t fifth = search->budget / 5 < MOST_SAMPLES ? search->budget / 5 : MOST_SAMPLES;
+    s->rule = (MerPartitionRule){(MerPartitionKind)s->options.partition, (MerLinkage)s->options.linkage,
+                                 s->options.threshold, 0};
+    MerStatus status = read_agents(s->options.agents_wanted, &s->rule.agents, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    mer_agents_open(&s->agents, search, &s->options.agents, MER_ALGORITHM_PPO);
+    s->owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
+    s->wanted = !needs_samples(s) ? 0 : (int)(s->options.samples > 0 ? s->options.samples : fifth);
+    s->samples = mer_samples_make(search->space, s->wanted, search->arena);
+    s->later = mer_samples_make(search->space, needs_samples(s) ? MOST_SAMPLES : 0, search->arena);
+    if (s->wanted == 0) {
+        divide(s);
+        return MER_OK;
+    }
+    return open_initial(s, error);
+}
+
+static int ask_initial(State *s, MerProposal *proposals, int capacity)
+{
+    int left = s->wanted - s->samples.count, count = left < capacity ? left : capacity;
+    if (s->inner != NULL) {
+        return s->inner->ask(s->inner_state, proposals, count);
+    }
+    for (int i = 0; i < count; i++) {
+        int64_t knobs = s->search->space->knob_count;
+        memcpy(proposals[i].point, s->latin + (s->samples.count + i) * knobs, (size_t)knobs * sizeof(MerIndex));
+    }
+    return count;
+}
+
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    State *s = state;
+    if (!s->is_divided) {
+        int count = s->samples.count < s->wanted ? ask_initial(s, proposals, capacity) : 0;
+        if (count > 0) {
+            return count;
+        }
+        divide(s);
+    }
+    return mer_agents_ask(&s->agents, proposals, capacity);
+}
+
+/* Agreement of the clusters with those of the best 20 % of all samples; fills `owner`. */
+static double agreement(State *s, int *owner, int *agent_count, const char *name)
+{
+    const MerSpace *space = s->search->space;
+    MerArena       *arena = mer_arena_new();
+    MerSamples      all = mer_samples_make(space, s->samples.count + s->later.count, arena);
+    const MerSamples *parts[2] = {&s->samples, &s->later};
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i < parts[p]->count; i++) {
+            mer_samples_add(&all, space, parts[p]->points + (int64_t)i * space->knob_count, parts[p]->scores[i]);
+        }
+    }
+    MerSamples best = mer_samples_best(&all, space, 0.2, arena);
+    *agent_count = mer_partition(&s->rule, space, &best, s->search->rng, name, s->search->notes, arena, owner);
+    mer_arena_free(arena);
+    return mer_adjusted_rand(space->knob_count, s->owner, owner);
+}
+
+/* The second sign of failure: near the optimum other knobs belong together than in the first samples. */
+static void check_drift(State *s)
+{
+    int    *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
+    double  index = agreement(s, owner, &count, NULL);
+    char    json[300];
+    s->has_checked_drift = true;
+    if (index < 0.8) {
+        snprintf(json, sizeof json,
+                 "{\"trials\": %lld, \"adjusted_rand\": %.4f, \"agents\": %d, \"agents_best\": %d, "
+                 "\"try\": \"recluster=1000, initial=annealing or gamma, more samples\"}",
+                 (long long)s->agents.done, index, s->agent_count, count);
+        mer_note(s->search->notes, "correlation_drift", json);
+    }
+}
+
+/* New clusters where they differ; heads of knobs go with them. */
+static void recluster(State *s)
+{
+    int *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
+    s->next_recluster = s->agents.done + s->options.recluster;
+    if (agreement(s, owner, &count, "recluster") < 0.8) {
+        s->owner = owner;
+        s->agent_count = count;
+        mer_agents_divide(&s->agents, count, owner);
+    }
+}
+
+static void tell_initial(State *s, const MerTrial *trials, int count)
+{
+    bool is_warm = count > 0 && trials[0].warm;
+    for (int i = 0; i < count; i++) {
+        mer_samples_add(&s->samples, s->search->space, trials[i].point, trials[i].score);
+        if (!is_warm) {
+            mer_agents_count(&s->agents, trials[i].score);
+        }
+    }
+    if (is_warm) {
+        s->wanted = s->samples.count; /* an earlier run's samples are enough, and free */
+    } else if (s->inner != NULL) {
+        s->inner->tell(s->inner_state, trials, count);
+    }
+}
+
+static void tell(void *state, const MerTrial *trials, int count)
+{
+    State *s = state;
+    if (!s->is_divided) {
+        tell_initial(s, trials, count);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        mer_samples_add(&s->later, s->search->space, trials[i].point, trials[i].score);
+    }
+    mer_agents_tell(&s->agents, trials, count);
+    bool is_between = s->agents.lane == 0 && s->agents.step == 0 && s->samples.count > 0;
+    if (is_between && !s->has_checked_drift && s->later.count >= 2 * s->samples.count) {
+        check_drift(s);
+    }
+    if (is_between && s->options.recluster > 0 && s->agents.done >= s->next_recluster) {
+        recluster(s);
+    }
+}
+
+static void close_marl(void *state)
+{
+    State *s = state;
+    if (s->inner != NULL && s->inner->close != NULL) {
+        s->inner->close(s->inner_state);
+    }
+    mer_agents_close(&s->agents);
+}
+
+const MerOptimizerClass mer_optimizer_marl = {
+    .name = "marl",
+    .summary = "one PPO agent per cluster of knobs, clusters learned from samples",
+    .reference = "arXiv 2507.16249",
+    .options = options,
+    .presets = presets,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .open = open_marl,
+    .ask = ask,
+    .tell = tell,
+    .close = close_marl,
+};

@@ -1,0 +1,48 @@
+/* REINFORCE on any space (Williams, Machine Learning 1992): one table of logits per knob, no network, a
+ * moving average of the rewards as baseline. */
+#include "opt/agents.h"
+
+typedef struct Options {
+    MerAgentOptions agents;
+} Options;
+
+static const MerOption options[] = {
+    MER_AGENT_COMMON_OPTIONS(Options, "1e-2", "false"),
+    MER_AGENT_OPTION(Options, baseline_decay, MER_OPTION_REAL, "0.9", 0, 1, NULL, "of the moving average"),
+    {0}};
+
+static MerStatus open_reinforce(void *state, const MerSearch *search, const void *given, MerError *error)
+{
+    (void)error;
+    mer_agents_open(state, search, &((const Options *)given)->agents, MER_ALGORITHM_REINFORCE);
+    mer_agents_divide_evenly(state);
+    return MER_OK;
+}
+
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    return mer_agents_ask(state, proposals, capacity);
+}
+
+static void tell(void *state, const MerTrial *trials, int count)
+{
+    mer_agents_tell(state, trials, count);
+}
+
+static void close_reinforce(void *state)
+{
+    mer_agents_close(state);
+}
+
+const MerOptimizerClass mer_optimizer_reinforce = {
+    .name = "reinforce",
+    .summary = "independent categorical heads with a moving-average baseline",
+    .reference = "Williams, Machine Learning 8, 1992",
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(MerAgents),
+    .open = open_reinforce,
+    .ask = ask,
+    .tell = tell,
+    .close = close_reinforce,
+};
