@@ -150,16 +150,24 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
     if (!node) {
         return MER_OK;
     }
-    MerStatus status = reference_text(node, &text, experiment->arena, error);
-    MerReference reference;
+    MerReference reference = {0};
+    MerYaml *name = node->kind == MER_YAML_MAP ? mer_yaml_get(node, "name") : node;
+    MerStatus status = name ? mer_yaml_text(name, &text, error) : mer_yaml_expected(node, error, "a key \"name\"");
     if (status == MER_OK) {
         status = mer_reference_parse(text, &reference, experiment->arena, error);
     }
     if (status == MER_OK && !mer_name_equal(reference.name, experiment->problem.name)) {
-        status = mer_yaml_expected(node, error, "%s, the verb", experiment->problem.name);
+        status = mer_yaml_expected(name, error, "%s, the verb", experiment->problem.name);
     }
     for (int i = 0; status == MER_OK && i < reference.count; i++) {
         status = mer_experiment_set(experiment, reference.keys[i], reference.values[i], error);
+    }
+    for (int i = 0; status == MER_OK && node->kind == MER_YAML_MAP && i < node->count; i++) {
+        const char *value;
+        if (strcmp(node->keys[i], "name") != 0) {
+            status = option_text(node->items[i], &value, experiment->arena, error);
+            status = status == MER_OK ? mer_experiment_set(experiment, node->keys[i], value, error) : status;
+        }
     }
     return status;
 }

@@ -66,7 +66,8 @@ static void remove_old_results(const char *directory, MerArena *arena)
         const cJSON *file;
         cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
         {
-            if (cJSON_IsString(file) && !strchr(file->valuestring, '/')) {
+            bool is_open = cJSON_IsString(file) && strstr(file->valuestring, ".jsonl"); /* written anew already */
+            if (cJSON_IsString(file) && !is_open && !strchr(file->valuestring, '/')) {
                 remove(mer_arena_format(arena, "%s/%s", directory, file->valuestring));
             }
         }

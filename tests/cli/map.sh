@@ -73,3 +73,21 @@ expect 0 "$MERCATOR" report nine/001 nine/002 -o both.html
 test -s both.html
 expect 0 "$MERCATOR" report nine/001 --csv trials.csv
 test "$(wc -l <trials.csv)" -eq 201
+
+# a directory that is used again holds nothing of the run before
+expect 0 "$MERCATOR" map resnet18 --select 2 --budget 200 --quiet -o again
+sed 's/words: 256/words: 2/' "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" >tiny.yaml
+expect 1 "$MERCATOR" map resnet18 --select 2 --platform ./tiny.yaml --optimizer random --budget 50 --quiet --no-report -o again
+test -s again/run.jsonl
+test ! -e again/mapping.yaml
+test ! -e again/report.html
+
+# lists inside an experiment's problem
+cat >list.yaml <<'YAML'
+format: mercator-experiment/1
+problem: {name: map, select: "2,5"}
+workload: resnet18
+budget: 100
+YAML
+expect 0 "$MERCATOR" map list.yaml --quiet -o list
+test "$(grep -c '^  - name' list/mapping.yaml)" -eq 2

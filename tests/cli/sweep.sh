@@ -24,5 +24,5 @@ cmp sweep/sweep.csv file/sweep.csv
 
 expect 1 "$MERCATOR" map resnet18 --sweep memories.GLX.words=1 --quiet -o none
 says err 'GLX'
-expect 2 "$MERCATOR" map resnet18 --sweep memories.GLB.words --quiet -o none
+expect 1 "$MERCATOR" map resnet18 --sweep memories.GLB.words --quiet -o none
 says err 'expected PATH=VALUE'
