@@ -138,7 +138,7 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
     };
     s->told_score = INFINITY;
     set_objective(search, given->objective);
-    search->is_free = memcmp(&search->space->constraints, &(MerNestConstraints){0}, sizeof(MerNestConstraints)) == 0;
+    search->is_free = !search->space->is_constrained;
     search->has_signed_reads = search->model->shape.tensors[MER_TENSOR_O].slide_count > 0;
     mer_nest_plan_make(&search->best, search->space->op, search->space->level_count, search->arena);
     s->is_listable = mer_exact_tiles_make(&search->tiles, &search->model->shape, search->arena);

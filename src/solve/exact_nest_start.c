@@ -99,6 +99,26 @@ static void set_order(Start *s, int level, const ExactOrder *order)
     }
 }
 
+/* Moves primes to the slots whose factor the user fixed. */
+static void put_fixed_factors(Start *s)
+{
+    const MerNestSpace *space = s->search->space;
+    bool is_fixed[MER_NEST_PRIMES] = {false};
+    for (int i = 0; i < space->slot_count; i++) {
+        const MerNestSlot *slot = &space->slots[i];
+        int rest[MER_DIM_COUNT];
+        memcpy(rest, space->constraints.exact[slot->level][slot->place], sizeof rest);
+        for (int k = 0; k < s->prime_count; k++) {
+            int *left = &rest[s->search->tiles.shape->dims[s->position[k]]];
+            if (!is_fixed[k] && *left > 1 && *left % s->prime[k] == 0) {
+                *left /= s->prime[k];
+                put(s, k, i);
+                is_fixed[k] = true;
+            }
+        }
+    }
+}
+
 /* Everything in the outermost level, one loop after the other: the smallest tiles there are. */
 static void lay_out(Start *s)
 {
@@ -119,6 +139,7 @@ static void lay_out(Start *s)
         s->has_bypass = s->has_bypass || space->is_free[l];
         set_order(s, l, &search->levels[l].orders[0]);
     }
+    put_fixed_factors(s);
 }
 
 /* One small change; false if it would change nothing. Levels it touches are in `undo`. */

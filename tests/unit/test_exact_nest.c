@@ -45,7 +45,9 @@ static void price_nest(Brute *b)
     MerCall call = {.limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     mer_evaluator_find("loopnest", NULL)->evaluate(b->model, &plan, &call, &cost);
     b->nests++;
-    if (cost.feasible) {
+    char reason[200];
+    bool is_allowed = mer_nest_allows(&b->space->constraints, &b->plan, &b->model->shape, reason, sizeof reason);
+    if (cost.feasible && is_allowed) {
         b->best[0] = fmin(b->best[0], cost.value[MER_METRIC_ENERGY]);
         b->best[1] = fmin(b->best[1], cost.value[MER_METRIC_CYCLES]);
         b->best[2] = fmin(b->best[2], cost.value[MER_METRIC_EDP]);
@@ -234,7 +236,9 @@ static const char *dims_of(const MerOp *op)
                             op->dilation[0], op->dilation[1]);
 }
 
-static void compare_case(MerRng *rng, int levels, int primes, bool has_bypass, const char *evaluator)
+/* False if the machine cannot be used in the given dataflow. */
+static bool compare_case(MerRng *rng, int levels, int primes, bool has_bypass, const char *evaluator,
+                         const char *dataflow)
 {
     static const MerMetric objectives[] = {MER_METRIC_ENERGY, MER_METRIC_CYCLES, MER_METRIC_EDP};
     MerOp op = random_op(rng, primes);
@@ -245,12 +249,17 @@ static void compare_case(MerRng *rng, int levels, int primes, bool has_bypass, c
         ExactCase c = {.op = &op,
                        .platform = platform,
                        .objective = objectives[o],
-                       .problem_options = mer_rng_below(rng, 2) ? "genome=divisors" : NULL,
+                       .problem_options = dataflow                 ? dataflow
+                                          : mer_rng_below(rng, 2) ? "genome=divisors"
+                                                                  : NULL,
                        .evaluator_options = evaluator,
                        .optimizer_options = "start=0", /* a good start would hide a wrong bound */
                        .budget = mer_rng_below(rng, 2) ? 0 : 1};
         ExactResult result;
         solve_exactly(&c, &result, arena);
+        if (dataflow && result.status != MER_OK) {
+            return false;
+        }
         if (result.status != MER_OK) {
             fail_msg("%s", result.error.message);
         }
@@ -268,6 +277,7 @@ static void compare_case(MerRng *rng, int levels, int primes, bool has_bypass, c
                      (long long)brute.nests);
         }
     }
+    return true;
 }
 
 static void test_fixed_levels_give_the_optimum_of_brute_force(void **state)
@@ -275,7 +285,7 @@ static void test_fixed_levels_give_the_optimum_of_brute_force(void **state)
     (void)state;
     MerRng rng = mer_rng_make(11, 0);
     for (int i = 0; i < 150; i++) {
-        compare_case(&rng, 2 + i % 3, i % 3 == 2 ? 4 : 5, false, NULL);
+        compare_case(&rng, 2 + i % 3, i % 3 == 2 ? 4 : 5, false, NULL, NULL);
     }
 }
 
@@ -284,10 +294,10 @@ static void test_free_bypass_gives_the_optimum_of_brute_force(void **state)
     (void)state;
     MerRng rng = mer_rng_make(12, 0);
     for (int i = 0; i < 60; i++) {
-        compare_case(&rng, 2 + i % 2, 4, true, NULL);
+        compare_case(&rng, 2 + i % 2, 4, true, NULL, NULL);
     }
     for (int i = 0; i < 6; i++) {
-        compare_case(&rng, 4, 3, true, NULL);
+        compare_case(&rng, 4, 3, true, NULL, NULL);
     }
 }
 
@@ -298,11 +308,23 @@ static void test_every_option_of_the_model_gives_the_optimum_of_brute_force(void
                                           "halo=timeloop,axes=exclusive,ramp=true"};
     MerRng rng = mer_rng_make(13, 0);
     for (int i = 0; i < 80; i++) {
-        compare_case(&rng, 2 + i % 3, i % 3 == 2 ? 4 : 5, false, options[i % 4]);
+        compare_case(&rng, 2 + i % 3, i % 3 == 2 ? 4 : 5, false, options[i % 4], NULL);
     }
     for (int i = 0; i < 20; i++) {
-        compare_case(&rng, 2 + i % 2, 4, true, options[i % 4]);
+        compare_case(&rng, 2 + i % 2, 4, true, options[i % 4], NULL);
     }
+}
+
+static void test_dataflows_give_the_optimum_of_brute_force(void **state)
+{
+    (void)state;
+    static const char *const dataflows[] = {"dataflow=weight", "dataflow=output", "dataflow=row"};
+    MerRng rng = mer_rng_make(15, 0);
+    int compared = 0;
+    for (int i = 0; i < 90; i++) {
+        compared += compare_case(&rng, 2 + i % 2, 4, i % 2, NULL, dataflows[i % 3]);
+    }
+    assert_true(compared > 60);
 }
 
 /* A layer with a few hundred tiles on s256 with small memories: too many nests for brute force. */
@@ -389,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_fixed_levels_give_the_optimum_of_brute_force),
         cmocka_unit_test(test_free_bypass_gives_the_optimum_of_brute_force),
         cmocka_unit_test(test_every_option_of_the_model_gives_the_optimum_of_brute_force),
+        cmocka_unit_test(test_dataflows_give_the_optimum_of_brute_force),
         cmocka_unit_test(test_no_other_optimizer_beats_it_on_larger_layers),
         cmocka_unit_test(test_what_it_cannot_solve_is_refused),
     };
