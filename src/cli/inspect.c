@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "hw/foreign.h"
 #include "mercator/import.h"
+#include "mercator/option.h"
 #include "report/table.h"
 
 #include <stdio.h>
@@ -209,6 +210,15 @@ static bool is_platform(const char *input, MerArena *arena)
     return strstr(data, "mercator-platform/") || mer_maestro_is_hardware(data, size) || has_architecture(data);
 }
 
+/* A name that is no file may be a platform with a slip in it. */
+static const char *nearest_platform(const char *input, MerArena *arena)
+{
+    const char **names;
+    bool is_name = !strchr(input, '/') && !strchr(input, '.');
+    int count = mer_data_list("platforms", ".yaml", arena, &names);
+    return is_name ? mer_name_nearest(input, names, count) : NULL;
+}
+
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena, Request *request)
 {
     MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
@@ -256,6 +266,10 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
         return inspect_platform(&request, arena);
     }
     if (mer_graph_import(request.input, &request.import, arena, &graph, &error) != MER_OK) {
+        const char *platform = nearest_platform(request.input, arena);
+        if (platform && !strstr(error.message, "did you mean")) {
+            mer_error_set(&error, error.status, "%s; did you mean the platform %s", error.message, platform);
+        }
         return mer_cli_fail(&error);
     }
     for (int w = 0; w < graph->warning_count; w++) {
