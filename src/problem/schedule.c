@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "problem/schedule_export.h"
 #include "problem/schedule_jobs.h"
 #include "problem/schedule_table.h"
 
@@ -74,6 +75,11 @@ void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *r
     State *state = problem->state;
     state->rules = *rules;
     state->bound.kind = NULL;
+}
+
+const MerScheduleRules *mer_schedule_rules(const MerProblem *problem)
+{
+    return &((const State *)problem->state)->rules;
 }
 
 static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const MerJobSet **set, MerJobGroups *groups,
@@ -683,4 +689,5 @@ const MerProblemClass mer_problem_schedule = {
     .write_plan = write_plan,
     .read_plan = read_plan,
     .print_plan = print_plan,
+    .export_files = mer_schedule_export,
 };

@@ -39,6 +39,8 @@ typedef struct MerSchedule {
 
 /* NULL if `problem` is another one. */
 const MerSchedule *mer_schedule_of(const MerProblem *problem);
+struct MerJobTable;
+const struct MerJobTable *mer_schedule_table(const MerProblem *problem);
 
 /* What bounds need to know of the evaluator, which tells it when it opens (schedule.md section 9). */
 typedef struct MerScheduleRules {
@@ -49,10 +51,15 @@ typedef struct MerScheduleRules {
     double switch_cycles;
 } MerScheduleRules;
 void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *rules);
+const MerScheduleRules *mer_schedule_rules(const MerProblem *problem);
 
 /* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
  * "critical-path", "traffic" or "none". `is_plain`: the bound of 9.1 alone, as published. */
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published);
+
+/* The relaxation behind the bound, rounded: the group of equal units that each job goes to (schedule.md 7.5,
+ * lp_round), and the group of each unit. */
+void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group, int *group_of_unit);
 
 /* A plan with room for all jobs, in `arena`. */
 void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan);

@@ -23,6 +23,7 @@ typedef struct Relaxation { /* equal jobs and equal cores are merged, which chan
     double *bytes;  /* traffic / bandwidth, in cycles */
     double *alone;  /* the makespan is at least this if a job of the row runs on the class */
     double  scale;
+    int    *row_of_job, *class_of_unit; /* who is merged into what */
     MerArena *arena;
 } Relaxation;
 
@@ -51,9 +52,9 @@ static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
     return true;
 }
 
-/* Representatives of equal items, and how many each stands for. */
+/* Representatives of equal items, how many each stands for, and who stands for whom. */
 static int merge(const MerSchedule *schedule, int count, bool (*is_equal)(const MerSchedule *, int, int), int *first,
-                 int *size)
+                 int *size, int *merged_to)
 {
     int merged = 0;
     for (int i = 0; i < count; i++) {
@@ -66,6 +67,7 @@ static int merge(const MerSchedule *schedule, int count, bool (*is_equal)(const 
             size[merged++] = 0;
         }
         size[r]++;
+        merged_to[i] = r;
     }
     return merged;
 }
@@ -98,8 +100,12 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
     int *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
     relaxation->count = MER_ARRAY(arena, int, schedule->job_count + 1);
     relaxation->units = MER_ARRAY(arena, int, schedule->unit_count + 1);
-    relaxation->rows = merge(schedule, schedule->job_count, is_equal_job, row_first, relaxation->count);
-    relaxation->classes = merge(schedule, schedule->unit_count, is_equal_unit, class_first, relaxation->units);
+    relaxation->row_of_job = MER_ARRAY(arena, int, schedule->job_count + 1);
+    relaxation->class_of_unit = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    relaxation->rows =
+        merge(schedule, schedule->job_count, is_equal_job, row_first, relaxation->count, relaxation->row_of_job);
+    relaxation->classes = merge(schedule, schedule->unit_count, is_equal_unit, class_first, relaxation->units,
+                                relaxation->class_of_unit);
     size_t size = (size_t)relaxation->rows * (size_t)relaxation->classes + 1;
     relaxation->load = MER_ARRAY(arena, double, size);
     relaxation->excess = MER_ARRAY(arena, double, size);
@@ -323,4 +329,33 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
     }
     mer_arena_free(relaxation.arena);
     return bound;
+}
+
+/* Jobs of a row are shared out over classes by the relaxation's parts, the largest remainders last. */
+static int next_class(double *parts, int classes)
+{
+    int largest = 0;
+    for (int c = 1; c < classes; c++) {
+        largest = parts[c] > parts[largest] ? c : largest;
+    }
+    parts[largest] -= 1;
+    return largest;
+}
+
+void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group, int *group_of_unit)
+{
+    Relaxation relaxation = {.arena = mer_arena_new()};
+    build(schedule, rules, false, &relaxation);
+    Clp_Simplex *model = load_model(&relaxation);
+    double bound = fmax(longest_job(&relaxation), bound_by_pairs(model, &relaxation));
+    solve(model, &relaxation, bound * (1 + 1e-9));
+    int count = relaxation.rows * relaxation.classes;
+    double *parts = MER_ARRAY(relaxation.arena, double, count + 1);
+    memcpy(parts, Clp_primalColumnSolution(model), (size_t)count * sizeof *parts);
+    Clp_deleteModel(model);
+    for (int j = 0; j < schedule->job_count; j++) {
+        group[j] = next_class(parts + (size_t)relaxation.row_of_job[j] * (size_t)relaxation.classes, relaxation.classes);
+    }
+    memcpy(group_of_unit, relaxation.class_of_unit, (size_t)schedule->unit_count * sizeof *group_of_unit);
+    mer_arena_free(relaxation.arena);
 }

@@ -121,11 +121,27 @@ static int balanced(const double *load, const double *latency, int units, const 
     return lightest;
 }
 
+/* The unit of the job's own group where it ends first. */
+static int within_group(const MerListOptions *options, int job, const double *load, const double *latency, int units)
+{
+    int best = -1;
+    for (int u = 0; u < units; u++) {
+        bool is_allowed = options->group_of_unit[u] == options->group[job];
+        if (is_allowed && (best < 0 || load[u] + latency[u] < load[best] + latency[best])) {
+            best = u;
+        }
+    }
+    return best;
+}
+
 static int choose_unit(const MerSchedule *schedule, const MerListOptions *options, int position, int job,
                        const double *load)
 {
     int units = schedule->unit_count;
     const double *latency = schedule->latency + (size_t)job * (size_t)units;
+    if (options->group) {
+        return within_group(options, job, load, latency, units);
+    }
     switch (options->rule) {
     case MER_LIST_LEAST_LOADED:
         return smallest(load, units);

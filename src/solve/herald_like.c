@@ -24,7 +24,8 @@ static MerStatus open_herald_like(void *state, const MerSearch *search, const Me
     MerJobsPlan plan;
     MerStatus status = mer_list_begin("herald_like", problem, &schedule, error);
     if (status == MER_OK) {
-        MerListOptions list = {MER_LIST_ROUND_ROBIN, MER_LIST_BALANCED, -1, chosen->imbalance, chosen->slowdown, NULL};
+        MerListOptions list = {.order = MER_LIST_ROUND_ROBIN, .rule = MER_LIST_BALANCED, .tenant = -1,
+                               .imbalance = chosen->imbalance, .slowdown = chosen->slowdown};
         mer_schedule_list(schedule, &list, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);
     }

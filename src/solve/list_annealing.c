@@ -1,4 +1,4 @@
-/* Annealing of schedules that starts from the better of two list schedules (schedule.md 7.3). A move takes a
+/* Annealing of schedules that starts from the best of three list schedules (schedule.md 7.3). A move takes a
  * job to another place or exchanges two; the acceptance threshold is drawn before pricing, so that a bad
  * neighbour is cut short, and a neighbour whose loads alone exceed it (5.3) is not priced at all. */
 #include "solve/list_schedule.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { PRIORITIES = 1 << 24, TRIES = 64 };
+enum { PRIORITIES = 1 << 24, TRIES = 64, STARTS = 3 };
 
 typedef struct Options {
     double  hot, cold, swap, restart_hot;
@@ -45,7 +45,7 @@ typedef struct State {
     MerRng            *rng;
     Options            options;
     int                starts_left; /* list schedules still to be priced */
-    MerIndex          *starts[2];
+    MerIndex          *starts[STARTS];
     int               *knob; /* of each job */
     int               *unit, *place; /* of each job: core and position */
     int               *queue[MER_BANDWIDTH_UNITS];
@@ -118,18 +118,24 @@ static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator
     s->excess = excess;
 }
 
+/* Longest first, in input order (or by deadline), and the rounded relaxation of the bound. */
 static void make_starts(State *s, const MerSearch *search, const MerProblem *problem)
 {
-    static const MerListOrder orders[2] = {MER_LIST_LONGEST, MER_LIST_INPUT};
-    for (int i = 0; i < 2; i++) {
-        bool has_deadlines = s->schedule->has_deadlines && i == 1;
-        MerListOptions list = {has_deadlines ? MER_LIST_DEADLINE : orders[i], MER_LIST_MIN_COMPLETION, -1, 0, 0, NULL};
+    int *group = MER_ARRAY(search->arena, int, s->schedule->job_count + 1);
+    int *group_of_unit = MER_ARRAY(search->arena, int, s->schedule->unit_count);
+    MerListOptions lists[STARTS] = {
+        {.order = MER_LIST_LONGEST, .tenant = -1},
+        {.order = s->schedule->has_deadlines ? MER_LIST_DEADLINE : MER_LIST_INPUT, .tenant = -1},
+        {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
+    };
+    mer_schedule_round(s->schedule, mer_schedule_rules(problem), group, group_of_unit);
+    for (int i = 0; i < STARTS; i++) {
         MerPlan plan = {.kind = MER_PLAN_JOBS};
-        mer_schedule_list(s->schedule, &list, search->arena, &plan.as.jobs);
+        mer_schedule_list(s->schedule, &lists[i], search->arena, &plan.as.jobs);
         s->starts[i] = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
         problem->type->encode(problem, &plan, s->starts[i]);
     }
-    s->starts_left = 2;
+    s->starts_left = STARTS;
 }
 
 static MerStatus open_list_annealing(void *state, const MerSearch *search, const MerProblem *problem,
@@ -317,7 +323,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     if (s->starts_left > 0) {
         int count = s->starts_left < capacity ? s->starts_left : capacity;
         for (int i = 0; i < count; i++) {
-            copy_point(s, proposals[i].point, s->starts[2 - s->starts_left + i]);
+            copy_point(s, proposals[i].point, s->starts[STARTS - s->starts_left + i]);
         }
         return count;
     }
@@ -406,7 +412,7 @@ static void tell(void *state, const MerTrial *trials, int count)
 
 const MerOptimizerClass mer_optimizer_list_annealing = {
     .name = "list_annealing",
-    .summary = "annealing of queues from the better of lpt and fcfs; reads the job table to skip hopeless moves",
+    .summary = "annealing of queues from the best of lpt, fcfs and the rounded LP; reads the job table to skip hopeless moves",
     .reference = "Kirkpatrick, Gelatt and Vecchi, Science 220, 1983",
     .options = options,
     .options_size = sizeof(Options),

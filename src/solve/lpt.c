@@ -23,7 +23,8 @@ static MerStatus open_lpt(void *state, const MerSearch *search, const MerProblem
     MerJobsPlan plan;
     MerStatus status = mer_list_begin("lpt", problem, &schedule, error);
     if (status == MER_OK) {
-        MerListOptions list = {(MerListOrder)chosen->order, (MerListRule)chosen->rule, -1, 0, 0, search->rng};
+        MerListOptions list = {.order = (MerListOrder)chosen->order, .rule = (MerListRule)chosen->rule, .tenant = -1,
+                               .rng = search->rng};
         mer_schedule_list(schedule, &list, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);
     }
