@@ -60,7 +60,8 @@ typedef struct MerCost {
 void mer_cost_clear(MerCost *cost); /* all NaN, feasible */
 void mer_cost_refuse(MerCost *cost, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* kind: "roofline", "traffic", "lp", "critical-path", "balance", "optimum", "none".
+/* kind: "roofline", "traffic", "lp", "critical-path", "balance", "search" (a solver's certificate),
+ * "optimum", "none".
  * scope: "" = no plan can beat it, else the class of plans it holds for, such as "contiguous". */
 typedef struct MerBound {
     double      value;
