@@ -115,20 +115,29 @@ static void report_sparse(MerAgents *agents)
     mer_note(agents->search->notes, "sparse_reward", json);
 }
 
+static bool is_improving(const MerAgents *agents)
+{
+    bool is_better = agents->later.count > 0 && agents->later.mean < agents->first.mean;
+    return agents->best < agents->first_best || (agents->first.count > 0 && is_better);
+}
+
 /* The first sign of failure: nothing to learn from. Looked at once. */
 void mer_agents_count(MerAgents *agents, double score)
 {
     int64_t batch = agents->options.lanes * agents->options.unroll;
     int64_t after = agents->options.sparse_after > 2 * batch ? agents->options.sparse_after : 2 * batch;
     agents->done++;
-    agents->feasible += isfinite(score);
     agents->best = score < agents->best ? score : agents->best;
+    if (isfinite(score)) {
+        agents->feasible++;
+        mer_running_add(agents->done <= batch ? &agents->first : &agents->later, log_size(score));
+    }
     if (agents->done <= batch) {
         agents->first_best = agents->best;
     }
     if (agents->done >= after && !agents->is_checked) {
         agents->is_checked = true;
-        if (agents->feasible == 0 || !(agents->best < agents->first_best)) {
+        if (agents->feasible == 0 || !is_improving(agents)) {
             report_sparse(agents);
         }
     }

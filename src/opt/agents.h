@@ -73,6 +73,7 @@ typedef struct MerAgents {
     MerRunning       seen[MER_AGENT_FEATURES];
     int64_t          done, feasible;
     double           first_best, best;   /* of the first batch, of all */
+    MerRunning       first, later;       /* log scores of the first batch and of the rest */
     bool             is_sparse, is_checked;
 } MerAgents;
 
