@@ -95,19 +95,74 @@ static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
     return MER_OK;
 }
 
-static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
+/* The kind that the file says must be one its evaluator prices. */
+static MerStatus check_plan_kind(const MerEvaluateJob *job, MerYaml *root, MerError *error)
+{
+    MerYaml    *node = mer_yaml_get(root, "kind");
+    const char *kind;
+    if (!node) {
+        return MER_OK;
+    }
+    TRY(mer_yaml_text(node, &kind, error));
+    for (int k = 0; k < MER_PLAN_KIND_COUNT; k++) {
+        bool is_priced = job->spec.evaluator->plans >> k & 1;
+        if (is_priced && strcmp(kind, mer_plan_kind_name((MerPlanKind)k)) == 0) {
+            return MER_OK;
+        }
+    }
+    return mer_yaml_expected(node, error, "a kind that evaluator %s prices", job->spec.evaluator->name);
+}
+
+/* Padded plans are held against the bounds of padded factors. */
+static MerStatus is_any_padded(const MerYaml *tasks, bool *is_padded, MerError *error)
+{
+    *is_padded = false;
+    for (int t = 0; t < tasks->count; t++) {
+        bool is_this = false;
+        TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
+        TRY(mer_yaml_get_bool(tasks->items[t], "padded", &is_this, error));
+        *is_padded = *is_padded || is_this;
+    }
+    return MER_OK;
+}
+
+static MerReference with_option(MerReference reference, const char *key, const char *value, MerArena *arena)
+{
+    MerReference more = {reference.name, reference.count + 1, MER_ARRAY(arena, const char *, reference.count + 1),
+                         MER_ARRAY(arena, const char *, reference.count + 1)};
+    for (int i = 0; i < reference.count; i++) {
+        more.keys[i] = reference.keys[i];
+        more.values[i] = reference.values[i];
+    }
+    more.keys[reference.count] = key;
+    more.values[reference.count] = value;
+    return more;
+}
+
+static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *given, MerYaml *root,
                            MerError *error)
 {
     Names    names = {0};
     MerYaml *tasks;
+    bool     is_padded;
+    MerEvaluateRequest with_factors = *given;
+    const MerEvaluateRequest *request = &with_factors;
     TRY(mer_yaml_format(root, "plan", 1, error));
+    TRY(mer_yaml_need(root, "tasks", &tasks, error));
+    TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
+    TRY(is_any_padded(tasks, &is_padded, error));
+    if (tasks->count == 0) {
+        return mer_yaml_expected(tasks, error, "at least one task");
+    }
+    if (is_padded) {
+        with_factors.options = with_option(given->options, "factors", "padded", job->arena);
+    }
     TRY(read_name(root, "problem", &names.problem, error));
     TRY(read_name(root, "platform", &names.platform, error));
     TRY(read_name(root, "evaluator", &names.evaluator, error));
     TRY(read_name(root, "objective", &names.objective, error));
     TRY(find_plugins(job, request, &names, error));
-    TRY(mer_yaml_need(root, "tasks", &tasks, error));
-    TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
+    TRY(check_plan_kind(job, root, error));
     MerGraph *graph = mer_graph_new("plan", job->arena);
     for (int t = 0; t < tasks->count; t++) {
         TRY(read_task_op(tasks->items[t], graph, error));
