@@ -134,7 +134,6 @@ typedef struct ExactSearch {
     double      best_score, cut; /* values from `cut` on cannot improve it */
     bool        is_stopped; /* cancelled, or more pairs than there is room for */
     int         pulse;
-    double      worst_disagreement; /* of our own costs and the evaluator's, relative */
 } ExactSearch;
 
 /* exact_nest_tiles.c */
