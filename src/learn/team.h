@@ -57,7 +57,10 @@ double mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch
 /* Heads of knobs that both teams have begin where the other team's are. */
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from);
 
+/* The policy alone, and everything that going on later needs. */
 MerStatus mer_team_save(const MerTeam *team, FILE *file, MerError *error);
 MerStatus mer_team_load(MerTeam *team, FILE *file, MerError *error);
+MerStatus mer_team_save_state(MerTeam *team, FILE *file, MerError *error);
+MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error);
 
 #endif

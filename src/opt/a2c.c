@@ -29,6 +29,16 @@ static void tell(void *state, const MerTrial *trials, int count)
     mer_agents_tell(state, trials, count);
 }
 
+static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
+{
+    return mer_agents_save(state, what, file, error);
+}
+
+static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
+{
+    return mer_agents_load(state, what, file, error);
+}
+
 static void close_a2c(void *state)
 {
     mer_agents_close(state);
@@ -44,5 +54,7 @@ const MerOptimizerClass mer_optimizer_a2c = {
     .open = open_a2c,
     .ask = ask,
     .tell = tell,
+    .save = save,
+    .load = load,
     .close = close_a2c,
 };

@@ -9,11 +9,11 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
 {
     int64_t rows = options->lanes * options->unroll;
     *agents = (MerAgents){.search = search, .options = *options, .algorithm = algorithm};
-    agents->reward = mer_reward_make((MerRewardForm)options->reward, options->normalise);
+    agents->now.reward = mer_reward_make((MerRewardForm)options->reward, options->normalise);
     agents->scores = MER_ARRAY(search->arena, double, rows);
     agents->rewards = MER_ARRAY(search->arena, double, rows);
     agents->choices = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
-    agents->first_best = agents->best = INFINITY;
+    agents->now.first_best = agents->now.best = INFINITY;
     for (int k = 0; k < search->space->knob_count; k++) {
         agents->choices[k] = search->space->knobs[k].choices;
     }
@@ -58,7 +58,7 @@ void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
         mer_team_free(agents->team);
     }
     agents->team = team;
-    agents->lane = agents->told = agents->step = 0;
+    agents->now.lane = agents->now.told = agents->now.step = 0;
 }
 
 void mer_agents_divide_evenly(MerAgents *agents)
@@ -69,12 +69,12 @@ void mer_agents_divide_evenly(MerAgents *agents)
 
 int mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity)
 {
-    int left = (int)agents->options.lanes - agents->lane;
+    int left = (int)agents->options.lanes - agents->now.lane;
     int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        mer_team_act(agents->team, agents->search->rng, agents->lane + i, proposals[i].point);
+        mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
     }
-    agents->lane += count;
+    agents->now.lane += count;
     return count;
 }
 
@@ -94,8 +94,8 @@ static void features_of(MerAgents *agents, const MerTrial *trial, float *feature
     for (int f = 1; f < MER_AGENT_FEATURES; f++) {
         double value = f == 1 ? trial->score : trial->cost != NULL ? trial->cost->value[f - 2] : NAN;
         if (isfinite(value)) {
-            mer_running_add(&agents->seen[f], log_size(value));
-            features[f] = (float)mer_running_normal(&agents->seen[f], log_size(value));
+            mer_running_add(&agents->now.seen[f], log_size(value));
+            features[f] = (float)mer_running_normal(&agents->now.seen[f], log_size(value));
         }
     }
 }
@@ -103,11 +103,10 @@ static void features_of(MerAgents *agents, const MerTrial *trial, float *feature
 static void report_sparse(MerAgents *agents)
 {
     char json[400];
-    bool is_empty = agents->feasible == 0;
-    agents->is_sparse = true;
+    bool is_empty = agents->now.feasible == 0;
     snprintf(json, sizeof json,
              "{\"trials\": %lld, \"feasible\": %lld, \"found\": \"%s\", \"try\": \"%s\"}",
-             (long long)agents->done, (long long)agents->feasible,
+             (long long)agents->now.done, (long long)agents->now.feasible,
              is_empty ? "no feasible point" : "nothing better than the first batch",
              is_empty ? "larger memories or a smaller layer; warm starts from a search that finds feasible "
                         "points (annealing, gamma)"
@@ -117,8 +116,8 @@ static void report_sparse(MerAgents *agents)
 
 static bool is_improving(const MerAgents *agents)
 {
-    bool is_better = agents->later.count > 0 && agents->later.mean < agents->first.mean;
-    return agents->best < agents->first_best || (agents->first.count > 0 && is_better);
+    bool is_better = agents->now.later.count > 0 && agents->now.later.mean < agents->now.first.mean;
+    return agents->now.best < agents->now.first_best || (agents->now.first.count > 0 && is_better);
 }
 
 /* The first sign of failure: nothing to learn from. Looked at once. */
@@ -126,18 +125,18 @@ void mer_agents_count(MerAgents *agents, double score)
 {
     int64_t batch = agents->options.lanes * agents->options.unroll;
     int64_t after = agents->options.sparse_after > 2 * batch ? agents->options.sparse_after : 2 * batch;
-    agents->done++;
-    agents->best = score < agents->best ? score : agents->best;
+    agents->now.done++;
+    agents->now.best = score < agents->now.best ? score : agents->now.best;
     if (isfinite(score)) {
-        agents->feasible++;
-        mer_running_add(agents->done <= batch ? &agents->first : &agents->later, log_size(score));
+        agents->now.feasible++;
+        mer_running_add(agents->now.done <= batch ? &agents->now.first : &agents->now.later, log_size(score));
     }
-    if (agents->done <= batch) {
-        agents->first_best = agents->best;
+    if (agents->now.done <= batch) {
+        agents->now.first_best = agents->now.best;
     }
-    if (agents->done >= after && !agents->is_checked) {
-        agents->is_checked = true;
-        if (agents->feasible == 0 || !is_improving(agents)) {
+    if (agents->now.done >= after && !agents->now.is_checked) {
+        agents->now.is_checked = true;
+        if (agents->now.feasible == 0 || !is_improving(agents)) {
             report_sparse(agents);
         }
     }
@@ -146,18 +145,18 @@ void mer_agents_count(MerAgents *agents, double score)
 static double progress(const MerAgents *agents)
 {
     int64_t budget = agents->search->budget;
-    return budget == INT64_MAX ? 0 : fmin(1, (double)agents->done / (double)budget);
+    return budget == INT64_MAX ? 0 : fmin(1, (double)agents->now.done / (double)budget);
 }
 
 static void end_step(MerAgents *agents)
 {
     int lanes = (int)agents->options.lanes;
-    agents->lane = agents->told = 0;
-    agents->step++;
+    agents->now.lane = agents->now.told = 0;
+    agents->now.step++;
     if (mer_team_step(agents->team)) {
-        mer_reward_batch(&agents->reward, agents->scores, lanes * agents->step, agents->rewards);
+        mer_reward_batch(&agents->now.reward, agents->scores, lanes * agents->now.step, agents->rewards);
         mer_team_learn(agents->team, agents->rewards, progress(agents), agents->search->rng);
-        agents->step = 0;
+        agents->now.step = 0;
     }
 }
 
@@ -171,14 +170,46 @@ void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count)
         }
         mer_agents_count(agents, trials[i].score);
         features_of(agents, &trials[i], features);
-        mer_team_see(agents->team, agents->told, features);
-        agents->scores[agents->step * lanes + agents->told++] = trials[i].score;
+        mer_team_see(agents->team, agents->now.told, features);
+        agents->scores[agents->now.step * lanes + agents->now.told++] = trials[i].score;
     }
     if (agents->team == NULL) {
-        agents->lane = 0;
-    } else if (agents->told == lanes) {
+        agents->now.lane = 0;
+    } else if (agents->now.told == lanes) {
         end_step(agents);
     }
+}
+
+static int64_t row_count(const MerAgents *agents)
+{
+    return agents->options.lanes * agents->options.unroll;
+}
+
+MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, MerError *error)
+{
+    if (agents->team == NULL || what == MER_KEEP_POLICY) {
+        return agents->team != NULL ? mer_team_save(agents->team, file, error) : MER_OK;
+    }
+    size_t rows = (size_t)row_count(agents);
+    bool   is_written = fwrite(&agents->now, sizeof agents->now, 1, file) == 1 &&
+                      fwrite(agents->scores, sizeof *agents->scores, rows, file) == rows;
+    return is_written ? mer_team_save_state(agents->team, file, error)
+                      : mer_error_set(error, MER_IO, "the agents' state cannot be written");
+}
+
+MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError *error)
+{
+    if (agents->team == NULL || what == MER_KEEP_POLICY) {
+        return agents->team != NULL ? mer_team_load(agents->team, file, error) : MER_OK;
+    }
+    size_t rows = (size_t)row_count(agents);
+    bool   is_read = fread(&agents->now, sizeof agents->now, 1, file) == 1 &&
+                   fread(agents->scores, sizeof *agents->scores, rows, file) == rows;
+    int lanes = (int)agents->options.lanes;
+    is_read = is_read && agents->now.lane >= 0 && agents->now.lane <= lanes && agents->now.told >= 0 &&
+              agents->now.told < lanes && agents->now.step >= 0 && agents->now.step < agents->options.unroll;
+    return is_read ? mer_team_load_state(agents->team, file, error)
+                   : mer_error_set(error, MER_INVALID, "the agents' saved state is cut off or broken");
 }
 
 void mer_agents_close(MerAgents *agents)

@@ -61,20 +61,24 @@ typedef struct MerAgentOptions {
 /* Numbers about the last result that every agent sees: feasible, score, then each metric. */
 enum { MER_AGENT_FEATURES = 2 + MER_METRIC_COUNT };
 
+typedef struct MerAgentsProgress { /* plain numbers, saved as they are */
+    MerReward  reward;
+    int        lane, told, step; /* next lane to ask, lanes told, step of the unroll */
+    MerRunning seen[MER_AGENT_FEATURES];
+    int64_t    done, feasible;
+    double     first_best, best; /* of the first batch, of all */
+    MerRunning first, later;     /* log scores of the first batch and of the rest */
+    bool       is_checked;       /* for a sparse reward */
+} MerAgentsProgress;
+
 typedef struct MerAgents {
-    const MerSearch *search;
-    MerAgentOptions  options;
-    MerAlgorithm     algorithm;
-    MerTeam         *team;
-    MerReward        reward;
-    int             *choices;            /* of each knob */
-    int              lane, told, step;   /* next lane to ask, lanes told, step of the unroll */
-    double          *scores, *rewards;   /* (unroll, lanes) */
-    MerRunning       seen[MER_AGENT_FEATURES];
-    int64_t          done, feasible;
-    double           first_best, best;   /* of the first batch, of all */
-    MerRunning       first, later;       /* log scores of the first batch and of the rest */
-    bool             is_sparse, is_checked;
+    const MerSearch  *search;
+    MerAgentOptions   options;
+    MerAlgorithm      algorithm;
+    MerTeam          *team;            /* NULL: nothing to choose */
+    int              *choices;         /* of each knob */
+    double           *scores, *rewards; /* (unroll, lanes) */
+    MerAgentsProgress now;
 } MerAgents;
 
 void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
@@ -86,6 +90,8 @@ int  mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity);
 void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count);
 /* Counts a trial that the team did not ask for: for the sparse-reward check. */
 void mer_agents_count(MerAgents *agents, double score);
-void mer_agents_close(MerAgents *agents);
+MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, MerError *error);
+MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError *error);
+void      mer_agents_close(MerAgents *agents);
 
 #endif

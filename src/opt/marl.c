@@ -137,7 +137,7 @@ static void divide(State *s)
                                    s->search->notes, s->search->arena, s->owner);
     mer_agents_divide(&s->agents, s->agent_count, s->owner);
     s->is_divided = true;
-    s->next_recluster = s->agents.done + s->options.recluster;
+    s->next_recluster = s->agents.now.done + s->options.recluster;
 }
 
 static MerStatus open_marl(void *state, const MerSearch *search, const void *given, MerError *error)
@@ -218,7 +218,7 @@ static void check_drift(State *s)
         snprintf(json, sizeof json,
                  "{\"trials\": %lld, \"adjusted_rand\": %.4f, \"agents\": %d, \"agents_best\": %d, "
                  "\"try\": \"recluster=1000, initial=annealing or gamma, more samples\"}",
-                 (long long)s->agents.done, index, s->agent_count, count);
+                 (long long)s->agents.now.done, index, s->agent_count, count);
         mer_note(s->search->notes, "correlation_drift", json);
     }
 }
@@ -227,7 +227,7 @@ static void check_drift(State *s)
 static void recluster(State *s)
 {
     int *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
-    s->next_recluster = s->agents.done + s->options.recluster;
+    s->next_recluster = s->agents.now.done + s->options.recluster;
     if (agreement(s, owner, &count, "recluster") < 0.8) {
         s->owner = owner;
         s->agent_count = count;
@@ -262,11 +262,11 @@ static void tell(void *state, const MerTrial *trials, int count)
         mer_samples_add(&s->later, s->search->space, trials[i].point, trials[i].score);
     }
     mer_agents_tell(&s->agents, trials, count);
-    bool is_between = s->agents.lane == 0 && s->agents.step == 0 && s->samples.count > 0;
+    bool is_between = s->agents.now.lane == 0 && s->agents.now.step == 0 && s->samples.count > 0;
     if (is_between && !s->has_checked_drift && s->later.count >= 2 * s->samples.count) {
         check_drift(s);
     }
-    if (is_between && s->options.recluster > 0 && s->agents.done >= s->next_recluster) {
+    if (is_between && s->options.recluster > 0 && s->agents.now.done >= s->next_recluster) {
         recluster(s);
     }
 }

@@ -235,6 +235,50 @@ static void test_warm_samples_are_free(void **state)
     toy_close(toy);
 }
 
+/* Saved in the middle of a batch, loaded elsewhere: both go on with the same points. */
+static void test_saved_states_go_on_alike(void **state)
+{
+    (void)state;
+    static const char *const references[] = {"reinforce", "a2c", "ppo"};
+    for (int i = 0; i < 3; i++) {
+        Toy *one = toy_open(references[i], 4000, MER_OK, NULL);
+        Toy *other = toy_open(references[i], 4000, MER_OK, NULL);
+        toy_run(one, 500 + 4, coupled);
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        assert_int_equal(one->type->save(one->optimizer, MER_KEEP_ALL, file, NULL), MER_OK);
+        rewind(file);
+        assert_int_equal(other->type->load(other->optimizer, MER_KEEP_ALL, file, NULL), MER_OK);
+        other->rng = one->rng;
+        for (int round = 0; round < 10; round++) {
+            assert_true(toy_run(one, 100, coupled) == toy_run(other, 100, coupled));
+        }
+        rewind(file);
+        assert_int_equal(ftruncate(fileno(file), 1000), 0);
+        assert_int_equal(other->type->load(other->optimizer, MER_KEEP_ALL, file, NULL), MER_INVALID);
+        fclose(file);
+        toy_close(one);
+        toy_close(other);
+    }
+}
+
+static void test_saved_policies_start_where_they_ended(void **state)
+{
+    (void)state;
+    Toy *one = toy_open("ppo:discount=0", 4000, MER_OK, NULL);
+    Toy *other = toy_open("ppo:discount=0", 4000, MER_OK, NULL);
+    double end = toy_run(one, 4000, coupled);
+    FILE  *file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(one->type->save(one->optimizer, MER_KEEP_POLICY, file, NULL), MER_OK);
+    rewind(file);
+    assert_int_equal(other->type->load(other->optimizer, MER_KEEP_POLICY, file, NULL), MER_OK);
+    assert_true(toy_run(other, 200, coupled) < end + 3);
+    fclose(file);
+    toy_close(one);
+    toy_close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +289,8 @@ int main(void)
         cmocka_unit_test(test_sparse_reward_is_reported_when_nothing_improves),
         cmocka_unit_test(test_drift_is_reported_and_reclustering_follows_it),
         cmocka_unit_test(test_warm_samples_are_free),
+        cmocka_unit_test(test_saved_states_go_on_alike),
+        cmocka_unit_test(test_saved_policies_start_where_they_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
