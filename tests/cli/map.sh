@@ -3,7 +3,16 @@ set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 budget=3000
 
-expect 0 "$MERCATOR" map resnet18 --platform s256 --budget $budget --seed 1 --json --quiet -o one
+# the default proves every layer; its log is the same whenever it is stopped and resumed
+expect 0 "$MERCATOR" map resnet18 --platform s256 --budget 20000 --seed 1 --json --quiet -o exact
+is_silent err
+test "$(grep -o '"proven":true' out | wc -l)" -eq 12
+cp exact/run.jsonl proven
+dd if=proven of=exact/run.jsonl bs=1 count=$(($(wc -c <proven) / 2)) 2>/dev/null
+expect 0 "$MERCATOR" map --resume exact --json --quiet
+cmp proven exact/run.jsonl
+
+expect 0 "$MERCATOR" map resnet18 --platform s256 --optimizer annealing --budget $budget --seed 1 --json --quiet -o one
 is_silent err
 one_line out
 says out '"format":"mercator-summary/1"'
@@ -15,7 +24,7 @@ done
 cp out summary
 
 # the same again, with another number of threads
-expect 0 "$MERCATOR" map resnet18 --platform s256 --budget $budget --seed 1 --json --quiet -o two --threads 2
+expect 0 "$MERCATOR" map resnet18 --platform s256 --optimizer annealing --budget $budget --seed 1 --json --quiet -o two --threads 2
 cmp one/run.jsonl two/run.jsonl
 cmp one/mapping.yaml two/mapping.yaml
 
@@ -28,7 +37,7 @@ expect 0 "$MERCATOR" map --resume three --json --quiet
 cmp one/run.jsonl three/run.jsonl
 
 # really killed
-"$MERCATOR" map resnet18 --platform s256 --budget 20000 --seed 1 --quiet -o four >/dev/null 2>&1 &
+"$MERCATOR" map resnet18 --platform s256 --optimizer annealing --budget 20000 --seed 1 --quiet -o four >/dev/null 2>&1 &
 process=$!
 while [ ! -s four/run.jsonl ] || [ "$(wc -c <four/run.jsonl)" -lt 2000000 ]; do
     kill -0 $process 2>/dev/null || break
@@ -37,11 +46,11 @@ done
 kill -KILL $process 2>/dev/null || true
 wait $process 2>/dev/null || true
 expect 0 "$MERCATOR" map --resume four --json --quiet
-expect 0 "$MERCATOR" map resnet18 --platform s256 --budget 20000 --seed 1 --quiet -o five
+expect 0 "$MERCATOR" map resnet18 --platform s256 --optimizer annealing --budget 20000 --seed 1 --quiet -o five
 cmp four/run.jsonl five/run.jsonl
 
 # interrupted by Ctrl-C: the best so far is written, the exit code says so
-"$MERCATOR" map vgg16 --platform s256 --time 60 --quiet -o six >out 2>err &
+"$MERCATOR" map vgg16 --platform s256 --optimizer annealing --time 60 --quiet -o six >out 2>err &
 process=$!
 while [ ! -s six/run.jsonl ]; do
     sleep 0.02
