@@ -40,6 +40,8 @@
 #define IMPORTERS(X) \
     X(onnx) \
     X(m3e) \
+    X(jobs) \
+    X(xrbench) \
     X(timeloop) \
     X(maestro) \
     X(layers_csv)

@@ -84,7 +84,7 @@ static const double *time_alone(const MerBandwidthState *state, MerArena *arena)
             }
             only.release = release;
             only.before_start = only.after_start = start;
-            only.has_releases = schedule->has_releases;
+            only.release_order = mer_schedule_sorted(release, schedule->job_count, scratch);
             MerBandwidthState own = *state;
             own.schedule = own.input.schedule = &only;
             own.input.rules.drops_late = false;

@@ -27,6 +27,8 @@ typedef struct Loop {
     double                   left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
     bool                     is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
     int                      tenant[MER_BANDWIDTH_UNITS];
+    int                      ready[MER_BANDWIDTH_UNITS + 1]; /* jobs of each unit's queue that could start; the sum */
+    int                      next_release, next_deadline; /* places in the schedule's orders */
     unsigned char           *progress; /* by job */
     int                     *missing;  /* by job: predecessors not done */
 } Loop;
@@ -36,11 +38,33 @@ static bool is_ready(const Loop *loop, int job)
     return loop->progress[job] == WAITING && loop->missing[job] == 0 && loop->schedule->release[job] <= loop->t;
 }
 
+static void count_ready(Loop *loop, int job, int change)
+{
+    loop->ready[loop->plan->unit[job]] += change;
+    loop->ready[MER_BANDWIDTH_UNITS] += change;
+}
+
+/* Jobs whose time has come count as ready if nothing else holds them. */
+static void release_jobs(Loop *loop)
+{
+    const MerSchedule *schedule = loop->schedule;
+    while (loop->next_release < loop->plan->job_count &&
+           schedule->release[schedule->release_order[loop->next_release]] <= loop->t) {
+        int job = schedule->release_order[loop->next_release++];
+        if (is_ready(loop, job)) {
+            count_ready(loop, job, 1);
+        }
+    }
+}
+
 static void drop(Loop *loop, int job)
 {
     const MerSchedule *schedule = loop->schedule;
     if (loop->progress[job] != WAITING) {
         return;
+    }
+    if (is_ready(loop, job)) {
+        count_ready(loop, job, -1);
     }
     loop->progress[job] = DROPPED;
     loop->unfinished--;
@@ -52,10 +76,10 @@ static void drop(Loop *loop, int job)
 
 static void drop_late(Loop *loop)
 {
-    for (int j = 0; loop->input->rules.drops_late && j < loop->plan->job_count; j++) {
-        if (loop->progress[j] == WAITING && loop->schedule->deadline[j] <= loop->t) {
-            drop(loop, j);
-        }
+    const MerSchedule *schedule = loop->schedule;
+    while (loop->input->rules.drops_late && loop->next_deadline < loop->plan->job_count &&
+           schedule->deadline[schedule->deadline_order[loop->next_deadline]] <= loop->t) {
+        drop(loop, schedule->deadline_order[loop->next_deadline++]);
     }
 }
 
@@ -110,6 +134,7 @@ static void assign(Loop *loop, int unit, int job)
 {
     Lane *lane = &loop->lanes[unit];
     double cost = loop->input->rules.switch_cycles;
+    count_ready(loop, job, -1);
     loop->progress[job] = STARTED;
     lane->job = job;
     if (lane->last >= 0 && cost > 0) {
@@ -126,6 +151,9 @@ static void dispatch_queue(Loop *loop, int unit)
     Lane *lane = &loop->lanes[unit];
     int end = plan->start[unit + 1];
     int at = lane->head;
+    if (loop->ready[unit] == 0) {
+        return;
+    }
     while (at < end && loop->progress[plan->queue[at]] != WAITING) {
         at++;
     }
@@ -180,7 +208,7 @@ static void dispatch_policy(Loop *loop)
 {
     enum { PATIENCE = 8 };
     int units = loop->plan->unit_count;
-    for (;;) {
+    while (loop->ready[MER_BANDWIDTH_UNITS] > 0) {
         int chosen = -1;
         int chosen_unit = -1;
         double most = INFINITY;
@@ -242,12 +270,11 @@ static double next_known_time(const Loop *loop)
             next = fmin(next, loop->lanes[u].switched);
         }
     }
-    bool drops = loop->input->rules.drops_late;
-    for (int j = 0; (schedule->has_releases || drops) && j < loop->plan->job_count; j++) {
-        if (loop->progress[j] == WAITING) {
-            next = schedule->release[j] > loop->t ? fmin(next, schedule->release[j]) : next;
-            next = drops ? fmin(next, schedule->deadline[j]) : next;
-        }
+    if (loop->next_release < loop->plan->job_count) {
+        next = fmin(next, schedule->release[schedule->release_order[loop->next_release]]);
+    }
+    if (loop->input->rules.drops_late && loop->next_deadline < loop->plan->job_count) {
+        next = fmin(next, schedule->deadline[schedule->deadline_order[loop->next_deadline]]);
     }
     return next;
 }
@@ -260,7 +287,10 @@ static void finish_job(Loop *loop, int unit)
     loop->times->end[lane->job] = loop->t;
     loop->unfinished--;
     for (int i = schedule->after_start[lane->job]; i < schedule->after_start[lane->job + 1]; i++) {
-        loop->missing[schedule->after[i]]--;
+        int next = schedule->after[i];
+        if (--loop->missing[next] == 0 && is_ready(loop, next)) {
+            count_ready(loop, next, 1);
+        }
     }
     lane->last = lane->job;
     lane->job = -1;
@@ -324,6 +354,7 @@ static bool step(Loop *loop, const MerBandwidthRecorder *recorder)
             start(loop, u);
         }
     }
+    release_jobs(loop);
     drop_late(loop);
     dispatch(loop, is_known_first ? -1 : first);
     return true;
@@ -334,6 +365,9 @@ static void name_deadlock(Loop *loop)
     const MerSchedule *schedule = loop->schedule;
     for (int u = 0; u < loop->plan->unit_count; u++) {
         int at = loop->lanes[u].head;
+        while (at < loop->plan->start[u + 1] && loop->progress[loop->plan->queue[at]] != WAITING) {
+            at++;
+        }
         int job = at < loop->plan->start[u + 1] ? loop->plan->queue[at] : -1;
         for (int i = job < 0 ? 0 : schedule->before_start[job]; job >= 0 && i < schedule->before_start[job + 1]; i++) {
             if (loop->progress[job] == WAITING && loop->progress[schedule->before[i]] == WAITING) {
@@ -378,6 +412,7 @@ bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *p
 {
     Loop loop = {.input = input, .plan = plan, .schedule = input->schedule, .times = times, .output = output};
     prepare(&loop, scratch);
+    release_jobs(&loop);
     drop_late(&loop);
     dispatch(&loop, -1);
     while (loop.unfinished > 0) {

@@ -121,6 +121,8 @@ MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const 
         return mer_jobs_synthetic(name_or_path, arena, graph, error);
     bool        is_name = strpbrk(name_or_path, "/.") == NULL;
     const char *built_in = is_name ? mer_data_path("models", name_or_path, ".onnx", arena) : NULL;
+    if (is_name && built_in == NULL) /* tasks of several networks */
+        built_in = mer_data_path("models", name_or_path, ".yaml", arena);
     if (built_in != NULL)
         return read_file(importers, built_in, options, arena, graph, error);
     if (is_name && !exists(name_or_path))

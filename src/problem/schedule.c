@@ -246,6 +246,8 @@ static void describe_jobs(const MerProblem *problem, const MerJobSet *set, const
     schedule->tenant = owners[0];
     schedule->model = owners[1];
     schedule->request = owners[2];
+    schedule->release_order = mer_schedule_sorted(schedule->release, count, arena);
+    schedule->deadline_order = mer_schedule_sorted(schedule->deadline, count, arena);
 }
 
 

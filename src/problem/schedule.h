@@ -28,6 +28,7 @@ typedef struct MerSchedule {
     const int         *before_start, *before; /* predecessors of job j: before[before_start[j]] .. */
     const int         *after_start, *after;   /* successors */
     const int         *order;                 /* job of each knob: the search sees jobs sorted */
+    const int         *release_order, *deadline_order; /* jobs by release and by deadline, rising */
     bool               has_dependencies, has_releases, has_deadlines;
     /* units and tenants */
     const char *const *unit_names;
@@ -60,6 +61,9 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
 /* The relaxation behind the bound, rounded: the group of equal units that each job goes to (schedule.md 7.5,
  * lp_round), and the group of each unit. */
 void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group, int *group_of_unit);
+
+/* Jobs sorted by `key`, rising, ties by number. */
+const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
 
 /* A plan with room for all jobs, in `arena`. */
 void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan);

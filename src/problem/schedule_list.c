@@ -49,6 +49,16 @@ static void sort_by_key(int *jobs, const double *key, int count, MerArena *arena
     }
 }
 
+const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
+{
+    int *jobs = MER_ARRAY(arena, int, count + 1);
+    for (int j = 0; j < count; j++) {
+        jobs[j] = j;
+    }
+    sort_by_key(jobs, key, count, arena);
+    return jobs;
+}
+
 /* One job of each model in turn, single jobs as a model of their own. */
 static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *arena)
 {

@@ -1,0 +1,180 @@
+/* The scenarios of XRBench (Kwon et al., MLSys 2023; schedule.md section 12), `xrbench-scenarios/1`: models at
+ * frame rates, some after others, some with a probability. Every scenario is one group; a request is a chain
+ * of layers with the period's start as release and its end as deadline. */
+#include "import/jobs.h"
+
+#include "mercator/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double run_s = 0.7;
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        MerStatus status_ = (call);                                                                                    \
+        if (status_ != MER_OK) {                                                                                       \
+            return status_;                                                                                            \
+        }                                                                                                              \
+    } while (0)
+
+typedef struct Model { /* layers in the joint graph, one after the other */
+    const char *name;
+    int         first_op, op_count;
+} Model;
+
+typedef struct Entry { /* a model in a scenario */
+    const Model *model;
+    int          index; /* model of the job set */
+    int         *first_job; /* by request, -1: none */
+    int          request_count;
+} Entry;
+
+static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *builder, MerError *error)
+{
+    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int l = 0; l < list->count; l++) {
+        MerYaml *layer = list->items[l];
+        int64_t d[7]; /* N, K, C, Y, X, R, S */
+        MerOp op;
+        TRY(mer_yaml_check_kind(layer, MER_YAML_LIST, error));
+        if (layer->count != 2 || layer->items[1]->kind != MER_YAML_LIST || layer->items[1]->count != 7) {
+            return mer_yaml_expected(layer, error, "a type and a list of N, K, C, Y, X, R, S");
+        }
+        for (int i = 0; i < 7; i++) {
+            TRY(mer_yaml_int(layer->items[1]->items[i], 1, INT32_MAX, &d[i], error));
+        }
+        int64_t row[7] = {d[1], d[2], d[3] < d[5] ? d[5] : d[3], d[4] < d[6] ? d[6] : d[4], d[5], d[6], 1};
+        if (!mer_m3e_op(row, mer_arena_format(builder->graph->arena, "%s.%d", name, l), &op)) {
+            return mer_yaml_expected(layer, error, "sizes >= 1");
+        }
+        op.dims[MER_DIM_N] = d[0];
+        mer_jobs_add_op(builder, &op);
+    }
+    return MER_OK;
+}
+
+static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry *const *before, int before_count,
+                        int group, int request, double period)
+{
+    MerArena *arena = builder->graph->arena;
+    const Model *model = entry->model;
+    for (int l = 0; l < model->op_count; l++) {
+        int *after = MER_ARRAY(arena, int, before_count + 1);
+        int count = 0;
+        if (l > 0) {
+            after[count++] = builder->job_count - 1;
+        }
+        for (int b = 0; l == 0 && b < before_count; b++) {
+            int first = request < before[b]->request_count ? before[b]->first_job[request] : -1;
+            if (first >= 0) {
+                after[count++] = first + before[b]->model->op_count - 1;
+            }
+        }
+        if (l == 0) {
+            entry->first_job[request] = builder->job_count;
+        }
+        MerJob job = {.name = mer_arena_format(arena, "%s#%d.%d", model->name, request, l), .op = model->first_op + l,
+                      .images = 1, .model = entry->index, .request = request,
+                      .tenant = builder->models[entry->index].tenant, .group = group, .row = -1,
+                      .release_s = request * period, .deadline_s = (request + 1) * period,
+                      .after_count = count, .after = after};
+        mer_jobs_add(builder, &job);
+    }
+}
+
+static MerStatus read_scenario(MerYaml *list, const char *name, const Model *models, int model_count,
+                               MerJobBuilder *builder, MerError *error)
+{
+    MerArena *arena = builder->graph->arena;
+    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    Entry *entries = MER_ARRAY(arena, Entry, list->count + 1);
+    const Entry **before = MER_ARRAY(arena, const Entry *, list->count + 1);
+    MerRng rng = mer_rng_make(1, 0);
+    int group = mer_jobs_add_group(builder, name);
+    for (int e = 0; e < list->count; e++) {
+        MerYaml *node = list->items[e];
+        MerYaml *depends;
+        const char *model_name = NULL;
+        double fps = 0, probability = 1;
+        int before_count = 0;
+        int m = 0;
+        TRY(mer_yaml_get_text(node, "model", &model_name, error));
+        TRY(mer_yaml_get_real(node, "fps", 1e-3, 1e6, &fps, error));
+        TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
+        while (m < model_count && (!model_name || strcmp(models[m].name, model_name) != 0)) {
+            m++;
+        }
+        if (m == model_count || !(fps > 0)) {
+            return mer_yaml_error(node, error, "expected a model of the file and its fps");
+        }
+        depends = mer_yaml_get(node, "depends_on");
+        for (int d = 0; depends && d < depends->count; d++) {
+            for (int o = 0; o < e; o++) {
+                if (strcmp(entries[o].model->name, depends->items[d]->text) == 0) {
+                    before[before_count++] = &entries[o];
+                }
+            }
+        }
+        int *after = MER_ARRAY(arena, int, before_count + 1);
+        for (int b = 0; b < before_count; b++) {
+            after[b] = before[b]->index;
+        }
+        int requests = (int)floor(run_s * fps + 1e-9);
+        MerJobModel model = {model_name, mer_jobs_tenant(builder, models[m].name, 1), fps, probability, before_count, after};
+        entries[e] = (Entry){&models[m], mer_jobs_add_model(builder, &model), MER_ARRAY(arena, int, requests + 1), requests};
+        for (int r = 0; r < requests; r++) {
+            entries[e].first_job[r] = -1;
+            if (probability >= 1 || mer_rng_unit(&rng) < probability) {
+                add_request(builder, &entries[e], before, before_count, group, r, 1 / fps);
+            }
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus read_all(MerYaml *root, MerJobBuilder *builder, MerError *error)
+{
+    MerYaml *scenarios, *models;
+    TRY(mer_yaml_need(root, "models", &models, error));
+    TRY(mer_yaml_need(root, "scenarios", &scenarios, error));
+    TRY(mer_yaml_check_kind(models, MER_YAML_MAP, error));
+    TRY(mer_yaml_check_kind(scenarios, MER_YAML_MAP, error));
+    Model *list = MER_ARRAY(builder->graph->arena, Model, models->count + 1);
+    for (int m = 0; m < models->count; m++) {
+        const char *name = mer_arena_text(builder->graph->arena, models->keys[m]);
+        list[m] = (Model){name, builder->graph->op_count, models->items[m]->count};
+        TRY(read_layers(models->items[m], name, builder, error));
+    }
+    for (int s = 0; s < scenarios->count; s++) {
+        TRY(read_scenario(scenarios->items[s], mer_arena_text(builder->graph->arena, scenarios->keys[s]), list,
+                          models->count, builder, error));
+    }
+    return MER_OK;
+}
+
+static bool probe(const MerImportFile *file)
+{
+    return mer_jobs_has_format(file, "xrbench-scenarios/1");
+}
+
+static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena, MerGraph **graph,
+                      MerError *error)
+{
+    (void)options;
+    MerYaml *root;
+    MerJobBuilder builder = mer_jobs_begin(file->name, "xrbench", arena);
+    builder.set.horizon_s = run_s;
+    TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
+    TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
+    TRY(read_all(root, &builder, error));
+    return mer_jobs_end(&builder, file, graph, error);
+}
+
+const MerImporterClass mer_importer_xrbench = {
+    .name = "xrbench",
+    .summary = "XR scenarios with frame rates, probabilities and dependencies (xrbench-scenarios/1)",
+    .endings = "json",
+    .probe = probe,
+    .read = read,
+};
