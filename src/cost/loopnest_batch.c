@@ -454,7 +454,8 @@ static void price_lanes_any(const MerNestModel *model, const MerNestPlan *const 
 void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *plans, int bits,
                           MerNestFigures *figures)
 {
-    if (model->halo != MER_HALO_SHARED || model->ramp) {
+    bool is_scattered = model->shape.tensors[MER_TENSOR_O].slide_count > 0;
+    if (model->halo != MER_HALO_SHARED || model->ramp || is_scattered) {
         *figures = (MerNestFigures){.is_priced = {false}};
         return;
     }

@@ -4,6 +4,7 @@
 #include "cost/loopnest_delta.h"
 
 #include <stddef.h>
+#include <math.h>
 #include <string.h>
 
 static double footprint_of(const MerTensorShape *tensor, const double *tile)
@@ -229,9 +230,9 @@ static void count_pair(const MerNestDelta *delta, const double *instances, const
             sent = traffic(tensor, outside, t, joint, joint_tile);
         }
         down = sent * instances[parent + 1];
-        access[child].fills += filled * instances[child + 1] - whole * reductions[child + 1];
+        access[child].fills += fmax(0, filled * instances[child + 1] - whole * reductions[child + 1]);
     }
-    access[parent].reads += down - whole * reductions[parent + 1];
+    access[parent].reads += fmax(0, down - whole * reductions[parent + 1]);
     access[parent].updates += t == MER_TENSOR_O ? down : 0;
 }
 

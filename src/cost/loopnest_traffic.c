@@ -141,6 +141,13 @@ static double parent_traffic(const MerNestModel *model, const MerNestLoops *loop
     return traffic(model, loops, tensor, loops->start[child + 1], footprint, tile);
 }
 
+/* The first visit of an output brings nothing back. Where a scattered output has gaps (transposed
+ * convolutions with a stride), its bounding range counts more words than are visited: never below 0. */
+static double revisits(double visits, double first_visits)
+{
+    return visits > first_visits ? visits - first_visits : 0;
+}
+
 static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child, int parent,
                        MerNestAccess *access)
 {
@@ -149,7 +156,7 @@ static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int
     double down = parent_traffic(model, loops, tensor, child, parent) * loops->instances[parent + 1];
     if (is_output) {
         access->updates[parent][tensor] = down;
-        access->reads[parent][tensor] = down - whole * loops->reductions[parent + 1];
+        access->reads[parent][tensor] = revisits(down, whole * loops->reductions[parent + 1]);
     } else {
         access->reads[parent][tensor] = down;
     }
@@ -158,7 +165,7 @@ static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int
         double fills = traffic(model, loops, tensor, loops->start[child + 1], loops->footprint[child][tensor],
                                loops->tile[child + 1]) *
                        loops->instances[child + 1];
-        access->fills[child][tensor] = is_output ? fills - whole * loops->reductions[child + 1] : fills;
+        access->fills[child][tensor] = is_output ? revisits(fills, whole * loops->reductions[child + 1]) : fills;
     }
 }
 
