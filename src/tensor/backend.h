@@ -31,6 +31,15 @@ typedef struct MerBatchNormTensors {
     float     *mean, *variance; /* (C): written in training, read otherwise */
 } MerBatchNormTensors;
 
+typedef struct MerLstmTensors {   /* a whole sequence; gates in the order input, forget, cell, output */
+    MerTensor *x, *w, *u, *bias;  /* (T, B, in), (in, 4H), (H, 4H), (4H) */
+    MerTensor *h, *c;             /* (B, H), where it starts */
+    MerTensor *y, *last_c;        /* (T, B, H), (B, H) */
+    float      forget;            /* added to the forget gate */
+    bool       is_backwards;      /* from the last step to the first */
+    void      *kept;              /* the backend's own, for the backward pass */
+} MerLstmTensors;
+
 struct MerBackend {
     const char *name;
     void *(*open)(void);
@@ -56,6 +65,10 @@ struct MerBackend {
     /* `choice` is what a maximum remembers for its backward pass. */
     void (*pool)(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void **choice);
     void (*pool_backward)(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void *choice);
+
+    /* optional: absent, sequences are done step by step with matmul */
+    void (*lstm)(MerTape *tape, MerLstmTensors *lstm);
+    void (*lstm_backward)(MerTape *tape, const MerLstmTensors *lstm);
 };
 
 #endif

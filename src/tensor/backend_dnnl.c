@@ -22,17 +22,17 @@ struct MerLayout {
     size_t             bytes;
 };
 
-typedef enum Kind { REORDER, CONV, CONV_DATA, CONV_WEIGHTS, NORM, NORM_BACK, POOL, POOL_BACK } Kind;
+typedef enum Kind { REORDER, CONV, CONV_DATA, CONV_WEIGHTS, NORM, NORM_BACK, POOL, POOL_BACK, LSTM, LSTM_BACK } Kind;
 
 typedef struct Key { /* all that a kernel depends on; unused parts are zero */
-    int              kind, has_bias, is_training, pool;
+    int              kind, has_bias, is_training, pool, is_backwards;
     int              x[4], w[4], y[4];
     int              groups, stride[2], padding[2], dilation[2];
     float            epsilon;
     const MerLayout *from, *to;
 } Key;
 
-enum { MAX_ARGUMENTS = 9, BUCKETS = 256 };
+enum { MAX_ARGUMENTS = 19, BUCKETS = 256 };
 
 typedef struct Kernel {
     struct Kernel   *next;
@@ -600,6 +600,130 @@ static void pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, MerT
     mer_grad_give(tape, x, (MerBlocked){dx, kernel->layouts[1]}, false);
 }
 
+/* One layer, one direction. x is (T, B, in): key->x = {T, B, in, H}. */
+typedef struct LstmDescs {
+    dnnl_rnn_direction_t direction;
+    dnnl_memory_desc_t   x, state, w, u, bias, y, dw, du;
+} LstmDescs;
+
+static LstmDescs lstm_descs(const Key *key)
+{
+    int         steps = key->x[0], batch = key->x[1], in = key->x[2], hidden = key->x[3];
+    dnnl_dims_t x = {steps, batch, in}, y = {steps, batch, hidden}, state = {1, 1, batch, hidden};
+    dnnl_dims_t w = {1, 1, in, 4, hidden}, u = {1, 1, hidden, 4, hidden}, bias = {1, 1, 4, hidden};
+    LstmDescs   d = {.x = plain_desc(3, x), .state = plain_desc(4, state), .bias = plain_desc(4, bias),
+                     .y = plain_desc(3, y), .dw = plain_desc(5, w), .du = plain_desc(5, u)};
+    d.direction = key->is_backwards ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right;
+    must(dnnl_memory_desc_init_by_tag(&d.w, 5, w, dnnl_f32, dnnl_format_tag_any));
+    must(dnnl_memory_desc_init_by_tag(&d.u, 5, u, dnnl_f32, dnnl_format_tag_any));
+    return d;
+}
+
+static dnnl_primitive_desc_t lstm_forward_desc(const State *state, const Key *key)
+{
+    LstmDescs             d = lstm_descs(key);
+    dnnl_rnn_desc_t       op;
+    dnnl_primitive_desc_t desc;
+    must(dnnl_lstm_forward_desc_init(&op, dnnl_forward_training, d.direction, &d.x, &d.state, &d.state, &d.w,
+                                     &d.u, &d.bias, &d.y, &d.state, &d.state, dnnl_rnn_flags_undef));
+    must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, NULL));
+    return desc;
+}
+
+#define LSTM_ARGUMENTS                                                                             \
+    DNNL_ARG_SRC_LAYER, DNNL_ARG_SRC_ITER, DNNL_ARG_SRC_ITER_C, DNNL_ARG_WEIGHTS_LAYER,            \
+        DNNL_ARG_WEIGHTS_ITER, DNNL_ARG_BIAS, DNNL_ARG_DST_LAYER, DNNL_ARG_DST_ITER,               \
+        DNNL_ARG_DST_ITER_C, DNNL_ARG_WORKSPACE
+
+static void make_lstm(State *state, Kernel *kernel)
+{
+    finish(state, kernel, lstm_forward_desc(state, &kernel->key), 10, (int[]){LSTM_ARGUMENTS});
+}
+
+static void make_lstm_back(State *state, Kernel *kernel)
+{
+    LstmDescs             d = lstm_descs(&kernel->key);
+    dnnl_rnn_desc_t       op;
+    dnnl_primitive_desc_t desc, hint = lstm_forward_desc(state, &kernel->key);
+    must(dnnl_lstm_backward_desc_init(&op, dnnl_backward, d.direction, &d.x, &d.state, &d.state, &d.w, &d.u,
+                                      &d.bias, &d.y, &d.state, &d.state, &d.x, &d.state, &d.state, &d.dw,
+                                      &d.du, &d.bias, &d.y, &d.state, &d.state, dnnl_rnn_flags_undef));
+    must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
+    must(dnnl_primitive_desc_destroy(hint));
+    finish(state, kernel, desc, 19,
+           (int[]){LSTM_ARGUMENTS, DNNL_ARG_DIFF_DST_LAYER, DNNL_ARG_DIFF_DST_ITER, DNNL_ARG_DIFF_DST_ITER_C,
+                   DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER, DNNL_ARG_DIFF_SRC_ITER_C,
+                   DNNL_ARG_DIFF_WEIGHTS_LAYER, DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS});
+}
+
+static Key lstm_key(const MerLstmTensors *t, Kind kind)
+{
+    Key key;
+    memset(&key, 0, sizeof key);
+    key.kind = kind;
+    key.is_backwards = t->is_backwards;
+    memcpy(key.x, t->x->shape, 3 * sizeof *key.x);
+    key.x[3] = t->h->shape[1];
+    return key;
+}
+
+typedef struct LstmKept {
+    float *bias, *last_h;
+    void  *workspace;
+} LstmKept;
+
+static float *zeros_for(MerTape *tape, int64_t count)
+{
+    float *zeros = mer_workspace_floats(tape->workspace, count);
+    memset(zeros, 0, (size_t)count * sizeof *zeros);
+    return zeros;
+}
+
+static void lstm_forward(MerTape *tape, MerLstmTensors *t)
+{
+    State                    *state = tape->backend_state;
+    Key                       key = lstm_key(t, LSTM);
+    Kernel                   *kernel = kernel_for(state, &key, make_lstm);
+    LstmKept                 *kept = t->kept = mer_workspace_alloc(tape->workspace, sizeof *kept);
+    const dnnl_memory_desc_t *workspace;
+    must(dnnl_memory_get_memory_desc(kernel->memories[9], &workspace));
+    kept->workspace = mer_workspace_alloc(tape->workspace, dnnl_memory_desc_get_size(workspace));
+    kept->last_h = mer_workspace_floats(tape->workspace, t->h->size);
+    kept->bias = mer_workspace_floats(tape->workspace, t->bias->size);
+    for (int i = 0; i < t->bias->size; i++) {
+        bool is_forget = i / t->h->shape[1] == 1;
+        kept->bias[i] = t->bias->data[i] + (is_forget ? t->forget : 0);
+    }
+    run(state, kernel,
+        (void *[]){mer_tensor_data(tape, t->x), mer_tensor_data(tape, t->h), mer_tensor_data(tape, t->c),
+                   data_in(tape, t->w, kernel->layouts[3]), data_in(tape, t->u, kernel->layouts[4]),
+                   kept->bias, t->y->data, kept->last_h, t->last_c->data, kept->workspace});
+}
+
+static void lstm_backward(MerTape *tape, const MerLstmTensors *t)
+{
+    State          *state = tape->backend_state;
+    const LstmKept *kept = t->kept;
+    Key             key = lstm_key(t, LSTM_BACK);
+    Kernel         *kernel = kernel_for(state, &key, make_lstm_back);
+    MerTensor      *inputs[6] = {t->x, t->h, t->c, t->w, t->u, t->bias};
+    float          *grads[6];
+    for (int i = 0; i < 6; i++) { /* gradients of weights are added to what is there */
+        grads[i] = zeros_for(tape, inputs[i]->size);
+    }
+    run(state, kernel,
+        (void *[]){t->x->data, t->h->data, t->c->data, data_in(tape, t->w, kernel->layouts[3]),
+                   data_in(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data, kept->last_h,
+                   t->last_c->data, kept->workspace, mer_tensor_grad(tape, t->y),
+                   zeros_for(tape, t->h->size), mer_tensor_grad(tape, t->last_c), grads[0], grads[1],
+                   grads[2], grads[3], grads[4], grads[5]});
+    for (int i = 0; i < 6; i++) {
+        if (inputs[i]->needs_grad) {
+            mer_grad_give_plain(tape, inputs[i], grads[i], false);
+        }
+    }
+}
+
 const MerBackend mer_backend_dnnl = {
     .name = "dnnl",
     .open = open_dnnl,
@@ -614,4 +738,6 @@ const MerBackend mer_backend_dnnl = {
     .batch_norm_backward = batch_norm_backward,
     .pool = pool_forward,
     .pool_backward = pool_backward,
+    .lstm = lstm_forward,
+    .lstm_backward = lstm_backward,
 };

@@ -5,6 +5,7 @@
 #include "tensor/vector_math.h"
 
 #include <assert.h>
+#include <string.h>
 
 typedef struct Kept { /* (B, 5H): i, f, g, o, tanh(c') */
     float *values;
@@ -80,4 +81,29 @@ MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c
         next.c->needs_grad = true;
     }
     return next;
+}
+
+static void lstm_backward(MerTape *tape, const MerNode *node)
+{
+    tape->backend->lstm_backward(tape, node->extra);
+}
+
+void mer_tensor_lstm(MerTape *tape, MerLstmTensors *lstm)
+{
+    MerTensor *inputs[6] = {lstm->x, lstm->w, lstm->u, lstm->bias, lstm->h, lstm->c}, *needy = NULL;
+    int        shape[3] = {lstm->x->shape[0], lstm->x->shape[1], lstm->h->shape[1]};
+    assert(lstm->x->rank == 3 && lstm->w->shape[0] == lstm->x->shape[2]);
+    lstm->y = mer_tape_tensor(tape, 3, shape);
+    lstm->last_c = mer_tape_tensor(tape, 2, shape + 1);
+    tape->backend->lstm(tape, lstm);
+    for (int i = 0; i < 6; i++) {
+        needy = inputs[i]->needs_grad ? inputs[i] : needy;
+    }
+    MerNode *node = mer_tape_add(tape, lstm_backward, lstm->y, needy, NULL, NULL);
+    if (node != NULL) {
+        node->extra = mer_workspace_alloc(tape->workspace, sizeof *lstm);
+        memcpy(node->extra, lstm, sizeof *lstm);
+        node->second = lstm->last_c;
+        lstm->last_c->needs_grad = true;
+    }
 }

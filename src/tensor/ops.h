@@ -95,6 +95,8 @@ MerTensor *mer_tensor_huber(MerTape *tape, MerTensor *x, MerTensor *target, floa
 typedef struct MerLstmState {
     MerTensor *h, *c;
 } MerLstmState;
+/* A whole sequence at once, where the backend can: fills in y and last_c. */
+void mer_tensor_lstm(MerTape *tape, MerLstmTensors *lstm);
 MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c, float forget);
 
 #endif

@@ -40,11 +40,27 @@ MerLstmState mer_lstm_step(MerTape *tape, const MerLstm *lstm, MerTensor *x, Mer
     return go_on(tape, lstm, gates, state);
 }
 
+/* The state after the last step, from what a whole sequence gave. */
+static MerLstmState end_of(MerTape *tape, const MerLstmTensors *done)
+{
+    int        last = done->is_backwards ? 0 : done->y->shape[0] - 1;
+    MerTensor *h = mer_tensor_slice(tape, done->y, 0, last, 1);
+    h = mer_tensor_reshape(tape, h, 2, (int[]){done->y->shape[1], done->y->shape[2]});
+    return (MerLstmState){h, done->last_c};
+}
+
 MerTensor *mer_lstm_sequence(MerTape *tape, const MerLstm *lstm, MerTensor *x, MerLstmState *state,
                              bool is_backwards)
 {
     assert(x->rank == 3 && x->shape[2] == lstm->in);
-    int         steps = x->shape[0], batch = x->shape[1];
+    int steps = x->shape[0], batch = x->shape[1];
+    if (tape->backend->lstm != NULL) {
+        MerLstmTensors whole = {.x = x, .w = lstm->w, .u = lstm->u, .bias = lstm->bias, .h = state->h,
+                                .c = state->c, .forget = lstm->forget, .is_backwards = is_backwards};
+        mer_tensor_lstm(tape, &whole);
+        *state = end_of(tape, &whole);
+        return whole.y;
+    }
     MerTensor  *all = mer_tensor_linear(tape, x, lstm->w, lstm->bias, MER_LINEAR);
     MerTensor **outputs = mer_workspace_alloc(tape->workspace, (size_t)steps * sizeof *outputs);
     for (int i = 0; i < steps; i++) {

@@ -285,6 +285,8 @@ static MerTensor *case_lstm_sequence(MerTape *tape, MerTensor **in)
     MerLstmState state = {in[4], in[5]}, zero = mer_lstm_start(tape, &lstm, 2);
     MerTensor   *forward = mer_lstm_sequence(tape, &lstm, in[0], &state, false);
     MerTensor   *backward = mer_lstm_sequence(tape, &lstm, in[0], &zero, true);
+    forward = mer_tensor_add(tape, forward, mer_tensor_mul(tape, state.h, state.c));
+    backward = mer_tensor_add(tape, backward, mer_tensor_mul(tape, zero.h, zero.c));
     return mer_tensor_concat(tape, 2, (MerTensor *[]){forward, backward}, 2);
 }
 
