@@ -58,6 +58,9 @@ typedef struct MerAgentOptions {
 #define MER_AGENT_ARCHGYM                                                                          \
     "rate=2e-5,entropy=0.1,entropy_end=0.1,lanes=32,unroll=8,minibatches=8,epochs=2,reward=archgym"
 
+/* Every point is an episode of its own: no later rewards, many small batches, ratios per knob. */
+#define MER_AGENT_BANDIT "discount=0,rate=0.01,unroll=2,ratio=knob"
+
 /* Numbers about the last result that every agent sees: feasible, score, then each metric. */
 enum { MER_AGENT_FEATURES = 2 + MER_METRIC_COUNT };
 

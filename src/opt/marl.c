@@ -47,7 +47,8 @@ static const MerOption options[] = {
     MER_AGENT_PPO_OPTIONS(Options),
     {0}};
 
-static const MerPreset presets[] = {{"archgym", MER_AGENT_ARCHGYM}, {NULL, NULL}};
+static const MerPreset presets[] = {
+    {"archgym", MER_AGENT_ARCHGYM}, {"bandit", MER_AGENT_BANDIT}, {NULL, NULL}};
 
 typedef struct State {
     MerAgents        agents;

@@ -12,7 +12,8 @@ static const MerOption options[] = {
     MER_AGENT_PPO_OPTIONS(Options),
     {0}};
 
-static const MerPreset presets[] = {{"archgym", MER_AGENT_ARCHGYM}, {NULL, NULL}};
+static const MerPreset presets[] = {
+    {"archgym", MER_AGENT_ARCHGYM}, {"bandit", MER_AGENT_BANDIT}, {NULL, NULL}};
 
 static MerStatus open_ppo(void *state, const MerSearch *search, const void *given, MerError *error)
 {

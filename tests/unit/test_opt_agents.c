@@ -168,7 +168,8 @@ static void test_every_learner_gets_better(void **state)
     (void)state;
     static const char *const references[] = {"reinforce:rate=0.05", "a2c:rate=0.01", "ppo", "ppo:ratio=knob",
                                              "ppo:reward=inverse", "ppo:discount=0", "marl:samples=400",
-                                             "marl:samples=400,central=true"};
+                                             "marl:samples=400,central=true", "ppo:preset=bandit",
+                                             "marl:preset=bandit,agents=all"};
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
         Toy   *toy = toy_open(references[i], 8000, MER_OK, NULL);
         double mean = toy_run(toy, 8000, coupled);
