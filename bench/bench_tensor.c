@@ -1,6 +1,7 @@
-/* What the tape costs on top of the library below it, as ratios within one run: an MLP against the bare
- * products, the convolutions of ResNet-20 against bare oneDNN primitives with layouts of its choice.
- * CPU time of one thread, both sides in turn, the best of several repeats. Lines are `name value unit`. */
+/* What the tape costs on top of the library below it, as ratios within one run: an MLP against
+ * the bare products, the convolutions of ResNet-20 against bare oneDNN primitives with layouts
+ * of its choice. CPU time of one thread, both sides in turn, the best of several repeats. Lines
+ * are `name value unit`. */
 #include "base/log.h"
 #include "tensor/layers.h"
 
@@ -73,13 +74,16 @@ static void raw_mlp_step(const RawMlp *raw, int batch)
 {
     for (int i = 0; i < LAYERS; i++) {
         int in = sizes[i], out = sizes[i + 1];
-        must(dnnl_sgemm('N', 'N', batch, out, in, 1, raw->x[i], in, raw->w[i], out, 0, raw->x[i + 1], out));
+        must(dnnl_sgemm('N', 'N', batch, out, in, 1, raw->x[i], in, raw->w[i], out, 0,
+                        raw->x[i + 1], out));
     }
     for (int i = LAYERS - 1; i >= 0; i--) {
         int in = sizes[i], out = sizes[i + 1];
-        must(dnnl_sgemm('T', 'N', in, out, batch, 1, raw->x[i], in, raw->dx[i + 1], out, 0, raw->dw[i], out));
+        must(dnnl_sgemm('T', 'N', in, out, batch, 1, raw->x[i], in, raw->dx[i + 1], out, 0,
+                        raw->dw[i], out));
         if (i > 0) {
-            must(dnnl_sgemm('N', 'T', batch, in, out, 1, raw->dx[i + 1], out, raw->w[i], out, 0, raw->dx[i], in));
+            must(dnnl_sgemm('N', 'T', batch, in, out, 1, raw->dx[i + 1], out, raw->w[i], out, 0,
+                            raw->dx[i], in));
         }
     }
 }
@@ -148,7 +152,8 @@ typedef struct RawKernel {
     dnnl_exec_arg_t  arguments[3];
 } RawKernel;
 
-typedef struct RawNet { /* forward, weight and data gradients of every layer, and what lies between */
+typedef struct
+    RawNet { /* forward, weight and data gradients of every layer, and what lies between */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     RawKernel     kernels[4 * CONVS];
@@ -203,9 +208,9 @@ static const dnnl_memory_desc_t *desc_of(dnnl_primitive_desc_t desc, int argumen
 
 static dnnl_memory_t raw_forward(RawNet *net, RawConv *conv, int index, dnnl_memory_t input)
 {
-    ConvShape   s = conv_shape(index);
-    dnnl_dims_t x = {IMAGES, s.in, s.size, s.size}, w = {s.out, s.in, 3, 3};
-    dnnl_dims_t y = {IMAGES, s.out, s.size / s.stride, s.size / s.stride};
+    ConvShape               s = conv_shape(index);
+    dnnl_dims_t             x = {IMAGES, s.in, s.size, s.size}, w = {s.out, s.in, 3, 3};
+    dnnl_dims_t             y = {IMAGES, s.out, s.size / s.stride, s.size / s.stride};
     dnnl_convolution_desc_t op;
     must(dnnl_memory_desc_init_by_tag(&conv->x, 4, x, dnnl_f32, dnnl_format_tag_any));
     must(dnnl_memory_desc_init_by_tag(&conv->w, 4, w, dnnl_f32, dnnl_format_tag_any));
@@ -215,12 +220,13 @@ static dnnl_memory_t raw_forward(RawNet *net, RawConv *conv, int index, dnnl_mem
         conv->dilation[i] = 0;
         conv->padding[i] = 1;
     }
-    must(dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_training, dnnl_convolution_direct,
-                                                    &conv->x, &conv->w, NULL, &conv->y, conv->stride,
-                                                    conv->dilation, conv->padding, conv->padding));
+    must(dnnl_dilated_convolution_forward_desc_init(
+        &op, dnnl_forward_training, dnnl_convolution_direct, &conv->x, &conv->w, NULL, &conv->y,
+        conv->stride, conv->dilation, conv->padding, conv->padding));
     must(dnnl_primitive_desc_create(&conv->forward, &op, NULL, net->engine, NULL));
     conv->input = raw_reordered(net, input, desc_of(conv->forward, DNNL_ARG_SRC));
-    dnnl_memory_t memories[3] = {conv->input, raw_memory(net, desc_of(conv->forward, DNNL_ARG_WEIGHTS)),
+    dnnl_memory_t memories[3] = {conv->input,
+                                 raw_memory(net, desc_of(conv->forward, DNNL_ARG_WEIGHTS)),
                                  raw_memory(net, desc_of(conv->forward, DNNL_ARG_DST))};
     raw_add(net, conv->forward, 3, (int[]){DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST}, memories);
     return memories[2];
@@ -231,19 +237,20 @@ static dnnl_memory_t raw_backward(RawNet *net, RawConv *conv, int index, dnnl_me
     dnnl_convolution_desc_t op;
     dnnl_primitive_desc_t   desc;
     must(dnnl_dilated_convolution_backward_weights_desc_init(
-        &op, dnnl_convolution_direct, &conv->x, &conv->w, NULL, &conv->y, conv->stride, conv->dilation,
-        conv->padding, conv->padding));
+        &op, dnnl_convolution_direct, &conv->x, &conv->w, NULL, &conv->y, conv->stride,
+        conv->dilation, conv->padding, conv->padding));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, net->engine, conv->forward));
     dnnl_memory_t memories[3] = {raw_reordered(net, conv->input, desc_of(desc, DNNL_ARG_SRC)),
                                  raw_reordered(net, dy, desc_of(desc, DNNL_ARG_DIFF_DST)),
                                  raw_memory(net, desc_of(desc, DNNL_ARG_DIFF_WEIGHTS))};
-    raw_add(net, desc, 3, (int[]){DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS}, memories);
+    raw_add(net, desc, 3, (int[]){DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
+            memories);
     if (index == 0) {
         return NULL;
     }
-    must(dnnl_dilated_convolution_backward_data_desc_init(&op, dnnl_convolution_direct, &conv->x, &conv->w,
-                                                          &conv->y, conv->stride, conv->dilation,
-                                                          conv->padding, conv->padding));
+    must(dnnl_dilated_convolution_backward_data_desc_init(
+        &op, dnnl_convolution_direct, &conv->x, &conv->w, &conv->y, conv->stride, conv->dilation,
+        conv->padding, conv->padding));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, net->engine, conv->forward));
     dnnl_memory_t data[3] = {raw_reordered(net, dy, desc_of(desc, DNNL_ARG_DIFF_DST)),
                              raw_memory(net, desc_of(desc, DNNL_ARG_WEIGHTS)),
@@ -276,7 +283,8 @@ static void raw_net_step(const RawNet *net)
 {
     for (int i = 0; i < net->kernel_count; i++) {
         const RawKernel *kernel = &net->kernels[i];
-        must(dnnl_primitive_execute(kernel->primitive, net->stream, kernel->count, kernel->arguments));
+        must(dnnl_primitive_execute(kernel->primitive, net->stream, kernel->count,
+                                    kernel->arguments));
     }
     must(dnnl_stream_wait(net->stream));
 }

@@ -18,7 +18,8 @@ typedef struct Work {
 static Work work_new(int n, const double *distances)
 {
     size_t cells = (size_t)n * (size_t)n;
-    Work   work = {n, mer_heap_zeroed(cells + 1, sizeof(double)), mer_heap_zeroed((size_t)n + 1, sizeof(int)),
+    Work   work = {n, mer_heap_zeroed(cells + 1, sizeof(double)),
+                   mer_heap_zeroed((size_t)n + 1, sizeof(int)),
                    mer_heap_zeroed((size_t)n + 1, sizeof(int))};
     memcpy(work.distance, distances, cells * sizeof(double));
     for (int i = 0; i < n; i++) {
@@ -70,7 +71,8 @@ void mer_cluster(int n, const double *distances, MerLinkage linkage, MerMerge *m
                                is_ordered ? work.name[b] : work.name[a], work.distance[a * n + b]};
         for (int i = 0; i < n; i++) {
             if (i != a && i != b && work.name[i] >= 0) {
-                work.distance[a * n + i] = work.distance[i * n + a] = joined(&work, linkage, a, b, i);
+                work.distance[a * n + i] = work.distance[i * n + a] =
+                    joined(&work, linkage, a, b, i);
             }
         }
         work.name[a] = n + m;

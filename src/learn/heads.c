@@ -13,7 +13,8 @@ MerHeads mer_heads_make(int count, const int *choices, MerArena *arena)
 }
 
 /* Walks the cumulated probabilities; rounding at the end goes to the last choice. */
-void mer_heads_sample(const MerHeads *heads, const float *log_probabilities, MerRng *rng, int *choices)
+void mer_heads_sample(const MerHeads *heads, const float *log_probabilities, MerRng *rng,
+                      int *choices)
 {
     for (int h = 0; h < heads->count; h++) {
         double left = mer_rng_unit(rng);

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Generalised advantage estimation (Schulman et al., ICLR 2016) over `steps` steps of `lanes` side by
- * side. rewards (steps, lanes); values (steps + 1, lanes), the last row being what follows. Fills
- * advantages and returns = advantages + values, both (steps, lanes). */
+/* Generalised advantage estimation (Schulman et al., ICLR 2016) over `steps` steps of `lanes`
+ * side by side. rewards (steps, lanes); values (steps + 1, lanes), the last row being what
+ * follows. Fills advantages and returns = advantages + values, both (steps, lanes). */
 void mer_gae(int steps, int lanes, const double *rewards, const double *values, double discount,
              double lambda, double *advantages, double *returns);
 
@@ -18,8 +18,9 @@ typedef struct MerRunning {
     double count, mean, square;
 } MerRunning;
 
-void   mer_running_add(MerRunning *running, double value);
-double mer_running_deviation(const MerRunning *running); /* 1 until two different values were seen */
+void mer_running_add(MerRunning *running, double value);
+double
+mer_running_deviation(const MerRunning *running); /* 1 until two different values were seen */
 double mer_running_normal(const MerRunning *running, double value); /* within -5 .. 5 */
 
 #endif

@@ -58,7 +58,8 @@ void mer_reward_batch(MerReward *reward, const double *scores, int count, double
     for (int i = 0; i < count; i++) {
         if (isfinite(scores[i])) {
             rewards[i] = raw_reward(reward, scores[i]);
-            reward->worst = !reward->has_feasible || rewards[i] < reward->worst ? rewards[i] : reward->worst;
+            reward->worst =
+                !reward->has_feasible || rewards[i] < reward->worst ? rewards[i] : reward->worst;
             reward->has_feasible = true;
             mer_running_add(&reward->seen, rewards[i]);
         }

@@ -1,4 +1,5 @@
-/* Rewards from scores that are minimised (+inf: infeasible; negative where a metric is maximised). */
+/* Rewards from scores that are minimised (+inf: infeasible; negative where a metric is
+ * maximised). */
 #ifndef MERCATOR_LEARN_REWARD_H
 #define MERCATOR_LEARN_REWARD_H
 
@@ -17,15 +18,15 @@ typedef struct MerReward {
     MerRewardForm form;
     bool          is_normalised; /* divided by the deviation of all feasible rewards so far */
     bool          has_reference;
-    double        reference;     /* log */
-    double        best, worst;   /* best score, worst feasible reward so far */
+    double        reference;   /* log */
+    double        best, worst; /* best score, worst feasible reward so far */
     bool          has_feasible;
     MerRunning    seen;
 } MerReward;
 
 MerReward mer_reward_make(MerRewardForm form, bool is_normalised);
-/* Takes in a batch of scores and gives their rewards. An infeasible one lies 1 below the worst feasible
- * reward so far (log, inverse). */
+/* Takes in a batch of scores and gives their rewards. An infeasible one lies 1 below the worst
+ * feasible reward so far (log, inverse). */
 void mer_reward_batch(MerReward *reward, const double *scores, int count, double *rewards);
 
 #endif

@@ -52,23 +52,24 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
     agent->heads = mer_heads_make(count, choices, team->arena);
     agent->observation = spec->feature_count + agent->heads.total;
     agent->seen = MER_ARRAY(team->arena, float, after * agent->observation);
-    agent->columns = MER_ARRAY(team->arena, int, rows * count);
-    agent->old = MER_ARRAY(team->arena, float, rows * count);
+    agent->columns = MER_ARRAY(team->arena, int, rows *count);
+    agent->old = MER_ARRAY(team->arena, float, rows *count);
     agent->values = MER_ARRAY(team->arena, double, after);
     agent->now = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * agent->heads.total);
     snprintf(name, sizeof name, "agent%d", index);
     if (spec->depth == 0) {
         MerPartName full = mer_part_name(name, "logits");
-        agent->logits = mer_parameters_add(team->parameters, full.text, 2, (int[]){1, agent->heads.total});
+        agent->logits =
+            mer_parameters_add(team->parameters, full.text, 2, (int[]){1, agent->heads.total});
         return;
     }
     agent->trunk = trunk_of(team, name, agent->observation, rng);
-    agent->policy = mer_linear_layer(team->parameters, mer_part_name(name, "policy").text, spec->width,
-                                     agent->heads.total, rng);
+    agent->policy = mer_linear_layer(team->parameters, mer_part_name(name, "policy").text,
+                                     spec->width, agent->heads.total, rng);
     start_layer(&agent->policy, 0.01f, rng);
     if (has_critic(team) && !spec->is_central) {
-        agent->value =
-            mer_linear_layer(team->parameters, mer_part_name(name, "value").text, spec->width, 1, rng);
+        agent->value = mer_linear_layer(team->parameters, mer_part_name(name, "value").text,
+                                        spec->width, 1, rng);
         start_layer(&agent->value, 1, rng);
     }
 }
@@ -91,7 +92,8 @@ static void open_critic(MerTeam *team, MerRng *rng)
 
 MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
 {
-    assert(spec->knob_count >= 1 && spec->agent_count >= 1 && spec->lanes >= 1 && spec->unroll >= 1);
+    assert(spec->knob_count >= 1 && spec->agent_count >= 1 && spec->lanes >= 1 &&
+           spec->unroll >= 1);
     assert(spec->depth > 0 || spec->algorithm == MER_ALGORITHM_REINFORCE);
     MerTeam *team = mer_heap_zeroed(1, sizeof *team);
     team->spec = *spec;
@@ -165,8 +167,8 @@ MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, con
 MerTensor *mer_critic_run(MerTeam *team, int rows, const float *seen)
 {
     MerTensor *x = mer_tape_input(team->tape, 2, (int[]){rows, team->critic.observation}, seen);
-    return mer_linear_run(team->tape, &team->critic.value, run_trunk(team->tape, &team->critic.trunk, x),
-                          MER_LINEAR);
+    return mer_linear_run(team->tape, &team->critic.value,
+                          run_trunk(team->tape, &team->critic.trunk, x), MER_LINEAR);
 }
 
 /* What one lane shows: features, then the given knobs of its last point, one-hot. */
@@ -199,10 +201,12 @@ static void look(MerTeam *team)
         float    *seen = agent->seen + base * agent->observation;
         mer_tape_reset(team->tape);
         for (int lane = 0; lane < lanes; lane++) {
-            write_row(team, lane, agent->heads.count, agent->knobs, seen + (int64_t)lane * agent->observation);
+            write_row(team, lane, agent->heads.count, agent->knobs,
+                      seen + (int64_t)lane * agent->observation);
         }
         MerAgentOutput out = mer_agent_run(team, agent, lanes, seen);
-        memcpy(agent->now, out.log_probabilities->data, (size_t)out.log_probabilities->size * sizeof(float));
+        memcpy(agent->now, out.log_probabilities->data,
+               (size_t)out.log_probabilities->size * sizeof(float));
         for (int lane = 0; out.value != NULL && lane < lanes; lane++) {
             agent->values[base + lane] = out.value->data[lane];
         }
@@ -211,7 +215,8 @@ static void look(MerTeam *team)
         float *seen = team->critic.seen + base * team->critic.observation;
         mer_tape_reset(team->tape);
         for (int lane = 0; lane < lanes; lane++) {
-            write_row(team, lane, spec->knob_count, NULL, seen + (int64_t)lane * team->critic.observation);
+            write_row(team, lane, spec->knob_count, NULL,
+                      seen + (int64_t)lane * team->critic.observation);
         }
         MerTensor *value = mer_critic_run(team, lanes, seen);
         for (int lane = 0; lane < lanes; lane++) {
@@ -242,7 +247,8 @@ void mer_team_act(MerTeam *team, MerRng *rng, int lane, int *point)
             agent->old[row * agent->heads.count + h] = now[columns[h]];
         }
     }
-    memcpy(team->last + (int64_t)lane * spec->knob_count, point, (size_t)spec->knob_count * sizeof *point);
+    memcpy(team->last + (int64_t)lane * spec->knob_count, point,
+           (size_t)spec->knob_count * sizeof *point);
 }
 
 void mer_team_see(MerTeam *team, int lane, const float *features)
@@ -278,8 +284,8 @@ static void estimate(MerTeam *team, const double *rewards, const double *values)
     const MerTeamSpec *spec = &team->spec;
     int                rows = mer_team_rows(team);
     if (values != NULL) {
-        mer_gae(spec->unroll, spec->lanes, rewards, values, spec->discount, spec->lambda, team->advantages,
-                team->returns);
+        mer_gae(spec->unroll, spec->lanes, rewards, values, spec->discount, spec->lambda,
+                team->advantages, team->returns);
     } else {
         for (int i = 0; i < rows; i++) {
             team->advantages[i] = rewards[i] - team->baseline;
@@ -303,7 +309,8 @@ static void move_baseline(MerTeam *team, const double *rewards)
 
 typedef void (*Update)(MerTeam *team, MerAgent *agent, int count, const int *rows, double entropy);
 
-static void update_critic(MerTeam *team, MerAgent *agent, int count, const int *rows, double entropy)
+static void update_critic(MerTeam *team, MerAgent *agent, int count, const int *rows,
+                          double entropy)
 {
     (void)agent, (void)entropy;
     mer_critic_update(team, count, rows);
@@ -318,7 +325,8 @@ static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double ent
     for (int e = 0; e < (is_ppo ? spec->epochs : 1); e++) {
         fill_order(team, rng);
         for (int p = 0; p < parts; p++) {
-            int first = (int)((int64_t)rows * p / parts), end = (int)((int64_t)rows * (p + 1) / parts);
+            int first = (int)((int64_t)rows * p / parts),
+                end = (int)((int64_t)rows * (p + 1) / parts);
             update(team, agent, end - first, team->order + first, entropy);
         }
     }
@@ -329,7 +337,7 @@ void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRn
     const MerTeamSpec *spec = &team->spec;
     double             entropy = spec->entropy + (spec->entropy_end - spec->entropy) * progress;
     assert(team->step == spec->unroll);
-    look(team); /* what follows the last step, for the critics; its values are the row after the last */
+    look(team); /* what follows the last step, for the critics */
     if (!has_critic(team)) {
         move_baseline(team, rewards);
     }
@@ -337,7 +345,9 @@ void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRn
     for (int a = 0; a < spec->agent_count; a++) {
         MerAgent *agent = &team->agents[a];
         estimate(team, rewards,
-                 !has_critic(team) ? NULL : spec->is_central ? team->critic.values : agent->values);
+                 !has_critic(team)  ? NULL
+                 : spec->is_central ? team->critic.values
+                                    : agent->values);
         run_epochs(team, agent, mer_agent_update, entropy, rng);
     }
     if (spec->is_central) {

@@ -1,14 +1,14 @@
-/* Agents that share a search space: each owns some knobs and proposes values for them, all see how the
- * last joint point did, and all get the same reward. One agent that owns everything is the ordinary
- * single learner. Several lanes walk side by side; after `unroll` steps of all lanes the agents learn.
+/* Agents that share a search space: each owns some knobs and proposes values for them, all see
+ * how the last joint point did, and all get the same reward. One agent that owns everything is
+ * the ordinary single learner. Several lanes walk side by side; after `unroll` steps of all
+ * lanes the agents learn.
  *
  *     for (lane = 0; lane < lanes; lane++)
  *         mer_team_act(team, rng, lane, point);      price the points
  *     for (lane = 0; lane < lanes; lane++)
  *         mer_team_see(team, lane, features);        features of the result
  *     if (mer_team_step(team))                       the unroll is full
- *         mer_team_learn(team, rewards, progress, rng);
- */
+ *         mer_team_learn(team, rewards, progress, rng); */
 #ifndef MERCATOR_LEARN_TEAM_H
 #define MERCATOR_LEARN_TEAM_H
 
@@ -37,8 +37,8 @@ typedef struct MerTeamSpec {
     double       entropy, entropy_end; /* weight at the start and at the end of the search */
     double       baseline_decay;       /* REINFORCE */
     bool         is_central;           /* one critic for all, which sees all knobs */
-    bool         is_ratio_per_knob;    /* PPO: clip every knob's ratio, not that of the whole point */
-    bool         is_standardised;      /* advantages: mean 0, deviation 1 in every batch */
+    bool         is_ratio_per_knob; /* PPO: clip every knob's ratio, not that of the whole point */
+    bool         is_standardised;   /* advantages: mean 0, deviation 1 in every batch */
 } MerTeamSpec;
 
 typedef struct MerTeam MerTeam;
@@ -52,7 +52,8 @@ bool mer_team_step(MerTeam *team); /* all lanes have acted and seen; true: learn
 /* rewards (unroll, lanes); progress 0 .. 1 of the search, for schedules. */
 void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRng *rng);
 
-double mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learned from; -1 before */
+double
+mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learned from; -1 before */
 
 /* Heads of knobs that both teams have begin where the other team's are. */
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from);

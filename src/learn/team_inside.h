@@ -8,25 +8,25 @@
 #include "tensor/updater.h"
 
 typedef struct MerAgent {
-    MerHeads        heads;
-    int            *knobs;       /* (heads.count) which knob each head sets */
-    int             observation; /* numbers it sees: features, then its own last choices, one-hot */
-    MerMlp          trunk;       /* count 0: none */
-    MerLinearLayer  policy, value;
-    MerTensor      *logits;      /* without a network: (1, total) */
-    float          *seen;        /* (unroll + 1, lanes, observation) */
-    int            *columns;     /* (unroll, lanes, heads) chosen columns */
-    float          *old;         /* (unroll, lanes, heads) their log-probabilities then */
-    double         *values;      /* (unroll + 1, lanes) */
-    float          *now;         /* (lanes, total) log-probabilities of this step */
+    MerHeads       heads;
+    int           *knobs;       /* (heads.count) which knob each head sets */
+    int            observation; /* numbers it sees: features, then its own last choices, one-hot */
+    MerMlp         trunk;       /* count 0: none */
+    MerLinearLayer policy, value;
+    MerTensor     *logits;  /* without a network: (1, total) */
+    float         *seen;    /* (unroll + 1, lanes, observation) */
+    int           *columns; /* (unroll, lanes, heads) chosen columns */
+    float         *old;     /* (unroll, lanes, heads) their log-probabilities then */
+    double        *values;  /* (unroll + 1, lanes) */
+    float         *now;     /* (lanes, total) log-probabilities of this step */
 } MerAgent;
 
 typedef struct MerCritic { /* of a central team */
-    int             observation;
-    MerMlp          trunk;
-    MerLinearLayer  value;
-    float          *seen;
-    double         *values;
+    int            observation;
+    MerMlp         trunk;
+    MerLinearLayer value;
+    float         *seen;
+    double        *values;
 } MerCritic;
 
 struct MerTeam {
@@ -54,8 +54,8 @@ static inline int mer_team_rows(const MerTeam *team)
     return team->spec.unroll * team->spec.lanes;
 }
 
-/* Rows of what an agent saw -> logits (B, total) and value (B, 1); value is NULL without a critic of
- * its own. */
+/* Rows of what an agent saw -> logits (B, total) and value (B, 1); value is NULL without a
+ * critic of its own. */
 typedef struct MerAgentOutput {
     MerTensor *log_probabilities, *value;
 } MerAgentOutput;

@@ -29,7 +29,8 @@ static Place place_of(const MerTeam *team, int knob)
     return (Place){agent, first[head], first[head + 1] - first[head]};
 }
 
-static void copy_columns(MerTensor *to, int to_first, const MerTensor *from, int from_first, int width)
+static void copy_columns(MerTensor *to, int to_first, const MerTensor *from, int from_first,
+                         int width)
 {
     int64_t to_row = to->shape[to->rank - 1], from_row = from->shape[from->rank - 1];
     for (int64_t r = 0; r < to->size / to_row; r++) {
@@ -41,7 +42,8 @@ static void copy_columns(MerTensor *to, int to_first, const MerTensor *from, int
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
 {
     bool is_alike = team->spec.depth == from->spec.depth && team->spec.width == from->spec.width;
-    int  knobs = team->spec.knob_count < from->spec.knob_count ? team->spec.knob_count : from->spec.knob_count;
+    int  knobs = team->spec.knob_count < from->spec.knob_count ? team->spec.knob_count
+                                                               : from->spec.knob_count;
     for (int k = 0; k < knobs && is_alike; k++) {
         Place a = place_of(team, k), b = place_of(from, k);
         if (a.width != b.width) {

@@ -1,5 +1,5 @@
-/* The whole state of a team in the middle of a batch, in the machine's own bytes: for going on later on the
- * same machine. Policies that move are saved by team_policy.c. */
+/* The whole state of a team in the middle of a batch, in the machine's own bytes: for going on
+ * later on the same machine. Policies that move are saved by team_policy.c. */
 #include "learn/team_inside.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ static void transfer_team(Stream *stream, MerTeam *team)
         transfer(stream, team->critic.values, sizeof(double), rows);
     }
     transfer(stream, team->last, sizeof *team->last, (int64_t)spec->lanes * spec->knob_count);
-    transfer(stream, team->features, sizeof *team->features, (int64_t)spec->lanes * spec->feature_count);
+    transfer(stream, team->features, sizeof *team->features,
+             (int64_t)spec->lanes * spec->feature_count);
     transfer(stream, &team->step, sizeof team->step, 1);
     transfer(stream, &team->is_ready, sizeof team->is_ready, 1);
     transfer(stream, &team->baseline, sizeof team->baseline, 1);
@@ -64,11 +65,14 @@ MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error)
     Stream    stream = {file, false, false};
     MerStatus status = mer_parameters_load(team->parameters, file, "saved agents", error);
     if (status == MER_OK) {
-        status = mer_parameters_load(mer_updater_memory(team->updater), file, "saved agents", error);
+        status =
+            mer_parameters_load(mer_updater_memory(team->updater), file, "saved agents", error);
     }
     if (status == MER_OK) {
         transfer_team(&stream, team);
     }
-    bool is_broken = status == MER_OK && (stream.is_broken || team->step < 0 || team->step >= team->spec.unroll);
-    return is_broken ? mer_error_set(error, MER_INVALID, "the agents' saved state is cut off") : status;
+    bool is_broken =
+        status == MER_OK && (stream.is_broken || team->step < 0 || team->step >= team->spec.unroll);
+    return is_broken ? mer_error_set(error, MER_INVALID, "the agents' saved state is cut off")
+                     : status;
 }

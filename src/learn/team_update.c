@@ -9,7 +9,8 @@ static float *rows_of(MerTape *tape, int count, const int *rows, const float *so
 {
     float *copy = mer_workspace_floats(mer_tape_workspace(tape), (int64_t)count * width);
     for (int i = 0; i < count; i++) {
-        memcpy(copy + (int64_t)i * width, source + (int64_t)rows[i] * width, (size_t)width * sizeof *copy);
+        memcpy(copy + (int64_t)i * width, source + (int64_t)rows[i] * width,
+               (size_t)width * sizeof *copy);
     }
     return copy;
 }
@@ -24,11 +25,12 @@ static float *numbers_of(MerTape *tape, int count, const int *rows, const double
 }
 
 /* (B, heads) log-probabilities of what was chosen. */
-static MerTensor *chosen(MerTape *tape, const MerAgent *agent, MerTensor *log_probabilities, int count,
-                         const int *rows)
+static MerTensor *chosen(MerTape *tape, const MerAgent *agent, MerTensor *log_probabilities,
+                         int count, const int *rows)
 {
     int  heads = agent->heads.count;
-    int *columns = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)count * (size_t)heads * sizeof *columns);
+    int *columns = mer_workspace_alloc(mer_tape_workspace(tape),
+                                       (size_t)count * (size_t)heads * sizeof *columns);
     for (int i = 0; i < count; i++) {
         memcpy(columns + (int64_t)i * heads, agent->columns + (int64_t)rows[i] * heads,
                (size_t)heads * sizeof *columns);
@@ -37,8 +39,8 @@ static MerTensor *chosen(MerTape *tape, const MerAgent *agent, MerTensor *log_pr
 }
 
 /* -mean min(r A, clip(r) A), r per point or per knob. */
-static MerTensor *ppo_loss(MerTeam *team, const MerAgent *agent, MerTensor *now, MerTensor *advantage,
-                           int count, const int *rows)
+static MerTensor *ppo_loss(MerTeam *team, const MerAgent *agent, MerTensor *now,
+                           MerTensor *advantage, int count, const int *rows)
 {
     MerTape   *tape = team->tape;
     int        heads = agent->heads.count;
@@ -52,7 +54,8 @@ static MerTensor *ppo_loss(MerTeam *team, const MerAgent *agent, MerTensor *now,
     }
     MerTensor *ratio = mer_tensor_exp(tape, mer_tensor_clamp(tape, difference, -20, 20));
     MerTensor *plain = mer_tensor_mul(tape, ratio, advantage);
-    MerTensor *clipped = mer_tensor_mul(tape, mer_tensor_clamp(tape, ratio, 1 - clip, 1 + clip), advantage);
+    MerTensor *clipped =
+        mer_tensor_mul(tape, mer_tensor_clamp(tape, ratio, 1 - clip, 1 + clip), advantage);
     MerTensor *least = mer_tensor_sum(tape, mer_tensor_minimum(tape, plain, clipped));
     return mer_tensor_affine(tape, least, -1 / (float)count, 0);
 }
@@ -79,7 +82,8 @@ static MerTensor *value_loss(MerTeam *team, MerTensor *value, int count, const i
     MerTape   *tape = team->tape;
     MerTensor *target =
         mer_tape_input(tape, 2, (int[]){count, 1}, numbers_of(tape, count, rows, team->returns));
-    return mer_tensor_affine(tape, mer_tensor_mse(tape, value, target), (float)team->spec.value_cost, 0);
+    return mer_tensor_affine(tape, mer_tensor_mse(tape, value, target),
+                             (float)team->spec.value_cost, 0);
 }
 
 void mer_agent_update(MerTeam *team, MerAgent *agent, int count, const int *rows, double entropy)
@@ -99,7 +103,8 @@ void mer_agent_update(MerTeam *team, MerAgent *agent, int count, const int *rows
     if (out.value != NULL) {
         loss = mer_tensor_add(tape, loss, value_loss(team, out.value, count, rows));
     }
-    int updates = team->spec.algorithm == MER_ALGORITHM_PPO ? team->spec.epochs * team->spec.minibatches : 1;
+    int updates =
+        team->spec.algorithm == MER_ALGORITHM_PPO ? team->spec.epochs * team->spec.minibatches : 1;
     team->entropy += disorder->data[0] / updates;
     step(team, loss);
 }
@@ -107,6 +112,7 @@ void mer_agent_update(MerTeam *team, MerAgent *agent, int count, const int *rows
 void mer_critic_update(MerTeam *team, int count, const int *rows)
 {
     mer_tape_reset(team->tape);
-    const float *seen = rows_of(team->tape, count, rows, team->critic.seen, team->critic.observation);
+    const float *seen =
+        rows_of(team->tape, count, rows, team->critic.seen, team->critic.observation);
     step(team, value_loss(team, mer_critic_run(team, count, seen), count, rows));
 }

@@ -1,5 +1,5 @@
-/* Advantage actor-critic on any space (Mnih et al., ICML 2016, synchronous): one agent sets all knobs and
- * sees how its last point did. */
+/* Advantage actor-critic on any space (Mnih et al., ICML 2016, synchronous): one agent sets all
+ * knobs and sees how its last point did. */
 #include "opt/agents.h"
 
 typedef struct Options {
@@ -7,9 +7,7 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"),
-    MER_AGENT_CRITIC_OPTIONS(Options),
-    {0}};
+    MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"), MER_AGENT_CRITIC_OPTIONS(Options), {0}};
 
 static MerStatus open_a2c(void *state, const MerSearch *search, const void *given, MerError *error)
 {

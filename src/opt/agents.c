@@ -92,7 +92,9 @@ static void features_of(MerAgents *agents, const MerTrial *trial, float *feature
     }
     features[0] = 1;
     for (int f = 1; f < MER_AGENT_FEATURES; f++) {
-        double value = f == 1 ? trial->score : trial->cost != NULL ? trial->cost->value[f - 2] : NAN;
+        double value = f == 1                ? trial->score
+                       : trial->cost != NULL ? trial->cost->value[f - 2]
+                                             : NAN;
         if (isfinite(value)) {
             mer_running_add(&agents->now.seen[f], log_size(value));
             features[f] = (float)mer_running_normal(&agents->now.seen[f], log_size(value));
@@ -104,13 +106,15 @@ static void report_sparse(MerAgents *agents)
 {
     char json[400];
     bool is_empty = agents->now.feasible == 0;
-    snprintf(json, sizeof json,
-             "{\"trials\": %lld, \"feasible\": %lld, \"found\": \"%s\", \"try\": \"%s\"}",
-             (long long)agents->now.done, (long long)agents->now.feasible,
-             is_empty ? "no feasible point" : "nothing better than the first batch",
-             is_empty ? "larger memories or a smaller layer; warm starts from a search that finds feasible "
-                        "points (annealing, gamma)"
-                      : "reward=log, a higher entropy, more lanes, or a warm start");
+    snprintf(
+        json, sizeof json,
+        "{\"trials\": %lld, \"feasible\": %lld, \"found\": \"%s\", \"try\": \"%s\"}",
+        (long long)agents->now.done, (long long)agents->now.feasible,
+        is_empty ? "no feasible point" : "nothing better than the first batch",
+        is_empty
+            ? "larger memories or a smaller layer; warm starts from a search that finds feasible "
+              "points (annealing, gamma)"
+            : "reward=log, a higher entropy, more lanes, or a warm start");
     mer_note(agents->search->notes, "sparse_reward", json);
 }
 
@@ -124,12 +128,14 @@ static bool is_improving(const MerAgents *agents)
 void mer_agents_count(MerAgents *agents, double score)
 {
     int64_t batch = agents->options.lanes * agents->options.unroll;
-    int64_t after = agents->options.sparse_after > 2 * batch ? agents->options.sparse_after : 2 * batch;
+    int64_t after =
+        agents->options.sparse_after > 2 * batch ? agents->options.sparse_after : 2 * batch;
     agents->now.done++;
     agents->now.best = score < agents->now.best ? score : agents->now.best;
     if (isfinite(score)) {
         agents->now.feasible++;
-        mer_running_add(agents->now.done <= batch ? &agents->now.first : &agents->now.later, log_size(score));
+        mer_running_add(agents->now.done <= batch ? &agents->now.first : &agents->now.later,
+                        log_size(score));
     }
     if (agents->now.done <= batch) {
         agents->now.first_best = agents->now.best;
@@ -154,7 +160,8 @@ static void end_step(MerAgents *agents)
     agents->now.lane = agents->now.told = 0;
     agents->now.step++;
     if (mer_team_step(agents->team)) {
-        mer_reward_batch(&agents->now.reward, agents->scores, lanes * agents->now.step, agents->rewards);
+        mer_reward_batch(&agents->now.reward, agents->scores, lanes * agents->now.step,
+                         agents->rewards);
         mer_team_learn(agents->team, agents->rewards, progress(agents), agents->search->rng);
         agents->now.step = 0;
     }
@@ -206,10 +213,12 @@ MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError 
     bool   is_read = fread(&agents->now, sizeof agents->now, 1, file) == 1 &&
                    fread(agents->scores, sizeof *agents->scores, rows, file) == rows;
     int lanes = (int)agents->options.lanes;
-    is_read = is_read && agents->now.lane >= 0 && agents->now.lane <= lanes && agents->now.told >= 0 &&
-              agents->now.told < lanes && agents->now.step >= 0 && agents->now.step < agents->options.unroll;
-    return is_read ? mer_team_load_state(agents->team, file, error)
-                   : mer_error_set(error, MER_INVALID, "the agents' saved state is cut off or broken");
+    is_read = is_read && agents->now.lane >= 0 && agents->now.lane <= lanes &&
+              agents->now.told >= 0 && agents->now.told < lanes && agents->now.step >= 0 &&
+              agents->now.step < agents->options.unroll;
+    return is_read
+               ? mer_team_load_state(agents->team, file, error)
+               : mer_error_set(error, MER_INVALID, "the agents' saved state is cut off or broken");
 }
 
 void mer_agents_close(MerAgents *agents)

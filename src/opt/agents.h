@@ -1,5 +1,5 @@
-/* What the learning optimizers share: a team of agents behind ask and tell, its options, its rewards and
- * the signs that it will not learn. */
+/* What the learning optimizers share: a team of agents behind ask and tell, its options, its
+ * rewards and the signs that it will not learn. */
 #ifndef MERCATOR_OPT_AGENTS_H
 #define MERCATOR_OPT_AGENTS_H
 
@@ -19,44 +19,54 @@ typedef struct MerAgentOptions {
 
 /* Rows of an option table whose struct has `MerAgentOptions agents`. */
 #define MER_AGENT_OPTION(Options, name, type, initial, low, high, choices, help)                   \
-    {#name, type, offsetof(Options, agents.name), initial, low, high, choices, help}
+    {                                                                                              \
+#name, type, offsetof(Options, agents.name), initial, low, high, choices, help             \
+    }
 #define MER_AGENT_COMMON_OPTIONS(Options, rate_initial, is_standardised)                           \
     MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, "8", 1, 4096, NULL, "points per step"),       \
-    MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, "8", 1, 4096, NULL,                          \
-                     "steps between updates: a batch is lanes x unroll points"),                   \
-    MER_AGENT_OPTION(Options, rate, MER_OPTION_REAL, rate_initial, 0, 10, NULL, "step width (Adam)"), \
-    MER_AGENT_OPTION(Options, entropy, MER_OPTION_REAL, "0.01", 0, 100, NULL,                      \
-                     "weight of the entropy at the start"),                                        \
-    MER_AGENT_OPTION(Options, entropy_end, MER_OPTION_REAL, "0.01", 0, 100, NULL,                  \
-                     "and at the end of the budget, linear between"),                              \
-    MER_AGENT_OPTION(Options, reward, MER_OPTION_CHOICE, "log", 0, 0, MER_REWARD_CHOICES,          \
-                     "how a score becomes a reward"),                                              \
-    MER_AGENT_OPTION(Options, normalise, MER_OPTION_BOOL, "true", 0, 0, NULL,                      \
-                     "divide rewards by their deviation so far"),                                  \
-    MER_AGENT_OPTION(Options, standardise, MER_OPTION_BOOL, is_standardised, 0, 0, NULL,           \
-                     "advantages of a batch get mean 0 and deviation 1"),                          \
-    MER_AGENT_OPTION(Options, grad_norm, MER_OPTION_REAL, "0.5", 0, 1e9, NULL,                     \
-                     "largest norm of a gradient; 0: any"),                                        \
-    MER_AGENT_OPTION(Options, adam_epsilon, MER_OPTION_REAL, "1e-7", 0, 1, NULL, "beside Adam's root"), \
-    MER_AGENT_OPTION(Options, sparse_after, MER_OPTION_INT, "1000", 1, 1e12, NULL,                 \
-                     "trials after which a sparse reward is reported")
+        MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, "8", 1, 4096, NULL,                      \
+                         "steps between updates: a batch is lanes x unroll points"),               \
+        MER_AGENT_OPTION(Options, rate, MER_OPTION_REAL, rate_initial, 0, 10, NULL,                \
+                         "step width (Adam)"),                                                     \
+        MER_AGENT_OPTION(Options, entropy, MER_OPTION_REAL, "0.01", 0, 100, NULL,                  \
+                         "weight of the entropy at the start"),                                    \
+        MER_AGENT_OPTION(Options, entropy_end, MER_OPTION_REAL, "0.01", 0, 100, NULL,              \
+                         "and at the end of the budget, linear between"),                          \
+        MER_AGENT_OPTION(Options, reward, MER_OPTION_CHOICE, "log", 0, 0, MER_REWARD_CHOICES,      \
+                         "how a score becomes a reward"),                                          \
+        MER_AGENT_OPTION(Options, normalise, MER_OPTION_BOOL, "true", 0, 0, NULL,                  \
+                         "divide rewards by their deviation so far"),                              \
+        MER_AGENT_OPTION(Options, standardise, MER_OPTION_BOOL, is_standardised, 0, 0, NULL,       \
+                         "advantages of a batch get mean 0 and deviation 1"),                      \
+        MER_AGENT_OPTION(Options, grad_norm, MER_OPTION_REAL, "0.5", 0, 1e9, NULL,                 \
+                         "largest norm of a gradient; 0: any"),                                    \
+        MER_AGENT_OPTION(Options, adam_epsilon, MER_OPTION_REAL, "1e-7", 0, 1, NULL,               \
+                         "beside Adam's root"),                                                    \
+        MER_AGENT_OPTION(Options, sparse_after, MER_OPTION_INT, "1000", 1, 1e12, NULL,             \
+                         "trials after which a sparse reward is reported")
 #define MER_AGENT_CRITIC_OPTIONS(Options)                                                          \
     MER_AGENT_OPTION(Options, width, MER_OPTION_INT, "32", 1, 4096, NULL, "of the hidden layers"), \
-    MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, "3", 1, 8, NULL, "hidden layers"),            \
-    MER_AGENT_OPTION(Options, value_cost, MER_OPTION_REAL, "1", 0, 100, NULL, "weight of the critic's loss"), \
-    MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0.99", 0, 1, NULL, "of later rewards"),  \
-    MER_AGENT_OPTION(Options, lambda, MER_OPTION_REAL, "0.95", 0, 1, NULL,                         \
-                     "of generalised advantage estimation")
+        MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, "3", 1, 8, NULL, "hidden layers"),        \
+        MER_AGENT_OPTION(Options, value_cost, MER_OPTION_REAL, "1", 0, 100, NULL,                  \
+                         "weight of the critic's loss"),                                           \
+        MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0.99", 0, 1, NULL,                   \
+                         "of later rewards"),                                                      \
+        MER_AGENT_OPTION(Options, lambda, MER_OPTION_REAL, "0.95", 0, 1, NULL,                     \
+                         "of generalised advantage estimation")
 #define MER_AGENT_PPO_OPTIONS(Options)                                                             \
-    MER_AGENT_OPTION(Options, clip, MER_OPTION_REAL, "0.2", 0, 10, NULL, "of the probability ratio"), \
-    MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, "4", 1, 1000, NULL, "passes over a batch"),  \
-    MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, "4", 1, 4096, NULL, "parts of a batch"), \
-    MER_AGENT_OPTION(Options, ratio, MER_OPTION_CHOICE, "joint", 0, 0, "joint|knob",               \
-                     "ratio that is clipped: of a whole point or of every knob")
+    MER_AGENT_OPTION(Options, clip, MER_OPTION_REAL, "0.2", 0, 10, NULL,                           \
+                     "of the probability ratio"),                                                  \
+        MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, "4", 1, 1000, NULL,                      \
+                         "passes over a batch"),                                                   \
+        MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, "4", 1, 4096, NULL,                 \
+                         "parts of a batch"),                                                      \
+        MER_AGENT_OPTION(Options, ratio, MER_OPTION_CHOICE, "joint", 0, 0, "joint|knob",           \
+                         "ratio that is clipped: of a whole point or of every knob")
 
 /* ArchGym's settings of PPO (its default run of 2023). */
 #define MER_AGENT_ARCHGYM                                                                          \
-    "rate=2e-5,entropy=0.1,entropy_end=0.1,lanes=32,unroll=8,minibatches=8,epochs=2,reward=archgym"
+    "rate=2e-5,entropy=0.1,entropy_end=0.1,lanes=32,unroll=8,minibatches=8,epochs=2,reward="       \
+    "archgym"
 
 /* Every point is an episode of its own: no later rewards, many small batches, ratios per knob. */
 #define MER_AGENT_BANDIT "discount=0,rate=0.01,unroll=2,ratio=knob"
@@ -78,8 +88,8 @@ typedef struct MerAgents {
     const MerSearch  *search;
     MerAgentOptions   options;
     MerAlgorithm      algorithm;
-    MerTeam          *team;            /* NULL: nothing to choose */
-    int              *choices;         /* of each knob */
+    MerTeam          *team;             /* NULL: nothing to choose */
+    int              *choices;          /* of each knob */
     double           *scores, *rewards; /* (unroll, lanes) */
     MerAgentsProgress now;
 } MerAgents;
@@ -88,11 +98,11 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
                      MerAlgorithm algorithm);
 /* Makes the team, or replaces it: `owner` gives the agent of each knob. */
 void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner);
-void mer_agents_divide_evenly(MerAgents *agents);                            /* one agent for all */
+void mer_agents_divide_evenly(MerAgents *agents); /* one agent for all */
 int  mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity);
 void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count);
 /* Counts a trial that the team did not ask for: for the sparse-reward check. */
-void mer_agents_count(MerAgents *agents, double score);
+void      mer_agents_count(MerAgents *agents, double score);
 MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, MerError *error);
 MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError *error);
 void      mer_agents_close(MerAgents *agents);

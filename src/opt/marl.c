@@ -1,7 +1,7 @@
-/* Multi-agent mapping (after the abstract of arXiv 2507.16249; the details are ours): samples of an
- * initial policy tell which knobs belong together, knobs are clustered, and one PPO agent per cluster
- * searches, all with the same reward and without talking to each other. The samples count against the
- * budget, unless they come from an earlier run. */
+/* Multi-agent mapping (after the abstract of arXiv 2507.16249; the details are ours): samples of
+ * an initial policy tell which knobs belong together, knobs are clustered, and one PPO agent per
+ * cluster searches, all with the same reward and without talking to each other. The samples
+ * count against the budget, unless they come from an earlier run. */
 #include "opt/agents.h"
 #include "opt/partition.h"
 
@@ -51,21 +51,21 @@ static const MerPreset presets[] = {
     {"archgym", MER_AGENT_ARCHGYM}, {"bandit", MER_AGENT_BANDIT}, {NULL, NULL}};
 
 typedef struct State {
-    MerAgents        agents;
-    Options          options;
-    const MerSearch *search;
-    MerPartitionRule rule;
-    MerSamples       samples;   /* what the clusters were made of */
-    MerSamples       later;     /* trials of the agents, for drift and re-clustering */
-    int              wanted;    /* samples before clustering */
-    bool             is_divided, has_checked_drift;
-    int             *owner;
-    int              agent_count;
-    int64_t          next_recluster;
-    MerIndex        *latin;     /* (wanted, knobs) */
-    MerSearch        inner_search;
+    MerAgents                agents;
+    Options                  options;
+    const MerSearch         *search;
+    MerPartitionRule         rule;
+    MerSamples               samples; /* what the clusters were made of */
+    MerSamples               later;   /* trials of the agents, for drift and re-clustering */
+    int                      wanted;  /* samples before clustering */
+    bool                     is_divided, has_checked_drift;
+    int                     *owner;
+    int                      agent_count;
+    int64_t                  next_recluster;
+    MerIndex                *latin; /* (wanted, knobs) */
+    MerSearch                inner_search;
     const MerOptimizerClass *inner; /* the initial policy; NULL: latin */
-    void            *inner_state;
+    void                    *inner_state;
 } State;
 
 static MerStatus read_agents(const char *text, int *agents, MerError *error)
@@ -81,8 +81,8 @@ static MerStatus read_agents(const char *text, int *agents, MerError *error)
     }
     long value = strtol(text, &end, 10);
     if (*end != '\0' || value < 1 || value > INT_MAX) {
-        return mer_error_set(error, MER_INVALID, "marl: agents is \"%s\", expected auto, all or a number >= 1",
-                             text);
+        return mer_error_set(error, MER_INVALID,
+                             "marl: agents is \"%s\", expected auto, all or a number >= 1", text);
     }
     *agents = (int)value;
     return MER_OK;
@@ -108,16 +108,18 @@ static void make_latin(State *s)
         mer_rng_shuffle(s->search->rng, order, s->wanted);
         for (int i = 0; i < s->wanted; i++) {
             double position = (order[i] + mer_rng_unit(s->search->rng)) / s->wanted;
-            s->latin[(int64_t)i * space->knob_count + k] = mer_knob_index(&space->knobs[k], position);
+            s->latin[(int64_t)i * space->knob_count + k] =
+                mer_knob_index(&space->knobs[k], position);
         }
     }
 }
 
 static MerStatus open_initial(State *s, MerError *error)
 {
-    const MerOptimizerClass *inner = s->options.initial == INITIAL_RANDOM      ? &mer_optimizer_random
-                                     : s->options.initial == INITIAL_ANNEALING ? &mer_optimizer_annealing
-                                                                               : &mer_optimizer_gamma;
+    const MerOptimizerClass *inner = s->options.initial == INITIAL_RANDOM ? &mer_optimizer_random
+                                     : s->options.initial == INITIAL_ANNEALING
+                                         ? &mer_optimizer_annealing
+                                         : &mer_optimizer_gamma;
     if (s->options.initial == INITIAL_LATIN) {
         make_latin(s);
         return MER_OK;
@@ -134,8 +136,8 @@ static MerStatus open_initial(State *s, MerError *error)
 
 static void divide(State *s)
 {
-    s->agent_count = mer_partition(&s->rule, s->search->space, &s->samples, s->search->rng, "partition",
-                                   s->search->notes, s->search->arena, s->owner);
+    s->agent_count = mer_partition(&s->rule, s->search->space, &s->samples, s->search->rng,
+                                   "partition", s->search->notes, s->search->arena, s->owner);
     mer_agents_divide(&s->agents, s->agent_count, s->owner);
     s->is_divided = true;
     s->next_recluster = s->agents.now.done + s->options.recluster;
@@ -146,8 +148,8 @@ static MerStatus open_marl(void *state, const MerSearch *search, const void *giv
     State *s = state;
     *s = (State){.options = *(const Options *)given, .search = search};
     int64_t fifth = search->budget / 5 < MOST_SAMPLES ? search->budget / 5 : MOST_SAMPLES;
-    s->rule = (MerPartitionRule){(MerPartitionKind)s->options.partition, (MerLinkage)s->options.linkage,
-                                 s->options.threshold, 0};
+    s->rule = (MerPartitionRule){(MerPartitionKind)s->options.partition,
+                                 (MerLinkage)s->options.linkage, s->options.threshold, 0};
     MerStatus status = read_agents(s->options.agents_wanted, &s->rule.agents, error);
     if (status != MER_OK) {
         return status;
@@ -172,7 +174,8 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
     }
     for (int i = 0; i < count; i++) {
         int64_t knobs = s->search->space->knob_count;
-        memcpy(proposals[i].point, s->latin + (s->samples.count + i) * knobs, (size_t)knobs * sizeof(MerIndex));
+        memcpy(proposals[i].point, s->latin + (s->samples.count + i) * knobs,
+               (size_t)knobs * sizeof(MerIndex));
     }
     return count;
 }
@@ -193,27 +196,30 @@ static int ask(void *state, MerProposal *proposals, int capacity)
 /* Agreement of the clusters with those of the best 20 % of all samples; fills `owner`. */
 static double agreement(State *s, int *owner, int *agent_count, const char *name)
 {
-    const MerSpace *space = s->search->space;
-    MerArena       *arena = mer_arena_new();
-    MerSamples      all = mer_samples_make(space, s->samples.count + s->later.count, arena);
+    const MerSpace   *space = s->search->space;
+    MerArena         *arena = mer_arena_new();
+    MerSamples        all = mer_samples_make(space, s->samples.count + s->later.count, arena);
     const MerSamples *parts[2] = {&s->samples, &s->later};
     for (int p = 0; p < 2; p++) {
         for (int i = 0; i < parts[p]->count; i++) {
-            mer_samples_add(&all, space, parts[p]->points + (int64_t)i * space->knob_count, parts[p]->scores[i]);
+            mer_samples_add(&all, space, parts[p]->points + (int64_t)i * space->knob_count,
+                            parts[p]->scores[i]);
         }
     }
     MerSamples best = mer_samples_best(&all, space, 0.2, arena);
-    *agent_count = mer_partition(&s->rule, space, &best, s->search->rng, name, s->search->notes, arena, owner);
+    *agent_count =
+        mer_partition(&s->rule, space, &best, s->search->rng, name, s->search->notes, arena, owner);
     mer_arena_free(arena);
     return mer_adjusted_rand(space->knob_count, s->owner, owner);
 }
 
-/* The second sign of failure: near the optimum other knobs belong together than in the first samples. */
+/* The second sign of failure: near the optimum other knobs belong together than in the first
+ * samples. */
 static void check_drift(State *s)
 {
-    int    *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
-    double  index = agreement(s, owner, &count, NULL);
-    char    json[300];
+    int   *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
+    double index = agreement(s, owner, &count, NULL);
+    char   json[300];
     s->has_checked_drift = true;
     if (index < 0.8) {
         snprintf(json, sizeof json,

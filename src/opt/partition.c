@@ -17,7 +17,8 @@ MerSamples mer_samples_make(const MerSpace *space, int room, MerArena *arena)
     return samples;
 }
 
-void mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex *point, double score)
+void mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex *point,
+                     double score)
 {
     if (samples->count < samples->room) {
         size_t knobs = (size_t)space->knob_count;
@@ -32,7 +33,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, double share, MerArena *arena)
+MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, double share,
+                            MerArena *arena)
 {
     double *sorted = MER_ARRAY(arena, double, samples->count + 1);
     int     feasible = 0;
@@ -69,11 +71,12 @@ static void add_number(Text *text, const char *format, double value, const char 
 
 static void add_words(Text *text, const char *words)
 {
-    text->length += (size_t)snprintf(text->data + text->length, text->room - text->length, "%s", words);
+    text->length +=
+        (size_t)snprintf(text->data + text->length, text->room - text->length, "%s", words);
 }
 
-static void note(const char *name, MerNotes *notes, MerArena *arena, int knobs, int used, const double *matrix,
-                 const MerMerge *merges, int agents, const int *owner)
+static void note(const char *name, MerNotes *notes, MerArena *arena, int knobs, int used,
+                 const double *matrix, const MerMerge *merges, int agents, const int *owner)
 {
     size_t numbers = (size_t)knobs * (size_t)(knobs + 4) + 16;
     Text   text = {mer_arena_alloc(arena, 32 * numbers + 256), 0, 32 * numbers + 256};
@@ -104,7 +107,8 @@ static void note(const char *name, MerNotes *notes, MerArena *arena, int knobs, 
     mer_note(notes, name, text.data);
 }
 
-/* Clusters numbered by their first knob, whatever they were called before; done ones are negative. */
+/* Clusters numbered by their first knob, whatever they were called before; done ones are
+ * negative. */
 static int renumber(int knobs, int *owner)
 {
     int count = 0;
@@ -145,8 +149,9 @@ static int divide_at_random(int knobs, int agents, MerRng *rng, MerArena *arena,
     return renumber(knobs, owner);
 }
 
-static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
-                             const char *name, MerNotes *notes, MerArena *arena, int *owner)
+static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space,
+                             const MerSamples *samples, const char *name, MerNotes *notes,
+                             MerArena *arena, int *owner)
 {
     int       knobs = space->knob_count, cells = knobs * knobs;
     double   *matrix = MER_ARRAY(arena, double, cells), *distance = MER_ARRAY(arena, double, cells);
@@ -166,8 +171,8 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     return agents;
 }
 
-int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples, MerRng *rng,
-                  const char *name, MerNotes *notes, MerArena *arena, int *owner)
+int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
+                  MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner)
 {
     int knobs = space->knob_count, agents;
     if (knobs == 0) {

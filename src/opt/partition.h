@@ -1,4 +1,5 @@
-/* How the knobs of a space are shared out among agents: by what samples say, by role, or by chance. */
+/* How the knobs of a space are shared out among agents: by what samples say, by role, or by
+ * chance. */
 #ifndef MERCATOR_OPT_PARTITION_H
 #define MERCATOR_OPT_PARTITION_H
 
@@ -17,7 +18,7 @@ typedef struct MerPartitionRule {
     MerPartitionKind kind;
     MerLinkage       linkage;
     double           threshold; /* cut here, */
-    int              agents;    /* or at this many clusters; 0: by threshold, INT_MAX: one per knob */
+    int              agents; /* or at this many clusters; 0: by threshold, INT_MAX: one per knob */
 } MerPartitionRule;
 
 typedef struct MerSamples { /* priced points */
@@ -27,13 +28,15 @@ typedef struct MerSamples { /* priced points */
 } MerSamples;
 
 MerSamples mer_samples_make(const MerSpace *space, int room, MerArena *arena);
-void       mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex *point, double score);
+void       mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex *point,
+                           double score);
 /* The best share of the feasible samples, in the order they came. */
-MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, double share, MerArena *arena);
+MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, double share,
+                            MerArena *arena);
 
-/* Fills owner[knob] and gives the number of agents. Notes the matrix, the merges and the clusters under
- * `name` unless it is NULL. */
-int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples, MerRng *rng,
-                  const char *name, MerNotes *notes, MerArena *arena, int *owner);
+/* Fills owner[knob] and gives the number of agents. Notes the matrix, the merges and the
+ * clusters under `name` unless it is NULL. */
+int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
+                  MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner);
 
 #endif

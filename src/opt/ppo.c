@@ -1,16 +1,15 @@
-/* Proximal policy optimisation on any space (Schulman et al., 2017): one agent sets all knobs and sees how
- * its last point did. */
+/* Proximal policy optimisation on any space (Schulman et al., 2017): one agent sets all knobs
+ * and sees how its last point did. */
 #include "opt/agents.h"
 
 typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {
-    MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"),
-    MER_AGENT_CRITIC_OPTIONS(Options),
-    MER_AGENT_PPO_OPTIONS(Options),
-    {0}};
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"),
+                                    MER_AGENT_CRITIC_OPTIONS(Options),
+                                    MER_AGENT_PPO_OPTIONS(Options),
+                                    {0}};
 
 static const MerPreset presets[] = {
     {"archgym", MER_AGENT_ARCHGYM}, {"bandit", MER_AGENT_BANDIT}, {NULL, NULL}};

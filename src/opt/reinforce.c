@@ -1,17 +1,18 @@
-/* REINFORCE on any space (Williams, Machine Learning 1992): one table of logits per knob, no network, a
- * moving average of the rewards as baseline. */
+/* REINFORCE on any space (Williams, Machine Learning 1992): one table of logits per knob, no
+ * network, a moving average of the rewards as baseline. */
 #include "opt/agents.h"
 
 typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {
-    MER_AGENT_COMMON_OPTIONS(Options, "1e-2", "false"),
-    MER_AGENT_OPTION(Options, baseline_decay, MER_OPTION_REAL, "0.9", 0, 1, NULL, "of the moving average"),
-    {0}};
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "1e-2", "false"),
+                                    MER_AGENT_OPTION(Options, baseline_decay, MER_OPTION_REAL,
+                                                     "0.9", 0, 1, NULL, "of the moving average"),
+                                    {0}};
 
-static MerStatus open_reinforce(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_reinforce(void *state, const MerSearch *search, const void *given,
+                                MerError *error)
 {
     (void)error;
     mer_agents_open(state, search, &((const Options *)given)->agents, MER_ALGORITHM_REINFORCE);

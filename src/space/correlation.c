@@ -29,7 +29,8 @@ static int feasible(const MerSpace *space, int count, const MerIndex *points, co
     *samples = mer_heap_zeroed((size_t)count + 1, sizeof **samples);
     for (int i = 0; i < count; i++) {
         if (isfinite(scores[i])) {
-            (*samples)[n++] = (Sample){scores[i], 0, points + (size_t)i * (size_t)space->knob_count};
+            (*samples)[n++] =
+                (Sample){scores[i], 0, points + (size_t)i * (size_t)space->knob_count};
         }
     }
     qsort(*samples, (size_t)n, sizeof **samples, by_score);
@@ -62,7 +63,8 @@ typedef struct Moments { /* weighted sums of each column of a knob and of their 
 static Moments moments_of(const MerKnob *knob, int at, int n, const Sample *samples)
 {
     size_t  columns = (size_t)column_count(knob);
-    Moments m = {mer_heap_zeroed(columns, sizeof(double)), mer_heap_zeroed(columns, sizeof(double))};
+    Moments m = {mer_heap_zeroed(columns, sizeof(double)),
+                 mer_heap_zeroed(columns, sizeof(double))};
     for (int i = 0; i < n; i++) {
         int    column = column_of(knob, samples[i].point[at]);
         double value = value_of(knob, samples[i].point[at]);
@@ -72,7 +74,8 @@ static Moments moments_of(const MerKnob *knob, int at, int n, const Sample *samp
     return m;
 }
 
-static double pearson(double total, double cross, double sum_x, double square_x, double sum_y, double square_y)
+static double pearson(double total, double cross, double sum_x, double square_x, double sum_y,
+                      double square_y)
 {
     double x = square_x / total - sum_x / total * (sum_x / total);
     double y = square_y / total - sum_y / total * (sum_y / total);
@@ -80,7 +83,8 @@ static double pearson(double total, double cross, double sum_x, double square_x,
     return x > 1e-12 && y > 1e-12 ? both / sqrt(x * y) : 0;
 }
 
-/* Each sample touches one column of either knob, so that one table holds all products of columns. */
+/* Each sample touches one column of either knob, so that one table holds all products of
+ * columns. */
 static double strongest(const MerSpace *space, int a, int b, int n, const Sample *samples,
                         const Moments *moments, double total)
 {
@@ -94,8 +98,9 @@ static double strongest(const MerSpace *space, int a, int b, int n, const Sample
     }
     for (int r = 0; r < rows; r++) {
         for (int c = 0; c < columns; c++) {
-            double found = pearson(total, cross[(size_t)r * (size_t)columns + (size_t)c], moments[a].sum[r],
-                                   moments[a].square[r], moments[b].sum[c], moments[b].square[c]);
+            double found =
+                pearson(total, cross[(size_t)r * (size_t)columns + (size_t)c], moments[a].sum[r],
+                        moments[a].square[r], moments[b].sum[c], moments[b].square[c]);
             best = fabs(found) > fabs(best) ? found : best;
         }
     }
@@ -179,7 +184,8 @@ static double pair_share(const MerSpace *space, int a, int b, int n, const Sampl
             cells[c]->sum += values[i];
         }
     }
-    double beyond = between(both, BINS * BINS, mean) - between(first, BINS, mean) - between(second, BINS, mean);
+    double beyond =
+        between(both, BINS * BINS, mean) - between(first, BINS, mean) - between(second, BINS, mean);
     return beyond > 0 ? fmin(1, beyond / all) : 0;
 }
 

@@ -4,8 +4,8 @@
 
 #include "mercator/space.h"
 
-/* `points` is (count, knobs); samples with an infinite score are left out. Matrices are (knobs, knobs),
- * symmetric, 1 on the diagonal, 0 where nothing is known. */
+/* `points` is (count, knobs); samples with an infinite score are left out. Matrices are (knobs,
+ * knobs), symmetric, 1 on the diagonal, 0 where nothing is known. */
 
 /* Weighted Pearson correlation of knob positions; the weight of a sample is exp(-rank / (0.1 n)) by
  * score, so that good points count most. A CATEGORY knob enters as one column per choice, and the
@@ -13,8 +13,8 @@
 void mer_correlation(const MerSpace *space, int count, const MerIndex *points, const double *scores,
                      double *matrix);
 
-/* Share of the variance of log(score) that a pair of knobs explains beyond what each explains alone, in
- * at most 8 bins per knob. */
+/* Share of the variance of log(score) that a pair of knobs explains beyond what each explains
+ * alone, in at most 8 bins per knob. */
 void mer_interaction(const MerSpace *space, int count, const MerIndex *points, const double *scores,
                      double *matrix);
 

@@ -4,11 +4,13 @@
 #include <assert.h>
 #include <math.h>
 
-MerAttention mer_attention(MerParameters *parameters, const char *name, int width, int heads, MerRng *rng)
+MerAttention mer_attention(MerParameters *parameters, const char *name, int width, int heads,
+                           MerRng *rng)
 {
     assert(heads >= 1 && width % heads == 0);
-    MerAttention    attention = {.heads = heads, .width = width};
-    MerLinearLayer *layers[4] = {&attention.query, &attention.key, &attention.value, &attention.output};
+    MerAttention             attention = {.heads = heads, .width = width};
+    MerLinearLayer          *layers[4] = {&attention.query, &attention.key, &attention.value,
+                                          &attention.output};
     static const char *const parts[4] = {"query", "key", "value", "output"};
     for (int i = 0; i < 4; i++) {
         MerPartName full = mer_part_name(name, parts[i]);
@@ -20,8 +22,8 @@ MerAttention mer_attention(MerParameters *parameters, const char *name, int widt
 /* (B, T, heads x d) -> (B x heads, T, d) */
 static MerTensor *split_heads(MerTape *tape, const MerAttention *attention, MerTensor *x)
 {
-    int batch = x->shape[0], steps = x->shape[1], heads = attention->heads;
-    int d = attention->width / heads;
+    int        batch = x->shape[0], steps = x->shape[1], heads = attention->heads;
+    int        d = attention->width / heads;
     MerTensor *y = mer_tensor_reshape(tape, x, 4, (int[]){batch, steps, heads, d});
     y = mer_tensor_transpose(tape, y, (int[]){0, 2, 1, 3});
     return mer_tensor_reshape(tape, y, 3, (int[]){batch * heads, steps, d});
@@ -35,8 +37,8 @@ static MerTensor *join_heads(MerTape *tape, const MerAttention *attention, MerTe
     return mer_tensor_reshape(tape, y, 3, (int[]){batch, steps, heads * d});
 }
 
-MerTensor *mer_attention_run(MerTape *tape, const MerAttention *attention, MerTensor *x, MerTensor *cache,
-                             MerTensor *mask)
+MerTensor *mer_attention_run(MerTape *tape, const MerAttention *attention, MerTensor *x,
+                             MerTensor *cache, MerTensor *mask)
 {
     assert(x->rank == 3 && x->shape[2] == attention->width);
     MerTensor *seen = x;

@@ -1,7 +1,8 @@
-/* Kernels of oneDNN 2.x: the only file that calls it. Convolutions choose their layouts, batch norm and
- * pooling follow what they are given, and tensors stay blocked between them. A kernel is made once per
- * shape and kept. Everything runs on the calling thread, so that results do not depend on how many there
- * are. Version 3 has no *_desc_init calls: only the make_* functions below would change. */
+/* Kernels of oneDNN 2.x: the only file that calls it. Convolutions choose their layouts, batch
+ * norm and pooling follow what they are given, and tensors stay blocked between them. A kernel
+ * is made once per shape and kept. Everything runs on the calling thread, so that results do not
+ * depend on how many there are. Version 3 has no *_desc_init calls: only the make_* functions
+ * below would change. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "tensor/tape.h"
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* oneDNN's threads come from OpenMP's runtime; declared here because not every compiler ships omp.h. */
+/* oneDNN's threads come from OpenMP's runtime; declared here because not every compiler ships
+ * omp.h. */
 int  omp_get_max_threads(void);
 void omp_set_num_threads(int count);
 
@@ -22,7 +24,18 @@ struct MerLayout {
     size_t             bytes;
 };
 
-typedef enum Kind { REORDER, CONV, CONV_DATA, CONV_WEIGHTS, NORM, NORM_BACK, POOL, POOL_BACK, LSTM, LSTM_BACK } Kind;
+typedef enum Kind {
+    REORDER,
+    CONV,
+    CONV_DATA,
+    CONV_WEIGHTS,
+    NORM,
+    NORM_BACK,
+    POOL,
+    POOL_BACK,
+    LSTM,
+    LSTM_BACK
+} Kind;
 
 typedef struct Key { /* all that a kernel depends on; unused parts are zero */
     int              kind, has_bias, is_training, pool, is_backwards;
@@ -119,13 +132,14 @@ static int64_t allocations(const void *state)
     return ((const State *)state)->made;
 }
 
-static void matmul(void *state, bool transpose_a, bool transpose_b, int m, int n, int k, const float *a,
-                   int row_a, const float *b, int row_b, float beta, float *c, int row_c)
+static void matmul(void *state, bool transpose_a, bool transpose_b, int m, int n, int k,
+                   const float *a, int row_a, const float *b, int row_b, float beta, float *c,
+                   int row_c)
 {
     (void)state;
     int threads = enter();
-    must(dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1, a, row_a, b, row_b,
-                    beta, c, row_c));
+    must(dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1, a, row_a, b,
+                    row_b, beta, c, row_c));
     leave(threads);
 }
 
@@ -137,7 +151,8 @@ static dnnl_memory_desc_t plain_desc(int count, const dnnl_dim_t *dims)
     return desc;
 }
 
-/* The one object for this layout, so that equal layouts are equal pointers; NULL for a plain one. */
+/* The one object for this layout, so that equal layouts are equal pointers; NULL for a plain
+ * one. */
 static const MerLayout *intern(State *state, const dnnl_memory_desc_t *desc)
 {
     dnnl_memory_desc_t plain = plain_desc(desc->ndims, desc->dims);
@@ -238,14 +253,14 @@ static void make_reorder(State *state, Kernel *kernel)
     const MerLayout      *known = key->from != NULL ? key->from : key->to;
     dnnl_memory_desc_t    plain = plain_desc(known->desc.ndims, known->desc.dims);
     dnnl_primitive_desc_t desc;
-    must(dnnl_reorder_primitive_desc_create(&desc, key->from != NULL ? &key->from->desc : &plain,
-                                            state->engine, key->to != NULL ? &key->to->desc : &plain,
-                                            state->engine, NULL));
+    must(dnnl_reorder_primitive_desc_create(
+        &desc, key->from != NULL ? &key->from->desc : &plain, state->engine,
+        key->to != NULL ? &key->to->desc : &plain, state->engine, NULL));
     finish(state, kernel, desc, 2, (int[]){DNNL_ARG_FROM, DNNL_ARG_TO});
 }
 
-static void reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from, const float *source,
-                    const MerLayout *to, float *target)
+static void reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
+                    const float *source, const MerLayout *to, float *target)
 {
     (void)shape;
     State *state = tape->backend_state;
@@ -284,8 +299,8 @@ static dnnl_primitive_desc_t conv_forward_desc(const State *state, const Key *ke
     dnnl_convolution_desc_t op;
     dnnl_primitive_desc_t   desc;
     must(dnnl_dilated_convolution_forward_desc_init(
-        &op, dnnl_forward_training, dnnl_convolution_direct, &d.x, &d.w, key->has_bias ? &d.bias : NULL,
-        &d.y, d.stride, d.dilation, d.padding, d.padding));
+        &op, dnnl_forward_training, dnnl_convolution_direct, &d.x, &d.w,
+        key->has_bias ? &d.bias : NULL, &d.y, d.stride, d.dilation, d.padding, d.padding));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, NULL));
     return desc;
 }
@@ -293,7 +308,8 @@ static dnnl_primitive_desc_t conv_forward_desc(const State *state, const Key *ke
 static void make_conv(State *state, Kernel *kernel)
 {
     int arguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS};
-    finish(state, kernel, conv_forward_desc(state, &kernel->key), kernel->key.has_bias ? 4 : 3, arguments);
+    finish(state, kernel, conv_forward_desc(state, &kernel->key), kernel->key.has_bias ? 4 : 3,
+           arguments);
 }
 
 static void make_conv_data(State *state, Kernel *kernel)
@@ -301,8 +317,9 @@ static void make_conv_data(State *state, Kernel *kernel)
     ConvDescs               d = conv_descs(&kernel->key);
     dnnl_convolution_desc_t op;
     dnnl_primitive_desc_t   desc, hint = conv_forward_desc(state, &kernel->key);
-    must(dnnl_dilated_convolution_backward_data_desc_init(&op, dnnl_convolution_direct, &d.x, &d.w, &d.y,
-                                                          d.stride, d.dilation, d.padding, d.padding));
+    must(dnnl_dilated_convolution_backward_data_desc_init(&op, dnnl_convolution_direct, &d.x, &d.w,
+                                                          &d.y, d.stride, d.dilation, d.padding,
+                                                          d.padding));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
     must(dnnl_primitive_desc_destroy(hint));
     finish(state, kernel, desc, 3, (int[]){DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC});
@@ -345,7 +362,8 @@ static Key conv_key(const MerConvolution *conv, const MerTensor *x, const MerTen
 
 static float *room_for(MerTape *tape, const MerTensor *tensor, const MerLayout *layout)
 {
-    return mer_workspace_floats(tape->workspace, mer_form_size(tape, tensor, (MerBlocked){NULL, layout}));
+    return mer_workspace_floats(tape->workspace,
+                                mer_form_size(tape, tensor, (MerBlocked){NULL, layout}));
 }
 
 static void set_data(MerTensor *y, float *data, const MerLayout *layout)
@@ -357,7 +375,8 @@ static void set_data(MerTensor *y, float *data, const MerLayout *layout)
     }
 }
 
-/* The tensor's numbers in a layout; the first blocked form of a tensor of this step is kept with it. */
+/* The tensor's numbers in a layout; the first blocked form of a tensor of this step is kept with
+ * it. */
 static float *data_in(MerTape *tape, MerTensor *x, const MerLayout *layout)
 {
     if (layout == NULL) {
@@ -379,8 +398,8 @@ static void conv_forward(MerTape *tape, const MerConvolution *conv, MerTensor *x
     Kernel *kernel = kernel_for(state, &key, make_conv);
     float  *out = room_for(tape, y, kernel->layouts[2]);
     run(state, kernel,
-        (void *[]){data_in(tape, x, kernel->layouts[0]), data_in(tape, weight, kernel->layouts[1]), out,
-                   bias != NULL ? mer_tensor_data(tape, bias) : NULL});
+        (void *[]){data_in(tape, x, kernel->layouts[0]), data_in(tape, weight, kernel->layouts[1]),
+                   out, bias != NULL ? mer_tensor_data(tape, bias) : NULL});
     set_data(y, out, kernel->layouts[2]);
 }
 
@@ -389,8 +408,8 @@ static float *grad_in(MerTape *tape, MerTensor *y, const MerLayout *layout)
     return mer_form_convert(tape, y, mer_grad_form(y), layout);
 }
 
-static void conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
-                          MerTensor *bias, MerTensor *y)
+static void conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                          MerTensor *weight, MerTensor *bias, MerTensor *y)
 {
     State *state = tape->backend_state;
     Key    key = conv_key(conv, x, weight, bias, y);
@@ -401,7 +420,8 @@ static void conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *
         float  *dw = room_for(tape, weight, kernel->layouts[2]);
         float  *db = bias != NULL ? mer_workspace_floats(tape->workspace, bias->size) : NULL;
         run(state, kernel,
-            (void *[]){data_in(tape, x, kernel->layouts[0]), grad_in(tape, y, kernel->layouts[1]), dw, db});
+            (void *[]){data_in(tape, x, kernel->layouts[0]), grad_in(tape, y, kernel->layouts[1]),
+                       dw, db});
         if (weight->needs_grad) {
             mer_grad_give(tape, weight, (MerBlocked){dw, kernel->layouts[2]}, false);
         }
@@ -415,43 +435,49 @@ static void conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *
         Kernel *kernel = kernel_for(state, &key, make_conv_data);
         float  *dx = room_for(tape, x, kernel->layouts[2]);
         run(state, kernel,
-            (void *[]){grad_in(tape, y, kernel->layouts[0]), data_in(tape, weight, kernel->layouts[1]), dx});
+            (void *[]){grad_in(tape, y, kernel->layouts[0]),
+                       data_in(tape, weight, kernel->layouts[1]), dx});
         mer_grad_give(tape, x, (MerBlocked){dx, kernel->layouts[2]}, false);
     }
 }
 
 static dnnl_primitive_desc_t norm_forward_desc(const State *state, const Key *key)
 {
-    unsigned flags = dnnl_use_scale | dnnl_use_shift | (key->is_training ? 0 : dnnl_use_global_stats);
+    unsigned flags =
+        dnnl_use_scale | dnnl_use_shift | (key->is_training ? 0 : dnnl_use_global_stats);
     dnnl_memory_desc_t              data = image_desc(key->x, key->from);
     dnnl_batch_normalization_desc_t op;
     dnnl_primitive_desc_t           desc;
-    must(dnnl_batch_normalization_forward_desc_init(&op, dnnl_forward_training, &data, key->epsilon, flags));
+    must(dnnl_batch_normalization_forward_desc_init(&op, dnnl_forward_training, &data, key->epsilon,
+                                                    flags));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, NULL));
     return desc;
 }
 
 static void make_norm(State *state, Kernel *kernel)
 {
-    int arguments[] = {DNNL_ARG_SRC,   DNNL_ARG_DST,   DNNL_ARG_MEAN, DNNL_ARG_VARIANCE,
-                       DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
+    int arguments[] = {DNNL_ARG_SRC,      DNNL_ARG_DST,   DNNL_ARG_MEAN,
+                       DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
     finish(state, kernel, norm_forward_desc(state, &kernel->key), 6, arguments);
 }
 
 static void make_norm_back(State *state, Kernel *kernel)
 {
-    const Key         *key = &kernel->key;
-    unsigned           flags = dnnl_use_scale | dnnl_use_shift | (key->is_training ? 0 : dnnl_use_global_stats);
-    dnnl_memory_desc_t data = image_desc(key->x, key->from);
+    const Key *key = &kernel->key;
+    unsigned   flags =
+        dnnl_use_scale | dnnl_use_shift | (key->is_training ? 0 : dnnl_use_global_stats);
+    dnnl_memory_desc_t              data = image_desc(key->x, key->from);
     dnnl_batch_normalization_desc_t op;
     dnnl_primitive_desc_t           desc, hint = norm_forward_desc(state, key);
-    must(dnnl_batch_normalization_backward_desc_init(&op, dnnl_backward, &data, &data, key->epsilon, flags));
+    must(dnnl_batch_normalization_backward_desc_init(&op, dnnl_backward, &data, &data, key->epsilon,
+                                                     flags));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
     must(dnnl_primitive_desc_destroy(hint));
     /* The shift is not needed to compute anything, but execution fails without it. */
     finish(state, kernel, desc, 9,
-           (int[]){DNNL_ARG_SRC, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_DIFF_DST, DNNL_ARG_SCALE,
-                   DNNL_ARG_SHIFT, DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_SCALE, DNNL_ARG_DIFF_SHIFT});
+           (int[]){DNNL_ARG_SRC, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_DIFF_DST,
+                   DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_SCALE,
+                   DNNL_ARG_DIFF_SHIFT});
 }
 
 static Key norm_key(const MerBatchNorm *norm, const MerTensor *x, Kind kind)
@@ -473,15 +499,18 @@ static void batch_norm(MerTape *tape, const MerBatchNorm *norm, const MerBatchNo
     Kernel *kernel = kernel_for(state, &key, make_norm);
     float  *out = room_for(tape, t->y, key.from);
     run(state, kernel,
-        (void *[]){mer_data_form(t->x).data, out, t->mean, t->variance, t->scale->data, t->shift->data});
+        (void *[]){mer_data_form(t->x).data, out, t->mean, t->variance, t->scale->data,
+                   t->shift->data});
     set_data(t->y, out, key.from);
 }
 
-static void batch_norm_backward(MerTape *tape, const MerBatchNorm *norm, const MerBatchNormTensors *t)
+static void batch_norm_backward(MerTape *tape, const MerBatchNorm *norm,
+                                const MerBatchNormTensors *t)
 {
-    State  *state = tape->backend_state;
-    Key     key = norm_key(norm, t->x, NORM_BACK);
-    key.from = t->y->blocked.data != NULL ? t->y->blocked.layout : NULL; /* as in the forward pass */
+    State *state = tape->backend_state;
+    Key    key = norm_key(norm, t->x, NORM_BACK);
+    key.from =
+        t->y->blocked.data != NULL ? t->y->blocked.layout : NULL; /* as in the forward pass */
     Kernel *kernel = kernel_for(state, &key, make_norm_back);
     float  *dx = room_for(tape, t->x, key.from);
     float  *dscale = mer_workspace_floats(tape->workspace, t->scale->size);
@@ -508,13 +537,13 @@ static dnnl_alg_kind_t pool_algorithm(const Key *key)
 
 static dnnl_primitive_desc_t pool_forward_desc(const State *state, const Key *key)
 {
-    dnnl_memory_desc_t    x = image_desc(key->x, key->from), y = any_desc(4, key->y);
-    dnnl_dims_t           stride = {key->stride[0], key->stride[1]}, window = {key->w[2], key->w[3]};
-    dnnl_dims_t           padding = {key->padding[0], key->padding[1]};
-    dnnl_pooling_desc_t   op;
+    dnnl_memory_desc_t  x = image_desc(key->x, key->from), y = any_desc(4, key->y);
+    dnnl_dims_t         stride = {key->stride[0], key->stride[1]}, window = {key->w[2], key->w[3]};
+    dnnl_dims_t         padding = {key->padding[0], key->padding[1]};
+    dnnl_pooling_desc_t op;
     dnnl_primitive_desc_t desc;
-    must(dnnl_pooling_forward_desc_init(&op, dnnl_forward_training, pool_algorithm(key), &x, &y, stride,
-                                        window, padding, padding));
+    must(dnnl_pooling_forward_desc_init(&op, dnnl_forward_training, pool_algorithm(key), &x, &y,
+                                        stride, window, padding, padding));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, NULL));
     return desc;
 }
@@ -522,20 +551,21 @@ static dnnl_primitive_desc_t pool_forward_desc(const State *state, const Key *ke
 static void make_pool(State *state, Kernel *kernel)
 {
     finish(state, kernel, pool_forward_desc(state, &kernel->key),
-           kernel->key.pool == MER_POOL_MAX ? 3 : 2, (int[]){DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WORKSPACE});
+           kernel->key.pool == MER_POOL_MAX ? 3 : 2,
+           (int[]){DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WORKSPACE});
 }
 
 static void make_pool_back(State *state, Kernel *kernel)
 {
-    const Key             *key = &kernel->key;
-    dnnl_primitive_desc_t  desc, hint = pool_forward_desc(state, key);
-    dnnl_memory_desc_t     dx = image_desc(key->x, key->from);
-    dnnl_memory_desc_t     dy = *dnnl_primitive_desc_query_md(hint, dnnl_query_dst_md, 0);
-    dnnl_dims_t            stride = {key->stride[0], key->stride[1]}, window = {key->w[2], key->w[3]};
-    dnnl_dims_t            padding = {key->padding[0], key->padding[1]};
-    dnnl_pooling_desc_t    op;
-    must(dnnl_pooling_backward_desc_init(&op, pool_algorithm(key), &dx, &dy, stride, window, padding,
-                                         padding));
+    const Key            *key = &kernel->key;
+    dnnl_primitive_desc_t desc, hint = pool_forward_desc(state, key);
+    dnnl_memory_desc_t    dx = image_desc(key->x, key->from);
+    dnnl_memory_desc_t    dy = *dnnl_primitive_desc_query_md(hint, dnnl_query_dst_md, 0);
+    dnnl_dims_t         stride = {key->stride[0], key->stride[1]}, window = {key->w[2], key->w[3]};
+    dnnl_dims_t         padding = {key->padding[0], key->padding[1]};
+    dnnl_pooling_desc_t op;
+    must(dnnl_pooling_backward_desc_init(&op, pool_algorithm(key), &dx, &dy, stride, window,
+                                         padding, padding));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
     must(dnnl_primitive_desc_destroy(hint));
     finish(state, kernel, desc, key->pool == MER_POOL_MAX ? 3 : 2,
@@ -547,7 +577,8 @@ typedef struct Choice { /* what a pooling keeps for its backward pass */
     float           *workspace;
 } Choice;
 
-static Key pool_key(const MerPool *pool, const MerTensor *x, const MerTensor *y, const MerLayout *layout)
+static Key pool_key(const MerPool *pool, const MerTensor *x, const MerTensor *y,
+                    const MerLayout *layout)
 {
     Key key;
     memset(&key, 0, sizeof key);
@@ -565,7 +596,8 @@ static Key pool_key(const MerPool *pool, const MerTensor *x, const MerTensor *y,
     return key;
 }
 
-static void pool_forward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void **choice)
+static void pool_forward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y,
+                         void **choice)
 {
     State     *state = tape->backend_state;
     MerBlocked form = mer_data_form(x);
@@ -588,7 +620,8 @@ static void pool_forward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTe
     }
 }
 
-static void pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void *choice)
+static void pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y,
+                          void *choice)
 {
     State        *state = tape->backend_state;
     const Choice *kept = choice;
@@ -611,9 +644,14 @@ static LstmDescs lstm_descs(const Key *key)
     int         steps = key->x[0], batch = key->x[1], in = key->x[2], hidden = key->x[3];
     dnnl_dims_t x = {steps, batch, in}, y = {steps, batch, hidden}, state = {1, 1, batch, hidden};
     dnnl_dims_t w = {1, 1, in, 4, hidden}, u = {1, 1, hidden, 4, hidden}, bias = {1, 1, 4, hidden};
-    LstmDescs   d = {.x = plain_desc(3, x), .state = plain_desc(4, state), .bias = plain_desc(4, bias),
-                     .y = plain_desc(3, y), .dw = plain_desc(5, w), .du = plain_desc(5, u)};
-    d.direction = key->is_backwards ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right;
+    LstmDescs   d = {.x = plain_desc(3, x),
+                     .state = plain_desc(4, state),
+                     .bias = plain_desc(4, bias),
+                     .y = plain_desc(3, y),
+                     .dw = plain_desc(5, w),
+                     .du = plain_desc(5, u)};
+    d.direction =
+        key->is_backwards ? dnnl_unidirectional_right2left : dnnl_unidirectional_left2right;
     must(dnnl_memory_desc_init_by_tag(&d.w, 5, w, dnnl_f32, dnnl_format_tag_any));
     must(dnnl_memory_desc_init_by_tag(&d.u, 5, u, dnnl_f32, dnnl_format_tag_any));
     return d;
@@ -624,8 +662,9 @@ static dnnl_primitive_desc_t lstm_forward_desc(const State *state, const Key *ke
     LstmDescs             d = lstm_descs(key);
     dnnl_rnn_desc_t       op;
     dnnl_primitive_desc_t desc;
-    must(dnnl_lstm_forward_desc_init(&op, dnnl_forward_training, d.direction, &d.x, &d.state, &d.state, &d.w,
-                                     &d.u, &d.bias, &d.y, &d.state, &d.state, dnnl_rnn_flags_undef));
+    must(dnnl_lstm_forward_desc_init(&op, dnnl_forward_training, d.direction, &d.x, &d.state,
+                                     &d.state, &d.w, &d.u, &d.bias, &d.y, &d.state, &d.state,
+                                     dnnl_rnn_flags_undef));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, NULL));
     return desc;
 }
@@ -645,15 +684,17 @@ static void make_lstm_back(State *state, Kernel *kernel)
     LstmDescs             d = lstm_descs(&kernel->key);
     dnnl_rnn_desc_t       op;
     dnnl_primitive_desc_t desc, hint = lstm_forward_desc(state, &kernel->key);
-    must(dnnl_lstm_backward_desc_init(&op, dnnl_backward, d.direction, &d.x, &d.state, &d.state, &d.w, &d.u,
-                                      &d.bias, &d.y, &d.state, &d.state, &d.x, &d.state, &d.state, &d.dw,
-                                      &d.du, &d.bias, &d.y, &d.state, &d.state, dnnl_rnn_flags_undef));
+    must(dnnl_lstm_backward_desc_init(&op, dnnl_backward, d.direction, &d.x, &d.state, &d.state,
+                                      &d.w, &d.u, &d.bias, &d.y, &d.state, &d.state, &d.x, &d.state,
+                                      &d.state, &d.dw, &d.du, &d.bias, &d.y, &d.state, &d.state,
+                                      dnnl_rnn_flags_undef));
     must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
     must(dnnl_primitive_desc_destroy(hint));
     finish(state, kernel, desc, 19,
-           (int[]){LSTM_ARGUMENTS, DNNL_ARG_DIFF_DST_LAYER, DNNL_ARG_DIFF_DST_ITER, DNNL_ARG_DIFF_DST_ITER_C,
-                   DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER, DNNL_ARG_DIFF_SRC_ITER_C,
-                   DNNL_ARG_DIFF_WEIGHTS_LAYER, DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS});
+           (int[]){LSTM_ARGUMENTS, DNNL_ARG_DIFF_DST_LAYER, DNNL_ARG_DIFF_DST_ITER,
+                   DNNL_ARG_DIFF_DST_ITER_C, DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER,
+                   DNNL_ARG_DIFF_SRC_ITER_C, DNNL_ARG_DIFF_WEIGHTS_LAYER,
+                   DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS});
 }
 
 static Key lstm_key(const MerLstmTensors *t, Kind kind)
@@ -695,9 +736,10 @@ static void lstm_forward(MerTape *tape, MerLstmTensors *t)
         kept->bias[i] = t->bias->data[i] + (is_forget ? t->forget : 0);
     }
     run(state, kernel,
-        (void *[]){mer_tensor_data(tape, t->x), mer_tensor_data(tape, t->h), mer_tensor_data(tape, t->c),
-                   data_in(tape, t->w, kernel->layouts[3]), data_in(tape, t->u, kernel->layouts[4]),
-                   kept->bias, t->y->data, kept->last_h, t->last_c->data, kept->workspace});
+        (void *[]){mer_tensor_data(tape, t->x), mer_tensor_data(tape, t->h),
+                   mer_tensor_data(tape, t->c), data_in(tape, t->w, kernel->layouts[3]),
+                   data_in(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data, kept->last_h,
+                   t->last_c->data, kept->workspace});
 }
 
 static void lstm_backward(MerTape *tape, const MerLstmTensors *t)
@@ -715,8 +757,8 @@ static void lstm_backward(MerTape *tape, const MerLstmTensors *t)
         (void *[]){t->x->data, t->h->data, t->c->data, data_in(tape, t->w, kernel->layouts[3]),
                    data_in(tape, t->u, kernel->layouts[4]), kept->bias, t->y->data, kept->last_h,
                    t->last_c->data, kept->workspace, mer_tensor_grad(tape, t->y),
-                   zeros_for(tape, t->h->size), mer_tensor_grad(tape, t->last_c), grads[0], grads[1],
-                   grads[2], grads[3], grads[4], grads[5]});
+                   zeros_for(tape, t->h->size), mer_tensor_grad(tape, t->last_c), grads[0],
+                   grads[1], grads[2], grads[3], grads[4], grads[5]});
     for (int i = 0; i < 6; i++) {
         if (inputs[i]->needs_grad) {
             mer_grad_give_plain(tape, inputs[i], grads[i], false);

@@ -1,5 +1,5 @@
-/* Every kernel in plain C: the reference the others are checked against, and the way without oneDNN.
- * Images stay in plain (N, C, Y, X) order. */
+/* Every kernel in plain C: the reference the others are checked against, and the way without
+ * oneDNN. Images stay in plain (N, C, Y, X) order. */
 #include "tensor/tape.h"
 
 #include <math.h>
@@ -21,8 +21,9 @@ static int64_t allocations(const void *state)
     return 0;
 }
 
-static void matmul(void *state, bool transpose_a, bool transpose_b, int m, int n, int k, const float *a,
-                   int row_a, const float *b, int row_b, float beta, float *c, int row_c)
+static void matmul(void *state, bool transpose_a, bool transpose_b, int m, int n, int k,
+                   const float *a, int row_a, const float *b, int row_b, float beta, float *c,
+                   int row_c)
 {
     (void)state;
     for (int i = 0; i < m; i++) {
@@ -45,8 +46,8 @@ static int64_t layout_size(const MerLayout *layout)
     return 0; /* there are no layouts here */
 }
 
-static void reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from, const float *source,
-                    const MerLayout *to, float *target)
+static void reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
+                    const float *source, const MerLayout *to, float *target)
 {
     (void)tape, (void)from, (void)to;
     memcpy(target, source, (size_t)shape->size * sizeof *target);
@@ -90,7 +91,8 @@ static void conv_pixel(const MerConvolution *conv, const MerTensor *x, const Mer
                 int column = at[3] * conv->stride[1] - conv->padding[1] + s * conv->dilation[1];
                 if (column >= 0 && column < sx[3]) {
                     int     channel = group * sw[1] + c;
-                    int64_t ix = (((int64_t)at[0] * sx[1] + channel) * sx[2] + row) * sx[3] + column;
+                    int64_t ix =
+                        (((int64_t)at[0] * sx[1] + channel) * sx[2] + row) * sx[3] + column;
                     int64_t iw = (((int64_t)at[1] * sw[1] + c) * sw[2] + r) * sw[3] + s;
                     visit_product(v, iy, ix, iw);
                 }
@@ -126,10 +128,11 @@ static void conv_forward(MerTape *tape, const MerConvolution *conv, MerTensor *x
     conv_all(conv, x, weight, y, &v);
 }
 
-static void conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
-                          MerTensor *bias, MerTensor *y)
+static void conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                          MerTensor *weight, MerTensor *bias, MerTensor *y)
 {
-    Visit v = {.x = mer_tensor_data(tape, x), .w = mer_tensor_data(tape, weight),
+    Visit v = {.x = mer_tensor_data(tape, x),
+               .w = mer_tensor_data(tape, weight),
                .dy = mer_tensor_grad(tape, y)};
     v.dx = x->needs_grad ? mer_grad_zeroed(tape, x) : NULL;
     v.dw = weight->needs_grad ? mer_grad_zeroed(tape, weight) : NULL;
@@ -199,7 +202,8 @@ static void channel_norm_backward(const MerBatchNorm *norm, const MerBatchNormTe
     }
 }
 
-static void batch_norm_backward(MerTape *tape, const MerBatchNorm *norm, const MerBatchNormTensors *t)
+static void batch_norm_backward(MerTape *tape, const MerBatchNorm *norm,
+                                const MerBatchNormTensors *t)
 {
     const float *dy = mer_tensor_grad(tape, t->y);
     float       *dx = t->x->needs_grad ? mer_grad_zeroed(tape, t->x) : NULL;
@@ -230,7 +234,8 @@ static Window window_of(const MerPool *pool, const MerTensor *x, const MerTensor
     return w;
 }
 
-static void pool_forward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void **choice)
+static void pool_forward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y,
+                         void **choice)
 {
     const float *in = mer_tensor_data(tape, x);
     int64_t     *winner = mer_workspace_alloc(tape->workspace, (size_t)y->size * sizeof *winner);
@@ -254,7 +259,8 @@ static void pool_forward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTe
     }
 }
 
-static void pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void *choice)
+static void pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y,
+                          void *choice)
 {
     const int64_t *winner = choice;
     const float   *dy = mer_tensor_grad(tape, y);

@@ -1,5 +1,5 @@
-/* Small labelled image sets from IDX files: bytes 0 0 TYPE RANK, big-endian sizes, then the numbers, the
- * last index fastest. TYPE 8 is unsigned bytes, 9 signed ones. */
+/* Small labelled image sets from IDX files: bytes 0 0 TYPE RANK, big-endian sizes, then the
+ * numbers, the last index fastest. TYPE 8 is unsigned bytes, 9 signed ones. */
 #ifndef MERCATOR_TENSOR_DATASET_H
 #define MERCATOR_TENSOR_DATASET_H
 
@@ -20,7 +20,8 @@ typedef struct MerIdx {
     const unsigned char *bytes; /* borrowed from what was parsed */
 } MerIdx;
 
-MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx *idx, MerError *error);
+MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx *idx,
+                        MerError *error);
 MerStatus mer_idx_read(const char *path, MerArena *arena, MerIdx *idx, MerError *error);
 
 typedef struct MerDataset {
@@ -30,12 +31,12 @@ typedef struct MerDataset {
 } MerDataset;
 
 /* Images (count, rows, columns) and labels (count); a number x becomes (x - offset) / scale. */
-MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset, double scale,
-                           MerArena *arena, MerDataset *dataset, MerError *error);
+MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
+                           double scale, MerArena *arena, MerDataset *dataset, MerError *error);
 
-/* Copies the images with the given numbers into a batch, each moved by up to `shift` pixels at random
- * (0: as they are; `rng` may be NULL then) with the edge filled by `fill`. */
-void mer_dataset_batch(const MerDataset *dataset, int count, const int *order, int shift, float fill,
-                       MerRng *rng, float *images, int *labels);
+/* Copies the images with the given numbers into a batch, each moved by up to `shift` pixels at
+ * random (0: as they are; `rng` may be NULL then) with the edge filled by `fill`. */
+void mer_dataset_batch(const MerDataset *dataset, int count, const int *order, int shift,
+                       float fill, MerRng *rng, float *images, int *labels);
 
 #endif

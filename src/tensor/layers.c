@@ -16,12 +16,14 @@ static MerTensor *add(MerParameters *parameters, const char *name, const char *p
     return mer_parameters_add(parameters, mer_part_name(name, part).text, rank, shape);
 }
 
-static MerTensor *add_constant(MerParameters *parameters, const char *name, const char *part, int size)
+static MerTensor *add_constant(MerParameters *parameters, const char *name, const char *part,
+                               int size)
 {
     return mer_parameters_add_constant(parameters, mer_part_name(name, part).text, 1, &size);
 }
 
-MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int in, int out, MerRng *rng)
+MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int in, int out,
+                                MerRng *rng)
 {
     MerLinearLayer layer;
     layer.w = add(parameters, name, "weight", 2, (int[]){in, out});
@@ -30,7 +32,8 @@ MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int
     return layer;
 }
 
-MerTensor *mer_linear_run(MerTape *tape, const MerLinearLayer *layer, MerTensor *x, MerActivation activation)
+MerTensor *mer_linear_run(MerTape *tape, const MerLinearLayer *layer, MerTensor *x,
+                          MerActivation activation)
 {
     return mer_tensor_linear(tape, x, layer->w, layer->bias, activation);
 }
@@ -52,13 +55,14 @@ MerMlp mer_mlp(MerParameters *parameters, const char *name, int sizes_count, con
 MerTensor *mer_mlp_run(MerTape *tape, const MerMlp *mlp, MerTensor *x)
 {
     for (int i = 0; i < mlp->count; i++) {
-        x = mer_linear_run(tape, &mlp->layers[i], x, i + 1 < mlp->count ? mlp->activation : MER_LINEAR);
+        x = mer_linear_run(tape, &mlp->layers[i], x,
+                           i + 1 < mlp->count ? mlp->activation : MER_LINEAR);
     }
     return x;
 }
 
-MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out, int window,
-                            int stride, int groups, MerRng *rng)
+MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out,
+                            int window, int stride, int groups, MerRng *rng)
 {
     int          edge = window / 2;
     MerConvLayer layer = {.conv = {groups, {stride, stride}, {edge, edge}, {1, 1}}};

@@ -1,5 +1,5 @@
-/* Layers with parameters, made of ops: a name, a shape, a start. They point into `parameters`, which
- * must outlive them. */
+/* Layers with parameters, made of ops: a name, a shape, a start. They point into `parameters`,
+ * which must outlive them. */
 #ifndef MERCATOR_TENSOR_LAYERS_H
 #define MERCATOR_TENSOR_LAYERS_H
 
@@ -17,8 +17,10 @@ typedef struct MerLinearLayer {
 } MerLinearLayer;
 
 /* `NAME.weight` (in, out), Glorot, and `NAME.bias`, zero. */
-MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int in, int out, MerRng *rng);
-MerTensor *mer_linear_run(MerTape *tape, const MerLinearLayer *layer, MerTensor *x, MerActivation activation);
+MerLinearLayer mer_linear_layer(MerParameters *parameters, const char *name, int in, int out,
+                                MerRng *rng);
+MerTensor     *mer_linear_run(MerTape *tape, const MerLinearLayer *layer, MerTensor *x,
+                              MerActivation activation);
 
 enum { MER_MLP_MAX_LAYERS = 8 };
 typedef struct MerMlp { /* the last layer is linear */
@@ -38,8 +40,9 @@ typedef struct MerConvLayer {
     MerNormParameters norm;
 } MerConvLayer;
 
-MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out, int window,
-                            int stride, int groups, MerRng *rng); /* padding window / 2 */
+MerConvLayer mer_conv_layer(MerParameters *parameters, const char *name, int in, int out,
+                            int window, int stride, int groups,
+                            MerRng *rng); /* padding window / 2 */
 MerTensor   *mer_conv_run(MerTape *tape, const MerConvLayer *layer, MerTensor *x, bool has_relu,
                           bool is_training);
 
@@ -61,15 +64,17 @@ typedef struct MerAttention {
     MerLinearLayer query, key, value, output;
 } MerAttention;
 
-MerAttention mer_attention(MerParameters *parameters, const char *name, int width, int heads, MerRng *rng);
-/* x (B, T, width). `cache` (B, M, width) or NULL is the last segment: its rows are keys and values too,
- * and no gradient flows into it (Transformer-XL, Dai et al., ACL 2019; no positions). `mask` (T, M + T)
- * or NULL is added to the scores. */
-MerTensor *mer_attention_run(MerTape *tape, const MerAttention *attention, MerTensor *x, MerTensor *cache,
-                             MerTensor *mask);
+MerAttention mer_attention(MerParameters *parameters, const char *name, int width, int heads,
+                           MerRng *rng);
+/* x (B, T, width). `cache` (B, M, width) or NULL is the last segment: its rows are keys and
+ * values too, and no gradient flows into it (Transformer-XL, Dai et al., ACL 2019; no
+ * positions). `mask` (T, M + T) or NULL is added to the scores. */
+MerTensor *mer_attention_run(MerTape *tape, const MerAttention *attention, MerTensor *x,
+                             MerTensor *cache, MerTensor *mask);
 
-/* GraphSAGE with max-pooling (Hamilton et al., NeurIPS 2017): relu of every neighbour's transform, the
- * largest per node, joined with the node itself. Edge e sends node source[e] to node target[e]. */
+/* GraphSAGE with max-pooling (Hamilton et al., NeurIPS 2017): relu of every neighbour's
+ * transform, the largest per node, joined with the node itself. Edge e sends node source[e] to
+ * node target[e]. */
 typedef struct MerSage {
     MerLinearLayer pool, join;
 } MerSage;

@@ -1,4 +1,5 @@
-/* Images: convolution, pooling and batch norm. The backend does the work and chooses the layouts. */
+/* Images: convolution, pooling and batch norm. The backend does the work and chooses the
+ * layouts. */
 #include "tensor/ops.h"
 #include "tensor/tape.h"
 
@@ -15,8 +16,8 @@ static int window_count(int size, int window, int stride, int padding, int dilat
 
 static void conv_backward(MerTape *tape, const MerNode *node)
 {
-    tape->backend->conv_backward(tape, node->extra, node->inputs[0], node->inputs[1], node->inputs[2],
-                                 node->output);
+    tape->backend->conv_backward(tape, node->extra, node->inputs[0], node->inputs[1],
+                                 node->inputs[2], node->output);
 }
 
 MerTensor *mer_tensor_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
@@ -89,7 +90,8 @@ static void norm_backward(MerTape *tape, const MerNode *node)
     tape->backend->batch_norm_backward(tape, &extra->norm, &extra->tensors);
 }
 
-static void move_running(const MerNormParameters *parameters, const MerBatchNormTensors *t, float momentum)
+static void move_running(const MerNormParameters *parameters, const MerBatchNormTensors *t,
+                         float momentum)
 {
     float count = (float)(t->x->size / t->x->shape[1]);
     float unbiased = count > 1 ? count / (count - 1) : 1;
@@ -108,8 +110,8 @@ MerTensor *mer_tensor_batch_norm(MerTape *tape, MerTensor *x, const MerNormParam
     int channels = x->shape[1];
     assert(x->rank == 4 && parameters->scale->size == channels);
     MerBatchNorm        norm = {epsilon, is_training};
-    MerBatchNormTensors tensors = {x, parameters->scale, parameters->shift,
-                                   mer_tape_image(tape, x->shape), NULL, NULL};
+    MerBatchNormTensors tensors = {
+        x, parameters->scale, parameters->shift, mer_tape_image(tape, x->shape), NULL, NULL};
     if (is_training) {
         tensors.mean = mer_workspace_floats(tape->workspace, channels);
         tensors.variance = mer_workspace_floats(tape->workspace, channels);
@@ -134,8 +136,8 @@ void mer_batch_norm_fold(const MerNormParameters *parameters, float epsilon, Mer
 {
     int64_t run = weight->size / weight->shape[0];
     for (int k = 0; k < weight->shape[0]; k++) {
-        float factor = parameters->scale->data[k] /
-                       sqrtf(parameters->running_variance->data[k] + epsilon);
+        float factor =
+            parameters->scale->data[k] / sqrtf(parameters->running_variance->data[k] + epsilon);
         for (int64_t i = 0; i < run; i++) {
             weight->data[k * run + i] *= factor;
         }

@@ -11,7 +11,8 @@ typedef struct Index {
     void      *kept; /* scatter: the winner of each number, or how many arrived at each row */
 } Index;
 
-static MerNode *remember(MerTape *tape, MerBackward backward, MerTensor *y, MerTensor *x, Index index)
+static MerNode *remember(MerTape *tape, MerBackward backward, MerTensor *y, MerTensor *x,
+                         Index index)
 {
     MerNode *node = mer_tape_add(tape, backward, y, x, NULL, NULL);
     if (node != NULL) {

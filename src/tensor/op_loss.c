@@ -36,8 +36,8 @@ static MerTensor *loss_of(MerTape *tape, double total, MerTensor *x, MerTensor *
     return loss;
 }
 
-/* -sum_j t_j log p_j of one row, t = 1 - smoothing at the label and smoothing / n everywhere; p - t is
- * left in `grad`. */
+/* -sum_j t_j log p_j of one row, t = 1 - smoothing at the label and smoothing / n everywhere; p
+ * - t is left in `grad`. */
 MER_BODY cross_entropy_row_body(const float *restrict x, int n, int label, float smoothing,
                                 float *restrict grad, double *total)
 {
@@ -66,7 +66,8 @@ MER_WIDE(cross_entropy_row,
          (const float *x, int n, int label, float smoothing, float *grad, double *total),
          (x, n, label, smoothing, grad, total))
 
-MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels, float smoothing)
+MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels,
+                                    float smoothing)
 {
     assert(logits->rank == 2 && logits->shape[0] > 0);
     int          rows = logits->shape[0], n = logits->shape[1];
@@ -108,7 +109,8 @@ MerTensor *mer_tensor_huber(MerTape *tape, MerTensor *x, MerTensor *target, floa
     for (int64_t i = 0; i < x->size; i++) {
         float difference = a[i] - b[i], distance = fabsf(difference);
         bool  is_near = distance <= delta;
-        total += is_near ? 0.5 * difference * difference : (double)delta * (distance - 0.5f * delta);
+        total +=
+            is_near ? 0.5 * difference * difference : (double)delta * (distance - 0.5f * delta);
         kept[i] = (is_near ? difference : (difference > 0 ? delta : -delta)) / (float)x->size;
     }
     return loss_of(tape, total / (double)x->size, x, target, kept);

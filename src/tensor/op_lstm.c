@@ -1,5 +1,5 @@
-/* The pointwise part of an LSTM step in one pass (Hochreiter and Schmidhuber, 1997; forget gate after
- * Gers et al., 2000): i, f, o = sigmoid, g = tanh; c' = f c + i g; h = o tanh(c'). */
+/* The pointwise part of an LSTM step in one pass (Hochreiter and Schmidhuber, 1997; forget gate
+ * after Gers et al., 2000): i, f, o = sigmoid, g = tanh; c' = f c + i g; h = o tanh(c'). */
 #include "tensor/ops.h"
 #include "tensor/tape.h"
 #include "tensor/vector_math.h"
@@ -47,8 +47,9 @@ static void back_row(const float *kept, const float *c, const float *dh, const f
 
 static void gates_backward(MerTape *tape, const MerNode *node)
 {
-    const Kept  *kept = node->extra;
-    MerTensor   *gates = node->inputs[0], *c = node->inputs[1], *h = node->output, *next = node->second;
+    const Kept *kept = node->extra;
+    MerTensor  *gates = node->inputs[0], *c = node->inputs[1], *h = node->output,
+              *next = node->second;
     int64_t      n = c->shape[1];
     const float *dh = h->has_grad ? mer_tensor_grad(tape, h) : NULL;
     const float *dnext = next->has_grad ? mer_tensor_grad(tape, next) : NULL;
@@ -70,8 +71,8 @@ MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c
     MerLstmState next = {mer_tape_tensor(tape, 2, c->shape), mer_tape_tensor(tape, 2, c->shape)};
     float       *values = mer_workspace_floats(tape->workspace, 5 * c->size);
     for (int64_t b = 0; b < c->shape[0]; b++) {
-        step_row(in + 4 * b * n, old + b * n, (int)n, forget, values + 5 * b * n, next.c->data + b * n,
-                 next.h->data + b * n);
+        step_row(in + 4 * b * n, old + b * n, (int)n, forget, values + 5 * b * n,
+                 next.c->data + b * n, next.h->data + b * n);
     }
     MerNode *node = mer_tape_add(tape, gates_backward, next.h, gates, c, NULL);
     if (node != NULL) {

@@ -22,7 +22,8 @@ static int rows(const MerTensor *tensor)
     return tensor->shape[tensor->rank - 2];
 }
 
-static Product product_of(const MerTensor *a, bool transpose_a, const MerTensor *b, bool transpose_b)
+static Product product_of(const MerTensor *a, bool transpose_a, const MerTensor *b,
+                          bool transpose_b)
 {
     assert((a->rank == 2 || a->rank == 3) && (b->rank == 2 || b->rank == a->rank));
     Product p = {.transpose_a = transpose_a, .transpose_b = transpose_b};
@@ -52,8 +53,8 @@ static void product_backward(MerTape *tape, const MerNode *node)
                 backend->matmul(tape->backend_state, p->transpose_b, true, p->k, p->m, p->n, y,
                                 columns(b), g, p->n, is_fresh ? 0 : 1, da + i * p->step_a, p->m);
             } else { /* dA (m,k) = dY op(B)^T */
-                backend->matmul(tape->backend_state, false, !p->transpose_b, p->m, p->k, p->n, g, p->n,
-                                y, columns(b), is_fresh ? 0 : 1, da + i * p->step_a, p->k);
+                backend->matmul(tape->backend_state, false, !p->transpose_b, p->m, p->k, p->n, g,
+                                p->n, y, columns(b), is_fresh ? 0 : 1, da + i * p->step_a, p->k);
             }
         }
     }
@@ -63,8 +64,8 @@ static void product_backward(MerTape *tape, const MerNode *node)
             const float *g = dy + (int64_t)i * p->m * p->n, *x = a->data + i * p->step_a;
             float        beta = is_fresh && (i == 0 || p->step_b > 0) ? 0 : 1;
             if (p->transpose_b) { /* dB (n,k) = dY^T op(A) */
-                backend->matmul(tape->backend_state, true, p->transpose_a, p->n, p->k, p->m, g, p->n, x,
-                                columns(a), beta, db + i * p->step_b, p->k);
+                backend->matmul(tape->backend_state, true, p->transpose_a, p->n, p->k, p->m, g,
+                                p->n, x, columns(a), beta, db + i * p->step_b, p->k);
             } else { /* dB (k,n) = op(A)^T dY */
                 backend->matmul(tape->backend_state, !p->transpose_a, false, p->k, p->n, p->m, x,
                                 columns(a), g, p->n, beta, db + i * p->step_b, p->n);
@@ -135,8 +136,8 @@ static const float *bias_of(MerTape *tape, const MerTensor *bias, int n)
     return zeros;
 }
 
-/* Turns the gradient after the activation into the one before it, in place, and adds its rows up for the
- * bias in the same pass. Products instead of choices become vector code. */
+/* Turns the gradient after the activation into the one before it, in place, and adds its rows up
+ * for the bias in the same pass. Products instead of choices become vector code. */
 MER_BODY pass_activation_body(const Linear *l, const float *restrict y, float *restrict dz,
                               float *restrict db)
 {
@@ -173,9 +174,9 @@ static void linear_backward(MerTape *tape, const MerNode *node)
     const MerBackend *backend = tape->backend;
     MerTensor        *x = node->inputs[0], *w = node->inputs[1], *bias = node->inputs[2];
     bool              is_fresh;
-    float            *dz = mer_grad_begin(tape, node->output, &is_fresh); /* its own, to be changed */
-    bool              has_bias = bias != NULL && bias->needs_grad;
-    float            *db = has_bias ? mer_grad_zeroed(tape, bias) : NULL;
+    float *dz = mer_grad_begin(tape, node->output, &is_fresh); /* its own, to be changed */
+    bool   has_bias = bias != NULL && bias->needs_grad;
+    float *db = has_bias ? mer_grad_zeroed(tape, bias) : NULL;
     if (l->activation != MER_LINEAR) {
         pass_activation(l, node->output->data, dz, db);
     } else if (db != NULL) {
@@ -183,13 +184,13 @@ static void linear_backward(MerTape *tape, const MerNode *node)
     }
     if (w->needs_grad) {
         float *dw = mer_grad_begin(tape, w, &is_fresh);
-        backend->matmul(tape->backend_state, true, false, l->in, l->out, l->rows, x->data, l->in, dz,
-                        l->out, is_fresh ? 0 : 1, dw, l->out);
+        backend->matmul(tape->backend_state, true, false, l->in, l->out, l->rows, x->data, l->in,
+                        dz, l->out, is_fresh ? 0 : 1, dw, l->out);
     }
     if (x->needs_grad) {
         float *dx = mer_grad_begin(tape, x, &is_fresh);
-        backend->matmul(tape->backend_state, false, true, l->rows, l->in, l->out, dz, l->out, w->data,
-                        l->out, is_fresh ? 0 : 1, dx, l->in);
+        backend->matmul(tape->backend_state, false, true, l->rows, l->in, l->out, dz, l->out,
+                        w->data, l->out, is_fresh ? 0 : 1, dx, l->in);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Ops on pairs of tensors with broadcasting: both operands are walked with strides, 0 where a size of 1
- * is repeated, and the innermost run is a plain loop. */
+/* Ops on pairs of tensors with broadcasting: both operands are walked with strides, 0 where a
+ * size of 1 is repeated, and the innermost run is a plain loop. */
 #include "tensor/ops.h"
 #include "tensor/tape.h"
 
@@ -8,9 +8,9 @@
 typedef enum Kind { ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM } Kind;
 
 typedef struct Walk {
-    int     size[MER_MAX_RANK];     /* of the output, aligned at the end */
-    int64_t step[2][MER_MAX_RANK];  /* of both operands */
-    bool    is_same;                /* three equal shapes: one long run */
+    int     size[MER_MAX_RANK];    /* of the output, aligned at the end */
+    int64_t step[2][MER_MAX_RANK]; /* of both operands */
+    bool    is_same;               /* three equal shapes: one long run */
 } Walk;
 
 typedef struct Extra {
@@ -56,8 +56,8 @@ static Walk walk_of(const MerTensor *a, const MerTensor *b, int *rank, int shape
         y[i] = (expression);                                                                       \
     }
 
-static void forward_run(Kind kind, int64_t n, const float *a, int64_t sa, const float *b, int64_t sb,
-                        float *restrict y)
+static void forward_run(Kind kind, int64_t n, const float *a, int64_t sa, const float *b,
+                        int64_t sb, float *restrict y)
 {
     switch (kind) {
     case ADD:
@@ -102,8 +102,8 @@ static float slope(Kind kind, int which, float p, float q)
     return 0;
 }
 
-static void backward_run(Kind kind, int which, int64_t n, const float *a, int64_t sa, const float *b,
-                         int64_t sb, const float *dy, float *grad)
+static void backward_run(Kind kind, int which, int64_t n, const float *a, int64_t sa,
+                         const float *b, int64_t sb, const float *dy, float *grad)
 {
     int64_t step = which == 0 ? sa : sb;
     for (int64_t i = 0; i < n; i++) {
@@ -173,8 +173,8 @@ static MerTensor *pair(MerTape *tape, Kind kind, MerTensor *a, MerTensor *b)
         int64_t sa = walk.step[0][MER_MAX_RANK - 1], sb = walk.step[1][MER_MAX_RANK - 1];
         Run     run = {{0, 0}, 0};
         do {
-            forward_run(kind, walk.size[MER_MAX_RANK - 1], x + run.offset[0], sa, y + run.offset[1], sb,
-                        c->data + run.out);
+            forward_run(kind, walk.size[MER_MAX_RANK - 1], x + run.offset[0], sa, y + run.offset[1],
+                        sb, c->data + run.out);
         } while (next_run(&walk, index, &run));
     }
     MerNode *node = c->size > 0 ? mer_tape_add(tape, pair_backward, c, a, b, NULL) : NULL;

@@ -24,7 +24,8 @@ MerTensor *mer_tensor_reshape(MerTape *tape, MerTensor *x, int rank, const int *
     if (open >= 0) {
         sizes[open] = known > 0 ? (int)(x->size / known) : 0;
     }
-    MerTensor *y = mer_tape_input(tape, rank, sizes, mer_tensor_data(tape, x)); /* the same memory */
+    MerTensor *y =
+        mer_tape_input(tape, rank, sizes, mer_tensor_data(tape, x)); /* the same memory */
     assert(y->size == x->size);
     mer_tape_add(tape, reshape_backward, y, x, NULL, NULL);
     return y;
@@ -35,7 +36,8 @@ typedef struct Order {
     int64_t step[MER_MAX_RANK]; /* in the input, along each axis of the output */
 } Order;
 
-/* Calls of the innermost axis are strided runs. `is_back` adds the output's numbers to the input's. */
+/* Calls of the innermost axis are strided runs. `is_back` adds the output's numbers to the
+ * input's. */
 static void walk_order(const Order *order, float *in, float *out, int64_t size, bool is_back)
 {
     int     index[MER_MAX_RANK] = {0};
@@ -110,16 +112,16 @@ static Around around(const MerTensor *x, int axis)
     return a;
 }
 
-static void copy_blocks(int64_t count, int64_t length, const float *from, int64_t from_step, float *to,
-                        int64_t to_step)
+static void copy_blocks(int64_t count, int64_t length, const float *from, int64_t from_step,
+                        float *to, int64_t to_step)
 {
     for (int64_t i = 0; i < count; i++) {
         memcpy(to + i * to_step, from + i * from_step, (size_t)length * sizeof *to);
     }
 }
 
-static void add_blocks(int64_t count, int64_t length, const float *from, int64_t from_step, float *to,
-                       int64_t to_step)
+static void add_blocks(int64_t count, int64_t length, const float *from, int64_t from_step,
+                       float *to, int64_t to_step)
 {
     for (int64_t i = 0; i < count; i++) {
         for (int64_t j = 0; j < length; j++) {
@@ -164,10 +166,10 @@ MerTensor *mer_tensor_slice(MerTape *tape, MerTensor *x, int axis, int start, in
 /* One node per part: each takes its piece of the gradient. */
 static void concat_backward(MerTape *tape, const MerNode *node)
 {
-    const Part *part = node->extra;
-    MerTensor  *x = node->inputs[0], *y = node->output;
-    Around      a = around(y, part->axis);
-    int64_t     step = a.inner * y->shape[part->axis], length = a.inner * x->shape[part->axis];
+    const Part  *part = node->extra;
+    MerTensor   *x = node->inputs[0], *y = node->output;
+    Around       a = around(y, part->axis);
+    int64_t      step = a.inner * y->shape[part->axis], length = a.inner * x->shape[part->axis];
     const float *dy = mer_tensor_grad(tape, y) + part->start * a.inner;
     add_blocks(a.outer, length, dy, step, mer_grad_zeroed(tape, x), length);
 }

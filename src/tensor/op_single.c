@@ -10,13 +10,13 @@
 #define SINGLE_MAP(X)                                                                              \
     X(RELU, x > 0 ? x : 0, y > 0 ? 1.0f : 0)                                                       \
     X(TANH, mer_fast_tanh(x), 1 - y * y)                                                           \
-    X(SIGMOID, mer_fast_sigmoid(x), y * (1 - y))                                                   \
+    X(SIGMOID, mer_fast_sigmoid(x), y *(1 - y))                                                    \
     X(EXP, mer_fast_exp(x), y)                                                                     \
     X(LOG, logf(x), 1 / x)                                                                         \
     X(SQRT, sqrtf(x), 0.5f / y)                                                                    \
-    X(SQUARE, x * x, 2 * x)                                                                        \
+    X(SQUARE, x *x, 2 * x)                                                                         \
     X(GELU, gelu(x), gelu_slope(x))                                                                \
-    X(AFFINE, p * x + q, p)                                                                        \
+    X(AFFINE, p *x + q, p)                                                                         \
     X(CLAMP, x < p ? p : (x > q ? q : x), x >= p && x <= q ? 1.0f : 0)
 
 typedef enum Kind {
@@ -86,7 +86,8 @@ MER_BODY backward_body(Extra op, int64_t n, const float *restrict in, const floa
 }
 
 MER_WIDE(backward,
-         (Extra op, int64_t n, const float *in, const float *out, const float *dy, float *grad, bool is_fresh),
+         (Extra op, int64_t n, const float *in, const float *out, const float *dy, float *grad,
+          bool is_fresh),
          (op, n, in, out, dy, grad, is_fresh))
 
 static void single_backward(MerTape *tape, const MerNode *node)

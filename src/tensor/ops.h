@@ -1,5 +1,5 @@
-/* What can be computed with tensors. Every op gives a new tensor of the tape and knows its gradient.
- * Shapes are in brackets; an axis counts from 0, or from the end if negative. */
+/* What can be computed with tensors. Every op gives a new tensor of the tape and knows its
+ * gradient. Shapes are in brackets; an axis counts from 0, or from the end if negative. */
 #ifndef MERCATOR_TENSOR_OPS_H
 #define MERCATOR_TENSOR_OPS_H
 
@@ -11,7 +11,8 @@
 MerTensor *mer_tensor_matmul(MerTape *tape, MerTensor *a, MerTensor *b);
 MerTensor *mer_tensor_matmul_with(MerTape *tape, MerTensor *a, bool transpose_a, MerTensor *b,
                                   bool transpose_b);
-/* x w + bias for x (..., in), w (in, out), bias (out) or NULL; optionally with relu or tanh on top. */
+/* x w + bias for x (..., in), w (in, out), bias (out) or NULL; optionally with relu or tanh on
+ * top. */
 typedef enum MerActivation { MER_LINEAR, MER_RELU, MER_TANH } MerActivation;
 MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTensor *bias,
                              MerActivation activation);
@@ -21,7 +22,8 @@ MerTensor *mer_tensor_add(MerTape *tape, MerTensor *a, MerTensor *b);
 MerTensor *mer_tensor_sub(MerTape *tape, MerTensor *a, MerTensor *b);
 MerTensor *mer_tensor_mul(MerTape *tape, MerTensor *a, MerTensor *b);
 MerTensor *mer_tensor_div(MerTape *tape, MerTensor *a, MerTensor *b);
-MerTensor *mer_tensor_minimum(MerTape *tape, MerTensor *a, MerTensor *b); /* equal: the gradient goes to a */
+/* Where both are equal the gradient goes to a. */
+MerTensor *mer_tensor_minimum(MerTape *tape, MerTensor *a, MerTensor *b);
 MerTensor *mer_tensor_maximum(MerTape *tape, MerTensor *a, MerTensor *b);
 
 /* Number by number. */
@@ -39,8 +41,8 @@ MerTensor *mer_tensor_stop(MerTape *tape, MerTensor *x); /* the same numbers, no
 /* Zeroes a share of the numbers and scales the rest by 1 / (1 - share). */
 MerTensor *mer_tensor_dropout(MerTape *tape, MerTensor *x, float share, MerRng *rng);
 
-/* Rows: over the last axis. A segment softmax treats columns first[i] .. first[i + 1] - 1 as a softmax
- * of their own, for `count` segments that cover the row: one policy head each. */
+/* Rows: over the last axis. A segment softmax treats columns first[i] .. first[i + 1] - 1 as a
+ * softmax of their own, for `count` segments that cover the row: one policy head each. */
 MerTensor *mer_tensor_softmax(MerTape *tape, MerTensor *x);
 MerTensor *mer_tensor_log_softmax(MerTape *tape, MerTensor *x);
 MerTensor *mer_tensor_segment_log_softmax(MerTape *tape, MerTensor *x, int count, const int *first);
@@ -48,16 +50,18 @@ MerTensor *mer_tensor_layer_norm(MerTape *tape, MerTensor *x, MerTensor *scale, 
                                  float epsilon);
 
 /* Rows by index; the indices are borrowed until the next reset. */
-MerTensor *mer_tensor_gather(MerTape *tape, MerTensor *table, int count, const int *index); /* (rows, w) -> (count, w); embedding */
-/* x (count, w) to (rows, w): the largest (0 where nothing arrives) or the mean of what is sent to a row. */
+/* (rows, w) -> (count, w): also an embedding. */
+MerTensor *mer_tensor_gather(MerTape *tape, MerTensor *table, int count, const int *index);
+/* x (count, w) to (rows, w): the largest (0 where nothing arrives) or the mean of what is sent
+ * to a row. */
 MerTensor *mer_tensor_scatter_max(MerTape *tape, MerTensor *x, int rows, const int *index);
 MerTensor *mer_tensor_scatter_mean(MerTape *tape, MerTensor *x, int rows, const int *index);
 /* x (rows, w), index (rows, count) -> (rows, count): chosen columns of each row. */
 MerTensor *mer_tensor_pick(MerTape *tape, MerTensor *x, int count, const int *index);
 
-/* Shapes. */
-MerTensor *mer_tensor_reshape(MerTape *tape, MerTensor *x, int rank, const int *shape); /* one size may be -1 */
-MerTensor *mer_tensor_transpose(MerTape *tape, MerTensor *x, const int *order);         /* axis i of y is axis order[i] of x */
+/* Shapes. One size of a reshape may be -1; axis i of a transposed tensor is axis order[i] of x. */
+MerTensor *mer_tensor_reshape(MerTape *tape, MerTensor *x, int rank, const int *shape);
+MerTensor *mer_tensor_transpose(MerTape *tape, MerTensor *x, const int *order);
 MerTensor *mer_tensor_concat(MerTape *tape, int count, MerTensor *const *parts, int axis);
 MerTensor *mer_tensor_slice(MerTape *tape, MerTensor *x, int axis, int start, int length);
 
@@ -73,10 +77,10 @@ MerTensor *mer_tensor_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTe
                            const MerConvolution *conv);
 MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPool *pool);
 MerTensor *mer_tensor_global_average(MerTape *tape, MerTensor *x); /* (N, C) */
-/* Training: statistics of the batch, and the running ones move by `momentum` towards them (the variance
- * without bias). Else: the running ones. */
+/* Training: statistics of the batch, and the running ones move by `momentum` towards them (the
+ * variance without bias). Else: the running ones. */
 typedef struct MerNormParameters {
-    MerTensor *scale, *shift;            /* (C), learned */
+    MerTensor *scale, *shift;                   /* (C), learned */
     MerTensor *running_mean, *running_variance; /* (C), constants */
 } MerNormParameters;
 MerTensor *mer_tensor_batch_norm(MerTape *tape, MerTensor *x, const MerNormParameters *parameters,
@@ -86,17 +90,18 @@ void mer_batch_norm_fold(const MerNormParameters *parameters, float epsilon, Mer
                          MerTensor *bias);
 
 /* Losses give (1), the mean over rows or numbers. Labels are borrowed until the next reset. */
-MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels, float smoothing);
+MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels,
+                                    float smoothing);
 MerTensor *mer_tensor_mse(MerTape *tape, MerTensor *x, MerTensor *target);
 MerTensor *mer_tensor_huber(MerTape *tape, MerTensor *x, MerTensor *target, float delta);
 
-/* One step of an LSTM: gates (B, 4H) in the order input, forget, cell, output; c (B, H). Gives h and the
- * next c. `forget` is added to the forget gate before its sigmoid. */
+/* One step of an LSTM: gates (B, 4H) in the order input, forget, cell, output; c (B, H). Gives h
+ * and the next c. `forget` is added to the forget gate before its sigmoid. */
 typedef struct MerLstmState {
     MerTensor *h, *c;
 } MerLstmState;
+MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c, float forget);
 /* A whole sequence at once, where the backend can: fills in y and last_c. */
 void mer_tensor_lstm(MerTape *tape, MerLstmTensors *lstm);
-MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c, float forget);
 
 #endif

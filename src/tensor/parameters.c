@@ -80,7 +80,8 @@ MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *na
     return tensor;
 }
 
-MerTensor *mer_parameters_add(MerParameters *parameters, const char *name, int rank, const int *shape)
+MerTensor *mer_parameters_add(MerParameters *parameters, const char *name, int rank,
+                              const int *shape)
 {
     MerTensor *tensor = mer_parameters_add_constant(parameters, name, rank, shape);
     tensor->grad = new_numbers(tensor->size);
@@ -159,7 +160,7 @@ MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerE
     }
     for (int i = 0; i < to->count; i++) {
         const Entry *a = &to->entries[i], *b = &from->entries[i];
-        bool is_same = a->tensor->rank == b->tensor->rank &&
+        bool         is_same = a->tensor->rank == b->tensor->rank &&
                        memcmp(a->tensor->shape, b->tensor->shape, sizeof a->tensor->shape) == 0;
         if (strcmp(a->name, b->name) != 0 || !is_same) {
             return mer_error_set(error, MER_INVALID, "tensor %s has another name or shape than %s",

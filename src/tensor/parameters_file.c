@@ -87,8 +87,8 @@ static MerStatus read_line(Reader *reader, char line[LINE_SIZE], const char *exp
     for (int c; (c = getc(reader->file)) != '\n'; line[length++] = (char)c) {
         if (c == EOF || length == LINE_SIZE - 1) {
             return mer_error_set(reader->error, MER_INVALID, "%s: byte %ld: %s, expected \"%s\"",
-                                 reader->path, start, c == EOF ? "the file ends" : "a line too long",
-                                 expected);
+                                 reader->path, start,
+                                 c == EOF ? "the file ends" : "a line too long", expected);
         }
         reader->offset++;
     }
@@ -99,8 +99,9 @@ static MerStatus read_line(Reader *reader, char line[LINE_SIZE], const char *exp
 
 static MerStatus differs(const Reader *reader, long offset, const char *found, const char *expected)
 {
-    return mer_error_set(reader->error, MER_INVALID, "%s: byte %ld: found \"%.200s\", expected \"%.200s\"",
-                         reader->path, offset, found, expected);
+    return mer_error_set(reader->error, MER_INVALID,
+                         "%s: byte %ld: found \"%.200s\", expected \"%.200s\"", reader->path,
+                         offset, found, expected);
 }
 
 static MerStatus read_format(Reader *reader)
@@ -114,7 +115,8 @@ static MerStatus read_format(Reader *reader)
     return status;
 }
 
-static MerStatus read_tensor(Reader *reader, const char *name, const MerTensor *tensor, float *values)
+static MerStatus read_tensor(Reader *reader, const char *name, const MerTensor *tensor,
+                             float *values)
 {
     char line[LINE_SIZE], expected[LINE_SIZE];
     long start = reader->offset;
@@ -167,15 +169,16 @@ static MerStatus read_all(Reader *reader, const MerParameters *parameters, float
     return status == MER_OK ? read_end(reader) : status;
 }
 
-MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path, MerError *error)
+MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path,
+                              MerError *error)
 {
     int64_t size = 1;
     for (int i = 0; i < mer_parameters_count(parameters); i++) {
         size += mer_parameters_get(parameters, i)->size;
     }
-    float    *values = mer_heap_zeroed((size_t)size, sizeof *values);
-    Reader    reader = {file, path, 0, MER_HASH_START, error};
-    MerStatus status = read_all(&reader, parameters, values);
+    float       *values = mer_heap_zeroed((size_t)size, sizeof *values);
+    Reader       reader = {file, path, 0, MER_HASH_START, error};
+    MerStatus    status = read_all(&reader, parameters, values);
     const float *next = values;
     for (int i = 0; i < mer_parameters_count(parameters) && status == MER_OK; i++) {
         MerTensor *tensor = mer_parameters_get(parameters, i);
@@ -186,7 +189,8 @@ MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char 
     return status;
 }
 
-MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path, MerError *error)
+MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path,
+                                   MerError *error)
 {
     size_t length = strlen(path);
     char  *beside = mer_heap_zeroed(length + 5, 1);

@@ -9,9 +9,10 @@ MerLstm mer_lstm(MerParameters *parameters, const char *name, int in, int hidden
 {
     MerLstm lstm = {.in = in, .hidden = hidden, .forget = 1};
     int     gates = 4 * hidden;
-    lstm.w = mer_parameters_add(parameters, mer_part_name(name, "input").text, 2, (int[]){in, gates});
-    lstm.u =
-        mer_parameters_add(parameters, mer_part_name(name, "recurrent").text, 2, (int[]){hidden, gates});
+    lstm.w =
+        mer_parameters_add(parameters, mer_part_name(name, "input").text, 2, (int[]){in, gates});
+    lstm.u = mer_parameters_add(parameters, mer_part_name(name, "recurrent").text, 2,
+                                (int[]){hidden, gates});
     lstm.bias = mer_parameters_add(parameters, mer_part_name(name, "bias").text, 1, &gates);
     mer_tensor_fill_glorot(lstm.w, 1, rng);
     mer_tensor_fill_glorot(lstm.u, 1, rng);
@@ -31,7 +32,8 @@ MerLstmState mer_lstm_start(MerTape *tape, const MerLstm *lstm, int batch)
 static MerLstmState go_on(MerTape *tape, const MerLstm *lstm, MerTensor *gates, MerLstmState state)
 {
     MerTensor *recurrent = mer_tensor_matmul(tape, state.h, lstm->u);
-    return mer_tensor_lstm_gates(tape, mer_tensor_add(tape, gates, recurrent), state.c, lstm->forget);
+    return mer_tensor_lstm_gates(tape, mer_tensor_add(tape, gates, recurrent), state.c,
+                                 lstm->forget);
 }
 
 MerLstmState mer_lstm_step(MerTape *tape, const MerLstm *lstm, MerTensor *x, MerLstmState state)
@@ -55,8 +57,14 @@ MerTensor *mer_lstm_sequence(MerTape *tape, const MerLstm *lstm, MerTensor *x, M
     assert(x->rank == 3 && x->shape[2] == lstm->in);
     int steps = x->shape[0], batch = x->shape[1];
     if (tape->backend->lstm != NULL) {
-        MerLstmTensors whole = {.x = x, .w = lstm->w, .u = lstm->u, .bias = lstm->bias, .h = state->h,
-                                .c = state->c, .forget = lstm->forget, .is_backwards = is_backwards};
+        MerLstmTensors whole = {.x = x,
+                                .w = lstm->w,
+                                .u = lstm->u,
+                                .bias = lstm->bias,
+                                .h = state->h,
+                                .c = state->c,
+                                .forget = lstm->forget,
+                                .is_backwards = is_backwards};
         mer_tensor_lstm(tape, &whole);
         *state = end_of(tape, &whole);
         return whole.y;

@@ -26,7 +26,8 @@ double mer_schedule_at(const MerSchedule *schedule, int64_t step)
     case MER_LINEAR_FALL:
         return first + (last - first) * share_done(schedule, step);
     case MER_STEPS:
-        return first * pow(schedule->factor, (double)((step - schedule->warm_up) / schedule->period));
+        return first *
+               pow(schedule->factor, (double)((step - schedule->warm_up) / schedule->period));
     }
     return first;
 }

@@ -101,7 +101,8 @@ MerNode *mer_tape_add(MerTape *tape, MerBackward backward, MerTensor *output, Me
     return node;
 }
 
-float *mer_form_convert(MerTape *tape, const MerTensor *tensor, MerBlocked form, const MerLayout *to)
+float *mer_form_convert(MerTape *tape, const MerTensor *tensor, MerBlocked form,
+                        const MerLayout *to)
 {
     if (form.layout == to) {
         return form.data;
@@ -212,7 +213,7 @@ void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_le
     MerBlocked   old = mer_grad_form(tensor);
     int64_t      size = mer_form_size(tape, tensor, old);
     const float *more = mer_form_convert(tape, tensor, form, old.layout);
-    float       *sum = tensor->is_grad_lent ? mer_workspace_floats(tape->workspace, size) : old.data;
+    float *sum = tensor->is_grad_lent ? mer_workspace_floats(tape->workspace, size) : old.data;
     for (int64_t i = 0; i < size; i++) {
         sum[i] = old.data[i] + more[i];
     }

@@ -6,17 +6,18 @@
  *     for (each step) {
  *         mer_tape_reset(tape);
  *         MerTensor *x = mer_tape_input(tape, 2, (int[]){batch, 64}, pixels);
- *         MerTensor *loss = mer_tensor_cross_entropy(tape, mer_tensor_matmul(tape, x, w), labels, 0);
+ *         MerTensor *y = mer_tensor_matmul(tape, x, w);
+ *         MerTensor *loss = mer_tensor_cross_entropy(tape, y, labels, 0);
  *         mer_parameters_clear(net);
  *         mer_tape_backward(tape, loss);
  *         mer_updater_step(updater, rate);
  *     }
  *
- * Everything a step makes lives in the tape's workspace until the next reset; parameters live longer.
- * Numbers are row-major, the last index fastest. Image tensors (batch, channels, height, width) may be
- * kept in a backend's own blocked layout instead; mer_tensor_data gives the plain form of any tensor.
- * Shapes that do not fit are bugs of the caller: asserted, not reported.
- * A tape and its parameters belong to one thread at a time. */
+ * Everything a step makes lives in the tape's workspace until the next reset; parameters live
+ * longer. Numbers are row-major, the last index fastest. Image tensors (batch, channels, height,
+ * width) may be kept in a backend's own blocked layout instead; mer_tensor_data gives the plain
+ * form of any tensor. Shapes that do not fit are bugs of the caller: asserted, not reported. A
+ * tape and its parameters belong to one thread at a time. */
 #ifndef MERCATOR_TENSOR_TENSOR_H
 #define MERCATOR_TENSOR_TENSOR_H
 
@@ -42,7 +43,7 @@ typedef struct MerTensor {
     int        rank;
     int        shape[MER_MAX_RANK]; /* 1 beyond the rank */
     int64_t    size;
-    float     *data, *grad;  /* plain forms; NULL while only the blocked one is there */
+    float     *data, *grad; /* plain forms; NULL while only the blocked one is there */
     MerBlocked blocked, blocked_grad;
     bool       needs_grad;   /* a gradient flows here in mer_tape_backward */
     bool       has_grad;     /* one has come since the last clear */
@@ -74,43 +75,51 @@ MerWorkspace *mer_tape_workspace(MerTape *tape);
 float *mer_tensor_data(MerTape *tape, MerTensor *tensor);
 float *mer_tensor_grad(MerTape *tape, MerTensor *tensor); /* zeros if none has come */
 
-/* Adds d loss / d tensor to the gradient of every parameter it was made from; `loss` has size 1. Once
- * per reset. Gradients of tensors of the tape are working memory: the ops behind them may change them. */
+/* Adds d loss / d tensor to the gradient of every parameter it was made from; `loss` has size 1.
+ * Once per reset. Gradients of tensors of the tape are working memory: the ops behind them may
+ * change them. */
 void mer_tape_backward(MerTape *tape, MerTensor *loss);
 
-/* Named tensors that outlive the step: weights (with gradient) and constants such as running means. */
+/* Named tensors that outlive the step: weights (with gradient) and constants such as running
+ * means. */
 typedef struct MerParameters MerParameters;
 
 MerParameters *mer_parameters_new(void);
 void           mer_parameters_free(MerParameters *parameters); /* NULL is fine */
 /* Zeros at first. Names are unique, without spaces; copied. */
-MerTensor *mer_parameters_add(MerParameters *parameters, const char *name, int rank, const int *shape);
-MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
-                                       const int *shape);
+MerTensor  *mer_parameters_add(MerParameters *parameters, const char *name, int rank,
+                               const int *shape);
+MerTensor  *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
+                                        const int *shape);
 int         mer_parameters_count(const MerParameters *parameters);
 MerTensor  *mer_parameters_get(const MerParameters *parameters, int index);
 const char *mer_parameters_name(const MerParameters *parameters, int index);
-MerTensor  *mer_parameters_find(const MerParameters *parameters, const char *name); /* NULL if absent */
+MerTensor  *mer_parameters_find(const MerParameters *parameters,
+                                const char          *name);                /* NULL if absent */
 int64_t     mer_parameters_size(const MerParameters *parameters); /* numbers with a gradient */
 void        mer_parameters_clear(MerParameters *parameters);      /* forgets all gradients */
 /* Scales all gradients so that their common 2-norm is at most `limit`; gives the norm before. */
-double mer_parameters_clip(MerParameters *parameters, double limit);
+double    mer_parameters_clip(MerParameters *parameters, double limit);
 MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error);
 
-/* `format: mercator-policy/1`, then for each tensor a line `tensor NAME SIZE SIZE ...` and its float32
- * numbers, little-endian, then a line `end CHECKSUM`. Loading wants the same names and shapes in the
- * same order and says what differs; on an error nothing has been changed. `path` is for messages. */
+/* `format: mercator-policy/1`, then for each tensor a line `tensor NAME SIZE SIZE ...` and its
+ * float32 numbers, little-endian, then a line `end CHECKSUM`. Loading wants the same names and
+ * shapes in the same order and says what differs; on an error nothing has been changed. `path`
+ * is for messages. */
 MerStatus mer_parameters_save(const MerParameters *parameters, FILE *file, MerError *error);
-MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path, MerError *error);
+MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path,
+                              MerError *error);
 /* To and from a file of its own; written beside and renamed. */
-MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path, MerError *error);
+MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path,
+                                   MerError *error);
 MerStatus mer_parameters_load_file(MerParameters *parameters, const char *path, MerError *error);
 
 /* Starting values. The fan-in is the product of all sizes but the one given as `output_axis`. */
 void mer_tensor_fill(MerTensor *tensor, float value);
 void mer_tensor_fill_uniform(MerTensor *tensor, float low, float high, MerRng *rng);
 void mer_tensor_fill_normal(MerTensor *tensor, float deviation, MerRng *rng);
-void mer_tensor_fill_he(MerTensor *tensor, int output_axis, MerRng *rng); /* normal, sqrt(2 / fan-in) */
+void mer_tensor_fill_he(MerTensor *tensor, int output_axis,
+                        MerRng *rng); /* normal, sqrt(2 / fan-in) */
 void mer_tensor_fill_glorot(MerTensor *tensor, int output_axis, MerRng *rng); /* uniform */
 /* A (rows, columns) matrix with orthonormal rows or columns, times `gain`. */
 void mer_tensor_fill_orthogonal(MerTensor *tensor, float gain, MerRng *rng);

@@ -11,8 +11,8 @@
 struct MerUpdater {
     MerRule        rule;
     MerParameters *parameters, *memory;
-    MerTensor     *steps;             /* one number for each parameter */
-    MerTensor    **first, **second;   /* means of gradients and of their squares; NULL where not used */
+    MerTensor     *steps;        /* one number for each parameter */
+    MerTensor **first, **second; /* means of gradients and of their squares; NULL where not used */
 };
 
 MerRule mer_rule_sgd(double momentum, double weight_decay)
@@ -77,7 +77,7 @@ MerParameters *mer_updater_memory(MerUpdater *updater)
 /* Sutskever et al., ICML 2013, in the form v = m v + g, w -= rate v. */
 MER_BODY step_sgd_body(const MerRule *rule, MerTensor *t, float *restrict v, float rate)
 {
-    float  momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
+    float momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
     float *restrict w = t->data;
     const float *restrict grad = t->grad;
     for (int64_t i = 0; i < t->size; i++) {
@@ -96,10 +96,10 @@ MER_WIDE(step_sgd, (const MerRule *rule, MerTensor *t, float *v, float rate), (r
 MER_BODY step_adam_body(const MerRule *rule, MerTensor *t, float *restrict m, float *restrict v,
                         double step, double rate)
 {
-    float  beta1 = (float)rule->beta1, beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
-    float  whole1 = (float)(1 / (1 - pow(rule->beta1, step)));
-    float  whole2 = (float)(1 / (1 - pow(rule->beta2, step)));
-    float  keep = (float)(1 - rate * rule->weight_decay), width = (float)rate * whole1;
+    float beta1 = (float)rule->beta1, beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
+    float whole1 = (float)(1 / (1 - pow(rule->beta1, step)));
+    float whole2 = (float)(1 / (1 - pow(rule->beta2, step)));
+    float keep = (float)(1 - rate * rule->weight_decay), width = (float)rate * whole1;
     float *restrict w = t->data;
     const float *restrict grad = t->grad;
     for (int64_t i = 0; i < t->size; i++) {
@@ -109,14 +109,16 @@ MER_BODY step_adam_body(const MerRule *rule, MerTensor *t, float *restrict m, fl
     }
 }
 
-MER_WIDE(step_adam, (const MerRule *rule, MerTensor *t, float *m, float *v, double step, double rate),
+MER_WIDE(step_adam,
+         (const MerRule *rule, MerTensor *t, float *m, float *v, double step, double rate),
          (rule, t, m, v, step, rate))
 
 /* Tieleman and Hinton, 2012. */
-static void step_rmsprop(const MerRule *rule, MerTensor *t, float *restrict m, float *restrict v, float rate)
+static void step_rmsprop(const MerRule *rule, MerTensor *t, float *restrict m, float *restrict v,
+                         float rate)
 {
-    float  beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
-    float  momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
+    float beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
+    float momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
     float *restrict w = t->data;
     const float *restrict grad = t->grad;
     for (int64_t i = 0; i < t->size; i++) {

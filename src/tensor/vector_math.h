@@ -1,14 +1,14 @@
-/* exp and its kin without branches or calls, so that loops over them become vector code and give the
- * same bits on every machine. */
+/* exp and its kin without branches or calls, so that loops over them become vector code and give
+ * the same bits on every machine. */
 #ifndef MERCATOR_TENSOR_VECTOR_MATH_H
 #define MERCATOR_TENSOR_VECTOR_MATH_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* MER_WIDE(name, parameters, arguments) makes the function `name` of the inline function `name_body`:
- * compiled once for the machine at hand if it has wide vectors, once for any. No product is fused with a
- * sum in either, so that both give the same bits. */
+/* MER_WIDE(name, parameters, arguments) makes the function `name` of the inline function
+ * `name_body`: compiled once for the machine at hand if it has wide vectors, once for any. No
+ * product is fused with a sum in either, so that both give the same bits. */
 #define MER_BODY static inline __attribute__((always_inline)) void
 #if defined(__x86_64__)
 #define MER_WIDE(name, parameters, arguments)                                                      \
@@ -36,8 +36,8 @@
     }
 #endif
 
-/* exp(x) = 2^n exp(r), n the nearest integer to x / ln 2; Taylor to r^7 leaves 5e-9 for |r| <= 0.35.
- * Adding 1.5 * 2^23 leaves n in the low bits of the sum. */
+/* exp(x) = 2^n exp(r), n the nearest integer to x / ln 2; Taylor to r^7 leaves 5e-9 for |r| <=
+ * 0.35. Adding 1.5 * 2^23 leaves n in the low bits of the sum. */
 static inline __attribute__((always_inline)) float mer_fast_exp(float x)
 {
     const float magic = 12582912.0f;

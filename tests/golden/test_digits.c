@@ -1,6 +1,6 @@
-/* Training sanity on the handwritten digits of ../shared/data/digits8x8 (1437 train, 360 test images):
- * an MLP reaches 97 %, a small CNN 98.5 %, each within 10 seconds. Run as `test_digits SEEDS` it prints
- * a table over that many seeds instead; docs/studies/digits.md has one. */
+/* Training sanity on the handwritten digits of ../shared/data/digits8x8 (1437 train, 360 test
+ * images): an MLP reaches 97 %, a small CNN 98.5 %, each within 10 seconds. Run as `test_digits
+ * SEEDS` it prints a table over that many seeds instead; docs/studies/digits.md has one. */
 #include "base/log.h"
 #include "base/stats.h"
 #include "shared.h"
@@ -12,9 +12,9 @@
 enum { BATCH = 64, PIXELS = 64, MAX_SEEDS = 64 };
 
 typedef struct Net {
-    bool          is_cnn;
-    MerMlp        mlp;
-    MerConvLayer  convs[4];
+    bool           is_cnn;
+    MerMlp         mlp;
+    MerConvLayer   convs[4];
     MerLinearLayer last;
 } Net;
 
@@ -41,10 +41,12 @@ static Net net_make(MerParameters *parameters, bool is_cnn, MerRng *rng)
     return net;
 }
 
-static MerTensor *net_run(MerTape *tape, const Net *net, const float *images, int count, bool is_training)
+static MerTensor *net_run(MerTape *tape, const Net *net, const float *images, int count,
+                          bool is_training)
 {
     if (!net->is_cnn) {
-        return mer_mlp_run(tape, &net->mlp, mer_tape_input(tape, 2, (int[]){count, PIXELS}, images));
+        return mer_mlp_run(tape, &net->mlp,
+                           mer_tape_input(tape, 2, (int[]){count, PIXELS}, images));
     }
     MerTensor *x = mer_tape_input(tape, 4, (int[]){count, 1, 8, 8}, images);
     x = mer_conv_run(tape, &net->convs[0], x, true, is_training);
@@ -72,9 +74,9 @@ static double accuracy(MerTape *tape, const Net *net, const MerDataset *test)
     return (double)correct / test->count;
 }
 
-static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const Recipe *recipe, MerRng *rng,
-                  int *order, MerParameters *parameters, MerUpdater *updater, const MerSchedule *schedule,
-                  int64_t *step)
+static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const Recipe *recipe,
+                  MerRng *rng, int *order, MerParameters *parameters, MerUpdater *updater,
+                  const MerSchedule *schedule, int64_t *step)
 {
     static float images[BATCH * PIXELS];
     static int   labels[BATCH];
@@ -90,8 +92,8 @@ static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const 
     }
 }
 
-static double train_once(const Recipe *recipe, const MerDataset *train, const MerDataset *test, uint64_t seed,
-                         double *seconds)
+static double train_once(const Recipe *recipe, const MerDataset *train, const MerDataset *test,
+                         uint64_t seed, double *seconds)
 {
     MerRng         rng = mer_rng_make(seed, 0);
     MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
@@ -101,10 +103,11 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
     rule.weight_decay = recipe->decay;
     MerUpdater *updater = mer_updater_new(parameters, &rule);
     int         batches = (train->count + BATCH - 1) / BATCH;
-    MerSchedule schedule = {.kind = MER_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
-    int        *order = malloc((size_t)train->count * sizeof *order);
-    int64_t     step = 0;
-    double      start = mer_cpu_clock();
+    MerSchedule schedule = {
+        .kind = MER_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
+    int    *order = malloc((size_t)train->count * sizeof *order);
+    int64_t step = 0;
+    double  start = mer_cpu_clock();
     for (int i = 0; i < train->count; i++) {
         order[i] = i;
     }
@@ -175,7 +178,8 @@ static void print_table(int seeds)
         double        share[MAX_SEEDS], seconds[MAX_SEEDS];
         for (int s = 0; s < seeds; s++) {
             share[s] = train_once(recipe, &train, &test, (uint64_t)s + 1, &seconds[s]);
-            printf("%s seed %d: %.4f in %.2f s\n", r == 0 ? "mlp" : "cnn", s + 1, share[s], seconds[s]);
+            printf("%s seed %d: %.4f in %.2f s\n", r == 0 ? "mlp" : "cnn", s + 1, share[s],
+                   seconds[s]);
         }
         printf("%s median of %d seeds: %.4f in %.2f s\n", r == 0 ? "mlp" : "cnn", seeds,
                mer_median(share, seeds), mer_median(seconds, seeds));

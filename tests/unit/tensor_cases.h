@@ -1,5 +1,6 @@
-/* Small networks, at least one for every op of src/tensor. A case makes a tensor from its inputs; the
- * tests compare its gradient with differences, and one backend with another. Add an op: add a case. */
+/* Small networks, at least one for every op of src/tensor. A case makes a tensor from its
+ * inputs; the tests compare its gradient with differences, and one backend with another. Add an
+ * op: add a case. */
 #ifndef MERCATOR_TESTS_TENSOR_CASES_H
 #define MERCATOR_TESTS_TENSOR_CASES_H
 
@@ -16,7 +17,7 @@ enum { CASE_INPUTS = 12 };
 typedef struct Case {
     const char *name;
     int         shapes[CASE_INPUTS][MER_MAX_RANK]; /* ends with 0; a size of 0 ends a shape */
-    double      low, high;                          /* range of the inputs */
+    double      low, high;                         /* range of the inputs */
     MerTensor *(*build)(MerTape *tape, MerTensor **in);
 } Case;
 
@@ -105,7 +106,8 @@ static MerTensor *case_clamp(MerTape *tape, MerTensor **in)
 
 static MerTensor *case_stop(MerTape *tape, MerTensor **in)
 {
-    MerTensor *zero = mer_tensor_sub(tape, mer_tensor_stop(tape, in[1]), mer_tensor_stop(tape, in[1]));
+    MerTensor *zero =
+        mer_tensor_sub(tape, mer_tensor_stop(tape, in[1]), mer_tensor_stop(tape, in[1]));
     return mer_tensor_add(tape, in[0], zero);
 }
 
@@ -228,7 +230,7 @@ static MerTensor *batch_norm(MerTape *tape, MerTensor **in, bool is_training)
     memcpy(first[1], variance, sizeof variance);
     MerNormParameters norm = {in[1], in[2], mer_tape_input(tape, 1, &channels, mean),
                               mer_tape_input(tape, 1, &channels, variance)};
-    MerTensor *y = mer_tensor_batch_norm(tape, in[0], &norm, 0.1f, 1e-5f, is_training);
+    MerTensor        *y = mer_tensor_batch_norm(tape, in[0], &norm, 0.1f, 1e-5f, is_training);
     memcpy(mean, first[0], sizeof mean); /* every call starts from the same statistics */
     memcpy(variance, first[1], sizeof variance);
     return y;
@@ -254,7 +256,8 @@ static MerTensor *case_average_pool(MerTape *tape, MerTensor **in)
     return mer_tensor_pool(tape, in[0], &(MerPool){MER_POOL_AVERAGE, {3, 3}, {2, 1}, {1, 1}});
 }
 
-/* A block of a residual network: layouts are kept from layer to layer, and the input is used twice. */
+/* A block of a residual network: layouts are kept from layer to layer, and the input is used
+ * twice. */
 static MerTensor *case_residual(MerTape *tape, MerTensor **in)
 {
     MerConvolution conv = {1, {1, 1}, {1, 1}, {1, 1}};
@@ -315,7 +318,8 @@ static MerTensor *case_attention_cache(MerTape *tape, MerTensor **in)
     static const float mask[3 * 5] = {[3] = -1e9f, [4] = -1e9f, [9] = -1e9f};
     MerAttention       attention = attention_of(in);
     MerTensor         *cache = mer_tape_input(tape, 3, (int[]){2, 2, 4}, past);
-    return mer_attention_run(tape, &attention, in[0], cache, mer_tape_input(tape, 2, (int[]){3, 5}, mask));
+    return mer_attention_run(tape, &attention, in[0], cache,
+                             mer_tape_input(tape, 2, (int[]){3, 5}, mask));
 }
 
 static MerTensor *case_sage(MerTape *tape, MerTensor **in)
@@ -393,14 +397,29 @@ static const Case tensor_cases[] = {
     {"max pool", {{2, 3, 5, 4}}, -3, 3, case_max_pool},
     {"average pool", {{2, 3, 5, 4}}, -2, 2, case_average_pool},
     {"global average", {{2, 3, 3, 4}}, -2, 2, case_global_average},
-    {"residual block", {{2, 3, 4, 4}, {3, 3, 3, 3}, {3, 3, 3, 3}, {3}, {3}}, -0.6, 0.6, case_residual},
+    {"residual block",
+     {{2, 3, 4, 4}, {3, 3, 3, 3}, {3, 3, 3, 3}, {3}, {3}},
+     -0.6,
+     0.6,
+     case_residual},
     {"conv, relu", {{1, 2, 3, 3}, {3, 2, 2, 2}, {3}}, -1, 1, case_image_relu},
     {"lstm gates", {{3, 16}, {3, 4}}, -2, 2, case_lstm_gates},
     {"lstm step", {{2, 3}, {3, 16}, {4, 16}, {16}, {2, 4}, {2, 4}}, -1, 1, case_lstm_step},
-    {"lstm sequence", {{3, 2, 3}, {3, 16}, {4, 16}, {16}, {2, 4}, {2, 4}}, -1, 1, case_lstm_sequence},
-    {"attention", {{2, 3, 4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}}, -1, 1, case_attention},
+    {"lstm sequence",
+     {{3, 2, 3}, {3, 16}, {4, 16}, {16}, {2, 4}, {2, 4}},
+     -1,
+     1,
+     case_lstm_sequence},
+    {"attention",
+     {{2, 3, 4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}},
+     -1,
+     1,
+     case_attention},
     {"attention with a cache and a mask",
-     {{2, 3, 4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}}, -1, 1, case_attention_cache},
+     {{2, 3, 4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}, {4, 4}, {4}},
+     -1,
+     1,
+     case_attention_cache},
     {"graph sage", {{4, 3}, {3, 3}, {3}, {6, 4}, {4}}, -1, 1, case_sage},
 };
 
@@ -414,7 +433,8 @@ typedef struct CaseRun { /* a case with its inputs as parameters */
     int            count;
 } CaseRun;
 
-/* Inputs are the points of even grids in random order: far from ties, from zero and from each other. */
+/* Inputs are the points of even grids in random order: far from ties, from zero and from each
+ * other. */
 static void fill_spread(MerTensor *tensor, const Case *what, double shift, MerRng *rng)
 {
     int  n = (int)tensor->size;

@@ -1,5 +1,6 @@
-/* Teams on a toy: every knob has one good choice, and neighbours should be equal. Each algorithm, alone,
- * with several agents and with a central critic, must learn it, the same way for the same seed. */
+/* Teams on a toy: every knob has one good choice, and neighbours should be equal. Each
+ * algorithm, alone, with several agents and with a central critic, must learn it, the same way
+ * for the same seed. */
 #include "learn/team.h"
 #include "support.h"
 
@@ -157,9 +158,10 @@ static void test_saved_policies_come_back(void **state)
 static void test_heads_move_to_another_partition(void **state)
 {
     (void)state;
-    MerTeamSpec spec = spec_of(MER_ALGORITHM_REINFORCE, 0), split = spec_of(MER_ALGORITHM_REINFORCE, 2);
-    MerRng      rng = mer_rng_make(1, 0);
-    MerTeam    *team = mer_team_new(&spec, &rng), *next = mer_team_new(&split, &rng);
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_REINFORCE, 0),
+                split = spec_of(MER_ALGORITHM_REINFORCE, 2);
+    MerRng   rng = mer_rng_make(1, 0);
+    MerTeam *team = mer_team_new(&spec, &rng), *next = mer_team_new(&split, &rng);
     for (int i = 0; i < 150; i++) {
         round_of(team, &rng);
     }

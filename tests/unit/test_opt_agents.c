@@ -1,5 +1,5 @@
-/* The learning optimizers on a toy space, driven by hand: clusters, warm samples, re-clustering, and the
- * two signs of failure, each provoked. */
+/* The learning optimizers on a toy space, driven by hand: clusters, warm samples, re-clustering,
+ * and the two signs of failure, each provoked. */
 #include "mercator/registry.h"
 #include "support.h"
 
@@ -36,20 +36,28 @@ static Toy *toy_open(const char *reference, int64_t budget, MerStatus expected, 
     MerReference parsed;
     toy->arena = mer_arena_new();
     for (int k = 0; k < KNOBS; k++) {
-        toy->knobs[k] = (MerKnob){.name = "k", .kind = MER_KNOB_ORDERED, .choices = 8,
+        toy->knobs[k] = (MerKnob){.name = "k",
+                                  .kind = MER_KNOB_ORDERED,
+                                  .choices = 8,
                                   .role = k < 2 ? MER_ROLE_TILE : MER_ROLE_ORDER};
     }
     toy->space = (MerSpace){.knob_count = KNOBS, .knobs = toy->knobs};
     toy->rng = mer_rng_make(3, 0);
     toy->notes = (MerNotes){.state = toy, .note = keep_note};
-    toy->search = (MerSearch){.space = &toy->space, .task_count = 1, .objective = MER_METRIC_COUNT,
-                              .budget = budget, .rng = &toy->rng, .notes = &toy->notes, .arena = toy->arena};
+    toy->search = (MerSearch){.space = &toy->space,
+                              .task_count = 1,
+                              .objective = MER_METRIC_COUNT,
+                              .budget = budget,
+                              .rng = &toy->rng,
+                              .notes = &toy->notes,
+                              .arena = toy->arena};
     assert_int_equal(mer_reference_parse(reference, &parsed, toy->arena, NULL), MER_OK);
     toy->type = mer_optimizer_find(parsed.name, NULL);
     assert_non_null(toy->type);
     void *options = mer_arena_alloc(toy->arena, toy->type->options_size);
-    assert_int_equal(mer_options_fill(toy->type->options, toy->type->presets, options, &parsed, toy->arena,
-                                      NULL), MER_OK);
+    assert_int_equal(mer_options_fill(toy->type->options, toy->type->presets, options, &parsed,
+                                      toy->arena, NULL),
+                     MER_OK);
     toy->optimizer = mer_arena_alloc(toy->arena, toy->type->state_size);
     assert_int_equal(toy->type->open(toy->optimizer, &toy->search, options, error), expected);
     return toy;
@@ -77,11 +85,13 @@ static double toy_run(Toy *toy, int64_t trials, Score score)
         for (int i = 0; i < CAPACITY; i++) {
             proposals[i] = (MerProposal){points[i], INFINITY, -1};
         }
-        int count = toy->type->ask(toy->optimizer, proposals, left < CAPACITY ? (int)left : CAPACITY);
+        int count =
+            toy->type->ask(toy->optimizer, proposals, left < CAPACITY ? (int)left : CAPACITY);
         assert_in_range(count, 1, CAPACITY);
         for (int i = 0; i < count; i++) {
             assert_true(mer_space_contains(&toy->space, points[i]));
-            told[i] = (MerTrial){.index = toy->trials, .point = points[i], .score = score(points[i], toy->trials)};
+            told[i] = (MerTrial){
+                .index = toy->trials, .point = points[i], .score = score(points[i], toy->trials)};
             sum += toy->trials >= last ? told[i].score : 0;
             counted += toy->trials >= last;
             toy->trials++;
@@ -122,15 +132,17 @@ static double flat(const MerIndex *p, int64_t trial)
 /* Good points couple other knobs than the first samples do. */
 static double changing(const MerIndex *p, int64_t trial)
 {
-    return trial < 500 ? 1000 * coupled(p, trial) : exp(0.5 * abs(p[0] - p[2]) + 0.5 * abs(p[1] - p[3]));
+    return trial < 500 ? 1000 * coupled(p, trial)
+                       : exp(0.5 * abs(p[0] - p[2]) + 0.5 * abs(p[1] - p[3]));
 }
 
 static void test_clusters_are_the_coupled_knobs(void **state)
 {
     (void)state;
     static const char *const references[] = {
-        "marl:samples=500", "marl:samples=500,partition=interaction", "marl:samples=500,initial=latin",
-        "marl:samples=500,initial=annealing,agents=2", "marl:partition=role"};
+        "marl:samples=500", "marl:samples=500,partition=interaction",
+        "marl:samples=500,initial=latin", "marl:samples=500,initial=annealing,agents=2",
+        "marl:partition=role"};
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
         Toy *toy = toy_open(references[i], 1000, MER_OK, NULL);
         toy_run(toy, 600, coupled);
@@ -146,7 +158,8 @@ static void test_agents_can_be_given(void **state)
     (void)state;
     static const struct {
         const char *reference, *owner;
-    } cases[] = {{"marl:agents=1", "\"owner\": [0, 0, 0, 0]"}, {"marl:agents=all", "\"owner\": [0, 1, 2, 3]"},
+    } cases[] = {{"marl:agents=1", "\"owner\": [0, 0, 0, 0]"},
+                 {"marl:agents=all", "\"owner\": [0, 1, 2, 3]"},
                  {"marl:agents=3,partition=random", "\"agents\": 3"}};
     for (int i = 0; i < 3; i++) {
         Toy *toy = toy_open(cases[i].reference, 1000, MER_OK, NULL);
@@ -166,9 +179,15 @@ static void test_agents_can_be_given(void **state)
 static void test_every_learner_gets_better(void **state)
 {
     (void)state;
-    static const char *const references[] = {"reinforce:rate=0.05", "a2c:rate=0.01", "ppo", "ppo:ratio=knob",
-                                             "ppo:reward=inverse", "ppo:discount=0", "marl:samples=400",
-                                             "marl:samples=400,central=true", "ppo:preset=bandit",
+    static const char *const references[] = {"reinforce:rate=0.05",
+                                             "a2c:rate=0.01",
+                                             "ppo",
+                                             "ppo:ratio=knob",
+                                             "ppo:reward=inverse",
+                                             "ppo:discount=0",
+                                             "marl:samples=400",
+                                             "marl:samples=400,central=true",
+                                             "ppo:preset=bandit",
                                              "marl:preset=bandit,agents=all"};
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
         Toy   *toy = toy_open(references[i], 8000, MER_OK, NULL);
@@ -256,7 +275,8 @@ static void test_saved_states_go_on_alike(void **state)
         }
         rewind(file);
         assert_int_equal(ftruncate(fileno(file), 1000), 0);
-        assert_int_equal(other->type->load(other->optimizer, MER_KEEP_ALL, file, NULL), MER_INVALID);
+        assert_int_equal(other->type->load(other->optimizer, MER_KEEP_ALL, file, NULL),
+                         MER_INVALID);
         fclose(file);
         toy_close(one);
         toy_close(other);
@@ -266,8 +286,8 @@ static void test_saved_states_go_on_alike(void **state)
 static void test_saved_policies_start_where_they_ended(void **state)
 {
     (void)state;
-    Toy *one = toy_open("ppo:discount=0", 4000, MER_OK, NULL);
-    Toy *other = toy_open("ppo:discount=0", 4000, MER_OK, NULL);
+    Toy   *one = toy_open("ppo:discount=0", 4000, MER_OK, NULL);
+    Toy   *other = toy_open("ppo:discount=0", 4000, MER_OK, NULL);
     double end = toy_run(one, 4000, coupled);
     FILE  *file = tmpfile();
     assert_non_null(file);

@@ -8,8 +8,8 @@
 /* The blocked weight gradient alone is wrong by 4e-6 of its norm against double. */
 static const double TOLERANCE = 1e-4;
 
-/* By norm. Some gradients are zero but for rounding (the bias of attention's keys): norms below 1e-2
- * are no measure. */
+/* By norm. Some gradients are zero but for rounding (the bias of attention's keys): norms below
+ * 1e-2 are no measure. */
 static double distance(const float *a, const float *b, int64_t n)
 {
     double wrong = 0, right = 1e-4;
@@ -22,17 +22,19 @@ static double distance(const float *a, const float *b, int64_t n)
 
 static bool is_same(const Case *what)
 {
-    CaseRun    plain = case_open(what, &mer_backend_plain), fast = case_open(what, &mer_backend_dnnl);
+    CaseRun plain = case_open(what, &mer_backend_plain), fast = case_open(what, &mer_backend_dnnl);
     MerTensor *expected = case_gradients(&plain), *found = case_gradients(&fast);
     bool       is_good = expected->size == found->size;
-    double wrong = distance(mer_tensor_data(fast.tape, found), mer_tensor_data(plain.tape, expected),
-                            expected->size);
+    double     wrong = distance(mer_tensor_data(fast.tape, found),
+                                mer_tensor_data(plain.tape, expected), expected->size);
     if (!is_good || !(wrong < TOLERANCE)) {
         print_error("%s: values differ by %.2g\n", what->name, wrong);
         is_good = false;
     }
     for (int i = 0; i < plain.count; i++) {
-        wrong = plain.in[i]->has_grad ? distance(fast.in[i]->grad, plain.in[i]->grad, plain.in[i]->size) : 0;
+        wrong = plain.in[i]->has_grad
+                    ? distance(fast.in[i]->grad, plain.in[i]->grad, plain.in[i]->size)
+                    : 0;
         if (plain.in[i]->has_grad != fast.in[i]->has_grad || !(wrong < TOLERANCE)) {
             print_error("%s: gradients of input %d differ by %.2g\n", what->name, i, wrong);
             is_good = false;
@@ -58,8 +60,9 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
 {
     MerConvolution same = {1, {1, 1}, {1, 1}, {1, 1}}, half = {1, {2, 2}, {1, 1}, {1, 1}};
     MerTensor     *first = mer_tensor_conv(tape, in[0], in[1], NULL, &same);
-    MerTensor     *y = mer_tensor_relu(tape, batch_norm(tape, (MerTensor *[]){first, in[2], in[3]}, true));
-    MerTensor     *deep = mer_tensor_conv(tape, y, in[4], NULL, &same);
+    MerTensor     *y =
+        mer_tensor_relu(tape, batch_norm(tape, (MerTensor *[]){first, in[2], in[3]}, true));
+    MerTensor *deep = mer_tensor_conv(tape, y, in[4], NULL, &same);
     y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true), y);
     y = mer_tensor_pool(tape, y, &(MerPool){MER_POOL_MAX, {2, 2}, {2, 2}, {0, 0}});
     y = mer_tensor_conv(tape, y, in[5], in[6], &half);
@@ -68,9 +71,15 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
 
 static const Case networks[] = {
     {"network of 16 channels",
-     {{4, 3, 16, 16}, {16, 3, 3, 3}, {16}, {16}, {16, 16, 3, 3}, {24, 16, 3, 3}, {24}}, -0.5, 0.5, build_network},
+     {{4, 3, 16, 16}, {16, 3, 3, 3}, {16}, {16}, {16, 16, 3, 3}, {24, 16, 3, 3}, {24}},
+     -0.5,
+     0.5,
+     build_network},
     {"network of 10 channels, padded inside",
-     {{3, 1, 12, 12}, {10, 1, 3, 3}, {10}, {10}, {10, 10, 3, 3}, {7, 10, 3, 3}, {7}}, -0.5, 0.5, build_network},
+     {{3, 1, 12, 12}, {10, 1, 3, 3}, {10}, {10}, {10, 10, 3, 3}, {7, 10, 3, 3}, {7}},
+     -0.5,
+     0.5,
+     build_network},
     {"depthwise of 32", {{4, 32, 14, 14}, {32, 1, 3, 3}}, -1, 1, case_depthwise},
     {"depthwise of 19", {{4, 19, 9, 9}, {19, 1, 3, 3}}, -1, 1, case_depthwise},
     {"groups of 16", {{2, 32, 8, 8}, {32, 16, 3, 3}, {32}}, -1, 1, case_conv_groups},
@@ -106,9 +115,11 @@ static void test_convolutions_keep_blocked_layouts(void **state)
 static void test_two_runs_give_the_same_bits(void **state)
 {
     (void)state;
-    CaseRun    a = case_open(&networks[0], &mer_backend_dnnl), b = case_open(&networks[0], &mer_backend_dnnl);
+    CaseRun a = case_open(&networks[0], &mer_backend_dnnl),
+            b = case_open(&networks[0], &mer_backend_dnnl);
     MerTensor *x = case_gradients(&a), *y = case_gradients(&b);
-    assert_memory_equal(mer_tensor_data(a.tape, x), mer_tensor_data(b.tape, y), (size_t)x->size * 4);
+    assert_memory_equal(mer_tensor_data(a.tape, x), mer_tensor_data(b.tape, y),
+                        (size_t)x->size * 4);
     for (int i = 0; i < a.count; i++) {
         assert_memory_equal(a.in[i]->grad, b.in[i]->grad, (size_t)a.in[i]->size * 4);
     }
@@ -134,7 +145,8 @@ static void test_fold_keeps_the_result(void **state)
     MerTensor *before = mer_conv_run(tape, &layer, x, true, false);
     mer_tensor_data(tape, before);
     mer_batch_norm_fold(&layer.norm, 1e-5f, layer.weight, bias);
-    MerTensor *after = mer_tensor_relu(tape, mer_tensor_conv(tape, x, layer.weight, bias, &layer.conv));
+    MerTensor *after =
+        mer_tensor_relu(tape, mer_tensor_conv(tape, x, layer.weight, bias, &layer.conv));
     assert_true(distance(mer_tensor_data(tape, after), before->data, before->size) < 1e-6);
     mer_parameters_free(net);
     mer_tape_free(tape);

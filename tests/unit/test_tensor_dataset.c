@@ -2,8 +2,8 @@
 #include "support.h"
 #include "tensor/dataset.h"
 
-static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2,
-                                           0, 1, 2, 3, 10, 20, 30, 255};
+static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0,  0,  0,  2,
+                                           0, 0, 0, 2, 0, 1, 2, 3, 10, 20, 30, 255};
 static const unsigned char two_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 4, 1};
 
 static void write_file(const char *path, const unsigned char *data, size_t size)
@@ -79,14 +79,17 @@ static void test_labels_must_match_the_images(void **state)
     const unsigned char one[] = {0, 0, 8, 1, 0, 0, 0, 1, 4};
     write_file("images", two_images, sizeof two_images);
     write_file("labels", one, sizeof one);
-    assert_int_equal(mer_dataset_read("images", "labels", 0, 1, arena, &dataset, &error), MER_INVALID);
+    assert_int_equal(mer_dataset_read("images", "labels", 0, 1, arena, &dataset, &error),
+                     MER_INVALID);
     mer_test_contains(error.message, "labels: expected one unsigned label for each of 2 images");
-    assert_int_equal(mer_dataset_read("labels", "labels", 0, 1, arena, &dataset, &error), MER_INVALID);
+    assert_int_equal(mer_dataset_read("labels", "labels", 0, 1, arena, &dataset, &error),
+                     MER_INVALID);
     mer_test_contains(error.message, "1 dimensions, expected 3");
     mer_arena_free(arena);
 }
 
-/* A picture with one bright pixel, moved by up to one: every place is reached, the rest is the fill. */
+/* A picture with one bright pixel, moved by up to one: every place is reached, the rest is the
+ * fill. */
 static void test_moved_images_have_their_pixel_everywhere(void **state)
 {
     (void)state;

@@ -108,7 +108,8 @@ static void test_another_format_and_a_missing_file_are_named(void **state)
     MerError       error = {0};
     const char    *newer = "format: mercator-policy/2\n";
     write_file("newer", newer, strlen(newer));
-    assert_refused(a, "newer", "found \"format: mercator-policy/2\", expected \"format: mercator-policy/1\"");
+    assert_refused(a, "newer",
+                   "found \"format: mercator-policy/2\", expected \"format: mercator-policy/1\"");
     assert_int_equal(mer_parameters_load_file(a, "nowhere", &error), MER_NOT_FOUND);
     mer_test_contains(error.message, "nowhere");
     assert_int_equal(mer_parameters_save_file(a, "no/such/folder", &error), MER_IO);

@@ -1,5 +1,6 @@
-/* The gradient of every op against differences of its values, on both backends. Values are float32, so
- * differences carry an error of about 1e-5: gradients are compared by the norm of what is wrong. */
+/* The gradient of every op against differences of its values, on both backends. Values are
+ * float32, so differences carry an error of about 1e-5: gradients are compared by the norm of
+ * what is wrong. */
 #include "support.h"
 #include "unit/tensor_cases.h"
 

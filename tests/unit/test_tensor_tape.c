@@ -1,5 +1,5 @@
-/* The tape's memory, recording, parameters and the rules that change them. A counting malloc shows that
- * a step like the last one asks the system for nothing. */
+/* The tape's memory, recording, parameters and the rules that change them. A counting malloc
+ * shows that a step like the last one asks the system for nothing. */
 #include "support.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"
@@ -228,7 +228,8 @@ static void test_rules_match_a_hand_calculation(void **state)
     /* 1 - 0.1 * 0.6 = 0.94, then 0.94 - 0.1 * (-0.25 + 0.094) = 0.9556 */
     assert_float_equal(two_steps(&decayed), 0.9556, 1e-6);
     /* first step 0.1 exactly; then m = 0.02 / 0.19, v = 0.00031225 / 0.001999 */
-    assert_float_equal(two_steps(&adam), 0.9 - 0.1 * (0.02 / 0.19) / sqrt(0.00031225 / 0.001999), 1e-5);
+    assert_float_equal(two_steps(&adam), 0.9 - 0.1 * (0.02 / 0.19) / sqrt(0.00031225 / 0.001999),
+                       1e-5);
     /* v = 0.025, then 0.0225 + 0.00625 */
     assert_float_equal(two_steps(&rms), 1 - 0.05 / sqrt(0.025) + 0.025 / sqrt(0.02875), 1e-5);
 }
@@ -241,7 +242,8 @@ static void test_schedules_have_their_ends_and_middles(void **state)
     assert_float_equal(mer_schedule_at(&cosine, 50), 0.6, 1e-12);
     assert_float_equal(mer_schedule_at(&cosine, 100), 0.2, 1e-12);
     assert_float_equal(mer_schedule_at(&cosine, 1000), 0.2, 1e-12);
-    MerSchedule linear = {.kind = MER_LINEAR_FALL, .first = 1, .last = 0, .total = 110, .warm_up = 10};
+    MerSchedule linear = {
+        .kind = MER_LINEAR_FALL, .first = 1, .last = 0, .total = 110, .warm_up = 10};
     assert_float_equal(mer_schedule_at(&linear, 0), 1.0 / 11, 1e-12);
     assert_float_equal(mer_schedule_at(&linear, 10), 1, 1e-12);
     assert_float_equal(mer_schedule_at(&linear, 60), 0.5, 1e-12);
