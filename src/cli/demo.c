@@ -16,6 +16,8 @@ typedef struct Scene {
 static const Scene scenes[] = {
     {"map", "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and parallelism.",
      {"resnet18", "--platform", "s256", "--budget", "20000", "--quiet", NULL}},
+    {"schedule", "A hundred jobs of six networks on four unequal cores that share 16 bytes per cycle.",
+     {"mix", "--platform", "s2", "--select", "0", "--quiet", NULL}},
 };
 
 static const Scene *find_scene(const char *problem)

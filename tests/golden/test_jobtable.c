@@ -1,0 +1,76 @@
+/* The job analysis table of the published artifact, recomputed from layers and dataflows by the data-centric
+ * model, against ../shared/golden/magma-jobtable.json: latency and L2 need of 306 layers on 9 core types.
+ * docs/studies/multi-network-scheduling.md lists the entries that differ, with their cause. */
+#include "schedule_support.h"
+
+#include "problem/schedule_table_file.h"
+
+static MerArena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = mer_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mer_arena_free(arena);
+    return 0;
+}
+
+static MerUnit core_type(const char *name)
+{
+    static const struct {
+        const char *prefix, *dataflow;
+    } styles[] = {{"HB", "nvdla"}, {"shi", "shi"}, {"eye", "eye"}};
+    MerUnit unit = {.name = name, .columns = 64, .memory_bytes = INFINITY};
+    for (int s = 0; s < 3; s++) {
+        size_t length = strlen(styles[s].prefix);
+        if (strncmp(name, styles[s].prefix, length) == 0) {
+            unit.dataflow = styles[s].dataflow;
+            unit.rows = atoi(name + length);
+        }
+    }
+    return unit;
+}
+
+static void test_recomputed_table_equals_the_published_one(void **state)
+{
+    (void)state;
+    char path[SHARED_PATH_SIZE];
+    MerTableFile file;
+    MerError error = {0};
+    MerGraph *graph = shared_graph("golden/magma-benchmark.json", arena);
+    assert_int_equal(mer_table_file_read(shared_path(path, "golden/magma-jobtable.json"), arena, &file, &error), MER_OK);
+    assert_int_equal(file.row_count * file.class_count, 2754);
+    int equal = 0;
+    for (int r = 0; r < file.row_count; r++) {
+        for (int c = 0; c < file.class_count; c++) {
+            const double *expected = file.values + (r * file.class_count + c) * MER_TABLE_COLUMNS;
+            MerUnit unit = core_type(file.class_names[c]);
+            MerLayerPrice price = {0};
+            MerStatus status = mer_core_pricer.price(&graph->ops[r], &unit, 8, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH,
+                                                     &price, &error);
+            bool is_equal = status == MER_OK && price.latency_cycles == expected[0] && price.l2_bytes == expected[1];
+            equal += is_equal;
+            if (!is_equal && getenv("MERCATOR_STUDY")) {
+                print_message("%s on %s: latency %.0f L2 %.0f, published %.0f %.0f%s%s\n", graph->ops[r].name,
+                              file.class_names[c], price.latency_cycles, price.l2_bytes, expected[0], expected[1],
+                              status == MER_OK ? "" : ": ", status == MER_OK ? "" : error.message);
+            }
+        }
+    }
+    print_message("%d of 2754 entries equal\n", equal);
+    assert_true(equal >= 2617); /* 95 % */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_recomputed_table_equals_the_published_one),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,241 @@
+/* The extended loop on small schedules whose times follow by hand (schedule.md 5.2 and 5.4). */
+#include "schedule_support.h"
+
+static MerArena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = mer_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mer_arena_free(arena);
+    return 0;
+}
+
+/* The latencies and needs of the reference hand cases: job 0 on core 0, jobs 1 and 2 on core 1. */
+static MerSchedule *three_jobs(double bandwidth)
+{
+    static const double latency[] = {100, 200, 50, 80, 60, 50};
+    static const double rate[] = {8, 3, 6, 4, 5, 2};
+    return hand_schedule(3, 2, bandwidth, latency, rate, arena);
+}
+
+static MerJobsPlan queues(const MerSchedule *schedule, const int *order, const int *unit)
+{
+    MerJobsPlan plan;
+    mer_schedule_new_plan(schedule, arena, &plan);
+    mer_schedule_make_queues(order, unit, &plan);
+    return plan;
+}
+
+typedef struct Outcome {
+    bool               is_done;
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+} Outcome;
+
+static Outcome simulate(const MerSchedule *schedule, MerBandwidthRules rules, const int *order)
+{
+    static const int unit[] = {0, 1, 1};
+    Outcome outcome = {.times = new_times(schedule->job_count, arena)};
+    MerBandwidthInput input = hand_input(schedule, arena);
+    MerJobsPlan plan = queues(schedule, order, unit);
+    input.rules = rules;
+    outcome.is_done = mer_bandwidth_extended(&input, &plan, arena, &outcome.times, NULL, &outcome.output);
+    return outcome;
+}
+
+static const int in_order[] = {0, 1, 2};
+
+/* job `late` waits for job `early`. */
+static void add_dependency(MerSchedule *schedule, int early, int late)
+{
+    int *before_start = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int *after_start = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int *before = MER_ARRAY(arena, int, 1);
+    int *after = MER_ARRAY(arena, int, 1);
+    for (int j = 0; j < schedule->job_count; j++) {
+        before_start[j + 1] = j >= late;
+        after_start[j + 1] = j >= early;
+    }
+    before[0] = early;
+    after[0] = late;
+    schedule->before_start = before_start;
+    schedule->before = before;
+    schedule->after_start = after_start;
+    schedule->after = after;
+    schedule->has_dependencies = true;
+}
+
+static void set_release(MerSchedule *schedule, int job, double time)
+{
+    double *release = MER_ARRAY(arena, double, schedule->job_count);
+    release[job] = time;
+    schedule->release = release;
+    schedule->release_order = mer_schedule_sorted(release, schedule->job_count, arena);
+    schedule->has_releases = true;
+}
+
+static void test_contended_jobs_with_water_filling(void **state)
+{
+    (void)state;
+    Outcome outcome = simulate(three_jobs(10), (MerBandwidthRules){.share = MER_SHARE_MAXMIN}, in_order);
+    assert_true(outcome.output.cycles == 130);
+    assert_true(outcome.output.finish[0] == 120 && outcome.output.finish[1] == 130);
+    assert_true(fabs(1 - outcome.output.waste / 1300 - 0.9384615384615385) < 1e-15);
+}
+
+static void test_starved_jobs_with_water_filling(void **state)
+{
+    (void)state;
+    static const int order[] = {0, 2, 1};
+    Outcome outcome = simulate(three_jobs(1), (MerBandwidthRules){.share = MER_SHARE_MAXMIN}, order);
+    assert_true(fabs(outcome.output.finish[0] - 1220) < 1e-9 && fabs(outcome.output.finish[1] - 840) < 1e-9);
+}
+
+/* Each core has 5 of 10: job 0 needs 8 and takes 800 / 5 = 160; the others need less than 5. */
+static void test_even_sharing_gives_each_core_its_part(void **state)
+{
+    (void)state;
+    Outcome outcome = simulate(three_jobs(10), (MerBandwidthRules){.share = MER_SHARE_EVEN}, in_order);
+    assert_true(outcome.output.finish[0] == 160 && outcome.output.finish[1] == 130);
+}
+
+static void test_a_successor_waits_for_the_other_core(void **state)
+{
+    (void)state;
+    MerSchedule *schedule = three_jobs(100);
+    add_dependency(schedule, 0, 2);
+    assert_true(simulate(schedule, (MerBandwidthRules){0}, in_order).output.cycles == 150);
+}
+
+static void test_a_late_release_is_skipped_or_waited_for(void **state)
+{
+    (void)state;
+    MerSchedule *schedule = three_jobs(100);
+    set_release(schedule, 1, 30);
+    Outcome skip = simulate(schedule, (MerBandwidthRules){0}, in_order);
+    Outcome strict = simulate(schedule, (MerBandwidthRules){.dispatch = MER_DISPATCH_STRICT}, in_order);
+    assert_true(skip.output.cycles == 130 && skip.times.start[2] == 0 && skip.times.start[1] == 50);
+    assert_true(strict.output.cycles == 160 && strict.times.start[1] == 30);
+}
+
+static void test_switches_cost_dead_time(void **state)
+{
+    (void)state;
+    Outcome outcome = simulate(three_jobs(100), (MerBandwidthRules){.switch_cycles = 10}, in_order);
+    assert_true(outcome.output.finish[0] == 100 && outcome.output.finish[1] == 140);
+}
+
+/* Core 1 waits with job 2 at its head for job 1, which stands behind it. */
+static void test_strict_queues_can_deadlock_and_say_who_waits(void **state)
+{
+    (void)state;
+    static const int order[] = {0, 2, 1};
+    MerSchedule *schedule = three_jobs(100);
+    add_dependency(schedule, 1, 2);
+    Outcome strict = simulate(schedule, (MerBandwidthRules){.dispatch = MER_DISPATCH_STRICT}, order);
+    assert_false(strict.is_done);
+    assert_int_equal(strict.times.waiting, 2);
+    assert_int_equal(strict.times.waits_for, 1);
+    assert_true(simulate(schedule, (MerBandwidthRules){0}, order).is_done);
+}
+
+/* Job 2 could start at 80 but had to by 60. */
+static void test_late_jobs_are_dropped(void **state)
+{
+    (void)state;
+    MerSchedule *schedule = three_jobs(100);
+    double *deadline = MER_ARRAY(arena, double, 3);
+    deadline[0] = deadline[1] = INFINITY;
+    deadline[2] = 60;
+    schedule->deadline = deadline;
+    schedule->deadline_order = mer_schedule_sorted(deadline, 3, arena);
+    schedule->has_deadlines = true;
+    Outcome outcome = simulate(schedule, (MerBandwidthRules){.drops_late = true}, in_order);
+    assert_true(outcome.is_done && isnan(outcome.times.end[2]) && outcome.times.dropped == 1);
+    assert_true(outcome.output.cycles == 100);
+}
+
+/* Without traffic a job takes its latency whatever the others move. */
+static void test_a_job_without_traffic_neither_waits_nor_takes(void **state)
+{
+    (void)state;
+    static const double latency[] = {100, 100, 70, 70};
+    static const double rate[] = {20, 20, 0, 0};
+    MerSchedule *schedule = hand_schedule(2, 2, 10, latency, rate, arena);
+    static const int order[] = {0, 1};
+    static const int unit[] = {0, 1};
+    MerBandwidthInput input = hand_input(schedule, arena);
+    MerJobsPlan plan = queues(schedule, order, unit);
+    MerBandwidthTimes times = new_times(2, arena);
+    MerBandwidthOutput output;
+    assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
+    assert_true(output.finish[0] == 200 && output.finish[1] == 70);
+}
+
+/* Both need 10 of 10; the heavy tenant is served first, or has 3/4 reserved. */
+static void test_heavier_tenants_are_served_first_or_have_their_part(void **state)
+{
+    (void)state;
+    static const double latency[] = {100, 100, 100, 100};
+    static const double rate[] = {10, 10, 10, 10};
+    static const int owner[] = {0, 1};
+    static const MerTenant tenants[] = {{"light", 1}, {"heavy", 3}};
+    static const int order[] = {0, 1};
+    static const int unit[] = {0, 1};
+    MerSchedule *schedule = hand_schedule(2, 2, 10, latency, rate, arena);
+    schedule->tenants = tenants;
+    schedule->tenant = owner;
+    schedule->tenant_count = 2;
+    MerBandwidthInput input = hand_input(schedule, arena);
+    MerJobsPlan plan = queues(schedule, order, unit);
+    MerBandwidthTimes times = new_times(2, arena);
+    MerBandwidthOutput output;
+    input.rules.share = MER_SHARE_PRIORITY;
+    mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output);
+    assert_true(output.finish[1] == 100 && output.finish[0] == 200);
+    input.rules.share = MER_SHARE_RESERVED;
+    mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output);
+    assert_true(fabs(output.finish[1] - 400.0 / 3) < 1e-9 && fabs(output.finish[0] - 200) < 1e-9);
+}
+
+/* Core 0 is free first, and job 2 is due first. */
+static void test_policies_choose_by_deadline_or_length(void **state)
+{
+    (void)state;
+    static const double latency[] = {40, 40, 10, 10, 30, 30};
+    static const double rate[] = {1, 1, 1, 1, 1, 1};
+    static const double deadline[] = {100, 200, 50};
+    MerSchedule *schedule = hand_schedule(3, 2, 10, latency, rate, arena);
+    schedule->deadline = deadline;
+    MerBandwidthRules rules = {.dispatch = MER_DISPATCH_POLICY, .policy = MER_POLICY_EDF};
+    Outcome edf = simulate(schedule, rules, in_order);
+    assert_true(edf.times.start[2] == 0 && edf.times.start[0] == 0 && edf.times.start[1] == 30);
+    rules.policy = MER_POLICY_SJF;
+    Outcome sjf = simulate(schedule, rules, in_order);
+    assert_true(sjf.times.start[1] == 0 && sjf.times.start[2] == 0 && sjf.times.start[0] == 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contended_jobs_with_water_filling),
+        cmocka_unit_test(test_starved_jobs_with_water_filling),
+        cmocka_unit_test(test_even_sharing_gives_each_core_its_part),
+        cmocka_unit_test(test_a_successor_waits_for_the_other_core),
+        cmocka_unit_test(test_a_late_release_is_skipped_or_waited_for),
+        cmocka_unit_test(test_switches_cost_dead_time),
+        cmocka_unit_test(test_strict_queues_can_deadlock_and_say_who_waits),
+        cmocka_unit_test(test_late_jobs_are_dropped),
+        cmocka_unit_test(test_a_job_without_traffic_neither_waits_nor_takes),
+        cmocka_unit_test(test_heavier_tenants_are_served_first_or_have_their_part),
+        cmocka_unit_test(test_policies_choose_by_deadline_or_length),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
