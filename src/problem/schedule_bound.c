@@ -1,8 +1,8 @@
 /* What no schedule can beat (schedule.md section 9): the longest job, the critical path, and a linear
  * relaxation solved with COIN-OR CLP, in which jobs are split over cores. With proportional sharing the
- * relaxation counts, in virtual time, the bytes by which single jobs exceed the bandwidth (9.2). A job that
- * would take longer than the bound on some core may not go there, even in part (after Lenstra, Shmoys and
- * Tardos, 1990). CLP only proposes multipliers; the bound is computed from them, so rounding cannot make
+ * relaxation counts, in virtual time, the bytes by which single jobs exceed the bandwidth (9.2), also for the
+ * core that runs a long job. A job that would take longer than the bound on some core may not go there, even
+ * in part (after Lenstra, Shmoys and Tardos, 1990). CLP only proposes multipliers; the bound is computed from them, so rounding cannot make
  * it too high. */
 #include "problem/schedule.h"
 
@@ -23,13 +23,15 @@ typedef struct Relaxation { /* equal jobs and equal cores are merged, which chan
     double *bytes;  /* traffic / bandwidth, in cycles */
     double *alone;  /* the makespan is at least this if a job of the row runs on the class */
     double  scale;
+    bool    is_published; /* without the rows of single jobs */
     int    *row_of_job, *class_of_unit; /* who is merged into what */
     MerArena *arena;
 } Relaxation;
 
-typedef struct Multipliers {
-    double *core;  /* by class, >= 0 */
-    double  bytes; /* >= 0 */
+typedef struct Multipliers { /* all >= 0 */
+    double *core; /* by class */
+    double *job;  /* by row */
+    double  bytes;
 } Multipliers;
 
 static bool is_equal_job(const MerSchedule *schedule, int a, int b)
@@ -113,6 +115,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
     relaxation->alone = MER_ARRAY(arena, double, size);
     bool is_virtual = !is_published && rules->is_proportional && !schedule->has_releases && !rules->saves_traffic &&
                       rules->switch_cycles == 0;
+    relaxation->is_published = is_published;
     relaxation->scale = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
@@ -138,12 +141,16 @@ static double dual_value(const Relaxation *relaxation, const Multipliers *multip
     for (int c = 0; c < relaxation->classes; c++) {
         all += relaxation->units[c] * multipliers->core[c];
     }
+    for (int r = 0; r < relaxation->rows; r++) {
+        all += multipliers->job[r];
+    }
     double sum = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
         for (int c = 0; c < relaxation->classes; c++) {
             int at = r * relaxation->classes + c;
-            double cost = multipliers->core[c] * relaxation->load[at] + all * relaxation->excess[at] +
+            double own = multipliers->core[c] + multipliers->job[r] / relaxation->count[r];
+            double cost = own * relaxation->load[at] + all * relaxation->excess[at] +
                           multipliers->bytes * relaxation->bytes[at];
             least = relaxation->alone[at] <= limit ? fmin(least, cost) : least;
         }
@@ -153,14 +160,16 @@ static double dual_value(const Relaxation *relaxation, const Multipliers *multip
     return weight > 0 ? sum / weight : 0;
 }
 
-/* Columns are x[row][class] and T; rows are jobs, core classes, bandwidth. */
+/* Columns are x[row][class], the excess E of all jobs, and the makespan T. Rows: every job once; what a core
+ * class does; what the core does that runs a job (its load is at least that job's); bytes; E. */
 static Clp_Simplex *load_model(const Relaxation *relaxation)
 {
     int jobs = relaxation->rows;
     int classes = relaxation->classes;
-    int columns = jobs * classes + 1;
-    int rows = jobs + classes + 1;
-    int room = jobs * classes * (classes + 2) + classes + 1;
+    int columns = jobs * classes + 2;
+    int rows = 2 * jobs + classes + 2;
+    int core_row = jobs, job_row = jobs + classes, bytes_row = job_row + jobs, excess_row = bytes_row + 1;
+    int room = jobs * classes * 5 + 2 * rows;
     MerArena *arena = relaxation->arena;
     CoinBigIndex *start = MER_ARRAY(arena, CoinBigIndex, columns + 1);
     int *index = MER_ARRAY(arena, int, room);
@@ -169,33 +178,44 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
     double *lower = bounds, *upper = bounds + columns, *cost = upper + columns;
     double *row_lower = cost + columns, *row_upper = row_lower + rows;
     int used = 0;
-    for (int r = 0; r < jobs; r++) {
-        row_lower[r] = row_upper[r] = relaxation->count[r];
-        for (int c = 0; c < classes; c++) {
-            int at = r * classes + c;
-            start[at] = used;
-            upper[at] = relaxation->count[r];
-            index[used] = r;
-            value[used++] = 1;
-            for (int d = 0; d < classes; d++) {
-                double load = (d == c ? relaxation->load[at] : 0) + relaxation->units[d] * relaxation->excess[at];
-                if (load > 0) {
-                    index[used] = jobs + d;
-                    value[used++] = load / relaxation->scale;
-                }
-            }
-            index[used] = jobs + classes;
-            value[used++] = relaxation->bytes[at] / relaxation->scale;
+    for (int r = 0; r < rows; r++) {
+        row_lower[r] = row_upper[r] = r < jobs ? relaxation->count[r] : 0;
+        row_lower[r] = r < jobs ? row_lower[r] : -INFINITY;
+        bool is_job_row = r >= job_row && r < bytes_row;
+        row_upper[r] = is_job_row && relaxation->is_published ? INFINITY : row_upper[r];
+    }
+    for (int at = 0; at < jobs * classes; at++) {
+        int r = at / classes;
+        double load = relaxation->load[at] / relaxation->scale;
+        const struct {
+            int    row;
+            double value;
+        } entries[5] = {{r, 1},
+                        {core_row + at % classes, load},
+                        {job_row + r, load / relaxation->count[r]},
+                        {bytes_row, relaxation->bytes[at] / relaxation->scale},
+                        {excess_row, relaxation->excess[at] / relaxation->scale}};
+        start[at] = used;
+        upper[at] = relaxation->count[r];
+        for (int e = 0; e < 5; e++) {
+            index[used] = entries[e].row;
+            value[used++] = entries[e].value;
         }
     }
-    start[columns - 1] = used;
-    for (int d = 0; d <= classes; d++) {
-        index[used] = jobs + d;
-        value[used++] = d < classes ? -relaxation->units[d] : -1;
-        row_lower[jobs + d] = -INFINITY;
+    for (int column = 0; column < 2; column++) { /* E, then T */
+        start[columns - 2 + column] = used;
+        double sign = column == 0 ? 1 : -1;
+        for (int r = core_row; r < bytes_row + column; r++) {
+            index[used] = r;
+            value[used++] = sign * (r < job_row ? relaxation->units[r - core_row] : 1);
+        }
+        if (column == 0) {
+            index[used] = excess_row;
+            value[used++] = -1;
+        }
+        upper[columns - 2 + column] = INFINITY;
     }
     start[columns] = used;
-    upper[columns - 1] = INFINITY;
     cost[columns - 1] = 1;
     Clp_Simplex *model = Clp_newModel();
     Clp_setLogLevel(model, 0);
@@ -222,9 +242,13 @@ static double solve(Clp_Simplex *model, const Relaxation *relaxation, double lim
     }
     Clp_dual(model, 0);
     const double *price = Clp_dualRowSolution(model);
-    Multipliers multipliers = {MER_ARRAY(relaxation->arena, double, classes), fmax(0, -price[jobs + classes])};
+    Multipliers multipliers = {MER_ARRAY(relaxation->arena, double, classes), MER_ARRAY(relaxation->arena, double, jobs),
+                               fmax(0, -price[2 * jobs + classes])};
     for (int c = 0; c < classes; c++) {
         multipliers.core[c] = fmax(0, -price[jobs + c]);
+    }
+    for (int r = 0; r < jobs; r++) {
+        multipliers.job[r] = fmax(0, -price[jobs + classes + r]);
     }
     return dual_value(relaxation, &multipliers, limit);
 }
