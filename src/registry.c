@@ -35,6 +35,7 @@
     X(herald_like) \
     X(aimt_like) \
     X(lp_round) \
+    X(exact_schedule) \
     X(list_annealing)
 
 #define IMPORTERS(X) \

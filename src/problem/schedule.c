@@ -674,6 +674,7 @@ const MerProblemClass mer_problem_schedule = {
     .evaluator = "bandwidth",
     .optimizer = "list_annealing",
     .objective = "cycles",
+    .exact = "exact_schedule",
     .platform = "s2",
     .plan_file = "schedule.yaml",
     .budget = 10000,

@@ -243,7 +243,7 @@ static void test_no_random_plan_beats_a_bound(void **state)
 static MerRunSpec small_run(const MerOptimizerClass *optimizer)
 {
     return (MerRunSpec){
-        .name = "jobs", .problem = mer_problem_find("schedule", NULL), .graph = workload("synthetic:20:1"),
+        .name = "jobs", .problem = mer_problem_find("schedule", NULL), .graph = workload("synthetic:18:1"),
         .platform = platform_named("s2", arena), .evaluator = mer_evaluator_find("bandwidth", NULL),
         .optimizer = optimizer, .objective = "cycles", .seed = 3, .budget = 250, .threads = 1, .batch = 64,
         .directory = new_folder(arena),
@@ -292,6 +292,36 @@ static void test_every_optimizer_gives_one_log_on_any_threads_and_above_the_boun
     }
 }
 
+/* On small groups branch and bound proves the optimum; bounds are below it and searches not. */
+static void test_small_optima_lie_between_bound_and_every_search(void **state)
+{
+    (void)state;
+    static const char *const rivals[] = {"list_annealing", "magma", "lpt", "lp_round", "random"};
+    for (int seed = 1; seed <= 6; seed++) {
+        MerRunSpec spec = small_run(mer_optimizer_find("exact_schedule", NULL));
+        const char *text = mer_arena_format(arena, "schedule:bandwidth=%d", seed % 2 ? 2000 : 4);
+        spec.graph = workload(mer_arena_format(arena, "synthetic:7:%d", seed));
+        spec.problem_options = options_from(text, spec.problem->options, spec.problem->options_size, arena);
+        MerTaskResult exact = run_or_fail(&spec, NULL, arena).tasks[0];
+        OpenedSchedule opened;
+        MerBound bound;
+        open_schedule_case(spec.graph, spec.platform, text, "bandwidth", arena, &opened);
+        opened.problem.type->bound(&opened.problem, MER_METRIC_CYCLES, &bound);
+        assert_true(exact.is_proven);
+        assert_true(bound.value <= exact.value * (1 + 1e-12));
+        for (int r = 0; r < 5; r++) {
+            spec.optimizer = mer_optimizer_find(rivals[r], NULL);
+            spec.budget = 3000;
+            double value = run_or_fail(&spec, NULL, arena).tasks[0].value;
+            assert_true(value >= exact.value * (1 - 1e-12));
+            if (r == 0) {
+                assert_true(value <= exact.value * 1.02);
+            }
+        }
+        remove_folder(spec.directory);
+    }
+}
+
 static void test_solvers_of_schedule_refuse_other_problems(void **state)
 {
     (void)state;
@@ -320,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_equal_cores_may_exchange_their_queues),
         cmocka_unit_test(test_no_random_plan_beats_a_bound),
         cmocka_unit_test(test_every_optimizer_gives_one_log_on_any_threads_and_above_the_bound),
+        cmocka_unit_test(test_small_optima_lie_between_bound_and_every_search),
         cmocka_unit_test(test_solvers_of_schedule_refuse_other_problems),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
