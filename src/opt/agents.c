@@ -4,6 +4,20 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_CHOICES = 64 }; /* of one head; a knob with more is chosen by range */
+
+/* A head's choice among ranges becomes a point of the range, drawn evenly. */
+static void spread(const MerAgents *agents, MerIndex *point)
+{
+    const MerSpace *space = agents->search->space;
+    for (int k = 0; k < space->knob_count; k++) {
+        if (space->knobs[k].choices > MOST_CHOICES) {
+            double place = (point[k] + mer_rng_unit(agents->search->rng)) / MOST_CHOICES;
+            point[k] = mer_knob_index(&space->knobs[k], place);
+        }
+    }
+}
+
 void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
                      MerAlgorithm algorithm)
 {
@@ -15,7 +29,8 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
     agents->choices = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     agents->now.first_best = agents->now.best = INFINITY;
     for (int k = 0; k < search->space->knob_count; k++) {
-        agents->choices[k] = search->space->knobs[k].choices;
+        int choices = search->space->knobs[k].choices;
+        agents->choices[k] = choices < MOST_CHOICES ? choices : MOST_CHOICES;
     }
 }
 
@@ -73,6 +88,7 @@ int mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity)
     int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
+        spread(agents, proposals[i].point);
     }
     agents->now.lane += count;
     return count;
