@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 static MerArena *arena;
+static cJSON    *golden; /* read once, kept until the end */
 
 static int set_up(void **state)
 {
@@ -16,13 +17,17 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    cJSON_Delete(golden);
     mer_arena_free(arena);
     return 0;
 }
 
 static cJSON *read_golden(void)
 {
-    cJSON *root = cJSON_Parse(shared_text("golden/magma-bwalloc.json", arena));
+    if (!golden) {
+        golden = cJSON_Parse(shared_text("golden/magma-bwalloc.json", arena));
+    }
+    cJSON *root = golden;
     assert_non_null(root);
     return cJSON_GetObjectItemCaseSensitive(root, "cases");
 }
