@@ -36,6 +36,7 @@
     X(aimt_like) \
     X(lp_round) \
     X(exact_schedule) \
+    X(online) \
     X(list_annealing)
 
 #define IMPORTERS(X) \

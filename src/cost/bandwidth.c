@@ -21,7 +21,7 @@ static const MerOption options[] = {
      "heavier tenants first, a part per tenant by weight"},
     {"dispatch", MER_OPTION_CHOICE, offsetof(Options, dispatch), "skip", 0, 0, "skip|strict|policy",
      "a free core takes its first ready job, waits for the head of its queue, or ignores the plan"},
-    {"policy", MER_OPTION_CHOICE, offsetof(Options, policy), "fcfs", 0, 0,
+    {"rule", MER_OPTION_CHOICE, offsetof(Options, policy), "fcfs", 0, 0,
      "fcfs|sjf|edf|least_laxity|latency_greedy|edp_greedy|balanced", "which ready job goes first with dispatch=policy"},
     {"switch_cycles", MER_OPTION_REAL, offsetof(Options, switch_cycles), "0", 0, 1e12, NULL,
      "dead time before every job of a core but its first"},

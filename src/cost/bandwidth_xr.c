@@ -34,7 +34,8 @@ static double request_score(const MerBandwidthState *state, const Request *reque
 {
     enum { STEEPNESS = 15, BUDGET_MJ = 1500 };
     double delay_ms = (request->finish - request->deadline) * 1000 / state->schedule->clock_hz;
-    double in_time = delay_ms > 40 ? 0 : 1 / (1 + exp(STEEPNESS * delay_ms));
+    bool has_deadline = request->deadline > 0;
+    double in_time = !has_deadline ? 1 : delay_ms > 40 ? 0 : 1 / (1 + exp(STEEPNESS * delay_ms));
     double frugal = (BUDGET_MJ - request->energy * 1e-9) / BUDGET_MJ;
     return in_time * (state->clamps_energy ? fmax(0, frugal) : frugal);
 }

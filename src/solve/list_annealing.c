@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { PRIORITIES = 1 << 24, TRIES = 64, STARTS = 3 };
+enum { PRIORITIES = 1 << 24, TRIES = 64, STARTS = 4 };
 
 typedef struct Options {
     double  hot, cold, swap, restart_hot;
@@ -44,7 +44,7 @@ typedef struct State {
     const MerSpace    *space;
     MerRng            *rng;
     Options            options;
-    int                starts_left; /* list schedules still to be priced */
+    int                start_count, starts_left; /* list schedules, and those still to be priced */
     MerIndex          *starts[STARTS];
     int               *knob; /* of each job */
     int               *unit, *place; /* of each job: core and position */
@@ -118,24 +118,26 @@ static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator
     s->excess = excess;
 }
 
-/* Longest first, in input order (or by deadline), and the rounded relaxation of the bound. */
+/* Longest first, in input order, the rounded relaxation of the bound, and by deadline if there are any. */
 static void make_starts(State *s, const MerSearch *search, const MerProblem *problem)
 {
     int *group = MER_ARRAY(search->arena, int, s->schedule->job_count + 1);
     int *group_of_unit = MER_ARRAY(search->arena, int, s->schedule->unit_count);
     MerListOptions lists[STARTS] = {
         {.order = MER_LIST_LONGEST, .tenant = -1},
-        {.order = s->schedule->has_deadlines ? MER_LIST_DEADLINE : MER_LIST_INPUT, .tenant = -1},
+        {.order = MER_LIST_INPUT, .tenant = -1},
         {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
+        {.order = MER_LIST_DEADLINE, .tenant = -1},
     };
+    s->start_count = STARTS - !s->schedule->has_deadlines;
     mer_schedule_round(s->schedule, mer_schedule_rules(problem), group, group_of_unit);
-    for (int i = 0; i < STARTS; i++) {
+    for (int i = 0; i < s->start_count; i++) {
         MerPlan plan = {.kind = MER_PLAN_JOBS};
         mer_schedule_list(s->schedule, &lists[i], search->arena, &plan.as.jobs);
         s->starts[i] = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
         problem->type->encode(problem, &plan, s->starts[i]);
     }
-    s->starts_left = STARTS;
+    s->starts_left = s->start_count;
 }
 
 static MerStatus open_list_annealing(void *state, const MerSearch *search, const MerProblem *problem,
@@ -323,7 +325,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     if (s->starts_left > 0) {
         int count = s->starts_left < capacity ? s->starts_left : capacity;
         for (int i = 0; i < count; i++) {
-            copy_point(s, proposals[i].point, s->starts[STARTS - s->starts_left + i]);
+            copy_point(s, proposals[i].point, s->starts[s->start_count - s->starts_left + i]);
         }
         return count;
     }
