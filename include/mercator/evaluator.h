@@ -32,6 +32,7 @@ struct MerEvaluatorClass {
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice, MerMetric metric);
     /* Breakdown of one plan as notes: accesses per level, Gantt, critical path. */
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
+    bool (*keeps_bounds)(const void *state); /* false: it may price below the problem's bounds; absent: true */
     uint64_t (*tables_hash)(const void *state); /* of the cost tables it reads; absent: not logged */
     void (*close)(void *state);
 };

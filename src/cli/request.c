@@ -242,7 +242,7 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
     printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
     printf("  --platform NAME|FILE    default %s; see mercator list platforms\n", type->platform ? type->platform : "none");
-    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n", type->optimizer);
+    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n", type->optimizer_of[MER_PLAN_NEST] ? type->optimizer_of[MER_PLAN_NEST] : type->optimizer);
     printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n", type->evaluator);
     printf("  --objective NAME        default %s; a metric or an expression of metrics\n", type->objective);
     printf("  --budget N              evaluations per task, default %lld\n", (long long)type->budget);

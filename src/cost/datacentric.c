@@ -319,7 +319,15 @@ static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
 }
 
 #define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
+/* MAESTRO's own rules let mappings leave out work. */
+static bool keeps_bounds(const void *opened)
+{
+    const State *state = opened;
+    return state->strict;
+}
+
 const MerEvaluatorClass mer_evaluator_datacentric = {
+    .keeps_bounds = keeps_bounds,
     .name = "datacentric",
     .summary = "MAESTRO's data-centric model: directives, clusters, network and buffers",
     .reference = "Kwon et al., Understanding Reuse, Performance, and Hardware Cost of DNN "

@@ -355,7 +355,9 @@ static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits
             break;
         }
     }
-    double reads = least_operand_reads(shape, bound);
+    /* Only a memory of its own per MAC is sure to be asked for partial sums again and again. */
+    bool is_private = levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
+    double reads = is_private ? least_operand_reads(shape, bound) : 2 * shape->macs;
     return reads * read + shape->macs * update;
 }
 
@@ -363,17 +365,17 @@ static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits
 static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels, int count, double mac_pj,
                            MerNestBound *bound)
 {
-    double energy = shape->macs * mac_pj + bound_operand_energy(shape, levels, count, bound);
-    double capacity_below = 0;
+    double operands = bound_operand_energy(shape, levels, count, bound);
+    double energy = 0; /* of what crosses boundaries */
     for (int child = 0; child + 1 < count; child++) {
         const LevelLimits *inner = &levels[child];
         const LevelLimits *outer = &levels[child + 1];
         double own = inner->instances * (inner->memory->words / inner->memory->buffers);
-        capacity_below += own;
         if (!outer->keeps_all) {
             continue; /* a bypassed parent need not move anything */
         }
-        MerTrafficBound q = traffic_bound(shape, inner->keeps_all ? own : capacity_below, bound->is_padded);
+        /* Tensors that bypass the child take no room in it: then only the compulsory words are sure. */
+        MerTrafficBound q = traffic_bound(shape, inner->keeps_all ? own : INFINITY, bound->is_padded);
         double written = shape->tensors[MER_TENSOR_O].touched;
         double cheapest = fmin(outer->memory->read_pj, outer->memory->update_pj);
         bool is_uniform = outer->memory->read_pj == outer->memory->update_pj;
@@ -385,7 +387,9 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
         }
         bound->outer = q;
     }
-    return energy;
+    /* If the MACs may be served past the innermost memory, crossing words and operands may be the same. */
+    double accesses = levels[0].keeps_all ? operands + energy : fmax(operands, energy);
+    return shape->macs * mac_pj + accesses;
 }
 
 static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded, MerNestBound *bound)

@@ -44,6 +44,8 @@ typedef struct MerRunState {
 bool mer_run_is_cancelled(void *state);
 
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
+/* The problem's bound, or none if the evaluator may price below it. */
+MerBound  mer_run_bound(const MerRunTask *task, MerMetric metric);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error);
 void      mer_run_close_tasks(MerRunState *run);
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */

@@ -121,6 +121,16 @@ void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full
     }
 }
 
+MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
+{
+    MerBound bound = {NAN, "none", ""};
+    const MerEvaluator *evaluator = &task->evaluator;
+    if (!evaluator->type->keeps_bounds || evaluator->type->keeps_bounds(evaluator->state)) {
+        task->problem.type->bound(&task->problem, metric, &bound);
+    }
+    return bound;
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
@@ -152,7 +162,7 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
         task->result->reference = task->result->bound;
         task->result->gap = task->result->score = task->result->value = NAN;
         if (run->objective.metric != MER_METRIC_COUNT) {
-            spec->problem->bound(&task->problem, run->objective.metric, &task->result->bound);
+            task->result->bound = mer_run_bound(task, run->objective.metric);
         }
     }
     return status;

@@ -141,6 +141,11 @@ static void take_proof(MerTaskSearch *s)
             result->bound = proof;
         }
     }
+    double beyond = s->run->objective.direction > 0 ? result->value / result->bound.value
+                                                    : result->bound.value / result->value;
+    if (result->point && beyond > 1 + 1e-9) { /* a bound that was beaten is none, and never a proof */
+        result->bound = (MerBound){NAN, "none", ""};
+    }
     result->gap = result->point ? mer_objective_gap(&s->run->objective, result->value, result->bound.value) : NAN;
     result->is_proven = result->gap <= 1e-12;
     if (result->is_proven) {

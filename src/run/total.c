@@ -60,7 +60,7 @@ static double sum_bounds(const MerRunState *run, MerMetric metric, const char **
         const MerRunTask *task = &run->tasks[t];
         MerBound bound = task->result->bound;
         if (run->objective.metric != metric) {
-            task->problem.type->bound(&task->problem, metric, &bound);
+            bound = mer_run_bound(task, metric);
         }
         sum += (double)task->result->task.count * bound.value;
         *kind = t == 0 || strcmp(*kind, bound.kind) == 0 ? bound.kind : "traffic";

@@ -64,6 +64,9 @@ static int list_cases(Case *cases)
                                  " {name: RF, words: 64, access_pj: 1, words_per_cycle: 4}]}";
     const MerPlatform *s256 = platform_named("s256", arena);
     const MerPlatform *four = platform_from(bypass, arena);
+    const MerPlatform *two = platform_from(
+        "{format: mercator-platform/1, kind: pe-array, name: two, units: [{name: MAC, mac_pj: 1}],"
+        " memories: [{name: DRAM, access_pj: 9, words_per_cycle: 4}, {name: RF, words: 24, access_pj: 4}]}", arena);
     int count = 0;
     MerGraph *graphs[] = {
         layer_of(MER_OP_CONV, 1, 12, 8, 7, 6, 3, 3, 1, 2),  layer_of(MER_OP_CONV, 2, 6, 4, 4, 4, 3, 1, 3, 1),
@@ -73,6 +76,8 @@ static int list_cases(Case *cases)
         layer_of(MER_OP_CONV, 1, 16, 8, 14, 14, 1, 1, 1, 2), /* a stride that skips inputs */
         layer_of(MER_OP_CONV, 1, 13, 11, 7, 7, 3, 3, 1, 1), /* primes: perfect factors waste the array */
     };
+    cases[count++] = (Case){"map", "map:genome=primes", layer_of(MER_OP_DEPTHWISE, 1, 1, 3, 4, 4, 2, 1, 1, 1), two};
+    cases[count++] = (Case){"map", "map:genome=primes", layer_of(MER_OP_CONV, 1, 12, 3, 1, 1, 3, 3, 1, 1), two};
     for (size_t g = 0; g < sizeof graphs / sizeof graphs[0]; g++) {
         cases[count++] = (Case){"map", "map:genome=primes", graphs[g], s256};
         cases[count++] = (Case){"map", "map:genome=divisors", graphs[g], s256};
