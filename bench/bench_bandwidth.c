@@ -30,8 +30,8 @@ static void fail(const MerError *error)
 static const void *fill(const char *text, const MerOption *table, size_t size, MerArena *arena)
 {
     MerReference reference;
-    MerError error = {0};
-    void *options = mer_arena_alloc(arena, size);
+    MerError     error = {0};
+    void        *options = mer_arena_alloc(arena, size);
     if (mer_reference_parse(text, &reference, arena, &error) != MER_OK ||
         mer_options_fill(table, NULL, options, &reference, arena, &error) != MER_OK) {
         fail(&error);
@@ -39,36 +39,44 @@ static const void *fill(const char *text, const MerOption *table, size_t size, M
     return options;
 }
 
-static void open_bench(Bench *bench, const char *workload, const char *platform, const char *evaluator)
+static void open_bench(Bench *bench, const char *workload, const char *platform,
+                       const char *evaluator)
 {
-    MerError error = {0};
-    MerGraph *graph;
+    MerError           error = {0};
+    MerGraph          *graph;
     const MerPlatform *machine;
-    const MerTask *tasks;
-    int count;
+    const MerTask     *tasks;
+    int                count;
     bench->arena = mer_arena_new();
     bench->scratch = mer_arena_new();
-    const MerProblemClass *type = mer_problem_find("schedule", NULL);
+    const MerProblemClass   *type = mer_problem_find("schedule", NULL);
     const MerEvaluatorClass *pricer = mer_evaluator_find("bandwidth", NULL);
     if (mer_graph_import(workload, NULL, bench->arena, &graph, &error) != MER_OK ||
         mer_platform_read(platform, bench->arena, &machine, &error) != MER_OK) {
         fail(&error);
     }
-    bench->problem = (MerProblem){.type = type, .graph = graph, .platform = machine, .plan = MER_PLAN_JOBS,
-                                  .pricer = &mer_core_pricer, .task = &bench->task,
+    bench->problem = (MerProblem){.type = type,
+                                  .graph = graph,
+                                  .platform = machine,
+                                  .plan = MER_PLAN_JOBS,
+                                  .pricer = &mer_core_pricer,
+                                  .task = &bench->task,
                                   .state = mer_arena_alloc(bench->arena, type->state_size),
-                                  .options = fill("schedule:table=m3e-compat", type->options, type->options_size, bench->arena)};
+                                  .options = fill("schedule:table=m3e-compat", type->options,
+                                                  type->options_size, bench->arena)};
     if (type->tasks(&bench->problem, bench->arena, &tasks, &count, &error) != MER_OK) {
         fail(&error);
     }
     bench->task = tasks[0];
     const void *options = fill(evaluator, pricer->options, pricer->options_size, bench->arena);
-    bench->evaluator = (MerEvaluator){pricer, mer_arena_alloc(bench->arena, pricer->state_size), options};
+    bench->evaluator =
+        (MerEvaluator){pricer, mer_arena_alloc(bench->arena, pricer->state_size), options};
     if (type->open(&bench->problem, bench->arena, &error) != MER_OK ||
-        pricer->open(bench->evaluator.state, &bench->problem, options, bench->arena, &error) != MER_OK) {
+        pricer->open(bench->evaluator.state, &bench->problem, options, bench->arena, &error) !=
+            MER_OK) {
         fail(&error);
     }
-    int knobs = bench->problem.space.knob_count;
+    int    knobs = bench->problem.space.knob_count;
     MerRng rng = mer_rng_make(1, 0);
     bench->points = MER_ARRAY(bench->arena, MerIndex, POINTS * knobs);
     bench->plans = MER_ARRAY(bench->arena, MerPlan, POINTS);
@@ -81,7 +89,11 @@ static void open_bench(Bench *bench, const char *workload, const char *platform,
 static double price(const Bench *bench, const MerPlan *plan, const void *base, void *trail)
 {
     MerCost cost;
-    MerCall call = {.scratch = bench->scratch, .limit = INFINITY, .limit_metric = MER_METRIC_COUNT, .base = base, .trail = trail};
+    MerCall call = {.scratch = bench->scratch,
+                    .limit = INFINITY,
+                    .limit_metric = MER_METRIC_COUNT,
+                    .base = base,
+                    .trail = trail};
     bench->evaluator.type->evaluate(bench->evaluator.state, plan, &call, &cost);
     return cost.value[MER_METRIC_CYCLES];
 }
@@ -90,12 +102,13 @@ static double full_rate(const Bench *bench, bool decodes)
 {
     double sum = 0;
     double begin = mer_cpu_clock();
-    int knobs = bench->problem.space.knob_count;
+    int    knobs = bench->problem.space.knob_count;
     for (int r = 0; r < ROUNDS; r++) {
         for (int i = 0; i < POINTS; i++) {
             MerPlan plan = bench->plans[i];
             if (decodes) {
-                bench->problem.type->decode(&bench->problem, bench->points + i * knobs, &plan, bench->scratch);
+                bench->problem.type->decode(&bench->problem, bench->points + i * knobs, &plan,
+                                            bench->scratch);
             }
             sum += price(bench, &plan, NULL, NULL);
             mer_arena_reset(bench->scratch);
@@ -108,11 +121,11 @@ static double full_rate(const Bench *bench, bool decodes)
 static double local_rate(const Bench *bench)
 {
     MerJobsPlan *plan = &bench->plans[0].as.jobs;
-    size_t size = bench->evaluator.type->trail_size(bench->evaluator.state);
-    void *base = mer_arena_alloc(bench->arena, size);
-    double sum = price(bench, &bench->plans[0], NULL, base);
-    MerRng rng = mer_rng_make(2, 0);
-    double begin = mer_cpu_clock();
+    size_t       size = bench->evaluator.type->trail_size(bench->evaluator.state);
+    void        *base = mer_arena_alloc(bench->arena, size);
+    double       sum = price(bench, &bench->plans[0], NULL, base);
+    MerRng       rng = mer_rng_make(2, 0);
+    double       begin = mer_cpu_clock();
     for (int i = 0; i < ROUNDS * POINTS; i++) {
         int a = mer_rng_below(&rng, plan->job_count);
         int b = mer_rng_below(&rng, plan->job_count);
@@ -130,8 +143,10 @@ int main(void)
 {
     static const struct {
         const char *name, *workload, *platform;
-    } cases[] = {{"100x4", "synthetic:100:1", "s1"}, {"100x8", "synthetic:100:1", "s3"},
-                 {"100x16", "synthetic:100:1", "s6"}, {"1000x4", "synthetic:1000:1", "s1"}};
+    } cases[] = {{"100x4", "synthetic:100:1", "s1"},
+                 {"100x8", "synthetic:100:1", "s3"},
+                 {"100x16", "synthetic:100:1", "s6"},
+                 {"1000x4", "synthetic:1000:1", "s1"}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         Bench exact, fast;
         open_bench(&exact, cases[c].workload, cases[c].platform, "bandwidth");

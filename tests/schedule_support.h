@@ -19,11 +19,12 @@ typedef struct OpenedSchedule {
     const MerSchedule *schedule;
 } OpenedSchedule;
 
-static inline const void *options_from(const char *text, const MerOption *table, size_t size, MerArena *arena)
+static inline const void *options_from(const char *text, const MerOption *table, size_t size,
+                                       MerArena *arena)
 {
     MerReference reference;
-    MerError error = {0};
-    void *options = mer_arena_alloc(arena, size);
+    MerError     error = {0};
+    void        *options = mer_arena_alloc(arena, size);
     if (mer_reference_parse(text, &reference, arena, &error) != MER_OK ||
         mer_options_fill(table, NULL, options, &reference, arena, &error) != MER_OK) {
         fail_msg("%s", error.message);
@@ -32,18 +33,24 @@ static inline const void *options_from(const char *text, const MerOption *table,
 }
 
 /* `problem` and `evaluator` are references with options; the task is the first group selected. */
-static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *platform, const char *problem,
-                                      const char *evaluator, MerArena *arena, OpenedSchedule *opened)
+static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *platform,
+                                      const char *problem, const char *evaluator, MerArena *arena,
+                                      OpenedSchedule *opened)
 {
-    const MerProblemClass *type = mer_problem_find("schedule", NULL);
+    const MerProblemClass   *type = mer_problem_find("schedule", NULL);
     const MerEvaluatorClass *pricer = mer_evaluator_find("bandwidth", NULL);
-    const MerTask *tasks;
-    int count;
-    MerError error = {0};
-    opened->problem = (MerProblem){.type = type, .graph = graph, .platform = platform, .plan = MER_PLAN_JOBS,
-                                   .pricer = &mer_core_pricer, .task = &opened->task,
-                                   .options = options_from(problem, type->options, type->options_size, arena),
-                                   .state = mer_arena_alloc(arena, type->state_size)};
+    const MerTask           *tasks;
+    int                      count;
+    MerError                 error = {0};
+    opened->problem =
+        (MerProblem){.type = type,
+                     .graph = graph,
+                     .platform = platform,
+                     .plan = MER_PLAN_JOBS,
+                     .pricer = &mer_core_pricer,
+                     .task = &opened->task,
+                     .options = options_from(problem, type->options, type->options_size, arena),
+                     .state = mer_arena_alloc(arena, type->state_size)};
     if (type->tasks(&opened->problem, arena, &tasks, &count, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
@@ -61,9 +68,9 @@ static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *
 
 static inline MerGraph *shared_graph(const char *relative, MerArena *arena)
 {
-    char path[SHARED_PATH_SIZE];
+    char      path[SHARED_PATH_SIZE];
     MerGraph *graph = NULL;
-    MerError error = {0};
+    MerError  error = {0};
     if (mer_graph_import(shared_path(path, relative), NULL, arena, &graph, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
@@ -73,28 +80,31 @@ static inline MerGraph *shared_graph(const char *relative, MerArena *arena)
 /* A reference file as text. */
 static inline char *shared_text(const char *relative, MerArena *arena)
 {
-    char path[SHARED_PATH_SIZE];
-    char *data = NULL;
-    size_t size;
+    char     path[SHARED_PATH_SIZE];
+    char    *data = NULL;
+    size_t   size;
     MerError error = {0};
-    if (mer_file_read(shared_path(path, relative), (size_t)1 << 28, arena, &data, &size, &error) != MER_OK) {
+    if (mer_file_read(shared_path(path, relative), (size_t)1 << 28, arena, &data, &size, &error) !=
+        MER_OK) {
         fail_msg("%s", error.message);
     }
     return data;
 }
 
 /* One of the 64 reference points: a group of the benchmark with the published job table. */
-static inline void open_reference(const MerGraph *benchmark, const char *task, int group, const char *platform,
-                                  double bandwidth, const char *more, const char *evaluator, MerArena *arena,
-                                  OpenedSchedule *opened)
+static inline void open_reference(const MerGraph *benchmark, const char *task, int group,
+                                  const char *platform, double bandwidth, const char *more,
+                                  const char *evaluator, MerArena *arena, OpenedSchedule *opened)
 {
-    char table[SHARED_PATH_SIZE];
-    const char *text = mer_arena_format(arena, "schedule:select=%s:%d,bandwidth=%.17g,table=%s%s", task, group,
-                                        bandwidth, shared_path(table, "golden/magma-jobtable.json"), more);
+    char        table[SHARED_PATH_SIZE];
+    const char *text =
+        mer_arena_format(arena, "schedule:select=%s:%d,bandwidth=%.17g,table=%s%s", task, group,
+                         bandwidth, shared_path(table, "golden/magma-jobtable.json"), more);
     open_schedule_case(benchmark, platform_named(platform, arena), text, evaluator, arena, opened);
 }
 
-static inline MerCost price_schedule(const OpenedSchedule *opened, const MerPlan *plan, MerArena *arena)
+static inline MerCost price_schedule(const OpenedSchedule *opened, const MerPlan *plan,
+                                     MerArena *arena)
 {
     MerCost cost;
     MerCall call = {.scratch = arena, .limit = INFINITY, .limit_metric = MER_METRIC_COUNT};
@@ -103,17 +113,17 @@ static inline MerCost price_schedule(const OpenedSchedule *opened, const MerPlan
 }
 
 /* A small schedule with matrices [job][unit] given row by row. */
-static inline MerSchedule *hand_schedule(int jobs, int units, double bandwidth, const double *latency,
-                                         const double *rate, MerArena *arena)
+static inline MerSchedule *hand_schedule(int jobs, int units, double bandwidth,
+                                         const double *latency, const double *rate, MerArena *arena)
 {
     MerSchedule *schedule = MER_NEW(arena, MerSchedule);
     const char **names = MER_ARRAY(arena, const char *, jobs + units);
-    double *traffic = MER_ARRAY(arena, double, jobs * units);
-    double *deadline = MER_ARRAY(arena, double, jobs);
-    double *weight = MER_ARRAY(arena, double, jobs);
-    int *model = MER_ARRAY(arena, int, jobs);
-    int *layer = MER_ARRAY(arena, int, jobs);
-    int *order = MER_ARRAY(arena, int, jobs);
+    double      *traffic = MER_ARRAY(arena, double, jobs *units);
+    double      *deadline = MER_ARRAY(arena, double, jobs);
+    double      *weight = MER_ARRAY(arena, double, jobs);
+    int         *model = MER_ARRAY(arena, int, jobs);
+    int         *layer = MER_ARRAY(arena, int, jobs);
+    int         *order = MER_ARRAY(arena, int, jobs);
     for (int j = 0; j < jobs; j++) {
         names[j] = mer_arena_format(arena, "job%d", j);
         deadline[j] = INFINITY;
@@ -129,34 +139,57 @@ static inline MerSchedule *hand_schedule(int jobs, int units, double bandwidth, 
     }
     MerTenant *tenant = MER_NEW(arena, MerTenant);
     *tenant = (MerTenant){"all", 1};
-    *schedule = (MerSchedule){
-        .job_count = jobs, .unit_count = units, .tenant_count = 1, .bandwidth = bandwidth, .clock_hz = 1e9,
-        .latency = latency, .rate = rate, .traffic = traffic, .job_names = names, .unit_names = names + jobs,
-        .macs = MER_ARRAY(arena, double, jobs), .release = MER_ARRAY(arena, double, jobs), .deadline = deadline,
-        .weight = weight, .tenant = MER_ARRAY(arena, int, jobs), .model = model,
-        .request = MER_ARRAY(arena, int, jobs), .layer = layer, .order = order, .release_order = order, .deadline_order = order,
-        .before_start = MER_ARRAY(arena, int, jobs + 1), .before = MER_ARRAY(arena, int, 1),
-        .after_start = MER_ARRAY(arena, int, jobs + 1), .after = MER_ARRAY(arena, int, 1),
-        .unit_class = MER_ARRAY(arena, int, units), .static_pj_per_cycle = MER_ARRAY(arena, double, units),
-        .unit_bytes = MER_ARRAY(arena, double, units), .tenants = tenant};
+    *schedule = (MerSchedule){.job_count = jobs,
+                              .unit_count = units,
+                              .tenant_count = 1,
+                              .bandwidth = bandwidth,
+                              .clock_hz = 1e9,
+                              .latency = latency,
+                              .rate = rate,
+                              .traffic = traffic,
+                              .job_names = names,
+                              .unit_names = names + jobs,
+                              .macs = MER_ARRAY(arena, double, jobs),
+                              .release = MER_ARRAY(arena, double, jobs),
+                              .deadline = deadline,
+                              .weight = weight,
+                              .tenant = MER_ARRAY(arena, int, jobs),
+                              .model = model,
+                              .request = MER_ARRAY(arena, int, jobs),
+                              .layer = layer,
+                              .order = order,
+                              .release_order = order,
+                              .deadline_order = order,
+                              .before_start = MER_ARRAY(arena, int, jobs + 1),
+                              .before = MER_ARRAY(arena, int, 1),
+                              .after_start = MER_ARRAY(arena, int, jobs + 1),
+                              .after = MER_ARRAY(arena, int, 1),
+                              .unit_class = MER_ARRAY(arena, int, units),
+                              .static_pj_per_cycle = MER_ARRAY(arena, double, units),
+                              .unit_bytes = MER_ARRAY(arena, double, units),
+                              .tenants = tenant};
     return schedule;
 }
 
 static inline MerBandwidthInput hand_input(const MerSchedule *schedule, MerArena *arena)
 {
-    int count = schedule->job_count * schedule->unit_count;
+    int      count = schedule->job_count * schedule->unit_count;
     MerWork *work = MER_ARRAY(arena, MerWork, count);
     for (int i = 0; i < count; i++) {
         double rate = schedule->rate[i];
-        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate, schedule->latency[i]};
+        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate,
+                            schedule->latency[i]};
     }
-    return (MerBandwidthInput){.schedule = schedule, .work = work, .bandwidth = schedule->bandwidth, .limit = INFINITY};
+    return (MerBandwidthInput){
+        .schedule = schedule, .work = work, .bandwidth = schedule->bandwidth, .limit = INFINITY};
 }
 
 static inline MerBandwidthTimes new_times(int jobs, MerArena *arena)
 {
-    return (MerBandwidthTimes){.start = MER_ARRAY(arena, double, jobs), .end = MER_ARRAY(arena, double, jobs),
-                               .moved = MER_ARRAY(arena, double, jobs), .unit = MER_ARRAY(arena, int, jobs)};
+    return (MerBandwidthTimes){.start = MER_ARRAY(arena, double, jobs),
+                               .end = MER_ARRAY(arena, double, jobs),
+                               .moved = MER_ARRAY(arena, double, jobs),
+                               .unit = MER_ARRAY(arena, int, jobs)};
 }
 
 #endif

@@ -10,25 +10,29 @@
 #include <string.h>
 
 typedef struct Options {
-    int    share, dispatch, policy, late, weight_reuse, forward, static_power, precision, loop, xr_energy;
+    int share, dispatch, policy, late, weight_reuse, forward, static_power, precision, loop,
+        xr_energy;
     double switch_cycles, dram_pj_per_byte;
 } Options;
 
 static const MerOption options[] = {
     {"share", MER_OPTION_CHOICE, offsetof(Options, share), "proportional", 0, 0,
      "proportional|maxmin|even|priority|reserved",
-     "who gets how much when jobs need more than there is: by need, small needs first, a fixed part per core, "
+     "who gets how much when jobs need more than there is: by need, small needs first, a fixed "
+     "part per core, "
      "heavier tenants first, a part per tenant by weight"},
     {"dispatch", MER_OPTION_CHOICE, offsetof(Options, dispatch), "skip", 0, 0, "skip|strict|policy",
      "a free core takes its first ready job, waits for the head of its queue, or ignores the plan"},
     {"rule", MER_OPTION_CHOICE, offsetof(Options, policy), "fcfs", 0, 0,
-     "fcfs|sjf|edf|least_laxity|latency_greedy|edp_greedy|balanced", "which ready job goes first with dispatch=policy"},
+     "fcfs|sjf|edf|least_laxity|latency_greedy|edp_greedy|balanced",
+     "which ready job goes first with dispatch=policy"},
     {"switch_cycles", MER_OPTION_REAL, offsetof(Options, switch_cycles), "0", 0, 1e12, NULL,
      "dead time before every job of a core but its first"},
     {"late", MER_OPTION_CHOICE, offsetof(Options, late), "run", 0, 0, "run|drop",
-     "a job that has not started by its deadline runs anyway, or is dropped with those that wait for it"},
-    {"weight_reuse", MER_OPTION_CHOICE, offsetof(Options, weight_reuse), "off", 0, 0, "off|same_layer",
-     "a job after one of the same layer keeps its weights, if they fit the core"},
+     "a job that has not started by its deadline runs anyway, or is dropped with those that wait "
+     "for it"},
+    {"weight_reuse", MER_OPTION_CHOICE, offsetof(Options, weight_reuse), "off", 0, 0,
+     "off|same_layer", "a job after one of the same layer keeps its weights, if they fit the core"},
     {"forward", MER_OPTION_CHOICE, offsetof(Options, forward), "off", 0, 0, "off|same_core",
      "a job right after its producer takes the tensor from the core, if it fits"},
     {"static", MER_OPTION_CHOICE, offsetof(Options, static_power), "busy", 0, 0, "busy|powered",
@@ -50,13 +54,14 @@ const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator)
 
 static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bool *needs_all)
 {
-    int count = schedule->job_count * schedule->unit_count;
+    int      count = schedule->job_count * schedule->unit_count;
     MerWork *work = MER_ARRAY(arena, MerWork, count + 1);
     *needs_all = true;
     for (int i = 0; i < count; i++) {
         double rate = schedule->rate[i];
         *needs_all = *needs_all && rate > 0;
-        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate, schedule->latency[i]};
+        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate,
+                            schedule->latency[i]};
     }
     return work;
 }
@@ -64,21 +69,22 @@ static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bo
 /* How long a tenant takes alone: the better of fcfs and lpt at full bandwidth (schedule.md 5.4). */
 static const double *time_alone(const MerBandwidthState *state, MerArena *arena)
 {
-    const MerSchedule *schedule = state->schedule;
-    double *alone = MER_ARRAY(arena, double, schedule->tenant_count);
-    MerArena *scratch = mer_arena_new();
+    const MerSchedule        *schedule = state->schedule;
+    double                   *alone = MER_ARRAY(arena, double, schedule->tenant_count);
+    MerArena                 *scratch = mer_arena_new();
     static const MerListOrder orders[2] = {MER_LIST_INPUT, MER_LIST_LONGEST};
     for (int i = 0; i < schedule->tenant_count; i++) {
         alone[i] = INFINITY;
         for (int o = 0; o < 2; o++) {
-            MerJobsPlan plan;
-            MerBandwidthTimes times;
+            MerJobsPlan        plan;
+            MerBandwidthTimes  times;
             MerBandwidthOutput output;
-            MerListOptions list = {.order = orders[o], .tenant = i};
+            MerListOptions     list = {.order = orders[o], .tenant = i};
             mer_schedule_list(schedule, &list, scratch, &plan);
-            MerSchedule only = *schedule; /* the others never become ready, nor does anyone wait for them */
+            MerSchedule only =
+                *schedule; /* the others never become ready, nor does anyone wait for them */
             double *release = MER_ARRAY(scratch, double, schedule->job_count);
-            int *start = MER_ARRAY(scratch, int, schedule->job_count + 1);
+            int    *start = MER_ARRAY(scratch, int, schedule->job_count + 1);
             for (int j = 0; j < schedule->job_count; j++) {
                 release[j] = schedule->tenant[j] == i ? schedule->release[j] : INFINITY;
             }
@@ -102,18 +108,20 @@ static const double *time_alone(const MerBandwidthState *state, MerArena *arena)
     return alone;
 }
 
-static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const void *given, MerArena *arena,
-                                MerError *error)
+static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const void *given,
+                                MerArena *arena, MerError *error)
 {
-    const Options *chosen = given;
+    const Options     *chosen = given;
     MerBandwidthState *state = opened;
     const MerSchedule *schedule = mer_schedule_of(problem);
     if (!schedule) {
-        return mer_error_set(error, MER_UNSUPPORTED, "evaluator bandwidth prices plans of problem schedule, not of %s",
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "evaluator bandwidth prices plans of problem schedule, not of %s",
                              problem->type->name);
     }
     if (schedule->unit_count > MER_BANDWIDTH_UNITS) {
-        return mer_error_set(error, MER_UNSUPPORTED, "platform %s has %d cores, expected at most %d",
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "platform %s has %d cores, expected at most %d",
                              problem->platform->name, schedule->unit_count, MER_BANDWIDTH_UNITS);
     }
     bool needs_all;
@@ -124,13 +132,15 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
         .bandwidth = schedule->bandwidth,
         .limit = INFINITY,
         .rules = {(MerShare)chosen->share, (MerDispatch)chosen->dispatch, (MerPolicy)chosen->policy,
-                  chosen->switch_cycles, chosen->late == 1, chosen->weight_reuse == 1, chosen->forward == 1},
+                  chosen->switch_cycles, chosen->late == 1, chosen->weight_reuse == 1,
+                  chosen->forward == 1},
     };
     const MerBandwidthRules *rules = &state->input.rules;
     state->is_plain = chosen->loop == 0 && needs_all && rules->share == MER_SHARE_PROPORTIONAL &&
-                      rules->dispatch != MER_DISPATCH_POLICY && rules->switch_cycles == 0 && !rules->drops_late &&
-                      !rules->reuses_weights && !rules->forwards && !schedule->has_dependencies &&
-                      !schedule->has_releases && !schedule->has_deadlines && schedule->tenant_count == 1;
+                      rules->dispatch != MER_DISPATCH_POLICY && rules->switch_cycles == 0 &&
+                      !rules->drops_late && !rules->reuses_weights && !rules->forwards &&
+                      !schedule->has_dependencies && !schedule->has_releases &&
+                      !schedule->has_deadlines && schedule->tenant_count == 1;
     state->is_fast = state->is_plain && chosen->precision == 1;
     state->is_powered_all_time = chosen->static_power == 1;
     state->dram_pj_per_byte = chosen->dram_pj_per_byte;
@@ -140,18 +150,22 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     }
     for (int j = 0; j < schedule->job_count; j++) {
         state->total_macs += schedule->macs[j];
-        state->has_requests = state->has_requests || (schedule->model[j] >= 0 && schedule->models[schedule->model[j]].fps > 0);
+        state->has_requests = state->has_requests || (schedule->model[j] >= 0 &&
+                                                      schedule->models[schedule->model[j]].fps > 0);
     }
     if (schedule->tenant_count > 1) {
         state->alone = time_alone(state, arena);
     }
-    mer_schedule_set_rules(problem, &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
-                                                        rules->reuses_weights || rules->forwards, rules->switch_cycles});
+    mer_schedule_set_rules(
+        problem,
+        &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
+                            rules->reuses_weights || rules->forwards, rules->switch_cycles});
     return MER_OK;
 }
 
-bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan, MerArena *arena,
-                            MerBandwidthTimes *times, const MerBandwidthRecorder *recorder, MerBandwidthOutput *output)
+bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan,
+                            MerArena *arena, MerBandwidthTimes *times,
+                            const MerBandwidthRecorder *recorder, MerBandwidthOutput *output)
 {
     int jobs = plan->job_count;
     times->start = MER_ARRAY(arena, double, jobs + 1);
@@ -162,7 +176,8 @@ bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *p
 }
 
 /* Sums over the jobs of the plan, each on its unit. */
-static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, double *traffic, double *energy)
+static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, double *traffic,
+                      double *energy)
 {
     const MerSchedule *schedule = state->schedule;
     *traffic = 0;
@@ -176,7 +191,8 @@ static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, d
     }
 }
 
-static void add_times(const MerBandwidthState *state, const MerBandwidthTimes *times, double *traffic, double *energy)
+static void add_times(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                      double *traffic, double *energy)
 {
     const MerSchedule *schedule = state->schedule;
     *traffic = 0;
@@ -190,12 +206,12 @@ static void add_times(const MerBandwidthState *state, const MerBandwidthTimes *t
     }
 }
 
-static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput *output, double traffic, double energy,
-                        double macs, MerCost *cost)
+static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput *output,
+                        double traffic, double energy, double macs, MerCost *cost)
 {
     const MerSchedule *schedule = state->schedule;
-    double cycles = output->cycles;
-    double busy = 0;
+    double             cycles = output->cycles;
+    double             busy = 0;
     for (int u = 0; u < schedule->unit_count; u++) {
         busy += output->finish[u];
         double powered = state->is_powered_all_time ? cycles : output->finish[u];
@@ -217,12 +233,13 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
     }
 }
 
-static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTimes *times, MerCost *cost)
+static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                           MerCost *cost)
 {
     const MerSchedule *schedule = state->schedule;
-    double latest = -INFINITY;
-    double tardiness = 0;
-    double violations = 0;
+    double             latest = -INFINITY;
+    double             tardiness = 0;
+    double             violations = 0;
     for (int j = 0; j < schedule->job_count; j++) {
         double late = times->end[j] - schedule->deadline[j];
         if (schedule->deadline[j] < INFINITY && isnan(times->end[j])) {
@@ -242,14 +259,15 @@ static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTim
 }
 
 /* STP, ANTT and Jain's index from turnarounds, shared and alone (schedule.md 5.4). */
-static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times, MerArena *scratch, MerCost *cost)
+static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                         MerArena *scratch, MerCost *cost)
 {
     const MerSchedule *schedule = state->schedule;
-    int count = schedule->tenant_count;
-    double *first = MER_ARRAY(scratch, double, count);
-    double *last = MER_ARRAY(scratch, double, count);
-    double stp = 0, antt = 0, sum = 0, squares = 0;
-    int seen = 0;
+    int                count = schedule->tenant_count;
+    double            *first = MER_ARRAY(scratch, double, count);
+    double            *last = MER_ARRAY(scratch, double, count);
+    double             stp = 0, antt = 0, sum = 0, squares = 0;
+    int                seen = 0;
     for (int i = 0; i < count; i++) {
         first[i] = INFINITY;
         last[i] = -INFINITY;
@@ -278,19 +296,22 @@ static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes
     }
 }
 
-static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan, const MerCall *call, MerCost *cost)
+static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
+                        const MerCall *call, MerCost *cost)
 {
-    MerBandwidthInput input = state->input;
+    MerBandwidthInput  input = state->input;
     MerBandwidthOutput output;
-    double traffic, energy;
+    double             traffic, energy;
     input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
     if (state->is_fast) {
         output.cycles = mer_bandwidth_virtual(&input, plan);
         cost->cut = output.cycles > input.limit;
         cost->value[MER_METRIC_CYCLES] = output.cycles;
         if (!isnan(state->schedule->clock_hz)) {
-            cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = output.cycles / state->schedule->clock_hz;
-            cost->value[MER_METRIC_THROUGHPUT] = 2 * state->total_macs / cost->value[MER_METRIC_LATENCY];
+            cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] =
+                output.cycles / state->schedule->clock_hz;
+            cost->value[MER_METRIC_THROUGHPUT] =
+                2 * state->total_macs / cost->value[MER_METRIC_LATENCY];
         }
         return;
     }
@@ -303,17 +324,17 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
 static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
     const MerBandwidthState *state = opened;
-    const MerSchedule *schedule = state->schedule;
-    const MerJobsPlan *jobs = &plan->as.jobs;
+    const MerSchedule       *schedule = state->schedule;
+    const MerJobsPlan       *jobs = &plan->as.jobs;
     mer_cost_clear(cost);
     if (state->is_plain) {
         price_plain(state, jobs, call, cost);
         return;
     }
-    MerBandwidthState limited = *state;
-    MerBandwidthTimes times;
+    MerBandwidthState  limited = *state;
+    MerBandwidthTimes  times;
     MerBandwidthOutput output;
-    double traffic, energy;
+    double             traffic, energy;
     limited.input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
     if (!mer_bandwidth_simulate(&limited, jobs, call->scratch, &times, NULL, &output)) {
         mer_cost_refuse(cost, "deadlock: job %.40s waits for %.40s",
@@ -355,13 +376,15 @@ static uint64_t tables_hash(const void *opened)
 const MerEvaluatorClass mer_evaluator_bandwidth = {
     .name = "bandwidth",
     .summary = "jobs on cores that share off-chip bandwidth, simulated from event to event",
-    .reference = "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
-                 "Accelerator Cores, HPCA 2022",
+    .reference =
+        "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
+        "Accelerator Cores, HPCA 2022",
     .plans = 1u << MER_PLAN_JOBS,
-    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(MAKESPAN) | METRIC(THROUGHPUT) | METRIC(ENERGY) | METRIC(EDP) |
-               METRIC(POWER) | METRIC(TRAFFIC_BYTES) | METRIC(UTILISATION) | METRIC(BANDWIDTH_USE) |
-               METRIC(LATENESS) | METRIC(TARDINESS) | METRIC(VIOLATIONS) | METRIC(DROP_RATE) | METRIC(STP) |
-               METRIC(ANTT) | METRIC(JAIN) | METRIC(XR_SCORE),
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(MAKESPAN) | METRIC(THROUGHPUT) |
+               METRIC(ENERGY) | METRIC(EDP) | METRIC(POWER) | METRIC(TRAFFIC_BYTES) |
+               METRIC(UTILISATION) | METRIC(BANDWIDTH_USE) | METRIC(LATENESS) | METRIC(TARDINESS) |
+               METRIC(VIOLATIONS) | METRIC(DROP_RATE) | METRIC(STP) | METRIC(ANTT) | METRIC(JAIN) |
+               METRIC(XR_SCORE),
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerBandwidthState),

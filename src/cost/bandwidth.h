@@ -8,28 +8,30 @@
 extern const MerEvaluatorClass mer_evaluator_bandwidth;
 
 typedef struct MerBandwidthState {
-    MerBandwidthInput input;
+    MerBandwidthInput  input;
     const MerSchedule *schedule;
     bool               is_plain; /* 5.1 says it all */
     bool               is_fast;
     bool               has_static_power, is_powered_all_time;
     double             dram_pj_per_byte;
     double             total_macs;
-    const double      *alone; /* by tenant: cycles on the platform without the others; NULL: one tenant */
-    bool               has_requests;
-    bool               clamps_energy;
+    const double
+        *alone; /* by tenant: cycles on the platform without the others; NULL: one tenant */
+    bool has_requests;
+    bool clamps_energy;
 } MerBandwidthState;
 
 /* NULL if `evaluator` is another one. */
 const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator);
 
 /* Simulates `plan` in full; arrays of `times` come from `arena`. False: deadlock. */
-bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan, MerArena *arena,
-                            MerBandwidthTimes *times, const MerBandwidthRecorder *recorder,
-                            MerBandwidthOutput *output);
+bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan,
+                            MerArena *arena, MerBandwidthTimes *times,
+                            const MerBandwidthRecorder *recorder, MerBandwidthOutput *output);
 
 /* XRBench's score of the requests in `times`, 0 .. 100 (schedule.md section 12); NAN without requests. */
-double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidthTimes *times, MerArena *scratch);
+double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                              MerArena *scratch);
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);

@@ -39,7 +39,8 @@ static void add_segment(void *state, const MerBandwidthSegment *segment)
     stack->end = segment->t + segment->duration;
 }
 
-static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes *times, MerJson *json)
+static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                        MerJson *json)
 {
     const MerSchedule *schedule = state->schedule;
     mer_json_array(json, "lanes");
@@ -51,15 +52,17 @@ static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes 
             if (times->unit[j] != u || isnan(times->end[j])) {
                 continue;
             }
-            double stall = times->end[j] - times->start[j] - schedule->latency[j * schedule->unit_count + u];
+            double stall =
+                times->end[j] - times->start[j] - schedule->latency[j * schedule->unit_count + u];
             int model = schedule->model[j];
             mer_json_object(json, NULL);
             mer_json_text(json, "name", schedule->job_names[j]);
             mer_json_real(json, "start", times->start[j]);
             mer_json_real(json, "end", times->end[j]);
-            mer_json_text(json, "group", schedule->tenant_count > 1 ? schedule->tenants[schedule->tenant[j]].name
-                                         : model >= 0               ? schedule->models[model].name
-                                                                    : "");
+            mer_json_text(json, "group",
+                          schedule->tenant_count > 1 ? schedule->tenants[schedule->tenant[j]].name
+                          : model >= 0               ? schedule->models[model].name
+                                                     : "");
             mer_json_real(json, "stall", fmax(0, stall));
             mer_json_end_object(json);
         }
@@ -72,7 +75,7 @@ static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes 
 /* Cycles of the same queues at other bandwidths; only plain schedules are known in virtual time. */
 static void note_curve(const MerBandwidthState *state, const MerJobsPlan *plan, MerNotes *notes)
 {
-    MerJson json = {0};
+    MerJson           json = {0};
     MerBandwidthInput input = state->input;
     mer_json_array(&json, NULL);
     for (int step = -8; step <= 8; step++) {
@@ -112,18 +115,19 @@ static void write_unit_times(const MerBandwidthState *state, const MerBandwidthT
     mer_json_end_array(json);
 }
 
-static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *times, const MerBandwidthOutput *output,
-                     MerNotes *notes)
+static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                     const MerBandwidthOutput *output, MerNotes *notes)
 {
     const MerSchedule *schedule = state->schedule;
-    MerJson json = {0};
-    int longest = 0;
-    double most = -1;
+    MerJson            json = {0};
+    int                longest = 0;
+    double             most = -1;
     for (int j = 0; j < schedule->job_count; j++) {
         double best = INFINITY;
         for (int u = 0; u < schedule->unit_count; u++) {
             int at = j * schedule->unit_count + u;
-            best = fmin(best, fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
+            best = fmin(best,
+                        fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
         }
         longest = best > most ? j : longest;
         most = fmax(most, best);
@@ -132,7 +136,8 @@ static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *ti
     mer_json_real(&json, "bytes_per_cycle", schedule->bandwidth);
     mer_json_real(&json, "bytes_per_s", schedule->bandwidth * schedule->clock_hz);
     mer_json_real(&json, "clock_hz", schedule->clock_hz);
-    mer_json_real(&json, "gflop_per_s", 2 * state->total_macs / output->cycles * schedule->clock_hz * 1e-9);
+    mer_json_real(&json, "gflop_per_s",
+                  2 * state->total_macs / output->cycles * schedule->clock_hz * 1e-9);
     mer_json_hash(&json, "table_hash", schedule->table_hash);
     mer_json_object(&json, "longest_job");
     mer_json_text(&json, "name", schedule->job_names[longest]);
@@ -147,12 +152,12 @@ static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *ti
 void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *notes)
 {
     const MerBandwidthState *state = opened;
-    MerArena *arena = mer_arena_new();
-    MerBandwidthTimes times;
-    MerBandwidthOutput output;
-    Stack stack = {.units = state->schedule->unit_count};
-    MerBandwidthRecorder recorder = {&stack, add_segment};
-    MerJson json = {0};
+    MerArena                *arena = mer_arena_new();
+    MerBandwidthTimes        times;
+    MerBandwidthOutput       output;
+    Stack                    stack = {.units = state->schedule->unit_count};
+    MerBandwidthRecorder     recorder = {&stack, add_segment};
+    MerJson                  json = {0};
     mer_json_array(&stack.json, NULL);
     if (mer_bandwidth_simulate(state, &plan->as.jobs, arena, &times, &recorder, &output)) {
         flush(&stack);

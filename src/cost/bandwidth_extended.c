@@ -24,18 +24,19 @@ typedef struct Loop {
     double                   t;
     int                      unfinished;
     Lane                     lanes[MER_BANDWIDTH_UNITS];
-    double                   left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
-    bool                     is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
-    int                      tenant[MER_BANDWIDTH_UNITS];
-    int                      ready[MER_BANDWIDTH_UNITS + 1]; /* jobs of each unit's queue that could start; the sum */
-    int                      next_release, next_deadline; /* places in the schedule's orders */
-    unsigned char           *progress; /* by job */
-    int                     *missing;  /* by job: predecessors not done */
+    double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
+    bool   is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
+    int    tenant[MER_BANDWIDTH_UNITS];
+    int    ready[MER_BANDWIDTH_UNITS + 1]; /* jobs of each unit's queue that could start; the sum */
+    int    next_release, next_deadline;    /* places in the schedule's orders */
+    unsigned char *progress;               /* by job */
+    int           *missing;                /* by job: predecessors not done */
 } Loop;
 
 static bool is_ready(const Loop *loop, int job)
 {
-    return loop->progress[job] == WAITING && loop->missing[job] == 0 && loop->schedule->release[job] <= loop->t;
+    return loop->progress[job] == WAITING && loop->missing[job] == 0 &&
+           loop->schedule->release[job] <= loop->t;
 }
 
 static void count_ready(Loop *loop, int job, int change)
@@ -86,10 +87,10 @@ static void drop_late(Loop *loop)
 /* Bytes that need not move because the unit still holds them. */
 static double saved_bytes(const Loop *loop, int unit, int job)
 {
-    const MerSchedule *schedule = loop->schedule;
+    const MerSchedule       *schedule = loop->schedule;
     const MerBandwidthRules *rules = &loop->input->rules;
-    int last = loop->lanes[unit].last;
-    double saved = 0;
+    int                      last = loop->lanes[unit].last;
+    double                   saved = 0;
     if (last < 0 || !schedule->weight_bytes) {
         return 0;
     }
@@ -98,7 +99,8 @@ static double saved_bytes(const Loop *loop, int unit, int job)
         weights <= schedule->unit_bytes[unit]) {
         saved += weights;
     }
-    for (int i = schedule->before_start[job]; rules->forwards && i < schedule->before_start[job + 1]; i++) {
+    for (int i = schedule->before_start[job];
+         rules->forwards && i < schedule->before_start[job + 1]; i++) {
         double tensor = schedule->output_bytes[last];
         if (schedule->before[i] == last && tensor <= schedule->unit_bytes[unit]) {
             saved += 2 * tensor; /* neither written nor read again */
@@ -109,10 +111,10 @@ static double saved_bytes(const Loop *loop, int unit, int job)
 
 static void start(Loop *loop, int unit)
 {
-    Lane *lane = &loop->lanes[unit];
-    int job = lane->job;
+    Lane          *lane = &loop->lanes[unit];
+    int            job = lane->job;
     const MerWork *work = &loop->input->work[job * loop->plan->unit_count + unit];
-    double saved = work->rate > 0 ? fmin(saved_bytes(loop, unit, job), work->left) : 0;
+    double         saved = work->rate > 0 ? fmin(saved_bytes(loop, unit, job), work->left) : 0;
     lane->mode = RUNNING;
     loop->left[unit] = work->left;
     loop->need[unit] = work->rate;
@@ -132,7 +134,7 @@ static void start(Loop *loop, int unit)
 
 static void assign(Loop *loop, int unit, int job)
 {
-    Lane *lane = &loop->lanes[unit];
+    Lane  *lane = &loop->lanes[unit];
     double cost = loop->input->rules.switch_cycles;
     count_ready(loop, job, -1);
     loop->progress[job] = STARTED;
@@ -148,9 +150,9 @@ static void assign(Loop *loop, int unit, int job)
 static void dispatch_queue(Loop *loop, int unit)
 {
     const MerJobsPlan *plan = loop->plan;
-    Lane *lane = &loop->lanes[unit];
-    int end = plan->start[unit + 1];
-    int at = lane->head;
+    Lane              *lane = &loop->lanes[unit];
+    int                end = plan->start[unit + 1];
+    int                at = lane->head;
     if (loop->ready[unit] == 0) {
         return;
     }
@@ -169,7 +171,7 @@ static void dispatch_queue(Loop *loop, int unit)
 
 static double shortest(const Loop *loop, int job)
 {
-    int units = loop->plan->unit_count;
+    int    units = loop->plan->unit_count;
     double best = INFINITY;
     for (int u = 0; u < units; u++) {
         best = fmin(best, loop->schedule->latency[job * units + u]);
@@ -189,7 +191,8 @@ static double urgency(const Loop *loop, int job)
     case MER_POLICY_LEAST_LAXITY:
         return schedule->deadline[job] - loop->t - shortest(loop, job);
     case MER_POLICY_BALANCED:
-        return (schedule->deadline[job] < INFINITY ? schedule->deadline[job] - loop->t : 0) + shortest(loop, job);
+        return (schedule->deadline[job] < INFINITY ? schedule->deadline[job] - loop->t : 0) +
+               shortest(loop, job);
     default:
         return schedule->release[job];
     }
@@ -197,7 +200,7 @@ static double urgency(const Loop *loop, int job)
 
 static double unit_price(const Loop *loop, int job, int unit)
 {
-    int at = job * loop->plan->unit_count + unit;
+    int  at = job * loop->plan->unit_count + unit;
     bool is_edp = loop->input->rules.policy == MER_POLICY_EDP_GREEDY && loop->schedule->energy;
     return loop->schedule->latency[at] * (is_edp ? loop->schedule->energy[at] : 1);
 }
@@ -209,8 +212,8 @@ static void dispatch_policy(Loop *loop)
     enum { PATIENCE = 8 };
     int units = loop->plan->unit_count;
     while (loop->ready[MER_BANDWIDTH_UNITS] > 0) {
-        int chosen = -1;
-        int chosen_unit = -1;
+        int    chosen = -1;
+        int    chosen_unit = -1;
         double most = INFINITY;
         for (int j = 0; j < loop->plan->job_count; j++) {
             if (!is_ready(loop, j)) {
@@ -222,7 +225,7 @@ static void dispatch_policy(Loop *loop)
             }
             double best = INFINITY;
             double cheapest = INFINITY;
-            int unit = -1;
+            int    unit = -1;
             for (int u = 0; u < units; u++) {
                 double price = unit_price(loop, j, u);
                 cheapest = fmin(cheapest, price);
@@ -264,7 +267,7 @@ static void dispatch(Loop *loop, int completing)
 static double next_known_time(const Loop *loop)
 {
     const MerSchedule *schedule = loop->schedule;
-    double next = INFINITY;
+    double             next = INFINITY;
     for (int u = 0; u < loop->plan->unit_count; u++) {
         if (loop->lanes[u].mode == SWITCHING) {
             next = fmin(next, loop->lanes[u].switched);
@@ -282,7 +285,7 @@ static double next_known_time(const Loop *loop)
 static void finish_job(Loop *loop, int unit)
 {
     const MerSchedule *schedule = loop->schedule;
-    Lane *lane = &loop->lanes[unit];
+    Lane              *lane = &loop->lanes[unit];
     loop->progress[lane->job] = DONE;
     loop->times->end[lane->job] = loop->t;
     loop->unfinished--;
@@ -309,21 +312,27 @@ static void record(const Loop *loop, double duration, const MerBandwidthRecorder
         job[u] = loop->lanes[u].mode == RUNNING ? loop->lanes[u].job : -1;
     }
     if (recorder) {
-        recorder->segment(recorder->state, &(MerBandwidthSegment){loop->t, duration, loop->use, job});
+        recorder->segment(recorder->state,
+                          &(MerBandwidthSegment){loop->t, duration, loop->use, job});
     }
 }
 
 /* To the next event. False: nothing will ever happen again. */
 static bool step(Loop *loop, const MerBandwidthRecorder *recorder)
 {
-    int units = loop->plan->unit_count;
-    double bandwidth = loop->input->bandwidth;
-    MerShareInput share = {loop->input->rules.share, units, loop->schedule->tenant_count, bandwidth,
-                           loop->need, loop->tenant, loop->schedule->tenants};
+    int           units = loop->plan->unit_count;
+    double        bandwidth = loop->input->bandwidth;
+    MerShareInput share = {loop->input->rules.share,
+                           units,
+                           loop->schedule->tenant_count,
+                           bandwidth,
+                           loop->need,
+                           loop->tenant,
+                           loop->schedule->tenants};
     mer_bandwidth_share(&share, loop->use);
     double soonest = INFINITY;
     double used = 0;
-    int first = -1;
+    int    first = -1;
     for (int u = 0; u < units; u++) {
         double rate = loop->is_free_of_traffic[u] ? 1 : loop->use[u];
         double time = loop->lanes[u].mode == RUNNING ? loop->left[u] / rate : INFINITY;
@@ -334,7 +343,7 @@ static bool step(Loop *loop, const MerBandwidthRecorder *recorder)
         }
     }
     double known = next_known_time(loop);
-    bool is_known_first = known - loop->t < soonest;
+    bool   is_known_first = known - loop->t < soonest;
     double duration = is_known_first ? known - loop->t : soonest;
     if (duration == INFINITY) {
         return false;
@@ -369,7 +378,8 @@ static void name_deadlock(Loop *loop)
             at++;
         }
         int job = at < loop->plan->start[u + 1] ? loop->plan->queue[at] : -1;
-        for (int i = job < 0 ? 0 : schedule->before_start[job]; job >= 0 && i < schedule->before_start[job + 1]; i++) {
+        for (int i = job < 0 ? 0 : schedule->before_start[job];
+             job >= 0 && i < schedule->before_start[job + 1]; i++) {
             if (loop->progress[job] == WAITING && loop->progress[schedule->before[i]] == WAITING) {
                 loop->times->waiting = job;
                 loop->times->waits_for = schedule->before[i];
@@ -382,7 +392,7 @@ static void name_deadlock(Loop *loop)
 static void prepare(Loop *loop, MerArena *scratch)
 {
     const MerSchedule *schedule = loop->schedule;
-    int jobs = loop->plan->job_count;
+    int                jobs = loop->plan->job_count;
     loop->progress = MER_ARRAY(scratch, unsigned char, jobs + 1);
     loop->missing = MER_ARRAY(scratch, int, jobs + 1);
     loop->unfinished = jobs;
@@ -406,11 +416,15 @@ static void prepare(Loop *loop, MerArena *scratch)
     loop->output->is_cut = false;
 }
 
-bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan, MerArena *scratch,
-                            MerBandwidthTimes *times, const MerBandwidthRecorder *recorder,
-                            MerBandwidthOutput *output)
+bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                            MerArena *scratch, MerBandwidthTimes *times,
+                            const MerBandwidthRecorder *recorder, MerBandwidthOutput *output)
 {
-    Loop loop = {.input = input, .plan = plan, .schedule = input->schedule, .times = times, .output = output};
+    Loop loop = {.input = input,
+                 .plan = plan,
+                 .schedule = input->schedule,
+                 .times = times,
+                 .output = output};
     prepare(&loop, scratch);
     release_jobs(&loop);
     drop_late(&loop);

@@ -17,7 +17,11 @@ typedef enum MerShare {
     MER_SHARE_RESERVED
 } MerShare;
 
-typedef enum MerDispatch { MER_DISPATCH_SKIP, MER_DISPATCH_STRICT, MER_DISPATCH_POLICY } MerDispatch;
+typedef enum MerDispatch {
+    MER_DISPATCH_SKIP,
+    MER_DISPATCH_STRICT,
+    MER_DISPATCH_POLICY
+} MerDispatch;
 
 typedef enum MerPolicy {
     MER_POLICY_FCFS,
@@ -81,14 +85,14 @@ typedef struct MerBandwidthRecorder {
 
 /* Independent jobs that all need bandwidth, shared proportionally: 5.1 and nothing else.
  * `trail` and `base` as in MerCall; NULL is fine. */
-void   mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
-                           void *trail, MerBandwidthOutput *output);
+void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
+                         void *trail, MerBandwidthOutput *output);
 size_t mer_bandwidth_trail_size(int job_count, int unit_count);
 
 /* Everything. False: deadlock, `times` says which jobs. */
-bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan, MerArena *scratch,
-                            MerBandwidthTimes *times, const MerBandwidthRecorder *recorder,
-                            MerBandwidthOutput *output);
+bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                            MerArena *scratch, MerBandwidthTimes *times,
+                            const MerBandwidthRecorder *recorder, MerBandwidthOutput *output);
 
 /* 5.3: the makespan of a plain schedule as an integral over virtual time; finish times are not made.
  * Differs from the plain loop in the last bits. */

@@ -29,7 +29,7 @@ typedef struct Trail { /* then queues, starts and snapshots */
 static inline double sum_blocks(const double *values, int count)
 {
     double sum = 0;
-    int i = 0;
+    int    i = 0;
     if (count >= 8) {
         double part[8];
         for (int p = 0; p < 8; p++) {
@@ -40,7 +40,8 @@ static inline double sum_blocks(const double *values, int count)
                 part[p] += values[i + p];
             }
         }
-        sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+        sum = ((part[0] + part[1]) + (part[2] + part[3])) +
+              ((part[4] + part[5]) + (part[6] + part[7]));
     }
     for (; i < count; i++) {
         sum += values[i];
@@ -60,7 +61,8 @@ static size_t round_up(size_t bytes)
 
 static size_t snapshot_size(int units)
 {
-    return round_up(sizeof(Snapshot)) + round_up((size_t)units * (3 * sizeof(double) + sizeof(int)));
+    return round_up(sizeof(Snapshot)) +
+           round_up((size_t)units * (3 * sizeof(double) + sizeof(int)));
 }
 
 size_t mer_bandwidth_trail_size(int job_count, int unit_count)
@@ -77,7 +79,8 @@ static int *trail_queue(void *trail)
 static Snapshot *trail_snapshot(const void *trail, int index)
 {
     const Trail *head = trail;
-    size_t at = round_up(sizeof(Trail)) + round_up((size_t)(head->job_count + head->unit_count + 1) * sizeof(int)) +
+    size_t       at = round_up(sizeof(Trail)) +
+                round_up((size_t)(head->job_count + head->unit_count + 1) * sizeof(int)) +
                 (size_t)index * snapshot_size(head->unit_count);
     return (Snapshot *)((char *)trail + at);
 }
@@ -85,7 +88,7 @@ static Snapshot *trail_snapshot(const void *trail, int index)
 static void keep_state(Snapshot *to, const LoopState *state, int units)
 {
     double *numbers = (double *)((char *)to + round_up(sizeof *to));
-    size_t size = (size_t)units * sizeof(double);
+    size_t  size = (size_t)units * sizeof(double);
     *to = (Snapshot){state->t, state->waste, state->running, state->events, true};
     memcpy(numbers, state->left, size);
     memcpy(numbers + units, state->need, size);
@@ -96,7 +99,7 @@ static void keep_state(Snapshot *to, const LoopState *state, int units)
 static void take_state(const Snapshot *from, LoopState *state, int units)
 {
     const double *numbers = (const double *)((const char *)from + round_up(sizeof *from));
-    size_t size = (size_t)units * sizeof(double);
+    size_t        size = (size_t)units * sizeof(double);
     state->t = from->t;
     state->waste = from->waste;
     state->running = from->running;
@@ -108,7 +111,8 @@ static void take_state(const Snapshot *from, LoopState *state, int units)
 }
 
 /* The unit begins its next job, or falls idle for good. */
-static inline void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, int unit, LoopState *state)
+static inline void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, int unit,
+                            LoopState *state)
 {
     int at = plan->start[unit] + state->next[unit]++;
     if (at < plan->start[unit + 1]) {
@@ -124,7 +128,8 @@ static inline void take_job(const MerBandwidthInput *input, const MerJobsPlan *p
     }
 }
 
-static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, int padded, LoopState *state)
+static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, int padded,
+                  LoopState *state)
 {
     state->t = state->waste = 0;
     state->running = plan->unit_count;
@@ -143,7 +148,7 @@ static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, int p
 static bool has_same_past(const Snapshot *snapshot, const int *same, int units)
 {
     const double *numbers = (const double *)((const char *)snapshot + round_up(sizeof *snapshot));
-    const int *next = (const int *)(numbers + 3 * units);
+    const int    *next = (const int *)(numbers + 3 * units);
     for (int u = 0; u < units; u++) {
         if (next[u] > same[u]) {
             return false;
@@ -156,9 +161,10 @@ static bool has_same_past(const Snapshot *snapshot, const int *same, int units)
 static bool resume(const void *base, const MerJobsPlan *plan, void *trail, LoopState *state)
 {
     const Trail *head = base;
-    int same[MER_BANDWIDTH_UNITS];
-    int units = plan->unit_count;
-    if (!base || head->job_count != plan->job_count || head->unit_count != units || head->snapshot_count == 0) {
+    int          same[MER_BANDWIDTH_UNITS];
+    int          units = plan->unit_count;
+    if (!base || head->job_count != plan->job_count || head->unit_count != units ||
+        head->snapshot_count == 0) {
         return false;
     }
     const int *queue = trail_queue((void *)base);
@@ -174,7 +180,8 @@ static bool resume(const void *base, const MerJobsPlan *plan, void *trail, LoopS
         same[u] = at == mine && at == theirs ? at + 1 : at;
     }
     int found = -1;
-    for (int s = 0; s < head->snapshot_count && has_same_past(trail_snapshot(base, s), same, units); s++) {
+    for (int s = 0; s < head->snapshot_count && has_same_past(trail_snapshot(base, s), same, units);
+         s++) {
         found = s;
         if (trail && trail != base) {
             memcpy(trail_snapshot(trail, s), trail_snapshot(base, s), snapshot_size(units));
@@ -217,7 +224,7 @@ static inline int advance(LoopState *state, int units, int padded, double bandwi
     for (int u = 0; u < padded; u++) {
         time[u] = state->left[u] / use[u];
     }
-    int first = 0;
+    int    first = 0;
     double step = time[0];
     double used = use[0];
     for (int u = 1; u < units; u++) {
@@ -235,14 +242,15 @@ static inline int advance(LoopState *state, int units, int padded, double bandwi
     return first;
 }
 
-static inline void run(const MerBandwidthInput *input, const MerJobsPlan *plan, int units, int padded, void *trail,
-                       LoopState *state, MerBandwidthOutput *output)
+static inline void run(const MerBandwidthInput *input, const MerJobsPlan *plan, int units,
+                       int padded, void *trail, LoopState *state, MerBandwidthOutput *output)
 {
-    int stride = plan->job_count / (STEPS + 1) + 1;
+    int    stride = plan->job_count / (STEPS + 1) + 1;
     double limit = input->limit;
     output->is_cut = false;
     while (state->running > 0) {
-        if (trail && state->events % stride == 0 && ((Trail *)trail)->snapshot_count <= state->events / stride) {
+        if (trail && state->events % stride == 0 &&
+            ((Trail *)trail)->snapshot_count <= state->events / stride) {
             keep_state(trail_snapshot(trail, ((Trail *)trail)->snapshot_count++), state, units);
         }
         int unit = advance(state, units, padded, input->bandwidth);
@@ -256,7 +264,8 @@ static inline void run(const MerBandwidthInput *input, const MerJobsPlan *plan, 
 }
 
 /* No-stall cycles that each unit has not begun: a bound on what is still to come. */
-static void count_unstarted(const MerBandwidthInput *input, const MerJobsPlan *plan, LoopState *state)
+static void count_unstarted(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                            LoopState *state)
 {
     for (int u = 0; u < plan->unit_count; u++) {
         double sum = 0;
@@ -267,12 +276,12 @@ static void count_unstarted(const MerBandwidthInput *input, const MerJobsPlan *p
     }
 }
 
-void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base, void *trail,
-                         MerBandwidthOutput *output)
+void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
+                         void *trail, MerBandwidthOutput *output)
 {
     LoopState state;
-    int units = plan->unit_count;
-    int padded = (units + 1) & ~1;
+    int       units = plan->unit_count;
+    int       padded = (units + 1) & ~1;
     if (trail && trail != base) {
         open_trail(trail, plan);
     }
@@ -307,6 +316,7 @@ void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan
     output->waste = state.waste;
     memcpy(output->finish, state.finish, (size_t)units * sizeof(double));
     for (int u = 0; u < units && output->is_cut; u++) {
-        output->finish[u] = state.next[u] > plan->start[u + 1] - plan->start[u] ? state.finish[u] : state.t;
+        output->finish[u] =
+            state.next[u] > plan->start[u + 1] - plan->start[u] ? state.finish[u] : state.t;
     }
 }

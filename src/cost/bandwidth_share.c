@@ -5,7 +5,8 @@
 #include <math.h>
 
 /* Smallest needs first (ties by unit), each at most an equal part of what is left. */
-static double fill_water(const double *need, const bool *is_member, int units, double bandwidth, double *use)
+static double fill_water(const double *need, const bool *is_member, int units, double bandwidth,
+                         double *use)
 {
     int order[MER_BANDWIDTH_UNITS];
     int count = 0;
@@ -29,20 +30,22 @@ static double fill_water(const double *need, const bool *is_member, int units, d
 /* Heavier tenants are served first; water is filled within equal weights. */
 static void share_by_priority(const MerShareInput *input, double *use)
 {
-    bool is_member[MER_BANDWIDTH_UNITS];
+    bool   is_member[MER_BANDWIDTH_UNITS];
     double left = input->bandwidth;
     double above = INFINITY;
     for (;;) {
         double heaviest = -INFINITY;
         for (int u = 0; u < input->units; u++) {
-            double weight = input->tenant[u] < 0 ? -INFINITY : input->tenants[input->tenant[u]].weight;
+            double weight =
+                input->tenant[u] < 0 ? -INFINITY : input->tenants[input->tenant[u]].weight;
             heaviest = weight < above && weight > heaviest ? weight : heaviest;
         }
         if (heaviest == -INFINITY) {
             return;
         }
         for (int u = 0; u < input->units; u++) {
-            is_member[u] = input->tenant[u] >= 0 && input->tenants[input->tenant[u]].weight == heaviest;
+            is_member[u] =
+                input->tenant[u] >= 0 && input->tenants[input->tenant[u]].weight == heaviest;
         }
         left = fill_water(input->need, is_member, input->units, left, use);
         above = heaviest;
@@ -52,7 +55,7 @@ static void share_by_priority(const MerShareInput *input, double *use)
 /* Every tenant has its weight's part of the bandwidth; what a tenant leaves over goes to all. */
 static void share_by_reservation(const MerShareInput *input, double *use)
 {
-    bool is_member[MER_BANDWIDTH_UNITS];
+    bool   is_member[MER_BANDWIDTH_UNITS];
     double rest[MER_BANDWIDTH_UNITS];
     double weights = 0;
     double spare = 0;
@@ -75,7 +78,7 @@ static void share_by_reservation(const MerShareInput *input, double *use)
 
 void mer_bandwidth_share(const MerShareInput *input, double *use)
 {
-    bool is_member[MER_BANDWIDTH_UNITS];
+    bool   is_member[MER_BANDWIDTH_UNITS];
     double wanted = mer_bandwidth_sum(input->need, input->units);
     double even = input->bandwidth / input->units;
     for (int u = 0; u < input->units; u++) {

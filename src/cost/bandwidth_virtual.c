@@ -29,7 +29,7 @@ static inline double integrate(const MerBandwidthInput *input, int units, Lanes 
     double now = 0;
     double limit = input->limit * bandwidth;
     while (running > 0) {
-        int first = 0;
+        int    first = 0;
         double end = lanes->end[0];
         double need = lanes->need[0];
         for (int u = 1; u < units; u++) {
@@ -51,7 +51,7 @@ static inline double integrate(const MerBandwidthInput *input, int units, Lanes 
 double mer_bandwidth_virtual(const MerBandwidthInput *input, const MerJobsPlan *plan)
 {
     Lanes lanes;
-    int running = 0;
+    int   running = 0;
     for (int u = 0; u < plan->unit_count; u++) {
         lanes.at[u] = plan->queue + plan->start[u];
         lanes.stop[u] = plan->queue + plan->start[u + 1];

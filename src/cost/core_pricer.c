@@ -24,8 +24,9 @@ typedef struct Builder {
 static void add(Builder *builder, bool spatial, bool output, int dim, int64_t size, int64_t offset)
 {
     MerDatacentricMapping *mapping = builder->mapping;
-    int at = mapping->count[builder->level]++;
-    mapping->directives[builder->level][at] = (MerDatacentricDirective){spatial, output, dim, size, offset};
+    int                    at = mapping->count[builder->level]++;
+    mapping->directives[builder->level][at] =
+        (MerDatacentricDirective){spatial, output, dim, size, offset};
 }
 
 static void temporal(Builder *builder, int dim, int64_t size, int64_t offset)
@@ -62,7 +63,8 @@ static void map_nvdla(const MerDatacentricLayer *layer, int64_t cluster, Builder
 }
 
 /* `rows` output rows at a time over the rows, output columns within a row; outputs stay. */
-static void map_shi(const MerDatacentricLayer *layer, int64_t cluster, int64_t rows, Builder *builder)
+static void map_shi(const MerDatacentricLayer *layer, int64_t cluster, int64_t rows,
+                    Builder *builder)
 {
     int64_t r = layer->dims[D(R)];
     int64_t s = layer->dims[D(S)];
@@ -146,17 +148,22 @@ static MerStatus make_layer(const MerOp *op, MerDatacentricLayer *layer, MerErro
     return MER_OK;
 }
 
-static bool run_mapping(const MerDatacentricLayer *layer, const Core *core, int64_t cluster, int64_t rows,
-                        MerPriceMode mode, MerDatacentricResult *result)
+static bool run_mapping(const MerDatacentricLayer *layer, const Core *core, int64_t cluster,
+                        int64_t rows, MerPriceMode mode, MerDatacentricResult *result)
 {
     MerDatacentricMapping mapping = {0};
-    Builder builder = {&mapping, 0};
-    MerDatacentricInput input = {.layer = *layer, .mapping = &mapping};
-    input.hardware = (MerDatacentricHardware){
-        .num_pes = core->pes, .noc_bw = UNLIMITED_RATE, .noc_latency = 1, .offchip_bw = UNLIMITED_RATE,
-        .simd_lanes = 1, .l1_size = UNLIMITED_SIZE, .l2_size = UNLIMITED_SIZE,
-        .l1_energy = MER_DATACENTRIC_L1_ENERGY, .l2_energy = MER_DATACENTRIC_L2_ENERGY,
-        .mac_nj = MER_DATACENTRIC_MAC_NJ};
+    Builder               builder = {&mapping, 0};
+    MerDatacentricInput   input = {.layer = *layer, .mapping = &mapping};
+    input.hardware = (MerDatacentricHardware){.num_pes = core->pes,
+                                              .noc_bw = UNLIMITED_RATE,
+                                              .noc_latency = 1,
+                                              .offchip_bw = UNLIMITED_RATE,
+                                              .simd_lanes = 1,
+                                              .l1_size = UNLIMITED_SIZE,
+                                              .l2_size = UNLIMITED_SIZE,
+                                              .l1_energy = MER_DATACENTRIC_L1_ENERGY,
+                                              .l2_energy = MER_DATACENTRIC_L2_ENERGY,
+                                              .mac_nj = MER_DATACENTRIC_MAC_NJ};
     if (layer->type == MER_DATACENTRIC_DSCONV && mode == MER_PRICE_COMPAT) {
         map_depthwise_compat(layer, &builder);
     } else if (layer->type == MER_DATACENTRIC_DSCONV) {
@@ -174,8 +181,8 @@ static bool run_mapping(const MerDatacentricLayer *layer, const Core *core, int6
 
 /* The artifact gives the output-stationary style as many rows at a time as the filter has; ours also tries
  * one, which keeps more of the array busy on small images. */
-static bool run_model(const MerDatacentricLayer *layer, const Core *core, int64_t cluster, MerPriceMode mode,
-                      MerDatacentricResult *result)
+static bool run_model(const MerDatacentricLayer *layer, const Core *core, int64_t cluster,
+                      MerPriceMode mode, MerDatacentricResult *result)
 {
     MerDatacentricResult other;
     bool is_done = run_mapping(layer, core, cluster, layer->dims[D(R)], mode, result);
@@ -191,16 +198,18 @@ static bool run_model(const MerDatacentricLayer *layer, const Core *core, int64_
 /* The dimension that is spread within a row. */
 static int64_t row_extent(const MerDatacentricLayer *layer, const Core *core)
 {
-    bool by_columns = layer->type == MER_DATACENTRIC_DSCONV || strcmp(core->style, "nvdla") != 0;
+    bool    by_columns = layer->type == MER_DATACENTRIC_DSCONV || strcmp(core->style, "nvdla") != 0;
     int64_t columns = (layer->dims[D(X)] - layer->dims[D(S)]) / layer->stride_x + 1;
     return by_columns ? columns : layer->dims[D(C)];
 }
 
 static int64_t column_extent(const MerDatacentricLayer *layer, const Core *core)
 {
-    bool by_rows = layer->type != MER_DATACENTRIC_DSCONV && strcmp(core->style, "nvdla") != 0;
+    bool    by_rows = layer->type != MER_DATACENTRIC_DSCONV && strcmp(core->style, "nvdla") != 0;
     int64_t rows = (layer->dims[D(Y)] - layer->dims[D(R)]) / layer->stride_y + 1;
-    return layer->type == MER_DATACENTRIC_DSCONV ? layer->dims[D(C)] : by_rows ? rows : layer->dims[D(K)];
+    return layer->type == MER_DATACENTRIC_DSCONV ? layer->dims[D(C)]
+           : by_rows                             ? rows
+                                                 : layer->dims[D(K)];
 }
 
 /* The largest divisor of `extent` that is at most `most`. */
@@ -214,11 +223,11 @@ static int64_t divisor_below(int64_t extent, int64_t most)
 }
 
 /* A flexible core chooses its row length per layer (schedule.md 3.2). False: no shape fits. */
-static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, const MerUnit *unit, MerPriceMode mode,
-                         MerFlexible flexible, MerDatacentricResult *result)
+static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, const MerUnit *unit,
+                         MerPriceMode mode, MerFlexible flexible, MerDatacentricResult *result)
 {
     int64_t extent = row_extent(layer, core);
-    double best = INFINITY;
+    double  best = INFINITY;
     for (int64_t d = 1; d <= extent && d < core->pes; d++) {
         MerDatacentricResult tried;
         if (extent % d != 0 || !run_model(layer, core, d, mode, &tried) ||
@@ -226,7 +235,8 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
             continue;
         }
         int64_t rows = divisor_below(column_extent(layer, core), core->pes / d);
-        double value = flexible == MER_FLEXIBLE_ALIGN ? -(double)(rows * d) : (double)tried.runtime_cycles;
+        double  value =
+            flexible == MER_FLEXIBLE_ALIGN ? -(double)(rows * d) : (double)tried.runtime_cycles;
         if (value < best) {
             best = value;
             *result = tried;
@@ -236,13 +246,16 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
 }
 
 /* Where the model knows no mapping: the extents of the array's two dimensions, one step after another. */
-static void estimate(const MerDatacentricLayer *layer, const Core *core, const MerOp *op, MerDatacentricResult *result)
+static void estimate(const MerDatacentricLayer *layer, const Core *core, const MerOp *op,
+                     MerDatacentricResult *result)
 {
     double across = (double)row_extent(layer, core);
     double down = (double)column_extent(layer, core);
-    double steps = ceil(across / (double)core->columns) * ceil(down / (double)(core->pes / core->columns));
+    double steps =
+        ceil(across / (double)core->columns) * ceil(down / (double)(core->pes / core->columns));
     double each = (double)op->macs / (double)op->repeat / (across * down);
-    *result = (MerDatacentricResult){.runtime_cycles = (int64_t)ceil(steps * each), .num_macs = op->macs / op->repeat};
+    *result = (MerDatacentricResult){.runtime_cycles = (int64_t)ceil(steps * each),
+                                     .num_macs = op->macs / op->repeat};
     result->total_energy_x_mac = (double)result->num_macs * (1 + 2 * MER_DATACENTRIC_L1_ENERGY);
 }
 
@@ -253,20 +266,22 @@ typedef struct Tensors {
 static Tensors tensor_sizes(const MerOp *op, double element_bytes)
 {
     const int64_t *d = op->dims;
-    double window = (double)(d[MER_DIM_R] * d[MER_DIM_S]);
-    double images = (double)d[MER_DIM_N];
-    double groups = (double)d[MER_DIM_G];
-    bool is_product = op->kind == MER_OP_GEMM || op->kind == MER_OP_BATCHED_GEMM;
-    double rows = op->input_rows > 0 ? (double)op->input_rows
-                                     : (double)((d[MER_DIM_Y] - 1) * op->stride[0] + d[MER_DIM_R]);
-    double columns = op->input_columns > 0 ? (double)op->input_columns
-                                           : (double)((d[MER_DIM_X] - 1) * op->stride[1] + d[MER_DIM_S]);
-    double area = is_product ? (double)d[MER_DIM_Y] : rows * columns;
-    double filters = op->kind == MER_OP_DEPTHWISE ? 1 : (double)d[MER_DIM_K];
+    double         window = (double)(d[MER_DIM_R] * d[MER_DIM_S]);
+    double         images = (double)d[MER_DIM_N];
+    double         groups = (double)d[MER_DIM_G];
+    bool           is_product = op->kind == MER_OP_GEMM || op->kind == MER_OP_BATCHED_GEMM;
+    double         rows = op->input_rows > 0 ? (double)op->input_rows
+                                             : (double)((d[MER_DIM_Y] - 1) * op->stride[0] + d[MER_DIM_R]);
+    double         columns = op->input_columns > 0
+                                 ? (double)op->input_columns
+                                 : (double)((d[MER_DIM_X] - 1) * op->stride[1] + d[MER_DIM_S]);
+    double         area = is_product ? (double)d[MER_DIM_Y] : rows * columns;
+    double         filters = op->kind == MER_OP_DEPTHWISE ? 1 : (double)d[MER_DIM_K];
     double maps = op->kind == MER_OP_DEPTHWISE ? (double)d[MER_DIM_C] : (double)d[MER_DIM_K];
     return (Tensors){element_bytes * groups * filters * (double)d[MER_DIM_C] * window,
                      element_bytes * images * groups * (double)d[MER_DIM_C] * area,
-                     element_bytes * images * groups * maps * (double)(d[MER_DIM_Y] * d[MER_DIM_X])};
+                     element_bytes * images * groups * maps *
+                         (double)(d[MER_DIM_Y] * d[MER_DIM_X])};
 }
 
 /* Least traffic with a double-buffered store: either the weights stay tile by tile and the input is read
@@ -278,17 +293,20 @@ static double least_traffic(const Tensors *tensors, double store_bytes)
     if (fmin(tensors->weights, tensors->inputs) <= half) {
         return once;
     }
-    double by_weights = tensors->inputs * ceil(tensors->weights / half) + tensors->weights + tensors->outputs;
-    double by_inputs = tensors->weights * ceil(tensors->inputs / half) + tensors->inputs + tensors->outputs;
+    double by_weights =
+        tensors->inputs * ceil(tensors->weights / half) + tensors->weights + tensors->outputs;
+    double by_inputs =
+        tensors->weights * ceil(tensors->inputs / half) + tensors->inputs + tensors->outputs;
     return fmin(by_weights, by_inputs);
 }
 
-static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode, MerFlexible flexible,
-                       MerLayerPrice *result, MerError *error)
+static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
+                       MerFlexible flexible, MerLayerPrice *result, MerError *error)
 {
-    MerDatacentricLayer layer;
+    MerDatacentricLayer  layer;
     MerDatacentricResult model;
-    Core core = {unit->dataflow ? unit->dataflow : "nvdla", (int64_t)unit->rows * unit->columns, unit->columns};
+    Core   core = {unit->dataflow ? unit->dataflow : "nvdla", (int64_t)unit->rows * unit->columns,
+                 unit->columns};
     double repeat = (double)op->repeat;
     MerStatus status = make_layer(op, &layer, error);
     if (status != MER_OK) {
@@ -301,10 +319,11 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
     if (!is_done && mode == MER_PRICE_OWN && op->macs > 0) {
         estimate(&layer, &core, op, &model);
     } else if (!is_done) {
-        return mer_error_set(error, MER_UNSUPPORTED, "%s has no mapping on core %s (%s): %s", op->name, unit->name,
-                             core.style, model.reason[0] ? model.reason : "no work is done");
+        return mer_error_set(error, MER_UNSUPPORTED, "%s has no mapping on core %s (%s): %s",
+                             op->name, unit->name, core.style,
+                             model.reason[0] ? model.reason : "no work is done");
     }
-    double element_bytes = word_bits / 8.0;
+    double  element_bytes = word_bits / 8.0;
     Tensors tensors = tensor_sizes(op, element_bytes);
     result->latency_cycles = (double)model.runtime_cycles * repeat;
     result->l2_bytes = (double)model.l2_size_req;

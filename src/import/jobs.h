@@ -22,14 +22,15 @@ typedef struct MerJobBuilder {
 } MerJobBuilder;
 
 MerJobBuilder mer_jobs_begin(const char *name, const char *format, MerArena *arena);
-int  mer_jobs_add(MerJobBuilder *builder, const MerJob *job);
-int  mer_jobs_add_model(MerJobBuilder *builder, const MerJobModel *model);
-int  mer_jobs_add_group(MerJobBuilder *builder, const char *name);
-int  mer_jobs_tenant(MerJobBuilder *builder, const char *name, double weight); /* found or added */
+int           mer_jobs_add(MerJobBuilder *builder, const MerJob *job);
+int           mer_jobs_add_model(MerJobBuilder *builder, const MerJobModel *model);
+int           mer_jobs_add_group(MerJobBuilder *builder, const char *name);
+int mer_jobs_tenant(MerJobBuilder *builder, const char *name, double weight); /* found or added */
 /* Adds an operator of a shape that importers know (layers.h); its index. */
-int  mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op);
+int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op);
 /* Finishes the graph and attaches the jobs; a cycle among them is an error that prints it. */
-MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph, MerError *error);
+MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph,
+                       MerError *error);
 
 /* A row K, C, Y, X, R, S, T of the M3E files: T 0 FC, 1 CONV, 2 depthwise, 3 GEMM (schedule.md 3.1). */
 bool mer_m3e_op(const int64_t row[7], const char *name, MerOp *op);

@@ -37,14 +37,16 @@ int mer_jobs_add(MerJobBuilder *builder, const MerJob *job)
 
 int mer_jobs_add_model(MerJobBuilder *builder, const MerJobModel *model)
 {
-    builder->models = grow(builder->graph->arena, builder->models, builder->model_count, sizeof *model);
+    builder->models =
+        grow(builder->graph->arena, builder->models, builder->model_count, sizeof *model);
     builder->models[builder->model_count] = *model;
     return builder->model_count++;
 }
 
 int mer_jobs_add_group(MerJobBuilder *builder, const char *name)
 {
-    builder->groups = grow(builder->graph->arena, builder->groups, builder->group_count, sizeof *builder->groups);
+    builder->groups =
+        grow(builder->graph->arena, builder->groups, builder->group_count, sizeof *builder->groups);
     builder->groups[builder->group_count] = name;
     return builder->group_count++;
 }
@@ -56,7 +58,8 @@ int mer_jobs_tenant(MerJobBuilder *builder, const char *name, double weight)
             return i;
         }
     }
-    builder->tenants = grow(builder->graph->arena, builder->tenants, builder->tenant_count, sizeof *builder->tenants);
+    builder->tenants = grow(builder->graph->arena, builder->tenants, builder->tenant_count,
+                            sizeof *builder->tenants);
     builder->tenants[builder->tenant_count] = (MerTenant){name, weight};
     return builder->tenant_count++;
 }
@@ -68,10 +71,11 @@ int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op)
 }
 
 /* Walks along predecessors that are not done; a walk of more steps than jobs has met a cycle. */
-static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, const char *path, MerError *error)
+static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, const char *path,
+                            MerError *error)
 {
     char text[300] = "";
-    int job = 0;
+    int  job = 0;
     while (missing[job] == 0) {
         job++;
     }
@@ -82,27 +86,28 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
         }
         job = builder->jobs[job].after[next];
     }
-    int first = job;
+    int    first = job;
     size_t used = 0;
     do {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s after ", builder->jobs[job].name);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s after ", builder->jobs[job].name);
         int next = 0;
         while (missing[builder->jobs[job].after[next]] == 0) {
             next++;
         }
         job = builder->jobs[job].after[next];
     } while (job != first && used < sizeof text - 80);
-    return mer_error_set(error, MER_INVALID, "%s: jobs wait for each other in a circle: %s%s", path, text,
-                         builder->jobs[first].name);
+    return mer_error_set(error, MER_INVALID, "%s: jobs wait for each other in a circle: %s%s", path,
+                         text, builder->jobs[first].name);
 }
 
 static MerStatus check_order(const MerJobBuilder *builder, const char *path, MerError *error)
 {
-    int count = builder->job_count;
+    int       count = builder->job_count;
     MerArena *scratch = mer_arena_new();
-    int *missing = MER_ARRAY(scratch, int, count + 1);
-    int *start = MER_ARRAY(scratch, int, count + 2);
-    int edges = 0;
+    int      *missing = MER_ARRAY(scratch, int, count + 1);
+    int      *start = MER_ARRAY(scratch, int, count + 2);
+    int       edges = 0;
     for (int j = 0; j < count; j++) {
         missing[j] = builder->jobs[j].after_count;
         edges += missing[j];
@@ -112,7 +117,7 @@ static MerStatus check_order(const MerJobBuilder *builder, const char *path, Mer
     }
     int *next = MER_ARRAY(scratch, int, edges + 1);
     int *queue = MER_ARRAY(scratch, int, count + 1);
-    int used = 0;
+    int  used = 0;
     for (int j = 0; j < count; j++) {
         start[j + 2] += start[j + 1];
     }
@@ -156,7 +161,8 @@ static uint64_t hash_jobs(uint64_t hash, const MerJobSet *set)
     return mer_hash_int(hash, set->group_size);
 }
 
-MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph, MerError *error)
+MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph,
+                       MerError *error)
 {
     MerGraph *made = builder->graph;
     if (builder->job_count == 0) {

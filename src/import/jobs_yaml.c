@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        MerStatus status_ = (call);                                                                                    \
-        if (status_ != MER_OK) {                                                                                       \
-            return status_;                                                                                            \
-        }                                                                                                              \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
     } while (0)
 
 enum { NONE, CHAIN, GRAPH };
@@ -28,13 +28,13 @@ typedef struct Network { /* one entry of `models` */
     double      fps, probability;
     bool        has_deadline;
     int         layer_count;
-    int        *ops;                      /* of the joint graph, by layer */
-    int        *before_count, **before;   /* layers a layer waits for */
-    bool       *is_last;                  /* no layer waits for it */
+    int        *ops;                    /* of the joint graph, by layer */
+    int        *before_count, **before; /* layers a layer waits for */
+    bool       *is_last;                /* no layer waits for it */
     int         request_count;
-    int        *first_job;                /* of each request; -1: it does not exist */
+    int        *first_job; /* of each request; -1: it does not exist */
     int         after_count;
-    int        *after;                    /* networks */
+    int        *after; /* networks */
 } Network;
 
 typedef struct Reader {
@@ -54,13 +54,16 @@ static const char *beside(const Reader *reader, const char *name)
     if (!slash || name[0] == '/') {
         return name;
     }
-    const char *path = mer_arena_format(reader->arena, "%.*s/%s", (int)(slash - reader->file->path), reader->file->path, name);
+    const char *path = mer_arena_format(reader->arena, "%.*s/%s", (int)(slash - reader->file->path),
+                                        reader->file->path, name);
     return access(path, F_OK) == 0 ? path : name;
 }
 
-static MerStatus add_layers(Reader *reader, Network *network, const MerGraph *graph, MerError *error)
+static MerStatus add_layers(Reader *reader, Network *network, const MerGraph *graph,
+                            MerError *error)
 {
-    int **sources = MER_ARRAY(reader->arena, int *, graph->op_count + 1); /* layers behind each operator */
+    int **sources =
+        MER_ARRAY(reader->arena, int *, graph->op_count + 1); /* layers behind each operator */
     int *source_count = MER_ARRAY(reader->arena, int, graph->op_count + 1);
     network->ops = MER_ARRAY(reader->arena, int, graph->op_count + 1);
     network->before = MER_ARRAY(reader->arena, int *, graph->op_count + 1);
@@ -68,8 +71,8 @@ static MerStatus add_layers(Reader *reader, Network *network, const MerGraph *gr
     network->is_last = MER_ARRAY(reader->arena, bool, graph->op_count + 1);
     for (int o = 0; o < graph->op_count; o++) {
         const MerOp *op = &graph->ops[o];
-        int *list = MER_ARRAY(reader->arena, int, graph->op_count + 1);
-        int count = 0;
+        int         *list = MER_ARRAY(reader->arena, int, graph->op_count + 1);
+        int          count = 0;
         for (int i = 0; i < op->input_count; i++) {
             int from = op->inputs[i] >= 0 ? graph->values[op->inputs[i]].producer : -1;
             for (int k = 0; from >= 0 && k < source_count[from]; k++) {
@@ -87,7 +90,7 @@ static MerStatus add_layers(Reader *reader, Network *network, const MerGraph *gr
         if (op->layer < 0) {
             continue;
         }
-        int layer = network->layer_count++;
+        int   layer = network->layer_count++;
         MerOp copy = *op;
         copy.name = mer_arena_format(reader->arena, "%s.%s", network->name, op->name);
         copy.input_count = copy.output_count = 0;
@@ -103,7 +106,8 @@ static MerStatus add_layers(Reader *reader, Network *network, const MerGraph *gr
         source_count[o] = 1;
     }
     if (network->layer_count == 0) {
-        return mer_yaml_error(network->node, error, "%s has no layer with multiplications", graph->name);
+        return mer_yaml_error(network->node, error, "%s has no layer with multiplications",
+                              graph->name);
     }
     return MER_OK;
 }
@@ -124,13 +128,14 @@ static MerStatus read_network(Reader *reader, MerYaml *node, Network *network, M
 {
     static const char *const orders[] = {"none", "chain", "graph"};
     static const char *const deadlines[] = {"none", "period"};
-    const char *path = NULL;
-    const char *tenant = NULL;
-    double weight = 1;
-    MerGraph *graph = NULL;
-    MerYaml *words;
-    int deadline = 0;
-    *network = (Network){.node = node, .batch = 1, .mini_batch = 1, .probability = 1, .dependencies = GRAPH};
+    const char              *path = NULL;
+    const char              *tenant = NULL;
+    double                   weight = 1;
+    MerGraph                *graph = NULL;
+    MerYaml                 *words;
+    int                      deadline = 0;
+    *network = (Network){
+        .node = node, .batch = 1, .mini_batch = 1, .probability = 1, .dependencies = GRAPH};
     TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
     TRY(mer_yaml_get_text(node, "name", &network->name, error));
     TRY(mer_yaml_get_text(node, "file", &path, error));
@@ -141,7 +146,8 @@ static MerStatus read_network(Reader *reader, MerYaml *node, Network *network, M
     TRY(mer_yaml_get_real(node, "fps", 1e-3, 1e6, &network->fps, error));
     TRY(mer_yaml_get_real(node, "probability", 0, 1, &network->probability, error));
     if (!network->name || !path) {
-        return mer_yaml_error(node, error, "a model has no %s, expected a name and a file", network->name ? "file" : "name");
+        return mer_yaml_error(node, error, "a model has no %s, expected a name and a file",
+                              network->name ? "file" : "name");
     }
     if ((words = mer_yaml_get(node, "dependencies")) != NULL) {
         TRY(mer_yaml_word(words, orders, 3, &network->dependencies, error));
@@ -152,8 +158,9 @@ static MerStatus read_network(Reader *reader, MerYaml *node, Network *network, M
     mer_yaml_get(node, "after"); /* read once all names are known */
     network->has_deadline = deadline == 1;
     if (network->batch % network->mini_batch != 0) {
-        return mer_yaml_error(node, error, "batch of %s is %lld, expected a multiple of mini_batch %lld", network->name,
-                              (long long)network->batch, (long long)network->mini_batch);
+        return mer_yaml_error(
+            node, error, "batch of %s is %lld, expected a multiple of mini_batch %lld",
+            network->name, (long long)network->batch, (long long)network->mini_batch);
     }
     TRY(mer_yaml_finish(node, error));
     TRY(mer_graph_import(beside(reader, path), reader->options, reader->arena, &graph, error));
@@ -196,35 +203,43 @@ static MerStatus read_after(Reader *reader, Network *network, MerError *error)
 /* Jobs of one request: a mini-batch, or one period's inference. `index` numbers it. */
 static void add_request(Reader *reader, int n, int index, double release_s, double deadline_s)
 {
-    Network *network = &reader->networks[n];
+    Network       *network = &reader->networks[n];
     MerJobBuilder *builder = &reader->builder;
-    int first = builder->job_count;
-    int outside = 0;
+    int            first = builder->job_count;
+    int            outside = 0;
     for (int a = 0; a < network->after_count; a++) {
         outside += reader->networks[network->after[a]].layer_count;
     }
     for (int l = 0; l < network->layer_count; l++) {
         int *after = MER_ARRAY(reader->arena, int, network->before_count[l] + outside + 1);
-        int count = 0;
+        int  count = 0;
         for (int i = 0; i < network->before_count[l]; i++) {
             after[count++] = first + network->before[l][i];
         }
         for (int a = 0; network->before_count[l] == 0 && a < network->after_count; a++) {
             const Network *other = &reader->networks[network->after[a]];
-            int start = index < other->request_count ? other->first_job[index] : -1;
+            int            start = index < other->request_count ? other->first_job[index] : -1;
             for (int k = 0; start >= 0 && k < other->layer_count; k++) {
                 if (other->is_last[k]) {
                     after[count++] = start + k;
                 }
             }
         }
-        bool is_one = network->request_count == 1;
+        bool   is_one = network->request_count == 1;
         MerJob job = {
             .name = is_one ? mer_arena_format(reader->arena, "%s.%d", network->name, l)
                            : mer_arena_format(reader->arena, "%s#%d.%d", network->name, index, l),
-            .op = network->ops[l], .images = (int)network->mini_batch, .model = n, .request = index,
-            .tenant = network->tenant, .group = -1, .row = -1, .release_s = release_s, .deadline_s = deadline_s,
-            .after_count = count, .after = after,
+            .op = network->ops[l],
+            .images = (int)network->mini_batch,
+            .model = n,
+            .request = index,
+            .tenant = network->tenant,
+            .group = -1,
+            .row = -1,
+            .release_s = release_s,
+            .deadline_s = deadline_s,
+            .after_count = count,
+            .after = after,
         };
         mer_jobs_add(builder, &job);
     }
@@ -253,16 +268,18 @@ static MerStatus order_networks(Reader *reader, int *order, MerError *error)
                 n++;
             }
             const char *text = reader->networks[n].name;
-            int at = n;
+            int         at = n;
             do {
                 int a = 0;
                 while (is_done[reader->networks[at].after[a]]) {
                     a++;
                 }
                 at = reader->networks[at].after[a];
-                text = mer_arena_format(reader->arena, "%s after %s", text, reader->networks[at].name);
+                text =
+                    mer_arena_format(reader->arena, "%s after %s", text, reader->networks[at].name);
             } while (at != n && strlen(text) < 300);
-            return mer_yaml_error(reader->networks[n].node, error, "models wait for each other in a circle: %s", text);
+            return mer_yaml_error(reader->networks[n].node, error,
+                                  "models wait for each other in a circle: %s", text);
         }
     }
     return MER_OK;
@@ -270,21 +287,23 @@ static MerStatus order_networks(Reader *reader, int *order, MerError *error)
 
 static MerStatus add_requests(Reader *reader, MerError *error)
 {
-    int *order = MER_ARRAY(reader->arena, int, reader->network_count + 1);
+    int   *order = MER_ARRAY(reader->arena, int, reader->network_count + 1);
     MerRng rng = mer_rng_make(1, 0);
     TRY(order_networks(reader, order, error));
     for (int i = 0; i < reader->network_count; i++) {
         Network *network = &reader->networks[order[i]];
-        double period = network->fps > 0 ? 1 / network->fps : 0;
-        network->request_count = network->fps > 0 ? (int)floor(reader->horizon_s * network->fps + 1e-9)
-                                                  : (int)(network->batch / network->mini_batch);
+        double   period = network->fps > 0 ? 1 / network->fps : 0;
+        network->request_count = network->fps > 0
+                                     ? (int)floor(reader->horizon_s * network->fps + 1e-9)
+                                     : (int)(network->batch / network->mini_batch);
         network->request_count = network->request_count < 1 ? 1 : network->request_count;
         network->first_job = MER_ARRAY(reader->arena, int, network->request_count);
         for (int r = 0; r < network->request_count; r++) {
             bool exists = network->probability >= 1 || mer_rng_unit(&rng) < network->probability;
             network->first_job[r] = -1;
             if (exists) {
-                add_request(reader, order[i], r, r * period, network->has_deadline ? (r + 1) * period : INFINITY);
+                add_request(reader, order[i], r, r * period,
+                            network->has_deadline ? (r + 1) * period : INFINITY);
             }
         }
     }
@@ -301,13 +320,14 @@ static int find_job(const MerJobBuilder *builder, const char *name)
     return -1;
 }
 
-static MerStatus read_job_op(Reader *reader, MerYaml *node, const char *name, MerOp *op, MerError *error)
+static MerStatus read_job_op(Reader *reader, MerYaml *node, const char *name, MerOp *op,
+                             MerError *error)
 {
     static const char *const kinds[] = {"fc", "conv", "depthwise", "gemm"};
-    static const int sizes[] = {2, 6, 6, 3};
-    MerYaml *word, *dims;
-    int kind = 0;
-    int64_t row[7] = {1, 1, 1, 1, 1, 1, 0};
+    static const int         sizes[] = {2, 6, 6, 3};
+    MerYaml                 *word, *dims;
+    int                      kind = 0;
+    int64_t                  row[7] = {1, 1, 1, 1, 1, 1, 0};
     TRY(mer_yaml_need(node, "op", &word, error));
     TRY(mer_yaml_word(word, kinds, 4, &kind, error));
     TRY(mer_yaml_need(node, "dims", &dims, error));
@@ -320,20 +340,22 @@ static MerStatus read_job_op(Reader *reader, MerYaml *node, const char *name, Me
     }
     row[6] = kind;
     (void)reader;
-    return mer_m3e_op(row, name, op) ? MER_OK : mer_yaml_expected(dims, error, "a filter within its image");
+    return mer_m3e_op(row, name, op) ? MER_OK
+                                     : mer_yaml_expected(dims, error, "a filter within its image");
 }
 
 static MerStatus read_job(Reader *reader, MerYaml *node, MerError *error)
 {
-    MerJob job = {.images = 1, .model = -1, .group = -1, .row = -1};
+    MerJob      job = {.images = 1, .model = -1, .group = -1, .row = -1};
     const char *tenant = "jobs";
-    double deadline = INFINITY;
-    MerOp op;
-    MerYaml *after;
+    double      deadline = INFINITY;
+    MerOp       op;
+    MerYaml    *after;
     TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
     TRY(mer_yaml_get_text(node, "name", &job.name, error));
     if (!job.name || find_job(&reader->builder, job.name) >= 0) {
-        return mer_yaml_error(node, error, "a job has %s, expected a name of its own", job.name ? "a name twice" : "no name");
+        return mer_yaml_error(node, error, "a job has %s, expected a name of its own",
+                              job.name ? "a name twice" : "no name");
     }
     TRY(read_job_op(reader, node, job.name, &op, error));
     TRY(mer_yaml_get_real(node, "release_cycles", 0, 1e18, &job.release_cycles, error));
@@ -348,7 +370,8 @@ static MerStatus read_job(Reader *reader, MerYaml *node, MerError *error)
             TRY(mer_yaml_text(after->items[i], &name, error));
             list[i] = find_job(&reader->builder, name);
             if (list[i] < 0) {
-                return mer_yaml_expected(after->items[i], error, "the name of a job before this one");
+                return mer_yaml_expected(after->items[i], error,
+                                         "the name of a job before this one");
             }
         }
         job.after = list;
@@ -364,15 +387,16 @@ static MerStatus read_job(Reader *reader, MerYaml *node, MerError *error)
 /* {size: 100, order: input} or order: shuffle(7) */
 static MerStatus read_groups(Reader *reader, MerYaml *node, MerError *error)
 {
-    int64_t size = 0;
-    const char *order = "input";
+    int64_t            size = 0;
+    const char        *order = "input";
     unsigned long long seed = 1;
     TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
     TRY(mer_yaml_get_int(node, "size", 1, 1000000, &size, error));
     TRY(mer_yaml_get_text(node, "order", &order, error));
     bool is_shuffled = sscanf(order, "shuffle(%llu)", &seed) == 1 || strcmp(order, "shuffle") == 0;
     if (!is_shuffled && strcmp(order, "input") != 0) {
-        return mer_yaml_error(node, error, "groups.order is \"%s\", expected input or shuffle(SEED)", order);
+        return mer_yaml_error(node, error,
+                              "groups.order is \"%s\", expected input or shuffle(SEED)", order);
     }
     reader->builder.set.group_size = (int)size;
     reader->builder.set.is_shuffled = is_shuffled;
@@ -382,7 +406,7 @@ static MerStatus read_groups(Reader *reader, MerYaml *node, MerError *error)
 
 static MerStatus read_all(Reader *reader, MerYaml *root, MerError *error)
 {
-    double horizon_ms = 1000;
+    double   horizon_ms = 1000;
     MerYaml *list;
     TRY(mer_yaml_format(root, "jobs", 1, error));
     TRY(mer_yaml_get_real(root, "horizon_ms", 1e-3, 1e9, &horizon_ms, error));
@@ -393,7 +417,8 @@ static MerStatus read_all(Reader *reader, MerYaml *root, MerError *error)
         for (int n = 0; n < list->count; n++) {
             TRY(read_network(reader, list->items[n], &reader->networks[n], error));
             if (find_network(reader, reader->networks[n].name) >= 0) {
-                return mer_yaml_error(list->items[n], error, "model %s is there twice", reader->networks[n].name);
+                return mer_yaml_error(list->items[n], error, "model %s is there twice",
+                                      reader->networks[n].name);
             }
             reader->network_count++;
         }
@@ -402,8 +427,8 @@ static MerStatus read_all(Reader *reader, MerYaml *root, MerError *error)
         }
         for (int n = 0; n < list->count; n++) {
             const Network *network = &reader->networks[n];
-            MerJobModel model = {network->name, network->tenant, network->fps, network->probability,
-                                 network->after_count, network->after};
+            MerJobModel    model = {network->name,        network->tenant,      network->fps,
+                                    network->probability, network->after_count, network->after};
             mer_jobs_add_model(&reader->builder, &model);
         }
         TRY(add_requests(reader, error));
@@ -425,10 +450,10 @@ static bool probe(const MerImportFile *file)
     return mer_jobs_has_format(file, "mercator-jobs/");
 }
 
-static MerStatus read_jobs(const MerImportFile *file, const MerImportOptions *options, MerArena *arena, MerGraph **graph,
-                      MerError *error)
+static MerStatus read_jobs(const MerImportFile *file, const MerImportOptions *options,
+                           MerArena *arena, MerGraph **graph, MerError *error)
 {
-    Reader reader = {.file = file, .options = options, .arena = arena};
+    Reader   reader = {.file = file, .options = options, .arena = arena};
     MerYaml *root;
     TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
     TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));

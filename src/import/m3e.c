@@ -15,7 +15,7 @@ enum { FC, CONV, DEPTHWISE, GEMM };
 bool mer_m3e_op(const int64_t row[7], const char *name, MerOp *op)
 {
     int64_t kind = row[6];
-    bool is_product = kind == FC || kind == GEMM;
+    bool    is_product = kind == FC || kind == GEMM;
     for (int i = 0; i < 6; i++) {
         if (row[i] < 1 || row[i] > INT32_MAX) {
             return false;
@@ -24,7 +24,10 @@ bool mer_m3e_op(const int64_t row[7], const char *name, MerOp *op)
     if (kind < FC || kind > GEMM || (!is_product && (row[4] > row[2] || row[5] > row[3]))) {
         return false;
     }
-    *op = mer_op_make(name, "m3e", is_product ? MER_OP_GEMM : kind == CONV ? MER_OP_CONV : MER_OP_DEPTHWISE);
+    *op = mer_op_make(name, "m3e",
+                      is_product     ? MER_OP_GEMM
+                      : kind == CONV ? MER_OP_CONV
+                                     : MER_OP_DEPTHWISE);
     op->dims[MER_DIM_K] = kind == GEMM ? row[1] : row[0];
     op->dims[MER_DIM_C] = kind == GEMM ? row[2] : row[1];
     op->dims[MER_DIM_Y] = kind == GEMM ? row[0] : is_product ? 1 : row[2] - row[4] + 1;
@@ -44,8 +47,8 @@ bool mer_m3e_op(const int64_t row[7], const char *name, MerOp *op)
 static const char *name_row(const int64_t row[7], MerArena *arena)
 {
     static const char *const kinds[] = {"fc", "conv", "dw", "gemm"};
-    int sizes = row[6] == FC ? 2 : row[6] == GEMM ? 3 : 6;
-    const char *name = kinds[row[6]];
+    int                      sizes = row[6] == FC ? 2 : row[6] == GEMM ? 3 : 6;
+    const char              *name = kinds[row[6]];
     for (int i = 0; i < sizes; i++) {
         name = mer_arena_format(arena, "%s%c%lld", name, i == 0 ? '-' : 'x', (long long)row[i]);
     }
@@ -69,12 +72,14 @@ static MerStatus read_layers(MerYaml *list, MerJobBuilder *builder, MerError *er
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
     for (int i = 0; status == MER_OK && i < list->count; i++) {
         MerYaml *raw;
-        int64_t row[7];
-        MerOp op;
+        int64_t  row[7];
+        MerOp    op;
         status = mer_yaml_need(list->items[i], "raw", &raw, error);
         status = status == MER_OK ? read_row(raw, row, error) : status;
-        if (status == MER_OK && (row[6] > GEMM || !mer_m3e_op(row, name_row(row, builder->graph->arena), &op))) {
-            status = mer_yaml_expected(raw, error, "sizes >= 1, a filter within its image and a type 0 .. 3");
+        if (status == MER_OK &&
+            (row[6] > GEMM || !mer_m3e_op(row, name_row(row, builder->graph->arena), &op))) {
+            status = mer_yaml_expected(raw, error,
+                                       "sizes >= 1, a filter within its image and a type 0 .. 3");
         }
         if (status == MER_OK) {
             mer_jobs_add_op(builder, &op);
@@ -83,17 +88,23 @@ static MerStatus read_layers(MerYaml *list, MerJobBuilder *builder, MerError *er
     return status;
 }
 
-static MerStatus read_group(const MerYaml *list, const char *name, MerJobBuilder *builder, MerError *error)
+static MerStatus read_group(const MerYaml *list, const char *name, MerJobBuilder *builder,
+                            MerError *error)
 {
     MerArena *arena = builder->graph->arena;
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    int group = mer_jobs_add_group(builder, name);
+    int       group = mer_jobs_add_group(builder, name);
     for (int i = 0; status == MER_OK && i < list->count; i++) {
         int64_t layer;
         status = mer_yaml_int(list->items[i], 0, builder->graph->op_count - 1, &layer, error);
         if (status == MER_OK) {
-            MerJob job = {.name = mer_arena_format(arena, "%d.%s", i, builder->graph->ops[layer].name),
-                          .op = (int)layer, .images = 1, .model = -1, .group = group, .row = (int)layer,
+            MerJob job = {.name =
+                              mer_arena_format(arena, "%d.%s", i, builder->graph->ops[layer].name),
+                          .op = (int)layer,
+                          .images = 1,
+                          .model = -1,
+                          .group = group,
+                          .row = (int)layer,
                           .deadline_s = INFINITY};
             mer_jobs_add(builder, &job);
         }
@@ -104,7 +115,7 @@ static MerStatus read_group(const MerYaml *list, const char *name, MerJobBuilder
 static MerStatus read_benchmark(const MerImportFile *file, MerJobBuilder *builder, MerError *error)
 {
     MerArena *scratch = mer_arena_new();
-    MerYaml *root, *layers = NULL, *tasks = NULL;
+    MerYaml  *root, *layers = NULL, *tasks = NULL;
     MerStatus status = mer_yaml_parse(file->path, file->data, file->size, scratch, &root, error);
     status = status == MER_OK ? mer_yaml_need(root, "layer_table", &layers, error) : status;
     status = status == MER_OK ? mer_yaml_need(root, "tasks", &tasks, error) : status;
@@ -127,7 +138,7 @@ static MerStatus read_benchmark(const MerImportFile *file, MerJobBuilder *builde
 static bool parse_line(const char *text, int64_t numbers[9], const char **rest)
 {
     for (int i = 0; i < 9; i++) {
-        char *end;
+        char     *end;
         long long number = strtoll(text, &end, 10);
         end += strspn(end, " \t\r");
         bool is_last = i == 8;
@@ -143,11 +154,11 @@ static bool parse_line(const char *text, int64_t numbers[9], const char **rest)
 
 static MerStatus read_csv(const MerImportFile *file, MerJobBuilder *builder, MerError *error)
 {
-    MerArena *arena = builder->graph->arena;
+    MerArena   *arena = builder->graph->arena;
     const char *at = file->data;
     for (int line = 1; *at != '\0'; line++) {
         int64_t numbers[9];
-        MerOp op;
+        MerOp   op;
         if (*at == '\n') {
             at++;
             continue;
@@ -155,11 +166,17 @@ static MerStatus read_csv(const MerImportFile *file, MerJobBuilder *builder, Mer
         if (!parse_line(at, numbers, &at) || numbers[8] < FC || numbers[8] > GEMM ||
             !mer_m3e_op(numbers + 2, name_row(numbers + 2, arena), &op)) {
             return mer_error_set(error, MER_INVALID,
-                                 "%s:%d: expected thread,layer,K,C,Y,X,R,S,T with sizes >= 1, a filter within its image and "
-                                 "a type 0 .. 3", file->path, line);
+                                 "%s:%d: expected thread,layer,K,C,Y,X,R,S,T with sizes >= 1, a "
+                                 "filter within its image and "
+                                 "a type 0 .. 3",
+                                 file->path, line);
         }
         MerJob job = {.name = mer_arena_format(arena, "%d.%s", builder->job_count, op.name),
-                      .op = mer_jobs_add_op(builder, &op), .images = 1, .model = -1, .group = -1, .row = -1,
+                      .op = mer_jobs_add_op(builder, &op),
+                      .images = 1,
+                      .model = -1,
+                      .group = -1,
+                      .row = -1,
                       .deadline_s = INFINITY};
         mer_jobs_add(builder, &job);
     }
@@ -168,7 +185,7 @@ static MerStatus read_csv(const MerImportFile *file, MerJobBuilder *builder, Mer
 
 static bool is_csv(const MerImportFile *file)
 {
-    int64_t numbers[9];
+    int64_t     numbers[9];
     const char *rest;
     return parse_line(file->data, numbers, &rest);
 }
@@ -178,18 +195,20 @@ static bool probe(const MerImportFile *file)
     return mer_jobs_has_format(file, "m3e-benchmark/1") || is_csv(file);
 }
 
-static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena, MerGraph **graph,
-                      MerError *error)
+static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error)
 {
     (void)options;
     MerJobBuilder builder = mer_jobs_begin(file->name, "m3e", arena);
-    MerStatus status = is_csv(file) ? read_csv(file, &builder, error) : read_benchmark(file, &builder, error);
+    MerStatus     status =
+        is_csv(file) ? read_csv(file, &builder, error) : read_benchmark(file, &builder, error);
     return status == MER_OK ? mer_jobs_end(&builder, file, graph, error) : status;
 }
 
 const MerImporterClass mer_importer_m3e = {
     .name = "m3e",
-    .summary = "groups of jobs of M3E: m3e-benchmark/1 JSON, or instruction CSV of nine integers per line",
+    .summary =
+        "groups of jobs of M3E: m3e-benchmark/1 JSON, or instruction CSV of nine integers per line",
     .endings = "json csv",
     .probe = probe,
     .read = read,
@@ -230,21 +249,28 @@ static void draw_row(MerRng *rng, int64_t row[7])
 MerStatus mer_jobs_synthetic(const char *name, MerArena *arena, MerGraph **graph, MerError *error)
 {
     char *end;
-    long count = strtol(name + 10, &end, 10);
-    long seed = *end == ':' ? strtol(end + 1, &end, 10) : 1;
+    long  count = strtol(name + 10, &end, 10);
+    long  seed = *end == ':' ? strtol(end + 1, &end, 10) : 1;
     if (*end != '\0' || count < 1 || count > 100000 || seed < 0) {
-        return mer_error_set(error, MER_INVALID, "workload is \"%s\", expected synthetic:N:SEED with 1 to 100000 jobs", name);
+        return mer_error_set(error, MER_INVALID,
+                             "workload is \"%s\", expected synthetic:N:SEED with 1 to 100000 jobs",
+                             name);
     }
-    MerRng rng = mer_rng_make((uint64_t)seed, 0);
+    MerRng        rng = mer_rng_make((uint64_t)seed, 0);
     MerImportFile file = {.path = name, .name = name};
     MerJobBuilder builder = mer_jobs_begin(name, "synthetic", arena);
     for (long i = 0; i < count; i++) {
         int64_t row[7];
-        MerOp op;
+        MerOp   op;
         draw_row(&rng, row);
         mer_m3e_op(row, name_row(row, arena), &op);
-        MerJob job = {.name = mer_arena_format(arena, "%ld.%s", i, op.name), .op = mer_jobs_add_op(&builder, &op),
-                      .images = 1, .model = -1, .group = -1, .row = -1, .deadline_s = INFINITY};
+        MerJob job = {.name = mer_arena_format(arena, "%ld.%s", i, op.name),
+                      .op = mer_jobs_add_op(&builder, &op),
+                      .images = 1,
+                      .model = -1,
+                      .group = -1,
+                      .row = -1,
+                      .deadline_s = INFINITY};
         mer_jobs_add(&builder, &job);
     }
     return mer_jobs_end(&builder, &file, graph, error);

@@ -10,12 +10,12 @@
 
 static const double run_s = 0.7;
 
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        MerStatus status_ = (call);                                                                                    \
-        if (status_ != MER_OK) {                                                                                       \
-            return status_;                                                                                            \
-        }                                                                                                              \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
     } while (0)
 
 typedef struct Model { /* layers in the joint graph, one after the other */
@@ -25,26 +25,29 @@ typedef struct Model { /* layers in the joint graph, one after the other */
 
 typedef struct Entry { /* a model in a scenario */
     const Model *model;
-    int          index; /* model of the job set */
+    int          index;     /* model of the job set */
     int         *first_job; /* by request, -1: none */
     int          request_count;
 } Entry;
 
-static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *builder, MerError *error)
+static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *builder,
+                             MerError *error)
 {
     TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     for (int l = 0; l < list->count; l++) {
         MerYaml *layer = list->items[l];
-        int64_t d[7]; /* N, K, C, Y, X, R, S */
-        MerOp op;
+        int64_t  d[7]; /* N, K, C, Y, X, R, S */
+        MerOp    op;
         TRY(mer_yaml_check_kind(layer, MER_YAML_LIST, error));
-        if (layer->count != 2 || layer->items[1]->kind != MER_YAML_LIST || layer->items[1]->count != 7) {
+        if (layer->count != 2 || layer->items[1]->kind != MER_YAML_LIST ||
+            layer->items[1]->count != 7) {
             return mer_yaml_expected(layer, error, "a type and a list of N, K, C, Y, X, R, S");
         }
         for (int i = 0; i < 7; i++) {
             TRY(mer_yaml_int(layer->items[1]->items[i], 1, INT32_MAX, &d[i], error));
         }
-        int64_t row[7] = {d[1], d[2], d[3] < d[5] ? d[5] : d[3], d[4] < d[6] ? d[6] : d[4], d[5], d[6], 1};
+        int64_t row[7] = {d[1], d[2], d[3] < d[5] ? d[5] : d[3], d[4] < d[6] ? d[6] : d[4], d[5],
+                          d[6], 1};
         if (!mer_m3e_op(row, mer_arena_format(builder->graph->arena, "%s.%d", name, l), &op)) {
             return mer_yaml_expected(layer, error, "sizes >= 1");
         }
@@ -54,14 +57,14 @@ static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *bui
     return MER_OK;
 }
 
-static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry *const *before, int before_count,
-                        int group, int request, double period)
+static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry *const *before,
+                        int before_count, int group, int request, double period)
 {
-    MerArena *arena = builder->graph->arena;
+    MerArena    *arena = builder->graph->arena;
     const Model *model = entry->model;
     for (int l = 0; l < model->op_count; l++) {
         int *after = MER_ARRAY(arena, int, before_count + 1);
-        int count = 0;
+        int  count = 0;
         if (l > 0) {
             after[count++] = builder->job_count - 1;
         }
@@ -74,31 +77,38 @@ static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry 
         if (l == 0) {
             entry->first_job[request] = builder->job_count;
         }
-        MerJob job = {.name = mer_arena_format(arena, "%s#%d.%d", model->name, request, l), .op = model->first_op + l,
-                      .images = 1, .model = entry->index, .request = request,
-                      .tenant = builder->models[entry->index].tenant, .group = group, .row = -1,
-                      .release_s = request * period, .deadline_s = (request + 1) * period,
-                      .after_count = count, .after = after};
+        MerJob job = {.name = mer_arena_format(arena, "%s#%d.%d", model->name, request, l),
+                      .op = model->first_op + l,
+                      .images = 1,
+                      .model = entry->index,
+                      .request = request,
+                      .tenant = builder->models[entry->index].tenant,
+                      .group = group,
+                      .row = -1,
+                      .release_s = request * period,
+                      .deadline_s = (request + 1) * period,
+                      .after_count = count,
+                      .after = after};
         mer_jobs_add(builder, &job);
     }
 }
 
-static MerStatus read_scenario(MerYaml *list, const char *name, const Model *models, int model_count,
-                               MerJobBuilder *builder, MerError *error)
+static MerStatus read_scenario(MerYaml *list, const char *name, const Model *models,
+                               int model_count, MerJobBuilder *builder, MerError *error)
 {
     MerArena *arena = builder->graph->arena;
     TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    Entry *entries = MER_ARRAY(arena, Entry, list->count + 1);
+    Entry        *entries = MER_ARRAY(arena, Entry, list->count + 1);
     const Entry **before = MER_ARRAY(arena, const Entry *, list->count + 1);
-    MerRng rng = mer_rng_make(1, 0);
-    int group = mer_jobs_add_group(builder, name);
+    MerRng        rng = mer_rng_make(1, 0);
+    int           group = mer_jobs_add_group(builder, name);
     for (int e = 0; e < list->count; e++) {
-        MerYaml *node = list->items[e];
-        MerYaml *depends;
+        MerYaml    *node = list->items[e];
+        MerYaml    *depends;
         const char *model_name = NULL;
-        double fps = 0, probability = 1;
-        int before_count = 0;
-        int m = 0;
+        double      fps = 0, probability = 1;
+        int         before_count = 0;
+        int         m = 0;
         TRY(mer_yaml_get_text(node, "model", &model_name, error));
         TRY(mer_yaml_get_real(node, "fps", 1e-3, 1e6, &fps, error));
         TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
@@ -120,9 +130,12 @@ static MerStatus read_scenario(MerYaml *list, const char *name, const Model *mod
         for (int b = 0; b < before_count; b++) {
             after[b] = before[b]->index;
         }
-        int requests = (int)floor(run_s * fps + 1e-9);
-        MerJobModel model = {model_name, mer_jobs_tenant(builder, models[m].name, 1), fps, probability, before_count, after};
-        entries[e] = (Entry){&models[m], mer_jobs_add_model(builder, &model), MER_ARRAY(arena, int, requests + 1), requests};
+        int         requests = (int)floor(run_s * fps + 1e-9);
+        MerJobModel model = {model_name,   mer_jobs_tenant(builder, models[m].name, 1),
+                             fps,          probability,
+                             before_count, after};
+        entries[e] = (Entry){&models[m], mer_jobs_add_model(builder, &model),
+                             MER_ARRAY(arena, int, requests + 1), requests};
         for (int r = 0; r < requests; r++) {
             entries[e].first_job[r] = -1;
             if (probability >= 1 || mer_rng_unit(&rng) < probability) {
@@ -147,7 +160,8 @@ static MerStatus read_all(MerYaml *root, MerJobBuilder *builder, MerError *error
         TRY(read_layers(models->items[m], name, builder, error));
     }
     for (int s = 0; s < scenarios->count; s++) {
-        TRY(read_scenario(scenarios->items[s], mer_arena_text(builder->graph->arena, scenarios->keys[s]), list,
+        TRY(read_scenario(scenarios->items[s],
+                          mer_arena_text(builder->graph->arena, scenarios->keys[s]), list,
                           models->count, builder, error));
     }
     return MER_OK;
@@ -158,11 +172,11 @@ static bool probe(const MerImportFile *file)
     return mer_jobs_has_format(file, "xrbench-scenarios/1");
 }
 
-static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena, MerGraph **graph,
-                      MerError *error)
+static MerStatus read(const MerImportFile *file, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error)
 {
     (void)options;
-    MerYaml *root;
+    MerYaml      *root;
     MerJobBuilder builder = mer_jobs_begin(file->name, "xrbench", arena);
     builder.set.horizon_s = run_s;
     TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
@@ -173,7 +187,8 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
 
 const MerImporterClass mer_importer_xrbench = {
     .name = "xrbench",
-    .summary = "XR scenarios with frame rates, probabilities and dependencies (xrbench-scenarios/1)",
+    .summary =
+        "XR scenarios with frame rates, probabilities and dependencies (xrbench-scenarios/1)",
     .endings = "json",
     .probe = probe,
     .read = read,

@@ -17,11 +17,15 @@ typedef struct Options {
     int     rules;
 } Options;
 
-#define RATE(field, initial, text) {#field, MER_OPTION_REAL, offsetof(Options, field), initial, 0, 1, NULL, text}
+#define RATE(field, initial, text)                                                                 \
+    {                                                                                              \
+#field, MER_OPTION_REAL, offsetof(Options, field), initial, 0, 1, NULL, text               \
+    }
 static const MerOption options[] = {
     {"rules", MER_OPTION_CHOICE, offsetof(Options, rules), "paper", 0, 0, "paper|shipped",
      "as the paper describes it, or as the public code behaves"},
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL, "children per generation"},
+    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
+     "children per generation"},
     RATE(elite, "0.05", "share of the population that survives"),
     RATE(parents, "0.1", "share of the population that has children"),
     RATE(crossover_gen, "0.9", "probability that a pair swaps the head or tail of one genome"),
@@ -47,8 +51,8 @@ typedef struct State {
     int             site_count, genomes, unit_choices;
     MerIndex       *people, *next; /* (size + elites) x knobs */
     double         *scores, *next_scores;
-    int             known;   /* of `people`, priced and sorted; 0: none yet */
-    int             batch;   /* of `next` in this generation */
+    int             known; /* of `people`, priced and sorted; 0: none yet */
+    int             batch; /* of `next` in this generation */
     int             asked, told;
     int             warm;
     double         *weights;
@@ -92,7 +96,8 @@ static void find_sites(State *s, MerArena *arena)
     }
 }
 
-static MerStatus open_magma(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_magma(void *state, const MerSearch *search, const void *given,
+                            MerError *error)
 {
     (void)error;
     State *s = state;
@@ -118,7 +123,7 @@ static MerStatus open_magma(void *state, const MerSearch *search, const void *gi
 /* Parents are drawn by what they gain over the worst of them; before anything is known, evenly. */
 static int weigh_parents(State *s)
 {
-    int count = s->known > 0 ? (s->parents < s->known ? s->parents : s->known) : s->size;
+    int    count = s->known > 0 ? (s->parents < s->known ? s->parents : s->known) : s->size;
     double worst = -INFINITY;
     for (int i = 0; i < count && s->known > 0; i++) {
         worst = isfinite(s->scores[i]) ? fmax(worst, s->scores[i]) : worst;
@@ -134,7 +139,7 @@ static int weigh_parents(State *s)
 static int draw(State *s, int count, int except)
 {
     double sum = 0;
-    int last = except == 0 ? 1 : 0;
+    int    last = except == 0 ? 1 : 0;
     for (int i = 0; i < count; i++) {
         sum += i == except ? 0 : s->weights[i];
     }
@@ -160,8 +165,8 @@ static void draw_pair(State *s, int count, const MerIndex **dad, const MerIndex 
 }
 
 /* Exchanges one genome (or both, genome -1) on sites low .. high - 1; `b` NULL: only `a` takes from `from`. */
-static void cross(const State *s, MerIndex *a, MerIndex *b, const MerIndex *dad, const MerIndex *mom, int genome, int low,
-                  int high)
+static void cross(const State *s, MerIndex *a, MerIndex *b, const MerIndex *dad,
+                  const MerIndex *mom, int genome, int low, int high)
 {
     for (int i = low; i < high; i++) {
         for (int g = 0; g < 2; g++) {
@@ -187,8 +192,8 @@ static void crossover_gen(State *s, int parents, MerIndex *a, MerIndex *b)
     if (mer_rng_unit(s->rng) >= s->options.crossover_gen) {
         return;
     }
-    int genome = s->genomes == 2 ? mer_rng_below(s->rng, 2) : 0;
-    int pivot = mer_rng_below(s->rng, s->site_count);
+    int  genome = s->genomes == 2 ? mer_rng_below(s->rng, 2) : 0;
+    int  pivot = mer_rng_below(s->rng, s->site_count);
     bool is_head = pivot < s->site_count / 2;
     cross(s, a, s->options.rules == PAPER ? b : NULL, dad, mom, genome, is_head ? 0 : pivot,
           is_head ? pivot : s->site_count);
@@ -254,14 +259,15 @@ static void exchange_units(State *s, MerIndex *child)
 static void offload(State *s, MerIndex *child)
 {
     double load[256] = {0};
-    int busiest = 0;
-    int idlest = 0;
+    int    busiest = 0;
+    int    idlest = 0;
     if (!s->latency || s->latency->columns != s->unit_choices || s->unit_choices > 256) {
         return;
     }
     for (int i = 0; i < s->site_count; i++) {
         int unit = s->sites[i].gene[0];
-        load[child[unit]] += s->latency->values[s->space->knobs[unit].op * s->unit_choices + child[unit]];
+        load[child[unit]] +=
+            s->latency->values[s->space->knobs[unit].op * s->unit_choices + child[unit]];
     }
     for (int u = 0; u < s->unit_choices; u++) {
         busiest = load[u] > load[busiest] ? u : busiest;
@@ -311,10 +317,11 @@ static void mutate(State *s, MerIndex *child)
 /* Children fill next[first] .. next[first + size - 1]; operators pass over all slots one after another. */
 static void breed(State *s, int first)
 {
-    int parents = weigh_parents(s);
+    int       parents = weigh_parents(s);
     MerIndex *none = NULL;
     for (int i = 0; i < s->size; i += 2) {
-        crossover_gen(s, parents, person(s, s->next, first + i), i + 1 < s->size ? person(s, s->next, first + i + 1) : none);
+        crossover_gen(s, parents, person(s, s->next, first + i),
+                      i + 1 < s->size ? person(s, s->next, first + i + 1) : none);
     }
     for (int i = 0; i < s->size; i += 2) {
         if (mer_rng_unit(s->rng) < s->options.crossover_rg) {
@@ -345,7 +352,8 @@ static void begin_generation(State *s)
         }
     }
     if (is_first && !is_shipped) {
-        memcpy(s->next, s->people, (size_t)s->size * (size_t)s->space->knob_count * sizeof *s->next);
+        memcpy(s->next, s->people,
+               (size_t)s->size * (size_t)s->space->knob_count * sizeof *s->next);
         s->batch = s->size;
     } else {
         int again = is_shipped ? s->elites : 0;
@@ -414,8 +422,9 @@ static void tell(void *state, const MerTrial *trials, int count)
 const MerOptimizerClass mer_optimizer_magma = {
     .name = "magma",
     .summary = "MAGMA's genetic algorithm on cores and priorities, as published or as shipped",
-    .reference = "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
-                 "Accelerator Cores, HPCA 2022",
+    .reference =
+        "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
+        "Accelerator Cores, HPCA 2022",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),

@@ -23,8 +23,8 @@ typedef struct MerLayerPrice {
 
 typedef struct MerLayerPricer {
     const char *name;
-    MerStatus (*price)(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode, MerFlexible flexible,
-                       MerLayerPrice *price, MerError *error);
+    MerStatus (*price)(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
+                       MerFlexible flexible, MerLayerPrice *price, MerError *error);
 } MerLayerPricer;
 
 #endif

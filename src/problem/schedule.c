@@ -40,12 +40,14 @@ static const MerOption options[] = {
      "images of a network that is no job file"},
     {"mini_batch", MER_OPTION_INT, offsetof(Options, mini_batch), "1", 1, 65536, NULL,
      "images of one job; batch_size is a multiple of it"},
-    {"dependencies", MER_OPTION_CHOICE, offsetof(Options, dependencies), "graph", 0, 0, "graph|chain|none",
+    {"dependencies", MER_OPTION_CHOICE, offsetof(Options, dependencies), "graph", 0, 0,
+     "graph|chain|none",
      "of a network that is no job file: its edges, one layer after the other, or none"},
     {"flexible", MER_OPTION_CHOICE, offsetof(Options, flexible), "search", 0, 0, "search|align",
      "shape of flexible arrays: lowest latency, or sides that divide the layer's dimensions"},
     {"order", MER_OPTION_CHOICE, offsetof(Options, order), "auto", 0, 0, "auto|input|latency|m3e",
-     "order of the jobs' knobs: as given, by latency on all cores, or by the artifact's sort (auto with its table)"},
+     "order of the jobs' knobs: as given, by latency on all cores, or by the artifact's sort (auto "
+     "with its table)"},
     {"symmetry", MER_OPTION_BOOL, offsetof(Options, symmetry), "false", 0, 0, NULL,
      "equal cores exchange queues so that the one with the earliest job comes first"},
     {0}};
@@ -62,7 +64,8 @@ typedef struct State {
 
 const MerSchedule *mer_schedule_of(const MerProblem *problem)
 {
-    return problem->type == &mer_problem_schedule ? &((const State *)problem->state)->schedule : NULL;
+    return problem->type == &mer_problem_schedule ? &((const State *)problem->state)->schedule
+                                                  : NULL;
 }
 
 const MerJobTable *mer_schedule_table(const MerProblem *problem)
@@ -82,12 +85,13 @@ const MerScheduleRules *mer_schedule_rules(const MerProblem *problem)
     return &((const State *)problem->state)->rules;
 }
 
-static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const MerJobSet **set, MerJobGroups *groups,
-                             MerError *error)
+static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const MerJobSet **set,
+                             MerJobGroups *groups, MerError *error)
 {
     const Options *chosen = problem->options;
-    MerJobOptions jobs = {(int)chosen->batch_size, (int)chosen->mini_batch, (MerJobDependencies)chosen->dependencies};
-    MerStatus status = mer_schedule_jobs(problem->graph, &jobs, arena, set, error);
+    MerJobOptions  jobs = {(int)chosen->batch_size, (int)chosen->mini_batch,
+                           (MerJobDependencies)chosen->dependencies};
+    MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, set, error);
     if (status != MER_OK) {
         return status;
     }
@@ -95,11 +99,12 @@ static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const M
     return mer_schedule_select(groups, chosen->select, error);
 }
 
-static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks, int *count, MerError *error)
+static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
+                            int *count, MerError *error)
 {
     const MerJobSet *set;
-    MerJobGroups groups;
-    MerStatus status = find_groups(problem, arena, &set, &groups, error);
+    MerJobGroups     groups;
+    MerStatus        status = find_groups(problem, arena, &set, &groups, error);
     if (status != MER_OK) {
         return status;
     }
@@ -117,20 +122,22 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
 }
 
 /* Columns of the table, spread from core classes to cores. */
-static void spread_table(const MerPlatform *platform, MerSchedule *schedule, const MerJobTable *table, MerArena *arena)
+static void spread_table(const MerPlatform *platform, MerSchedule *schedule,
+                         const MerJobTable *table, MerArena *arena)
 {
-    size_t size = (size_t)schedule->job_count * (size_t)schedule->unit_count + 1;
+    size_t  size = (size_t)schedule->job_count * (size_t)schedule->unit_count + 1;
     double *latency = MER_ARRAY(arena, double, size);
     double *rate = MER_ARRAY(arena, double, size);
     double *traffic = MER_ARRAY(arena, double, size);
     double *energy = MER_ARRAY(arena, double, size);
     double *weights = MER_ARRAY(arena, double, schedule->job_count + 1);
     double *outputs = MER_ARRAY(arena, double, schedule->job_count + 1);
-    bool has_energy = true;
+    bool    has_energy = true;
     for (int j = 0; j < schedule->job_count; j++) {
         for (int u = 0; u < schedule->unit_count; u++) {
             const MerJobTableEntry *entry =
-                &table->entries[table->row_of_job[j] * table->class_count + platform->units[u].class_index];
+                &table->entries[table->row_of_job[j] * table->class_count +
+                                platform->units[u].class_index];
             int at = j * schedule->unit_count + u;
             latency[at] = entry->latency;
             rate[at] = entry->rate;
@@ -155,9 +162,9 @@ static void spread_table(const MerPlatform *platform, MerSchedule *schedule, con
 static void describe_units(const MerPlatform *platform, MerSchedule *schedule, MerArena *arena)
 {
     const char **names = MER_ARRAY(arena, const char *, schedule->unit_count);
-    int *classes = MER_ARRAY(arena, int, schedule->unit_count);
-    double *power = MER_ARRAY(arena, double, schedule->unit_count);
-    double *bytes = MER_ARRAY(arena, double, schedule->unit_count);
+    int         *classes = MER_ARRAY(arena, int, schedule->unit_count);
+    double      *power = MER_ARRAY(arena, double, schedule->unit_count);
+    double      *bytes = MER_ARRAY(arena, double, schedule->unit_count);
     for (int u = 0; u < schedule->unit_count; u++) {
         names[u] = platform->units[u].name;
         classes[u] = platform->units[u].class_index;
@@ -173,18 +180,18 @@ static void describe_units(const MerPlatform *platform, MerSchedule *schedule, M
 /* Predecessors within the group; those of earlier groups are done. */
 static void link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule, MerArena *arena)
 {
-    int count = schedule->job_count;
+    int  count = schedule->job_count;
     int *place = MER_ARRAY(arena, int, set->job_count + 1); /* in the group, + 1 */
     int *before_start = MER_ARRAY(arena, int, count + 1);
     int *after_start = MER_ARRAY(arena, int, count + 2);
-    int edges = 0;
+    int  edges = 0;
     for (int i = 0; i < count; i++) {
         place[jobs[i]] = i + 1;
         edges += set->jobs[jobs[i]].after_count;
     }
     int *before = MER_ARRAY(arena, int, edges + 1);
     int *after = MER_ARRAY(arena, int, edges + 1);
-    int used = 0;
+    int  used = 0;
     for (int i = 0; i < count; i++) {
         const MerJob *job = &set->jobs[jobs[i]];
         for (int k = 0; k < job->after_count; k++) {
@@ -211,13 +218,13 @@ static void link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedu
     schedule->after = after;
 }
 
-static void describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs, MerSchedule *schedule,
-                          MerArena *arena)
+static void describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs,
+                          MerSchedule *schedule, MerArena *arena)
 {
-    int count = schedule->job_count;
+    int          count = schedule->job_count;
     const char **names = MER_ARRAY(arena, const char *, count + 1);
-    double *numbers[4];
-    int *owners[3];
+    double      *numbers[4];
+    int         *owners[3];
     for (int i = 0; i < 4; i++) {
         numbers[i] = MER_ARRAY(arena, double, count + 1);
     }
@@ -250,21 +257,20 @@ static void describe_jobs(const MerProblem *problem, const MerJobSet *set, const
     schedule->deadline_order = mer_schedule_sorted(schedule->deadline, count, arena);
 }
 
-
 /* The order in which the search sees the jobs, which gives one-point crossovers their meaning: by latency on
  * the last core, then the one before, down to core `last_key`; ties keep the input order (section 6). */
 static const int *sort_jobs(const MerSchedule *schedule, int order, MerArena *arena)
 {
-    int count = schedule->job_count;
-    int units = schedule->unit_count;
-    int last_key = order == ORDER_M3E ? 2 : 0;
+    int  count = schedule->job_count;
+    int  units = schedule->unit_count;
+    int  last_key = order == ORDER_M3E ? 2 : 0;
     int *sorted = MER_ARRAY(arena, int, count + 1);
     for (int i = 0; i < count; i++) {
         int at = i;
         for (; at > 0 && order != ORDER_INPUT; at--) {
             const double *mine = schedule->latency + (size_t)i * (size_t)units;
             const double *other = schedule->latency + (size_t)sorted[at - 1] * (size_t)units;
-            int key = units - 1;
+            int           key = units - 1;
             while (key >= last_key && mine[key] == other[key]) {
                 key--;
             }
@@ -280,19 +286,33 @@ static const int *sort_jobs(const MerSchedule *schedule, int order, MerArena *ar
 
 static void make_knobs(MerProblem *problem, const MerSchedule *schedule, MerArena *arena)
 {
-    int count = schedule->job_count;
+    int      count = schedule->job_count;
     MerKnob *knobs = MER_ARRAY(arena, MerKnob, 2 * (size_t)count + 1);
     for (int i = 0; i < count; i++) {
-        int job = schedule->order[i];
+        int         job = schedule->order[i];
         const char *name = schedule->job_names[job];
-        knobs[i] = (MerKnob){mer_arena_format(arena, "unit.%s", name), MER_KNOB_CATEGORY, MER_ROLE_UNIT, -1, -1, job, 0,
-                             schedule->unit_count, NULL};
-        knobs[count + i] = (MerKnob){mer_arena_format(arena, "priority.%s", name), MER_KNOB_RANK, MER_ROLE_PRIORITY,
-                                     -1, -1, job, 1, PRIORITIES, NULL};
+        knobs[i] = (MerKnob){mer_arena_format(arena, "unit.%s", name),
+                             MER_KNOB_CATEGORY,
+                             MER_ROLE_UNIT,
+                             -1,
+                             -1,
+                             job,
+                             0,
+                             schedule->unit_count,
+                             NULL};
+        knobs[count + i] = (MerKnob){mer_arena_format(arena, "priority.%s", name),
+                                     MER_KNOB_RANK,
+                                     MER_ROLE_PRIORITY,
+                                     -1,
+                                     -1,
+                                     job,
+                                     1,
+                                     PRIORITIES,
+                                     NULL};
     }
     MerTable *tables = MER_ARRAY(arena, MerTable, 8);
-    int used = 0;
-    double *classes = MER_ARRAY(arena, double, schedule->unit_count);
+    int       used = 0;
+    double   *classes = MER_ARRAY(arena, double, schedule->unit_count);
     for (int u = 0; u < schedule->unit_count; u++) {
         classes[u] = schedule->unit_class[u];
     }
@@ -309,33 +329,34 @@ static void make_knobs(MerProblem *problem, const MerSchedule *schedule, MerAren
     problem->space = (MerSpace){2 * count, used, knobs, tables};
 }
 
-static MerStatus find_task(const MerProblem *problem, const MerJobGroups *groups, int *group, MerError *error)
+static MerStatus find_task(const MerProblem *problem, const MerJobGroups *groups, int *group,
+                           MerError *error)
 {
     for (*group = 0; *group < groups->count; (*group)++) {
         if (strcmp(groups->names[*group], problem->task->name) == 0) {
             return MER_OK;
         }
     }
-    return mer_error_set(error, MER_NOT_FOUND, "there is no group \"%s\" in %s", problem->task->name,
-                         problem->graph->name);
+    return mer_error_set(error, MER_NOT_FOUND, "there is no group \"%s\" in %s",
+                         problem->task->name, problem->graph->name);
 }
 
 static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *error)
 {
-    const Options *chosen = problem->options;
+    const Options     *chosen = problem->options;
     const MerPlatform *platform = problem->platform;
-    State *state = problem->state;
-    MerSchedule *schedule = &state->schedule;
-    const MerJobSet *set;
-    MerJobGroups groups;
-    int group;
-    MerStatus status = find_groups(problem, arena, &set, &groups, error);
+    State             *state = problem->state;
+    MerSchedule       *schedule = &state->schedule;
+    const MerJobSet   *set;
+    MerJobGroups       groups;
+    int                group;
+    MerStatus          status = find_groups(problem, arena, &set, &groups, error);
     status = status == MER_OK ? find_task(problem, &groups, &group, error) : status;
     if (status != MER_OK) {
         return status;
     }
     const int *jobs = groups.jobs + groups.start[group];
-    double rate = platform->memories[0].read_words_per_cycle * platform->word_bits / 8;
+    double     rate = platform->memories[0].read_words_per_cycle * platform->word_bits / 8;
     *schedule = (MerSchedule){
         .job_count = groups.start[group + 1] - groups.start[group],
         .unit_count = platform->unit_count,
@@ -347,15 +368,25 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .models = set->models,
     };
     if (!(schedule->bandwidth > 0) || !isfinite(schedule->bandwidth)) {
-        return mer_error_set(error, MER_INVALID, "platform %s has no off-chip bandwidth, expected bytes_per_cycle of its "
-                             "outermost memory or --bandwidth", platform->name);
+        return mer_error_set(
+            error, MER_INVALID,
+            "platform %s has no off-chip bandwidth, expected bytes_per_cycle of its "
+            "outermost memory or --bandwidth",
+            platform->name);
     }
     if ((int64_t)schedule->job_count * schedule->unit_count > 50000000) {
-        return mer_error_set(error, MER_UNSUPPORTED, "%d jobs on %d cores are too many for one group; give --group-size",
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "%d jobs on %d cores are too many for one group; give --group-size",
                              schedule->job_count, schedule->unit_count);
     }
-    MerJobTableInput input = {problem->graph, set, jobs, schedule->job_count, platform, problem->pricer,
-                              chosen->table ? chosen->table : "own", (MerFlexible)chosen->flexible};
+    MerJobTableInput input = {problem->graph,
+                              set,
+                              jobs,
+                              schedule->job_count,
+                              platform,
+                              problem->pricer,
+                              chosen->table ? chosen->table : "own",
+                              (MerFlexible)chosen->flexible};
     status = mer_job_table_make(&input, arena, &state->table, error);
     if (status != MER_OK) {
         return status;
@@ -364,7 +395,9 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     describe_units(platform, schedule, arena);
     describe_jobs(problem, set, jobs, schedule, arena);
     link_jobs(set, jobs, schedule, arena);
-    int order = chosen->order != ORDER_AUTO ? chosen->order : schedule->is_compat ? ORDER_M3E : ORDER_LATENCY;
+    int order = chosen->order != ORDER_AUTO ? chosen->order
+                : schedule->is_compat       ? ORDER_M3E
+                                            : ORDER_LATENCY;
     schedule->order = sort_jobs(schedule, order, arena);
     state->symmetry = chosen->symmetry;
     make_knobs(problem, schedule, arena);
@@ -388,9 +421,9 @@ static void sort_by_rank(int *places, int count, const MerIndex *rank, int *room
         return;
     }
     for (int i = 1; i < count; i++) {
-        int place = places[i];
+        int      place = places[i];
         MerIndex mine = rank[place];
-        int at = i;
+        int      at = i;
         for (; at > 0 && rank[places[at - 1]] > mine; at--) {
             places[at] = places[at - 1];
         }
@@ -402,11 +435,11 @@ static void make_canonical(const MerSchedule *schedule, MerJobsPlan *plan);
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
 {
-    const State *state = problem->state;
+    const State       *state = problem->state;
     const MerSchedule *schedule = &state->schedule;
-    MerJobsPlan *jobs = &plan->as.jobs;
-    int count = schedule->job_count;
-    int units = schedule->unit_count;
+    MerJobsPlan       *jobs = &plan->as.jobs;
+    int                count = schedule->job_count;
+    int                units = schedule->unit_count;
     plan->kind = MER_PLAN_JOBS;
     mer_schedule_new_plan(schedule, arena, jobs);
     int *fill = MER_ARRAY(arena, int, units + count + 1);
@@ -423,7 +456,8 @@ static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *pl
         jobs->unit[schedule->order[i]] = point[i];
     }
     for (int u = 0; u < units; u++) {
-        sort_by_rank(jobs->queue + jobs->start[u], jobs->start[u + 1] - jobs->start[u], point + count, room);
+        sort_by_rank(jobs->queue + jobs->start[u], jobs->start[u + 1] - jobs->start[u],
+                     point + count, room);
     }
     for (int i = 0; i < count; i++) {
         jobs->queue[i] = schedule->order[jobs->queue[i]];
@@ -438,8 +472,9 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
     const MerJobsPlan *jobs = &plan->as.jobs;
-    int count = schedule->job_count;
-    if (plan->kind != MER_PLAN_JOBS || jobs->job_count != count || jobs->unit_count != schedule->unit_count) {
+    int                count = schedule->job_count;
+    if (plan->kind != MER_PLAN_JOBS || jobs->job_count != count ||
+        jobs->unit_count != schedule->unit_count) {
         return false;
     }
     int *place = mer_heap_zeroed((size_t)count + 1, sizeof *place); /* knob of each job */
@@ -470,8 +505,9 @@ static int earliest_job(const MerJobsPlan *plan, int unit)
 /* Equal cores exchange their queues so that they come in the order of their smallest job. */
 static void make_canonical(const MerSchedule *schedule, MerJobsPlan *plan)
 {
-    int units = plan->unit_count;
-    int *from = mer_heap_zeroed((size_t)(3 * units + plan->job_count + 1), sizeof *from); /* queue that a unit gets */
+    int  units = plan->unit_count;
+    int *from = mer_heap_zeroed((size_t)(3 * units + plan->job_count + 1),
+                                sizeof *from); /* queue that a unit gets */
     int *earliest = from + units;
     int *start = earliest + units;
     int *queue = start + units;
@@ -482,7 +518,8 @@ static void make_canonical(const MerSchedule *schedule, MerJobsPlan *plan)
     }
     for (int a = 0; a < units; a++) {
         for (int b = a + 1; b < units; b++) {
-            if (schedule->unit_class[a] == schedule->unit_class[b] && earliest[from[b]] < earliest[from[a]]) {
+            if (schedule->unit_class[a] == schedule->unit_class[b] &&
+                earliest[from[b]] < earliest[from[a]]) {
                 int swap = from[a];
                 from[a] = from[b];
                 from[b] = swap;
@@ -525,9 +562,9 @@ static double least_energy(const MerSchedule *schedule)
 
 static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
 {
-    State *state = problem->state;
+    State             *state = problem->state;
     const MerSchedule *schedule = &state->schedule;
-    double clock = schedule->clock_hz;
+    double             clock = schedule->clock_hz;
     *result = (MerBound){NAN, "none", ""};
     if (!state->rules.is_known || state->rules.drops_jobs) {
         return;
@@ -536,7 +573,7 @@ static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
         state->bound = mer_schedule_bound(schedule, &state->rules, false);
     }
     MerBound cycles = state->bound;
-    double energy = least_energy(schedule);
+    double   energy = least_energy(schedule);
     switch (metric) {
     case MER_METRIC_CYCLES:
         *result = cycles;
@@ -546,7 +583,8 @@ static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
         *result = (MerBound){cycles.value / clock, isnan(clock) ? "none" : cycles.kind, ""};
         break;
     case MER_METRIC_THROUGHPUT:
-        *result = (MerBound){2 * problem->task->macs * clock / cycles.value, isnan(clock) ? "none" : cycles.kind, ""};
+        *result = (MerBound){2 * problem->task->macs * clock / cycles.value,
+                             isnan(clock) ? "none" : cycles.kind, ""};
         break;
     case MER_METRIC_ENERGY:
         *result = (MerBound){energy, isnan(energy) ? "none" : "least-energy", ""};
@@ -584,8 +622,8 @@ static int find_job(const MerSchedule *schedule, const char *name)
     return -1;
 }
 
-static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, int *queue, int *used, bool *is_placed,
-                            MerError *error)
+static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, int *queue, int *used,
+                            bool *is_placed, MerError *error)
 {
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
     for (int i = 0; status == MER_OK && i < list->count; i++) {
@@ -593,7 +631,8 @@ static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, in
         status = mer_yaml_text(list->items[i], &name, error);
         int job = status == MER_OK ? find_job(schedule, name) : -1;
         if (status == MER_OK && (job < 0 || is_placed[job])) {
-            return mer_yaml_expected(list->items[i], error, job < 0 ? "a job of the group" : "every job once");
+            return mer_yaml_expected(list->items[i], error,
+                                     job < 0 ? "a job of the group" : "every job once");
         }
         if (status == MER_OK) {
             is_placed[job] = true;
@@ -603,14 +642,15 @@ static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, in
     return status;
 }
 
-static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena, MerError *error)
+static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                           MerArena *arena, MerError *error)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
-    MerJobsPlan *jobs = &plan->as.jobs;
-    MerYaml *queues;
-    bool *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
-    int used = 0;
-    MerStatus status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
+    MerJobsPlan       *jobs = &plan->as.jobs;
+    MerYaml           *queues;
+    bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
+    int                used = 0;
+    MerStatus          status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
     status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
     plan->kind = MER_PLAN_JOBS;
     mer_schedule_new_plan(schedule, arena, jobs);
@@ -630,8 +670,9 @@ static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPl
         while (is_placed[missing]) {
             missing++;
         }
-        return mer_yaml_error(queues, error, "queues have %d of %d jobs, expected all of them; %s is missing", used,
-                              schedule->job_count, schedule->job_names[missing]);
+        return mer_yaml_error(queues, error,
+                              "queues have %d of %d jobs, expected all of them; %s is missing",
+                              used, schedule->job_count, schedule->job_names[missing]);
     }
     return status == MER_OK ? mer_yaml_finish(queues, error) : status;
 }
@@ -640,19 +681,21 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
     const MerJobsPlan *jobs = &plan->as.jobs;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
+    char              *text = NULL;
+    size_t             size = 0;
+    FILE              *memory = open_memstream(&text, &size);
     if (!memory) {
         return "";
     }
     fprintf(memory, "%g bytes/cycle shared by %d cores", schedule->bandwidth, schedule->unit_count);
     if (!isnan(schedule->clock_hz)) {
-        fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9, schedule->clock_hz * 1e-6);
+        fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9,
+                schedule->clock_hz * 1e-6);
     }
     fprintf(memory, ", table %s\n", ((const State *)problem->state)->table.source);
     if (schedule->job_count < schedule->unit_count) {
-        fprintf(memory, "warning: %d jobs leave some of %d cores without work\n", schedule->job_count, schedule->unit_count);
+        fprintf(memory, "warning: %d jobs leave some of %d cores without work\n",
+                schedule->job_count, schedule->unit_count);
     }
     for (int u = 0; u < jobs->unit_count; u++) {
         int length = jobs->start[u + 1] - jobs->start[u];

@@ -11,10 +11,10 @@ typedef struct MerSchedule {
     double bandwidth; /* bytes per cycle shared by all units */
     double clock_hz;  /* NAN if unknown */
     /* the job analysis table */
-    const double *latency;   /* cycles without stall, > 0 */
-    const double *rate;      /* bytes per cycle needed not to stall, >= 0 */
-    const double *traffic;   /* bytes = latency * rate */
-    const double *energy;    /* pJ; NULL: unknown */
+    const double *latency;                     /* cycles without stall, > 0 */
+    const double *rate;                        /* bytes per cycle needed not to stall, >= 0 */
+    const double *traffic;                     /* bytes = latency * rate */
+    const double *energy;                      /* pJ; NULL: unknown */
     const double *weight_bytes, *output_bytes; /* by job; NULL: unknown */
     uint64_t      table_hash;
     bool          is_compat; /* numbers of the published artifact */
@@ -24,12 +24,12 @@ typedef struct MerSchedule {
     const double      *release, *deadline; /* cycles; 0 and INFINITY where there is none */
     const double      *weight;             /* of the job's tenant */
     const int         *tenant, *model, *request;
-    const int         *layer;              /* equal for jobs of equal layers */
-    const int         *before_start, *before; /* predecessors of job j: before[before_start[j]] .. */
-    const int         *after_start, *after;   /* successors */
-    const int         *order;                 /* job of each knob: the search sees jobs sorted */
-    const int         *release_order, *deadline_order; /* jobs by release and by deadline, rising */
-    bool               has_dependencies, has_releases, has_deadlines;
+    const int         *layer;         /* equal for jobs of equal layers */
+    const int *before_start, *before; /* predecessors of job j: before[before_start[j]] .. */
+    const int *after_start, *after;   /* successors */
+    const int *order;                 /* job of each knob: the search sees jobs sorted */
+    const int *release_order, *deadline_order; /* jobs by release and by deadline, rising */
+    bool       has_dependencies, has_releases, has_deadlines;
     /* units and tenants */
     const char *const *unit_names;
     const int         *unit_class; /* units with equal columns share it */
@@ -56,11 +56,13 @@ const MerScheduleRules *mer_schedule_rules(const MerProblem *problem);
 
 /* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
  * "critical-path", "traffic" or "none". `is_plain`: the bound of 9.1 alone, as published. */
-MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published);
+MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
+                            bool is_published);
 
 /* The relaxation behind the bound, rounded: the group of equal units that each job goes to (schedule.md 7.5,
  * lp_round), and the group of each unit. */
-void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group, int *group_of_unit);
+void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
+                        int *group_of_unit);
 
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);

@@ -15,22 +15,22 @@
 #include <string.h>
 
 typedef struct Relaxation { /* equal jobs and equal cores are merged, which changes nothing */
-    int     rows, classes;
-    int    *count;  /* jobs of each row */
-    int    *units;  /* cores of each class */
-    double *load;   /* [row * classes + class]: cycles on the core */
-    double *excess; /* cycles by which one such job stretches the time of all cores */
-    double *bytes;  /* traffic / bandwidth, in cycles */
-    double *alone;  /* the makespan is at least this if a job of the row runs on the class */
-    double  scale;
-    bool    is_published; /* without the rows of single jobs */
-    int    *row_of_job, *class_of_unit; /* who is merged into what */
+    int       rows, classes;
+    int      *count;  /* jobs of each row */
+    int      *units;  /* cores of each class */
+    double   *load;   /* [row * classes + class]: cycles on the core */
+    double   *excess; /* cycles by which one such job stretches the time of all cores */
+    double   *bytes;  /* traffic / bandwidth, in cycles */
+    double   *alone;  /* the makespan is at least this if a job of the row runs on the class */
+    double    scale;
+    bool      is_published;               /* without the rows of single jobs */
+    int      *row_of_job, *class_of_unit; /* who is merged into what */
     MerArena *arena;
 } Relaxation;
 
 typedef struct Multipliers { /* all >= 0 */
-    double *core; /* by class */
-    double *job;  /* by row */
+    double *core;            /* by class */
+    double *job;             /* by row */
     double  bytes;
 } Multipliers;
 
@@ -38,8 +38,10 @@ static bool is_equal_job(const MerSchedule *schedule, int a, int b)
 {
     size_t units = (size_t)schedule->unit_count;
     size_t size = units * sizeof(double);
-    return memcmp(schedule->latency + (size_t)a * units, schedule->latency + (size_t)b * units, size) == 0 &&
-           memcmp(schedule->traffic + (size_t)a * units, schedule->traffic + (size_t)b * units, size) == 0;
+    return memcmp(schedule->latency + (size_t)a * units, schedule->latency + (size_t)b * units,
+                  size) == 0 &&
+           memcmp(schedule->traffic + (size_t)a * units, schedule->traffic + (size_t)b * units,
+                  size) == 0;
 }
 
 static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
@@ -55,8 +57,9 @@ static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
 }
 
 /* Representatives of equal items, how many each stands for, and who stands for whom. */
-static int merge(const MerSchedule *schedule, int count, bool (*is_equal)(const MerSchedule *, int, int), int *first,
-                 int *size, int *merged_to)
+static int merge(const MerSchedule *schedule, int                      count,
+                 bool (*is_equal)(const MerSchedule *, int, int), int *first, int *size,
+                 int *merged_to)
 {
     int merged = 0;
     for (int i = 0; i < count; i++) {
@@ -76,8 +79,8 @@ static int merge(const MerSchedule *schedule, int count, bool (*is_equal)(const 
 
 static void fill_alone(Relaxation *relaxation, bool is_virtual)
 {
-    double least = 0; /* excess of all jobs, each where it is smallest */
-    int classes = relaxation->classes;
+    double  least = 0; /* excess of all jobs, each where it is smallest */
+    int     classes = relaxation->classes;
     double *own = MER_ARRAY(relaxation->arena, double, relaxation->rows + 1);
     for (int r = 0; r < relaxation->rows; r++) {
         own[r] = INFINITY;
@@ -88,45 +91,48 @@ static void fill_alone(Relaxation *relaxation, bool is_virtual)
     }
     for (int r = 0; r < relaxation->rows; r++) {
         for (int c = 0; c < classes; c++) {
-            int at = r * classes + c;
+            int    at = r * classes + c;
             double others = is_virtual ? least - own[r] : 0;
-            relaxation->alone[at] = fmax(relaxation->load[at] + relaxation->excess[at] + others, relaxation->bytes[at]);
+            relaxation->alone[at] =
+                fmax(relaxation->load[at] + relaxation->excess[at] + others, relaxation->bytes[at]);
         }
     }
 }
 
-static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published, Relaxation *relaxation)
+static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published,
+                  Relaxation *relaxation)
 {
     MerArena *arena = relaxation->arena;
-    int *row_first = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    int      *row_first = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int      *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
     relaxation->count = MER_ARRAY(arena, int, schedule->job_count + 1);
     relaxation->units = MER_ARRAY(arena, int, schedule->unit_count + 1);
     relaxation->row_of_job = MER_ARRAY(arena, int, schedule->job_count + 1);
     relaxation->class_of_unit = MER_ARRAY(arena, int, schedule->unit_count + 1);
-    relaxation->rows =
-        merge(schedule, schedule->job_count, is_equal_job, row_first, relaxation->count, relaxation->row_of_job);
-    relaxation->classes = merge(schedule, schedule->unit_count, is_equal_unit, class_first, relaxation->units,
-                                relaxation->class_of_unit);
+    relaxation->rows = merge(schedule, schedule->job_count, is_equal_job, row_first,
+                             relaxation->count, relaxation->row_of_job);
+    relaxation->classes = merge(schedule, schedule->unit_count, is_equal_unit, class_first,
+                                relaxation->units, relaxation->class_of_unit);
     size_t size = (size_t)relaxation->rows * (size_t)relaxation->classes + 1;
     relaxation->load = MER_ARRAY(arena, double, size);
     relaxation->excess = MER_ARRAY(arena, double, size);
     relaxation->bytes = MER_ARRAY(arena, double, size);
     relaxation->alone = MER_ARRAY(arena, double, size);
-    bool is_virtual = !is_published && rules->is_proportional && !schedule->has_releases && !rules->saves_traffic &&
-                      rules->switch_cycles == 0;
+    bool is_virtual = !is_published && rules->is_proportional && !schedule->has_releases &&
+                      !rules->saves_traffic && rules->switch_cycles == 0;
     relaxation->is_published = is_published;
     relaxation->scale = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
         for (int c = 0; c < relaxation->classes; c++) {
-            int at = r * relaxation->classes + c;
-            int from = row_first[r] * schedule->unit_count + class_first[c];
+            int    at = r * relaxation->classes + c;
+            int    from = row_first[r] * schedule->unit_count + class_first[c];
             double bytes = rules->saves_traffic ? 0 : schedule->traffic[from] / schedule->bandwidth;
             double latency = schedule->latency[from];
             least = fmin(least, latency);
             relaxation->bytes[at] = bytes;
-            relaxation->excess[at] = is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
+            relaxation->excess[at] =
+                is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
             relaxation->load[at] = is_virtual || is_published ? latency : fmax(latency, bytes);
         }
         relaxation->scale += relaxation->count[r] * least;
@@ -148,7 +154,7 @@ static double dual_value(const Relaxation *relaxation, const Multipliers *multip
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
         for (int c = 0; c < relaxation->classes; c++) {
-            int at = r * relaxation->classes + c;
+            int    at = r * relaxation->classes + c;
             double own = multipliers->core[c] + multipliers->job[r] / relaxation->count[r];
             double cost = own * relaxation->load[at] + all * relaxation->excess[at] +
                           multipliers->bytes * relaxation->bytes[at];
@@ -168,16 +174,17 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
     int classes = relaxation->classes;
     int columns = jobs * classes + 2;
     int rows = 2 * jobs + classes + 2;
-    int core_row = jobs, job_row = jobs + classes, bytes_row = job_row + jobs, excess_row = bytes_row + 1;
-    int room = jobs * classes * 5 + 2 * rows;
-    MerArena *arena = relaxation->arena;
+    int core_row = jobs, job_row = jobs + classes, bytes_row = job_row + jobs,
+        excess_row = bytes_row + 1;
+    int           room = jobs * classes * 5 + 2 * rows;
+    MerArena     *arena = relaxation->arena;
     CoinBigIndex *start = MER_ARRAY(arena, CoinBigIndex, columns + 1);
-    int *index = MER_ARRAY(arena, int, room);
-    double *value = MER_ARRAY(arena, double, room);
-    double *bounds = MER_ARRAY(arena, double, 3 * columns + 2 * rows);
-    double *lower = bounds, *upper = bounds + columns, *cost = upper + columns;
-    double *row_lower = cost + columns, *row_upper = row_lower + rows;
-    int used = 0;
+    int          *index = MER_ARRAY(arena, int, room);
+    double       *value = MER_ARRAY(arena, double, room);
+    double       *bounds = MER_ARRAY(arena, double, 3 * columns + 2 * rows);
+    double       *lower = bounds, *upper = bounds + columns, *cost = upper + columns;
+    double       *row_lower = cost + columns, *row_upper = row_lower + rows;
+    int           used = 0;
     for (int r = 0; r < rows; r++) {
         row_lower[r] = row_upper[r] = r < jobs ? relaxation->count[r] : 0;
         row_lower[r] = r < jobs ? row_lower[r] : -INFINITY;
@@ -185,7 +192,7 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
         row_upper[r] = is_job_row && relaxation->is_published ? INFINITY : row_upper[r];
     }
     for (int at = 0; at < jobs * classes; at++) {
-        int r = at / classes;
+        int    r = at / classes;
         double load = relaxation->load[at] / relaxation->scale;
         const struct {
             int    row;
@@ -219,15 +226,16 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
     cost[columns - 1] = 1;
     Clp_Simplex *model = Clp_newModel();
     Clp_setLogLevel(model, 0);
-    Clp_loadProblem(model, columns, rows, start, index, value, lower, upper, cost, row_lower, row_upper);
+    Clp_loadProblem(model, columns, rows, start, index, value, lower, upper, cost, row_lower,
+                    row_upper);
     return model;
 }
 
 /* The relaxation's value with only the pairs that are allowed at `limit`; INFINITY if a job has none. */
 static double solve(Clp_Simplex *model, const Relaxation *relaxation, double limit)
 {
-    int jobs = relaxation->rows;
-    int classes = relaxation->classes;
+    int     jobs = relaxation->rows;
+    int     classes = relaxation->classes;
     double *upper = Clp_columnUpper(model);
     for (int r = 0; r < jobs; r++) {
         bool is_possible = false;
@@ -242,8 +250,9 @@ static double solve(Clp_Simplex *model, const Relaxation *relaxation, double lim
     }
     Clp_dual(model, 0);
     const double *price = Clp_dualRowSolution(model);
-    Multipliers multipliers = {MER_ARRAY(relaxation->arena, double, classes), MER_ARRAY(relaxation->arena, double, jobs),
-                               fmax(0, -price[2 * jobs + classes])};
+    Multipliers   multipliers = {MER_ARRAY(relaxation->arena, double, classes),
+                                 MER_ARRAY(relaxation->arena, double, jobs),
+                                 fmax(0, -price[2 * jobs + classes])};
     for (int c = 0; c < classes; c++) {
         multipliers.core[c] = fmax(0, -price[jobs + c]);
     }
@@ -264,15 +273,15 @@ static int compare_reals(const void *a, const void *b)
  * bound and the relaxation without longer ones. The least over all pairs holds whatever the schedule. */
 static double bound_by_pairs(Clp_Simplex *model, const Relaxation *relaxation)
 {
-    int count = relaxation->rows * relaxation->classes;
+    int     count = relaxation->rows * relaxation->classes;
     double *limits = MER_ARRAY(relaxation->arena, double, count + 1);
     memcpy(limits, relaxation->alone, (size_t)count * sizeof *limits);
     qsort(limits, (size_t)count, sizeof *limits, compare_reals);
-    int low = 0;
-    int high = count - 1; /* the first place where the pair itself is the larger of the two */
+    int    low = 0;
+    int    high = count - 1; /* the first place where the pair itself is the larger of the two */
     double below = INFINITY;
     while (low < high) {
-        int middle = low + (high - low) / 2;
+        int    middle = low + (high - low) / 2;
         double value = solve(model, relaxation, limits[middle]);
         if (limits[middle] >= value) {
             high = middle;
@@ -299,14 +308,15 @@ static double longest_job(const Relaxation *relaxation)
 }
 
 /* The longest way through the dependencies, every job on its best core, from its release on. */
-static double critical_path(const MerSchedule *schedule, const MerScheduleRules *rules, MerArena *arena)
+static double critical_path(const MerSchedule *schedule, const MerScheduleRules *rules,
+                            MerArena *arena)
 {
-    int count = schedule->job_count;
+    int     count = schedule->job_count;
     double *ready = MER_ARRAY(arena, double, count + 1);
-    int *missing = MER_ARRAY(arena, int, count + 1);
-    int *queue = MER_ARRAY(arena, int, count + 1);
-    double longest = 0;
-    int used = 0;
+    int    *missing = MER_ARRAY(arena, int, count + 1);
+    int    *queue = MER_ARRAY(arena, int, count + 1);
+    double  longest = 0;
+    int     used = 0;
     for (int j = 0; j < count; j++) {
         ready[j] = schedule->release[j];
         missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
@@ -315,10 +325,10 @@ static double critical_path(const MerSchedule *schedule, const MerScheduleRules 
         }
     }
     for (int i = 0; i < used; i++) {
-        int job = queue[i];
+        int    job = queue[i];
         double least = INFINITY;
         for (int u = 0; u < schedule->unit_count; u++) {
-            int at = job * schedule->unit_count + u;
+            int    at = job * schedule->unit_count + u;
             double bytes = rules->saves_traffic ? 0 : schedule->traffic[at] / schedule->bandwidth;
             least = fmin(least, fmax(schedule->latency[at], bytes));
         }
@@ -335,14 +345,16 @@ static double critical_path(const MerSchedule *schedule, const MerScheduleRules 
     return longest;
 }
 
-MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published)
+MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
+                            bool is_published)
 {
     Relaxation relaxation = {.arena = mer_arena_new()};
     build(schedule, rules, is_published, &relaxation);
-    double longest = longest_job(&relaxation);
-    MerBound bound = {longest, "longest-job", ""};
+    double       longest = longest_job(&relaxation);
+    MerBound     bound = {longest, "longest-job", ""};
     Clp_Simplex *model = load_model(&relaxation);
-    double relaxed = is_published ? solve(model, &relaxation, INFINITY) : bound_by_pairs(model, &relaxation);
+    double       relaxed =
+        is_published ? solve(model, &relaxation, INFINITY) : bound_by_pairs(model, &relaxation);
     Clp_deleteModel(model);
     if (relaxed * (1 - 1e-13) > bound.value) {
         bound = (MerBound){relaxed * (1 - 1e-13), "lp", ""};
@@ -366,20 +378,23 @@ static int next_class(double *parts, int classes)
     return largest;
 }
 
-void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group, int *group_of_unit)
+void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
+                        int *group_of_unit)
 {
     Relaxation relaxation = {.arena = mer_arena_new()};
     build(schedule, rules, false, &relaxation);
     Clp_Simplex *model = load_model(&relaxation);
-    double bound = fmax(longest_job(&relaxation), bound_by_pairs(model, &relaxation));
+    double       bound = fmax(longest_job(&relaxation), bound_by_pairs(model, &relaxation));
     solve(model, &relaxation, bound * (1 + 1e-9));
-    int count = relaxation.rows * relaxation.classes;
+    int     count = relaxation.rows * relaxation.classes;
     double *parts = MER_ARRAY(relaxation.arena, double, count + 1);
     memcpy(parts, Clp_primalColumnSolution(model), (size_t)count * sizeof *parts);
     Clp_deleteModel(model);
     for (int j = 0; j < schedule->job_count; j++) {
-        group[j] = next_class(parts + (size_t)relaxation.row_of_job[j] * (size_t)relaxation.classes, relaxation.classes);
+        group[j] = next_class(parts + (size_t)relaxation.row_of_job[j] * (size_t)relaxation.classes,
+                              relaxation.classes);
     }
-    memcpy(group_of_unit, relaxation.class_of_unit, (size_t)schedule->unit_count * sizeof *group_of_unit);
+    memcpy(group_of_unit, relaxation.class_of_unit,
+           (size_t)schedule->unit_count * sizeof *group_of_unit);
     mer_arena_free(relaxation.arena);
 }

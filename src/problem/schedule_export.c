@@ -48,14 +48,16 @@ static void write_name(FILE *file, const char *text)
     fputc('"', file);
 }
 
-static void write_csv_row(const MerSchedule *schedule, int unit, int position, const cJSON *item, FILE *file)
+static void write_csv_row(const MerSchedule *schedule, int unit, int position, const cJSON *item,
+                          FILE *file)
 {
-    int job = find_job(schedule, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name")));
+    int job =
+        find_job(schedule, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name")));
     if (job < 0) {
         return;
     }
-    int at = job * schedule->unit_count + unit;
-    int model = schedule->model[job];
+    int    at = job * schedule->unit_count + unit;
+    int    model = schedule->model[job];
     double end = number(item, "end");
     write_name(file, schedule->job_names[job]);
     fputc(',', file);
@@ -87,7 +89,7 @@ static int by_start(const void *a, const void *b)
 /* The items of a lane in the order they ran. */
 static const cJSON **sorted_items(const cJSON *lane, int *count, MerArena *arena)
 {
-    const cJSON *items = cJSON_GetObjectItemCaseSensitive(lane, "items");
+    const cJSON  *items = cJSON_GetObjectItemCaseSensitive(lane, "items");
     const cJSON **list = MER_ARRAY(arena, const cJSON *, cJSON_GetArraySize(items) + 1);
     *count = 0;
     for (const cJSON *item = items ? items->child : NULL; item; item = item->next) {
@@ -97,12 +99,13 @@ static const cJSON **sorted_items(const cJSON *lane, int *count, MerArena *arena
     return list;
 }
 
-static void write_task_csv(const MerSchedule *schedule, const cJSON *gantt, FILE *file, MerArena *arena)
+static void write_task_csv(const MerSchedule *schedule, const cJSON *gantt, FILE *file,
+                           MerArena *arena)
 {
-    int unit = 0;
+    int          unit = 0;
     const cJSON *lanes = cJSON_GetObjectItemCaseSensitive(gantt, "lanes");
     for (const cJSON *lane = lanes ? lanes->child : NULL; lane; lane = lane->next, unit++) {
-        int count;
+        int           count;
         const cJSON **items = sorted_items(lane, &count, arena);
         for (int i = 0; i < count; i++) {
             write_csv_row(schedule, unit, i, items[i], file);
@@ -131,10 +134,11 @@ static void name_event(MerJson *json, const char *what, const char *name, int pr
 }
 
 /* Times in microseconds; without a clock a cycle counts as one. */
-static void write_task_trace(const MerExportTask *task, const MerSchedule *schedule, const cJSON *gantt, int process, MerJson *json)
+static void write_task_trace(const MerExportTask *task, const MerSchedule *schedule,
+                             const cJSON *gantt, int process, MerJson *json)
 {
     double microseconds = isnan(schedule->clock_hz) ? 1 : 1e6 / schedule->clock_hz;
-    int unit = 0;
+    int    unit = 0;
     name_event(json, "process_name", task->problem->task->name, process, -1);
     const cJSON *lanes = cJSON_GetObjectItemCaseSensitive(gantt, "lanes");
     for (const cJSON *lane = lanes ? lanes->child : NULL; lane; lane = lane->next, unit++) {
@@ -143,13 +147,15 @@ static void write_task_trace(const MerExportTask *task, const MerSchedule *sched
         cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(lane, "items"))
         {
             const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
-            int job = find_job(schedule, name);
+            int         job = find_job(schedule, name);
             event(json, "X", name, process, unit);
             mer_json_real(json, "ts", number(item, "start") * microseconds);
-            mer_json_real(json, "dur", (number(item, "end") - number(item, "start")) * microseconds);
+            mer_json_real(json, "dur",
+                          (number(item, "end") - number(item, "start")) * microseconds);
             mer_json_object(json, "args");
             mer_json_real(json, "stall_us", number(item, "stall") * microseconds);
-            mer_json_real(json, "traffic_bytes", job >= 0 ? schedule->traffic[job * schedule->unit_count + unit] : NAN);
+            mer_json_real(json, "traffic_bytes",
+                          job >= 0 ? schedule->traffic[job * schedule->unit_count + unit] : NAN);
             mer_json_end_object(json);
             mer_json_end_object(json);
         }
@@ -170,25 +176,27 @@ static void write_task_trace(const MerExportTask *task, const MerSchedule *sched
     }
 }
 
-int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena)
+int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
+                        MerArena *arena)
 {
-    char *csv = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&csv, &size);
+    char   *csv = NULL;
+    size_t  size = 0;
+    FILE   *file = open_memstream(&csv, &size);
     MerJson trace = {0};
     MerJson table = {0};
     if (!file) {
         return 0;
     }
-    fprintf(file, "job,model,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,stall_cycles,traffic_bytes,"
+    fprintf(file, "job,model,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,stall_"
+                  "cycles,traffic_bytes,"
                   "energy_nj,release,deadline,lateness\n");
     mer_json_object(&trace, NULL);
     mer_json_array(&trace, "traceEvents");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
-        const MerSchedule *schedule = mer_schedule_of(task->problem);
-        cJSON *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
-        const cJSON *gantt = cJSON_GetObjectItemCaseSensitive(detail, "gantt");
+        const MerSchedule   *schedule = mer_schedule_of(task->problem);
+        cJSON               *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
+        const cJSON         *gantt = cJSON_GetObjectItemCaseSensitive(detail, "gantt");
         if (what->count > 1) {
             fprintf(file, "# %s\n", task->problem->task->name);
         }

@@ -5,6 +5,7 @@
 #include "mercator/problem.h"
 
 /* As MerProblemClass.export_files. */
-int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena);
+int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
+                        MerArena *arena);
 
 #endif

@@ -27,17 +27,19 @@ static void add_once(int *list, int *count, int value)
 /* Operators are in topological order, so one pass suffices. */
 static Producers find_producers(const MerGraph *graph, MerArena *arena)
 {
-    Producers producers = {MER_ARRAY(arena, int, graph->op_count + 1), MER_ARRAY(arena, int *, graph->op_count + 1)};
-    int *room = MER_ARRAY(arena, int, graph->op_count + 1);
+    Producers producers = {MER_ARRAY(arena, int, graph->op_count + 1),
+                           MER_ARRAY(arena, int *, graph->op_count + 1)};
+    int      *room = MER_ARRAY(arena, int, graph->op_count + 1);
     for (int o = 0; o < graph->op_count; o++) {
         const MerOp *op = &graph->ops[o];
-        int count = 0;
+        int          count = 0;
         for (int i = 0; i < op->input_count; i++) {
             int from = op->inputs[i] >= 0 ? graph->values[op->inputs[i]].producer : -1;
             if (from >= 0 && graph->ops[from].layer >= 0) {
                 add_once(room, &count, from);
             }
-            for (int k = 0; from >= 0 && graph->ops[from].layer < 0 && k < producers.count[from]; k++) {
+            for (int k = 0; from >= 0 && graph->ops[from].layer < 0 && k < producers.count[from];
+                 k++) {
                 add_once(room, &count, producers.layers[from][k]);
             }
         }
@@ -56,14 +58,15 @@ MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options,
         return MER_OK;
     }
     if (options->batch % options->mini_batch != 0) {
-        return mer_error_set(error, MER_INVALID, "batch_size is %d, expected a multiple of mini_batch %d",
+        return mer_error_set(error, MER_INVALID,
+                             "batch_size is %d, expected a multiple of mini_batch %d",
                              options->batch, options->mini_batch);
     }
-    int parts = options->batch / options->mini_batch;
+    int       parts = options->batch / options->mini_batch;
     Producers producers = find_producers(graph, arena);
-    MerJob *jobs = MER_ARRAY(arena, MerJob, (size_t)graph->op_count * (size_t)parts + 1);
-    int *job_of = MER_ARRAY(arena, int, graph->op_count + 1);
-    int count = 0;
+    MerJob   *jobs = MER_ARRAY(arena, MerJob, (size_t)graph->op_count * (size_t)parts + 1);
+    int      *job_of = MER_ARRAY(arena, int, graph->op_count + 1);
+    int       count = 0;
     for (int part = 0; part < parts; part++) {
         int last = -1;
         for (int o = 0; o < graph->op_count; o++) {
@@ -73,28 +76,40 @@ MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options,
             bool is_graph = options->dependencies == MER_DEPENDENCIES_GRAPH;
             bool is_chain = options->dependencies == MER_DEPENDENCIES_CHAIN && last >= 0;
             int *after = MER_ARRAY(arena, int, producers.count[o] + 1);
-            int after_count = is_graph ? producers.count[o] : is_chain;
+            int  after_count = is_graph ? producers.count[o] : is_chain;
             for (int i = 0; i < after_count; i++) {
                 after[i] = is_graph ? job_of[producers.layers[o][i]] : last;
             }
             const char *name = graph->ops[o].name;
             jobs[count] = (MerJob){
                 .name = parts > 1 ? mer_arena_format(arena, "%s#%d", name, part) : name,
-                .op = o, .images = options->mini_batch, .request = part, .group = -1, .row = -1,
-                .deadline_s = INFINITY, .after_count = after_count, .after = after,
+                .op = o,
+                .images = options->mini_batch,
+                .request = part,
+                .group = -1,
+                .row = -1,
+                .deadline_s = INFINITY,
+                .after_count = after_count,
+                .after = after,
             };
             last = job_of[o] = count++;
         }
     }
     if (count == 0) {
-        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to schedule", graph->name);
+        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to schedule",
+                             graph->name);
     }
-    MerJobSet *made = MER_NEW(arena, MerJobSet);
-    MerTenant *tenant = MER_NEW(arena, MerTenant);
+    MerJobSet   *made = MER_NEW(arena, MerJobSet);
+    MerTenant   *tenant = MER_NEW(arena, MerTenant);
     MerJobModel *model = MER_NEW(arena, MerJobModel);
     *tenant = (MerTenant){graph->name, 1};
     *model = (MerJobModel){.name = graph->name, .probability = 1};
-    *made = (MerJobSet){.job_count = count, .model_count = 1, .tenant_count = 1, .jobs = jobs, .models = model, .tenants = tenant};
+    *made = (MerJobSet){.job_count = count,
+                        .model_count = 1,
+                        .tenant_count = 1,
+                        .jobs = jobs,
+                        .models = model,
+                        .tenants = tenant};
     *set = made;
     return MER_OK;
 }
@@ -105,7 +120,7 @@ static void take_given_groups(const MerJobSet *set, MerArena *arena, MerJobGroup
     groups->names = MER_ARRAY(arena, const char *, set->group_count + 1);
     groups->start = MER_ARRAY(arena, int, set->group_count + 1);
     groups->jobs = MER_ARRAY(arena, int, set->job_count + 1);
-    int count = 0;
+    int  count = 0;
     int *fill = MER_ARRAY(arena, int, set->group_count + 1);
     for (int j = 0; j < set->job_count; j++) {
         groups->start[set->jobs[j].group + 1]++;
@@ -131,7 +146,8 @@ static Streams make_streams(const MerJobSet *set, MerArena *arena)
     for (int j = 0; j < set->job_count; j++) {
         requests = set->jobs[j].request >= requests ? set->jobs[j].request + 1 : requests;
     }
-    Streams streams = {(set->model_count + 1) * requests, NULL, MER_ARRAY(arena, int, set->job_count + 1)};
+    Streams streams = {(set->model_count + 1) * requests, NULL,
+                       MER_ARRAY(arena, int, set->job_count + 1)};
     streams.start = MER_ARRAY(arena, int, streams.count + 1);
     int *fill = MER_ARRAY(arena, int, streams.count + 1);
     for (int j = 0; j < set->job_count; j++) {
@@ -159,10 +175,10 @@ static bool is_ready(const MerJobSet *set, const int *group_of, int group, int j
 }
 
 /* Fills one group; how many jobs it took. */
-static int fill_group(const MerJobSet *set, const Streams *streams, const int *order, int size, int group, int *group_of,
-                      int *jobs)
+static int fill_group(const MerJobSet *set, const Streams *streams, const int *order, int size,
+                      int group, int *group_of, int *jobs)
 {
-    int taken = 0;
+    int  taken = 0;
     bool is_progress = true;
     while (taken < size && is_progress) {
         is_progress = false;
@@ -185,9 +201,9 @@ static int fill_group(const MerJobSet *set, const Streams *streams, const int *o
 static void cut_groups(const MerJobSet *set, int size, MerArena *arena, MerJobGroups *groups)
 {
     Streams streams = make_streams(set, arena);
-    int *order = MER_ARRAY(arena, int, streams.count + 1);
-    int *group_of = MER_ARRAY(arena, int, set->job_count + 1);
-    MerRng rng = mer_rng_make(set->shuffle_seed, 0);
+    int    *order = MER_ARRAY(arena, int, streams.count + 1);
+    int    *group_of = MER_ARRAY(arena, int, set->job_count + 1);
+    MerRng  rng = mer_rng_make(set->shuffle_seed, 0);
     for (int s = 0; s < streams.count; s++) {
         order[s] = s;
     }
@@ -202,14 +218,16 @@ static void cut_groups(const MerJobSet *set, int size, MerArena *arena, MerJobGr
         if (set->is_shuffled) {
             mer_rng_shuffle(&rng, order, streams.count);
         }
-        int taken = fill_group(set, &streams, order, size, groups->count, group_of, groups->jobs + done);
+        int taken =
+            fill_group(set, &streams, order, size, groups->count, group_of, groups->jobs + done);
         groups->names[groups->count] = mer_arena_format(arena, "group %d", groups->count);
         done += taken;
         groups->start[++groups->count] = done;
     }
 }
 
-void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena, MerJobGroups *groups)
+void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena,
+                         MerJobGroups *groups)
 {
     size = size > 0 ? size : set->group_size;
     if (set->group_count > 0) {
@@ -232,8 +250,8 @@ static bool names_group(const char *word, size_t length, int number, const char 
 {
     const char *colon = memchr(word, ':', length);
     const char *own_colon = strchr(name, ':');
-    size_t head = colon ? (size_t)(colon - word) : length;
-    size_t own_head = own_colon ? (size_t)(own_colon - name) : strlen(name);
+    size_t      head = colon ? (size_t)(colon - word) : length;
+    size_t      own_head = own_colon ? (size_t)(own_colon - name) : strlen(name);
     if (strlen(name) == length && strncmp(word, name, length) == 0) {
         return true;
     }
@@ -242,13 +260,13 @@ static bool names_group(const char *word, size_t length, int number, const char 
         return own_colon != NULL;
     }
     const char *range = is_family ? colon + 1 : word;
-    int own = is_family && own_colon ? atoi(own_colon + 1) : number;
+    int         own = is_family && own_colon ? atoi(own_colon + 1) : number;
     if (colon && !is_family) {
         return false;
     }
     char *end;
-    long low = strtol(range, &end, 10);
-    long high = *end == '-' ? strtol(end + 1, &end, 10) : low;
+    long  low = strtol(range, &end, 10);
+    long  high = *end == '-' ? strtol(end + 1, &end, 10) : low;
     return end == word + length && end != range && own >= low && own <= high;
 }
 
@@ -269,7 +287,8 @@ MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError
         }
         int size = groups->start[g + 1] - groups->start[g];
         if (is_named) {
-            memmove(groups->jobs + jobs, groups->jobs + groups->start[g], (size_t)size * sizeof(int));
+            memmove(groups->jobs + jobs, groups->jobs + groups->start[g],
+                    (size_t)size * sizeof(int));
             groups->names[kept] = groups->names[g];
             int first = jobs;
             jobs += size;
@@ -280,6 +299,7 @@ MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError
     groups->count = kept;
     groups->start[kept] = jobs;
     return kept > 0 ? MER_OK
-                    : mer_error_set(error, MER_INVALID, "--select is \"%s\", expected one of %d groups: %s%s", select,
+                    : mer_error_set(error, MER_INVALID,
+                                    "--select is \"%s\", expected one of %d groups: %s%s", select,
                                     count, groups->names[0], count > 1 ? ", ..." : "");
 }

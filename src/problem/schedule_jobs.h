@@ -5,7 +5,11 @@
 #include "mercator/graph.h"
 #include "mercator/jobs.h"
 
-typedef enum MerJobDependencies { MER_DEPENDENCIES_GRAPH, MER_DEPENDENCIES_CHAIN, MER_DEPENDENCIES_NONE } MerJobDependencies;
+typedef enum MerJobDependencies {
+    MER_DEPENDENCIES_GRAPH,
+    MER_DEPENDENCIES_CHAIN,
+    MER_DEPENDENCIES_NONE
+} MerJobDependencies;
 
 typedef struct MerJobOptions { /* of a network without a job file */
     int                batch, mini_batch;
@@ -25,7 +29,8 @@ typedef struct MerJobGroups { /* group g has jobs[start[g]] .. jobs[start[g+1]-1
 /* The groups of the file; else, with a size, those of the host's rule: ready jobs are taken round robin
  * over networks and mini-batches until the group is full, no job of a group waits for another of it, and
  * groups run one after the other; else one group of everything. `size` 0: as the job set says. */
-void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena, MerJobGroups *groups);
+void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena,
+                         MerJobGroups *groups);
 
 /* Drops the groups that `select` does not name: "mix:0", "mix:0-9", "mix", or numbers "0,2-4". */
 MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError *error);

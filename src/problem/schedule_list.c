@@ -6,8 +6,8 @@
 static double key_of(const MerSchedule *schedule, MerListOrder order, int job)
 {
     const double *latency = schedule->latency + (size_t)job * (size_t)schedule->unit_count;
-    double least = INFINITY;
-    double sum = 0;
+    double        least = INFINITY;
+    double        sum = 0;
     for (int u = 0; u < schedule->unit_count; u++) {
         least = fmin(least, latency[u]);
         sum += latency[u];
@@ -62,9 +62,9 @@ const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
 /* One job of each model in turn, single jobs as a model of their own. */
 static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *arena)
 {
-    int count = schedule->job_count;
+    int     count = schedule->job_count;
     double *key = MER_ARRAY(arena, double, count + 1);
-    int *seen = MER_ARRAY(arena, int, schedule->model_count + 2);
+    int    *seen = MER_ARRAY(arena, int, schedule->model_count + 2);
     for (int j = 0; j < count; j++) {
         key[j] = seen[schedule->model[j] + 1]++;
     }
@@ -73,8 +73,8 @@ static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *
 
 static int *make_order(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena)
 {
-    int count = schedule->job_count;
-    int *jobs = MER_ARRAY(arena, int, count + 1);
+    int     count = schedule->job_count;
+    int    *jobs = MER_ARRAY(arena, int, count + 1);
     double *key = MER_ARRAY(arena, double, count + 1);
     for (int j = 0; j < count; j++) {
         jobs[j] = j;
@@ -108,9 +108,10 @@ static int least_completion(const double *load, const double *latency, int units
     return best;
 }
 
-static int balanced(const double *load, const double *latency, int units, const MerListOptions *options)
+static int balanced(const double *load, const double *latency, int units,
+                    const MerListOptions *options)
 {
-    int chosen = least_completion(load, latency, units);
+    int    chosen = least_completion(load, latency, units);
     double least = INFINITY;
     double most = 0;
     for (int u = 0; u < units; u++) {
@@ -122,7 +123,7 @@ static int balanced(const double *load, const double *latency, int units, const 
         return chosen;
     }
     double quickest = latency[smallest(latency, units)];
-    int lightest = chosen;
+    int    lightest = chosen;
     for (int u = 0; u < units; u++) {
         if (latency[u] <= options->slowdown * quickest && load[u] < load[lightest]) {
             lightest = u;
@@ -132,7 +133,8 @@ static int balanced(const double *load, const double *latency, int units, const 
 }
 
 /* The unit of the job's own group where it ends first. */
-static int within_group(const MerListOptions *options, int job, const double *load, const double *latency, int units)
+static int within_group(const MerListOptions *options, int job, const double *load,
+                        const double *latency, int units)
 {
     int best = -1;
     for (int u = 0; u < units; u++) {
@@ -144,10 +146,10 @@ static int within_group(const MerListOptions *options, int job, const double *lo
     return best;
 }
 
-static int choose_unit(const MerSchedule *schedule, const MerListOptions *options, int position, int job,
-                       const double *load)
+static int choose_unit(const MerSchedule *schedule, const MerListOptions *options, int position,
+                       int job, const double *load)
 {
-    int units = schedule->unit_count;
+    int           units = schedule->unit_count;
     const double *latency = schedule->latency + (size_t)job * (size_t)units;
     if (options->group) {
         return within_group(options, job, load, latency, units);
@@ -180,7 +182,8 @@ void mer_schedule_make_queues(const int *order, const int *unit, MerJobsPlan *pl
     for (int u = 0; u < plan->unit_count; u++) {
         plan->start[u + 1] += plan->start[u];
     }
-    for (int i = 0; i < plan->job_count; i++) { /* start[u] serves as the place to fill, then moves back */
+    for (int i = 0; i < plan->job_count;
+         i++) { /* start[u] serves as the place to fill, then moves back */
         plan->queue[plan->start[unit[order[i]]]++] = order[i];
     }
     for (int u = plan->unit_count; u > 0; u--) {
@@ -191,20 +194,22 @@ void mer_schedule_make_queues(const int *order, const int *unit, MerJobsPlan *pl
 
 void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
 {
-    *plan = (MerJobsPlan){schedule->job_count, schedule->unit_count, MER_ARRAY(arena, int, schedule->job_count + 1),
+    *plan = (MerJobsPlan){schedule->job_count, schedule->unit_count,
+                          MER_ARRAY(arena, int, schedule->job_count + 1),
                           MER_ARRAY(arena, int, schedule->job_count + 1),
                           MER_ARRAY(arena, int, schedule->unit_count + 1)};
 }
 
-void mer_schedule_list(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena, MerJobsPlan *plan)
+void mer_schedule_list(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena,
+                       MerJobsPlan *plan)
 {
-    int *order = make_order(schedule, options, arena);
-    int *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int    *order = make_order(schedule, options, arena);
+    int    *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
     double *load = MER_ARRAY(arena, double, schedule->unit_count + 1);
     mer_schedule_new_plan(schedule, arena, plan);
     for (int i = 0; i < schedule->job_count; i++) {
-        int job = order[i];
-        int chosen = choose_unit(schedule, options, i, job, load);
+        int  job = order[i];
+        int  chosen = choose_unit(schedule, options, i, job, load);
         bool counts = options->tenant < 0 || schedule->tenant[job] == options->tenant;
         unit[job] = chosen;
         load[chosen] += counts ? schedule->latency[job * schedule->unit_count + chosen] : 0;

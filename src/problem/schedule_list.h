@@ -10,7 +10,7 @@ typedef enum MerListOrder {
     MER_LIST_LONGEST,  /* by the latency on the job's best core, falling */
     MER_LIST_SHORTEST, /* by the mean latency, rising */
     MER_LIST_RANDOM,
-    MER_LIST_DEADLINE, /* rising, ties as input */
+    MER_LIST_DEADLINE,   /* rising, ties as input */
     MER_LIST_ROUND_ROBIN /* over models, each in layer order */
 } MerListOrder;
 
@@ -29,11 +29,12 @@ typedef struct MerListOptions {
     int          tenant;    /* of the jobs that count for the loads, -1: all */
     double       imbalance; /* BALANCED: the largest load over the smallest that is accepted, */
     double       slowdown;  /* and how much slower a core may be that takes a job instead */
-    const int   *group, *group_of_unit; /* a job may only go to units of its group; NULL: anywhere */
-    MerRng      *rng;       /* for the random ones */
+    const int *group, *group_of_unit; /* a job may only go to units of its group; NULL: anywhere */
+    MerRng    *rng;                   /* for the random ones */
 } MerListOptions;
 
 /* Every job gets a place; `plan` and its arrays live in `arena`. */
-void mer_schedule_list(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena, MerJobsPlan *plan);
+void mer_schedule_list(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena,
+                       MerJobsPlan *plan);
 
 #endif

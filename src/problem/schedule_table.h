@@ -12,15 +12,16 @@ typedef struct MerJobTableEntry {
     bool   is_fallback;
 } MerJobTableEntry;
 
-typedef struct MerJobTable { /* one row per distinct layer of the group, one column per core class */
-    const char              *source;
-    bool                     is_compat, has_energy;
-    int                      row_count, class_count;
-    const int               *row_of_job;
-    const char *const       *class_names;
-    const char *const       *row_names;
-    const MerJobTableEntry  *entries; /* [row * class_count + class] */
-    uint64_t                 hash;
+typedef struct
+    MerJobTable { /* one row per distinct layer of the group, one column per core class */
+    const char             *source;
+    bool                    is_compat, has_energy;
+    int                     row_count, class_count;
+    const int              *row_of_job;
+    const char *const      *class_names;
+    const char *const      *row_names;
+    const MerJobTableEntry *entries; /* [row * class_count + class] */
+    uint64_t                hash;
 } MerJobTable;
 
 typedef struct MerJobTableInput {
@@ -34,7 +35,8 @@ typedef struct MerJobTableInput {
     MerFlexible           flexible;
 } MerJobTableInput;
 
-MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table, MerError *error);
+MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table,
+                             MerError *error);
 
 /* `m3e-jobtable/1` with our further columns, as one JSON object. */
 void mer_job_table_write(const MerJobTable *table, MerJson *json);

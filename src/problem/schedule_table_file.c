@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const column_names[MER_TABLE_COLUMNS] = {"latency_cycles", "l2_bytes", "l1_bytes", "energy_nJ",
-                                                            "macs", "traffic_bytes", "weight_bytes"};
+static const char *const column_names[MER_TABLE_COLUMNS] = {
+    "latency_cycles", "l2_bytes", "l1_bytes", "energy_nJ", "macs", "traffic_bytes", "weight_bytes"};
 
 static int find_column(const char *name)
 {
@@ -31,7 +31,8 @@ static void make_room(MerTableFile *file, MerArena *arena)
     }
 }
 
-static MerStatus read_texts(const MerYaml *list, const char ***texts, MerArena *arena, MerError *error)
+static MerStatus read_texts(const MerYaml *list, const char ***texts, MerArena *arena,
+                            MerError *error)
 {
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
     *texts = MER_ARRAY(arena, const char *, status == MER_OK ? list->count + 1 : 1);
@@ -41,7 +42,8 @@ static MerStatus read_texts(const MerYaml *list, const char ***texts, MerArena *
     return status;
 }
 
-static MerStatus read_entry(const MerYaml *node, const int *column, int columns, double *values, MerError *error)
+static MerStatus read_entry(const MerYaml *node, const int *column, int columns, double *values,
+                            MerError *error)
 {
     MerStatus status = mer_yaml_check_kind(node, MER_YAML_LIST, error);
     if (status == MER_OK && node->count != columns) {
@@ -57,17 +59,20 @@ static MerStatus read_entry(const MerYaml *node, const int *column, int columns,
     return status;
 }
 
-static MerStatus read_rows(const MerYaml *rows, const int *column, int columns, MerTableFile *file, MerError *error)
+static MerStatus read_rows(const MerYaml *rows, const int *column, int columns, MerTableFile *file,
+                           MerError *error)
 {
     MerStatus status = MER_OK;
     for (int r = 0; status == MER_OK && r < rows->count; r++) {
         const MerYaml *row = rows->items[r];
         status = mer_yaml_check_kind(row, MER_YAML_LIST, error);
         if (status == MER_OK && row->count != file->class_count) {
-            return mer_yaml_expected(row, error, "one entry for each of %d core types", file->class_count);
+            return mer_yaml_expected(row, error, "one entry for each of %d core types",
+                                     file->class_count);
         }
         for (int c = 0; status == MER_OK && c < row->count; c++) {
-            double *values = file->values + ((size_t)r * (size_t)file->class_count + (size_t)c) * MER_TABLE_COLUMNS;
+            double *values = file->values + ((size_t)r * (size_t)file->class_count + (size_t)c) *
+                                                MER_TABLE_COLUMNS;
             status = read_entry(row->items[c], column, columns, values, error);
         }
     }
@@ -76,13 +81,14 @@ static MerStatus read_rows(const MerYaml *rows, const int *column, int columns, 
 
 static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, MerError *error)
 {
-    const char *format = NULL;
+    const char  *format = NULL;
     const char **columns = NULL;
-    MerYaml *column_list = NULL, *types = NULL, *rows = NULL, *layers;
-    int column[32];
-    MerStatus status = mer_yaml_get_text(root, "format", &format, error);
+    MerYaml     *column_list = NULL, *types = NULL, *rows = NULL, *layers;
+    int          column[32];
+    MerStatus    status = mer_yaml_get_text(root, "format", &format, error);
     if (status == MER_OK && (!format || strcmp(format, "m3e-jobtable/1") != 0)) {
-        return mer_yaml_error(root, error, "format is %s, expected m3e-jobtable/1", format ? format : "absent");
+        return mer_yaml_error(root, error, "format is %s, expected m3e-jobtable/1",
+                              format ? format : "absent");
     }
     status = status == MER_OK ? mer_yaml_need(root, "columns", &column_list, error) : status;
     status = status == MER_OK ? mer_yaml_need(root, "core_types", &types, error) : status;
@@ -113,10 +119,13 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
     return read_rows(rows, column, column_list->count, file, error);
 }
 
-static MerStatus fail_csv(const MerTableFile *file, int line, const char *what, const char *found, MerError *error)
+static MerStatus fail_csv(const MerTableFile *file, int line, const char *what, const char *found,
+                          MerError *error)
 {
-    return mer_error_set(error, MER_INVALID, "%s:%d: %s is \"%.60s\", expected %s", file->path, line, what, found,
-                         "a row of layer,core_type,latency_cycles,traffic_bytes,weight_bytes,energy_nj,macs,l2_bytes");
+    return mer_error_set(
+        error, MER_INVALID, "%s:%d: %s is \"%.60s\", expected %s", file->path, line, what, found,
+        "a row of "
+        "layer,core_type,latency_cycles,traffic_bytes,weight_bytes,energy_nj,macs,l2_bytes");
 }
 
 static int find_or_add(const char **names, int *count, const char *name)
@@ -139,8 +148,8 @@ static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerEr
         lines += *at == '\n';
     }
     char *(*fields)[MAX_FIELDS] = mer_arena_alloc_array(arena, (size_t)lines, sizeof *fields);
-    int *numbers = MER_ARRAY(arena, int, lines);
-    int count = 0, line = 0, columns = 0;
+    int  *numbers = MER_ARRAY(arena, int, lines);
+    int   count = 0, line = 0, columns = 0;
     char *rest = NULL;
     for (char *row = text; row && *row; row = rest) {
         rest = strchr(row, '\n');
@@ -180,13 +189,15 @@ static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerEr
         int r = find_or_add(file->row_names, &file->row_count, fields[i][0]);
         int c = find_or_add(file->class_names, &file->class_count, fields[i][1]);
         for (int f = 2; f < columns; f++) {
-            int column = find_column(fields[0][f]);
+            int    column = find_column(fields[0][f]);
             double value;
             if (!mer_parse_real(fields[i][f], &value) || value < 0) {
                 return fail_csv(file, numbers[i], fields[0][f], fields[i][f], error);
             }
             if (column >= 0) {
-                file->values[((size_t)r * (size_t)file->class_count + (size_t)c) * MER_TABLE_COLUMNS + (size_t)column] = value;
+                file->values[((size_t)r * (size_t)file->class_count + (size_t)c) *
+                                 MER_TABLE_COLUMNS +
+                             (size_t)column] = value;
                 file->has_traffic = file->has_traffic || column == 5;
             }
         }
@@ -194,10 +205,11 @@ static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerEr
     return MER_OK;
 }
 
-MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file, MerError *error)
+MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,
+                              MerError *error)
 {
-    char *data;
-    size_t size;
+    char    *data;
+    size_t   size;
     MerYaml *root;
     *file = (MerTableFile){.path = path};
     MerStatus status = mer_file_read(path, (size_t)1 << 28, arena, &data, &size, error);
@@ -217,27 +229,37 @@ static int find_row(const MerTableFile *file, const MerJob *job, const MerOp *op
         return job->row < file->row_count ? job->row : -1;
     }
     for (int r = 0; r < file->row_count; r++) {
-        if (strcmp(file->row_names[r], job->name) == 0 || strcmp(file->row_names[r], op->name) == 0) {
+        if (strcmp(file->row_names[r], job->name) == 0 ||
+            strcmp(file->row_names[r], op->name) == 0) {
             return r;
         }
     }
     return -1;
 }
 
-MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, const MerOp *op, const char *class_name,
-                               MerJobTableEntry *entry, MerError *error)
+MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, const MerOp *op,
+                               const char *class_name, MerJobTableEntry *entry, MerError *error)
 {
     int row = find_row(file, job, op);
     int class_index = 0;
-    while (class_index < file->class_count && !mer_name_equal(file->class_names[class_index], class_name)) {
+    while (class_index < file->class_count &&
+           !mer_name_equal(file->class_names[class_index], class_name)) {
         class_index++;
     }
     if (row < 0 || class_index == file->class_count) {
         return mer_error_set(error, MER_INVALID, "table %s has no %s %s", file->path,
-                             row < 0 ? "row for job" : "core type", row < 0 ? job->name : class_name);
+                             row < 0 ? "row for job" : "core type",
+                             row < 0 ? job->name : class_name);
     }
-    const double *v = file->values + ((size_t)row * (size_t)file->class_count + (size_t)class_index) * MER_TABLE_COLUMNS;
-    *entry = (MerJobTableEntry){.latency = v[0], .l2_bytes = v[1], .l1_bytes = v[2], .energy_pj = v[3] * 1000,
-                                .macs = (double)op->macs, .traffic = v[5], .weight_bytes = isnan(v[6]) ? 0 : v[6]};
+    const double *v =
+        file->values +
+        ((size_t)row * (size_t)file->class_count + (size_t)class_index) * MER_TABLE_COLUMNS;
+    *entry = (MerJobTableEntry){.latency = v[0],
+                                .l2_bytes = v[1],
+                                .l1_bytes = v[2],
+                                .energy_pj = v[3] * 1000,
+                                .macs = (double)op->macs,
+                                .traffic = v[5],
+                                .weight_bytes = isnan(v[6]) ? 0 : v[6]};
     return MER_OK;
 }

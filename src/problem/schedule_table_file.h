@@ -12,12 +12,13 @@ typedef struct MerTableFile {
     int          row_count, class_count;
     const char **class_names;
     const char **row_names; /* NULL: rows are numbered */
-    double      *values;    /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
+    double *values; /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
 } MerTableFile;
 
-MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file, MerError *error);
+MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,
+                              MerError *error);
 /* The entry of a job on a core class, by the job's row number or its layer's or its own name. */
-MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, const MerOp *op, const char *class_name,
-                               MerJobTableEntry *entry, MerError *error);
+MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, const MerOp *op,
+                               const char *class_name, MerJobTableEntry *entry, MerError *error);
 
 #endif

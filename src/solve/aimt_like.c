@@ -24,9 +24,9 @@ static double need_of(const Machine *machine, int job)
 static int choose_job(const Machine *machine, double used)
 {
     const MerSchedule *schedule = machine->schedule;
-    double left = schedule->bandwidth - used;
-    double modest = schedule->bandwidth / schedule->unit_count;
-    int fitting = -1, longest = -1, least = -1;
+    double             left = schedule->bandwidth - used;
+    double             modest = schedule->bandwidth / schedule->unit_count;
+    int                fitting = -1, longest = -1, least = -1;
     for (int j = 0; j < schedule->job_count; j++) {
         if (machine->is_done[j]) {
             continue;
@@ -35,7 +35,8 @@ static int choose_job(const Machine *machine, double used)
         if (need <= left && (fitting < 0 || need > need_of(machine, fitting))) {
             fitting = j;
         }
-        if (need <= modest && (longest < 0 || latency_of(machine, j) > latency_of(machine, longest))) {
+        if (need <= modest &&
+            (longest < 0 || latency_of(machine, j) > latency_of(machine, longest))) {
             longest = j;
         }
         if (least < 0 || need < need_of(machine, least)) {
@@ -47,9 +48,9 @@ static int choose_job(const Machine *machine, double used)
 
 static void make_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
 {
-    int units = schedule->unit_count;
-    int *order = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int *unit_of = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int     units = schedule->unit_count;
+    int    *order = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int    *unit_of = MER_ARRAY(arena, int, schedule->job_count + 1);
     Machine machine = {schedule, MER_ARRAY(arena, double, units), MER_ARRAY(arena, double, units),
                        MER_ARRAY(arena, bool, schedule->job_count + 1)};
     for (int i = 0; i < schedule->job_count; i++) {
@@ -79,8 +80,8 @@ static MerStatus open_aimt_like(void *state, const MerSearch *search, const MerP
     (void)evaluator;
     (void)given;
     const MerSchedule *schedule;
-    MerJobsPlan plan;
-    MerStatus status = mer_list_begin("aimt_like", problem, &schedule, error);
+    MerJobsPlan        plan;
+    MerStatus          status = mer_list_begin("aimt_like", problem, &schedule, error);
     if (status == MER_OK) {
         make_plan(schedule, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);
@@ -90,7 +91,8 @@ static MerStatus open_aimt_like(void *state, const MerSearch *search, const MerP
 
 const MerOptimizerClass mer_optimizer_aimt_like = {
     .name = "aimt_like",
-    .summary = "list scheduling for equal cores: pairs jobs that need much bandwidth with jobs that need little",
+    .summary = "list scheduling for equal cores: pairs jobs that need much bandwidth with jobs "
+               "that need little",
     .reference = "after Baek et al., A Multi-Neural Network Acceleration Architecture, ISCA 2020",
     .state_size = sizeof(MerListState),
     .problem = "schedule",

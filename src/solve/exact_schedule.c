@@ -18,22 +18,23 @@ typedef struct State {
     MerBandwidthInput  input;
     MerJobsPlan        plan, best;
     double             best_cycles;
-    double             excess[MAX_JOBS * MER_BANDWIDTH_UNITS], bytes[MAX_JOBS * MER_BANDWIDTH_UNITS];
-    double             later_excess[MAX_JOBS + 1], later_bytes[MAX_JOBS + 1]; /* least of the jobs from here on */
-    int                order[MAX_JOBS], unit[MAX_JOBS];
-    int64_t            steps;
-    int64_t            max_steps;
-    bool               is_proven;
+    double excess[MAX_JOBS * MER_BANDWIDTH_UNITS], bytes[MAX_JOBS * MER_BANDWIDTH_UNITS];
+    double later_excess[MAX_JOBS + 1],
+        later_bytes[MAX_JOBS + 1]; /* least of the jobs from here on */
+    int     order[MAX_JOBS], unit[MAX_JOBS];
+    int64_t steps;
+    int64_t max_steps;
+    bool    is_proven;
 } State;
 
 typedef struct Options {
     int64_t steps;
 } Options;
 
-static const MerOption options[] = {
-    {"steps", MER_OPTION_INT, offsetof(Options, steps), "5000000", 1, 1e15, NULL,
-     "choices looked at before it gives up the proof"},
-    {0}};
+static const MerOption options[] = {{"steps", MER_OPTION_INT, offsetof(Options, steps), "5000000",
+                                     1, 1e15, NULL,
+                                     "choices looked at before it gives up the proof"},
+                                    {0}};
 
 static void keep_if_better(State *s)
 {
@@ -100,8 +101,8 @@ static bool order_matters(const State *s)
 static void assign(State *s, int depth, const double *load, double excess, double bytes)
 {
     const MerSchedule *schedule = s->schedule;
-    int units = schedule->unit_count;
-    double most = 0;
+    int                units = schedule->unit_count;
+    double             most = 0;
     for (int u = 0; u < units; u++) {
         most = fmax(most, load[u]);
     }
@@ -123,7 +124,8 @@ static void assign(State *s, int depth, const double *load, double excess, doubl
     for (int u = 0; u < units; u++) {
         bool is_repeat = false; /* an equal core with the same load was tried */
         for (int v = 0; v < u; v++) {
-            is_repeat = is_repeat || (schedule->unit_class[v] == schedule->unit_class[u] && load[v] == load[u]);
+            is_repeat = is_repeat ||
+                        (schedule->unit_class[v] == schedule->unit_class[u] && load[v] == load[u]);
         }
         if (is_repeat && load[u] == 0) {
             continue;
@@ -132,14 +134,15 @@ static void assign(State *s, int depth, const double *load, double excess, doubl
         memcpy(next, load, (size_t)units * sizeof *next);
         next[u] += schedule->latency[job * units + u];
         s->unit[job] = u;
-        assign(s, depth + 1, next, excess + s->excess[job * units + u], bytes + s->bytes[job * units + u]);
+        assign(s, depth + 1, next, excess + s->excess[job * units + u],
+               bytes + s->bytes[job * units + u]);
     }
 }
 
 static void prepare(State *s)
 {
     const MerSchedule *schedule = s->schedule;
-    int units = schedule->unit_count;
+    int                units = schedule->unit_count;
     for (int i = 0; i < schedule->job_count * units; i++) {
         s->excess[i] = schedule->latency[i] * fmax(0, schedule->rate[i] / schedule->bandwidth - 1);
         s->bytes[i] = schedule->traffic[i] / schedule->bandwidth;
@@ -156,24 +159,31 @@ static void prepare(State *s)
     }
 }
 
-static MerStatus open_exact_schedule(void *state, const MerSearch *search, const MerProblem *problem,
-                                     const MerEvaluator *evaluator, const void *given, MerError *error)
+static MerStatus open_exact_schedule(void *state, const MerSearch *search,
+                                     const MerProblem *problem, const MerEvaluator *evaluator,
+                                     const void *given, MerError *error)
 {
-    State *s = state;
+    State             *s = state;
     const MerSchedule *schedule;
-    const Options *chosen = given;
-    MerStatus status = mer_list_begin("exact_schedule", problem, &schedule, error);
+    const Options     *chosen = given;
+    MerStatus          status = mer_list_begin("exact_schedule", problem, &schedule, error);
     if (status != MER_OK) {
         return status;
     }
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
-    if (schedule->job_count > MAX_JOBS || !bandwidth || !bandwidth->is_plain || search->objective != MER_METRIC_CYCLES ||
+    if (schedule->job_count > MAX_JOBS || !bandwidth || !bandwidth->is_plain ||
+        search->objective != MER_METRIC_CYCLES ||
         search->space->knob_count != problem->space.knob_count) {
         return mer_error_set(error, MER_UNSUPPORTED,
-                             "exact_schedule minimises cycles of at most %d independent jobs with proportional sharing, "
-                             "found %d jobs", MAX_JOBS, schedule->job_count);
+                             "exact_schedule minimises cycles of at most %d independent jobs with "
+                             "proportional sharing, "
+                             "found %d jobs",
+                             MAX_JOBS, schedule->job_count);
     }
-    *s = (State){.schedule = schedule, .problem = problem, .input = bandwidth->input, .best_cycles = INFINITY,
+    *s = (State){.schedule = schedule,
+                 .problem = problem,
+                 .input = bandwidth->input,
+                 .best_cycles = INFINITY,
                  .max_steps = chosen->steps};
     mer_schedule_new_plan(schedule, search->arena, &s->plan);
     mer_schedule_new_plan(schedule, search->arena, &s->best);
@@ -187,7 +197,8 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search, const
         }
         key[j] = -key[j];
     }
-    memcpy(s->order, mer_schedule_sorted(key, schedule->job_count, search->arena), (size_t)schedule->job_count * sizeof(int));
+    memcpy(s->order, mer_schedule_sorted(key, schedule->job_count, search->arena),
+           (size_t)schedule->job_count * sizeof(int));
     keep_if_better(s);
     prepare(s);
     double load[MER_BANDWIDTH_UNITS] = {0};
@@ -207,7 +218,8 @@ static bool proof(const void *state, MerBound *bound)
 const MerOptimizerClass mer_optimizer_exact_schedule = {
     .name = "exact_schedule",
     .summary = "the proven optimum of at most 20 independent jobs by branch and bound",
-    .reference = "Lawler and Wood, Branch-and-Bound Methods: A Survey, Operations Research 14, 1966",
+    .reference =
+        "Lawler and Wood, Branch-and-Bound Methods: A Survey, Operations Research 14, 1966",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),

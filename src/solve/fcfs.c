@@ -8,22 +8,26 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"order", MER_OPTION_CHOICE, offsetof(Options, order), "input", 0, 0, "input|lpt|sjf|random|deadline",
+    {"order", MER_OPTION_CHOICE, offsetof(Options, order), "input", 0, 0,
+     "input|lpt|sjf|random|deadline",
      "jobs as given, longest first, shortest first, in random order, or by deadline"},
-    {"rule", MER_OPTION_CHOICE, offsetof(Options, rule), "mct", 0, 0, "mct|least_loaded|round_robin|met|random",
+    {"rule", MER_OPTION_CHOICE, offsetof(Options, rule), "mct", 0, 0,
+     "mct|least_loaded|round_robin|met|random",
      "the core of a job: least completion time, least load, in turn, least latency, or any"},
     {0}};
 
 static MerStatus open_fcfs(void *state, const MerSearch *search, const MerProblem *problem,
-                      const MerEvaluator *evaluator, const void *given, MerError *error)
+                           const MerEvaluator *evaluator, const void *given, MerError *error)
 {
     (void)evaluator;
-    const Options *chosen = given;
+    const Options     *chosen = given;
     const MerSchedule *schedule;
-    MerJobsPlan plan;
-    MerStatus status = mer_list_begin("fcfs", problem, &schedule, error);
+    MerJobsPlan        plan;
+    MerStatus          status = mer_list_begin("fcfs", problem, &schedule, error);
     if (status == MER_OK) {
-        MerListOptions list = {.order = (MerListOrder)chosen->order, .rule = (MerListRule)chosen->rule, .tenant = -1,
+        MerListOptions list = {.order = (MerListOrder)chosen->order,
+                               .rule = (MerListRule)chosen->rule,
+                               .tenant = -1,
                                .rng = search->rng};
         mer_schedule_list(schedule, &list, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);

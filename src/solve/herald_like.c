@@ -19,13 +19,16 @@ static MerStatus open_herald_like(void *state, const MerSearch *search, const Me
                                   const MerEvaluator *evaluator, const void *given, MerError *error)
 {
     (void)evaluator;
-    const Options *chosen = given;
+    const Options     *chosen = given;
     const MerSchedule *schedule;
-    MerJobsPlan plan;
-    MerStatus status = mer_list_begin("herald_like", problem, &schedule, error);
+    MerJobsPlan        plan;
+    MerStatus          status = mer_list_begin("herald_like", problem, &schedule, error);
     if (status == MER_OK) {
-        MerListOptions list = {.order = MER_LIST_ROUND_ROBIN, .rule = MER_LIST_BALANCED, .tenant = -1,
-                               .imbalance = chosen->imbalance, .slowdown = chosen->slowdown};
+        MerListOptions list = {.order = MER_LIST_ROUND_ROBIN,
+                               .rule = MER_LIST_BALANCED,
+                               .tenant = -1,
+                               .imbalance = chosen->imbalance,
+                               .slowdown = chosen->slowdown};
         mer_schedule_list(schedule, &list, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);
     }
@@ -35,7 +38,8 @@ static MerStatus open_herald_like(void *state, const MerSearch *search, const Me
 const MerOptimizerClass mer_optimizer_herald_like = {
     .name = "herald_like",
     .summary = "list scheduling for unequal cores: ends first, kept in balance",
-    .reference = "after Kwon et al., Heterogeneous Dataflow Accelerators for Multi-DNN Workloads, HPCA 2021",
+    .reference =
+        "after Kwon et al., Heterogeneous Dataflow Accelerators for Multi-DNN Workloads, HPCA 2021",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerListState),

@@ -20,7 +20,8 @@ typedef struct Options {
 static const MerOption options[] = {
     {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.015", 1e-12, 1e3, NULL,
      "first temperature, as a part of the start's score"},
-    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.00001", 1e-15, 1e3, NULL, "last temperature, likewise"},
+    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.00001", 1e-15, 1e3, NULL,
+     "last temperature, likewise"},
     {"swap", MER_OPTION_REAL, offsetof(Options, swap), "0.6", 0, 1, NULL,
      "share of moves that exchange two jobs; the others take one elsewhere"},
     {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "1", 1, 30, NULL,
@@ -46,7 +47,7 @@ typedef struct State {
     Options            options;
     int                start_count, starts_left; /* list schedules, and those still to be priced */
     MerIndex          *starts[STARTS];
-    int               *knob; /* of each job */
+    int               *knob;         /* of each job */
     int               *unit, *place; /* of each job: core and position */
     int               *queue[MER_BANDWIDTH_UNITS];
     int                length[MER_BANDWIDTH_UNITS];
@@ -58,11 +59,11 @@ typedef struct State {
     const double      *excess; /* job x unit, cycles; NULL: not known */
     bool               can_screen;
     /* the move that is being priced */
-    double             threshold;
-    int                job[2], from_unit, from_place; /* job[1] -1: the first was taken elsewhere */
-    int                changed[2]; /* units */
-    bool               is_asked;
-    Loads              old_loads;
+    double threshold;
+    int    job[2], from_unit, from_place; /* job[1] -1: the first was taken elsewhere */
+    int    changed[2];                    /* units */
+    bool   is_asked;
+    Loads  old_loads;
 } State;
 
 static void count_loads(State *s)
@@ -88,11 +89,12 @@ static void number_queue(State *s, int unit)
 static void read_point(State *s, const MerIndex *point)
 {
     MerArena *scratch = mer_arena_new();
-    MerPlan plan;
+    MerPlan   plan;
     s->problem->type->decode(s->problem, point, &plan, scratch);
     for (int u = 0; u < s->schedule->unit_count; u++) {
         s->length[u] = plan.as.jobs.start[u + 1] - plan.as.jobs.start[u];
-        memcpy(s->queue[u], plan.as.jobs.queue + plan.as.jobs.start[u], (size_t)s->length[u] * sizeof(int));
+        memcpy(s->queue[u], plan.as.jobs.queue + plan.as.jobs.start[u],
+               (size_t)s->length[u] * sizeof(int));
         number_queue(s, u);
     }
     mer_arena_free(scratch);
@@ -103,14 +105,15 @@ static void read_point(State *s, const MerIndex *point)
 static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator *evaluator)
 {
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
-    const MerSchedule *schedule = s->schedule;
+    const MerSchedule       *schedule = s->schedule;
     s->can_screen = s->options.screens && bandwidth && search->objective == MER_METRIC_CYCLES &&
                     !bandwidth->input.rules.drops_late && !bandwidth->input.rules.reuses_weights &&
-                    !bandwidth->input.rules.forwards && bandwidth->input.rules.dispatch != MER_DISPATCH_POLICY;
+                    !bandwidth->input.rules.forwards &&
+                    bandwidth->input.rules.dispatch != MER_DISPATCH_POLICY;
     if (!s->can_screen || !bandwidth->is_plain) {
         return;
     }
-    int count = schedule->job_count * schedule->unit_count;
+    int     count = schedule->job_count * schedule->unit_count;
     double *excess = MER_ARRAY(search->arena, double, count);
     for (int i = 0; i < count; i++) {
         excess[i] = schedule->latency[i] * fmax(0, schedule->rate[i] / schedule->bandwidth - 1);
@@ -121,8 +124,8 @@ static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator
 /* Longest first, in input order, the rounded relaxation of the bound, and by deadline if there are any. */
 static void make_starts(State *s, const MerSearch *search, const MerProblem *problem)
 {
-    int *group = MER_ARRAY(search->arena, int, s->schedule->job_count + 1);
-    int *group_of_unit = MER_ARRAY(search->arena, int, s->schedule->unit_count);
+    int           *group = MER_ARRAY(search->arena, int, s->schedule->job_count + 1);
+    int           *group_of_unit = MER_ARRAY(search->arena, int, s->schedule->unit_count);
     MerListOptions lists[STARTS] = {
         {.order = MER_LIST_LONGEST, .tenant = -1},
         {.order = MER_LIST_INPUT, .tenant = -1},
@@ -140,22 +143,31 @@ static void make_starts(State *s, const MerSearch *search, const MerProblem *pro
     s->starts_left = s->start_count;
 }
 
-static MerStatus open_list_annealing(void *state, const MerSearch *search, const MerProblem *problem,
-                                     const MerEvaluator *evaluator, const void *given, MerError *error)
+static MerStatus open_list_annealing(void *state, const MerSearch *search,
+                                     const MerProblem *problem, const MerEvaluator *evaluator,
+                                     const void *given, MerError *error)
 {
-    State *s = state;
+    State             *s = state;
     const MerSchedule *schedule;
-    MerStatus status = mer_list_begin("list_annealing", problem, &schedule, error);
+    MerStatus          status = mer_list_begin("list_annealing", problem, &schedule, error);
     if (status != MER_OK) {
         return status;
     }
     if (search->space->knob_count != problem->space.knob_count) {
-        return mer_error_set(error, MER_UNSUPPORTED, "list_annealing moves all jobs, it cannot work with fixed knobs");
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "list_annealing moves all jobs, it cannot work with fixed knobs");
     }
-    *s = (State){.schedule = schedule, .problem = problem, .space = search->space, .rng = search->rng, .options = *(const Options *)given,
-                 .score = INFINITY, .best_score = INFINITY, .now_index = -1};
+    *s = (State){.schedule = schedule,
+                 .problem = problem,
+                 .space = search->space,
+                 .rng = search->rng,
+                 .options = *(const Options *)given,
+                 .score = INFINITY,
+                 .best_score = INFINITY,
+                 .now_index = -1};
     int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
-    s->round_length = search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
+    s->round_length =
+        search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
     int jobs = schedule->job_count;
     s->knob = MER_ARRAY(search->arena, int, jobs + 1);
     s->unit = MER_ARRAY(search->arena, int, jobs + 1);
@@ -183,9 +195,9 @@ static void add_load(State *s, int job, int unit, double sign)
 
 static void take_out(State *s, int job)
 {
-    int unit = s->unit[job];
+    int  unit = s->unit[job];
     int *queue = s->queue[unit];
-    int place = s->place[job];
+    int  place = s->place[job];
     s->length[unit]--;
     memmove(queue + place, queue + place + 1, (size_t)(s->length[unit] - place) * sizeof *queue);
     for (int i = place; i < s->length[unit]; i++) {
@@ -261,8 +273,8 @@ static void undo_move(State *s)
 static bool make_move(State *s)
 {
     bool is_swap = mer_rng_unit(s->rng) < s->options.swap;
-    int unit = any_busy_unit(s);
-    int job = any_job(s, unit);
+    int  unit = any_busy_unit(s);
+    int  job = any_job(s, unit);
     s->old_loads = s->loads;
     s->job[0] = job;
     s->changed[0] = s->from_unit = unit;
@@ -293,7 +305,8 @@ static bool make_move(State *s)
  * bandwidth; and all the bytes. */
 static double least_score(const State *s)
 {
-    return fmax((s->loads.unit[heaviest_unit(s)] + s->loads.excess) * (1 - 1e-9), s->loads.bytes * (1 - 1e-9));
+    return fmax((s->loads.unit[heaviest_unit(s)] + s->loads.excess) * (1 - 1e-9),
+                s->loads.bytes * (1 - 1e-9));
 }
 
 static double temperature(const State *s)
@@ -414,7 +427,8 @@ static void tell(void *state, const MerTrial *trials, int count)
 
 const MerOptimizerClass mer_optimizer_list_annealing = {
     .name = "list_annealing",
-    .summary = "annealing of queues from the best of lpt, fcfs and the rounded LP; reads the job table to skip hopeless moves",
+    .summary = "annealing of queues from the best of lpt, fcfs and the rounded LP; reads the job "
+               "table to skip hopeless moves",
     .reference = "Kirkpatrick, Gelatt and Vecchi, Science 220, 1983",
     .options = options,
     .options_size = sizeof(Options),

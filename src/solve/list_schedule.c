@@ -3,15 +3,18 @@
 
 #include <string.h>
 
-MerStatus mer_list_begin(const char *solver, const MerProblem *problem, const MerSchedule **schedule, MerError *error)
+MerStatus mer_list_begin(const char *solver, const MerProblem *problem,
+                         const MerSchedule **schedule, MerError *error)
 {
     *schedule = mer_schedule_of(problem);
     return *schedule ? MER_OK
-                     : mer_error_set(error, MER_UNSUPPORTED, "solver %s is made for problem schedule, not for %s", solver,
+                     : mer_error_set(error, MER_UNSUPPORTED,
+                                     "solver %s is made for problem schedule, not for %s", solver,
                                      problem->type->name);
 }
 
-void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem, const MerJobsPlan *plan)
+void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
+                  const MerJobsPlan *plan)
 {
     MerPlan whole = {.kind = MER_PLAN_JOBS, .as.jobs = *plan};
     state->space = search->space;
@@ -26,7 +29,8 @@ int mer_list_ask(void *opened, MerProposal *proposals, int capacity)
     if (state->is_asked || capacity < 1) {
         return 0;
     }
-    memcpy(proposals[0].point, state->point, (size_t)state->space->knob_count * sizeof *state->point);
+    memcpy(proposals[0].point, state->point,
+           (size_t)state->space->knob_count * sizeof *state->point);
     state->is_asked = true;
     return 1;
 }

@@ -13,9 +13,11 @@ typedef struct MerListState {
 } MerListState;
 
 /* The tables of the opened problem, or an error that names the solver. */
-MerStatus mer_list_begin(const char *solver, const MerProblem *problem, const MerSchedule **schedule, MerError *error);
+MerStatus mer_list_begin(const char *solver, const MerProblem *problem,
+                         const MerSchedule **schedule, MerError *error);
 /* Encodes `plan` as the only point to ask for. */
-void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem, const MerJobsPlan *plan);
+void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
+                  const MerJobsPlan *plan);
 int  mer_list_ask(void *state, MerProposal *proposals, int capacity);
 void mer_list_tell(void *state, const MerTrial *trials, int count);
 

@@ -18,7 +18,8 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"moves", MER_OPTION_INT, offsetof(Options, moves), "50", 0, 1e9, NULL, "neighbours tried at each arrival"},
+    {"moves", MER_OPTION_INT, offsetof(Options, moves), "50", 0, 1e9, NULL,
+     "neighbours tried at each arrival"},
     {"ms", MER_OPTION_REAL, offsetof(Options, milliseconds), "0", 0, 1e9, NULL,
      "time for a decision; 0: no limit, and the same plan on every machine"},
     {0}};
@@ -29,18 +30,18 @@ typedef struct Online {
     MerSchedule        known;
     double            *release;
     bool              *is_started;
-    int               *unit, *order; /* of known jobs: core; all known jobs by place in their queues */
-    int                count;
-    MerArena          *arena, *scratch;
-    MerRng            *rng;
-    MerBandwidthTimes  times;
-    int                decisions;
+    int      *unit, *order; /* of known jobs: core; all known jobs by place in their queues */
+    int       count;
+    MerArena *arena, *scratch;
+    MerRng   *rng;
+    MerBandwidthTimes times;
+    int               decisions;
 } Online;
 
 /* Smaller is better: late work first, then the end of everything. */
 static double simulate(Online *o)
 {
-    MerJobsPlan plan;
+    MerJobsPlan        plan;
     MerBandwidthOutput output;
     mer_arena_reset(o->scratch);
     mer_schedule_new_plan(o->schedule, o->scratch, &plan);
@@ -58,9 +59,11 @@ static double simulate(Online *o)
     mer_bandwidth_simulate(&o->evaluator, &plan, o->scratch, &o->times, NULL, &output);
     double late = 0;
     for (int i = 0; i < o->count; i++) {
-        int job = o->order[i];
+        int    job = o->order[i];
         double end = isnan(o->times.end[job]) ? o->schedule->deadline[job] * 2 : o->times.end[job];
-        late += o->schedule->deadline[job] < INFINITY ? o->schedule->weight[job] * fmax(0, end - o->schedule->deadline[job]) : 0;
+        late += o->schedule->deadline[job] < INFINITY
+                    ? o->schedule->weight[job] * fmax(0, end - o->schedule->deadline[job])
+                    : 0;
     }
     return late * 1000 + output.cycles;
 }
@@ -69,12 +72,13 @@ static double simulate(Online *o)
 static void place_job(Online *o, int job, double now)
 {
     const MerSchedule *schedule = o->schedule;
-    double load[MER_BANDWIDTH_UNITS] = {0};
-    int best = 0;
+    double             load[MER_BANDWIDTH_UNITS] = {0};
+    int                best = 0;
     for (int i = 0; i < o->count; i++) {
-        int other = o->order[i];
+        int  other = o->order[i];
         bool is_over = o->is_started[other] && o->times.end && o->times.end[other] <= now;
-        load[o->unit[other]] += is_over ? 0 : schedule->latency[other * schedule->unit_count + o->unit[other]];
+        load[o->unit[other]] +=
+            is_over ? 0 : schedule->latency[other * schedule->unit_count + o->unit[other]];
     }
     const double *latency = schedule->latency + (size_t)job * (size_t)schedule->unit_count;
     for (int u = 1; u < schedule->unit_count; u++) {
@@ -82,7 +86,9 @@ static void place_job(Online *o, int job, double now)
     }
     o->unit[job] = best;
     int at = o->count++;
-    for (; at > 0 && !o->is_started[o->order[at - 1]] && schedule->deadline[o->order[at - 1]] > schedule->deadline[job]; at--) {
+    for (; at > 0 && !o->is_started[o->order[at - 1]] &&
+           schedule->deadline[o->order[at - 1]] > schedule->deadline[job];
+         at--) {
         o->order[at] = o->order[at - 1];
     }
     o->order[at] = job;
@@ -121,7 +127,9 @@ static int settle_started(Online *o, double now)
         int job = o->order[i];
         if (o->is_started[job]) {
             int at = i;
-            for (; at > 0 && (!o->is_started[o->order[at - 1]] || o->times.start[o->order[at - 1]] > o->times.start[job]); at--) {
+            for (; at > 0 && (!o->is_started[o->order[at - 1]] ||
+                              o->times.start[o->order[at - 1]] > o->times.start[job]);
+                 at--) {
                 o->order[at] = o->order[at - 1];
             }
             o->order[at] = job;
@@ -147,11 +155,13 @@ static void decide(Online *o, int first, const Options *chosen)
 static void play(Online *o, const Options *chosen)
 {
     const MerSchedule *schedule = o->schedule;
-    int next = 0;
+    int                next = 0;
     while (next < schedule->job_count) {
         double now = schedule->release[schedule->release_order[next]];
-        int first = o->count > 0 ? settle_started(o, now) : 0;
-        for (; next < schedule->job_count && schedule->release[schedule->release_order[next]] <= now; next++) {
+        int    first = o->count > 0 ? settle_started(o, now) : 0;
+        for (;
+             next < schedule->job_count && schedule->release[schedule->release_order[next]] <= now;
+             next++) {
             int job = schedule->release_order[next];
             o->release[job] = schedule->release[job];
             place_job(o, job, now);
@@ -161,21 +171,29 @@ static void play(Online *o, const Options *chosen)
     }
 }
 
-static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem, const MerEvaluator *evaluator,
-                             const void *given, MerError *error)
+static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
+                             const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    const MerSchedule *schedule;
-    MerStatus status = mer_list_begin("online", problem, &schedule, error);
+    const MerSchedule       *schedule;
+    MerStatus                status = mer_list_begin("online", problem, &schedule, error);
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
     if (status != MER_OK || !bandwidth) {
-        return status != MER_OK ? status : mer_error_set(error, MER_UNSUPPORTED, "online needs evaluator bandwidth");
+        return status != MER_OK
+                   ? status
+                   : mer_error_set(error, MER_UNSUPPORTED, "online needs evaluator bandwidth");
     }
     MerArena *arena = search->arena;
-    int jobs = schedule->job_count;
-    Online o = {.schedule = schedule, .evaluator = *bandwidth, .known = *schedule, .arena = arena, .rng = search->rng,
-                .scratch = mer_arena_new(), .release = MER_ARRAY(arena, double, jobs + 1),
-                .is_started = MER_ARRAY(arena, bool, jobs + 1), .unit = MER_ARRAY(arena, int, jobs + 1),
-                .order = MER_ARRAY(arena, int, jobs + 1)};
+    int       jobs = schedule->job_count;
+    Online    o = {.schedule = schedule,
+                   .evaluator = *bandwidth,
+                   .known = *schedule,
+                   .arena = arena,
+                   .rng = search->rng,
+                   .scratch = mer_arena_new(),
+                   .release = MER_ARRAY(arena, double, jobs + 1),
+                   .is_started = MER_ARRAY(arena, bool, jobs + 1),
+                   .unit = MER_ARRAY(arena, int, jobs + 1),
+                   .order = MER_ARRAY(arena, int, jobs + 1)};
     for (int j = 0; j < jobs; j++) {
         o.release[j] = INFINITY;
     }
@@ -201,7 +219,8 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
 const MerOptimizerClass mer_optimizer_online = {
     .name = "online",
     .summary = "plans again at every arrival what has not started yet, without seeing later jobs",
-    .reference = "after Graham et al., Optimization and Approximation in Deterministic Sequencing, 1979",
+    .reference =
+        "after Graham et al., Optimization and Approximation in Deterministic Sequencing, 1979",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerListState),

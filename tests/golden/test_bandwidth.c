@@ -44,10 +44,10 @@ static double number(const cJSON *object, const char *name)
 
 static double *matrix(const cJSON *rows)
 {
-    int count = cJSON_GetArraySize(rows);
-    int columns = cJSON_GetArraySize(rows->child);
-    double *values = MER_ARRAY(arena, double, count * columns);
-    int at = 0;
+    int     count = cJSON_GetArraySize(rows);
+    int     columns = cJSON_GetArraySize(rows->child);
+    double *values = MER_ARRAY(arena, double, count *columns);
+    int     at = 0;
     for (const cJSON *row = rows->child; row; row = row->next) {
         for (const cJSON *value = row->child; value; value = value->next) {
             values[at++] = value->valuedouble;
@@ -87,20 +87,24 @@ static void check_segment(void *state, const MerBandwidthSegment *found)
     for (int u = 0; u < walk->units; u++) {
         sum += found->use[u];
         assert_true(sum == cJSON_GetArrayItem(member(walk->segment, "cum_bw"), u)->valuedouble);
-        assert_int_equal(found->job[u], cJSON_GetArrayItem(member(walk->segment, "job"), u)->valueint);
+        assert_int_equal(found->job[u],
+                         cJSON_GetArrayItem(member(walk->segment, "job"), u)->valueint);
     }
     walk->segment = walk->segment->next;
 }
 
-static void check_output(const cJSON *test, const MerBandwidthOutput *output, int units, double bandwidth)
+static void check_output(const cJSON *test, const MerBandwidthOutput *output, int units,
+                         double bandwidth)
 {
     double busy = 0;
     double last = 0;
     if (output->cycles != number(test, "makespan")) {
-        fail_msg("%s: %.17g, expected %.17g", member(test, "name")->valuestring, output->cycles, number(test, "makespan"));
+        fail_msg("%s: %.17g, expected %.17g", member(test, "name")->valuestring, output->cycles,
+                 number(test, "makespan"));
     }
     for (int u = 0; u < units; u++) {
-        assert_true(output->finish[u] == cJSON_GetArrayItem(member(test, "core_finish"), u)->valuedouble);
+        assert_true(output->finish[u] ==
+                    cJSON_GetArrayItem(member(test, "core_finish"), u)->valuedouble);
         busy += output->finish[u];
         last = fmax(last, output->finish[u]);
     }
@@ -117,15 +121,16 @@ static void test_hand_cases_agree_segment_by_segment(void **state)
         if (!member(test, "segments")) {
             continue;
         }
-        int jobs = cJSON_GetArraySize(member(test, "latency"));
-        int units = cJSON_GetArraySize(member(test, "latency")->child);
-        MerSchedule *schedule = hand_schedule(jobs, units, number(test, "bw"), matrix(member(test, "latency")),
-                                              matrix(member(test, "req_bw")), arena);
-        MerBandwidthInput input = hand_input(schedule, arena);
-        MerJobsPlan plan = hand_plan(test, schedule);
-        MerBandwidthTimes times = new_times(jobs, arena);
-        MerBandwidthOutput output;
-        Walk walk = {member(test, "segments")->child, units};
+        int          jobs = cJSON_GetArraySize(member(test, "latency"));
+        int          units = cJSON_GetArraySize(member(test, "latency")->child);
+        MerSchedule *schedule =
+            hand_schedule(jobs, units, number(test, "bw"), matrix(member(test, "latency")),
+                          matrix(member(test, "req_bw")), arena);
+        MerBandwidthInput    input = hand_input(schedule, arena);
+        MerJobsPlan          plan = hand_plan(test, schedule);
+        MerBandwidthTimes    times = new_times(jobs, arena);
+        MerBandwidthOutput   output;
+        Walk                 walk = {member(test, "segments")->child, units};
         MerBandwidthRecorder recorder = {&walk, check_segment};
         assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, &recorder, &output));
         assert_null(walk.segment);
@@ -141,9 +146,9 @@ static void test_hand_cases_agree_segment_by_segment(void **state)
 static MerJobsPlan golden_plan(const MerSchedule *schedule)
 {
     MerJobsPlan plan;
-    int *order = MER_ARRAY(arena, int, schedule->job_count);
-    int *unit = MER_ARRAY(arena, int, schedule->job_count);
-    int used = 0;
+    int        *order = MER_ARRAY(arena, int, schedule->job_count);
+    int        *unit = MER_ARRAY(arena, int, schedule->job_count);
+    int         used = 0;
     for (int priority = 0; priority < 101; priority++) {
         for (int j = 0; j < schedule->job_count; j++) {
             unit[j] = j % schedule->unit_count;
@@ -161,21 +166,21 @@ static void test_full_size_cases_agree_in_every_bit(void **state)
 {
     (void)state;
     const cJSON *cases = read_golden();
-    MerGraph *graph = shared_graph("golden/magma-benchmark.json", arena);
-    int count = 0;
+    MerGraph    *graph = shared_graph("golden/magma-benchmark.json", arena);
+    int          count = 0;
     for (const cJSON *test = cases->child; test; test = test->next) {
         if (member(test, "segments")) {
             continue;
         }
         OpenedSchedule opened;
-        char platform[8];
+        char           platform[8];
         snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
-        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint, platform,
-                       number(test, "bw"), "", "bandwidth", arena, &opened);
+        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint,
+                       platform, number(test, "bw"), "", "bandwidth", arena, &opened);
         const MerBandwidthState *evaluator = mer_bandwidth_state(&opened.evaluator);
-        MerJobsPlan plan = golden_plan(opened.schedule);
-        MerBandwidthTimes times;
-        MerBandwidthOutput output;
+        MerJobsPlan              plan = golden_plan(opened.schedule);
+        MerBandwidthTimes        times;
+        MerBandwidthOutput       output;
         assert_true(evaluator->is_plain);
         mer_bandwidth_plain(&evaluator->input, &plan, NULL, NULL, &output);
         check_output(test, &output, plan.unit_count, number(test, "bw"));
@@ -193,20 +198,21 @@ static void test_maxmin_lies_in_the_measured_range(void **state)
 {
     (void)state;
     const cJSON *cases = read_golden();
-    MerGraph *graph = shared_graph("golden/magma-benchmark.json", arena);
-    double logs = 0;
-    int count = 0;
+    MerGraph    *graph = shared_graph("golden/magma-benchmark.json", arena);
+    double       logs = 0;
+    int          count = 0;
     for (const cJSON *test = cases->child; test; test = test->next) {
         if (member(test, "segments")) {
             continue;
         }
         OpenedSchedule opened;
-        char platform[8];
+        char           platform[8];
         snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
-        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint, platform,
-                       number(test, "bw"), "", "bandwidth:share=maxmin", arena, &opened);
+        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint,
+                       platform, number(test, "bw"), "", "bandwidth:share=maxmin", arena, &opened);
         MerPlan plan = {.kind = MER_PLAN_JOBS, .as.jobs = golden_plan(opened.schedule)};
-        double ratio = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES] / number(test, "makespan");
+        double  ratio = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES] /
+                       number(test, "makespan");
         assert_true(ratio > 0.775 && ratio < 1.000001);
         logs += log(ratio);
         count++;

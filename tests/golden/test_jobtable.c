@@ -40,25 +40,29 @@ static MerUnit core_type(const char *name)
 static void test_recomputed_table_equals_the_published_one(void **state)
 {
     (void)state;
-    char path[SHARED_PATH_SIZE];
+    char         path[SHARED_PATH_SIZE];
     MerTableFile file;
-    MerError error = {0};
-    MerGraph *graph = shared_graph("golden/magma-benchmark.json", arena);
-    assert_int_equal(mer_table_file_read(shared_path(path, "golden/magma-jobtable.json"), arena, &file, &error), MER_OK);
+    MerError     error = {0};
+    MerGraph    *graph = shared_graph("golden/magma-benchmark.json", arena);
+    assert_int_equal(
+        mer_table_file_read(shared_path(path, "golden/magma-jobtable.json"), arena, &file, &error),
+        MER_OK);
     assert_int_equal(file.row_count * file.class_count, 2754);
     int equal = 0;
     for (int r = 0; r < file.row_count; r++) {
         for (int c = 0; c < file.class_count; c++) {
             const double *expected = file.values + (r * file.class_count + c) * MER_TABLE_COLUMNS;
-            MerUnit unit = core_type(file.class_names[c]);
+            MerUnit       unit = core_type(file.class_names[c]);
             MerLayerPrice price = {0};
-            MerStatus status = mer_core_pricer.price(&graph->ops[r], &unit, 8, MER_PRICE_COMPAT, MER_FLEXIBLE_SEARCH,
-                                                     &price, &error);
-            bool is_equal = status == MER_OK && price.latency_cycles == expected[0] && price.l2_bytes == expected[1];
+            MerStatus     status = mer_core_pricer.price(&graph->ops[r], &unit, 8, MER_PRICE_COMPAT,
+                                                         MER_FLEXIBLE_SEARCH, &price, &error);
+            bool          is_equal = status == MER_OK && price.latency_cycles == expected[0] &&
+                            price.l2_bytes == expected[1];
             equal += is_equal;
             if (!is_equal && getenv("MERCATOR_STUDY")) {
-                print_message("%s on %s: latency %.0f L2 %.0f, published %.0f %.0f%s%s\n", graph->ops[r].name,
-                              file.class_names[c], price.latency_cycles, price.l2_bytes, expected[0], expected[1],
+                print_message("%s on %s: latency %.0f L2 %.0f, published %.0f %.0f%s%s\n",
+                              graph->ops[r].name, file.class_names[c], price.latency_cycles,
+                              price.l2_bytes, expected[0], expected[1],
                               status == MER_OK ? "" : ": ", status == MER_OK ? "" : error.message);
             }
         }

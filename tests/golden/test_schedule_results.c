@@ -48,11 +48,13 @@ static int read_points(Point *points)
         golden = cJSON_Parse(shared_text("golden/magma-results.json", arena));
     }
     cJSON *root = golden;
-    int count = 0;
+    int    count = 0;
     benchmark = shared_graph("golden/magma-benchmark.json", arena);
-    for (const cJSON *row = cJSON_GetObjectItemCaseSensitive(root, "rows")->child; row; row = row->next) {
+    for (const cJSON *row = cJSON_GetObjectItemCaseSensitive(root, "rows")->child; row;
+         row = row->next) {
         Point *point = &points[count++];
-        *point = (Point){cJSON_GetObjectItemCaseSensitive(row, "task")->valuestring, "", number(row, "bw"), row};
+        *point = (Point){cJSON_GetObjectItemCaseSensitive(row, "task")->valuestring, "",
+                         number(row, "bw"), row};
         const char *setting = cJSON_GetObjectItemCaseSensitive(row, "setting")->valuestring;
         point->platform[0] = 's';
         point->platform[1] = setting[1];
@@ -61,22 +63,33 @@ static int read_points(Point *points)
     return count;
 }
 
-static MerTaskResult run_point(const Point *point, const char *optimizer, int seed, int64_t budget, double seconds)
+static MerTaskResult run_point(const Point *point, const char *optimizer, int seed, int64_t budget,
+                               double seconds)
 {
-    char table[SHARED_PATH_SIZE];
+    char         table[SHARED_PATH_SIZE];
     MerReference reference;
-    MerError error = {0};
+    MerError     error = {0};
     assert_int_equal(mer_reference_parse(optimizer, &reference, arena, &error), MER_OK);
     const MerOptimizerClass *type = mer_optimizer_find(reference.name, NULL);
-    const MerProblemClass *problem = mer_problem_find("schedule", NULL);
-    const char *text = mer_arena_format(arena, "schedule:select=%s:0,bandwidth=%.17g,table=%s", point->task,
-                                        point->bandwidth, shared_path(table, "golden/magma-jobtable.json"));
+    const MerProblemClass   *problem = mer_problem_find("schedule", NULL);
+    const char              *text =
+        mer_arena_format(arena, "schedule:select=%s:0,bandwidth=%.17g,table=%s", point->task,
+                         point->bandwidth, shared_path(table, "golden/magma-jobtable.json"));
     MerRunSpec spec = {
-        .name = "point", .problem = problem, .graph = benchmark, .platform = platform_named(point->platform, arena),
+        .name = "point",
+        .problem = problem,
+        .graph = benchmark,
+        .platform = platform_named(point->platform, arena),
         .problem_options = options_from(text, problem->options, problem->options_size, arena),
-        .evaluator = mer_evaluator_find("bandwidth", NULL), .optimizer = type,
-        .optimizer_options = type->options ? options_from(optimizer, type->options, type->options_size, arena) : NULL,
-        .seed = (uint64_t)seed, .budget = budget, .time_s = seconds, .threads = 1,
+        .evaluator = mer_evaluator_find("bandwidth", NULL),
+        .optimizer = type,
+        .optimizer_options = type->options
+                                 ? options_from(optimizer, type->options, type->options_size, arena)
+                                 : NULL,
+        .seed = (uint64_t)seed,
+        .budget = budget,
+        .time_s = seconds,
+        .threads = 1,
     };
     return run_or_fail(&spec, NULL, arena).tasks[0];
 }
@@ -85,19 +98,22 @@ static void test_list_schedules_and_published_bound_equal_their_columns(void **s
 {
     (void)state;
     Point points[64];
-    int count = read_points(points);
+    int   count = read_points(points);
     for (int i = 0; i < count; i++) {
-        const Point *point = &points[i];
+        const Point   *point = &points[i];
         OpenedSchedule opened;
-        open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "", "bandwidth", arena, &opened);
+        open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "",
+                       "bandwidth", arena, &opened);
         MerScheduleRules rules = {.is_known = true, .is_proportional = true};
-        double bound = mer_schedule_bound(opened.schedule, &rules, true).value;
-        double fcfs = run_point(point, "fcfs", 1, 1, 0).value;
-        double lpt = run_point(point, "lpt", 1, 1, 0).value;
-        if (fabs(bound - number(point->row, "lb")) > 0.1 || fabs(fcfs - number(point->row, "fcfs_mct")) > 0.051 ||
+        double           bound = mer_schedule_bound(opened.schedule, &rules, true).value;
+        double           fcfs = run_point(point, "fcfs", 1, 1, 0).value;
+        double           lpt = run_point(point, "lpt", 1, 1, 0).value;
+        if (fabs(bound - number(point->row, "lb")) > 0.1 ||
+            fabs(fcfs - number(point->row, "fcfs_mct")) > 0.051 ||
             fabs(lpt - number(point->row, "lpt_mct")) > 0.051) {
-            fail_msg("%s %s %g: bound %.1f fcfs %.1f lpt %.1f, expected %.1f %.1f %.1f", point->task, point->platform,
-                     point->bandwidth, bound, fcfs, lpt, number(point->row, "lb"), number(point->row, "fcfs_mct"),
+            fail_msg("%s %s %g: bound %.1f fcfs %.1f lpt %.1f, expected %.1f %.1f %.1f",
+                     point->task, point->platform, point->bandwidth, bound, fcfs, lpt,
+                     number(point->row, "lb"), number(point->row, "fcfs_mct"),
                      number(point->row, "lpt_mct"));
         }
     }
@@ -107,22 +123,24 @@ static void test_list_schedules_and_published_bound_equal_their_columns(void **s
 static void test_bound_is_tight_and_never_above_a_known_makespan(void **state)
 {
     (void)state;
-    Point points[64];
-    int count = read_points(points);
-    bool is_study = getenv("MERCATOR_STUDY") != NULL;
+    Point  points[64];
+    int    count = read_points(points);
+    bool   is_study = getenv("MERCATOR_STUDY") != NULL;
     double logs = 0;
     for (int i = 0; i < count; i++) {
-        const Point *point = &points[i];
+        const Point   *point = &points[i];
         OpenedSchedule opened;
-        MerBound bound;
-        open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "", "bandwidth", arena, &opened);
+        MerBound       bound;
+        open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "",
+                       "bandwidth", arena, &opened);
         opened.problem.type->bound(&opened.problem, MER_METRIC_CYCLES, &bound);
-        double best = fmin(fmin(part(point->row, "ga_shipped", 1), part(point->row, "ga_described", 1)),
-                           fmin(part(point->row, "sa_lpt", 1), number(point->row, "sa_100k")));
+        double best =
+            fmin(fmin(part(point->row, "ga_shipped", 1), part(point->row, "ga_described", 1)),
+                 fmin(part(point->row, "sa_lpt", 1), number(point->row, "sa_100k")));
         if (is_study) {
-            print_message("%-14s %s %4g  %-12s bound %.1f  best/bound %.4f (published %.4f)\n", point->task,
-                          point->platform, point->bandwidth, bound.kind, bound.value, best / bound.value,
-                          best / number(point->row, "lb"));
+            print_message("%-14s %s %4g  %-12s bound %.1f  best/bound %.4f (published %.4f)\n",
+                          point->task, point->platform, point->bandwidth, bound.kind, bound.value,
+                          best / bound.value, best / number(point->row, "lb"));
         }
         assert_true(bound.value <= best + 0.051);
         assert_true(bound.value >= number(point->row, "lb") - 0.1);
@@ -133,7 +151,8 @@ static void test_bound_is_tight_and_never_above_a_known_makespan(void **state)
 }
 
 /* Means over seeds at 10,500 evaluations (10,000 for the paper's rules, which prices its first population). */
-static double mean_of(const Point *point, const char *optimizer, int seeds, int64_t budget, double seconds)
+static double mean_of(const Point *point, const char *optimizer, int seeds, int64_t budget,
+                      double seconds)
 {
     double sum = 0;
     for (int seed = 1; seed <= seeds; seed++) {
@@ -156,8 +175,8 @@ static void test_default_is_at_least_as_good_as_the_recorded_annealing(void **st
 {
     (void)state;
     Point points[64];
-    int count = read_points(points);
-    bool is_study = getenv("MERCATOR_STUDY") != NULL;
+    int   count = read_points(points);
+    bool  is_study = getenv("MERCATOR_STUDY") != NULL;
     for (int i = 0; i < count; i++) {
         const Point *point = &points[i];
         if (!is_chosen(i, is_study)) {
@@ -167,8 +186,9 @@ static void test_default_is_at_least_as_good_as_the_recorded_annealing(void **st
         double annealing = part(point->row, "sa_lpt", 0);
         double genetic = part(point->row, "ga_shipped", 0);
         if (is_study) {
-            print_message("%-14s %s %4g  mean %.1f  over annealing %.5f  over genetic %.5f\n", point->task, point->platform,
-                          point->bandwidth, mean, mean / annealing, mean / genetic);
+            print_message("%-14s %s %4g  mean %.1f  over annealing %.5f  over genetic %.5f\n",
+                          point->task, point->platform, point->bandwidth, mean, mean / annealing,
+                          mean / genetic);
         }
         assert_true(mean <= annealing * 1.002);
         if (genetic / number(point->row, "lb") > 1.01) {
@@ -183,23 +203,26 @@ static void test_magma_lies_within_the_recorded_bands(void **state)
     static const struct {
         const char *optimizer, *column;
         int64_t     budget;
-    } variants[] = {{"magma:rules=shipped", "ga_shipped", 10500}, {"magma:rules=paper", "ga_described", 10000}};
+    } variants[] = {{"magma:rules=shipped", "ga_shipped", 10500},
+                    {"magma:rules=paper", "ga_described", 10000}};
     Point points[64];
-    int count = read_points(points);
-    bool is_study = getenv("MERCATOR_STUDY") != NULL;
-    int outside = 0;
+    int   count = read_points(points);
+    bool  is_study = getenv("MERCATOR_STUDY") != NULL;
+    int   outside = 0;
     for (int v = 0; v < 2; v++) {
         for (int i = 0; i < count; i++) {
             const Point *point = &points[i];
             if (!is_chosen(i, is_study)) {
                 continue;
             }
-            double mean = mean_of(point, variants[v].optimizer, is_study ? 5 : 2, variants[v].budget, 0);
+            double mean =
+                mean_of(point, variants[v].optimizer, is_study ? 5 : 2, variants[v].budget, 0);
             double low = part(point->row, variants[v].column, 1) * 0.99;
             double high = part(point->row, variants[v].column, 2) * 1.01;
             if (mean < low || mean > high) {
-                print_message("%s: %s %s %g: mean %.1f outside [%.1f, %.1f]\n", variants[v].optimizer, point->task,
-                              point->platform, point->bandwidth, mean, low, high);
+                print_message("%s: %s %s %g: mean %.1f outside [%.1f, %.1f]\n",
+                              variants[v].optimizer, point->task, point->platform, point->bandwidth,
+                              mean, low, high);
                 outside++;
             }
         }

@@ -25,17 +25,18 @@ static int tear_down(void **state)
 static MerGraph *workload(const char *name)
 {
     MerGraph *graph = NULL;
-    MerError error = {0};
+    MerError  error = {0};
     if (mer_graph_import(name, NULL, arena, &graph, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
     return graph;
 }
 
-static void open_small(const char *name, const char *platform, const char *problem, const char *evaluator,
-                       OpenedSchedule *opened)
+static void open_small(const char *name, const char *platform, const char *problem,
+                       const char *evaluator, OpenedSchedule *opened)
 {
-    open_schedule_case(workload(name), platform_named(platform, arena), problem, evaluator, arena, opened);
+    open_schedule_case(workload(name), platform_named(platform, arena), problem, evaluator, arena,
+                       opened);
 }
 
 static void random_plan(const OpenedSchedule *opened, MerRng *rng, MerIndex *point, MerPlan *plan)
@@ -63,12 +64,12 @@ static void test_encode_and_plan_files_give_the_same_cost(void **state)
     (void)state;
     for (int p = 0; p < 4; p++) {
         OpenedSchedule opened;
-        MerRng rng = mer_rng_make(1, (uint64_t)p);
+        MerRng         rng = mer_rng_make(1, (uint64_t)p);
         open_small("synthetic:60:3", platforms[p], "schedule:bandwidth=4", "bandwidth", &opened);
         MerIndex *point = new_point(&opened);
         for (int i = 0; i < 20; i++) {
-            MerPlan plan, again;
-            MerJson json = {0};
+            MerPlan  plan, again;
+            MerJson  json = {0};
             MerYaml *body;
             MerError error = {0};
             random_plan(&opened, &rng, point, &plan);
@@ -79,8 +80,11 @@ static void test_encode_and_plan_files_give_the_same_cost(void **state)
             mer_json_object(&json, NULL);
             opened.problem.type->write_plan(&opened.problem, &plan, &json);
             mer_json_end_object(&json);
-            assert_int_equal(mer_yaml_parse("plan", json.text, json.size, arena, &body, &error), MER_OK);
-            assert_int_equal(opened.problem.type->read_plan(&opened.problem, body, &again, arena, &error), MER_OK);
+            assert_int_equal(mer_yaml_parse("plan", json.text, json.size, arena, &body, &error),
+                             MER_OK);
+            assert_int_equal(
+                opened.problem.type->read_plan(&opened.problem, body, &again, arena, &error),
+                MER_OK);
             MerCost other = price_schedule(&opened, &again, arena);
             assert_same_bits(&cost, &other);
             mer_json_free(&json);
@@ -94,19 +98,23 @@ static void test_moves_priced_from_a_trail_have_the_same_bits(void **state)
     (void)state;
     for (int p = 0; p < 4; p++) {
         OpenedSchedule opened;
-        MerRng rng = mer_rng_make(2, (uint64_t)p);
+        MerRng         rng = mer_rng_make(2, (uint64_t)p);
         open_small("synthetic:80:5", platforms[p], "schedule:bandwidth=2", "bandwidth", &opened);
-        MerIndex *point = new_point(&opened);
-        size_t size = opened.evaluator.type->trail_size(opened.evaluator.state);
-        void *trails[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
+        MerIndex   *point = new_point(&opened);
+        size_t      size = opened.evaluator.type->trail_size(opened.evaluator.state);
+        void       *trails[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
         const void *base = NULL;
         mer_space_sample(&opened.problem.space, &rng, point);
         for (int i = 0; i < 300; i++) {
             MerPlan plan;
             MerCost cost;
-            MerCall call = {.scratch = arena, .limit = INFINITY, .limit_metric = MER_METRIC_COUNT, .base = base,
+            MerCall call = {.scratch = arena,
+                            .limit = INFINITY,
+                            .limit_metric = MER_METRIC_COUNT,
+                            .base = base,
                             .trail = trails[i % 2]};
-            mer_space_step(&opened.problem.space, &rng, mer_rng_below(&rng, opened.problem.space.knob_count), point);
+            mer_space_step(&opened.problem.space, &rng,
+                           mer_rng_below(&rng, opened.problem.space.knob_count), point);
             opened.problem.type->decode(&opened.problem, point, &plan, arena);
             opened.evaluator.type->evaluate(opened.evaluator.state, &plan, &call, &cost);
             MerCost full = price_schedule(&opened, &plan, arena);
@@ -121,17 +129,17 @@ static void test_a_limit_cuts_only_what_is_above_it(void **state)
 {
     (void)state;
     OpenedSchedule opened;
-    MerRng rng = mer_rng_make(3, 0);
+    MerRng         rng = mer_rng_make(3, 0);
     open_small("synthetic:80:5", "s2", "schedule:bandwidth=2", "bandwidth", &opened);
     MerIndex *point = new_point(&opened);
-    int cuts = 0;
+    int       cuts = 0;
     for (int i = 0; i < 100; i++) {
         MerPlan plan;
         MerCost cut;
         random_plan(&opened, &rng, point, &plan);
         MerCost full = price_schedule(&opened, &plan, arena);
-        double cycles = full.value[MER_METRIC_CYCLES];
-        double limit = cycles * (0.8 + 0.4 * mer_rng_unit(&rng));
+        double  cycles = full.value[MER_METRIC_CYCLES];
+        double  limit = cycles * (0.8 + 0.4 * mer_rng_unit(&rng));
         MerCall call = {.scratch = arena, .limit = limit, .limit_metric = MER_METRIC_CYCLES};
         opened.evaluator.type->evaluate(opened.evaluator.state, &plan, &call, &cut);
         assert_int_equal(cut.cut, cycles > limit);
@@ -146,10 +154,10 @@ static void test_plain_and_extended_loops_have_the_same_bits(void **state)
     (void)state;
     for (int p = 0; p < 4; p++) {
         OpenedSchedule plain, extended;
-        MerRng rng = mer_rng_make(4, (uint64_t)p);
+        MerRng         rng = mer_rng_make(4, (uint64_t)p);
         open_small("synthetic:90:7", platforms[p], "schedule:bandwidth=3", "bandwidth", &plain);
-        open_small("synthetic:90:7", platforms[p], "schedule:bandwidth=3", "bandwidth:loop=extended",
-                   &extended);
+        open_small("synthetic:90:7", platforms[p], "schedule:bandwidth=3",
+                   "bandwidth:loop=extended", &extended);
         MerIndex *point = new_point(&plain);
         for (int i = 0; i < 50; i++) {
             MerPlan plan;
@@ -167,12 +175,13 @@ static void test_more_bandwidth_is_never_slower_and_no_core_beats_its_load(void 
 {
     (void)state;
     static const double bandwidths[] = {0.5, 1, 3, 10, 100, 1e6};
-    MerRng rng = mer_rng_make(5, 0);
-    double last[20];
+    MerRng              rng = mer_rng_make(5, 0);
+    double              last[20];
     for (int b = 0; b < 6; b++) {
         OpenedSchedule opened;
-        MerRng same = rng;
-        open_small("synthetic:50:9", "s2", mer_arena_format(arena, "schedule:bandwidth=%g", bandwidths[b]), "bandwidth",
+        MerRng         same = rng;
+        open_small("synthetic:50:9", "s2",
+                   mer_arena_format(arena, "schedule:bandwidth=%g", bandwidths[b]), "bandwidth",
                    &opened);
         MerIndex *point = new_point(&opened);
         for (int i = 0; i < 20; i++) {
@@ -197,7 +206,7 @@ static void test_equal_cores_may_exchange_their_queues(void **state)
 {
     (void)state;
     OpenedSchedule opened;
-    MerRng rng = mer_rng_make(6, 0);
+    MerRng         rng = mer_rng_make(6, 0);
     open_small("synthetic:60:2", "s5", "schedule:bandwidth=2", "bandwidth", &opened);
     MerIndex *point = new_point(&opened);
     for (int i = 0; i < 50; i++) {
@@ -205,7 +214,7 @@ static void test_equal_cores_may_exchange_their_queues(void **state)
         random_plan(&opened, &rng, point, &plan);
         double before = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES];
         opened.problem.type->canonical(&opened.problem, &plan);
-        double after = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES];
+        double   after = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES];
         uint64_t hash = mer_plan_hash(&plan);
         opened.problem.type->canonical(&opened.problem, &plan);
         assert_int_equal(hash, mer_plan_hash(&plan));
@@ -216,14 +225,15 @@ static void test_equal_cores_may_exchange_their_queues(void **state)
 static void test_no_random_plan_beats_a_bound(void **state)
 {
     (void)state;
-    static const char *const evaluators[] = {"bandwidth", "bandwidth:share=maxmin", "bandwidth:share=even",
-                                             "bandwidth:switch_cycles=100", "bandwidth:dispatch=strict"};
+    static const char *const evaluators[] = {"bandwidth", "bandwidth:share=maxmin",
+                                             "bandwidth:share=even", "bandwidth:switch_cycles=100",
+                                             "bandwidth:dispatch=strict"};
     static const char *const loads[] = {"synthetic:12:4", "resnet18"};
-    static const MerMetric metrics[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP};
+    static const MerMetric   metrics[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP};
     for (int e = 0; e < 5; e++) {
         for (int w = 0; w < 2; w++) {
             OpenedSchedule opened;
-            MerRng rng = mer_rng_make(7, (uint64_t)e);
+            MerRng         rng = mer_rng_make(7, (uint64_t)e);
             open_small(loads[w], "s2", "schedule:bandwidth=1", evaluators[e], &opened);
             MerIndex *point = new_point(&opened);
             for (int i = 0; i < 60; i++) {
@@ -243,9 +253,17 @@ static void test_no_random_plan_beats_a_bound(void **state)
 static MerRunSpec small_run(const MerOptimizerClass *optimizer)
 {
     return (MerRunSpec){
-        .name = "jobs", .problem = mer_problem_find("schedule", NULL), .graph = workload("synthetic:18:1"),
-        .platform = platform_named("s2", arena), .evaluator = mer_evaluator_find("bandwidth", NULL),
-        .optimizer = optimizer, .objective = "cycles", .seed = 3, .budget = 250, .threads = 1, .batch = 64,
+        .name = "jobs",
+        .problem = mer_problem_find("schedule", NULL),
+        .graph = workload("synthetic:18:1"),
+        .platform = platform_named("s2", arena),
+        .evaluator = mer_evaluator_find("bandwidth", NULL),
+        .optimizer = optimizer,
+        .objective = "cycles",
+        .seed = 3,
+        .budget = 250,
+        .threads = 1,
+        .batch = 64,
         .directory = new_folder(arena),
     };
 }
@@ -266,18 +284,19 @@ static void test_every_optimizer_gives_one_log_on_any_threads_and_above_the_boun
 {
     (void)state;
     for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
-        MerRunSpec spec = small_run(*list);
+        MerRunSpec   spec = small_run(*list);
         MerRunResult result;
-        MerError error = {0};
+        MerError     error = {0};
         if (!fits(*list) || mer_run(&spec, NULL, arena, &result, &error) == MER_UNSUPPORTED) {
             remove_folder(spec.directory);
             continue;
         }
         const MerTaskResult *task = &result.tasks[0];
-        const char *one = file_text(spec.directory, "run.jsonl", arena);
+        const char          *one = file_text(spec.directory, "run.jsonl", arena);
         assert_true(task->trials <= 250);
         if (!(task->value >= task->bound.value * (1 - 1e-12))) {
-            fail_msg("%s: %.17g is below the bound %.17g", (*list)->name, task->value, task->bound.value);
+            fail_msg("%s: %.17g is below the bound %.17g", (*list)->name, task->value,
+                     task->bound.value);
         }
         spec.threads = 2;
         run_or_fail(&spec, NULL, arena);
@@ -298,13 +317,14 @@ static void test_small_optima_lie_between_bound_and_every_search(void **state)
     (void)state;
     static const char *const rivals[] = {"list_annealing", "magma", "lpt", "lp_round", "random"};
     for (int seed = 1; seed <= 6; seed++) {
-        MerRunSpec spec = small_run(mer_optimizer_find("exact_schedule", NULL));
+        MerRunSpec  spec = small_run(mer_optimizer_find("exact_schedule", NULL));
         const char *text = mer_arena_format(arena, "schedule:bandwidth=%d", seed % 2 ? 2000 : 4);
         spec.graph = workload(mer_arena_format(arena, "synthetic:7:%d", seed));
-        spec.problem_options = options_from(text, spec.problem->options, spec.problem->options_size, arena);
-        MerTaskResult exact = run_or_fail(&spec, NULL, arena).tasks[0];
+        spec.problem_options =
+            options_from(text, spec.problem->options, spec.problem->options_size, arena);
+        MerTaskResult  exact = run_or_fail(&spec, NULL, arena).tasks[0];
         OpenedSchedule opened;
-        MerBound bound;
+        MerBound       bound;
         open_schedule_case(spec.graph, spec.platform, text, "bandwidth", arena, &opened);
         opened.problem.type->bound(&opened.problem, MER_METRIC_CYCLES, &bound);
         assert_true(exact.is_proven);
@@ -329,11 +349,16 @@ static void test_solvers_of_schedule_refuse_other_problems(void **state)
         if (!(*list)->problem || strcmp((*list)->problem, "schedule") != 0) {
             continue;
         }
-        MerRunSpec spec = {.name = "layer", .problem = mer_problem_find("map", NULL),
-                           .graph = one_layer_graph(4, 4, 4, 4, 1, 1, arena), .platform = platform_named("s256", arena),
-                           .evaluator = mer_evaluator_find("loopnest", NULL), .optimizer = *list, .budget = 10, .threads = 1};
+        MerRunSpec   spec = {.name = "layer",
+                             .problem = mer_problem_find("map", NULL),
+                             .graph = one_layer_graph(4, 4, 4, 4, 1, 1, arena),
+                             .platform = platform_named("s256", arena),
+                             .evaluator = mer_evaluator_find("loopnest", NULL),
+                             .optimizer = *list,
+                             .budget = 10,
+                             .threads = 1};
         MerRunResult result;
-        MerError error = {0};
+        MerError     error = {0};
         assert_int_equal(mer_run(&spec, NULL, arena, &result, &error), MER_UNSUPPORTED);
         assert_non_null(strstr(error.message, "schedule"));
     }

@@ -41,12 +41,13 @@ typedef struct Outcome {
 
 static Outcome simulate(const MerSchedule *schedule, MerBandwidthRules rules, const int *order)
 {
-    static const int unit[] = {0, 1, 1};
-    Outcome outcome = {.times = new_times(schedule->job_count, arena)};
+    static const int  unit[] = {0, 1, 1};
+    Outcome           outcome = {.times = new_times(schedule->job_count, arena)};
     MerBandwidthInput input = hand_input(schedule, arena);
-    MerJobsPlan plan = queues(schedule, order, unit);
+    MerJobsPlan       plan = queues(schedule, order, unit);
     input.rules = rules;
-    outcome.is_done = mer_bandwidth_extended(&input, &plan, arena, &outcome.times, NULL, &outcome.output);
+    outcome.is_done =
+        mer_bandwidth_extended(&input, &plan, arena, &outcome.times, NULL, &outcome.output);
     return outcome;
 }
 
@@ -84,7 +85,8 @@ static void set_release(MerSchedule *schedule, int job, double time)
 static void test_contended_jobs_with_water_filling(void **state)
 {
     (void)state;
-    Outcome outcome = simulate(three_jobs(10), (MerBandwidthRules){.share = MER_SHARE_MAXMIN}, in_order);
+    Outcome outcome =
+        simulate(three_jobs(10), (MerBandwidthRules){.share = MER_SHARE_MAXMIN}, in_order);
     assert_true(outcome.output.cycles == 130);
     assert_true(outcome.output.finish[0] == 120 && outcome.output.finish[1] == 130);
     assert_true(fabs(1 - outcome.output.waste / 1300 - 0.9384615384615385) < 1e-15);
@@ -94,15 +96,18 @@ static void test_starved_jobs_with_water_filling(void **state)
 {
     (void)state;
     static const int order[] = {0, 2, 1};
-    Outcome outcome = simulate(three_jobs(1), (MerBandwidthRules){.share = MER_SHARE_MAXMIN}, order);
-    assert_true(fabs(outcome.output.finish[0] - 1220) < 1e-9 && fabs(outcome.output.finish[1] - 840) < 1e-9);
+    Outcome          outcome =
+        simulate(three_jobs(1), (MerBandwidthRules){.share = MER_SHARE_MAXMIN}, order);
+    assert_true(fabs(outcome.output.finish[0] - 1220) < 1e-9 &&
+                fabs(outcome.output.finish[1] - 840) < 1e-9);
 }
 
 /* Each core has 5 of 10: job 0 needs 8 and takes 800 / 5 = 160; the others need less than 5. */
 static void test_even_sharing_gives_each_core_its_part(void **state)
 {
     (void)state;
-    Outcome outcome = simulate(three_jobs(10), (MerBandwidthRules){.share = MER_SHARE_EVEN}, in_order);
+    Outcome outcome =
+        simulate(three_jobs(10), (MerBandwidthRules){.share = MER_SHARE_EVEN}, in_order);
     assert_true(outcome.output.finish[0] == 160 && outcome.output.finish[1] == 130);
 }
 
@@ -120,7 +125,8 @@ static void test_a_late_release_is_skipped_or_waited_for(void **state)
     MerSchedule *schedule = three_jobs(100);
     set_release(schedule, 1, 30);
     Outcome skip = simulate(schedule, (MerBandwidthRules){0}, in_order);
-    Outcome strict = simulate(schedule, (MerBandwidthRules){.dispatch = MER_DISPATCH_STRICT}, in_order);
+    Outcome strict =
+        simulate(schedule, (MerBandwidthRules){.dispatch = MER_DISPATCH_STRICT}, in_order);
     assert_true(skip.output.cycles == 130 && skip.times.start[2] == 0 && skip.times.start[1] == 50);
     assert_true(strict.output.cycles == 160 && strict.times.start[1] == 30);
 }
@@ -137,9 +143,10 @@ static void test_strict_queues_can_deadlock_and_say_who_waits(void **state)
 {
     (void)state;
     static const int order[] = {0, 2, 1};
-    MerSchedule *schedule = three_jobs(100);
+    MerSchedule     *schedule = three_jobs(100);
     add_dependency(schedule, 1, 2);
-    Outcome strict = simulate(schedule, (MerBandwidthRules){.dispatch = MER_DISPATCH_STRICT}, order);
+    Outcome strict =
+        simulate(schedule, (MerBandwidthRules){.dispatch = MER_DISPATCH_STRICT}, order);
     assert_false(strict.is_done);
     assert_int_equal(strict.times.waiting, 2);
     assert_int_equal(strict.times.waits_for, 1);
@@ -151,7 +158,7 @@ static void test_late_jobs_are_dropped(void **state)
 {
     (void)state;
     MerSchedule *schedule = three_jobs(100);
-    double *deadline = MER_ARRAY(arena, double, 3);
+    double      *deadline = MER_ARRAY(arena, double, 3);
     deadline[0] = deadline[1] = INFINITY;
     deadline[2] = 60;
     schedule->deadline = deadline;
@@ -168,13 +175,13 @@ static void test_a_job_without_traffic_neither_waits_nor_takes(void **state)
     (void)state;
     static const double latency[] = {100, 100, 70, 70};
     static const double rate[] = {20, 20, 0, 0};
-    MerSchedule *schedule = hand_schedule(2, 2, 10, latency, rate, arena);
-    static const int order[] = {0, 1};
-    static const int unit[] = {0, 1};
-    MerBandwidthInput input = hand_input(schedule, arena);
-    MerJobsPlan plan = queues(schedule, order, unit);
-    MerBandwidthTimes times = new_times(2, arena);
-    MerBandwidthOutput output;
+    MerSchedule        *schedule = hand_schedule(2, 2, 10, latency, rate, arena);
+    static const int    order[] = {0, 1};
+    static const int    unit[] = {0, 1};
+    MerBandwidthInput   input = hand_input(schedule, arena);
+    MerJobsPlan         plan = queues(schedule, order, unit);
+    MerBandwidthTimes   times = new_times(2, arena);
+    MerBandwidthOutput  output;
     assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
     assert_true(output.finish[0] == 200 && output.finish[1] == 70);
 }
@@ -183,19 +190,19 @@ static void test_a_job_without_traffic_neither_waits_nor_takes(void **state)
 static void test_heavier_tenants_are_served_first_or_have_their_part(void **state)
 {
     (void)state;
-    static const double latency[] = {100, 100, 100, 100};
-    static const double rate[] = {10, 10, 10, 10};
-    static const int owner[] = {0, 1};
+    static const double    latency[] = {100, 100, 100, 100};
+    static const double    rate[] = {10, 10, 10, 10};
+    static const int       owner[] = {0, 1};
     static const MerTenant tenants[] = {{"light", 1}, {"heavy", 3}};
-    static const int order[] = {0, 1};
-    static const int unit[] = {0, 1};
-    MerSchedule *schedule = hand_schedule(2, 2, 10, latency, rate, arena);
+    static const int       order[] = {0, 1};
+    static const int       unit[] = {0, 1};
+    MerSchedule           *schedule = hand_schedule(2, 2, 10, latency, rate, arena);
     schedule->tenants = tenants;
     schedule->tenant = owner;
     schedule->tenant_count = 2;
-    MerBandwidthInput input = hand_input(schedule, arena);
-    MerJobsPlan plan = queues(schedule, order, unit);
-    MerBandwidthTimes times = new_times(2, arena);
+    MerBandwidthInput  input = hand_input(schedule, arena);
+    MerJobsPlan        plan = queues(schedule, order, unit);
+    MerBandwidthTimes  times = new_times(2, arena);
     MerBandwidthOutput output;
     input.rules.share = MER_SHARE_PRIORITY;
     mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output);
@@ -212,10 +219,10 @@ static void test_policies_choose_by_deadline_or_length(void **state)
     static const double latency[] = {40, 40, 10, 10, 30, 30};
     static const double rate[] = {1, 1, 1, 1, 1, 1};
     static const double deadline[] = {100, 200, 50};
-    MerSchedule *schedule = hand_schedule(3, 2, 10, latency, rate, arena);
+    MerSchedule        *schedule = hand_schedule(3, 2, 10, latency, rate, arena);
     schedule->deadline = deadline;
     MerBandwidthRules rules = {.dispatch = MER_DISPATCH_POLICY, .policy = MER_POLICY_EDF};
-    Outcome edf = simulate(schedule, rules, in_order);
+    Outcome           edf = simulate(schedule, rules, in_order);
     assert_true(edf.times.start[2] == 0 && edf.times.start[0] == 0 && edf.times.start[1] == 30);
     rules.policy = MER_POLICY_SJF;
     Outcome sjf = simulate(schedule, rules, in_order);
