@@ -10,7 +10,7 @@ awk -v line="$line" '{ print } /^#define OPTIMIZERS\(X\)/ { print line }' "$MERC
 test "$(diff "$MERCATOR_SOURCE_DIR/src/registry.c" registry.c | grep -c '^>')" -eq 1
 
 flags="-std=c11 -D_POSIX_C_SOURCE=200809L -DMERCATOR_VERSION=\"0\" -Wall -Wextra -Wpedantic -Werror $MERCATOR_TEST_FLAGS"
-libraries=$(PKG_CONFIG_PATH=$MERCATOR_BUILD_DIR pkg-config --static --libs mercator | tr ' ' '\n' | grep -v -e '^-lmercator$' -e '^-L')
+libraries=$(PKG_CONFIG_PATH=$MERCATOR_BUILD_DIR pkg-config --static --libs mercator | tr ' ' '\n' | grep -v -e '^-lmercator$' -e '^-L' -e '^-lgfortran$')
 "$CC" $flags -I"$MERCATOR_SOURCE_DIR/include" -I"$MERCATOR_SOURCE_DIR/src" \
     hillclimb.c registry.c "$MERCATOR_SOURCE_DIR"/src/cli/*.c "$MERCATOR_BUILD_DIR/libmercator.a" \
     $libraries -o mercator-toy

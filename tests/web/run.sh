@@ -157,7 +157,7 @@ if make_page "$folder/many" "$folder/random-1" "$folder/random-2" "$folder/rando
 fi
 
 # A real search, and the page it wrote itself.
-if "$program" map resnet18 --platform s256 --budget 300 --seed 1 --quiet -o "$folder/real" >/dev/null 2>"$folder/real.messages"; then
+if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --seed 1 --quiet -o "$folder/real" >/dev/null 2>"$folder/real.messages"; then
     if open_page "$folder/real/report.html" "$folder/real.dom"; then
         check_run map "$folder/real.dom" "$folder/real/summary.json"
         no_address "$folder/real/report.html"
