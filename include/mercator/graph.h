@@ -115,6 +115,7 @@ typedef struct MerLayer {
 typedef struct MerGraph {
     const char *name;   /* "resnet50": file name without folder and ending, or as the file says */
     const char *format; /* importer: "onnx", "layers-csv", ... */
+    const char *path;   /* as it was asked for: a file, or the name of a built-in; NULL: made in memory */
     int         op_count, value_count, layer_count, warning_count;
     MerOp      *ops; /* in topological order after mer_graph_finish */
     MerValue   *values;

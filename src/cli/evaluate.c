@@ -31,7 +31,8 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     } flags[] = {{"platform", &request->platform},
                  {"evaluator", &request->evaluator},
                  {"objective", &request->objective},
-                 {"mapping", &request->mapping}};
+                 {"mapping", &request->mapping},
+                 {"workload", &request->workload}};
     for (int i = 0; i < count; i++) {
         const char *flag = arguments[i];
         if (mer_cli_is(flag, "json")) {
@@ -173,11 +174,13 @@ static void print_help(void)
     printf("usage: mercator evaluate FILE... [--mapping FILE] [--platform P] [--evaluator E] "
            "[--objective O] [--json]\n"
            "\n"
-           "FILE is a plan file (mapping.yaml, nest.txt), a MAESTRO network with Dataflows (.m), "
-           "or Timeloop files:\n"
+           "FILE is a plan file (mapping.yaml, schedule.yaml, nest.txt), a MAESTRO network with "
+           "Dataflows (.m), or Timeloop files:\n"
            "a problem and, here or by --mapping and --platform, its mapping, architecture and "
            "energies.\n"
-           "Further options are those of the problem: --constraints FILE, --dataflow NAME.\n");
+           "A schedule is priced on the workload it names, or on --workload FILE.\n"
+           "Further options are those of the problem: --constraints FILE, --dataflow NAME, "
+           "--bandwidth N.\n");
 }
 
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena)

@@ -20,12 +20,10 @@
         }                                                                                          \
     } while (0)
 
-typedef struct Names { /* of plug-ins, NULL: not said yet */
-    const char *problem, *platform, *evaluator, *objective;
-} Names;
+typedef MerEvaluateNames Names;
 
-static MerStatus find_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
-                              const Names *names, MerError *error)
+MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                               const Names *names, MerError *error)
 {
     MerRunSpec  *spec = &job->spec;
     MerReference reference;
@@ -161,7 +159,12 @@ static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *given,
     TRY(read_name(root, "platform", &names.platform, error));
     TRY(read_name(root, "evaluator", &names.evaluator, error));
     TRY(read_name(root, "objective", &names.objective, error));
-    TRY(find_plugins(job, request, &names, error));
+    const char *kind = NULL;
+    TRY(mer_yaml_get_text(root, "kind", &kind, error));
+    if (kind && strcmp(kind, mer_plan_kind_name(MER_PLAN_JOBS)) == 0) {
+        return mer_evaluate_open_jobs(job, request, &names, root, tasks, error);
+    }
+    TRY(mer_evaluate_plugins(job, request, &names, error));
     TRY(check_plan_kind(job, root, error));
     MerGraph *graph = mer_graph_new("plan", job->arena);
     for (int t = 0; t < tasks->count; t++) {
@@ -206,7 +209,7 @@ static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *req
     TRY(mer_graph_import(path, NULL, job->arena, &graph, error));
     TRY(mer_file_read(path, (size_t)1 << 26, job->arena, &data, &size, error));
     TRY(mer_maestro_parse(path, data, size, job->arena, &file, error));
-    TRY(find_plugins(job, request, &names, error));
+    TRY(mer_evaluate_plugins(job, request, &names, error));
     take_graph(job, graph);
     const MerMaestroLayer *inherited = NULL;
     for (int i = 0; i < graph->op_count; i++) {
@@ -366,7 +369,7 @@ static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *re
         TRY(read_name(own, "objective", &names.objective, error));
     }
     names.platform = found.platform ? found.platform : names.platform;
-    TRY(find_plugins(job, request, &names, error));
+    TRY(mer_evaluate_plugins(job, request, &names, error));
     return found.layers ? read_layers(job, &found, error) : read_single(job, &found, error);
 }
 
@@ -376,7 +379,7 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
 {
     MerGraph *graph;
     TRY(mer_graph_import(request->inputs[0], NULL, job->arena, &graph, error));
-    TRY(find_plugins(job, request, &(Names){0}, error));
+    TRY(mer_evaluate_plugins(job, request, &(Names){0}, error));
     if (graph->layer_count != 1) {
         return mer_error_set(error, MER_INVALID, "%s has %d layers, a mapping is of one",
                              request->inputs[0], graph->layer_count);

@@ -12,6 +12,7 @@ typedef struct MerEvaluateRequest {
     int          input_count;
     const char  *inputs[MER_EVALUATE_INPUTS];
     const char  *mapping, *platform, *evaluator, *objective; /* NULL: as the files say */
+    const char  *workload; /* of a plan that names its jobs; NULL: as the file says */
     MerReference options; /* of the problem: --constraints FILE */
     bool         json, is_help;
 } MerEvaluateRequest;
@@ -29,6 +30,19 @@ typedef struct MerEvaluateJob {
     int        count;
     MerGiven  *given;
 } MerEvaluateJob;
+
+typedef struct MerEvaluateNames { /* of plug-ins, as the files say; NULL: not said */
+    const char *problem, *platform, *evaluator, *objective;
+} MerEvaluateNames;
+
+/* Fills the run's problem, evaluator, their options and the platform; the request wins over `names`. */
+MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                               const MerEvaluateNames *names, MerError *error);
+
+/* A plan of jobs (schedule.yaml) names the jobs of a workload that is read again. */
+MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                                 const MerEvaluateNames *names, MerYaml *root, MerYaml *tasks,
+                                 MerError *error);
 
 /* Reads the inputs, the platform and the options. `job->arena` is set. */
 MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request,

@@ -112,11 +112,10 @@ static bool exists(const char *path)
     return file != NULL;
 }
 
-MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const char *name_or_path,
-                                const MerImportOptions *options, MerArena *arena, MerGraph **graph,
-                                MerError *error)
+static MerStatus import_any(const MerImporterClass *const *importers, const char *name_or_path,
+                            const MerImportOptions *options, MerArena *arena, MerGraph **graph,
+                            MerError *error)
 {
-    *graph = NULL;
     if (mer_jobs_is_synthetic(name_or_path))
         return mer_jobs_synthetic(name_or_path, arena, graph, error);
     bool        is_name = strpbrk(name_or_path, "/.") == NULL;
@@ -128,4 +127,15 @@ MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const 
     if (is_name && !exists(name_or_path))
         return fail_name(name_or_path, arena, error);
     return read_file(importers, name_or_path, options, arena, graph, error);
+}
+
+MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const char *name_or_path,
+                                const MerImportOptions *options, MerArena *arena, MerGraph **graph,
+                                MerError *error)
+{
+    *graph = NULL;
+    MerStatus status = import_any(importers, name_or_path, options, arena, graph, error);
+    if (status == MER_OK)
+        (*graph)->path = mer_arena_text(arena, name_or_path);
+    return status;
 }

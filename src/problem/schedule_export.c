@@ -176,6 +176,22 @@ static void write_task_trace(const MerExportTask *task, const MerSchedule *sched
     }
 }
 
+/* The resolved platform, so that the plan can be priced again wherever its platform came from. */
+static const char *platform_text(const MerProblem *problem, MerArena *arena)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *file = open_memstream(&text, &size);
+    if (!file) {
+        return "";
+    }
+    mer_platform_write(problem->platform, file);
+    fclose(file);
+    const char *copy = mer_arena_text(arena, text);
+    free(text);
+    return copy;
+}
+
 int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
                         MerArena *arena)
 {
@@ -208,11 +224,12 @@ int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPOR
     mer_json_end_object(&trace);
     fclose(file);
     mer_job_table_write(mer_schedule_table(what->tasks[0].problem), &table);
+    files[3] = (MerExportFile){"platform.yaml", platform_text(what->tasks[0].problem, arena)};
     files[0] = (MerExportFile){"schedule.csv", mer_arena_text(arena, csv)};
     files[1] = (MerExportFile){"trace.json", mer_arena_text(arena, trace.text)};
     files[2] = (MerExportFile){"jobtable.json", mer_arena_text(arena, table.text)};
     free(csv);
     mer_json_free(&trace);
     mer_json_free(&table);
-    return 3;
+    return 4;
 }

@@ -2,6 +2,8 @@
  * Outer maps and lists are written in block form, everything inside a level or an operator in flow. */
 #include "run/internal.h"
 
+#include "base/option_json.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
@@ -83,14 +85,28 @@ static void write_quoted(const char *key, const char *text, FILE *file)
     mer_json_free(&json);
 }
 
-static void write_input(const char *key, const char *name, uint64_t hash, FILE *file)
+/* `path`: where the input came from, NULL if it does not matter. */
+static void write_input(const char *key, const char *name, uint64_t hash, const char *path, FILE *file)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "name", name);
     mer_json_hash(&json, "hash", hash);
+    if (path) {
+        mer_json_text(&json, "file", path);
+    }
     mer_json_end_object(&json);
     fprintf(file, "%s: %s\n", key, json.text);
+    mer_json_free(&json);
+}
+
+/* Plans of jobs name them only: whoever reads the plan needs the same workload and the same options. */
+static void write_problem_options(const MerRunState *run, FILE *file)
+{
+    MerJson json = {0};
+    const MerProblem *problem = &run->tasks[0].problem;
+    mer_options_write(problem->type->options, problem->options, &json, NULL);
+    fprintf(file, "options: %s\n", json.text);
     mer_json_free(&json);
 }
 
@@ -110,9 +126,14 @@ static void write_plan_text(MerRunState *run, FILE *file)
     const MerRunSpec *spec = run->spec;
     fprintf(file, "format: mercator-plan/1\nkind: %s\nproblem: %s\n",
             mer_plan_kind_name(run->tasks[0].problem.plan), spec->problem->name);
-    write_input("workload", spec->name, spec->graph ? spec->graph->hash : 0, file);
+    bool is_by_name = run->tasks[0].problem.plan == MER_PLAN_JOBS;
+    write_input("workload", spec->name, spec->graph ? spec->graph->hash : 0,
+                is_by_name && spec->graph ? spec->graph->path : NULL, file);
+    if (is_by_name) {
+        write_problem_options(run, file);
+    }
     write_input("platform", spec->platform ? spec->platform->name : "none", spec->platform ? spec->platform->hash : 0,
-                file);
+                NULL, file);
     write_quoted("evaluator", mer_run_evaluator_text(spec, run->arena), file);
     write_quoted("objective", run->objective.text, file);
     write_cost(&run->result->total, "", file);

@@ -1,0 +1,166 @@
+/* Plans of jobs: the file names jobs, cores and the options of its run, so the workload is read again and
+ * must be the same one. The platform is the one that the run left beside the plan. */
+#include "cli/evaluate_input.h"
+
+#include "mercator/import.h"
+#include "mercator/registry.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
+/* `name` in the folder of the plan file. */
+static const char *beside(const MerYaml *root, const char *name, MerArena *arena)
+{
+    const char *slash = strrchr(root->file, '/');
+    int         folder = slash ? (int)(slash - root->file) + 1 : 0;
+    return mer_arena_format(arena, "%.*s%s", folder, root->file, name);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The options of the run that wrote the plan, then those of the command line. */
+static MerStatus join_options(MerYaml *root, const MerReference *given, MerReference *all,
+                              MerArena *arena, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(root, "options");
+    int      room = given->count + 1;
+    if (node) {
+        TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+        room += node->count;
+    }
+    *all = (MerReference){NULL, 0, MER_ARRAY(arena, const char *, room),
+                          MER_ARRAY(arena, const char *, room)};
+    for (int i = 0; node && i < node->count; i++) {
+        bool is_given = mer_yaml_is_null(node->items[i]);
+        for (int k = 0; k < given->count; k++) {
+            is_given = is_given || mer_name_equal(given->keys[k], node->keys[i]);
+        }
+        if (!is_given) {
+            all->keys[all->count] = node->keys[i];
+            TRY(mer_yaml_text(node->items[i], &all->values[all->count], error));
+            all->count++;
+        }
+    }
+    for (int k = 0; k < given->count; k++) {
+        all->keys[all->count] = given->keys[k];
+        all->values[all->count++] = given->values[k];
+    }
+    return MER_OK;
+}
+
+static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, MerError *error)
+{
+    const char *wanted = NULL;
+    char        found[20];
+    TRY(mer_yaml_get_text(input, "hash", &wanted, error));
+    snprintf(found, sizeof found, "%016" PRIx64, hash);
+    if (!wanted || strcmp(wanted, found) == 0) {
+        return MER_OK;
+    }
+    return mer_yaml_error(mer_yaml_get(input, "hash"), error,
+                          "the plan is of content %s, but %s now has content %s", wanted, what,
+                          found);
+}
+
+/* From --workload, or from the path in the plan, as it stands or beside the plan. */
+static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                               MerYaml *root, MerError *error)
+{
+    MerYaml    *input;
+    MerGraph   *graph;
+    const char *name = NULL, *path = NULL;
+    TRY(mer_yaml_need(root, "workload", &input, error));
+    TRY(mer_yaml_check_kind(input, MER_YAML_MAP, error));
+    TRY(mer_yaml_get_text(input, "name", &name, error));
+    TRY(mer_yaml_get_text(input, "file", &path, error));
+    const char *near = path && path[0] != '/' ? beside(root, path, job->arena) : NULL;
+    path = request->workload                       ? request->workload
+           : near && !exists(path) && exists(near) ? near
+           : path                                  ? path
+                                                   : name;
+    if (!path) {
+        return mer_yaml_error(input, error, "the workload has no name; give --workload FILE");
+    }
+    MerError why = {0};
+    if (mer_graph_import(path, NULL, job->arena, &graph, &why) != MER_OK) {
+        return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
+                              why.message, request->workload ? "" : "; give --workload FILE");
+    }
+    TRY(check_hash(input, graph->hash, path, error));
+    job->spec.graph = graph;
+    job->spec.name = graph->name;
+    return MER_OK;
+}
+
+/* Every task of the file by its name among those of the workload. */
+static MerStatus find_tasks(MerEvaluateJob *job, MerYaml *tasks, MerError *error)
+{
+    const MerTask *list;
+    int            count;
+    MerProblem     blank = {.type = job->spec.problem,
+                            .graph = job->spec.graph,
+                            .platform = job->spec.platform,
+                            .options = job->spec.problem_options};
+    TRY(job->spec.problem->tasks(&blank, job->arena, &list, &count, error));
+    job->count = tasks->count;
+    job->given = MER_ARRAY(job->arena, MerGiven, tasks->count + 1);
+    for (int t = 0; t < tasks->count; t++) {
+        MerYaml *node = tasks->items[t], *name_node;
+        int      found = 0;
+        TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+        TRY(mer_yaml_need(node, "name", &name_node, error));
+        const char *name;
+        TRY(mer_yaml_text(name_node, &name, error));
+        while (found < count && strcmp(list[found].name, name) != 0) {
+            found++;
+        }
+        if (found == count) {
+            return mer_yaml_expected(name_node, error, "a group of %s, such as \"%s\"",
+                                     job->spec.name, count > 0 ? list[0].name : "");
+        }
+        job->given[t] = (MerGiven){.task = list[found], .body = node};
+        TRY(mer_yaml_get_int(node, "count", 1, INT64_C(1) << 40, &job->given[t].task.count, error));
+        mer_yaml_get(node, "best"); /* computed anew */
+        mer_yaml_get(node, "bound");
+    }
+    return MER_OK;
+}
+
+MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                                 const MerEvaluateNames *names, MerYaml *root, MerYaml *tasks,
+                                 MerError *error)
+{
+    MerEvaluateRequest asked = *request;
+    MerEvaluateNames   found = *names;
+    const char        *platform = beside(root, "platform.yaml", job->arena);
+    MerYaml           *input = mer_yaml_get(root, "platform");
+    if (!names->problem) {
+        found.problem = "schedule";
+    }
+    if (exists(platform)) {
+        found.platform = platform;
+    }
+    TRY(join_options(root, &request->options, &asked.options, job->arena, error));
+    TRY(read_workload(job, request, root, error));
+    TRY(mer_evaluate_plugins(job, &asked, &found, error));
+    if (!job->spec.problem->tasks) {
+        return mer_yaml_expected(mer_yaml_get(root, "problem"), error, "a problem with jobs");
+    }
+    if (!request->platform && input && input->kind == MER_YAML_MAP) {
+        TRY(check_hash(input, job->spec.platform->hash, job->spec.platform->name, error));
+    }
+    return find_tasks(job, tasks, error);
+}

@@ -1,0 +1,99 @@
+# A schedule read back gives the metrics of its run, bit for bit, for every kind of input, rule and platform;
+# a changed or missing workload is named.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >net.csv <<'CSV'
+name,type,K,C,Y,X,R,S,stride
+a,conv,16,3,18,18,3,3,1
+b,conv,32,16,16,16,3,3,1
+c,conv,64,32,14,14,3,3,2
+CSV
+cat >jobs.yaml <<'YAML'
+format: mercator-jobs/1
+models:
+  - {name: cam, file: net.csv, tenant: vision, weight: 2, batch: 4, mini_batch: 2}
+  - {name: eyes, file: net.csv, fps: 60, deadline: period, tenant: xr}
+  - {name: gaze, file: net.csv, fps: 60, deadline: period, after: [eyes], tenant: xr}
+jobs:
+  - {name: extra, op: gemm, dims: [20, 768, 768], deadline_cycles: 200000, after: ["cam#0.2"], tenant: lang}
+horizon_ms: 100
+YAML
+cat >mine.yaml <<'YAML'
+format: mercator-platform/1
+extends: s2
+name: mine
+classes: {shi32: {static_pj_per_cycle: 3}}
+YAML
+
+# round OPTIONS...: schedules, evaluates the plan, compares the metrics of all tasks.
+round()
+{
+    rm -rf run
+    expect 0 "$MERCATOR" schedule "$@" --budget 200 --quiet --no-report --json -o run
+    grep -o '"cycles":[^}]*}' out | sed 1d >ran
+    test -s ran
+    expect 0 "$MERCATOR" evaluate run/schedule.yaml --json
+    is_silent err
+    grep -o '"feasible":true,"score":[^}]*}' out | grep -o '"cycles":[^}]*}' >read
+    cmp ran read
+}
+# The total comes first in a summary; one task has both.
+round synthetic:20:1 --bandwidth 4
+round synthetic:40:2 --group-size 15 --select 0,2 --share maxmin
+test "$(wc -l <read)" -eq 2
+round jobs.yaml
+round jobs.yaml --late drop --switch-cycles 100 --share reserved
+round jobs.yaml --optimizer online
+round jobs.yaml --platform mine.yaml --static powered
+round jobs.yaml --sweep memories.DRAM.bytes_per_cycle=2
+round resnet18 --batch-size 4 --mini-batch 2 --dependencies chain --forward same_core --table m3e-compat
+round mix --objective energy
+
+# The folder may move, as long as the workload is found: as named, or beside the plan.
+round jobs.yaml
+mkdir elsewhere
+mv run elsewhere/run
+expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --json
+mkdir deep
+cd deep
+expect 1 "$MERCATOR" evaluate ../elsewhere/run/schedule.yaml
+one_line err
+says err 'give --workload FILE'
+expect 0 "$MERCATOR" evaluate ../elsewhere/run/schedule.yaml --workload ../jobs.yaml --json
+grep -o '"feasible":true,"score":[^}]*}' out | grep -o '"cycles":[^}]*}' >read
+cmp ../ran read
+cd ..
+cp jobs.yaml net.csv elsewhere/run/
+cd deep
+expect 0 "$MERCATOR" evaluate ../elsewhere/run/schedule.yaml --json
+cd ..
+
+# The same queues under other conditions: less bandwidth is slower.
+expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --json
+full=$(number out cycles)
+expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --bandwidth 0.01 --json
+awk -v f="$full" -v s="$(number out cycles)" 'BEGIN { exit !(s > f) }'
+
+# What does not fit is said in one line.
+sed 's/batch: 4/batch: 8/' jobs.yaml >other.yaml
+expect 1 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --workload other.yaml
+one_line err
+says err 'elsewhere/run/schedule.yaml:4:'
+says err 'the plan is of content'
+sed 's/"extra"/"extre"/' elsewhere/run/schedule.yaml >elsewhere/run/renamed.yaml
+expect 1 "$MERCATOR" evaluate elsewhere/run/renamed.yaml --workload jobs.yaml
+one_line err
+says err 'is "extre", expected a job of the group'
+sed 's/"extra"/"cam#0.0"/' elsewhere/run/schedule.yaml >elsewhere/run/twice.yaml
+expect 1 "$MERCATOR" evaluate elsewhere/run/twice.yaml --workload jobs.yaml
+one_line err
+says err 'expected every job once'
+sed 's/,"extra"//; s/"extra",//; s/"extra"//' elsewhere/run/schedule.yaml >elsewhere/run/lost.yaml
+expect 1 "$MERCATOR" evaluate elsewhere/run/lost.yaml --workload jobs.yaml
+one_line err
+says err 'extra is missing'
+sed 's/name: "jobs"/name: "works"/' elsewhere/run/schedule.yaml >elsewhere/run/group.yaml
+expect 1 "$MERCATOR" evaluate elsewhere/run/group.yaml --workload jobs.yaml
+one_line err
+says err 'expected a group of jobs'
