@@ -15,11 +15,13 @@ typedef struct Expansion {
     MerArena              *arena;
     MerImportOptions       import;
     const MerGraph       **graphs;
+    MerReference          *workloads; /* name and the problem options of this workload alone */
     const MerPlatform    **platforms;
     const char           **evaluators, **optimizers, **objectives; /* texts */
     uint64_t              *seeds;
     int64_t               *budgets;
     int                    counts[MER_AXIS_COUNT];
+    bool                   has_own_budget; /* the optimizer resolved last named one */
     void (*warn)(void *state, const char *text);
     void *warn_state;
 } Expansion;
@@ -53,6 +55,25 @@ static MerStatus bind_dims(Expansion *e, MerError *error)
     return MER_OK;
 }
 
+/* `resnet50:select=[2,4-6]` gives problem options to one workload; a file may be called so, too. */
+static MerStatus read_workload(Expansion *e, const char *text, MerReference *workload, MerError *error)
+{
+    const char *colon = strchr(text, ':');
+    bool has_options = colon && strchr(colon, '=') && access(beside(e->experiment, text), F_OK) != 0;
+    *workload = (MerReference){.name = text};
+    MerStatus status = has_options ? mer_reference_parse(text, workload, e->arena, error) : MER_OK;
+    for (int i = 0; status == MER_OK && i < workload->count; i++) {
+        const MerOption *option = mer_options_find(e->problem->options, workload->keys[i]);
+        const char *value = workload->values[i];
+        size_t length = strlen(value);
+        bool is_list = value[0] == '[' && value[length - 1] == ']';
+        if (is_list && option && option->type == MER_OPTION_TEXT) { /* brackets only guarded the commas */
+            workload->values[i] = mer_arena_text_n(e->arena, value + 1, length - 2);
+        }
+    }
+    return status;
+}
+
 static MerStatus import_workloads(Expansion *e, MerError *error)
 {
     const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_WORKLOAD];
@@ -62,9 +83,13 @@ static MerStatus import_workloads(Expansion *e, MerError *error)
     }
     MerStatus status = bind_dims(e, error);
     e->graphs = MER_ARRAY(e->arena, const MerGraph *, texts->count);
+    e->workloads = MER_ARRAY(e->arena, MerReference, texts->count);
     for (int i = 0; status == MER_OK && i < texts->count; i++) {
         MerGraph *graph = NULL;
-        status = mer_graph_import(beside(e->experiment, texts->texts[i]), &e->import, e->arena, &graph, error);
+        status = read_workload(e, texts->texts[i], &e->workloads[i], error);
+        if (status == MER_OK) {
+            status = mer_graph_import(beside(e->experiment, e->workloads[i].name), &e->import, e->arena, &graph, error);
+        }
         e->graphs[i] = graph;
         for (int w = 0; status == MER_OK && e->warn && w < graph->warning_count; w++) {
             e->warn(e->warn_state, mer_arena_format(e->arena, "%s: %s", graph->name, graph->warnings[w]));
@@ -212,9 +237,24 @@ static MerStatus fill_options(const char *where, const MerOption *table, const M
     return mer_options_fill(table, presets, filled, reference, arena, error);
 }
 
+/* The keys of both; those of `extra` come later and win. */
+static MerReference join(const MerReference *reference, const MerReference *extra, MerArena *arena)
+{
+    int count = reference->count + extra->count;
+    MerReference all = {reference->name, 0, MER_ARRAY(arena, const char *, count + 1),
+                        MER_ARRAY(arena, const char *, count + 1)};
+    const MerReference *parts[2] = {reference, extra};
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i < parts[p]->count; i++) {
+            all.keys[all.count] = parts[p]->keys[i];
+            all.values[all.count++] = parts[p]->values[i];
+        }
+    }
+    return all;
+}
+
 static MerStatus resolve_evaluator(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
 {
-    const MerReference *extra = &e->experiment->evaluator_options;
     MerReference reference;
     MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
     if (status != MER_OK) {
@@ -224,16 +264,7 @@ static MerStatus resolve_evaluator(Expansion *e, const char *text, MerRunSpec *s
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
-    int count = reference.count + extra->count;
-    MerReference all = {reference.name, 0, MER_ARRAY(e->arena, const char *, count + 1),
-                        MER_ARRAY(e->arena, const char *, count + 1)};
-    const MerReference *parts[2] = {&reference, extra};
-    for (int p = 0; p < 2; p++) {
-        for (int i = 0; i < parts[p]->count; i++) {
-            all.keys[all.count] = parts[p]->keys[i];
-            all.values[all.count++] = parts[p]->values[i];
-        }
-    }
+    MerReference all = join(&reference, &e->experiment->evaluator_options, e->arena);
     return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
                         &spec->evaluator_options, e->arena, error);
 }
@@ -248,6 +279,31 @@ static const char *default_optimizer(const MerProblemClass *problem, const MerEv
         }
     }
     return problem->optimizer;
+}
+
+/* `bayes:budget=500`: this optimizer gets another budget than the rest. It is a key of the run, so it leaves
+ * the reference and the text that tables show. */
+static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerArena *arena, MerError *error)
+{
+    if (spec->optimizer->options && mer_options_find(spec->optimizer->options, "budget")) {
+        return MER_OK;
+    }
+    int kept = 0;
+    const char *shown = reference->name;
+    for (int i = 0; i < reference->count; i++) {
+        const char *value = reference->values[i];
+        if (!mer_name_equal(reference->keys[i], "budget")) {
+            shown = mer_arena_format(arena, "%s%c%s=%s", shown, kept ? ',' : ':', reference->keys[i], value);
+            reference->keys[kept] = reference->keys[i];
+            reference->values[kept++] = value;
+        } else if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
+            return mer_error_set(error, MER_INVALID, "%s: budget is \"%s\", expected a whole number of at least 1",
+                                 reference->name, value);
+        }
+    }
+    spec->optimizer_text = kept < reference->count ? shown : spec->optimizer_text;
+    reference->count = kept;
+    return MER_OK;
 }
 
 static MerStatus resolve_optimizer(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
@@ -266,10 +322,16 @@ static MerStatus resolve_optimizer(Expansion *e, const char *text, MerRunSpec *s
         reference.name = e->problem->exact;
     }
     spec->optimizer = mer_optimizer_find(reference.name, error);
-    return spec->optimizer ? fill_options("optimizer", spec->optimizer->options, spec->optimizer->presets,
-                                          spec->optimizer->options_size, &reference, &spec->optimizer_options,
-                                          e->arena, error)
-                           : MER_NOT_FOUND;
+    if (!spec->optimizer) {
+        return MER_NOT_FOUND;
+    }
+    int given = reference.count;
+    status = take_own_budget(&reference, spec, e->arena, error);
+    e->has_own_budget = reference.count < given;
+    return status == MER_OK ? fill_options("optimizer", spec->optimizer->options, spec->optimizer->presets,
+                                           spec->optimizer->options_size, &reference, &spec->optimizer_options,
+                                           e->arena, error)
+                            : status;
 }
 
 static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *error)
@@ -343,8 +405,9 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
         .batch = (int)options->batch,
         .threads = (int)options->threads,
     };
-    MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,
-                                    &e->experiment->problem, &spec->problem_options, e->arena, error);
+    MerReference problem = join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
+    MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size, &problem,
+                                    &spec->problem_options, e->arena, error);
     if (status == MER_OK) {
         status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
     }
@@ -403,7 +466,9 @@ static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int
             at[axis] = (int)(rest % e.counts[axis]);
             rest /= e.counts[axis];
         }
-        status = make_spec(&e, at, &(*specs)[(*count)++], error);
+        status = make_spec(&e, at, &(*specs)[*count], error);
+        /* an optimizer with a budget of its own is run once, not once per budget of the others */
+        *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
     }
     return status;
 }
