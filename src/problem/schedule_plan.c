@@ -1,0 +1,123 @@
+/* Plans of jobs as people read them and as `schedule.yaml` keeps them: a queue of job names per core. */
+#include "problem/schedule_parts.h"
+
+#include "base/yaml.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mer_schedule_write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobsPlan *jobs = &plan->as.jobs;
+    mer_json_object(json, "queues");
+    for (int u = 0; u < jobs->unit_count; u++) {
+        mer_json_array(json, schedule->unit_names[u]);
+        for (int i = jobs->start[u]; i < jobs->start[u + 1]; i++) {
+            mer_json_text(json, NULL, schedule->job_names[jobs->queue[i]]);
+        }
+        mer_json_end_array(json);
+    }
+    mer_json_end_object(json);
+}
+
+static int find_job(const MerSchedule *schedule, const char *name)
+{
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (strcmp(schedule->job_names[j], name) == 0) {
+            return j;
+        }
+    }
+    return -1;
+}
+
+static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, int *queue, int *used,
+                            bool *is_placed, MerError *error)
+{
+    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
+    for (int i = 0; status == MER_OK && i < list->count; i++) {
+        const char *name = NULL;
+        status = mer_yaml_text(list->items[i], &name, error);
+        int job = status == MER_OK ? find_job(schedule, name) : -1;
+        if (status == MER_OK && (job < 0 || is_placed[job])) {
+            return mer_yaml_expected(list->items[i], error,
+                                     job < 0 ? "a job of the group" : "every job once");
+        }
+        if (status == MER_OK) {
+            is_placed[job] = true;
+            queue[(*used)++] = job;
+        }
+    }
+    return status;
+}
+
+MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                                 MerArena *arena, MerError *error)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    MerJobsPlan       *jobs = &plan->as.jobs;
+    MerYaml           *queues;
+    bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
+    int                used = 0;
+    MerStatus          status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
+    status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
+    plan->kind = MER_PLAN_JOBS;
+    mer_schedule_new_plan(schedule, arena, jobs);
+    for (int u = 0; status == MER_OK && u < schedule->unit_count; u++) {
+        const MerYaml *list = mer_yaml_get(queues, schedule->unit_names[u]);
+        jobs->start[u] = used;
+        if (list) {
+            status = read_queue(schedule, list, jobs->queue, &used, is_placed, error);
+        }
+        for (int i = jobs->start[u]; status == MER_OK && i < used; i++) {
+            jobs->unit[jobs->queue[i]] = u;
+        }
+    }
+    jobs->start[schedule->unit_count] = used;
+    if (status == MER_OK && used < schedule->job_count) {
+        int missing = 0;
+        while (is_placed[missing]) {
+            missing++;
+        }
+        return mer_yaml_error(queues, error,
+                              "queues have %d of %d jobs, expected all of them; %s is missing",
+                              used, schedule->job_count, schedule->job_names[missing]);
+    }
+    return status == MER_OK ? mer_yaml_finish(queues, error) : status;
+}
+
+const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobsPlan *jobs = &plan->as.jobs;
+    char              *text = NULL;
+    size_t             size = 0;
+    FILE              *memory = open_memstream(&text, &size);
+    if (!memory) {
+        return "";
+    }
+    fprintf(memory, "%g bytes/cycle shared by %d cores", schedule->bandwidth, schedule->unit_count);
+    if (!isnan(schedule->clock_hz)) {
+        fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9,
+                schedule->clock_hz * 1e-6);
+    }
+    fprintf(memory, ", table %s\n", mer_schedule_table(problem)->source);
+    if (schedule->job_count < schedule->unit_count) {
+        fprintf(memory, "warning: %d jobs leave some of %d cores without work\n",
+                schedule->job_count, schedule->unit_count);
+    }
+    for (int u = 0; u < jobs->unit_count; u++) {
+        int length = jobs->start[u + 1] - jobs->start[u];
+        fprintf(memory, "%-8s %4d jobs:", schedule->unit_names[u], length);
+        for (int i = 0; i < length && i < 8; i++) {
+            fprintf(memory, " %s", schedule->job_names[jobs->queue[jobs->start[u] + i]]);
+        }
+        fprintf(memory, "%s\n", length > 8 ? " ..." : "");
+    }
+    fclose(memory);
+    const char *copy = mer_arena_text(arena, text);
+    free(text);
+    return copy;
+}
