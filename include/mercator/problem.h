@@ -87,6 +87,8 @@ struct MerProblemClass {
     const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
+    /* What the user should know of the opened task: one line each in `arena`, NULL if nothing. */
+    const char *(*warnings)(const MerProblem *problem, MerArena *arena);
     /* Files for other tools beside the plan file, made of at least one plan; gives how many. */
     int (*export_files)(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena);
     void (*close)(MerProblem *problem);

@@ -91,6 +91,7 @@ typedef struct MerTaskResult {
     const char     *text;  /* the plan for people, NULL if the problem has none */
     const char     *body;  /* the plan as a JSON object, NULL likewise */
     const char     *constraints; /* what the user fixed, as it was understood; NULL if nothing */
+    const char     *warnings;    /* of the problem, one line each; NULL if none */
     MerCost         best;
     double          score; /* minimised; +inf if nothing feasible */
     double          value; /* the objective as the user reads it */

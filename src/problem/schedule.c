@@ -147,6 +147,8 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .clock_hz = platform->clock_hz,
         .tenants = set->tenants,
         .models = set->models,
+        .is_one_of_many =
+            set->group_count == 0 && groups.start[group + 1] - groups.start[group] < set->job_count,
     };
     if (!(schedule->bandwidth > 0) || !isfinite(schedule->bandwidth)) {
         return mer_error_set(
@@ -278,5 +280,6 @@ const MerProblemClass mer_problem_schedule = {
     .write_plan = mer_schedule_write_plan,
     .read_plan = mer_schedule_read_plan,
     .print_plan = mer_schedule_print_plan,
+    .warnings = mer_schedule_warnings,
     .export_files = mer_schedule_export,
 };

@@ -104,10 +104,6 @@ const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *pl
                 schedule->clock_hz * 1e-6);
     }
     fprintf(memory, ", table %s\n", mer_schedule_table(problem)->source);
-    if (schedule->job_count < schedule->unit_count) {
-        fprintf(memory, "warning: %d jobs leave some of %d cores without work\n",
-                schedule->job_count, schedule->unit_count);
-    }
     for (int u = 0; u < jobs->unit_count; u++) {
         int length = jobs->start[u + 1] - jobs->start[u];
         fprintf(memory, "%-8s %4d jobs:", schedule->unit_names[u], length);
@@ -120,4 +116,44 @@ const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *pl
     const char *copy = mer_arena_text(arena, text);
     free(text);
     return copy;
+}
+
+/* Layers that a flexible core runs in its own shape because no other fitted (schedule.md 3.2). */
+static int count_fallbacks(const MerJobTable *table, int *first)
+{
+    int count = 0;
+    for (int r = table->row_count - 1; r >= 0; r--) {
+        bool is_any = false;
+        for (int c = 0; c < table->class_count; c++) {
+            is_any = is_any || table->entries[r * table->class_count + c].is_fallback;
+        }
+        count += is_any;
+        *first = is_any ? r : *first;
+    }
+    return count;
+}
+
+const char *mer_schedule_warnings(const MerProblem *problem, MerArena *arena)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
+    const char        *text = "";
+    const char        *name = problem->task->name;
+    int                first = 0;
+    int                fallbacks = count_fallbacks(table, &first);
+    if (schedule->job_count < schedule->unit_count) {
+        text = mer_arena_format(arena, "%s has %d jobs for %d cores, so some stay idle\n", name,
+                                schedule->job_count, schedule->unit_count);
+    }
+    if (fallbacks > 0) {
+        text = mer_arena_format(arena,
+                                "%s%d layers of %s (%s, ...) fit no shape of a flexible core "
+                                "within flexible_limit_bytes and run in its own\n",
+                                text, fallbacks, name, table->row_names[first]);
+    }
+    if (schedule->is_one_of_many && (schedule->has_releases || schedule->has_deadlines)) {
+        text = mer_arena_format(
+            arena, "%sreleases and deadlines of %s count from the group's own start\n", text, name);
+    }
+    return *text ? text : NULL;
 }

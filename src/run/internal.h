@@ -61,6 +61,9 @@ const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
 
+/* A problem's warnings, one JSON text per line. */
+void mer_run_write_warnings(MerJson *json, const char *key, const char *text, MerArena *arena);
+
 /* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */
 MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error);
 

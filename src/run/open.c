@@ -156,6 +156,9 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     if (status == MER_OK) {
         status = fix_knobs(run, task, error);
     }
+    if (status == MER_OK && spec->problem->warnings) {
+        task->result->warnings = spec->problem->warnings(&task->problem, run->arena);
+    }
     if (status == MER_OK) {
         task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);
         task->result->bound = (MerBound){NAN, "none", ""};
@@ -188,6 +191,26 @@ static void share_budget(MerRunState *run)
     }
 }
 
+/* The warnings of the first tasks that have some; a long list of tasks is no reason for a long list here. */
+static void warn(MerRunState *run)
+{
+    enum { SHOWN = 4 };
+    int warned = 0;
+    for (int t = 0; run->hooks.warn && t < run->task_count; t++) {
+        const char *text = run->result->tasks[t].warnings;
+        warned += text != NULL;
+        while (text && *text && warned <= SHOWN) {
+            size_t length = strcspn(text, "\n");
+            run->hooks.warn(run->hooks.state, mer_arena_text_n(run->arena, text, length));
+            text += length + (text[length] == '\n');
+        }
+    }
+    if (warned > SHOWN) {
+        run->hooks.warn(run->hooks.state,
+                        mer_arena_format(run->arena, "%d more tasks have warnings, see the summary", warned - SHOWN));
+    }
+}
+
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
 {
     const MerTask *list = NULL;
@@ -205,6 +228,7 @@ MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
     }
     if (status == MER_OK) {
         share_budget(run);
+        warn(run);
     }
     return status;
 }

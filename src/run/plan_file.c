@@ -232,11 +232,23 @@ static void note_constraints(DetailTarget *target)
     }
 }
 
+static void note_warnings(DetailTarget *target)
+{
+    const char *text = target->task->result->warnings;
+    if (text) {
+        MerJson json = {0};
+        mer_run_write_warnings(&json, NULL, text, target->run->arena);
+        write_note(target, target->task->problem.type->name, "warnings", json.text);
+        mer_json_free(&json);
+    }
+}
+
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error)
 {
     DetailTarget target = {run, task, MER_OK, error};
     MerTaskResult *result = task->result;
     note_constraints(&target);
+    note_warnings(&target);
     if (!result->point) {
         return target.status;
     }

@@ -246,6 +246,17 @@ static void write_result(const MerRunState *run, const MerTaskResult *result, Me
     write_spent(result, json);
 }
 
+void mer_run_write_warnings(MerJson *json, const char *key, const char *text, MerArena *arena)
+{
+    mer_json_array(json, key);
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        mer_json_text(json, NULL, mer_arena_text_n(arena, text, length));
+        text += length + (text[length] == '\n');
+    }
+    mer_json_end_array(json);
+}
+
 static void write_tasks(const MerRunState *run, MerJson *json)
 {
     mer_json_array(json, "tasks");
@@ -255,6 +266,9 @@ static void write_tasks(const MerRunState *run, MerJson *json)
         mer_json_text(json, "name", result->task.name);
         mer_json_int(json, "count", result->task.count);
         mer_json_real(json, "macs", result->task.macs);
+        if (result->warnings) {
+            mer_run_write_warnings(json, "warnings", result->warnings, run->arena);
+        }
         write_result(run, result, json);
         mer_json_end_object(json);
     }
