@@ -33,7 +33,9 @@
     X(XR_SCORE, "xr_score", "1", +1, "XRBench score, 0..100")                                      \
     X(ACCURACY, "accuracy", "1", +1, "validation accuracy, 0..1: what a search may look at")       \
     X(TEST_ACCURACY, "test_accuracy", "1", +1, "test accuracy, once per finished mapping")         \
-    X(DISTORTION, "distortion", "1", -1, "weight error of a split without training")
+    X(DISTORTION, "distortion", "1", -1, "weight error of a split without training")               \
+    X(WEIGHTED_ANTT, "weighted_antt", "1", -1, "antt with the tenants' weights")                   \
+    X(MISS_RATE, "miss_rate", "1", -1, "share of requests late or dropped")
 typedef enum MerMetric {
 #define X(id, name, unit, direction, help) MER_METRIC_##id,
     MER_METRIC_MAP(X)

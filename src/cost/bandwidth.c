@@ -11,7 +11,7 @@
 
 typedef struct Options {
     int share, dispatch, policy, late, weight_reuse, forward, static_power, precision, loop,
-        xr_energy;
+        xr_energy, xr;
     double switch_cycles, dram_pj_per_byte;
 } Options;
 
@@ -41,6 +41,9 @@ static const MerOption options[] = {
      "energy of traffic that the table leaves out"},
     {"xr_energy", MER_OPTION_CHOICE, offsetof(Options, xr_energy), "clamp", 0, 0, "clamp|compat",
      "xr_score of a request above 1500 mJ: 0, or negative as upstream"},
+    {"xr", MER_OPTION_CHOICE, offsetof(Options, xr), "exact", 0, 0, "exact|compat",
+     "xr_score of the plan, or of XRBench's published runtime with whole inferences, whatever the "
+     "plan"},
     {"precision", MER_OPTION_CHOICE, offsetof(Options, precision), "exact", 0, 0, "exact|fast",
      "fast: plain schedules in virtual time, equal to the exact loop within 1e-12"},
     {"loop", MER_OPTION_CHOICE, offsetof(Options, loop), "auto", 0, 0, "auto|extended",
@@ -156,6 +159,8 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     if (schedule->tenant_count > 1) {
         state->alone = time_alone(state, arena);
     }
+    state->is_xr_compat = state->has_requests && chosen->xr == 1;
+    state->xr_compat = state->is_xr_compat ? mer_bandwidth_xr_compat(state) : NAN;
     mer_schedule_set_rules(
         problem,
         &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
@@ -266,7 +271,7 @@ static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes
     int                count = schedule->tenant_count;
     double            *first = MER_ARRAY(scratch, double, count);
     double            *last = MER_ARRAY(scratch, double, count);
-    double             stp = 0, antt = 0, sum = 0, squares = 0;
+    double             stp = 0, antt = 0, weighted = 0, weights = 0, sum = 0, squares = 0;
     int                seen = 0;
     for (int i = 0; i < count; i++) {
         first[i] = INFINITY;
@@ -284,6 +289,8 @@ static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes
             double fair = speed / schedule->tenants[i].weight;
             stp += speed;
             antt += 1 / speed;
+            weighted += schedule->tenants[i].weight / speed;
+            weights += schedule->tenants[i].weight;
             sum += fair;
             squares += fair * fair;
             seen++;
@@ -292,6 +299,7 @@ static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes
     if (seen > 0) {
         cost->value[MER_METRIC_STP] = stp;
         cost->value[MER_METRIC_ANTT] = antt / seen;
+        cost->value[MER_METRIC_WEIGHTED_ANTT] = weighted / weights;
         cost->value[MER_METRIC_JAIN] = sum * sum / (seen * squares);
     }
 }
@@ -351,12 +359,15 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     cost->cut = output.is_cut;
     if (schedule->has_deadlines) {
         fill_deadlines(state, &times, cost);
+        cost->value[MER_METRIC_MISS_RATE] = mer_bandwidth_miss_rate(state, &times, call->scratch);
     }
     if (state->alone) {
         fill_tenants(state, &times, call->scratch, cost);
     }
     if (state->has_requests) {
-        cost->value[MER_METRIC_XR_SCORE] = mer_bandwidth_xr_score(state, &times, call->scratch);
+        cost->value[MER_METRIC_XR_SCORE] =
+            state->is_xr_compat ? state->xr_compat
+                                : mer_bandwidth_xr_score(state, &times, call->scratch);
     }
 }
 
@@ -384,7 +395,7 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
                METRIC(ENERGY) | METRIC(EDP) | METRIC(POWER) | METRIC(TRAFFIC_BYTES) |
                METRIC(UTILISATION) | METRIC(BANDWIDTH_USE) | METRIC(LATENESS) | METRIC(TARDINESS) |
                METRIC(VIOLATIONS) | METRIC(DROP_RATE) | METRIC(STP) | METRIC(ANTT) | METRIC(JAIN) |
-               METRIC(XR_SCORE),
+               METRIC(XR_SCORE) | METRIC(WEIGHTED_ANTT) | METRIC(MISS_RATE),
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerBandwidthState),

@@ -19,6 +19,8 @@ typedef struct MerBandwidthState {
         *alone; /* by tenant: cycles on the platform without the others; NULL: one tenant */
     bool has_requests;
     bool clamps_energy;
+    bool is_xr_compat; /* xr_score is that of the published runtime, */
+    double xr_compat;  /* which no plan changes */
 } MerBandwidthState;
 
 /* NULL if `evaluator` is another one. */
@@ -32,6 +34,13 @@ bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *p
 /* XRBench's score of the requests in `times`, 0 .. 100 (schedule.md section 12); NAN without requests. */
 double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidthTimes *times,
                               MerArena *scratch);
+
+/* The score that the published runtime reaches with whole inferences at no-stall latency (`xr=compat`). */
+double mer_bandwidth_xr_compat(const MerBandwidthState *state);
+
+/* The share of requests with a deadline that end after it or never; a single job is a request. */
+double mer_bandwidth_miss_rate(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                               MerArena *scratch);
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
