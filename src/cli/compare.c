@@ -1,19 +1,15 @@
 /* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
  * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
-#include "cli/request.h"
+#include "cli/cells.h"
 
-#include "base/text.h"
 #include "report/html.h"
 #include "report/table.h"
 #include "run/compare.h"
-#include "run/objective.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Job {
     MerRequest   request;
@@ -26,71 +22,24 @@ typedef struct Job {
     int          cell_count;
 } Job;
 
-/* A cell that its time ended is finished: going on would give it more time than the others had. */
-static bool take_finished(Job *job, MerRunSpec *spec, const char *directory)
+static void take_cells(Job *job, const MerCellTotal *totals)
 {
-    char *text;
-    size_t size;
-    const char *path = mer_arena_format(job->arena, "%s/summary.json", directory);
-    if (!(spec->time_s > 0) || mer_file_read(path, (size_t)1 << 28, job->arena, &text, &size, NULL) != MER_OK) {
-        return false;
-    }
-    cJSON *summary = cJSON_Parse(text);
-    const char *stopped = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "stopped"));
-    MerObjective objective;
-    const char *name = spec->objective ? spec->objective : spec->problem->objective;
-    bool is_finished = stopped && strcmp(stopped, "interrupted") != 0 &&
-                       mer_objective_parse(name, &objective, job->arena, NULL) == MER_OK;
-    if (is_finished) {
-        const cJSON *best = cJSON_GetObjectItemCaseSensitive(summary, "best");
-        const cJSON *score = cJSON_GetObjectItemCaseSensitive(best, "score");
-        const cJSON *gap = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(summary, "bound"), "gap");
-        job->directories[job->cell_count] = directory;
-        job->cells[job->cell_count++] = (MerCell){
+    job->cells = MER_ARRAY(job->arena, MerCell, job->spec_count);
+    job->directories = MER_ARRAY(job->arena, const char *, job->spec_count);
+    job->cell_count = job->spec_count;
+    for (int i = 0; i < job->spec_count; i++) {
+        const MerRunSpec *spec = &job->specs[i];
+        job->directories[i] = spec->directory;
+        job->cells[i] = (MerCell){
             .spec = spec,
             .optimizer = spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
-            .value = cJSON_IsNumber(score) ? -objective.direction * score->valuedouble : NAN,
-            .gap = cJSON_IsNumber(gap) ? gap->valuedouble : NAN,
-            .wall_s = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "wall_s")),
-            .evaluations = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "evaluations")),
-            .is_timed = true,
-        };
-    }
-    cJSON_Delete(summary);
-    return is_finished;
-}
-
-static int run_cell(Job *job, MerRunSpec *spec)
-{
-    MerError error = {0};
-    MerRunResult result;
-    MerRequest request = job->request;
-    const char *directory = mer_arena_format(job->arena, "%s/%03d", job->root, job->cell_count + 1);
-    spec->directory = directory;
-    if (take_finished(job, spec, directory)) {
-        return MER_EXIT_DONE;
-    }
-    MerArena *arena = mer_arena_new(); /* points and plans of a cell are not needed afterwards */
-    bool is_begun = access(mer_arena_format(job->arena, "%s/run.jsonl", directory), F_OK) == 0;
-    request.resume = is_begun ? directory : NULL;
-    MerStatus status = mer_request_run(&request, spec, arena, &result, &error);
-    if (status == MER_OK) {
-        job->directories[job->cell_count] = directory;
-        job->cells[job->cell_count++] = (MerCell){
-            .spec = spec,
-            .optimizer = spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
-            .value = result.is_feasible ? result.total.value : NAN,
-            .gap = result.total.gap,
-            .wall_s = result.wall_s,
-            .evaluations = result.total.evaluations,
+            .value = totals[i].is_feasible ? totals[i].total.value : NAN,
+            .gap = totals[i].total.gap,
+            .wall_s = totals[i].wall_s,
+            .evaluations = totals[i].total.evaluations,
             .is_timed = spec->time_s > 0,
         };
     }
-    mer_arena_free(arena);
-    if (status != MER_OK) {
-        return mer_cli_fail(&error);
-    }
-    return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
 }
 
 /* With a time every combination is run twice: to the budget without a clock, and to the time. */
@@ -217,10 +166,12 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     if (job.specs[0].time_s > 0) {
         add_timed(&job, job.specs[0].time_s);
     }
-    job.cells = MER_ARRAY(arena, MerCell, job.spec_count);
-    job.directories = MER_ARRAY(arena, const char *, job.spec_count);
-    for (int i = 0; code == MER_EXIT_DONE && i < job.spec_count; i++) {
-        code = run_cell(&job, &job.specs[i]);
+    MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, job.spec_count);
+    code = mer_cli_cells(&job.request, job.specs, job.spec_count, job.root, false, totals, arena);
+    bool has_all = code != MER_EXIT_INTERRUPTED;
+    for (int i = 0; i < job.spec_count; i++) {
+        has_all = has_all && !totals[i].has_failed;
     }
-    return code == MER_EXIT_DONE ? show(&job) : code;
+    take_cells(&job, totals);
+    return has_all ? show(&job) : code;
 }

@@ -107,6 +107,10 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
         request->resume = value;
         return MER_EXIT_DONE;
     }
+    if (mer_cli_is(flag, "redo")) {
+        request->redo = value;
+        return MER_EXIT_DONE;
+    }
     if (mer_cli_is(flag, "sweep")) {
         return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK ? MER_EXIT_DONE : fail(p);
     }
@@ -251,6 +255,7 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     printf("  --sweep PATH=A,B,...    try the platform with each value: memories.GLB.words=16Ki,32Ki\n");
     printf("  -o DIR                  run directory, default runs/%s-<name>-<seed>\n", verb->name);
     printf("  --resume DIR            go on where a stopped run was\n");
+    printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though they are finished\n");
     printf("  --json                  one JSON object with the summary on stdout, nothing else there\n");
     printf("  --quiet                 no progress\n");
     printf("  --no-report             do not write report.html\n\nfurther options:\n");

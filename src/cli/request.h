@@ -10,6 +10,7 @@ typedef struct MerRequest {
     const char   *directory; /* -o, NULL: the default name */
     const char   *resume;    /* directory to go on in, NULL: start anew */
     const char   *command;   /* JSON list of the arguments, for clock.jsonl */
+    const char   *redo;      /* cells of this optimizer are run anew, though they are finished; NULL: none */
     bool          json, quiet, no_report, is_help;
 } MerRequest;
 

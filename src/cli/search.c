@@ -1,13 +1,14 @@
 /* The searching verbs: map, and every further problem alike. */
-#include "cli/request.h"
+#include "cli/cells.h"
 #include "cli/show.h"
 #include "cli/sweep.h"
 
 #include "report/html.h"
-#include "report/table.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_PAGES = 100 }; /* of more runs than this only the common page is written */
 
 static MerStatus write_report(const char *const *directories, int count, const char *path, const char *title,
                               MerArena *arena, MerError *error)
@@ -34,22 +35,12 @@ static int explain_failure(const MerRunResult *result)
     return MER_EXIT_BAD;
 }
 
-/* One line for a run among many. */
-static void show_briefly(const MerRunSpec *spec, const MerRunResult *result)
-{
-    char value[48];
-    char gap[48];
-    mer_print_engineering(value, result->total.value,
-                          result->objective != MER_METRIC_COUNT ? mer_metric_info(result->objective)->unit : "");
-    mer_print_percent(gap, result->total.gap);
-    printf("%s: %s on %s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name, spec->platform->name,
-           spec->optimizer_text, (unsigned long long)spec->seed, result->objective_text, value, gap);
-}
-
 /* One run: its summary, table and page. */
-static int run_one(const MerRequest *request, MerRunSpec *spec, MerRunResult *result, bool is_brief, MerArena *arena)
+static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
 {
     MerError error = {0};
+    MerRunResult done;
+    MerRunResult *result = &done;
     MerStatus status = mer_request_run(request, spec, arena, result, &error);
     const char *page = mer_arena_format(arena, "%s/report.html", spec->directory);
     bool was_interrupted = status == MER_OK && result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
@@ -62,8 +53,6 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerRunResult *re
     }
     if (request->json) {
         printf("%s\n", result->summary);
-    } else if (is_brief) {
-        show_briefly(spec, result);
     } else {
         mer_show_result(spec, result, arena, stdout);
         printf("%s\n", has_report ? page : spec->directory);
@@ -74,24 +63,28 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerRunResult *re
     return result->is_feasible ? MER_EXIT_DONE : explain_failure(result);
 }
 
-/* Several runs: DIR/001, DIR/002, ... and one page that compares them. */
+/* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */
 static int run_many(const MerRequest *request, MerRunSpec *specs, int count, const char *root, MerArena *arena)
 {
     MerError error = {0};
     const char **directories = MER_ARRAY(arena, const char *, count);
-    MerRunResult *results = MER_ARRAY(arena, MerRunResult, count);
-    int code = MER_EXIT_DONE;
-    for (int i = 0; i < count && code != MER_EXIT_INTERRUPTED; i++) {
-        directories[i] = specs[i].directory = mer_arena_format(arena, "%s/%03d", root, i + 1);
-        int one = run_one(request, &specs[i], &results[i], true, arena);
-        code = one ? one : code;
-    }
+    MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, count);
+    int code = mer_cli_cells(request, specs, count, root, true, totals, arena);
     if (request->experiment.sweep_count > 0 && code != MER_EXIT_INTERRUPTED &&
-        mer_sweep_show(&request->experiment, specs, results, count, root, arena, request->json ? stderr : stdout,
+        mer_sweep_show(&request->experiment, specs, totals, count, root, arena, request->json ? stderr : stdout,
                        &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
+    for (int i = 0; i < count; i++) {
+        directories[i] = specs[i].directory;
+    }
+    for (int i = 0; i < count && count <= MOST_PAGES && code == MER_EXIT_DONE && !request->no_report; i++) {
+        const char *own = mer_arena_format(arena, "%s/report.html", directories[i]);
+        if (write_report(&directories[i], 1, own, NULL, arena, &error) != MER_OK) {
+            return mer_cli_fail(&error);
+        }
+    }
     if (code == MER_EXIT_DONE && !request->no_report) {
         if (write_report(directories, count, page, request->experiment.name, arena, &error) != MER_OK) {
             return mer_cli_fail(&error);
@@ -118,8 +111,8 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    MerRunResult result;
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
-    return spec_count == 1 ? run_one(&request, &specs[0], &result, false, arena) : run_many(&request, specs, spec_count, directory, arena);
+    return spec_count == 1 ? run_one(&request, &specs[0], arena)
+                           : run_many(&request, specs, spec_count, directory, arena);
 }

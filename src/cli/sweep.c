@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static double time_of(const MerRunResult *result)
+static double time_of(const MerCellTotal *result)
 {
     double latency = result->total.best.value[MER_METRIC_LATENCY];
     return isnan(latency) ? result->total.best.value[MER_METRIC_CYCLES] : latency;
 }
 
 /* Nothing in the sweep is at least as good in energy and time, and better in one. */
-static bool is_on_front(const MerRunResult *results, int count, int at)
+static bool is_on_front(const MerCellTotal *results, int count, int at)
 {
     double energy = results[at].total.best.value[MER_METRIC_ENERGY];
     double time = time_of(&results[at]);
@@ -31,7 +31,7 @@ static bool is_on_front(const MerRunResult *results, int count, int at)
     return results[at].is_feasible;
 }
 
-static void print_table(const MerRunSpec *specs, const MerRunResult *results, int count, MerArena *arena, FILE *file)
+static void print_table(const MerRunSpec *specs, const MerCellTotal *results, int count, MerArena *arena, FILE *file)
 {
     const char *titles[] = {"", "platform", "workload", "optimizer", ">cycles", ">energy", ">edp", ">gap"};
     MerTextTable *table = mer_text_table_new(arena, 8, titles);
@@ -52,7 +52,7 @@ static void print_table(const MerRunSpec *specs, const MerRunResult *results, in
     fprintf(file, "\n* nothing in the sweep beats it in both energy and time\n");
 }
 
-static void write_row(const MerExperiment *experiment, const MerRunSpec *spec, const MerRunResult *result, bool is_front,
+static void write_row(const MerExperiment *experiment, const MerRunSpec *spec, const MerCellTotal *result, bool is_front,
                       int combination, FILE *file)
 {
     const char *values[MER_MAX_SWEEPS];
@@ -74,7 +74,7 @@ static void write_row(const MerExperiment *experiment, const MerRunSpec *spec, c
     }
 }
 
-MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs, const MerRunResult *results, int count,
+MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs, const MerCellTotal *results, int count,
                          const char *directory, MerArena *arena, FILE *file, MerError *error)
 {
     MerOutput output;

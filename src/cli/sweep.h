@@ -2,10 +2,10 @@
 #ifndef MERCATOR_CLI_SWEEP_H
 #define MERCATOR_CLI_SWEEP_H
 
-#include "run/experiment.h"
+#include "cli/cells.h"
 
 /* Prints the table and writes DIR/sweep.csv. */
-MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs, const MerRunResult *results, int count,
+MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs, const MerCellTotal *results, int count,
                          const char *directory, MerArena *arena, FILE *file, MerError *error);
 
 #endif
