@@ -15,7 +15,7 @@ typedef struct Lane { /* one unit */
     double switched;  /* when the switch ends */
 } Lane;
 
-typedef struct Loop {
+typedef struct MerBandwidthRun {
     const MerBandwidthInput *input;
     const MerJobsPlan       *plan;
     const MerSchedule       *schedule;
@@ -31,16 +31,29 @@ typedef struct Loop {
     int    next_release, next_deadline;    /* places in the schedule's orders */
     unsigned char *progress;               /* by job */
     int           *missing;                /* by job: predecessors not done */
-} Loop;
+    int           *ready_jobs;             /* dispatch=policy: the ready ones, in any order */
+    double         seen;                   /* releases after it are not known */
+} MerBandwidthRun;
+typedef MerBandwidthRun Loop;
 
 static bool is_ready(const Loop *loop, int job)
 {
     return loop->progress[job] == WAITING && loop->missing[job] == 0 &&
-           loop->schedule->release[job] <= loop->t;
+           loop->schedule->release[job] <= fmin(loop->t, loop->seen);
 }
 
 static void count_ready(Loop *loop, int job, int change)
 {
+    int count = loop->ready[MER_BANDWIDTH_UNITS];
+    if (loop->ready_jobs && change > 0) {
+        loop->ready_jobs[count] = job;
+    } else if (loop->ready_jobs) {
+        int at = 0;
+        while (loop->ready_jobs[at] != job) {
+            at++;
+        }
+        loop->ready_jobs[at] = loop->ready_jobs[count - 1];
+    }
     loop->ready[loop->plan->unit[job]] += change;
     loop->ready[MER_BANDWIDTH_UNITS] += change;
 }
@@ -50,7 +63,8 @@ static void release_jobs(Loop *loop)
 {
     const MerSchedule *schedule = loop->schedule;
     while (loop->next_release < loop->plan->job_count &&
-           schedule->release[schedule->release_order[loop->next_release]] <= loop->t) {
+           schedule->release[schedule->release_order[loop->next_release]] <=
+               fmin(loop->t, loop->seen)) {
         int job = schedule->release_order[loop->next_release++];
         if (is_ready(loop, job)) {
             count_ready(loop, job, 1);
@@ -61,7 +75,7 @@ static void release_jobs(Loop *loop)
 static void drop(Loop *loop, int job)
 {
     const MerSchedule *schedule = loop->schedule;
-    if (loop->progress[job] != WAITING) {
+    if (loop->progress[job] != WAITING || schedule->release[job] > loop->seen) {
         return;
     }
     if (is_ready(loop, job)) {
@@ -183,6 +197,9 @@ static double shortest(const Loop *loop, int job)
 static double urgency(const Loop *loop, int job)
 {
     const MerSchedule *schedule = loop->schedule;
+    if (loop->input->planner) {
+        return loop->input->planner->urgency[job];
+    }
     switch (loop->input->rules.policy) {
     case MER_POLICY_SJF:
         return shortest(loop, job);
@@ -210,17 +227,17 @@ static double unit_price(const Loop *loop, int job, int unit)
 static void dispatch_policy(Loop *loop)
 {
     enum { PATIENCE = 8 };
-    int units = loop->plan->unit_count;
+    const MerBandwidthPlanner *planner = loop->input->planner;
+    int                        units = loop->plan->unit_count;
     while (loop->ready[MER_BANDWIDTH_UNITS] > 0) {
         int    chosen = -1;
         int    chosen_unit = -1;
         double most = INFINITY;
-        for (int j = 0; j < loop->plan->job_count; j++) {
-            if (!is_ready(loop, j)) {
-                continue;
-            }
+        for (int i = 0; i < loop->ready[MER_BANDWIDTH_UNITS]; i++) {
+            int    j = loop->ready_jobs[i];
             double value = urgency(loop, j);
-            if (chosen >= 0 && !(value < most)) {
+            double patience = planner ? planner->patience[j] : PATIENCE;
+            if (chosen >= 0 && (value > most || (value == most && j > chosen))) {
                 continue;
             }
             double best = INFINITY;
@@ -234,7 +251,7 @@ static void dispatch_policy(Loop *loop)
                     unit = u;
                 }
             }
-            if (unit >= 0 && best <= PATIENCE * cheapest) {
+            if (unit >= 0 && best <= patience * cheapest) {
                 chosen = j;
                 chosen_unit = unit;
                 most = value;
@@ -274,12 +291,22 @@ static double next_known_time(const Loop *loop)
         }
     }
     if (loop->next_release < loop->plan->job_count) {
-        next = fmin(next, schedule->release[schedule->release_order[loop->next_release]]);
+        double release = schedule->release[schedule->release_order[loop->next_release]];
+        next = release <= loop->seen ? fmin(next, release) : next;
     }
     if (loop->input->rules.drops_late && loop->next_deadline < loop->plan->job_count) {
         next = fmin(next, schedule->deadline[schedule->deadline_order[loop->next_deadline]]);
     }
     return next;
+}
+
+/* An on-line scheduler learns of what has come since `before`, a place in the order of releases. */
+static void ask_planner(Loop *loop, int before)
+{
+    const MerBandwidthPlanner *planner = loop->input->planner;
+    if (planner && planner->arrived && loop->next_release > before) {
+        planner->arrived(planner->state, loop);
+    }
 }
 
 static void finish_job(Loop *loop, int unit)
@@ -355,6 +382,9 @@ static bool step(Loop *loop, const MerBandwidthRecorder *recorder)
     }
     loop->output->waste += (bandwidth - used) * duration;
     loop->t = is_known_first ? known : loop->t + duration;
+    int before = loop->next_release;
+    release_jobs(
+        loop); /* before the completion, which may make the same job ready: once is enough */
     if (!is_known_first) {
         finish_job(loop, first);
     }
@@ -363,8 +393,8 @@ static bool step(Loop *loop, const MerBandwidthRecorder *recorder)
             start(loop, u);
         }
     }
-    release_jobs(loop);
     drop_late(loop);
+    ask_planner(loop, before);
     dispatch(loop, is_known_first ? -1 : first);
     return true;
 }
@@ -396,6 +426,10 @@ static void prepare(Loop *loop, MerArena *scratch)
     loop->progress = MER_ARRAY(scratch, unsigned char, jobs + 1);
     loop->missing = MER_ARRAY(scratch, int, jobs + 1);
     loop->unfinished = jobs;
+    loop->seen = loop->input->planner ? loop->input->planner->seen : INFINITY;
+    if (loop->input->rules.dispatch == MER_DISPATCH_POLICY) {
+        loop->ready_jobs = MER_ARRAY(scratch, int, jobs + 1);
+    }
     for (int j = 0; j < jobs; j++) {
         loop->missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
         loop->times->start[j] = loop->times->end[j] = NAN;
@@ -428,6 +462,7 @@ bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *p
     prepare(&loop, scratch);
     release_jobs(&loop);
     drop_late(&loop);
+    ask_planner(&loop, 0);
     dispatch(&loop, -1);
     while (loop.unfinished > 0) {
         if (!step(&loop, recorder)) {
@@ -447,4 +482,50 @@ bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *p
         output->cycles = loop.t;
     }
     return loop.unfinished == 0 || output->is_cut;
+}
+
+double mer_bandwidth_now(const MerBandwidthRun *run)
+{
+    return run->t;
+}
+
+bool mer_bandwidth_is_over(const MerBandwidthRun *run, int job)
+{
+    return run->progress[job] == DONE || run->progress[job] == DROPPED;
+}
+
+bool mer_bandwidth_is_started(const MerBandwidthRun *run, int job)
+{
+    return run->progress[job] != WAITING;
+}
+
+bool mer_bandwidth_is_ready(const MerBandwidthRun *run, int job)
+{
+    return is_ready(run, job);
+}
+
+double mer_bandwidth_forecast(const MerBandwidthRun *run, const MerBandwidthPlanner *planner,
+                              int todo, double until, MerBandwidthTimes *times, MerArena *scratch)
+{
+    size_t             jobs = (size_t)run->plan->job_count;
+    MerBandwidthInput  input = *run->input;
+    MerBandwidthOutput output = *run->output;
+    Loop               branch = *run;
+    input.planner = planner;
+    branch.input = &input;
+    branch.output = &output;
+    branch.times = times;
+    branch.seen = planner->seen;
+    branch.unfinished = todo;
+    branch.progress = MER_ARRAY(scratch, unsigned char, jobs + 1);
+    branch.missing = MER_ARRAY(scratch, int, jobs + 1);
+    branch.ready_jobs = MER_ARRAY(scratch, int, jobs + 1);
+    memcpy(branch.progress, run->progress, jobs);
+    memcpy(branch.missing, run->missing, jobs * sizeof *branch.missing);
+    memcpy(branch.ready_jobs, run->ready_jobs,
+           (size_t)run->ready[MER_BANDWIDTH_UNITS] * sizeof *branch.ready_jobs);
+    dispatch(&branch, -1);
+    while (branch.unfinished > 0 && branch.t <= until && step(&branch, NULL)) {
+    }
+    return branch.t;
 }

@@ -48,12 +48,25 @@ typedef struct MerBandwidthRules {
     bool        drops_late, reuses_weights, forwards;
 } MerBandwidthRules;
 
+/* An on-line scheduler, asked while the simulation runs (dispatch=policy). Arrays by job, read anew at
+ * every dispatch. */
+typedef struct MerBandwidthRun MerBandwidthRun;
+typedef struct MerBandwidthPlanner {
+    const double *urgency;  /* smaller first, ties by job; instead of the policy's */
+    const double *patience; /* a unit this many times slower than the job's best is not used */
+    double        seen;     /* jobs released later are not known yet; INFINITY: all are */
+    void         *state;
+    /* Called when jobs have been released, before anyone starts; NULL: nobody is asked. */
+    void (*arrived)(void *state, const MerBandwidthRun *run);
+} MerBandwidthPlanner;
+
 typedef struct MerBandwidthInput {
-    const MerSchedule *schedule;
-    const MerWork     *work; /* [job * unit_count + unit] */
-    double             bandwidth;
-    double             limit; /* cycles above which the answer may be cut short */
-    MerBandwidthRules  rules;
+    const MerSchedule         *schedule;
+    const MerWork             *work; /* [job * unit_count + unit] */
+    double                     bandwidth;
+    double                     limit; /* cycles above which the answer may be cut short */
+    MerBandwidthRules          rules;
+    const MerBandwidthPlanner *planner; /* NULL: none */
 } MerBandwidthInput;
 
 typedef struct MerBandwidthOutput {
@@ -93,6 +106,17 @@ size_t mer_bandwidth_trail_size(int job_count, int unit_count);
 bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan,
                             MerArena *scratch, MerBandwidthTimes *times,
                             const MerBandwidthRecorder *recorder, MerBandwidthOutput *output);
+
+/* Where a run stands, for its planner. */
+double mer_bandwidth_now(const MerBandwidthRun *run);
+bool   mer_bandwidth_is_over(const MerBandwidthRun *run, int job);    /* done or dropped */
+bool   mer_bandwidth_is_started(const MerBandwidthRun *run, int job); /* or over */
+bool   mer_bandwidth_is_ready(const MerBandwidthRun *run, int job);   /* could start at once */
+/* Goes on from `run` with another planner, in `scratch`, until `todo` jobs are over, nothing happens any more
+ * or `until` has passed; `run` stays as it is. Fills start, end, unit and moved of the jobs that start or
+ * end. Gives the time it stopped at. */
+double mer_bandwidth_forecast(const MerBandwidthRun *run, const MerBandwidthPlanner *planner,
+                              int todo, double until, MerBandwidthTimes *times, MerArena *scratch);
 
 /* 5.3: the makespan of a plain schedule as an integral over virtual time; finish times are not made.
  * Differs from the plain loop in the last bits. */

@@ -1,0 +1,75 @@
+/* Parts of the solver `online`: what an on-line scheduler knows at one moment, and how it decides. */
+#ifndef MERCATOR_SOLVE_ONLINE_H
+#define MERCATOR_SOLVE_ONLINE_H
+
+#include "cost/bandwidth.h"
+#include "mercator/search.h"
+
+typedef enum MerOnlineRule {
+    MER_ONLINE_SEARCH,
+    MER_ONLINE_FCFS,
+    MER_ONLINE_SJF,
+    MER_ONLINE_EDF,
+    MER_ONLINE_LEAST_LAXITY,
+    MER_ONLINE_RULES
+} MerOnlineRule;
+
+typedef enum MerOnlineGoal {
+    MER_ONLINE_MISSES,
+    MER_ONLINE_TARDINESS,
+    MER_ONLINE_FINISH
+} MerOnlineGoal;
+
+typedef struct MerOnlineOptions {
+    int64_t moves;
+    double  milliseconds, patience;
+    int     rule, goal;
+} MerOnlineOptions;
+
+/* Jobs that arrive together and end together: one inference, or a single job. */
+typedef struct MerOnlineRequest {
+    int    first, count; /* places in `jobs` of the planner */
+    double release, deadline, weight;
+} MerOnlineRequest;
+
+typedef struct MerOnlinePlan { /* for the live requests */
+    int    *order;             /* most urgent first */
+    double *patience;          /* by place in `live` */
+    double  score;
+} MerOnlinePlan;
+
+typedef struct MerOnlinePlanner {
+    const MerSchedule *schedule;
+    MerOnlineOptions   options;
+    MerRng            *rng;
+    MerArena          *scratch;
+    MerOnlineRequest  *requests;
+    int                request_count;
+    int               *jobs, *request_of_job;
+    double            *shortest;         /* by job: latency on its best unit */
+    int               *live;             /* requests that have arrived and are not over */
+    int                live_count, next; /* next: place in the order of releases */
+    double            *rank;             /* by request: where it stood in the last decision */
+    double            *remaining;        /* by place in `live`: cycles of work not started */
+    int               *live_jobs;
+    int                live_job_count;
+    double            *urgency, *patience, *trial_urgency, *trial_patience; /* by job */
+    MerOnlinePlan      best, trial, swap;
+    MerBandwidthTimes  times;
+    double             until;
+    int64_t            decisions, forecasts, improved;
+    double             longest_s; /* of all decisions */
+} MerOnlinePlanner;
+
+/* Room for the requests of `schedule`; all arrays in `arena`. */
+void mer_online_prepare(MerOnlinePlanner *planner, MerMetric objective, MerArena *arena);
+/* What the simulation calls at every arrival: decides on urgency and patience. */
+void mer_online_arrived(void *planner, const MerBandwidthRun *run);
+/* Prices a plan by playing it on from `run`: smaller is better. */
+double mer_online_forecast(MerOnlinePlanner *planner, const MerBandwidthRun *run,
+                           MerOnlinePlan *plan);
+/* Writes a plan for the live requests into arrays by job; what could start already keeps its patience. */
+void mer_online_write(const MerOnlinePlanner *planner, const MerBandwidthRun *run,
+                      const MerOnlinePlan *plan, double *urgency, double *patience);
+
+#endif
