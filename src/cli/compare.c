@@ -1,6 +1,7 @@
 /* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
  * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
 #include "cli/cells.h"
+#include "cli/study.h"
 
 #include "report/html.h"
 #include "report/table.h"
@@ -145,6 +146,9 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
 {
     Job job = {.arena = arena};
     MerError error = {0};
+    if (mer_cli_is_study(count, arguments)) {
+        return mer_cli_study(verb, count, arguments, arena);
+    }
     const char *problem = find_problem(count, arguments, arena);
     int code = mer_request_parse(verb, problem, count, arguments, arena, &job.request);
     if (code != MER_EXIT_DONE) {
@@ -155,6 +159,7 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
         printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, objectives, seeds\n"
                "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run it again to go on.\n"
                "With --time S every combination also runs for S seconds without a budget: equal time.\n");
+        mer_cli_study_help();
         return MER_EXIT_DONE;
     }
     if (mer_experiment_expand(&job.request.experiment, &job.specs, &job.spec_count, mer_request_warn, &job.request,

@@ -135,7 +135,8 @@ static void write_escaped(FILE *file, const char *text, size_t size)
     }
 }
 
-static void write_data(FILE *file, const MerReportRun *runs, int run_count, const char *title)
+static void write_data(FILE *file, const MerReportRun *runs, int run_count, const char *study,
+                       const char *title)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
@@ -148,6 +149,9 @@ static void write_data(FILE *file, const MerReportRun *runs, int run_count, cons
         write_run(&json, &runs[i]);
     }
     mer_json_end_array(&json);
+    if (study != NULL) {
+        mer_json_raw(&json, "study", study);
+    }
     mer_json_end_object(&json);
     write_escaped(file, json.text, json.size);
     mer_json_free(&json);
@@ -165,8 +169,8 @@ static const char *find_placeholder(void)
     return NULL;
 }
 
-MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *title,
-                          const char *path, MerError *error)
+static MerStatus write_page(const MerReportRun *runs, int run_count, const char *study,
+                            const char *title, const char *path, MerError *error)
 {
     const char *page = (const char *)mer_asset_report;
     const char *place = find_placeholder();
@@ -181,7 +185,18 @@ MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *t
     }
     const char *rest = place + strlen(placeholder);
     fwrite(page, 1, (size_t)(place - page), output.file);
-    write_data(output.file, runs, run_count, title);
+    write_data(output.file, runs, run_count, study, title);
     fwrite(rest, 1, (size_t)(page + mer_asset_report_size - rest), output.file);
     return mer_output_close(&output, error);
+}
+
+MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *title,
+                          const char *path, MerError *error)
+{
+    return write_page(runs, run_count, NULL, title, path, error);
+}
+
+MerStatus mer_report_study(const char *study, const char *title, const char *path, MerError *error)
+{
+    return write_page(NULL, 0, study, title, path, error);
 }

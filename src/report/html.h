@@ -9,4 +9,7 @@
 MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *title,
                           const char *path, MerError *error);
 
+/* The page of a study without its runs; `study` is the object of mer_study_json. */
+MerStatus mer_report_study(const char *study, const char *title, const char *path, MerError *error);
+
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUMMARY_LIMIT = 1 << 28 };
+enum { SUMMARY_LIMIT = 1 << 28, TAIL = 1 << 20 };
 
 typedef struct Old { /* a folder with a log that was there before */
     const char *identity, *directory;
@@ -146,13 +146,36 @@ static void give_folders(Job *job)
     }
 }
 
+/* The last line of a log that was written to its end is the summary. */
+static bool is_whole(const char *log, MerArena *arena)
+{
+    static const char summary[] = "{\"type\":\"summary\"";
+    FILE *file = fopen(log, "r");
+    char *tail = mer_arena_alloc(arena, TAIL + 1);
+    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+    long skipped = size > TAIL ? size - TAIL : 0;
+    size_t length = size > 0 && fseek(file, skipped, SEEK_SET) == 0 ? fread(tail, 1, TAIL, file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    if (length == 0 || tail[length - 1] != '\n') {
+        return false;
+    }
+    size_t start = length - 1;
+    while (start > 0 && tail[start - 1] != '\n') {
+        start--;
+    }
+    return strncmp(tail + start, summary, sizeof summary - 1) == 0;
+}
+
 /* The totals of a cell that had ended before. */
 static bool take_finished(const MerRunSpec *spec, MerArena *arena, MerRunResult *result)
 {
     char *text;
     size_t size;
     const char *path = mer_arena_format(arena, "%s/summary.json", spec->directory);
-    if (mer_file_read(path, SUMMARY_LIMIT, arena, &text, &size, NULL) != MER_OK) {
+    if (!is_whole(mer_arena_format(arena, "%s/run.jsonl", spec->directory), arena) ||
+        mer_file_read(path, SUMMARY_LIMIT, arena, &text, &size, NULL) != MER_OK) {
         return false;
     }
     cJSON *summary = cJSON_Parse(text);

@@ -1,0 +1,11 @@
+/* compare with directories of runs instead of an experiment. */
+#ifndef MERCATOR_CLI_STUDY_H
+#define MERCATOR_CLI_STUDY_H
+
+#include "cli/cli.h"
+
+bool mer_cli_is_study(int count, char **arguments); /* is the first argument a directory? */
+int  mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+void mer_cli_study_help(void);
+
+#endif

@@ -1,0 +1,438 @@
+/* Reads the runs of a study and sorts them into groups, layers and methods, each in the order it is
+ * first met. Folders are read in the order of their names. */
+#include "report/study.h"
+
+#include "base/memory.h"
+#include "base/option_json.h"
+#include "base/text.h"
+#include "mercator/registry.h"
+#include "report/curve.h"
+#include "report/log_lines.h"
+#include "report/study_stats.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Item { /* one trace with the names of its place */
+    MerStudyTrace trace;
+    MerStudyLayer layer;
+    const char   *group, *layer_key, *method, *objective, *unit;
+    int64_t       budget;
+    bool          is_solver; /* an exact method: it tells the optimum, it does not compete */
+    bool          is_proven;
+} Item;
+
+typedef struct Reader {
+    MerArena *arena;
+    MerStudy *study;
+    Item     *items;
+    int       count, room;
+} Reader;
+
+typedef struct Notes { /* of one task */
+    int64_t clustering, agents;
+    bool    was_sparse, has_drifted;
+} Notes;
+
+static const cJSON *get(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(const cJSON *object, const char *key, double otherwise)
+{
+    const cJSON *item = get(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
+}
+
+/* `marl:agents=1`: a plug-in of a header with the options that are not its defaults. */
+static const char *label_of(const cJSON *plugin, const MerOption *table, size_t size, const char *but, MerArena *arena)
+{
+    MerJson json = {0};
+    void   *options = mer_arena_alloc(arena, size + 1);
+    if (table) {
+        mer_options_defaults(table, options, arena);
+    }
+    mer_options_write(table, options, &json, NULL);
+    cJSON       *defaults = cJSON_Parse(json.text);
+    const char  *label = mer_arena_text(arena, text_of(plugin, "name"));
+    const cJSON *item;
+    bool         is_first = true;
+    cJSON_ArrayForEach(item, get(plugin, "options"))
+    {
+        if (cJSON_Compare(item, get(defaults, item->string), true) || strcmp(item->string, but) == 0) {
+            continue;
+        }
+        char *printed = cJSON_PrintUnformatted(item);
+        char *to = printed;
+        for (const char *from = printed; *from; from++) {
+            *to = *from;
+            to += *from != '"';
+        }
+        *to = '\0';
+        label = mer_arena_format(arena, "%s%c%s=%s", label, is_first ? ':' : ',', item->string, printed);
+        cJSON_free(printed);
+        is_first = false;
+    }
+    cJSON_Delete(defaults);
+    mer_json_free(&json);
+    return label;
+}
+
+static const char *method_of(const cJSON *header, MerArena *arena)
+{
+    const cJSON             *plugin = get(header, "optimizer");
+    const MerOptimizerClass *type = mer_optimizer_find(text_of(plugin, "name"), NULL);
+    return label_of(plugin, type ? type->options : NULL, type ? type->options_size : 0, "", arena);
+}
+
+static const char *group_of(const cJSON *header, MerArena *arena)
+{
+    const cJSON             *evaluator = get(header, "evaluator"), *problem = get(header, "problem");
+    const MerEvaluatorClass *type = mer_evaluator_find(text_of(evaluator, "name"), NULL);
+    const MerProblemClass   *about = mer_problem_find(text_of(problem, "name"), NULL);
+    const char *space = label_of(problem, about ? about->options : NULL, about ? about->options_size : 0, "select", arena);
+    const char *colon = strchr(space, ':');
+    return mer_arena_format(arena, "%s on %s%s%s, objective %s",
+                            label_of(evaluator, type ? type->options : NULL, type ? type->options_size : 0, "", arena),
+                            text_of(get(header, "platform"), "name"), colon ? ", " : "", colon ? colon + 1 : "",
+                            text_of(header, "objective"));
+}
+
+/* /features/features.2/conv/conv.0/conv.0.0/Conv -> features.2/conv.0.0: a part that only opens the next
+ * one, and the kind of operator, say nothing; of the rest the last three. */
+static const char *short_name(const char *full, MerArena *arena)
+{
+    enum { PARTS = 32 };
+    const char *parts[PARTS];
+    int         count = 0;
+    char       *rest = NULL;
+    for (char *part = strtok_r(mer_arena_text(arena, full), "/", &rest); part && count < PARTS;
+         part = strtok_r(NULL, "/", &rest)) {
+        bool is_opening = count > 0 && strncmp(parts[count - 1], part, strlen(parts[count - 1])) == 0;
+        count -= is_opening;
+        parts[count++] = part;
+    }
+    bool is_kind = count > 1 && (strcmp(parts[count - 1], "Conv") == 0 || strcmp(parts[count - 1], "Gemm") == 0);
+    count -= is_kind;
+    const char *name = "";
+    for (int p = count > 3 ? count - 3 : 0; p < count; p++) {
+        name = mer_arena_format(arena, "%s%s%s", name, *name ? "/" : "", parts[p]);
+    }
+    return *name ? name : full;
+}
+
+static void take_note(const MerLogLine *line, Notes *notes, int task_count)
+{
+    Notes      *of = line->task >= 0 && line->task < task_count ? &notes[line->task] : NULL;
+    const char *name = strstr(line->text, "\"name\":\"");
+    name = name ? name + strlen("\"name\":\"") : "";
+    if (of && strncmp(name, "partition\"", 10) == 0) {
+        cJSON       *object = cJSON_ParseWithLength(line->text, line->length);
+        const cJSON *value = get(object, "value");
+        of->clustering = (int64_t)number_of(value, "samples", 0);
+        of->agents = (int64_t)number_of(value, "agents", 0);
+        cJSON_Delete(object);
+    } else if (of && strncmp(name, "sparse_reward\"", 14) == 0) {
+        of->was_sparse = true;
+    } else if (of && strncmp(name, "correlation_drift\"", 18) == 0) {
+        of->has_drifted = true;
+    }
+}
+
+static void add_item(Reader *reader, const Item *item)
+{
+    if (reader->count == reader->room) {
+        reader->room = reader->room * 2 + 256;
+        reader->items = mer_heap_resize(reader->items, (size_t)reader->room, sizeof *reader->items);
+    }
+    reader->items[reader->count++] = *item;
+}
+
+static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary, const MerReportRun *curves,
+                      const Notes *notes, double wall_s)
+{
+    MerArena    *arena = reader->arena;
+    const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
+    int          task_count = cJSON_GetArraySize(tasks);
+    Item         common = {.group = group_of(header, arena), .method = method_of(header, arena)};
+    common.objective = mer_arena_text(arena, text_of(header, "objective"));
+    common.unit = mer_arena_text(arena, text_of(header, "unit"));
+    common.budget = (int64_t)number_of(header, "budget", 0);
+    common.is_solver = strncmp(common.method, "exact", 5) == 0;
+    const char *network = mer_arena_text(arena, text_of(get(header, "workload"), "name"));
+    for (int t = 0; t < task_count; t++) {
+        const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
+        const cJSON *bound = get(result, "bound");
+        const char  *name = mer_arena_text(arena, text_of(task, "name"));
+        Item         item = common;
+        item.layer = (MerStudyLayer){.network = network, .name = short_name(name, arena), .full_name = name,
+                                     .macs = number_of(task, "macs", NAN), .best = INFINITY,
+                                     .log10_size = number_of(task, "log10_size", NAN),
+                                     .knobs = (int)number_of(task, "knobs", 0)};
+        item.layer_key = mer_arena_format(arena, "%s|%s", network, name);
+        item.is_proven = cJSON_IsTrue(get(bound, "proven"));
+        item.trace = (MerStudyTrace){.seed = (uint64_t)number_of(header, "seed", 0), .wall_s = wall_s / task_count,
+                                     .clustering = notes[t].clustering, .agents = notes[t].agents,
+                                     .was_sparse = notes[t].was_sparse, .has_drifted = notes[t].has_drifted};
+        item.trace.samples = (int64_t)number_of(result, "evaluations", number_of(header, "budget", 0));
+        item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
+        add_item(reader, &item);
+    }
+}
+
+static double wall_of(const char *directory, MerArena *arena)
+{
+    char  *text;
+    size_t size;
+    if (mer_file_read(mer_arena_format(arena, "%s/summary.json", directory), (size_t)1 << 28, arena, &text, &size,
+                      NULL) != MER_OK) {
+        return NAN;
+    }
+    cJSON *summary = cJSON_ParseWithLength(text, size);
+    double wall_s = number_of(summary, "wall_s", NAN);
+    cJSON_Delete(summary);
+    return wall_s;
+}
+
+/* A run that has not ended has no summary line, or one that says it was interrupted. */
+static bool is_ended(const cJSON *summary)
+{
+    return summary && strcmp(text_of(summary, "stopped"), "interrupted") != 0;
+}
+
+static MerStatus read_run(Reader *reader, const char *directory, MerError *error)
+{
+    MerLogFile   log;
+    MerLogLine   line;
+    cJSON       *header = NULL, *summary = NULL;
+    Notes       *notes = NULL;
+    int          task_count = 0;
+    MerCurveSet  curves = {0};
+    MerReportRun drawn = {0};
+    const char  *path = mer_arena_format(reader->arena, "%s/run.jsonl", directory);
+    MerStatus    status = mer_log_open(&log, path, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    while ((status = mer_log_next(&log, &line, error)) == MER_OK && line.type != NULL) {
+        if (header == NULL) {
+            header = cJSON_ParseWithLength(line.text, line.length);
+            task_count = cJSON_GetArraySize(get(header, "tasks"));
+            notes = mer_heap_zeroed((size_t)task_count + 1, sizeof *notes);
+            curves.budget = (int64_t)number_of(header, "budget", 0);
+        } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 && line.task < task_count) {
+            mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
+        } else if (strcmp(line.type, "note") == 0) {
+            take_note(&line, notes, task_count);
+        } else if (strcmp(line.type, "summary") == 0) {
+            cJSON_Delete(summary);
+            summary = cJSON_ParseWithLength(line.text, line.length);
+        }
+    }
+    if (status == MER_OK && is_ended(summary)) {
+        mer_curve_finish(&curves, &drawn, reader->arena);
+        add_tasks(reader, header, summary, &drawn, notes, wall_of(directory, reader->arena));
+        reader->study->run_count++;
+    } else {
+        reader->study->unfinished++;
+    }
+    mer_curve_free(&curves);
+    free(notes);
+    cJSON_Delete(header);
+    cJSON_Delete(summary);
+    mer_log_close(&log);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    size_t      x_length = strlen(x), y_length = strlen(y); /* 999 before 1000 */
+    return x_length != y_length ? (x_length < y_length ? -1 : 1) : strcmp(x, y);
+}
+
+static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
+{
+    const char **names = NULL;
+    int          count = 0, room = 0;
+    DIR         *folder = opendir(path);
+    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+        const char *directory = mer_arena_format(reader->arena, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' ||
+            access(mer_arena_format(reader->arena, "%s/run.jsonl", directory), F_OK) != 0) {
+            continue;
+        }
+        if (count == room) {
+            room = room * 2 + 64;
+            names = mer_heap_resize(names, (size_t)room, sizeof *names);
+        }
+        names[count++] = directory;
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    MerStatus status = MER_OK;
+    if (count > 0) {
+        qsort(names, (size_t)count, sizeof *names, by_name);
+    }
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        status = read_run(reader, names[i], error);
+    }
+    free(names);
+    return count > 0 ? status : mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected a run directory or a "
+                                              "directory of run directories", path);
+}
+
+static int find_text(const char *const *texts, int count, const char *text)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(texts[i], text) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+typedef struct Names { /* of one group, in the order they are met */
+    const char **layers, **methods;
+    int          layer_count, method_count;
+} Names;
+
+/* An optimizer with two budgets is two methods; its name shows the budget only then. */
+static const char *key_of(const Item *item, MerArena *arena)
+{
+    return mer_arena_format(arena, "%s @%lld", item->method, (long long)item->budget);
+}
+
+static void name_methods(MerStudyGroup *group, const Names *names, MerArena *arena)
+{
+    for (int m = 0; m < names->method_count; m++) {
+        const char *at = strrchr(names->methods[m], '@');
+        size_t      length = (size_t)(at - names->methods[m]) - 1;
+        bool        is_alone = true;
+        for (int o = 0; o < names->method_count; o++) {
+            const char *other = names->methods[o];
+            bool        is_same = strncmp(other, names->methods[m], length + 2) == 0;
+            is_alone = is_alone && (o == m || !is_same);
+        }
+        group->methods[m] = (MerStudyMethod){
+            is_alone ? mer_arena_text_n(arena, names->methods[m], length) : names->methods[m], atoll(at + 1)};
+    }
+}
+
+static void add_trace(MerStudyCell *cell, const MerStudyTrace *trace, MerArena *arena)
+{
+    for (int s = 0; s < cell->count; s++) {
+        if (cell->traces[s].seed == trace->seed) {
+            return; /* the same run given twice */
+        }
+    }
+    bool is_full = (cell->count & (cell->count - 1)) == 0; /* room is a power of two */
+    if (is_full) {
+        MerStudyTrace *grown = MER_ARRAY(arena, MerStudyTrace, cell->count * 2 + 1);
+        for (int s = 0; s < cell->count; s++) {
+            grown[s] = cell->traces[s];
+        }
+        cell->traces = grown;
+    }
+    cell->traces[cell->count++] = *trace;
+}
+
+static void take_best(MerStudyLayer *layer, const Item *item)
+{
+    double score = mer_trace_best(&item->trace, INT64_MAX);
+    layer->is_proven |= item->is_proven;
+    if (score < layer->best) {
+        layer->best = score;
+        layer->best_by = item->method;
+    }
+}
+
+static void fill_group(Reader *reader, const char *title, MerStudyGroup *group)
+{
+    MerArena *arena = reader->arena;
+    Names     names = {MER_ARRAY(arena, const char *, reader->count), MER_ARRAY(arena, const char *, reader->count), 0, 0};
+    *group = (MerStudyGroup){.title = title};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < reader->count; i++) {
+            const Item *item = &reader->items[i];
+            if (strcmp(item->group, title) != 0) {
+                continue;
+            }
+            const char *key = key_of(item, arena);
+            int         layer = find_text(names.layers, names.layer_count, item->layer_key);
+            int         method = find_text(names.methods, names.method_count, key);
+            if (pass == 0 && layer < 0) {
+                names.layers[names.layer_count++] = item->layer_key;
+            }
+            if (pass == 0 && method < 0 && !item->is_solver) {
+                names.methods[names.method_count++] = key;
+            }
+            if (pass == 1) {
+                MerStudyLayer *about = &group->layers[layer];
+                if (!about->network) {
+                    *about = item->layer;
+                }
+                take_best(about, item);
+                group->objective = item->objective;
+                group->unit = item->unit;
+                if (method >= 0) {
+                    add_trace(&group->cells[layer * names.method_count + method], &item->trace, arena);
+                }
+            }
+        }
+        if (pass == 0) {
+            group->layer_count = names.layer_count;
+            group->method_count = names.method_count;
+            group->layers = MER_ARRAY(arena, MerStudyLayer, names.layer_count + 1);
+            group->methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1);
+            group->cells = MER_ARRAY(arena, MerStudyCell, names.layer_count * names.method_count + 1);
+            name_methods(group, &names, arena);
+        }
+    }
+}
+
+static void make_groups(Reader *reader)
+{
+    MerStudy    *study = reader->study;
+    const char **titles = MER_ARRAY(reader->arena, const char *, reader->count + 1);
+    for (int i = 0; i < reader->count; i++) {
+        if (find_text(titles, study->group_count, reader->items[i].group) < 0) {
+            titles[study->group_count++] = reader->items[i].group;
+        }
+    }
+    study->groups = MER_ARRAY(reader->arena, MerStudyGroup, study->group_count + 1);
+    for (int g = 0; g < study->group_count; g++) {
+        fill_group(reader, titles[g], &study->groups[g]);
+    }
+}
+
+MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study, MerError *error)
+{
+    Reader    reader = {.arena = arena, .study = study};
+    MerStatus status = MER_OK;
+    *study = (MerStudy){0};
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        bool is_run = access(mer_arena_format(arena, "%s/run.jsonl", paths[i]), F_OK) == 0;
+        status = is_run ? read_run(&reader, paths[i], error) : read_folder(&reader, paths[i], error);
+    }
+    if (status == MER_OK && reader.count == 0) {
+        status = mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);
+    }
+    if (status == MER_OK) {
+        make_groups(&reader);
+    }
+    free(reader.items);
+    return status;
+}
