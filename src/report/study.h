@@ -44,6 +44,7 @@ typedef struct MerStudyMethod {
 typedef struct MerStudyGroup { /* what can be compared: one cost model, platform and objective */
     const char     *title, *objective, *unit;
     int             layer_count, method_count;
+    int             hopeless; /* layers left out, since no run found a feasible plan for them */
     MerStudyLayer  *layers;
     MerStudyMethod *methods;
     MerStudyCell   *cells; /* (layers, methods) */

@@ -403,6 +403,24 @@ static void fill_group(Reader *reader, const char *title, MerStudyGroup *group)
     }
 }
 
+/* A layer for which no run found a feasible plan says nothing about the optimizers. */
+static void drop_hopeless(MerStudyGroup *group)
+{
+    int kept = 0;
+    for (int l = 0; l < group->layer_count; l++) {
+        if (isinf(group->layers[l].best)) {
+            group->hopeless++;
+            continue;
+        }
+        group->layers[kept] = group->layers[l];
+        for (int m = 0; m < group->method_count; m++) {
+            group->cells[kept * group->method_count + m] = group->cells[l * group->method_count + m];
+        }
+        kept++;
+    }
+    group->layer_count = kept;
+}
+
 static void make_groups(Reader *reader)
 {
     MerStudy    *study = reader->study;
@@ -415,6 +433,7 @@ static void make_groups(Reader *reader)
     study->groups = MER_ARRAY(reader->arena, MerStudyGroup, study->group_count + 1);
     for (int g = 0; g < study->group_count; g++) {
         fill_group(reader, titles[g], &study->groups[g]);
+        drop_hopeless(&study->groups[g]);
     }
 }
 

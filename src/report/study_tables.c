@@ -534,7 +534,7 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
     Maker maker = {.group = group, .options = options, .arena = arena, .tables = tables,
                    .values = MER_ARRAY(arena, double, group->layer_count + 1)};
     *count = 0;
-    if (group->method_count == 0) {
+    if (group->method_count == 0 || group->layer_count == 0) {
         return MER_OK;
     }
     MerStatus status = choose(&maker, error);

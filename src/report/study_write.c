@@ -70,8 +70,12 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
         if (status != MER_OK) {
             break;
         }
-        fprintf(file, "%s%s%s\n\n%d layers, %d optimizers, up to %d seeds each.\n%s", is_markdown ? "## " : "\n", group->title,
-                is_markdown ? "" : "\n", group->layer_count, group->method_count, most_seeds(group), is_markdown ? "\n" : "");
+        fprintf(file, "%s%s\n\n%d layers, %d optimizers, up to %d seeds each.", is_markdown ? "## " : "\n", group->title,
+                group->layer_count, group->method_count, most_seeds(group));
+        if (group->hopeless > 0) {
+            fprintf(file, " Left out: %d layers for which no run found a feasible plan.", group->hopeless);
+        }
+        fputs(is_markdown ? "\n\n" : "\n", file);
         for (int t = 0; t < count; t++) {
             if (is_markdown) {
                 write_markdown(&tables[t], file);
