@@ -15,6 +15,7 @@ typedef struct MerImportOptions {
     int                  dim_count;
     const MerDimBinding *dims;
     const char          *select; /* of a file with several networks: the one wanted; NULL: all of it */
+    bool                 is_part; /* read for another file: lists of networks are refused, they could name themselves */
 } MerImportOptions;
 
 /* A file in memory, as given to importers. `data` is followed by a 0 byte that does not count. */

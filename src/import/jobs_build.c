@@ -97,7 +97,8 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
         }
         job = builder->jobs[job].after[next];
     } while (job != first && used < sizeof text - 80);
-    return mer_error_set(error, MER_INVALID, "%s: jobs wait for each other in a circle: %s%s", path,
+    return mer_error_set(error, MER_INVALID,
+                         "%s: jobs wait for each other in a circle: %s%s; expected an order", path,
                          text, builder->jobs[first].name);
 }
 
@@ -141,24 +142,58 @@ static MerStatus check_order(const MerJobBuilder *builder, const char *path, Mer
     return status;
 }
 
+static uint64_t hash_owners(uint64_t hash, const MerJobSet *set)
+{
+    for (int i = 0; i < set->tenant_count; i++) {
+        hash = mer_hash_text(hash, set->tenants[i].name);
+        hash = mer_hash_real(hash, set->tenants[i].weight);
+    }
+    for (int m = 0; m < set->model_count; m++) {
+        hash = mer_hash_text(hash, set->models[m].name);
+        hash = mer_hash_real(hash, set->models[m].fps);
+        hash = mer_hash_real(hash, set->models[m].probability);
+    }
+    for (int g = 0; g < set->group_count; g++) {
+        hash = mer_hash_text(hash, set->group_names[g]);
+    }
+    return hash;
+}
+
 static uint64_t hash_jobs(uint64_t hash, const MerJobSet *set)
 {
     for (int j = 0; j < set->job_count; j++) {
         const MerJob *job = &set->jobs[j];
-        hash = mer_hash_int(hash, job->op);
-        hash = mer_hash_int(hash, job->images);
-        hash = mer_hash_int(hash, job->group);
-        hash = mer_hash_int(hash, job->tenant);
+        const int     numbers[] = {job->op,      job->images, job->model,
+                                   job->request, job->group,  job->tenant};
+        hash = mer_hash_text(hash, job->name);
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+            hash = mer_hash_int(hash, numbers[i]);
+        }
         hash = mer_hash_real(hash, job->release_cycles + job->release_s);
         hash = mer_hash_real(hash, job->deadline_cycles + job->deadline_s);
         for (int i = 0; i < job->after_count; i++) {
             hash = mer_hash_int(hash, job->after[i]);
         }
     }
-    for (int i = 0; i < set->tenant_count; i++) {
-        hash = mer_hash_real(hash, set->tenants[i].weight);
-    }
+    hash = hash_owners(hash, set);
+    hash = mer_hash_int(hash, set->is_shuffled ? (int64_t)set->shuffle_seed : -1);
     return mer_hash_int(hash, set->group_size);
+}
+
+/* A job does the multiplications of its layer once for every image. */
+static MerStatus check_sizes(const MerJobBuilder *builder, const char *path, MerError *error)
+{
+    for (int j = 0; j < builder->job_count; j++) {
+        const MerJob *job = &builder->jobs[j];
+        int64_t       macs = builder->graph->ops[job->op].macs;
+        if (macs > INT64_MAX / job->images / 4) {
+            return mer_error_set(error, MER_INVALID,
+                                 "%s: job %s has %d images of %lld multiplications, expected fewer "
+                                 "than 2^61 in all",
+                                 path, job->name, job->images, (long long)macs);
+        }
+    }
+    return MER_OK;
 }
 
 MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph,
@@ -166,12 +201,19 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
 {
     MerGraph *made = builder->graph;
     if (builder->job_count == 0) {
-        return mer_error_set(error, MER_INVALID, "%s: no jobs", file->path);
+        return mer_error_set(error, MER_INVALID, "%s: found no jobs, expected at least one",
+                             file->path);
     }
     if (builder->tenant_count == 0) {
         mer_jobs_tenant(builder, made->name, 1);
     }
-    MerStatus status = mer_graph_finish(made, error);
+    MerError  why = {0};
+    MerStatus status = mer_graph_finish(made, &why);
+    if (status != MER_OK) {
+        return mer_error_set(error, status, "%s: %s, expected smaller layers", file->path,
+                             why.message);
+    }
+    status = check_sizes(builder, file->path, error);
     status = status == MER_OK ? check_order(builder, file->path, error) : status;
     if (status != MER_OK) {
         return status;

@@ -93,7 +93,10 @@ static MerStatus read_group(const MerYaml *list, const char *name, MerJobBuilder
 {
     MerArena *arena = builder->graph->arena;
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    int       group = mer_jobs_add_group(builder, name);
+    if (status == MER_OK && list->count == 0) {
+        return mer_yaml_expected(list, error, "at least one layer");
+    }
+    int group = mer_jobs_add_group(builder, name);
     for (int i = 0; status == MER_OK && i < list->count; i++) {
         int64_t layer;
         status = mer_yaml_int(list->items[i], 0, builder->graph->op_count - 1, &layer, error);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double run_s = 0.7;
+enum { MAX_JOBS = 1000000 };
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -93,55 +94,115 @@ static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry 
     }
 }
 
+typedef struct Scenario { /* in the making */
+    MerJobBuilder *builder;
+    const Model   *models;
+    int            model_count, group, entry_count;
+    Entry         *entries;
+    const Entry  **before; /* of the entry at hand */
+    int            before_count;
+} Scenario;
+
+static MerStatus find_model(const Scenario *scenario, MerYaml *node, const Model **model,
+                            MerError *error)
+{
+    MerYaml    *name;
+    const char *text;
+    TRY(mer_yaml_need(node, "model", &name, error));
+    TRY(mer_yaml_text(name, &text, error));
+    for (int m = 0; m < scenario->model_count; m++) {
+        if (strcmp(scenario->models[m].name, text) == 0) {
+            *model = &scenario->models[m];
+            return MER_OK;
+        }
+    }
+    return mer_yaml_expected(name, error, "one of `models`");
+}
+
+/* Models that come before this one are further up in the scenario. */
+static MerStatus find_before(Scenario *scenario, MerYaml *node, MerError *error)
+{
+    MerYaml *list = mer_yaml_get(node, "depends_on");
+    scenario->before_count = 0;
+    if (!list || mer_yaml_is_null(list)) {
+        return MER_OK;
+    }
+    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    scenario->before = MER_ARRAY(scenario->builder->graph->arena, const Entry *, list->count + 1);
+    for (int d = 0; d < list->count; d++) {
+        const char *text;
+        int         e = 0;
+        TRY(mer_yaml_text(list->items[d], &text, error));
+        while (e < scenario->entry_count && strcmp(scenario->entries[e].model->name, text) != 0) {
+            e++;
+        }
+        if (e == scenario->entry_count) {
+            return mer_yaml_expected(list->items[d], error, "a model above in the scenario");
+        }
+        scenario->before[scenario->before_count++] = &scenario->entries[e];
+    }
+    return MER_OK;
+}
+
+static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerRng *rng, MerError *error)
+{
+    MerJobBuilder *builder = scenario->builder;
+    MerArena      *arena = builder->graph->arena;
+    Entry         *entry = &scenario->entries[scenario->entry_count];
+    const Model   *model = NULL;
+    double         fps = 0, probability = 1;
+    MerYaml       *rate;
+    TRY(find_model(scenario, node, &model, error));
+    TRY(mer_yaml_need(node, "fps", &rate, error));
+    TRY(mer_yaml_real(rate, 1e-3, 1e6, &fps, error));
+    TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
+    TRY(find_before(scenario, node, error));
+    int *after = MER_ARRAY(arena, int, scenario->before_count + 1);
+    for (int b = 0; b < scenario->before_count; b++) {
+        after[b] = scenario->before[b]->index;
+    }
+    int         requests = (int)floor(run_s * fps + 1e-9);
+    MerJobModel added = {model->name,
+                         mer_jobs_tenant(builder, model->name, 1),
+                         fps,
+                         probability,
+                         scenario->before_count,
+                         after};
+    if ((int64_t)requests * model->op_count + builder->job_count > MAX_JOBS) {
+        return mer_yaml_error(node, error,
+                              "%s makes %d requests of %d jobs, expected at most %d jobs in all",
+                              model->name, requests, model->op_count, MAX_JOBS);
+    }
+    *entry = (Entry){model, mer_jobs_add_model(builder, &added),
+                     MER_ARRAY(arena, int, requests + 1), requests};
+    for (int r = 0; r < requests; r++) {
+        entry->first_job[r] = -1;
+        if (probability >= 1 || mer_rng_unit(rng) < probability) {
+            add_request(builder, entry, scenario->before, scenario->before_count, scenario->group,
+                        r, 1 / fps);
+        }
+    }
+    scenario->entry_count++;
+    return MER_OK;
+}
+
 static MerStatus read_scenario(MerYaml *list, const char *name, const Model *models,
                                int model_count, MerJobBuilder *builder, MerError *error)
 {
-    MerArena *arena = builder->graph->arena;
     TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    Entry        *entries = MER_ARRAY(arena, Entry, list->count + 1);
-    const Entry **before = MER_ARRAY(arena, const Entry *, list->count + 1);
-    MerRng        rng = mer_rng_make(1, 0);
-    int           group = mer_jobs_add_group(builder, name);
+    Scenario scenario = {.builder = builder,
+                         .models = models,
+                         .model_count = model_count,
+                         .group = mer_jobs_add_group(builder, name),
+                         .entries = MER_ARRAY(builder->graph->arena, Entry, list->count + 1)};
+    MerRng   rng = mer_rng_make(1, 0);
+    int      first = builder->job_count;
     for (int e = 0; e < list->count; e++) {
-        MerYaml    *node = list->items[e];
-        MerYaml    *depends;
-        const char *model_name = NULL;
-        double      fps = 0, probability = 1;
-        int         before_count = 0;
-        int         m = 0;
-        TRY(mer_yaml_get_text(node, "model", &model_name, error));
-        TRY(mer_yaml_get_real(node, "fps", 1e-3, 1e6, &fps, error));
-        TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
-        while (m < model_count && (!model_name || strcmp(models[m].name, model_name) != 0)) {
-            m++;
-        }
-        if (m == model_count || !(fps > 0)) {
-            return mer_yaml_error(node, error, "expected a model of the file and its fps");
-        }
-        depends = mer_yaml_get(node, "depends_on");
-        for (int d = 0; depends && d < depends->count; d++) {
-            for (int o = 0; o < e; o++) {
-                if (strcmp(entries[o].model->name, depends->items[d]->text) == 0) {
-                    before[before_count++] = &entries[o];
-                }
-            }
-        }
-        int *after = MER_ARRAY(arena, int, before_count + 1);
-        for (int b = 0; b < before_count; b++) {
-            after[b] = before[b]->index;
-        }
-        int         requests = (int)floor(run_s * fps + 1e-9);
-        MerJobModel model = {model_name,   mer_jobs_tenant(builder, models[m].name, 1),
-                             fps,          probability,
-                             before_count, after};
-        entries[e] = (Entry){&models[m], mer_jobs_add_model(builder, &model),
-                             MER_ARRAY(arena, int, requests + 1), requests};
-        for (int r = 0; r < requests; r++) {
-            entries[e].first_job[r] = -1;
-            if (probability >= 1 || mer_rng_unit(&rng) < probability) {
-                add_request(builder, &entries[e], before, before_count, group, r, 1 / fps);
-            }
-        }
+        TRY(read_entry(&scenario, list->items[e], &rng, error));
+    }
+    if (builder->job_count == first) {
+        return mer_yaml_error(list, error, "scenario %s has no requests, expected at least one",
+                              name);
     }
     return MER_OK;
 }
@@ -156,6 +217,10 @@ static MerStatus read_all(MerYaml *root, MerJobBuilder *builder, MerError *error
     Model *list = MER_ARRAY(builder->graph->arena, Model, models->count + 1);
     for (int m = 0; m < models->count; m++) {
         const char *name = mer_arena_text(builder->graph->arena, models->keys[m]);
+        TRY(mer_yaml_check_kind(models->items[m], MER_YAML_LIST, error));
+        if (models->items[m]->count == 0) {
+            return mer_yaml_expected(models->items[m], error, "at least one layer");
+        }
         list[m] = (Model){name, builder->graph->op_count, models->items[m]->count};
         TRY(read_layers(models->items[m], name, builder, error));
     }

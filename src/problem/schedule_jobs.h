@@ -27,8 +27,10 @@ typedef struct MerJobGroups { /* group g has jobs[start[g]] .. jobs[start[g+1]-1
 } MerJobGroups;
 
 /* The groups of the file; else, with a size, those of the host's rule: ready jobs are taken round robin
- * over networks and mini-batches until the group is full, no job of a group waits for another of it, and
- * groups run one after the other; else one group of everything. `size` 0: as the job set says. */
+ * over networks and mini-batches until the group is full (the next group goes on with the stream whose turn
+ * it is), no job of a group waits for another of it, and groups run one after the other, so that a job is
+ * ready when those it waits for are in earlier groups; else one group of everything. `size` 0: as the job
+ * set says. */
 void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena,
                          MerJobGroups *groups);
 
