@@ -319,7 +319,8 @@ static void test_bad_lists_are_refused_with_their_place(void **state)
     }
     assert_refused(&mer_importer_jobs, "toy.yaml", "format: mercator-jobs/2\nmodels: []",
                    "mercator-jobs/2");
-    assert_refused(&mer_importer_jobs, "toy.yaml", "[", "toy.yaml:1:");
+    assert_refused(&mer_importer_jobs, "toy.yaml", "[",
+                   "toy.yaml:2:1: flow sequence without a closing bracket");
 }
 
 static void test_bad_scenarios_are_refused_with_their_place(void **state)
