@@ -52,6 +52,11 @@ static void write_header_tasks(MerRunState *run, MerJson *json)
         mer_json_int(json, "count", result->task.count);
         mer_json_real(json, "macs", result->task.macs);
         mer_json_int(json, "knobs", task->view.knob_count);
+        mer_json_array(json, "knob_names"); /* notes of optimizers speak of knobs by their place */
+        for (int k = 0; k < task->view.knob_count; k++) {
+            mer_json_text(json, NULL, task->view.knobs[k].name);
+        }
+        mer_json_end_array(json);
         mer_json_real(json, "log10_size", mer_space_log10_size(&task->view));
         mer_json_hash(json, "hash", mer_space_hash(&task->problem.space));
         write_bound(json, "bound", &result->bound, 0, false, false);
