@@ -505,14 +505,18 @@ bool mer_bandwidth_is_ready(const MerBandwidthRun *run, int job)
 }
 
 double mer_bandwidth_forecast(const MerBandwidthRun *run, const MerBandwidthPlanner *planner,
-                              int todo, double until, MerBandwidthTimes *times, MerArena *scratch)
+                              const MerSchedule *expected, int todo, double until,
+                              MerBandwidthTimes *times, MerArena *scratch)
 {
     size_t             jobs = (size_t)run->plan->job_count;
     MerBandwidthInput  input = *run->input;
     MerBandwidthOutput output = *run->output;
     Loop               branch = *run;
     input.planner = planner;
+    input.schedule = expected;
     branch.input = &input;
+    branch.schedule = expected;
+    branch.next_release = branch.next_deadline = 0;
     branch.output = &output;
     branch.times = times;
     branch.seen = planner->seen;

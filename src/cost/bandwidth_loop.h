@@ -113,10 +113,12 @@ bool   mer_bandwidth_is_over(const MerBandwidthRun *run, int job);    /* done or
 bool   mer_bandwidth_is_started(const MerBandwidthRun *run, int job); /* or over */
 bool   mer_bandwidth_is_ready(const MerBandwidthRun *run, int job);   /* could start at once */
 /* Goes on from `run` with another planner, in `scratch`, until `todo` jobs are over, nothing happens any more
- * or `until` has passed; `run` stays as it is. Fills start, end, unit and moved of the jobs that start or
- * end. Gives the time it stopped at. */
+ * or `until` has passed; `run` stays as it is. `expected` has the releases and deadlines that the planner
+ * believes in; its orders hold only jobs still to come, and end with a job of INFINITY. Fills start, end, unit
+ * and moved of the jobs that start or end. Gives the time it stopped at. */
 double mer_bandwidth_forecast(const MerBandwidthRun *run, const MerBandwidthPlanner *planner,
-                              int todo, double until, MerBandwidthTimes *times, MerArena *scratch);
+                              const MerSchedule *expected, int todo, double until,
+                              MerBandwidthTimes *times, MerArena *scratch);
 
 /* 5.3: the makespan of a plain schedule as an integral over virtual time; finish times are not made.
  * Differs from the plain loop in the last bits. */

@@ -1,5 +1,6 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
  * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
+#include "problem/arrivals.h"
 #include "problem/schedule_export.h"
 #include "problem/schedule_jobs.h"
 #include "problem/schedule_parts.h"
@@ -14,6 +15,7 @@ typedef struct Options {
     int         order, dependencies, flexible;
     int64_t     group_size, batch_size, mini_batch;
     bool        symmetry;
+    MerArrivals arrivals;
 } Options;
 
 static const MerOption options[] = {
@@ -37,6 +39,14 @@ static const MerOption options[] = {
     {"order", MER_OPTION_CHOICE, offsetof(Options, order), "auto", 0, 0, "auto|input|latency|m3e",
      "order of the jobs' knobs: as given, by latency on all cores, or by the artifact's sort (auto "
      "with its table)"},
+    {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
+     "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
+    {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
+     "arrivals per time, as a multiple of the file's; deadlines keep their distance"},
+    {"jitter_ms", MER_OPTION_REAL, offsetof(Options, arrivals.jitter_ms), "0", 0, 1e9, NULL,
+     "a request of a periodic model comes up to this much later; its deadline stays"},
+    {"arrival_seed", MER_OPTION_INT, offsetof(Options, arrivals.seed), "1", 0, 9e15, NULL,
+     "of random arrivals and jitter; 0: the run's seed"},
     {"symmetry", MER_OPTION_BOOL, offsetof(Options, symmetry), "false", 0, 0, NULL,
      "equal cores exchange queues so that the one with the earliest job comes first"},
     {0}};
@@ -177,6 +187,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     mer_schedule_spread_table(platform, schedule, &state->table, arena);
     mer_schedule_describe_units(platform, schedule, arena);
     mer_schedule_describe_jobs(problem, set, jobs, schedule, arena);
+    mer_arrivals_apply(&chosen->arrivals, schedule, arena);
     mer_schedule_link_jobs(set, jobs, schedule, arena);
     MerJobOrder order = chosen->order != MER_ORDER_AUTO ? (MerJobOrder)chosen->order
                         : schedule->is_compat           ? MER_ORDER_M3E

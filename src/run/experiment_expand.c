@@ -380,6 +380,16 @@ static MerStatus fall_back(Expansion *e, MerRunSpec *spec, MerError *error)
     return resolve_optimizer(e, e->problem->optimizer, spec, error);
 }
 
+/* Arrivals drawn anew for every seed: the seed becomes an option, so that log and plan file say it. */
+static void take_arrival_seed(const MerProblemClass *problem, MerRunSpec *spec)
+{
+    const MerOption *option = problem->options ? mer_options_find(problem->options, "arrival_seed") : NULL;
+    if (option && option->type == MER_OPTION_INT) {
+        int64_t *seed = (int64_t *)((char *)spec->problem_options + option->offset);
+        *seed = *seed == 0 ? (int64_t)spec->seed : *seed;
+    }
+}
+
 static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
     const MerRunOptions *options = &e->experiment->options;
@@ -409,6 +419,7 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
     MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size, &problem,
                                     &spec->problem_options, e->arena, error);
     if (status == MER_OK) {
+        take_arrival_seed(e->problem, spec);
         status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
     }
     if (status == MER_OK) {

@@ -14,6 +14,8 @@
 static const MerOption options[] = {
     {"moves", MER_OPTION_INT, offsetof(MerOnlineOptions, moves), "50", 0, 1e9, NULL,
      "plans tried at each arrival"},
+    {"ahead", MER_OPTION_INT, offsetof(MerOnlineOptions, ahead), "2", 0, 1000, NULL,
+     "requests of each periodic model that forecasts expect at its rate; 0: none"},
     {"ms", MER_OPTION_REAL, offsetof(MerOnlineOptions, milliseconds), "0", 0, 1e9, NULL,
      "time for a decision; 0: no limit, and the same plan on every machine"},
     {"rule", MER_OPTION_CHOICE, offsetof(MerOnlineOptions, rule), "search", 0, 0,

@@ -21,7 +21,7 @@ typedef enum MerOnlineGoal {
 } MerOnlineGoal;
 
 typedef struct MerOnlineOptions {
-    int64_t moves;
+    int64_t moves, ahead;
     double  milliseconds, patience;
     int     rule, goal;
 } MerOnlineOptions;
@@ -29,7 +29,9 @@ typedef struct MerOnlineOptions {
 /* Jobs that arrive together and end together: one inference, or a single job. */
 typedef struct MerOnlineRequest {
     int    first, count; /* places in `jobs` of the planner */
+    int    next;         /* request of the same model that comes after it, -1: none */
     double release, deadline, weight;
+    bool   is_here; /* has arrived */
 } MerOnlineRequest;
 
 typedef struct MerOnlinePlan { /* for the live requests */
@@ -46,12 +48,18 @@ typedef struct MerOnlinePlanner {
     MerOnlineRequest  *requests;
     int                request_count;
     int               *jobs, *request_of_job;
-    double            *shortest;         /* by job: latency on its best unit */
-    int               *live;             /* requests that have arrived and are not over */
-    int                live_count, next; /* next: place in the order of releases */
-    double            *rank;             /* by request: where it stood in the last decision */
-    double            *remaining;        /* by place in `live`: cycles of work not started */
-    int               *live_jobs;
+    double            *shortest;   /* by job: latency on its best unit */
+    int               *live;       /* requests that have arrived and are not over, */
+    int                live_count; /* then those that are expected, */
+    int                seen_count; /* both together */
+    int                next;       /* place in the order of releases */
+    int               *last;       /* by model: the request that arrived last, -1: none */
+    MerSchedule        expected;   /* with the releases and deadlines that are believed in, */
+    double            *expected_release, *expected_deadline; /* by job and one more */
+    int               *release_order, *deadline_order;
+    double            *rank;      /* by request: where it stood in the last decision */
+    double            *remaining; /* by place in `live`: cycles of work not started */
+    int               *live_jobs; /* not over, of all that are seen */
     int                live_job_count;
     double            *urgency, *patience, *trial_urgency, *trial_patience; /* by job */
     MerOnlinePlan      best, trial, swap;
@@ -65,6 +73,8 @@ typedef struct MerOnlinePlanner {
 void mer_online_prepare(MerOnlinePlanner *planner, MerMetric objective, MerArena *arena);
 /* What the simulation calls at every arrival: decides on urgency and patience. */
 void mer_online_arrived(void *planner, const MerBandwidthRun *run);
+/* Takes in what has arrived, forgets what is over, and sets down what is expected. */
+void mer_online_look(MerOnlinePlanner *planner, const MerBandwidthRun *run);
 /* Prices a plan by playing it on from `run`: smaller is better. */
 double mer_online_forecast(MerOnlinePlanner *planner, const MerBandwidthRun *run,
                            MerOnlinePlan *plan);

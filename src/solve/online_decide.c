@@ -13,69 +13,31 @@ enum { LAST_ORDER = MER_ONLINE_RULES, RESCUE, ORDERS };
 static const double degrees[] = {8, 3, 1.5};
 enum { DEGREES = sizeof degrees / sizeof *degrees };
 
-/* Takes in what has arrived, forgets what is over. */
-static void look_around(MerOnlinePlanner *p, const MerBandwidthRun *run)
-{
-    const MerSchedule *schedule = p->schedule;
-    double             now = mer_bandwidth_now(run);
-    int                kept = 0;
-    for (; p->next < schedule->job_count &&
-           schedule->release[schedule->release_order[p->next]] <= now;
-         p->next++) {
-        int r = p->request_of_job[schedule->release_order[p->next]];
-        if (p->live_count == 0 || p->rank[r] == 0) {
-            p->live[p->live_count++] = r;
-            p->rank[r] = (double)p->request_count + p->live_count;
-        }
-    }
-    p->live_job_count = 0;
-    p->until = now;
-    for (int i = 0; i < p->live_count; i++) {
-        const MerOnlineRequest *request = &p->requests[p->live[i]];
-        int                     before = p->live_job_count;
-        double                  work = 0;
-        for (int k = 0; k < request->count; k++) {
-            int job = p->jobs[request->first + k];
-            if (!mer_bandwidth_is_over(run, job)) {
-                p->live_jobs[p->live_job_count++] = job;
-            } else {
-                p->times.end[job] = now;
-            }
-            work += mer_bandwidth_is_started(run, job) ? 0 : p->shortest[job];
-        }
-        if (p->live_job_count > before) {
-            p->live[kept] = p->live[i];
-            p->remaining[kept++] = work;
-            p->until = fmax(p->until, request->deadline);
-        }
-    }
-    p->live_count = kept;
-}
-
 static double key(const MerOnlinePlanner *p, int rule, int place, double now)
 {
-    int                     r = p->live[place];
-    const MerOnlineRequest *request = &p->requests[r];
-    double                  laxity = request->deadline - p->remaining[place];
+    int    r = p->live[place];
+    int    first = p->jobs[p->requests[r].first];
+    double deadline = p->expected_deadline[first];
+    double laxity = deadline - p->remaining[place];
     switch (rule) {
     case MER_ONLINE_SJF:
         return p->remaining[place];
     case MER_ONLINE_EDF:
-        return request->deadline;
+        return deadline;
     case MER_ONLINE_LEAST_LAXITY:
         return laxity;
-    case LAST_ORDER:
-        return p->rank[r];
+    case LAST_ORDER: /* expected ones have none yet */
+        return p->requests[r].is_here ? p->rank[r] : INFINITY;
     case RESCUE: /* what can no longer be in time steps back */
-        return laxity < now ? INFINITY : request->deadline;
+        return laxity < now ? INFINITY : deadline;
     default:
-        return request->release;
+        return p->expected_release[first];
     }
 }
 
 static void sort_by(const MerOnlinePlanner *p, int rule, double now, int *order)
 {
-    for (int i = 0; i < p->live_count; i++) {
+    for (int i = 0; i < p->seen_count; i++) {
         double mine = key(p, rule, i, now);
         int    at = i;
         for (; at > 0; at--) {
@@ -107,7 +69,7 @@ static void take_if_better(MerOnlinePlanner *p, const MerBandwidthRun *run)
 
 static void set_patience(const MerOnlinePlanner *p, double degree, MerOnlinePlan *plan)
 {
-    for (int i = 0; i < p->live_count; i++) {
+    for (int i = 0; i < p->seen_count; i++) {
         plan->patience[i] = degree;
     }
 }
@@ -115,7 +77,7 @@ static void set_patience(const MerOnlinePlanner *p, double degree, MerOnlinePlan
 /* The best plan with one request elsewhere in the order, or more or less patient. */
 static void change_one(MerOnlinePlanner *p)
 {
-    int    count = p->live_count;
+    int    count = p->seen_count;
     size_t size = (size_t)count;
     memcpy(p->trial.order, p->best.order, size * sizeof *p->trial.order);
     memcpy(p->trial.patience, p->best.patience, size * sizeof *p->trial.patience);
@@ -153,7 +115,7 @@ static void search(MerOnlinePlanner *p, const MerBandwidthRun *run)
         }
     }
     double by_rules = p->best.score;
-    for (; p->live_count > 0 && has_time(p, begin, tried); tried++) {
+    for (; p->seen_count > 0 && has_time(p, begin, tried); tried++) {
         change_one(p);
         take_if_better(p, run);
     }
@@ -164,7 +126,7 @@ static void search(MerOnlinePlanner *p, const MerBandwidthRun *run)
 void mer_online_arrived(void *planner, const MerBandwidthRun *run)
 {
     MerOnlinePlanner *p = planner;
-    look_around(p, run);
+    mer_online_look(p, run);
     p->decisions++;
     if (p->options.rule == MER_ONLINE_SEARCH) {
         search(p, run);
@@ -173,7 +135,7 @@ void mer_online_arrived(void *planner, const MerBandwidthRun *run)
         set_patience(p, p->options.patience, &p->best);
     }
     mer_online_write(p, run, &p->best, p->urgency, p->patience);
-    for (int i = 0; i < p->live_count; i++) {
+    for (int i = 0; i < p->seen_count; i++) {
         p->rank[p->live[p->best.order[i]]] = i + 1;
     }
 }

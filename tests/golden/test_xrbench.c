@@ -4,6 +4,14 @@
 
 #include "cost/bandwidth_xr.h"
 
+/* In double precision, which cmocka's own check is not. */
+static void assert_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance)) {
+        fail_msg("%.9g is not within %g of %.9g", value, tolerance, expected);
+    }
+}
+
 enum { ES, GE, HT, MODELS };
 
 /* VR_gaming on one accelerator: what upstream's cost model says of each model. */
@@ -56,11 +64,11 @@ static void test_published_runtime_notices_an_arrival_at_the_next_tick(void **st
     MerXrRequest       *requests;
     int                 count = run_vr_gaming(arena, &requests);
     const MerXrRequest *second = find(requests, count, HT, 1);
-    assert_float_equal(second->injected, 32, 1e-9);
-    assert_float_equal(second->start, 37.725, 1e-3);
-    assert_float_equal(second->deadline, 44, 1e-9);
-    assert_float_equal(second->finish, 46.287, 1e-3);
-    assert_float_equal(find(requests, count, HT, 2)->injected, 46.287, 1e-3);
+    assert_near(second->injected, 32, 1e-9);
+    assert_near(second->start, 37.725, 1e-3);
+    assert_near(second->deadline, 44, 1e-9);
+    assert_near(second->finish, 46.287, 1e-3);
+    assert_near(find(requests, count, HT, 2)->injected, 46.287, 1e-3);
     mer_arena_free(arena);
 }
 
@@ -72,13 +80,13 @@ static void test_score_of_vr_gaming_is_the_published_86_4661(void **state)
     MerXrModelScore models[MODELS];
     int             count = run_vr_gaming(arena, &requests);
     double          score = mer_xr_score(requests, count, MODELS, false, models, arena);
-    assert_float_equal(score, 86.466128, 1e-6); /* upstream prints 86.466141 in float32 */
-    assert_float_equal(models[ES].in_time, 1.0, 1e-6);
-    assert_float_equal(models[ES].frugal, 0.976447, 1e-6);
-    assert_float_equal(models[GE].in_time, 1.0, 1e-6);
-    assert_float_equal(models[GE].frugal, 0.976719, 1e-6);
-    assert_float_equal(models[HT].in_time, 0.743658, 1e-6);
-    assert_float_equal(models[HT].frugal, 0.861711, 1e-6);
+    assert_near(score, 86.466128, 1e-6); /* upstream prints 86.466141 in float32 */
+    assert_near(models[ES].in_time, 1.0, 1e-6);
+    assert_near(models[ES].frugal, 0.976447, 1e-6);
+    assert_near(models[GE].in_time, 1.0, 1e-6);
+    assert_near(models[GE].frugal, 0.976719, 1e-6);
+    assert_near(models[HT].in_time, 0.743658, 1e-6);
+    assert_near(models[HT].frugal, 0.861711, 1e-6);
     mer_arena_free(arena);
 }
 
@@ -91,11 +99,11 @@ static void test_a_dropped_request_scores_nothing_and_a_late_one_half(void **sta
                                {.model = 0, .finish = 500, .deadline = 1},
                                {.model = 1, .is_dropped = true, .deadline = 1}};
     /* at the deadline 1/2, hopelessly late 0: mean 1/4; dropped 0; mean over models 1/8 */
-    assert_float_equal(mer_xr_score(requests, 3, 2, false, NULL, arena), 12.5, 1e-12);
+    assert_near(mer_xr_score(requests, 3, 2, false, NULL, arena), 12.5, 1e-12);
     requests[1].finish = 1;
     requests[1].energy_mj = 3000; /* (1500 - 3000) / 1500 = -1, or clamped 0 */
-    assert_float_equal(mer_xr_score(requests, 3, 2, false, NULL, arena), 0, 1e-12);
-    assert_float_equal(mer_xr_score(requests, 3, 2, true, NULL, arena), 12.5, 1e-12);
+    assert_near(mer_xr_score(requests, 3, 2, false, NULL, arena), 0, 1e-12);
+    assert_near(mer_xr_score(requests, 3, 2, true, NULL, arena), 12.5, 1e-12);
     mer_arena_free(arena);
 }
 
@@ -119,7 +127,7 @@ static void test_published_runtime_drops_a_head_that_waits_too_long(void **state
     count = mer_xr_run(&runtime, arena, &requests);
     assert_true(find(requests, count, 1, 0)->is_dropped);
     assert_true(find(requests, count, 0, 1)->is_dropped);
-    assert_float_equal(find(requests, count, 0, 0)->finish, 250, 1e-12);
+    assert_near(find(requests, count, 0, 0)->finish, 250, 1e-12);
     mer_arena_free(arena);
 }
 
@@ -175,8 +183,8 @@ static void check_scenario(const char *name, double least)
         check_scenario(#name, least);                                                              \
     }
 SCENARIO(VR_gaming, 99)
-SCENARIO(AR_gaming, 36)
-SCENARIO(AR_Assistant, 55)
+SCENARIO(AR_gaming, 74)
+SCENARIO(AR_Assistant, 81)
 SCENARIO(outdoor_activity_A, 98)
 SCENARIO(outdoor_activity_B, 99)
 SCENARIO(social_interactionA, 98)
