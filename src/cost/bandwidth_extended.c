@@ -222,6 +222,15 @@ static double unit_price(const Loop *loop, int job, int unit)
     return loop->schedule->latency[at] * (is_edp ? loop->schedule->energy[at] : 1);
 }
 
+static bool has_free_unit(const Loop *loop)
+{
+    int u = 0;
+    while (u < loop->plan->unit_count && loop->lanes[u].mode != FREE) {
+        u++;
+    }
+    return u < loop->plan->unit_count;
+}
+
 /* The most urgent ready job on the free unit that suits it best, until one of them runs out. A unit more
  * than `PATIENCE` times slower than the best one is left free: waiting is shorter. */
 static void dispatch_policy(Loop *loop)
@@ -229,7 +238,7 @@ static void dispatch_policy(Loop *loop)
     enum { PATIENCE = 8 };
     const MerBandwidthPlanner *planner = loop->input->planner;
     int                        units = loop->plan->unit_count;
-    while (loop->ready[MER_BANDWIDTH_UNITS] > 0) {
+    while (loop->ready[MER_BANDWIDTH_UNITS] > 0 && has_free_unit(loop)) {
         int    chosen = -1;
         int    chosen_unit = -1;
         double most = INFINITY;
