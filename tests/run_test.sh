@@ -6,6 +6,8 @@ output=$folder.log
 trap 'rm -rf "$folder" "$output"' EXIT
 trap 'exit 130' INT TERM HUP
 cd "$folder" || exit 1
+XDG_CACHE_HOME=$folder/cache # what earlier runs left behind must not decide a test
+export XDG_CACHE_HOME
 
 "$@" >"$output" 2>&1
 code=$?

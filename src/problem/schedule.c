@@ -11,7 +11,7 @@
 
 typedef struct Options {
     double      bandwidth;
-    const char *table, *select;
+    const char *table, *select, *cache;
     int         order, dependencies, flexible;
     int64_t     group_size, batch_size, mini_batch;
     bool        symmetry;
@@ -23,6 +23,8 @@ static const MerOption options[] = {
      "bytes per cycle that all cores share; 0: the platform's"},
     {"table", MER_OPTION_TEXT, offsetof(Options, table), "own", 0, 0, NULL,
      "job analysis table: own, m3e-compat (the published artifact's numbers), or a file"},
+    {"cache", MER_OPTION_TEXT, offsetof(Options, cache), "auto", 0, 0, NULL,
+     "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"},
     {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
      "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 0"},
     {"group_size", MER_OPTION_INT, offsetof(Options, group_size), "0", 0, 1000000, NULL,
@@ -179,7 +181,8 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                               platform,
                               problem->pricer,
                               chosen->table ? chosen->table : "own",
-                              (MerFlexible)chosen->flexible};
+                              (MerFlexible)chosen->flexible,
+                              chosen->cache ? chosen->cache : "off"};
     status = mer_job_table_make(&input, arena, &state->table, error);
     if (status != MER_OK) {
         return status;

@@ -223,7 +223,11 @@ int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPOR
     mer_json_end_array(&trace);
     mer_json_end_object(&trace);
     fclose(file);
-    mer_job_table_write(mer_schedule_table(what->tasks[0].problem), &table);
+    const MerJobTable **tables = MER_ARRAY(arena, const MerJobTable *, what->count);
+    for (int t = 0; t < what->count; t++) {
+        tables[t] = mer_schedule_table(what->tasks[t].problem);
+    }
+    mer_job_table_write(tables, what->count, arena, &table);
     files[3] = (MerExportFile){"platform.yaml", platform_text(what->tasks[0].problem, arena)};
     files[0] = (MerExportFile){"schedule.csv", mer_arena_text(arena, csv)};
     files[1] = (MerExportFile){"trace.json", mer_arena_text(arena, trace.text)};

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "mercator/option.h"
+#include "problem/schedule_cache.h"
 #include "problem/schedule_table_file.h"
 
 #include <math.h>
@@ -19,35 +20,53 @@ MerOp mer_job_op(const MerGraph *graph, const MerJob *job)
     return op;
 }
 
-static bool is_same_layer(const MerOp *a, const MerOp *b)
+uint64_t mer_layer_hash(const MerOp *op)
 {
-    return a->kind == b->kind && memcmp(a->dims, b->dims, sizeof a->dims) == 0 &&
-           a->repeat == b->repeat && memcmp(a->stride, b->stride, sizeof a->stride) == 0 &&
-           a->input_rows == b->input_rows && a->input_columns == b->input_columns &&
-           memcmp(a->dilation, b->dilation, sizeof a->dilation) == 0;
+    uint64_t hash = mer_hash_int(MER_HASH_START, op->kind);
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        hash = mer_hash_int(hash, op->dims[d]);
+    }
+    for (int i = 0; i < 2; i++) {
+        hash = mer_hash_int(hash, op->stride[i]);
+        hash = mer_hash_int(hash, op->dilation[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        hash = mer_hash_int(hash, op->pad[i]);
+    }
+    hash = mer_hash_int(hash, op->input_rows);
+    hash = mer_hash_int(hash, op->input_columns);
+    return mer_hash_int(hash, op->repeat);
 }
 
-/* Row of each job; rows in order of first occurrence. Gives the first job of every row. */
-static int *find_rows(const MerJobTableInput *input, int *row_of_job, int *count, MerArena *arena)
+typedef struct Rows { /* of a table in the making, in order of first occurrence */
+    int       count;
+    int      *first; /* job, a place in the input */
+    uint64_t *hashes;
+    int      *ids;
+    int      *row_of_job;
+} Rows;
+
+static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
 {
-    int   *first = MER_ARRAY(arena, int, input->job_count + 1);
-    MerOp *ops = MER_ARRAY(arena, MerOp, input->job_count + 1);
-    *count = 0;
-    for (int i = 0; i < input->job_count; i++) {
+    int  jobs = input->job_count;
+    Rows rows = {0, MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, uint64_t, jobs + 1),
+                 MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, int, jobs + 1)};
+    for (int i = 0; i < jobs; i++) {
         const MerJob *job = &input->set->jobs[input->jobs[i]];
         MerOp         op = mer_job_op(input->graph, job);
+        uint64_t      hash = mer_layer_hash(&op);
         int           row = 0;
-        while (row < *count && !(is_same_layer(&ops[row], &op) &&
-                                 input->set->jobs[input->jobs[first[row]]].row == job->row)) {
+        while (row < rows.count && !(rows.hashes[row] == hash && rows.ids[row] == job->row)) {
             row++;
         }
-        if (row == *count) {
-            ops[row] = op;
-            first[(*count)++] = i;
+        if (row == rows.count) {
+            rows.hashes[row] = hash;
+            rows.ids[row] = job->row;
+            rows.first[rows.count++] = i;
         }
-        row_of_job[i] = row;
+        rows.row_of_job[i] = row;
     }
-    return first;
+    return rows;
 }
 
 static const MerUnit *unit_of_class(const MerPlatform *platform, int class_index)
@@ -116,89 +135,128 @@ static MerStatus finish_entry(const char *source, const char *layer, bool is_com
     return MER_OK;
 }
 
+typedef struct Making { /* what pricing one row on one class needs */
+    const MerJobTableInput *input;
+    MerJobTable            *table;
+    MerTableFile            file;
+    bool                    is_file;
+    const MerUnit         **units; /* by class */
+    MerPriceCache         **caches;
+} Making;
+
+/* From the cache or from the pricer; now and then from both, which must agree. */
+static MerStatus find_price(Making *making, int class_index, uint64_t hash, const MerOp *op,
+                            MerJobTableEntry *entry, MerError *error)
+{
+    MerPriceCache   *cache = making->caches[class_index];
+    MerJobTableEntry known;
+    bool             is_known = mer_price_cache_find(cache, hash, &known);
+    if (is_known && !mer_price_cache_wants_check(cache)) {
+        *entry = known;
+        return MER_OK;
+    }
+    MerStatus status = price_entry(making->input, op, making->units[class_index],
+                                   making->table->is_compat, entry, error);
+    if (status == MER_OK && is_known && !mer_price_equal(&known, entry)) {
+        mer_price_cache_forget(cache);
+    }
+    if (status == MER_OK) {
+        mer_price_cache_add(cache, hash, entry);
+    }
+    return status;
+}
+
+/* A check that fails throws the whole cache away, so what came from it before is priced again. */
+static MerStatus make_entries(Making *making, const Rows *rows, MerJobTableEntry *entries,
+                              MerError *error)
+{
+    const MerJobTableInput *input = making->input;
+    const MerJobTable      *table = making->table;
+    MerStatus               status = MER_OK;
+    for (int c = 0; status == MER_OK && c < table->class_count; c++) {
+        int generation = mer_price_cache_generation(making->caches[c]);
+        for (int r = 0; status == MER_OK && r < table->row_count; r++) {
+            const MerJob     *job = &input->set->jobs[input->jobs[rows->first[r]]];
+            MerOp             op = mer_job_op(input->graph, job);
+            MerJobTableEntry *entry = &entries[r * table->class_count + c];
+            status = making->is_file ? mer_table_file_entry(&making->file, job, &op,
+                                                            table->class_names[c], entry, error)
+                                     : find_price(making, c, rows->hashes[r], &op, entry, error);
+            if (status == MER_OK) {
+                status = finish_entry(input->source, op.name, table->is_compat, entry, error);
+            }
+            if (mer_price_cache_generation(making->caches[c]) != generation) {
+                generation = mer_price_cache_generation(making->caches[c]);
+                r = -1;
+            }
+        }
+    }
+    return status;
+}
+
+static void open_caches(Making *making, MerArena *arena)
+{
+    const MerJobTableInput *input = making->input;
+    for (int c = 0; c < making->table->class_count; c++) {
+        MerPriceKey key = {making->units[c], input->platform->word_bits,
+                           input->pricer ? input->pricer->name : "none",
+                           making->table->is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN,
+                           input->flexible};
+        making->caches[c] = mer_price_cache_open(
+            making->is_file || !input->pricer ? "off" : input->cache, &key, arena);
+    }
+}
+
 MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table,
                              MerError *error)
 {
     const MerPlatform *platform = input->platform;
-    int               *row_of_job = MER_ARRAY(arena, int, input->job_count + 1);
-    *table = (MerJobTable){
-        .source = input->source, .class_count = platform->class_count, .row_of_job = row_of_job};
-    int              *first = find_rows(input, row_of_job, &table->row_count, arena);
-    const char      **class_names = MER_ARRAY(arena, const char *, table->class_count + 1);
-    const char      **row_names = MER_ARRAY(arena, const char *, table->row_count + 1);
-    MerJobTableEntry *entries = MER_ARRAY(
-        arena, MerJobTableEntry, (size_t)table->row_count * (size_t)table->class_count + 1);
-    bool         is_own = strcmp(input->source, "own") == 0;
-    bool         is_file = !is_own && !mer_name_equal(input->source, "m3e-compat");
-    MerTableFile file;
-    MerStatus status = is_file ? mer_table_file_read(input->source, arena, &file, error) : MER_OK;
-    table->is_compat = is_file ? status == MER_OK && !file.has_traffic : !is_own;
-    table->has_energy = true;
+    Rows               rows = find_rows(input, arena);
+    int                classes = platform->class_count;
+    bool               is_own = strcmp(input->source, "own") == 0;
+    const char       **class_names = MER_ARRAY(arena, const char *, classes + 1);
+    const char       **row_names = MER_ARRAY(arena, const char *, rows.count + 1);
+    MerJobTableEntry  *entries =
+        MER_ARRAY(arena, MerJobTableEntry, (size_t)rows.count * (size_t)classes + 1);
+    Making making = {.input = input,
+                     .table = table,
+                     .is_file = !is_own && !mer_name_equal(input->source, "m3e-compat"),
+                     .units = MER_ARRAY(arena, const MerUnit *, classes + 1),
+                     .caches = MER_ARRAY(arena, MerPriceCache *, classes + 1)};
+    *table = (MerJobTable){.source = input->source,
+                           .is_compat = !is_own,
+                           .has_energy = true,
+                           .row_count = rows.count,
+                           .class_count = classes,
+                           .row_of_job = rows.row_of_job,
+                           .class_names = class_names,
+                           .row_names = row_names,
+                           .row_hashes = rows.hashes,
+                           .row_ids = rows.ids,
+                           .entries = entries};
+    if (making.is_file) {
+        MerStatus status = mer_table_file_read(input->source, arena, &making.file, error);
+        if (status != MER_OK) {
+            return status;
+        }
+        table->is_compat = !making.file.has_traffic;
+    }
+    for (int c = 0; c < classes; c++) {
+        making.units[c] = unit_of_class(platform, c);
+        class_names[c] =
+            making.units[c]->class_name ? making.units[c]->class_name : making.units[c]->name;
+    }
+    for (int r = 0; r < rows.count; r++) {
+        row_names[r] = input->set->jobs[input->jobs[rows.first[r]]].name;
+    }
+    open_caches(&making, arena);
+    MerStatus status = make_entries(&making, &rows, entries, error);
     table->hash = mer_hash_int(MER_HASH_START, table->is_compat);
-    for (int c = 0; c < table->class_count; c++) {
-        const MerUnit *unit = unit_of_class(platform, c);
-        class_names[c] = unit->class_name ? unit->class_name : unit->name;
+    for (int i = 0; status == MER_OK && i < rows.count * classes; i++) {
+        table->hash = hash_entry(table->hash, &entries[i]);
     }
-    for (int r = 0; status == MER_OK && r < table->row_count; r++) {
-        const MerJob *job = &input->set->jobs[input->jobs[first[r]]];
-        MerOp         op = mer_job_op(input->graph, job);
-        row_names[r] = job->name;
-        for (int c = 0; status == MER_OK && c < table->class_count; c++) {
-            MerJobTableEntry *entry = &entries[r * table->class_count + c];
-            status = is_file ? mer_table_file_entry(&file, job, &op, class_names[c], entry, error)
-                             : price_entry(input, &op, unit_of_class(platform, c), table->is_compat,
-                                           entry, error);
-            if (status == MER_OK) {
-                status = finish_entry(input->source, op.name, table->is_compat, entry, error);
-            }
-            table->hash = hash_entry(table->hash, entry);
-        }
+    for (int c = 0; c < classes; c++) {
+        mer_price_cache_close(making.caches[c]);
     }
-    table->class_names = class_names;
-    table->row_names = row_names;
-    table->entries = entries;
     return status;
-}
-
-void mer_job_table_write(const MerJobTable *table, MerJson *json)
-{
-    static const char *const columns[] = {"latency_cycles", "l2_bytes", "l1_bytes",
-                                          "energy_nJ",      "macs",     "traffic_bytes",
-                                          "weight_bytes"};
-    mer_json_object(json, NULL);
-    mer_json_text(json, "format", "m3e-jobtable/1");
-    mer_json_text(json, "source", table->source);
-    mer_json_hash(json, "hash", table->hash);
-    mer_json_array(json, "columns");
-    for (int c = 0; c < (table->is_compat ? 5 : 7); c++) {
-        mer_json_text(json, NULL, columns[c]);
-    }
-    mer_json_end_array(json);
-    mer_json_array(json, "core_types");
-    for (int c = 0; c < table->class_count; c++) {
-        mer_json_text(json, NULL, table->class_names[c]);
-    }
-    mer_json_end_array(json);
-    mer_json_array(json, "layers");
-    for (int r = 0; r < table->row_count; r++) {
-        mer_json_text(json, NULL, table->row_names[r]);
-    }
-    mer_json_end_array(json);
-    mer_json_array(json, "rows");
-    for (int r = 0; r < table->row_count; r++) {
-        mer_json_array(json, NULL);
-        for (int c = 0; c < table->class_count; c++) {
-            const MerJobTableEntry *e = &table->entries[r * table->class_count + c];
-            const double values[] = {e->latency, e->l2_bytes, e->l1_bytes,    e->energy_pj / 1000,
-                                     e->macs,    e->traffic,  e->weight_bytes};
-            mer_json_array(json, NULL);
-            for (int i = 0; i < (table->is_compat ? 5 : 7); i++) {
-                mer_json_real(json, NULL, values[i]);
-            }
-            mer_json_end_array(json);
-        }
-        mer_json_end_array(json);
-    }
-    mer_json_end_array(json);
-    mer_json_end_object(json);
 }

@@ -20,7 +20,9 @@ typedef struct
     const int              *row_of_job;
     const char *const      *class_names;
     const char *const      *row_names;
-    const MerJobTableEntry *entries; /* [row * class_count + class] */
+    const uint64_t         *row_hashes; /* of the layer, as it is priced */
+    const int              *row_ids;    /* of a table file with numbered rows; -1: none */
+    const MerJobTableEntry *entries;    /* [row * class_count + class] */
     uint64_t                hash;
 } MerJobTable;
 
@@ -33,13 +35,19 @@ typedef struct MerJobTableInput {
     const MerLayerPricer *pricer;
     const char           *source; /* "own", "m3e-compat" or a file */
     MerFlexible           flexible;
+    const char           *cache; /* "auto", "off" or a folder for prices (schedule_cache.h) */
 } MerJobTableInput;
 
 MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table,
                              MerError *error);
 
-/* `m3e-jobtable/1` with our further columns, as one JSON object. */
-void mer_job_table_write(const MerJobTable *table, MerJson *json);
+/* The rows of several tables on one platform as one JSON object, `m3e-jobtable/1` with further columns; read
+ * back (schedule_table_file.h) it gives the same bits. */
+void mer_job_table_write(const MerJobTable *const *tables, int count, MerArena *arena,
+                         MerJson *json);
+
+/* Operators with equal hashes cost the same on every core. */
+uint64_t mer_layer_hash(const MerOp *op);
 
 /* The operator as the job runs it: its batch times the job's images. */
 MerOp mer_job_op(const MerGraph *graph, const MerJob *job);

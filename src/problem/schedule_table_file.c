@@ -1,6 +1,7 @@
 /* Reading job analysis tables. */
 #include "problem/schedule_table_file.h"
 
+#include "base/name_table.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "mercator/option.h"
@@ -9,8 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
+enum { MAX_ENTRIES = 2000000 };
+
 static const char *const column_names[MER_TABLE_COLUMNS] = {
-    "latency_cycles", "l2_bytes", "l1_bytes", "energy_nJ", "macs", "traffic_bytes", "weight_bytes"};
+    "latency_cycles", "l2_bytes",     "l1_bytes",     "energy_nJ", "macs",
+    "traffic_bytes",  "weight_bytes", "output_bytes", "energy_pj", "fallback"};
 
 static int find_column(const char *name)
 {
@@ -79,35 +91,60 @@ static MerStatus read_rows(const MerYaml *rows, const int *column, int columns, 
     return status;
 }
 
-static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, MerError *error)
+/* How the rows are told apart: hashes of layers with numbers beside them, or names. */
+static MerStatus read_identity(MerYaml *root, int rows, MerTableFile *file, MerArena *arena,
+                               MerError *error)
 {
-    const char  *format = NULL;
-    const char **columns = NULL;
-    MerYaml     *column_list = NULL, *types = NULL, *rows = NULL, *layers;
-    int          column[32];
-    MerStatus    status = mer_yaml_get_text(root, "format", &format, error);
-    if (status == MER_OK && (!format || strcmp(format, "m3e-jobtable/1") != 0)) {
-        return mer_yaml_error(root, error, "format is %s, expected m3e-jobtable/1",
-                              format ? format : "absent");
-    }
-    status = status == MER_OK ? mer_yaml_need(root, "columns", &column_list, error) : status;
-    status = status == MER_OK ? mer_yaml_need(root, "core_types", &types, error) : status;
-    status = status == MER_OK ? mer_yaml_need(root, "rows", &rows, error) : status;
-    status = status == MER_OK ? mer_yaml_check_kind(rows, MER_YAML_LIST, error) : status;
-    status = status == MER_OK ? read_texts(column_list, &columns, arena, error) : status;
-    status = status == MER_OK ? read_texts(types, &file->class_names, arena, error) : status;
-    layers = status == MER_OK ? mer_yaml_get(root, "layers") : NULL;
-    if (layers) {
-        status = read_texts(layers, &file->row_names, arena, error);
-        if (status == MER_OK && layers->count != rows->count) {
-            status = mer_yaml_expected(layers, error, "one name for each of %d rows", rows->count);
+    static const char *const keys[] = {"layers", "layer_hashes", "layer_numbers"};
+    MerYaml                 *lists[3];
+    for (int k = 0; k < 3; k++) {
+        lists[k] = mer_yaml_get(root, keys[k]);
+        TRY(lists[k] ? mer_yaml_check_kind(lists[k], MER_YAML_LIST, error) : MER_OK);
+        if (lists[k] && lists[k]->count != rows) {
+            return mer_yaml_expected(lists[k], error, "one item for each of %d rows", rows);
         }
     }
-    if (status == MER_OK && column_list->count > 32) {
-        status = mer_yaml_expected(column_list, error, "at most 32 columns");
+    if (lists[0]) {
+        TRY(read_texts(lists[0], &file->row_names, arena, error));
     }
-    if (status != MER_OK) {
-        return status;
+    if (!lists[1] || !lists[2]) {
+        return MER_OK;
+    }
+    file->row_hashes = MER_ARRAY(arena, uint64_t, rows + 1);
+    file->row_ids = MER_ARRAY(arena, int64_t, rows + 1);
+    for (int r = 0; r < rows; r++) {
+        const char *text;
+        char       *end;
+        TRY(mer_yaml_text(lists[1]->items[r], &text, error));
+        file->row_hashes[r] = strtoull(text, &end, 16);
+        if (end != text + 16 || *end) {
+            return mer_yaml_expected(lists[1]->items[r], error, "16 hexadecimal digits");
+        }
+        TRY(mer_yaml_int(lists[2]->items[r], -1, INT32_MAX, &file->row_ids[r], error));
+    }
+    return MER_OK;
+}
+
+static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, MerError *error)
+{
+    const char **columns = NULL;
+    const char  *format;
+    MerYaml     *column_list, *types, *rows, *format_node;
+    int          column[32];
+    TRY(mer_yaml_need(root, "format", &format_node, error));
+    TRY(mer_yaml_text(format_node, &format, error));
+    if (strcmp(format, "m3e-jobtable/1") != 0) {
+        return mer_yaml_expected(format_node, error, "m3e-jobtable/1");
+    }
+    TRY(mer_yaml_need(root, "columns", &column_list, error));
+    TRY(mer_yaml_need(root, "core_types", &types, error));
+    TRY(mer_yaml_need(root, "rows", &rows, error));
+    TRY(mer_yaml_check_kind(rows, MER_YAML_LIST, error));
+    TRY(read_texts(column_list, &columns, arena, error));
+    TRY(read_texts(types, &file->class_names, arena, error));
+    TRY(read_identity(root, rows->count, file, arena, error));
+    if (column_list->count > 32) {
+        return mer_yaml_expected(column_list, error, "at most 32 columns");
     }
     for (int i = 0; i < column_list->count; i++) {
         column[i] = find_column(columns[i]);
@@ -115,6 +152,11 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
     }
     file->row_count = rows->count;
     file->class_count = types->count;
+    if ((int64_t)file->row_count * file->class_count > MAX_ENTRIES) {
+        return mer_yaml_error(rows, error,
+                              "found %d rows of %d core types, expected at most %d entries",
+                              file->row_count, file->class_count, MAX_ENTRIES);
+    }
     make_room(file, arena);
     return read_rows(rows, column, column_list->count, file, error);
 }
@@ -128,28 +170,36 @@ static MerStatus fail_csv(const MerTableFile *file, int line, const char *what, 
         "layer,core_type,latency_cycles,traffic_bytes,weight_bytes,energy_nj,macs,l2_bytes");
 }
 
-static int find_or_add(const char **names, int *count, const char *name)
+/* The number of a name, in order of first occurrence. */
+static int find_or_add(MerNameTable *table, const char **names, int *count, const char *name)
 {
-    for (int i = 0; i < *count; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return i;
-        }
+    int *known = mer_name_table_find(table, name);
+    if (!known) {
+        known = MER_NEW(table->arena, int);
+        *known = (*count)++;
+        names[*known] = name;
+        mer_name_table_set(table, name, known);
     }
-    names[*count] = name;
-    return (*count)++;
+    return *known;
 }
 
-/* Two passes: names first, then numbers. */
-static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerError *error)
+enum { MAX_FIELDS = 16 };
+
+typedef struct Lines { /* of a CSV file, without comments; the first one has the names of columns */
+    int count, columns;
+    char *(*fields)[MAX_FIELDS];
+    int *numbers; /* in the file, from 1 */
+} Lines;
+
+static MerStatus split_lines(char *text, Lines *lines, MerTableFile *file, MerArena *arena,
+                             MerError *error)
 {
-    enum { MAX_FIELDS = 16 };
-    int lines = 1;
+    int total = 1, line = 0;
     for (const char *at = text; *at; at++) {
-        lines += *at == '\n';
+        total += *at == '\n';
     }
-    char *(*fields)[MAX_FIELDS] = mer_arena_alloc_array(arena, (size_t)lines, sizeof *fields);
-    int  *numbers = MER_ARRAY(arena, int, lines);
-    int   count = 0, line = 0, columns = 0;
+    lines->fields = mer_arena_alloc_array(arena, (size_t)total, sizeof *lines->fields);
+    lines->numbers = MER_ARRAY(arena, int, total);
     char *rest = NULL;
     for (char *row = text; row && *row; row = rest) {
         rest = strchr(row, '\n');
@@ -163,68 +213,105 @@ static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerEr
         }
         int field = 0;
         for (char *at = row; at && field < MAX_FIELDS; field++) {
-            fields[count][field] = at;
+            lines->fields[lines->count][field] = at;
             at = strchr(at, ',');
             if (at) {
                 *at++ = '\0';
             }
         }
-        columns = count == 0 ? field : columns;
-        if (field != columns || columns < 3) {
+        lines->columns = lines->count == 0 ? field : lines->columns;
+        if (field != lines->columns || field < 3) {
             return fail_csv(file, line, "line", row, error);
         }
-        numbers[count++] = line;
+        lines->numbers[lines->count++] = line;
     }
-    file->class_names = MER_ARRAY(arena, const char *, count + 1);
-    file->row_names = MER_ARRAY(arena, const char *, count + 1);
-    for (int i = 1; i < count; i++) {
-        find_or_add(file->row_names, &file->row_count, fields[i][0]);
-        find_or_add(file->class_names, &file->class_count, fields[i][1]);
-    }
-    if (count < 2 || (size_t)file->row_count * (size_t)file->class_count > 100000000) {
-        return fail_csv(file, line, "file", "empty or too large", error);
-    }
-    make_room(file, arena);
-    for (int i = 1; i < count; i++) {
-        int r = find_or_add(file->row_names, &file->row_count, fields[i][0]);
-        int c = find_or_add(file->class_names, &file->class_count, fields[i][1]);
-        for (int f = 2; f < columns; f++) {
-            int    column = find_column(fields[0][f]);
-            double value;
-            if (!mer_parse_real(fields[i][f], &value) || value < 0) {
-                return fail_csv(file, numbers[i], fields[0][f], fields[i][f], error);
-            }
-            if (column >= 0) {
-                file->values[((size_t)r * (size_t)file->class_count + (size_t)c) *
-                                 MER_TABLE_COLUMNS +
-                             (size_t)column] = value;
-                file->has_traffic = file->has_traffic || column == 5;
-            }
+    return lines->count >= 2 ? MER_OK : fail_csv(file, line, "table", "empty", error);
+}
+
+static MerStatus read_csv_row(const Lines *lines, int i, double *values, MerTableFile *file,
+                              MerError *error)
+{
+    for (int f = 2; f < lines->columns; f++) {
+        const char *name = lines->fields[0][f];
+        int         column = find_column(name);
+        double      value;
+        if (!mer_parse_real(lines->fields[i][f], &value) || value < 0) {
+            return fail_csv(file, lines->numbers[i], name, lines->fields[i][f], error);
+        }
+        if (column >= 0) {
+            values[column] = value;
+            file->has_traffic = file->has_traffic || column == 5;
         }
     }
     return MER_OK;
 }
 
-MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,
-                              MerError *error)
+/* Two passes: names first, then numbers. */
+static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerError *error)
 {
-    char    *data;
-    size_t   size;
+    Lines        lines = {0};
+    MerNameTable rows = {.arena = arena}, classes = {.arena = arena};
+    TRY(split_lines(text, &lines, file, arena, error));
+    int *row_of = MER_ARRAY(arena, int, lines.count);
+    int *class_of = MER_ARRAY(arena, int, lines.count);
+    file->class_names = MER_ARRAY(arena, const char *, lines.count + 1);
+    file->row_names = MER_ARRAY(arena, const char *, lines.count + 1);
+    for (int i = 1; i < lines.count; i++) {
+        row_of[i] = find_or_add(&rows, file->row_names, &file->row_count, lines.fields[i][0]);
+        class_of[i] =
+            find_or_add(&classes, file->class_names, &file->class_count, lines.fields[i][1]);
+    }
+    if ((int64_t)file->row_count * file->class_count > MAX_ENTRIES) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: found %d layers and %d core types, expected at most %d entries",
+                             file->path, file->row_count, file->class_count, MAX_ENTRIES);
+    }
+    make_room(file, arena);
+    for (int i = 1; i < lines.count; i++) {
+        size_t at = (size_t)row_of[i] * (size_t)file->class_count + (size_t)class_of[i];
+        TRY(read_csv_row(&lines, i, file->values + at * MER_TABLE_COLUMNS, file, error));
+    }
+    return MER_OK;
+}
+
+MerStatus mer_table_file_parse(const char *path, char *data, size_t size, MerArena *arena,
+                               MerTableFile *file, MerError *error)
+{
     MerYaml *root;
     *file = (MerTableFile){.path = path};
-    MerStatus status = mer_file_read(path, (size_t)1 << 28, arena, &data, &size, error);
-    if (status != MER_OK) {
-        return status;
-    }
     if (data[strspn(data, " \t\r\n")] != '{') {
         return read_csv(data, arena, file, error);
     }
-    status = mer_yaml_parse(path, data, size, arena, &root, error);
-    return status == MER_OK ? read_json(root, arena, file, error) : status;
+    TRY(mer_yaml_parse(path, data, size, arena, &root, error));
+    return read_json(root, arena, file, error);
+}
+
+MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,
+                              MerError *error)
+{
+    char  *data;
+    size_t size;
+    TRY(mer_file_read(path, (size_t)1 << 28, arena, &data, &size, error));
+    return mer_table_file_parse(path, data, size, arena, file, error);
+}
+
+/* The same layer under another number is as good, if the number itself is not there. */
+static int find_by_hash(const MerTableFile *file, const MerJob *job, uint64_t hash)
+{
+    int found = -1;
+    for (int r = 0; r < file->row_count; r++) {
+        if (file->row_hashes[r] == hash && (found < 0 || file->row_ids[r] == job->row)) {
+            found = r;
+        }
+    }
+    return found;
 }
 
 static int find_row(const MerTableFile *file, const MerJob *job, const MerOp *op)
 {
+    if (file->row_hashes) {
+        return find_by_hash(file, job, mer_layer_hash(op));
+    }
     if (!file->row_names) {
         return job->row < file->row_count ? job->row : -1;
     }
@@ -246,10 +333,19 @@ MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, cons
            !mer_name_equal(file->class_names[class_index], class_name)) {
         class_index++;
     }
-    if (row < 0 || class_index == file->class_count) {
-        return mer_error_set(error, MER_INVALID, "table %s has no %s %s", file->path,
-                             row < 0 ? "row for job" : "core type",
-                             row < 0 ? job->name : class_name);
+    if (row < 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: found no row for layer %s of job %s, expected one %s", file->path,
+                             op->name, job->name,
+                             file->row_hashes  ? "with its hash"
+                             : file->row_names ? "with its name or the job's"
+                             : job->row < 0    ? "with a name: the jobs are not numbered"
+                                               : "with its number");
+    }
+    if (class_index == file->class_count) {
+        return mer_error_set(error, MER_INVALID, "%s: found no core type %s, expected it beside %s",
+                             file->path, class_name,
+                             file->class_count > 0 ? file->class_names[0] : "others");
     }
     const double *v =
         file->values +
@@ -257,9 +353,11 @@ MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, cons
     *entry = (MerJobTableEntry){.latency = v[0],
                                 .l2_bytes = v[1],
                                 .l1_bytes = v[2],
-                                .energy_pj = v[3] * 1000,
+                                .energy_pj = isnan(v[8]) ? v[3] * 1000 : v[8],
                                 .macs = (double)op->macs,
                                 .traffic = v[5],
-                                .weight_bytes = isnan(v[6]) ? 0 : v[6]};
+                                .weight_bytes = isnan(v[6]) ? 0 : v[6],
+                                .output_bytes = isnan(v[7]) ? 0 : v[7],
+                                .is_fallback = v[9] > 0};
     return MER_OK;
 }

@@ -4,20 +4,28 @@
 
 #include "problem/schedule_table.h"
 
-enum { MER_TABLE_COLUMNS = 7 }; /* latency, l2, l1, energy, macs, traffic, weights */
+enum { /* latency, l2, l1, energy in nJ, macs, traffic, weights, outputs, energy in pJ, fallback */
+       MER_TABLE_COLUMNS = 10
+};
 
 typedef struct MerTableFile {
     const char  *path;
     bool         has_traffic;
     int          row_count, class_count;
     const char **class_names;
-    const char **row_names; /* NULL: rows are numbered */
+    const char **row_names;  /* NULL: rows are numbered */
+    uint64_t    *row_hashes; /* of layers; NULL: rows go by name or number */
+    int64_t     *row_ids;    /* beside hashes: the number in the job file, -1: none */
     double *values; /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
 } MerTableFile;
 
 MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,
                               MerError *error);
-/* The entry of a job on a core class, by the job's row number or its layer's or its own name. */
+/* The same of a text that ends with a 0 byte; CSV is cut into pieces in place. */
+MerStatus mer_table_file_parse(const char *path, char *data, size_t size, MerArena *arena,
+                               MerTableFile *file, MerError *error);
+/* The entry of a job on a core class, by the hash of its layer, by the job's row number, or by its layer's or
+ * its own name. */
 MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, const MerOp *op,
                                const char *class_name, MerJobTableEntry *entry, MerError *error);
 
