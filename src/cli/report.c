@@ -3,6 +3,7 @@
 
 #include "report/csv.h"
 #include "report/html.h"
+#include "report/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 typedef struct Request {
     const char **runs;
     int          count;
-    const char  *output, *csv;
+    const char  *output, *csv, *metrics;
     bool         is_help;
 } Request;
 
@@ -21,12 +22,13 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
         bool is_output = strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output");
         if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
             request->is_help = true;
-        } else if (is_output || mer_cli_is(flag, "csv")) {
+        } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics")) {
+            bool is_csv = mer_cli_is(flag, "csv");
             const char *value = mer_cli_value(count, arguments, &i);
             if (!value) {
-                return mer_cli_usage(verb, "%s needs a file", flag);
+                return mer_cli_usage(verb, "%s needs a %s", flag, is_output || is_csv ? "file" : "list of names");
             }
-            *(is_output ? &request->output : &request->csv) = value;
+            *(is_output ? &request->output : is_csv ? &request->csv : &request->metrics) = value;
         } else if (flag[0] == '-') {
             return mer_cli_usage(verb, "unknown option %s", flag);
         } else {
@@ -48,9 +50,16 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
         return code;
     }
     if (request.is_help) {
-        printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv]\n\n"
-               "One run: its page. Several: a page that compares them. --csv writes the trials of one run.\n");
+        printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv] [--metrics NAME,...]\n\n"
+               "One run: its page. Several: a page that compares them. --csv writes the trials of one run.\n"
+               "--metrics prints a table instead: what differs between the runs (or the runs in a directory), and\n"
+               "the mean of each metric over seeds with its 95 %% interval.\n");
         return MER_EXIT_DONE;
+    }
+    if (request.metrics) {
+        return mer_report_metrics(request.runs, request.count, request.metrics, arena, stdout, &error) == MER_OK
+                   ? MER_EXIT_DONE
+                   : mer_cli_fail(&error);
     }
     if (request.csv) {
         return mer_report_csv(request.runs[0], request.csv, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);

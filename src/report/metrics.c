@@ -1,0 +1,295 @@
+/* The best plans' metrics of many runs as one table. What a run was is read from the first line of its log, what
+ * came out from its summary. */
+#include "report/metrics.h"
+
+#include "base/stats.h"
+#include "base/text.h"
+#include "mercator/metric.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_METRICS = 16, MOST_KEYS = 256 };
+
+typedef struct Run {
+    const char *values[MOST_KEYS]; /* by key; NULL: does not apply */
+    double      metrics[MOST_METRICS];
+} Run;
+
+typedef struct Table {
+    MerArena   *arena;
+    const char *keys[MOST_KEYS];
+    int         key_count;
+    MerMetric   metrics[MOST_METRICS];
+    int         metric_count;
+    Run       **runs;
+    int         run_count, room;
+} Table;
+
+double mer_student(int n)
+{
+    static const double t[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+                               2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131};
+    int                 freedom = n - 1;
+    return freedom < 1    ? NAN
+           : freedom < 16 ? t[freedom]
+                          : 1.96 + 2.5 / freedom; /* within 0.003 of the quantile */
+}
+
+static void set_value(Table *table, Run *run, const char *key, const cJSON *value)
+{
+    char *text = cJSON_IsString(value) ? NULL : cJSON_PrintUnformatted(value);
+    int   k = 0;
+    while (k < table->key_count && strcmp(table->keys[k], key) != 0) {
+        k++;
+    }
+    if (k < MOST_KEYS) {
+        table->keys[k] = k == table->key_count ? mer_arena_text(table->arena, key) : table->keys[k];
+        table->key_count += k == table->key_count;
+        run->values[k] = mer_arena_text(table->arena, text ? text : value->valuestring);
+    }
+    free(text);
+}
+
+/* `problem`, `evaluator` and `optimizer` have a name and options; the seeds make samples, not rows. */
+static void describe_plugin(Table *table, Run *run, const char *kind, const cJSON *plugin)
+{
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(plugin, "name");
+    const cJSON *option;
+    if (cJSON_IsString(name)) {
+        set_value(table, run, kind, name);
+    }
+    cJSON_ArrayForEach(option, cJSON_GetObjectItemCaseSensitive(plugin, "options"))
+    {
+        if (strcmp(option->string, "arrival_seed") != 0) {
+            const char *key = mer_arena_format(table->arena, "%s.%s", kind, option->string);
+            set_value(table, run, key, option);
+        }
+    }
+}
+
+static void describe(Table *table, Run *run, const cJSON *header)
+{
+    static const char *const plugins[] = {"workload", "problem", "platform", "evaluator",
+                                          "optimizer"};
+    static const char *const plain[] = {"objective", "budget", "time_s"};
+    for (int i = 0; i < 5; i++) {
+        describe_plugin(table, run, plugins[i],
+                        cJSON_GetObjectItemCaseSensitive(header, plugins[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(header, plain[i]);
+        if (value) {
+            set_value(table, run, plain[i], value);
+        }
+    }
+}
+
+static cJSON *read_json(Table *table, const char *path, bool is_first_line, MerError *error)
+{
+    char  *text;
+    size_t size;
+    if (mer_file_read(path, (size_t)1 << 31, table->arena, &text, &size, error) != MER_OK) {
+        return NULL;
+    }
+    if (is_first_line) {
+        text[strcspn(text, "\n")] = '\0';
+    }
+    cJSON *json = cJSON_Parse(text);
+    if (!json) {
+        mer_error_set(error, MER_INVALID, "%s:1: not a JSON object", path);
+    }
+    return json;
+}
+
+static MerStatus add_run(Table *table, const char *path, MerError *error)
+{
+    cJSON *summary =
+        read_json(table, mer_arena_format(table->arena, "%s/summary.json", path), false, error);
+    cJSON *header = summary ? read_json(table, mer_arena_format(table->arena, "%s/run.jsonl", path),
+                                        true, error)
+                            : NULL;
+    if (!header) {
+        cJSON_Delete(summary);
+        return error->status;
+    }
+    Run         *run = MER_NEW(table->arena, Run);
+    const cJSON *best = cJSON_GetObjectItemCaseSensitive(summary, "best");
+    for (int m = 0; m < table->metric_count; m++) {
+        const char  *name = mer_metric_info(table->metrics[m])->name;
+        const cJSON *value = cJSON_GetObjectItemCaseSensitive(best, name);
+        run->metrics[m] = cJSON_IsNumber(value) ? value->valuedouble : NAN;
+    }
+    describe(table, run, header);
+    if (table->run_count == table->room) {
+        Run **larger = MER_ARRAY(table->arena, Run *, table->room * 2 + 16);
+        if (table->room > 0) {
+            memcpy(larger, table->runs, (size_t)table->run_count * sizeof *larger);
+        }
+        table->runs = larger;
+        table->room = table->room * 2 + 16;
+    }
+    table->runs[table->run_count++] = run;
+    cJSON_Delete(header);
+    cJSON_Delete(summary);
+    return MER_OK;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static MerStatus add_path(Table *table, const char *path, MerError *error)
+{
+    struct dirent **entries = NULL;
+    MerStatus       status = MER_OK;
+    bool            is_any = false;
+    if (access(mer_arena_format(table->arena, "%s/run.jsonl", path), F_OK) == 0) {
+        return add_run(table, path, error);
+    }
+    int count = scandir(path, &entries, is_visible, alphasort);
+    for (int i = 0; i < count; i++) {
+        const char *inner = mer_arena_format(table->arena, "%s/%s", path, entries[i]->d_name);
+        bool is_run = access(mer_arena_format(table->arena, "%s/run.jsonl", inner), F_OK) == 0;
+        is_any = is_any || is_run;
+        status = status == MER_OK && is_run ? add_run(table, inner, error) : status;
+        free(entries[i]);
+    }
+    free(entries);
+    return status == MER_OK && !is_any
+               ? mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected run.jsonl", path)
+               : status;
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Keys whose values differ where they apply. */
+static int varying_keys(const Table *table, int *keys)
+{
+    int count = 0;
+    for (int k = 0; k < table->key_count; k++) {
+        const char *first = NULL;
+        bool        varies = false;
+        for (int r = 0; r < table->run_count; r++) {
+            const char *value = table->runs[r]->values[k];
+            varies = varies || (first && value && strcmp(first, value) != 0);
+            first = first ? first : value;
+        }
+        if (varies) {
+            keys[count++] = k;
+        }
+    }
+    return count;
+}
+
+static bool is_same_row(const Run *a, const Run *b, const int *keys, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!is_equal(a->values[keys[i]], b->values[keys[i]])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_row(const Table *table, int first, const int *keys, int key_count, FILE *file)
+{
+    const Run *row = table->runs[first];
+    double    *values = MER_ARRAY(table->arena, double, table->run_count);
+    int        runs = 0;
+    for (int k = 0; k < key_count; k++) {
+        fprintf(file, "| %s ", row->values[keys[k]] ? row->values[keys[k]] : "");
+    }
+    for (int r = first; r < table->run_count; r++) {
+        runs += is_same_row(table->runs[r], row, keys, key_count);
+    }
+    fprintf(file, "| %d ", runs);
+    for (int m = 0; m < table->metric_count; m++) {
+        int n = 0;
+        for (int r = first; r < table->run_count; r++) {
+            bool counts = is_same_row(table->runs[r], row, keys, key_count) &&
+                          !isnan(table->runs[r]->metrics[m]);
+            if (counts) {
+                values[n++] = table->runs[r]->metrics[m];
+            }
+        }
+        if (n == 0) {
+            fprintf(file, "| - ");
+        } else if (n == 1) {
+            fprintf(file, "| %.4g ", values[0]);
+        } else {
+            fprintf(file, "| %.4g ± %.2g ", mer_mean(values, n),
+                    mer_student(n) * sqrt(mer_variance(values, n) / n));
+        }
+    }
+    fprintf(file, "|\n");
+}
+
+static void print_table(const Table *table, FILE *file)
+{
+    int keys[MOST_KEYS];
+    int key_count = varying_keys(table, keys);
+    for (int k = 0; k < key_count; k++) {
+        const char *dot = strchr(table->keys[keys[k]], '.');
+        fprintf(file, "| %s ", dot ? dot + 1 : table->keys[keys[k]]);
+    }
+    fprintf(file, "| runs ");
+    for (int m = 0; m < table->metric_count; m++) {
+        fprintf(file, "| %s ", mer_metric_info(table->metrics[m])->name);
+    }
+    fprintf(file, "|\n");
+    for (int i = 0; i < key_count + 1 + table->metric_count; i++) {
+        fprintf(file, i < key_count ? "|---" : "|---:");
+    }
+    fprintf(file, "|\n");
+    for (int r = 0; r < table->run_count; r++) {
+        bool is_new = true;
+        for (int before = 0; before < r && is_new; before++) {
+            is_new = !is_same_row(table->runs[before], table->runs[r], keys, key_count);
+        }
+        if (is_new) {
+            print_row(table, r, keys, key_count, file);
+        }
+    }
+}
+
+static MerStatus read_names(Table *table, const char *names, MerError *error)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(mer_arena_text(table->arena, names), ", ", &rest); word;
+         word = strtok_r(NULL, ", ", &rest)) {
+        MerMetric metric = mer_metric_find(word);
+        if (metric == MER_METRIC_COUNT || table->metric_count == MOST_METRICS) {
+            return mer_error_set(
+                error, MER_INVALID,
+                "--metrics has \"%s\", expected at most %d names of mercator list metrics", word,
+                MOST_METRICS);
+        }
+        table->metrics[table->metric_count++] = metric;
+    }
+    return MER_OK;
+}
+
+MerStatus mer_report_metrics(const char *const *paths, int count, const char *metrics,
+                             MerArena *arena, FILE *file, MerError *error)
+{
+    Table    table = {.arena = arena};
+    MerError ignored = {0};
+    error = error ? error : &ignored;
+    MerStatus status = read_names(&table, metrics, error);
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        status = add_path(&table, paths[i], error);
+    }
+    if (status == MER_OK) {
+        print_table(&table, file);
+    }
+    return status;
+}
