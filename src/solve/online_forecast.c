@@ -13,6 +13,9 @@ static double request_weight(const MerSchedule *schedule, int job, int jobs, Mer
     if (objective == MER_METRIC_XR_SCORE && fps > 0) {
         return 1 / fps; /* the score is a mean over models, each a mean over its requests */
     }
+    if (objective == MER_METRIC_MISS_RATE) {
+        return 1;
+    }
     return schedule->weight[job] * (objective == MER_METRIC_VIOLATIONS ? jobs : 1);
 }
 
