@@ -34,9 +34,10 @@ static void warn(void *state, const char *text)
 static void tick(void *state, int finished, const MerRunSpec *spec)
 {
     Watch *watch = state;
-    char text[160];
+    char   text[160];
     snprintf(text, sizeof text, "%.40s, %.60s, seed %llu", spec->name,
-             spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name, (unsigned long long)spec->seed);
+             spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+             (unsigned long long)spec->seed);
     mer_progress_update(&watch->progress, "cells", finished, watch->count,
                         finished / fmax(mer_clock() - watch->started, 1e-9), text);
 }
@@ -45,20 +46,23 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result)
 {
     char value[48];
     char gap[48];
-    mer_print_engineering(value, result->total.value,
-                          result->objective != MER_METRIC_COUNT ? mer_metric_info(result->objective)->unit : "");
+    mer_print_engineering(
+        value, result->total.value,
+        result->objective != MER_METRIC_COUNT ? mer_metric_info(result->objective)->unit : "");
     mer_print_percent(gap, result->total.gap);
-    printf("%s: %s on %s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name, spec->platform->name,
-           spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name, (unsigned long long)spec->seed,
-           result->objective_text, value, gap);
+    printf("%s: %s on %s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
+           spec->platform->name,
+           spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+           (unsigned long long)spec->seed, result->objective_text, value, gap);
 }
 
 static void done(void *state, int index, const MerRunResult *result, const MerError *error)
 {
-    Watch *watch = state;
+    Watch            *watch = state;
     const MerRunSpec *spec = &watch->specs[index];
     if (error) {
-        watch->totals[index] = (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
+        watch->totals[index] =
+            (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
         fprintf(stderr, "mercator: %s: %s\n", spec->directory, error->message);
         watch->code = MER_EXIT_BAD;
         return;
@@ -78,19 +82,32 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
         show_line(spec, result);
     }
     if (!result->is_feasible && !was_stopped) {
-        fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory, spec->name);
+        fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory,
+                spec->name);
     }
 }
 
-int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root, bool is_shown,
-                  MerCellTotal *totals, MerArena *arena)
+int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
+                  bool is_shown, MerCellTotal *totals, MerArena *arena)
 {
     MerError error = {0};
-    Watch watch = {.request = request, .specs = specs, .totals = totals, .count = count, .is_shown = is_shown,
-                   .started = mer_clock()};
-    MerCells cells = {.specs = specs, .count = count, .root = root, .command = request->command,
-                      .threads = specs[0].threads, .redo = request->redo, .state = &watch,
-                      .is_cancelled = is_cancelled, .warn = warn, .tick = tick, .done = done};
+    Watch    watch = {.request = request,
+                      .specs = specs,
+                      .totals = totals,
+                      .count = count,
+                      .is_shown = is_shown,
+                      .started = mer_clock()};
+    MerCells cells = {.specs = specs,
+                      .count = count,
+                      .root = root,
+                      .command = request->command,
+                      .threads = specs[0].threads,
+                      .redo = request->redo,
+                      .state = &watch,
+                      .is_cancelled = is_cancelled,
+                      .warn = warn,
+                      .tick = tick,
+                      .done = done};
     mer_progress_begin(&watch.progress, request->quiet ? NULL : stderr);
     mer_cli_catch_interrupts();
     MerStatus status = mer_cells_run(&cells, arena, &error);

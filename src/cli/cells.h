@@ -13,7 +13,7 @@ typedef struct MerCellTotal {
 
 /* Runs what is not finished yet in the folders root/001, ... Prints a line per cell (or its summary with --json)
  * in the order of the specs when `is_shown`. totals[i] belongs to specs[i]. Returns an exit code. */
-int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root, bool is_shown,
-                  MerCellTotal *totals, MerArena *arena);
+int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
+                  bool is_shown, MerCellTotal *totals, MerArena *arena);
 
 #endif

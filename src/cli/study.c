@@ -32,34 +32,42 @@ bool mer_cli_is_study(int count, char **arguments)
 
 void mer_cli_study_help(void)
 {
-    printf("\nusage: mercator compare DIR... [options]\n\n"
-           "Reads the runs in DIR (of `mercator map EXPERIMENT -o DIR`, or run directories) and prints, for every cost\n"
-           "model, platform and objective: the layers with the best known value, final quality, samples to the final\n"
-           "quality of a reference, layers won against a baseline, quality after N samples, ratios to the reference with\n"
-           "intervals, times, clustering and warnings. Runs that have not ended are left out.\n\n"
-           "  --reference NAME        e.g. marl:agents=1; default: the first optimizer\n"
-           "  --baseline NAME         default random, where it was run\n"
-           "  --at N[,N...]           quality after so many samples, default 500,2000\n"
-           "  --format text|markdown  default text\n"
-           "  --json                  one JSON object instead\n"
-           "  -o DIR                  also write tables.md, curves-1.svg, ... and report.html there\n"
-           "  --no-report             without report.html\n");
+    printf(
+        "\nusage: mercator compare DIR... [options]\n\n"
+        "Reads the runs in DIR (of `mercator map EXPERIMENT -o DIR`, or run directories) and "
+        "prints, for every cost\n"
+        "model, platform and objective: the layers with the best known value, final quality, "
+        "samples to the final\n"
+        "quality of a reference, layers won against a baseline, quality after N samples, ratios to "
+        "the reference with\n"
+        "intervals, times, clustering and warnings. Runs that have not ended are left out.\n\n"
+        "  --reference NAME        e.g. marl:agents=1; default: the first optimizer\n"
+        "  --baseline NAME         default random, where it was run\n"
+        "  --at N[,N...]           quality after so many samples, default 500,2000\n"
+        "  --format text|markdown  default text\n"
+        "  --json                  one JSON object instead\n"
+        "  -o DIR                  also write tables.md, curves-1.svg, ... and report.html there\n"
+        "  --no-report             without report.html\n");
 }
 
 static int take_at(const MerVerb *verb, const char *text, MerArena *arena, MerStudyOptions *options)
 {
     char *rest = NULL;
-    for (char *word = strtok_r(mer_arena_text(arena, text), ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
+    for (char *word = strtok_r(mer_arena_text(arena, text), ", ", &rest); word;
+         word = strtok_r(NULL, ", ", &rest)) {
         bool has_room = options->at_count < (int)(sizeof options->at / sizeof *options->at);
-        if (!has_room || !mer_parse_int(word, &options->at[options->at_count]) || options->at[options->at_count] < 1) {
-            return mer_cli_usage(verb, "--at is \"%s\", expected at most 8 whole numbers of at least 1", text);
+        if (!has_room || !mer_parse_int(word, &options->at[options->at_count]) ||
+            options->at[options->at_count] < 1) {
+            return mer_cli_usage(
+                verb, "--at is \"%s\", expected at most 8 whole numbers of at least 1", text);
         }
         options->at_count++;
     }
     return MER_EXIT_DONE;
 }
 
-static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at, MerArena *arena, Request *request)
+static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at, MerArena *arena,
+                      Request *request)
 {
     const char *flag = arguments[*at];
     if (mer_cli_is(flag, "json") || mer_cli_is(flag, "no-report")) {
@@ -81,7 +89,8 @@ static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at,
         return take_at(verb, value, arena, &request->options);
     } else if (strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output")) {
         request->output = value;
-    } else if (mer_cli_is(flag, "format") && (strcmp(value, "markdown") == 0 || strcmp(value, "text") == 0)) {
+    } else if (mer_cli_is(flag, "format") &&
+               (strcmp(value, "markdown") == 0 || strcmp(value, "text") == 0)) {
         request->is_markdown = strcmp(value, "markdown") == 0;
     } else if (mer_cli_is(flag, "format")) {
         return mer_cli_usage(verb, "--format is \"%s\", expected text or markdown", value);
@@ -91,7 +100,8 @@ static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at,
     return MER_EXIT_DONE;
 }
 
-static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena, Request *request)
+static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
+                 Request *request)
 {
     int code = MER_EXIT_DONE;
     request->paths = MER_ARRAY(arena, const char *, count);
@@ -101,8 +111,9 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
         } else if (is_directory(arguments[i])) {
             request->paths[request->count++] = arguments[i];
         } else {
-            code = mer_cli_usage(verb, "%s: not a directory; directories of runs and experiments cannot be mixed",
-                                 arguments[i]);
+            code = mer_cli_usage(
+                verb, "%s: not a directory; directories of runs and experiments cannot be mixed",
+                arguments[i]);
         }
     }
     if (request->options.at_count == 0) {
@@ -113,13 +124,16 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     return code;
 }
 
-static MerStatus write_files(const Request *request, const MerStudy *study, MerArena *arena, MerError *error)
+static MerStatus write_files(const Request *request, const MerStudy *study, MerArena *arena,
+                             MerError *error)
 {
     MerOutput output;
     if (mkdir(request->output, 0777) != 0 && errno != EEXIST) {
-        return mer_error_set(error, MER_IO, "%s: cannot make it: %s", request->output, strerror(errno));
+        return mer_error_set(error, MER_IO, "%s: cannot make it: %s", request->output,
+                             strerror(errno));
     }
-    MerStatus status = mer_output_open(&output, mer_arena_format(arena, "%s/tables.md", request->output), error);
+    MerStatus status =
+        mer_output_open(&output, mer_arena_format(arena, "%s/tables.md", request->output), error);
     if (status == MER_OK) {
         status = mer_study_text(study, &request->options, true, output.file, arena, error);
         if (status == MER_OK) {
@@ -136,7 +150,8 @@ static MerStatus write_files(const Request *request, const MerStudy *study, MerA
         MerJson json = {0};
         status = mer_study_json(study, &request->options, &json, NULL, arena, error);
         if (status == MER_OK) {
-            status = mer_report_study(json.text, NULL, mer_arena_format(arena, "%s/report.html", request->output), error);
+            status = mer_report_study(
+                json.text, NULL, mer_arena_format(arena, "%s/report.html", request->output), error);
         }
         mer_json_free(&json);
     }
@@ -147,8 +162,8 @@ int mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *ar
 {
     MerStudy study;
     MerError error = {0};
-    Request request = {0};
-    int code = parse(verb, count, arguments, arena, &request);
+    Request  request = {0};
+    int      code = parse(verb, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
@@ -164,7 +179,8 @@ int mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *ar
         }
         mer_json_free(&json);
     } else if (status == MER_OK) {
-        status = mer_study_text(&study, &request.options, request.is_markdown, stdout, arena, &error);
+        status =
+            mer_study_text(&study, &request.options, request.is_markdown, stdout, arena, &error);
     }
     if (status == MER_OK && study.unfinished > 0) {
         fprintf(stderr, "mercator: %d runs have not ended and are left out\n", study.unfinished);

@@ -17,8 +17,9 @@ typedef struct MerStudyTrace { /* one task of one run */
     int64_t        samples; /* evaluations of the task */
     MerReportCurve curve;   /* its improvements */
     double         wall_s;  /* of the run, shared equally among its tasks */
-    int64_t        clustering, agents; /* samples spent on the partition of marl, and its agents; 0: none */
-    bool           was_sparse, has_drifted;
+    int64_t        clustering,
+        agents; /* samples spent on the partition of marl, and its agents; 0: none */
+    bool was_sparse, has_drifted;
 } MerStudyTrace;
 
 typedef struct MerStudyCell { /* one method on one layer, all seeds */
@@ -56,8 +57,9 @@ typedef struct MerStudy {
 } MerStudy;
 
 typedef struct MerStudyOptions {
-    const char *reference; /* samples are counted to this method's final quality; NULL: the first method */
-    const char *baseline;  /* NULL: random, if it was run */
+    const char
+        *reference; /* samples are counted to this method's final quality; NULL: the first method */
+    const char *baseline; /* NULL: random, if it was run */
     int         at_count;
     int64_t     at[8]; /* quality after so many samples */
 } MerStudyOptions;
@@ -72,17 +74,19 @@ typedef struct MerStudyTable {
 enum { MER_STUDY_TABLES = 32 };
 
 /* `paths`: run directories, or directories of run directories. */
-MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study, MerError *error);
+MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study,
+                         MerError *error);
 /* Fills at most MER_STUDY_TABLES tables and gives their number. A name in `options` that no method has is an error. */
-MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *options, MerArena *arena,
-                           MerStudyTable *tables, int *count, MerError *error);
+MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *options,
+                           MerArena *arena, MerStudyTable *tables, int *count, MerError *error);
 
-MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown, FILE *file,
-                         MerArena *arena, MerError *error);
+MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
+                         FILE *file, MerArena *arena, MerError *error);
 /* An object {groups: [{title, objective, unit, layers, methods, tables, curves}]}; numbers of curves are ratios. */
-MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json, const char *key,
-                         MerArena *arena, MerError *error);
+MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json,
+                         const char *key, MerArena *arena, MerError *error);
 /* Best so far over the best known against samples: median of the layers, and the middle half as a band. */
-MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *arena, MerError *error);
+MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *arena,
+                        MerError *error);
 
 #endif

@@ -56,7 +56,8 @@ static double number_of(const cJSON *object, const char *key, double otherwise)
 }
 
 /* `marl:agents=1`: a plug-in of a header with the options that are not its defaults. */
-static const char *label_of(const cJSON *plugin, const MerOption *table, size_t size, const char *but, MerArena *arena)
+static const char *label_of(const cJSON *plugin, const MerOption *table, size_t size,
+                            const char *but, MerArena *arena)
 {
     MerJson json = {0};
     void   *options = mer_arena_alloc(arena, size + 1);
@@ -70,7 +71,8 @@ static const char *label_of(const cJSON *plugin, const MerOption *table, size_t 
     bool         is_first = true;
     cJSON_ArrayForEach(item, get(plugin, "options"))
     {
-        if (cJSON_Compare(item, get(defaults, item->string), true) || strcmp(item->string, but) == 0) {
+        if (cJSON_Compare(item, get(defaults, item->string), true) ||
+            strcmp(item->string, but) == 0) {
             continue;
         }
         char *printed = cJSON_PrintUnformatted(item);
@@ -80,7 +82,8 @@ static const char *label_of(const cJSON *plugin, const MerOption *table, size_t 
             to += *from != '"';
         }
         *to = '\0';
-        label = mer_arena_format(arena, "%s%c%s=%s", label, is_first ? ':' : ',', item->string, printed);
+        label = mer_arena_format(arena, "%s%c%s=%s", label, is_first ? ':' : ',', item->string,
+                                 printed);
         cJSON_free(printed);
         is_first = false;
     }
@@ -98,15 +101,17 @@ static const char *method_of(const cJSON *header, MerArena *arena)
 
 static const char *group_of(const cJSON *header, MerArena *arena)
 {
-    const cJSON             *evaluator = get(header, "evaluator"), *problem = get(header, "problem");
+    const cJSON *evaluator = get(header, "evaluator"), *problem = get(header, "problem");
     const MerEvaluatorClass *type = mer_evaluator_find(text_of(evaluator, "name"), NULL);
     const MerProblemClass   *about = mer_problem_find(text_of(problem, "name"), NULL);
-    const char *space = label_of(problem, about ? about->options : NULL, about ? about->options_size : 0, "select", arena);
-    const char *colon = strchr(space, ':');
-    return mer_arena_format(arena, "%s on %s%s%s, objective %s",
-                            label_of(evaluator, type ? type->options : NULL, type ? type->options_size : 0, "", arena),
-                            text_of(get(header, "platform"), "name"), colon ? ", " : "", colon ? colon + 1 : "",
-                            text_of(header, "objective"));
+    const char              *space = label_of(problem, about ? about->options : NULL,
+                                 about ? about->options_size : 0, "select", arena);
+    const char              *colon = strchr(space, ':');
+    return mer_arena_format(
+        arena, "%s on %s%s%s, objective %s",
+        label_of(evaluator, type ? type->options : NULL, type ? type->options_size : 0, "", arena),
+        text_of(get(header, "platform"), "name"), colon ? ", " : "", colon ? colon + 1 : "",
+        text_of(header, "objective"));
 }
 
 /* /features/features.2/conv/conv.0/conv.0.0/Conv -> features.2/conv.0.0: a part that only opens the next
@@ -119,11 +124,13 @@ static const char *short_name(const char *full, MerArena *arena)
     char       *rest = NULL;
     for (char *part = strtok_r(mer_arena_text(arena, full), "/", &rest); part && count < PARTS;
          part = strtok_r(NULL, "/", &rest)) {
-        bool is_opening = count > 0 && strncmp(parts[count - 1], part, strlen(parts[count - 1])) == 0;
+        bool is_opening =
+            count > 0 && strncmp(parts[count - 1], part, strlen(parts[count - 1])) == 0;
         count -= is_opening;
         parts[count++] = part;
     }
-    bool is_kind = count > 1 && (strcmp(parts[count - 1], "Conv") == 0 || strcmp(parts[count - 1], "Gemm") == 0);
+    bool is_kind = count > 1 &&
+                   (strcmp(parts[count - 1], "Conv") == 0 || strcmp(parts[count - 1], "Gemm") == 0);
     count -= is_kind;
     const char *name = "";
     for (int p = count > 3 ? count - 3 : 0; p < count; p++) {
@@ -159,8 +166,8 @@ static void add_item(Reader *reader, const Item *item)
     reader->items[reader->count++] = *item;
 }
 
-static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary, const MerReportRun *curves,
-                      const Notes *notes, double wall_s)
+static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
+                      const MerReportRun *curves, const Notes *notes, double wall_s)
 {
     MerArena    *arena = reader->arena;
     const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
@@ -176,16 +183,23 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
         const cJSON *bound = get(result, "bound");
         const char  *name = mer_arena_text(arena, text_of(task, "name"));
         Item         item = common;
-        item.layer = (MerStudyLayer){.network = network, .name = short_name(name, arena), .full_name = name,
-                                     .macs = number_of(task, "macs", NAN), .best = INFINITY,
+        item.layer = (MerStudyLayer){.network = network,
+                                     .name = short_name(name, arena),
+                                     .full_name = name,
+                                     .macs = number_of(task, "macs", NAN),
+                                     .best = INFINITY,
                                      .log10_size = number_of(task, "log10_size", NAN),
                                      .knobs = (int)number_of(task, "knobs", 0)};
         item.layer_key = mer_arena_format(arena, "%s|%s", network, name);
         item.is_proven = cJSON_IsTrue(get(bound, "proven"));
-        item.trace = (MerStudyTrace){.seed = (uint64_t)number_of(header, "seed", 0), .wall_s = wall_s / task_count,
-                                     .clustering = notes[t].clustering, .agents = notes[t].agents,
-                                     .was_sparse = notes[t].was_sparse, .has_drifted = notes[t].has_drifted};
-        item.trace.samples = (int64_t)number_of(result, "evaluations", number_of(header, "budget", 0));
+        item.trace = (MerStudyTrace){.seed = (uint64_t)number_of(header, "seed", 0),
+                                     .wall_s = wall_s / task_count,
+                                     .clustering = notes[t].clustering,
+                                     .agents = notes[t].agents,
+                                     .was_sparse = notes[t].was_sparse,
+                                     .has_drifted = notes[t].has_drifted};
+        item.trace.samples =
+            (int64_t)number_of(result, "evaluations", number_of(header, "budget", 0));
         item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
         add_item(reader, &item);
     }
@@ -195,8 +209,8 @@ static double wall_of(const char *directory, MerArena *arena)
 {
     char  *text;
     size_t size;
-    if (mer_file_read(mer_arena_format(arena, "%s/summary.json", directory), (size_t)1 << 28, arena, &text, &size,
-                      NULL) != MER_OK) {
+    if (mer_file_read(mer_arena_format(arena, "%s/summary.json", directory), (size_t)1 << 28, arena,
+                      &text, &size, NULL) != MER_OK) {
         return NAN;
     }
     cJSON *summary = cJSON_ParseWithLength(text, size);
@@ -231,7 +245,8 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
             task_count = cJSON_GetArraySize(get(header, "tasks"));
             notes = mer_heap_zeroed((size_t)task_count + 1, sizeof *notes);
             curves.budget = (int64_t)number_of(header, "budget", 0);
-        } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 && line.task < task_count) {
+        } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 &&
+                   line.task < task_count) {
             mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
         } else if (strcmp(line.type, "note") == 0) {
             take_note(&line, notes, task_count);
@@ -290,8 +305,11 @@ static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
         status = read_run(reader, names[i], error);
     }
     free(names);
-    return count > 0 ? status : mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected a run directory or a "
-                                              "directory of run directories", path);
+    return count > 0 ? status
+                     : mer_error_set(error, MER_NOT_FOUND,
+                                     "%s: no run in it, expected a run directory or a "
+                                     "directory of run directories",
+                                     path);
 }
 
 static int find_text(const char *const *texts, int count, const char *text)
@@ -327,7 +345,8 @@ static void name_methods(MerStudyGroup *group, const Names *names, MerArena *are
             is_alone = is_alone && (o == m || !is_same);
         }
         group->methods[m] = (MerStudyMethod){
-            is_alone ? mer_arena_text_n(arena, names->methods[m], length) : names->methods[m], atoll(at + 1)};
+            is_alone ? mer_arena_text_n(arena, names->methods[m], length) : names->methods[m],
+            atoll(at + 1)};
     }
 }
 
@@ -362,7 +381,8 @@ static void take_best(MerStudyLayer *layer, const Item *item)
 static void fill_group(Reader *reader, const char *title, MerStudyGroup *group)
 {
     MerArena *arena = reader->arena;
-    Names     names = {MER_ARRAY(arena, const char *, reader->count), MER_ARRAY(arena, const char *, reader->count), 0, 0};
+    Names     names = {MER_ARRAY(arena, const char *, reader->count),
+                       MER_ARRAY(arena, const char *, reader->count), 0, 0};
     *group = (MerStudyGroup){.title = title};
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < reader->count; i++) {
@@ -388,7 +408,8 @@ static void fill_group(Reader *reader, const char *title, MerStudyGroup *group)
                 group->objective = item->objective;
                 group->unit = item->unit;
                 if (method >= 0) {
-                    add_trace(&group->cells[layer * names.method_count + method], &item->trace, arena);
+                    add_trace(&group->cells[layer * names.method_count + method], &item->trace,
+                              arena);
                 }
             }
         }
@@ -397,7 +418,8 @@ static void fill_group(Reader *reader, const char *title, MerStudyGroup *group)
             group->method_count = names.method_count;
             group->layers = MER_ARRAY(arena, MerStudyLayer, names.layer_count + 1);
             group->methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1);
-            group->cells = MER_ARRAY(arena, MerStudyCell, names.layer_count * names.method_count + 1);
+            group->cells =
+                MER_ARRAY(arena, MerStudyCell, names.layer_count * names.method_count + 1);
             name_methods(group, &names, arena);
         }
     }
@@ -414,7 +436,8 @@ static void drop_hopeless(MerStudyGroup *group)
         }
         group->layers[kept] = group->layers[l];
         for (int m = 0; m < group->method_count; m++) {
-            group->cells[kept * group->method_count + m] = group->cells[l * group->method_count + m];
+            group->cells[kept * group->method_count + m] =
+                group->cells[l * group->method_count + m];
         }
         kept++;
     }
@@ -437,14 +460,16 @@ static void make_groups(Reader *reader)
     }
 }
 
-MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study, MerError *error)
+MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study,
+                         MerError *error)
 {
     Reader    reader = {.arena = arena, .study = study};
     MerStatus status = MER_OK;
     *study = (MerStudy){0};
     for (int i = 0; status == MER_OK && i < count; i++) {
         bool is_run = access(mer_arena_format(arena, "%s/run.jsonl", paths[i]), F_OK) == 0;
-        status = is_run ? read_run(&reader, paths[i], error) : read_folder(&reader, paths[i], error);
+        status =
+            is_run ? read_run(&reader, paths[i], error) : read_folder(&reader, paths[i], error);
     }
     if (status == MER_OK && reader.count == 0) {
         status = mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);

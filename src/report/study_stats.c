@@ -49,7 +49,8 @@ double mer_study_median(const double *x, int n)
 double mer_cell_median(const MerStudyCell *cell, int64_t samples)
 {
     double scores[MOST];
-    return cell->count > MOST ? NAN : mer_study_median(scores, mer_cell_best(cell, samples, scores));
+    return cell->count > MOST ? NAN
+                              : mer_study_median(scores, mer_cell_best(cell, samples, scores));
 }
 
 double mer_study_ratio(double score, double best)

@@ -2,14 +2,14 @@
 #include "report/study_stats.h"
 
 #include "report/output.h"
-#include "report/table.h"
 
 #include <math.h>
 
-enum { WIDTH = 820, HEIGHT = 460, LEFT = 64, RIGHT = 210, TOP = 44, BOTTOM = 52, STEPS = 160 };
+enum { WIDTH = 820, HEIGHT = 460, LEFT = 78, RIGHT = 210, TOP = 44, BOTTOM = 52, STEPS = 160 };
 
-static const char *const colors[] = {"#33689e", "#c4752d", "#3f8a6d", "#9a5a97", "#b04a4a", "#5d7a2f",
-                                     "#2f8793", "#7d6a52", "#d0679d", "#6a6fc0", "#8c8c2b", "#555f6e"};
+static const char *const colors[] = {"#33689e", "#c4752d", "#3f8a6d", "#9a5a97",
+                                     "#b04a4a", "#5d7a2f", "#2f8793", "#7d6a52",
+                                     "#d0679d", "#6a6fc0", "#8c8c2b", "#555f6e"};
 
 typedef struct Frame {
     double most_samples, most_gap, least_gap;
@@ -59,22 +59,27 @@ static void write_text(FILE *file, const char *text)
 
 static void write_axes(FILE *file, const Frame *frame)
 {
-    char label[48];
+    static const char *const prefixes[] = {"", "k", "M", "G"};
     for (double x = 1; x <= frame->most_samples; x *= 10) {
-        mer_print_engineering(label, x, "");
-        fprintf(file, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>", place_x(frame, x), TOP, HEIGHT - BOTTOM);
-        fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", place_x(frame, x),
-                HEIGHT - BOTTOM + 18, label);
+        int step = (int)(log10(x) / 3 + 1e-9);
+        fprintf(file, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>", place_x(frame, x), TOP,
+                HEIGHT - BOTTOM);
+        fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f %s</text>\n",
+                place_x(frame, x), HEIGHT - BOTTOM + 18, x / pow(1000, step),
+                prefixes[step < 3 ? step : 3]);
     }
     for (double y = frame->least_gap; y <= frame->most_gap * 1.001; y *= 10) {
         double at = place_y(frame, y);
         fprintf(file, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, at, WIDTH - RIGHT);
-        fprintf(file, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g %%</text>\n", LEFT - 8, at + 4, y * 100);
+        fprintf(file, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g %%</text>\n", LEFT - 8,
+                at + 4, y * 100);
     }
-    fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">samples</text>\n", WIDTH - RIGHT, HEIGHT - 14);
+    fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">samples</text>\n", WIDTH - RIGHT,
+            HEIGHT - 14);
 }
 
-static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *group, int method, double *values)
+static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *group, int method,
+                         double *values)
 {
     const char *color = colors[(size_t)method % (sizeof colors / sizeof *colors)];
     double      last = (double)group->methods[method].samples;
@@ -90,21 +95,23 @@ static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *gr
         }
     }
     for (int i = 0; i < count; i++) {
-        fprintf(file, i ? "L%.1f %.1f" : "<path class=\"band\" d=\"M%.1f %.1f", x[i], place_y(frame, bands[i].low));
+        fprintf(file, i ? "L%.1f %.1f" : "<path class=\"band\" d=\"M%.1f %.1f", x[i],
+                place_y(frame, bands[i].low));
     }
     for (int i = count - 1; i >= 0; i--) {
         fprintf(file, "L%.1f %.1f", x[i], place_y(frame, bands[i].high));
     }
     fprintf(file, count ? "Z\" fill=\"%s\"/>\n" : "<!-- %s: nothing feasible -->\n", color);
     for (int i = 0; i < count; i++) {
-        fprintf(file, i ? "L%.1f %.1f" : "<path class=\"curve\" d=\"M%.1f %.1f", x[i], place_y(frame, bands[i].median));
+        fprintf(file, i ? "L%.1f %.1f" : "<path class=\"curve\" d=\"M%.1f %.1f", x[i],
+                place_y(frame, bands[i].median));
     }
     if (count > 0) {
         fprintf(file, "\" stroke=\"%s\"/>\n", color);
     }
     int y = TOP + 8 + method * 20;
-    fprintf(file, "<path class=\"curve\" d=\"M%d %dh18\" stroke=\"%s\"/><text x=\"%d\" y=\"%d\">", WIDTH - RIGHT + 16, y,
-            color, WIDTH - RIGHT + 42, y + 4);
+    fprintf(file, "<path class=\"curve\" d=\"M%d %dh18\" stroke=\"%s\"/><text x=\"%d\" y=\"%d\">",
+            WIDTH - RIGHT + 16, y, color, WIDTH - RIGHT + 42, y + 4);
     write_text(file, group->methods[method].name);
     fputs("</text>\n", file);
 }
@@ -124,7 +131,8 @@ static Frame measure(const MerStudyGroup *group, double *values)
     return frame;
 }
 
-MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *arena, MerError *error)
+MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *arena,
+                        MerError *error)
 {
     MerOutput output;
     MerStatus status = mer_output_open(&output, path, error);
@@ -133,15 +141,21 @@ MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *
     }
     double *values = MER_ARRAY(arena, double, group->layer_count + 1);
     Frame   frame = measure(group, values);
-    int     height = TOP + 24 + group->method_count * 20 > HEIGHT ? TOP + 24 + group->method_count * 20 : HEIGHT;
+    int     height =
+        TOP + 24 + group->method_count * 20 > HEIGHT ? TOP + 24 + group->method_count * 20 : HEIGHT;
     fprintf(output.file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
-            "<style>text{font:12px sans-serif;fill:#4d5869}.grid{stroke:#e2e4df}.curve{fill:none;stroke-width:1.8}"
-            ".band{opacity:.1}.title{font-weight:bold}</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+            "%d\">\n"
+            "<style>text{font:12px "
+            "sans-serif;fill:#4d5869}.grid{stroke:#e2e4df}.curve{fill:none;stroke-width:1.8}"
+            ".band{opacity:.07}.title{font-weight:bold}</style>\n<rect width=\"100%%\" "
+            "height=\"100%%\" fill=\"#fff\"/>\n"
             "<text class=\"title\" x=\"%d\" y=\"18\">",
             WIDTH, height, WIDTH, height, LEFT);
     write_text(output.file, group->title);
-    fprintf(output.file, "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers, band: their quartiles</text>\n",
+    fprintf(output.file,
+            "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers, band: "
+            "their quartiles</text>\n",
             LEFT, group->layer_count);
     write_axes(output.file, &frame);
     for (int m = 0; m < group->method_count; m++) {

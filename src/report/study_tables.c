@@ -19,13 +19,17 @@ typedef struct Maker {
     double                *values; /* (layers), scratch */
 } Maker;
 
-static MerStudyTable *begin(Maker *maker, const char *id, const char *title, const char *caption, int columns)
+static MerStudyTable *begin(Maker *maker, const char *id, const char *title, const char *caption,
+                            int columns)
 {
     if (maker->count == MER_STUDY_TABLES) {
         maker->count--;
     }
     MerStudyTable *table = &maker->tables[maker->count++];
-    *table = (MerStudyTable){.id = id, .title = title, .caption = caption, .columns = columns,
+    *table = (MerStudyTable){.id = id,
+                             .title = title,
+                             .caption = caption,
+                             .columns = columns,
                              .titles = MER_ARRAY(maker->arena, const char *, columns)};
     return table;
 }
@@ -92,7 +96,8 @@ static int64_t least(int64_t a, int64_t b)
 static const char *over_layers(const Maker *maker)
 {
     int n = maker->group->layer_count;
-    return with_interval(mer_study_median(maker->values, n), mer_study_interval(maker->values, n), maker->arena);
+    return with_interval(mer_study_median(maker->values, n), mer_study_interval(maker->values, n),
+                         maker->arena);
 }
 
 static double geomean(const Maker *maker)
@@ -146,9 +151,12 @@ static void count_signs(const Maker *maker, int *more, int *less)
 static void table_layers(Maker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table = begin(maker, "layers", "Layers", "Best known: the least any run found, whatever its budget; "
-                                       "proven where a method shows that nothing is better.", 9);
-    titles(table, ">#", "network", "layer", ">MACs", ">knobs", ">points", ">best known", "found by", "proven", NULL);
+    MerStudyTable       *table = begin(maker, "layers", "Layers",
+                                       "Best known: the least any run found, whatever its budget; "
+                                             "proven where a method shows that nothing is better.",
+                                       9);
+    titles(table, ">#", "network", "layer", ">MACs", ">knobs", ">points", ">best known", "found by",
+           "proven", NULL);
     for (int l = 0; l < group->layer_count; l++) {
         const MerStudyLayer *layer = &group->layers[l];
         char                 macs[48], best[48];
@@ -176,10 +184,13 @@ static const char *layer_label(const Maker *maker, int layer)
 static void table_final(Maker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table = begin(maker, "final", "Final quality", "Objective over the best known of the layer (1 is best) "
-                                       "at the end of the budget: the median of the seeds, then over the layers.", 6);
-    titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean", ">worst layer",
-           ">layers within 1 %", NULL);
+    MerStudyTable       *table =
+        begin(maker, "final", "Final quality",
+              "Objective over the best known of the layer (1 is best) "
+              "at the end of the budget: the median of the seeds, then over the layers.",
+              6);
+    titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean",
+           ">worst layer", ">layers within 1 %", NULL);
     for (int m = 0; m < group->method_count; m++) {
         double low, high;
         int    close = 0;
@@ -199,7 +210,8 @@ static void table_final(Maker *maker)
 }
 
 /* Titles of a table with one column per optimizer. */
-static MerStudyTable *begin_by_layer(Maker *maker, const char *id, const char *title, const char *caption)
+static MerStudyTable *begin_by_layer(Maker *maker, const char *id, const char *title,
+                                     const char *caption)
 {
     const MerStudyGroup *group = maker->group;
     MerStudyTable       *table = begin(maker, id, title, caption, group->method_count + 1);
@@ -225,7 +237,8 @@ static void table_final_by_layer(Maker *maker)
                 scores[s] = mer_study_ratio(scores[s], group->layers[l].best);
             }
             MerInterval quartiles = {mer_quantile(scores, n, 0.25), mer_quantile(scores, n, 0.75)};
-            add(maker, n ? with_interval(mer_study_median(scores, n), quartiles, maker->arena) : "-");
+            add(maker,
+                n ? with_interval(mer_study_median(scores, n), quartiles, maker->arena) : "-");
         }
     }
     finish(maker);
@@ -238,7 +251,8 @@ typedef struct Reach { /* of one method on one layer, towards the reference's fi
 
 static Reach reach_of(const Maker *maker, int layer, int method)
 {
-    double              target = mer_cell_median(mer_study_cell(maker->group, layer, maker->reference), INT64_MAX);
+    double target =
+        mer_cell_median(mer_study_cell(maker->group, layer, maker->reference), INT64_MAX);
     const MerStudyCell *cell = mer_study_cell(maker->group, layer, method);
     double             *samples = MER_ARRAY(maker->arena, double, cell->count + 1);
     int                 n = mer_cell_reach(cell, isfinite(target) ? target : -INFINITY, samples);
@@ -273,16 +287,22 @@ static void table_reach(Maker *maker)
 {
     const MerStudyGroup  *group = maker->group;
     const MerStudyMethod *reference = &group->methods[maker->reference];
-    const char           *caption = mer_arena_format(
-        maker->arena,
-        "Target of a layer: the median of the final values of %s. Samples needed: median of the seeds. Saving = samples of the "
-        "reference / samples needed, where the reference counts with its whole budget (%lld), or with the sample at which its "
-        "own seeds found what they ended with (median). A layer that half of the seeds or more never finish counts as 0.",
-        reference->name, (long long)reference->samples);
-    MerStudyTable *table = begin(maker, "reach", mer_arena_format(maker->arena, "Samples to the final quality of %s", reference->name),
-                                 caption, 7);
-    titles(table, "optimizer", ">samples needed", ">saving on the whole budget (95 % interval)", ">largest",
-           ">saving on its own last find (95 % interval)", ">layers reached", ">seeds reached", NULL);
+    const char           *caption =
+        mer_arena_format(maker->arena,
+                         "Target of a layer: the median of the final values of %s. Samples needed: "
+                         "median of the seeds. Saving = samples of the "
+                         "reference / samples needed, where the reference counts with its whole "
+                         "budget (%lld), or with the sample at which its "
+                         "own seeds found what they ended with (median). A layer that half of the "
+                         "seeds or more never finish counts as 0.",
+                         reference->name, (long long)reference->samples);
+    MerStudyTable *table =
+        begin(maker, "reach",
+              mer_arena_format(maker->arena, "Samples to the final quality of %s", reference->name),
+              caption, 7);
+    titles(table, "optimizer", ">samples needed", ">saving on the whole budget (95 % interval)",
+           ">largest", ">saving on its own last find (95 % interval)", ">layers reached",
+           ">seeds reached", NULL);
     for (int m = 0; m < group->method_count; m++) {
         int    layers = 0, seeds = 0, reached = 0;
         double low, high;
@@ -311,8 +331,9 @@ static void table_reach_by_layer(Maker *maker)
 {
     const MerStudyGroup *group = maker->group;
     double               budget = (double)group->methods[maker->reference].samples;
-    begin_by_layer(maker, "reach-by-layer", "Samples to that quality by layer",
-                   "Median of the seeds, and in brackets the saving on the reference's whole budget.");
+    begin_by_layer(
+        maker, "reach-by-layer", "Samples to that quality by layer",
+        "Median of the seeds, and in brackets the saving on the reference's whole budget.");
     for (int l = 0; l < group->layer_count; l++) {
         add(maker, layer_label(maker, l));
         for (int m = 0; m < group->method_count; m++) {
@@ -320,14 +341,16 @@ static void table_reach_by_layer(Maker *maker)
             add(maker, isfinite(reach.samples)
                            ? mer_arena_format(maker->arena, "%.0f (%sx)", reach.samples,
                                               real(budget / reach.samples, maker->arena))
-                           : mer_arena_format(maker->arena, "never (%d of %d seeds)", reach.reached, reach.seeds));
+                           : mer_arena_format(maker->arena, "never (%d of %d seeds)", reach.reached,
+                                              reach.seeds));
         }
     }
     finish(maker);
 }
 
 /* Layers on which the seeds of two methods differ by the rank test at 5 %. */
-static void count_clear(const Maker *maker, int method, int against, int64_t samples, int *better, int *worse)
+static void count_clear(const Maker *maker, int method, int against, int64_t samples, int *better,
+                        int *worse)
 {
     *better = *worse = 0;
     for (int l = 0; l < maker->group->layer_count; l++) {
@@ -335,7 +358,8 @@ static void count_clear(const Maker *maker, int method, int against, int64_t sam
         const MerStudyCell *other = mer_study_cell(maker->group, l, against);
         double             *x = MER_ARRAY(maker->arena, double, own->count + 1);
         double             *y = MER_ARRAY(maker->arena, double, other->count + 1);
-        bool is_clear = mer_rank_test(x, mer_cell_best(own, samples, x), y, mer_cell_best(other, samples, y)) < 0.05;
+        bool                is_clear = mer_rank_test(x, mer_cell_best(own, samples, x), y,
+                                                     mer_cell_best(other, samples, y)) < 0.05;
         *better += is_clear && maker->values[l] > 1;
         *worse += is_clear && maker->values[l] < 1;
     }
@@ -347,9 +371,12 @@ static void table_baseline(Maker *maker)
     const MerStudyMethod *baseline = &group->methods[maker->baseline];
     MerStudyTable        *table =
         begin(maker, "baseline", mer_arena_format(maker->arena, "Against %s", baseline->name),
-              "Layers on which the median of the seeds is better, at the smaller of the two budgets. p: two-sided sign test over the "
-              "layers. Clear: the seeds differ by the rank test at 5 %.", 7);
-    titles(table, "optimizer", ">at samples", ">better on", ">share", ">worse on", ">p", ">clearly better, worse", NULL);
+              "Layers on which the median of the seeds is better, at the smaller of the two "
+              "budgets. p: two-sided sign test over the "
+              "layers. Clear: the seeds differ by the rank test at 5 %.",
+              7);
+    titles(table, "optimizer", ">at samples", ">better on", ">share", ">worse on", ">p",
+           ">clearly better, worse", NULL);
     for (int m = 0; m < group->method_count; m++) {
         int     more, less, better, worse;
         int64_t samples = least(group->methods[m].samples, baseline->samples);
@@ -376,9 +403,12 @@ static void table_at(Maker *maker, int64_t samples)
     MerStudyTable       *table =
         begin(maker, mer_arena_format(maker->arena, "at-%lld", (long long)samples),
               mer_arena_format(maker->arena, "Quality at %lld samples", (long long)samples),
-              "Objective over the best known of the layer: median of the seeds, then over the layers. Wins: layers on which the "
-              "median is better, over all other optimizers, at equal samples.", 5);
-    titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean", ">wins, losses", NULL);
+              "Objective over the best known of the layer: median of the seeds, then over the "
+              "layers. Wins: layers on which the "
+              "median is better, over all other optimizers, at equal samples.",
+              5);
+    titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean",
+           ">wins, losses", NULL);
     for (int m = 0; m < group->method_count; m++) {
         int     wins = 0, losses = 0;
         int64_t own = least(samples, group->methods[m].samples);
@@ -402,11 +432,13 @@ static void table_at(Maker *maker, int64_t samples)
 static void table_pairs(Maker *maker, int64_t samples)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table = begin(
-        maker, mer_arena_format(maker->arena, "pairs-%lld", (long long)samples),
-        mer_arena_format(maker->arena, "Pairs at %lld samples", (long long)samples),
-        "How many times better the optimizer of the row is than that of the column: median over the layers of the ratio of "
-        "medians (layers won-lost), at the smallest of the budgets.", group->method_count + 1);
+    MerStudyTable       *table =
+        begin(maker, mer_arena_format(maker->arena, "pairs-%lld", (long long)samples),
+              mer_arena_format(maker->arena, "Pairs at %lld samples", (long long)samples),
+              "How many times better the optimizer of the row is than that of the column: median "
+              "over the layers of the ratio of "
+              "medians (layers won-lost), at the smallest of the budgets.",
+              group->method_count + 1);
     table->titles[0] = "row / column";
     for (int m = 0; m < group->method_count; m++) {
         table->titles[m + 1] = mer_arena_format(maker->arena, ">%s", group->methods[m].name);
@@ -415,12 +447,16 @@ static void table_pairs(Maker *maker, int64_t samples)
         add(maker, group->methods[m].name);
         for (int o = 0; o < group->method_count; o++) {
             int more, less;
-            fill_advantage(maker, m, o, least(samples, least(group->methods[m].samples, group->methods[o].samples)));
+            fill_advantage(
+                maker, m, o,
+                least(samples, least(group->methods[m].samples, group->methods[o].samples)));
             count_signs(maker, &more, &less);
-            add(maker, m == o ? ""
-                              : mer_arena_format(maker->arena, "%s (%d-%d)",
-                                                 real(mer_study_median(maker->values, group->layer_count), maker->arena),
-                                                 more, less));
+            add(maker,
+                m == o ? ""
+                       : mer_arena_format(maker->arena, "%s (%d-%d)",
+                                          real(mer_study_median(maker->values, group->layer_count),
+                                               maker->arena),
+                                          more, less));
         }
     }
     finish(maker);
@@ -431,13 +467,19 @@ static void table_ratios(Maker *maker, int64_t samples)
     const MerStudyGroup  *group = maker->group;
     const MerStudyMethod *reference = &group->methods[maker->reference];
     bool                  is_final = samples == INT64_MAX;
-    const char           *when = is_final ? "the end" : mer_arena_format(maker->arena, "%lld samples", (long long)samples);
-    MerStudyTable        *table = begin(
-        maker, is_final ? "ratio-end" : mer_arena_format(maker->arena, "ratio-%lld", (long long)samples),
-        mer_arena_format(maker->arena, "%s of %s over the optimizer's at %s", group->objective, reference->name, when),
-        "Ratio of the medians of the seeds at equal samples; above 1 the optimizer is better than the reference. Interval: 95 % "
-        "bootstrap of the median over the layers.", 6);
-    titles(table, "optimizer", ">at samples", ">median (95 % interval)", ">geometric mean", ">least", ">largest", NULL);
+    const char           *when =
+        is_final ? "the end" : mer_arena_format(maker->arena, "%lld samples", (long long)samples);
+    MerStudyTable *table = begin(
+        maker,
+        is_final ? "ratio-end" : mer_arena_format(maker->arena, "ratio-%lld", (long long)samples),
+        mer_arena_format(maker->arena, "%s of %s over the optimizer's at %s", group->objective,
+                         reference->name, when),
+        "Ratio of the medians of the seeds at equal samples; above 1 the optimizer is better than "
+        "the reference. Interval: 95 % "
+        "bootstrap of the median over the layers.",
+        6);
+    titles(table, "optimizer", ">at samples", ">median (95 % interval)", ">geometric mean",
+           ">least", ">largest", NULL);
     for (int m = 0; m < group->method_count; m++) {
         double  low, high;
         int64_t at = least(samples, least(group->methods[m].samples, reference->samples));
@@ -459,18 +501,20 @@ static void table_ratios(Maker *maker, int64_t samples)
 static void table_cost(Maker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table =
-        begin(maker, "cost", "Time, clustering and warnings",
-              "Seconds of wall clock per layer and run (median); samples that went into the clusters and agents they gave "
-              "(median); cells that warned.", 7);
-    titles(table, "optimizer", ">s per cell", ">samples/s", ">clustering samples", ">agents", ">sparse reward",
-           ">correlation drift", NULL);
+    MerStudyTable       *table = begin(maker, "cost", "Time, clustering and warnings",
+                                       "Seconds of wall clock per layer and run (median); samples that "
+                                             "went into the clusters and agents they gave "
+                                             "(median); cells that warned.",
+                                       7);
+    titles(table, "optimizer", ">s per cell", ">samples/s", ">clustering samples", ">agents",
+           ">sparse reward", ">correlation drift", NULL);
     for (int m = 0; m < group->method_count; m++) {
-        int     n = 0, sparse = 0, drifted = 0, room = 0;
+        int n = 0, sparse = 0, drifted = 0, room = 0;
         for (int l = 0; l < group->layer_count; l++) {
             room += mer_study_cell(group, l, m)->count;
         }
-        double *seconds = MER_ARRAY(maker->arena, double, room + 1), *clustering = MER_ARRAY(maker->arena, double, room + 1);
+        double *seconds = MER_ARRAY(maker->arena, double, room + 1),
+               *clustering = MER_ARRAY(maker->arena, double, room + 1);
         double *agents = MER_ARRAY(maker->arena, double, room + 1);
         for (int l = 0; l < group->layer_count; l++) {
             const MerStudyCell *cell = mer_study_cell(group, l, m);
@@ -486,7 +530,8 @@ static void table_cost(Maker *maker)
         bool   has_agents = n > 0 && mer_median(agents, n) > 0;
         add(maker, group->methods[m].name);
         add(maker, mer_arena_format(maker->arena, "%.3f", median));
-        add(maker, mer_arena_format(maker->arena, "%.0f", (double)group->methods[m].samples / median));
+        add(maker,
+            mer_arena_format(maker->arena, "%.0f", (double)group->methods[m].samples / median));
         add(maker, has_agents ? whole(mer_median(clustering, n), maker->arena) : "-");
         add(maker, has_agents ? whole(mer_median(agents, n), maker->arena) : "-");
         add(maker, mer_arena_format(maker->arena, "%d of %d", sparse, n));
@@ -495,7 +540,8 @@ static void table_cost(Maker *maker)
     finish(maker);
 }
 
-static MerStatus find_method(const MerStudyGroup *group, const char *name, const char *what, int *method, MerError *error)
+static MerStatus find_method(const MerStudyGroup *group, const char *name, const char *what,
+                             int *method, MerError *error)
 {
     const char *names[64] = {NULL};
     int         count = 0;
@@ -508,8 +554,9 @@ static MerStatus find_method(const MerStudyGroup *group, const char *name, const
         }
     }
     const char *nearest = mer_name_nearest(name, names, count);
-    return mer_error_set(error, MER_NOT_FOUND, "%s: no run of %s \"%s\"%s%s, found %s and %d more", group->title, what, name,
-                         nearest ? ", did you mean " : "", nearest ? nearest : "", count ? names[0] : "none",
+    return mer_error_set(error, MER_NOT_FOUND, "%s: no run of %s \"%s\"%s%s, found %s and %d more",
+                         group->title, what, name, nearest ? ", did you mean " : "",
+                         nearest ? nearest : "", count ? names[0] : "none",
                          group->method_count > 1 ? group->method_count - 1 : 0);
 }
 
@@ -518,20 +565,26 @@ static MerStatus choose(Maker *maker, MerError *error)
     const MerStudyOptions *options = maker->options;
     MerStatus              status = MER_OK;
     if (options->reference) {
-        status = find_method(maker->group, options->reference, "the reference", &maker->reference, error);
+        status = find_method(maker->group, options->reference, "the reference", &maker->reference,
+                             error);
     }
     if (status == MER_OK && options->baseline) {
-        status = find_method(maker->group, options->baseline, "the baseline", &maker->baseline, error);
-    } else if (status == MER_OK && find_method(maker->group, "random", "the baseline", &maker->baseline, NULL) != MER_OK) {
+        status =
+            find_method(maker->group, options->baseline, "the baseline", &maker->baseline, error);
+    } else if (status == MER_OK && find_method(maker->group, "random", "the baseline",
+                                               &maker->baseline, NULL) != MER_OK) {
         maker->baseline = -1;
     }
     return status;
 }
 
-MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *options, MerArena *arena,
-                           MerStudyTable *tables, int *count, MerError *error)
+MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *options,
+                           MerArena *arena, MerStudyTable *tables, int *count, MerError *error)
 {
-    Maker maker = {.group = group, .options = options, .arena = arena, .tables = tables,
+    Maker maker = {.group = group,
+                   .options = options,
+                   .arena = arena,
+                   .tables = tables,
                    .values = MER_ARRAY(arena, double, group->layer_count + 1)};
     *count = 0;
     if (group->method_count == 0 || group->layer_count == 0) {

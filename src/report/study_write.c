@@ -58,8 +58,8 @@ static int most_seeds(const MerStudyGroup *group)
     return most;
 }
 
-MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown, FILE *file,
-                         MerArena *arena, MerError *error)
+MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
+                         FILE *file, MerArena *arena, MerError *error)
 {
     MerStatus status = MER_OK;
     for (int g = 0; status == MER_OK && g < study->group_count; g++) {
@@ -70,10 +70,12 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
         if (status != MER_OK) {
             break;
         }
-        fprintf(file, "%s%s\n\n%d layers, %d optimizers, up to %d seeds each.", is_markdown ? "## " : "\n", group->title,
-                group->layer_count, group->method_count, most_seeds(group));
+        fprintf(file, "%s%s\n\n%d layers, %d optimizers, up to %d seeds each.",
+                is_markdown ? "## " : "\n", group->title, group->layer_count, group->method_count,
+                most_seeds(group));
         if (group->hopeless > 0) {
-            fprintf(file, " Left out: %d layers for which no run found a feasible plan.", group->hopeless);
+            fprintf(file, " Left out: %d layers for which no run found a feasible plan.",
+                    group->hopeless);
         }
         fputs(is_markdown ? "\n\n" : "\n", file);
         for (int t = 0; t < count; t++) {
@@ -123,9 +125,9 @@ static int make_grid(int64_t last, int64_t *grid)
     return count;
 }
 
-/* Quartiles over the seeds of what they have over the best known, four digits each: enough to draw. */
-static void write_curve(const MerStudyGroup *group, int layer, int method, const int64_t *grid, int count, MerJson *json,
-                        MerArena *arena)
+/* Quartiles over the seeds of what they have over the best known, six digits each: enough to draw. */
+static void write_curve(const MerStudyGroup *group, int layer, int method, const int64_t *grid,
+                        int count, MerJson *json, MerArena *arena)
 {
     static const char *const names[] = {"low", "median", "high"};
     const MerStudyCell      *cell = mer_study_cell(group, layer, method);
@@ -140,7 +142,7 @@ static void write_curve(const MerStudyGroup *group, int layer, int method, const
             }
             double value = mer_quantile(scores, n, 0.25 * (q + 1));
             char   text[32];
-            snprintf(text, sizeof text, "%.4g", value);
+            snprintf(text, sizeof text, "%.6g", value);
             mer_json_raw(json, NULL, isfinite(value) ? text : "null");
         }
         mer_json_end_array(json);
@@ -195,8 +197,8 @@ static void write_names(const MerStudyGroup *group, MerJson *json)
     mer_json_end_array(json);
 }
 
-MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json, const char *key,
-                         MerArena *arena, MerError *error)
+MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json,
+                         const char *key, MerArena *arena, MerError *error)
 {
     MerStatus status = MER_OK;
     mer_json_object(json, key);

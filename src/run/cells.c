@@ -44,9 +44,9 @@ typedef struct Job {
 
 static const char *first_line(const char *path)
 {
-    char *line = NULL;
+    char  *line = NULL;
     size_t room = 0;
-    FILE *file = fopen(path, "r");
+    FILE  *file = fopen(path, "r");
     if (file && getline(&line, &room, file) < 1) {
         free(line);
         line = NULL;
@@ -66,13 +66,15 @@ static int by_identity(const void *a, const void *b)
 static void look_around(Job *job)
 {
     DIR *folder = opendir(job->cells->root);
-    int room = 0;
+    int  room = 0;
     Old *found = NULL;
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
-        const char *directory = mer_arena_format(job->arena, "%s/%s", job->cells->root, entry->d_name);
-        const char *header = entry->d_name[0] == '.'
-                                 ? NULL
-                                 : first_line(mer_arena_format(job->arena, "%s/run.jsonl", directory));
+        const char *directory =
+            mer_arena_format(job->arena, "%s/%s", job->cells->root, entry->d_name);
+        const char *header =
+            entry->d_name[0] == '.'
+                ? NULL
+                : first_line(mer_arena_format(job->arena, "%s/run.jsonl", directory));
         const char *identity = header ? mer_cell_identity_of(header, job->arena) : NULL;
         free((char *)header);
         if (!identity) {
@@ -97,8 +99,9 @@ static void look_around(Job *job)
 
 static Old *find_old(Job *job, const char *identity)
 {
-    Old wanted = {.identity = identity};
-    Old *at = job->old_count > 0 ? bsearch(&wanted, job->old, (size_t)job->old_count, sizeof *job->old, by_identity)
+    Old  wanted = {.identity = identity};
+    Old *at = job->old_count > 0 ? bsearch(&wanted, job->old, (size_t)job->old_count,
+                                           sizeof *job->old, by_identity)
                                  : NULL;
     while (at && at > job->old && strcmp(at[-1].identity, identity) == 0) {
         at--;
@@ -122,7 +125,7 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
 static void give_folders(Job *job)
 {
     MerCells *cells = job->cells;
-    int next = cells->count;
+    int       next = cells->count;
     for (int i = 0; i < cells->count; i++) {
         Old *old = find_old(job, mer_cell_identity(&cells->specs[i], job->arena));
         job->is_begun[i] = old != NULL;
@@ -135,9 +138,11 @@ static void give_folders(Job *job)
     for (int i = 0; i < cells->count; i++) {
         int number = i;
         while (!cells->specs[i].directory) {
-            const char *directory = mer_arena_format(job->arena, "%s/%03d", cells->root, number + 1);
+            const char *directory =
+                mer_arena_format(job->arena, "%s/%03d", cells->root, number + 1);
             const char *log = mer_arena_format(job->arena, "%s/run.jsonl", directory);
-            const char *header = access(log, F_OK) == 0 ? first_line(log) : NULL; /* an empty log is no cell */
+            const char *header =
+                access(log, F_OK) == 0 ? first_line(log) : NULL; /* an empty log is no cell */
             cells->specs[i].directory = header ? NULL : directory;
             free((char *)header);
             number = next;
@@ -150,11 +155,12 @@ static void give_folders(Job *job)
 static bool is_whole(const char *log, MerArena *arena)
 {
     static const char summary[] = "{\"type\":\"summary\"";
-    FILE *file = fopen(log, "r");
-    char *tail = mer_arena_alloc(arena, TAIL + 1);
-    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-    long skipped = size > TAIL ? size - TAIL : 0;
-    size_t length = size > 0 && fseek(file, skipped, SEEK_SET) == 0 ? fread(tail, 1, TAIL, file) : 0;
+    FILE             *file = fopen(log, "r");
+    char             *tail = mer_arena_alloc(arena, TAIL + 1);
+    long              size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+    long              skipped = size > TAIL ? size - TAIL : 0;
+    size_t            length =
+        size > 0 && fseek(file, skipped, SEEK_SET) == 0 ? fread(tail, 1, TAIL, file) : 0;
     if (file) {
         fclose(file);
     }
@@ -171,26 +177,29 @@ static bool is_whole(const char *log, MerArena *arena)
 /* The totals of a cell that had ended before. */
 static bool take_finished(const MerRunSpec *spec, MerArena *arena, MerRunResult *result)
 {
-    char *text;
-    size_t size;
+    char       *text;
+    size_t      size;
     const char *path = mer_arena_format(arena, "%s/summary.json", spec->directory);
     if (!is_whole(mer_arena_format(arena, "%s/run.jsonl", spec->directory), arena) ||
         mer_file_read(path, SUMMARY_LIMIT, arena, &text, &size, NULL) != MER_OK) {
         return false;
     }
-    cJSON *summary = cJSON_Parse(text);
-    const char *stopped = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "stopped"));
+    cJSON      *summary = cJSON_Parse(text);
+    const char *stopped =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "stopped"));
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "objective"));
     MerObjective objective;
-    bool is_finished = stopped && name && strcmp(stopped, "interrupted") != 0 &&
+    bool         is_finished = stopped && name && strcmp(stopped, "interrupted") != 0 &&
                        mer_objective_parse(name, &objective, arena, NULL) == MER_OK;
     if (is_finished) {
         const cJSON *best = cJSON_GetObjectItemCaseSensitive(summary, "best");
         const cJSON *bound = cJSON_GetObjectItemCaseSensitive(summary, "bound");
-        *result = (MerRunResult){.objective = objective.metric, .objective_text = objective.text, .summary = text};
+        *result = (MerRunResult){
+            .objective = objective.metric, .objective_text = objective.text, .summary = text};
         MerTaskResult *total = &result->total;
         for (int m = 0; m < MER_METRIC_COUNT; m++) {
-            const cJSON *value = cJSON_GetObjectItemCaseSensitive(best, mer_metric_info((MerMetric)m)->name);
+            const cJSON *value =
+                cJSON_GetObjectItemCaseSensitive(best, mer_metric_info((MerMetric)m)->name);
             total->best.value[m] = cJSON_IsNumber(value) ? value->valuedouble : NAN;
         }
         const cJSON *score = cJSON_GetObjectItemCaseSensitive(best, "score");
@@ -253,14 +262,15 @@ static void tell_in_order(Job *job)
 static void run_cell(Job *job, int index)
 {
     MerRunSpec *spec = &job->cells->specs[index];
-    Outcome outcome = {.arena = mer_arena_new()};
-    bool is_known = job->is_begun[index] && !job->is_new[index];
+    Outcome     outcome = {.arena = mer_arena_new()};
+    bool        is_known = job->is_begun[index] && !job->is_new[index];
     if (!is_known || !take_finished(spec, outcome.arena, &outcome.result)) {
         MerRunHooks hooks = {job, is_cancelled, NULL, warn_once};
         spec->command = job->cells->command;
         spec->resume = is_known;
         spec->threads = job->threads_each;
-        outcome.has_failed = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error) != MER_OK;
+        outcome.has_failed =
+            mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error) != MER_OK;
     }
     pthread_mutex_lock(&job->lock);
     job->outcomes[index] = outcome;
@@ -311,8 +321,11 @@ static void run_round(Job *job, bool is_timed, int threads)
 
 MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
 {
-    Job job = {.cells = cells, .arena = arena, .outcomes = mer_heap_zeroed((size_t)cells->count + 1, sizeof(Outcome)),
-               .is_begun = MER_ARRAY(arena, bool, cells->count + 1), .is_new = MER_ARRAY(arena, bool, cells->count + 1),
+    Job job = {.cells = cells,
+               .arena = arena,
+               .outcomes = mer_heap_zeroed((size_t)cells->count + 1, sizeof(Outcome)),
+               .is_begun = MER_ARRAY(arena, bool, cells->count + 1),
+               .is_new = MER_ARRAY(arena, bool, cells->count + 1),
                .todo = MER_ARRAY(arena, int, cells->count + 1)};
     if (pthread_mutex_init(&job.lock, NULL) != 0) {
         free(job.outcomes);

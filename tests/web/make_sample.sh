@@ -77,6 +77,26 @@ function dendrogram(size,    i, merges) {
     return "{\"labels\":[" label_list "],\"merges\":[" merges "],\"cut\":0.5}"
 }
 
+# What marl leaves: knobs 0-3 go together, 4 and 5 do, the rest stands alone.
+function partition(size,    i, j, row, rows, owner, merges) {
+    for (i = 0; i < size; i++) {
+        row = ""
+        for (j = 0; j < size; j++)
+            row = row (j ? "," : "") sprintf("%.4g", i == j ? 1 : (i < 4 && j < 4 ? 0.62 : (i < 6 && j < 6 && i > 3 && j > 3 ? -0.5 : 0.1 * cos(i + j))))
+        rows = rows (i ? "," : "") "[" row "]"
+        owner = owner (i ? "," : "") (i < 4 ? 0 : i < 6 ? 1 : i - 4)
+    }
+    merges = sprintf("[0,1,0],[2,%d,0.05],[3,%d,0.1],[4,5,0.2]", size, size + 1)
+    for (i = 6; i < size; i++) merges = merges sprintf(",[%d,%d,%.3f]", i, i == 6 ? size + 3 : size + i - 3, 0.55 + (i - 6) * 0.3 / size)
+    merges = merges sprintf(",[%d,%d,0.9]", size + 2, size + size - 3)
+    return "{\"samples\":80,\"agents\":" (size - 4) ",\"owner\":[" owner "],\"matrix\":[" rows "],\"merges\":[" merges "]}"
+}
+
+function knob_names(size,    i, names) {
+    for (i = 0; i < size; i++) names = names (i ? "," : "") "\"" (i % 2 ? "tile." : "order.") substr("KCYXRS", int(i / 2) % 6 + 1, 1) "." int(i / 6) "\""
+    return "[" names "]"
+}
+
 function gantt(units, jobs,    u, j, at, length_, items, lanes, edge, segments) {
     for (u = 0; u < units; u++) {
         at = 0; items = ""
@@ -122,7 +142,7 @@ BEGIN {
     speed = optimizer == "annealing" ? 0.75 : optimizer == "genetic" ? 0.55 : 0.3
 
     for (t = 0; t < tasks; t++)
-        task_list = task_list (t ? "," : "") sprintf("{\"name\":\"%s\",\"count\":%d,\"macs\":%d,\"knobs\":24,\"log10_size\":%.2f,\"hash\":\"%08x%08x\",\"bound\":{\"value\":%.17g,\"kind\":\"traffic\",\"scope\":\"\"}}", names[t], counts[t], macs[t], 14 + t * 0.4, 305419896 + t * 7919, 2596069104 + t * 104729, bound[t])
+        task_list = task_list (t ? "," : "") sprintf("{\"name\":\"%s\",\"count\":%d,\"macs\":%d,\"knobs\":12,\"knob_names\":%s,\"log10_size\":%.2f,\"hash\":\"%08x%08x\",\"bound\":{\"value\":%.17g,\"kind\":\"traffic\",\"scope\":\"\"}}", names[t], counts[t], macs[t], knob_names(12), 14 + t * 0.4, 305419896 + t * 7919, 2596069104 + t * 104729, bound[t])
     printf "{\"type\":\"header\",\"format\":\"mercator-run/1\",\"version\":\"0.1.0\",\"problem\":{\"name\":\"map\",\"options\":{\"genome\":\"divisors\"}},\"workload\":{\"name\":\"resnet18\",\"hash\":\"5d1f0c3a9be27764\"},\"platform\":{\"name\":\"s256\",\"hash\":\"0b86ad1f33c09e52\"},\"evaluator\":{\"name\":\"loopnest\",\"options\":{}},\"optimizer\":{\"name\":\"%s\",\"options\":{\"population\":50}},\"objective\":\"edp\",\"seed\":%d,\"budget\":%d,\"count\":\"all\",\"log\":\"all\",\"reproducible\":true,\"tasks\":[%s]}\n", optimizer, seed, budget, task_list > log_file
 
     for (t = 0; t < tasks; t++) {
@@ -156,6 +176,11 @@ BEGIN {
     }
     if (notes == "all") {
         note("null", "marl", "correlation", correlation(12)); note("null", "marl", "dendrogram", dendrogram(12))
+        for (t = 0; t < tasks; t++) {
+            note(t, "marl", "partition", partition(12)); note(t, "marl", "recluster", partition(12))
+            note(t, "marl", "correlation_drift", "{\"trials\":240,\"adjusted_rand\":0.31,\"agents\":8,\"agents_best\":5,\"try\":\"recluster=1000\"}")
+        }
+        note(1, "marl", "sparse_reward", "{\"trials\":100,\"feasible\":0,\"found\":\"no feasible point\",\"try\":\"larger memories\"}")
         note("null", "bandwidth", "gantt", gantt(4, 24)); note("null", "cluster", "graph", graph(34))
         note("null", "split_train", "pareto", pareto(40)); note("null", "hw", "warning", "\"platform s256 is not calibrated\"")
         note("null", "genetic", "diversity", "{\"generation\":12,\"text\":\"</script><b>not markup</b>\"}")

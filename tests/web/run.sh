@@ -134,12 +134,23 @@ sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
 if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
     check_run sample "$folder/one.dom" "$folder/sample/summary.json"
     no_address "$folder/one/report.html"
-    for panel in curves plan breakdown gantt graph pareto correlation dendrogram warnings; do
+    for panel in curves plan breakdown gantt graph pareto correlation dendrogram warnings agents agents-picture cut \
+        agent-list sparse_reward correlation_drift; do
         checks=$((checks + 1))
         grep -q "data-testid=\"$panel\"" "$folder/one.dom" || fail "sample: no $panel panel"
     done
     checks=$((checks + 1))
     grep -q '<b>not markup</b>' "$folder/one.dom" && fail "sample: text of a note became markup"
+    # the agents of marl: knobs by name, 8 agents, of which two have several knobs; frames only around those
+    same "sample: agents" "$(value_of "$folder/one.dom" agent-count text)" 8
+    same "sample: clustering samples" "$(value_of "$folder/one.dom" clustering-samples)" 80
+    agents=$(tr '\n' ' ' <"$folder/one.dom" | sed 's/.*data-testid="agent-list"//; s/<\/ul>.*//')
+    for text in 'agent 1 ' 'agent 2 ' '6 agents with one knob' '<code>order.K.0</code>' '<code>tile.S.1</code>'; do
+        checks=$((checks + 1))
+        case $agents in *"$text"*) ;; *) fail "sample: no '$text' in the list of agents" ;; esac
+    done
+    frames=$(sed 's/</\n</g' "$folder/one.dom" | grep -c '<rect.*fill="none"')
+    same "sample: frames of clusters" "$frames" 2
 fi
 
 # Several runs: a comparison. The median of three seeds is one of the three scores.
@@ -154,6 +165,37 @@ if make_page "$folder/many" "$folder/random-1" "$folder/random-2" "$folder/rando
     same "comparison: first run" "$(value_of "$folder/many.dom" run-0-score)" "$(member "$folder/random-1/summary.json" best score)"
     median=$(for seed in 1 2 3; do member "$folder/random-$seed/summary.json" best score; done | sort -g | sed -n 2p)
     same "comparison: median" "$(value_of "$folder/many.dom" method-0-0-median)" "$median"
+fi
+
+# A study: the page shows the tables that the command prints.
+tiny=$here/../../experiments/multi-agent-mapping-tiny.yaml
+if "$program" map "$tiny" --quiet --no-report -o "$folder/cells" >/dev/null 2>"$folder/cells.messages" &&
+    "$program" compare "$folder/cells" --reference marl:agents=1 --at 100 -o "$folder/study" --format markdown >"$folder/study.md" 2>"$folder/study.messages"; then
+    if open_page "$folder/study/report.html" "$folder/study.dom"; then
+        no_address "$folder/study/report.html"
+        for panel in study study-curves final-0-0 reach-1-2 baseline-0-2 at-100-2-2 pairs-100-0-1 gap-0-0; do
+            checks=$((checks + 1))
+            grep -q "data-testid=\"$panel\"" "$folder/study.dom" || fail "study: no $panel"
+        done
+        row=$(sed -n '/^### Final quality$/,/^### /p' "$folder/study.md" | grep '^| marl |' | head -n 1)
+        same "study: final quality of marl" "$(value_of "$folder/study.dom" final-1-2 text)" "$(echo "$row" | cut -d'|' -f4 | sed 's/^ //; s/ $//')"
+        checks=$((checks + 1))
+        grep -q '>bayes<' "$folder/study.dom" || fail "study: no row of bayes"
+    fi
+else
+    fail "the study failed: $(head -n 1 "$folder/cells.messages") $(head -n 1 "$folder/study.messages")"
+fi
+
+# A multi-agent search names its knobs.
+if "$program" map mobilenet_v2 --select 2 --platform edge --evaluator datacentric --genome ten --optimizer marl --budget 400 --quiet \
+    -o "$folder/marl" >/dev/null 2>"$folder/marl.messages"; then
+    if open_page "$folder/marl/report.html" "$folder/marl.dom"; then
+        checks=$((checks + 2))
+        grep -q 'data-testid="agents-picture"' "$folder/marl.dom" || fail "marl: no picture of the clusters"
+        grep -q '<code>tile.C.outer</code>' "$folder/marl.dom" || fail "marl: the knobs have no names"
+    fi
+else
+    fail "mercator map with marl failed: $(head -n 1 "$folder/marl.messages")"
 fi
 
 # A real search, and the page it wrote itself.

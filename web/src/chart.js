@@ -127,6 +127,7 @@ export function lineChart(box, allXs, allLines, options) {
         })),
       ],
       hooks: {
+        draw: [(u) => drawMarks(u, options.marks ?? [], toX)],
         setCursor: [(u) => showReadout(u, xs, lines, options, readout)],
         setSeries: [(u) => showReadout(u, xs, lines, options, readout)],
       },
@@ -135,6 +136,33 @@ export function lineChart(box, allXs, allLines, options) {
     plot,
   );
   return chart;
+}
+
+/** Vertical lines with a text: [{x, text}]. */
+function drawMarks(chart, marks, toX) {
+  const { ctx, bbox } = chart;
+  const scale = devicePixelRatio;
+  for (const { x, text } of marks) {
+    const at = chart.valToPos(toX(x), "x", true);
+    if (at < bbox.left || at > bbox.left + bbox.width) continue;
+    const isRight = at > bbox.left + bbox.width * 0.72;
+    ctx.save();
+    ctx.fillStyle = color("accent-soft") + "66";
+    ctx.globalCompositeOperation = "destination-over";
+    ctx.fillRect(bbox.left, bbox.top, at - bbox.left, bbox.height);
+    ctx.globalCompositeOperation = "source-over";
+    ctx.strokeStyle = color("ink-faint");
+    ctx.setLineDash([2 * scale, 3 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(at, bbox.top);
+    ctx.lineTo(at, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillStyle = color("ink-soft");
+    ctx.font = `${11.5 * scale}px system-ui, sans-serif`;
+    ctx.textAlign = isRight ? "right" : "left";
+    ctx.fillText(text, at + (isRight ? -6 : 6) * scale, bbox.top + 14 * scale);
+    ctx.restore();
+  }
 }
 
 function showReadout(chart, xs, lines, options, readout) {

@@ -1,6 +1,7 @@
 // Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds.
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
+import { clusteringMarks } from "./agents.js";
 import { bestAt, ratioOf } from "./run.js";
 import { metricText, natural, percent, short, unitOf } from "./units.js";
 
@@ -114,6 +115,7 @@ function drawAll(box, run, tasks, selected, view) {
     formatX: (x) => short(x),
     formatY: gapTick,
     formatValue: percent,
+    marks: clusteringMarks(run, run.tasks[selected]),
     hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.`,
     label:
       `Best score over bound against evaluations for ${tasks.length} tasks; at the end between ` +
@@ -154,6 +156,7 @@ function drawTask(box, run, task, view) {
     formatX: (x) => short(x),
     formatY: (y) => short(y, unitOf(run.objective)),
     formatValue: (y) => metricText(y, run.objective),
+    marks: clusteringMarks(run, task),
     hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
     label:
       `Best ${run.objective} of ${task.name} against evaluations, from ` +

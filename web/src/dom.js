@@ -110,7 +110,7 @@ export function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-export const PALETTE_SIZE = 8;
+export const PALETTE_SIZE = 12;
 export const categoryVariable = (index) => `series-${(index % PALETTE_SIZE) + 1}`;
 export const category = (index) => color(categoryVariable(index));
 export const categoryCss = (index) => `var(--${categoryVariable(index)})`;

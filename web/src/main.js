@@ -1,4 +1,5 @@
 // The page: reads the data block, shows one run, or a comparison with a way into each run.
+import { agentsPanel } from "./agents.js";
 import { breakdownPanel } from "./breakdown.js";
 import { comparison } from "./compare.js";
 import { curvesPanel } from "./curves.js";
@@ -8,6 +9,7 @@ import { infeasiblePanel } from "./infeasible.js";
 import { planPanel } from "./nest.js";
 import { notePanels, otherNotes, warnings } from "./notes.js";
 import { openRun } from "./run.js";
+import { studyView } from "./study.js";
 import { tasksPanel } from "./tasks.js";
 import { setTheme, themeButton } from "./theme.js";
 import { setMetrics } from "./units.js";
@@ -18,7 +20,7 @@ function readData() {
   const data = JSON.parse(document.getElementById("mercator-data").textContent);
   const version = FORMAT.exec(data.format)?.[1];
   if (version !== "1") throw new Error(`format is ${data.format}, expected mercator-report/1`);
-  if (!Array.isArray(data.runs) || data.runs.length === 0)
+  if (!Array.isArray(data.runs) || (data.runs.length === 0 && !data.study))
     throw new Error("the report holds no run");
   return data;
 }
@@ -56,6 +58,7 @@ function runView(run) {
       { class: "grid" },
       curvesPanel(run, state),
       tasksPanel(run, state),
+      agentsPanel(run, state),
       planPanel(run, state),
       h("div", { class: "stack" }, breakdownPanel(run, state), infeasiblePanel(run, state)),
       notePanels(run, state),
@@ -80,12 +83,19 @@ function start(app, data) {
   const runs = data.runs.map(openRun);
   const title =
     data.title ||
-    (runs.length === 1
-      ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}`
-      : "Comparison");
+    (runs.length === 0
+      ? "Study"
+      : runs.length === 1
+        ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}`
+        : "Comparison");
   document.title = `${title} · Mercator`;
   const main = h("main", { id: "main" });
-  const showAll = () => main.replaceChildren(comparison(runs, showOne));
+  const showAll = () =>
+    main.replaceChildren(
+      ...[data.study && studyView(data.study), runs.length > 1 && comparison(runs, showOne)].filter(
+        Boolean,
+      ),
+    );
   const showOne = (run) => {
     main.replaceChildren(
       ...[

@@ -1,4 +1,5 @@
 // Panels that exist only when the run left a note for them; unknown notes are shown as they stand.
+import { agentWarnings, isAgentNote } from "./agents.js";
 import { h, panel } from "./dom.js";
 import { gantt } from "./gantt.js";
 import { graphView } from "./graph.js";
@@ -54,7 +55,8 @@ export function warnings(run) {
     .filter((note) => note.name === "warning" || note.name === "warnings")
     .flatMap((note) => (Array.isArray(note.value) ? note.value : [note.value]))
     .map((value) => (typeof value === "string" ? value : (value?.text ?? JSON.stringify(value))));
-  if (texts.length === 0) return null;
+  const learned = agentWarnings(run);
+  if (texts.length + learned.length === 0) return null;
   return h(
     "aside",
     { class: "warnings", role: "note", "data-testid": "warnings" },
@@ -63,6 +65,9 @@ export function warnings(run) {
       "ul",
       {},
       [...new Set(texts)].map((text) => h("li", {}, text)),
+      learned.map(({ name, text, advice }) =>
+        h("li", { "data-testid": name }, `${text}. `, advice && h("strong", {}, `Try ${advice}.`)),
+      ),
     ),
   );
 }
@@ -82,7 +87,9 @@ function rawNote(note) {
 }
 
 export function otherNotes(run) {
-  const notes = run.notes.filter((note) => !SHOWN_ELSEWHERE.has(note.name));
+  const notes = run.notes.filter(
+    (note) => !SHOWN_ELSEWHERE.has(note.name) && !isAgentNote(note.name),
+  );
   if (notes.length === 0) return null;
   return panel(
     {
