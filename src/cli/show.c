@@ -153,6 +153,26 @@ static void show_constraints(const MerRunResult *result, FILE *file)
     }
 }
 
+/* Schedules: how much work is done, and how busy cores and memory are. */
+static void show_rates(const MerTaskResult *result, FILE *file)
+{
+    const double *value = result->best.value;
+    char cores[48];
+    char memory[48];
+    char rate[48];
+    if (isnan(result->value) || isnan(value[MER_METRIC_BANDWIDTH_USE])) {
+        return;
+    }
+    mer_print_percent(cores, value[MER_METRIC_UTILISATION]);
+    mer_print_percent(memory, value[MER_METRIC_BANDWIDTH_USE]);
+    fprintf(file, "cores in use %s, bandwidth in use %s", cores, memory);
+    if (!isnan(value[MER_METRIC_THROUGHPUT])) {
+        mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT], "FLOP/s");
+        fprintf(file, ", %s", rate);
+    }
+    fputc('\n', file);
+}
+
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
 {
     const MerTaskResult *total = &result->total;
@@ -167,6 +187,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
         fprintf(file, "\n%s", result->tasks[0].text);
+        show_rates(&result->tasks[0], file);
     }
     mer_print_engineering(value, total->value, is_metric ? mer_metric_info(result->objective)->unit : "");
     mer_print_percent(gap, total->gap);

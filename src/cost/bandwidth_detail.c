@@ -64,6 +64,10 @@ static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes 
                           : model >= 0               ? schedule->models[model].name
                                                      : "");
             mer_json_real(json, "stall", fmax(0, stall));
+            mer_json_real(json, "traffic", times->moved[j]);
+            if (schedule->deadline[j] < INFINITY) {
+                mer_json_real(json, "deadline", schedule->deadline[j]);
+            }
             mer_json_end_object(json);
         }
         mer_json_end_array(json);

@@ -19,7 +19,7 @@ typedef struct MerSchedule {
     uint64_t      table_hash;
     bool          is_compat; /* numbers of the published artifact */
     /* jobs */
-    const char *const *job_names;
+    const char *const *job_names, *const *layer_names;
     const double      *macs;
     const double      *release, *deadline; /* cycles; 0 and INFINITY where there is none */
     const double      *weight;             /* of the job's tenant */

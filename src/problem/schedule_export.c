@@ -1,13 +1,10 @@
-/* Files of a finished schedule: schedule.csv, jobtable.json and trace.json (Chrome and Perfetto), made from
- * the Gantt chart that the evaluator notes with a plan (schedule.md section 14). */
+/* Files of a finished schedule: schedule.csv, jobtable.json, platform.yaml and, in schedule_trace.c, trace.json;
+ * made from the Gantt chart that the evaluator notes with a plan (schedule.md section 14). */
 #include "problem/schedule_export.h"
 
-#include "problem/schedule.h"
+#include "base/name_table.h"
 #include "problem/schedule_table.h"
 
-#include "base/json.h"
-
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +16,58 @@ static double number(const cJSON *object, const char *name)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-static int find_job(const MerSchedule *schedule, const char *name)
+static int by_start(const void *a, const void *b)
 {
-    for (int j = 0; name && j < schedule->job_count; j++) {
-        if (strcmp(schedule->job_names[j], name) == 0) {
-            return j;
+    const MerGanttItem *x = a;
+    const MerGanttItem *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The items of a lane in the order they ran. */
+static void read_lane(const cJSON *lane, const MerNameTable *jobs, MerGanttLane *into,
+                      MerArena *arena)
+{
+    const cJSON *items = cJSON_GetObjectItemCaseSensitive(lane, "items");
+    const cJSON *item;
+    into->items = MER_ARRAY(arena, MerGanttItem, cJSON_GetArraySize(items) + 1);
+    cJSON_ArrayForEach(item, items)
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        const int  *job = name ? mer_name_table_find(jobs, name) : NULL;
+        if (job) {
+            into->items[into->count++] =
+                (MerGanttItem){*job, number(item, "start"), number(item, "end"),
+                               number(item, "stall"), number(item, "traffic")};
         }
     }
-    return -1;
+    qsort(into->items, (size_t)into->count, sizeof *into->items, by_start);
+}
+
+static void read_gantt(const MerExportTask *task, MerGantt *gantt, MerArena *arena)
+{
+    const MerSchedule *schedule = mer_schedule_of(task->problem);
+    MerNameTable       jobs = {.arena = arena};
+    int               *numbers = MER_ARRAY(arena, int, schedule->job_count + 1);
+    for (int j = 0; j < schedule->job_count; j++) {
+        numbers[j] = j;
+        mer_name_table_set(&jobs, schedule->job_names[j], &numbers[j]);
+    }
+    *gantt = (MerGantt){.schedule = schedule,
+                        .task = task->problem->task->name,
+                        .switch_cycles = mer_schedule_rules(task->problem)->switch_cycles,
+                        .lanes = MER_ARRAY(arena, MerGanttLane, schedule->unit_count + 1)};
+    gantt->root = task->detail ? cJSON_Parse(task->detail) : NULL;
+    const cJSON *chart = cJSON_GetObjectItemCaseSensitive(gantt->root, "gantt");
+    const cJSON *lane;
+    int          unit = 0;
+    cJSON_ArrayForEach(lane, cJSON_GetObjectItemCaseSensitive(chart, "lanes"))
+    {
+        if (unit < schedule->unit_count) {
+            read_lane(lane, &jobs, &gantt->lanes[unit++], arena);
+        }
+    }
+    gantt->segments = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(chart, "bandwidth"), "segments");
 }
 
 static void write_number(FILE *file, double value)
@@ -39,145 +80,69 @@ static void write_number(FILE *file, double value)
 }
 
 /* Names of layers may hold commas. */
-static void write_name(FILE *file, const char *text)
+static void write_name(FILE *file, const char *before, const char *text)
 {
-    fputc('"', file);
+    fprintf(file, "%s\"", before);
     for (; *text; text++) {
         fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
     }
     fputc('"', file);
 }
 
-static void write_csv_row(const MerSchedule *schedule, int unit, int position, const cJSON *item,
-                          FILE *file)
+static void write_csv_row(const MerGantt *gantt, int unit, int position, FILE *file)
 {
-    int job =
-        find_job(schedule, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name")));
-    if (job < 0) {
-        return;
-    }
-    int    at = job * schedule->unit_count + unit;
-    int    model = schedule->model[job];
-    double end = number(item, "end");
-    write_name(file, schedule->job_names[job]);
-    fputc(',', file);
-    write_name(file, model >= 0 ? schedule->models[model].name : "");
-    fputc(',', file);
-    write_name(file, schedule->tenants[schedule->tenant[job]].name);
-    fputc(',', file);
-    write_name(file, schedule->unit_names[unit]);
+    const MerSchedule  *schedule = gantt->schedule;
+    const MerGanttItem *item = &gantt->lanes[unit].items[position];
+    int                 job = item->job;
+    int                 at = job * schedule->unit_count + unit;
+    int                 model = schedule->model[job];
+    write_name(file, "", schedule->job_names[job]);
+    write_name(file, ",", model >= 0 ? schedule->models[model].name : "");
+    write_name(file, ",", schedule->layer_names[job]);
+    write_name(file, ",", schedule->tenants[schedule->tenant[job]].name);
+    write_name(file, ",", schedule->unit_names[unit]);
     fprintf(file, ",%d", position);
-    write_number(file, number(item, "start"));
-    write_number(file, end);
+    write_number(file, item->start);
+    write_number(file, item->end);
     write_number(file, schedule->latency[at]);
-    write_number(file, number(item, "stall"));
-    write_number(file, schedule->traffic[at]);
+    write_number(file, item->stall);
+    write_number(file, item->traffic);
     write_number(file, schedule->energy ? schedule->energy[at] / 1000 : NAN);
     write_number(file, schedule->release[job]);
     write_number(file, schedule->deadline[job]);
-    write_number(file, end - schedule->deadline[job]);
+    write_number(file, item->end - schedule->deadline[job]);
+    write_name(file, ",", gantt->task);
     fputc('\n', file);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    double x = number(*(const cJSON *const *)a, "start");
-    double y = number(*(const cJSON *const *)b, "start");
-    return (x > y) - (x < y);
-}
-
-/* The items of a lane in the order they ran. */
-static const cJSON **sorted_items(const cJSON *lane, int *count, MerArena *arena)
-{
-    const cJSON  *items = cJSON_GetObjectItemCaseSensitive(lane, "items");
-    const cJSON **list = MER_ARRAY(arena, const cJSON *, cJSON_GetArraySize(items) + 1);
-    *count = 0;
-    for (const cJSON *item = items ? items->child : NULL; item; item = item->next) {
-        list[(*count)++] = item;
-    }
-    qsort(list, (size_t)*count, sizeof *list, by_start);
-    return list;
-}
-
-static void write_task_csv(const MerSchedule *schedule, const cJSON *gantt, FILE *file,
-                           MerArena *arena)
-{
-    int          unit = 0;
-    const cJSON *lanes = cJSON_GetObjectItemCaseSensitive(gantt, "lanes");
-    for (const cJSON *lane = lanes ? lanes->child : NULL; lane; lane = lane->next, unit++) {
-        int           count;
-        const cJSON **items = sorted_items(lane, &count, arena);
-        for (int i = 0; i < count; i++) {
-            write_csv_row(schedule, unit, i, items[i], file);
-        }
-    }
-}
-
-static void event(MerJson *json, const char *phase, const char *name, int process, int thread)
-{
-    mer_json_object(json, NULL);
-    mer_json_text(json, "ph", phase);
-    mer_json_text(json, "name", name);
-    mer_json_int(json, "pid", process);
-    if (thread >= 0) {
-        mer_json_int(json, "tid", thread);
-    }
-}
-
-static void name_event(MerJson *json, const char *what, const char *name, int process, int thread)
-{
-    event(json, "M", what, process, thread);
-    mer_json_object(json, "args");
-    mer_json_text(json, "name", name);
-    mer_json_end_object(json);
-    mer_json_end_object(json);
-}
-
-/* Times in microseconds; without a clock a cycle counts as one. */
-static void write_task_trace(const MerExportTask *task, const MerSchedule *schedule,
-                             const cJSON *gantt, int process, MerJson *json)
-{
-    double microseconds = isnan(schedule->clock_hz) ? 1 : 1e6 / schedule->clock_hz;
-    int    unit = 0;
-    name_event(json, "process_name", task->problem->task->name, process, -1);
-    const cJSON *lanes = cJSON_GetObjectItemCaseSensitive(gantt, "lanes");
-    for (const cJSON *lane = lanes ? lanes->child : NULL; lane; lane = lane->next, unit++) {
-        name_event(json, "thread_name", schedule->unit_names[unit], process, unit);
-        const cJSON *item;
-        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(lane, "items"))
-        {
-            const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
-            int         job = find_job(schedule, name);
-            event(json, "X", name, process, unit);
-            mer_json_real(json, "ts", number(item, "start") * microseconds);
-            mer_json_real(json, "dur",
-                          (number(item, "end") - number(item, "start")) * microseconds);
-            mer_json_object(json, "args");
-            mer_json_real(json, "stall_us", number(item, "stall") * microseconds);
-            mer_json_real(json, "traffic_bytes",
-                          job >= 0 ? schedule->traffic[job * schedule->unit_count + unit] : NAN);
-            mer_json_end_object(json);
-            mer_json_end_object(json);
-        }
-    }
-    const cJSON *segment;
-    const cJSON *bandwidth = cJSON_GetObjectItemCaseSensitive(gantt, "bandwidth");
-    cJSON_ArrayForEach(segment, cJSON_GetObjectItemCaseSensitive(bandwidth, "segments"))
-    {
-        event(json, "C", "bandwidth", process, -1);
-        mer_json_real(json, "ts", cJSON_GetArrayItem(segment, 0)->valuedouble * microseconds);
-        mer_json_object(json, "args");
-        const cJSON *use = cJSON_GetArrayItem(segment, 2);
-        for (int u = 0; use && u < schedule->unit_count; u++, use = use->next) {
-            mer_json_real(json, schedule->unit_names[u], use->valuedouble);
-        }
-        mer_json_end_object(json);
-        mer_json_end_object(json);
-    }
-}
-
 /* The resolved platform, so that the plan can be priced again wherever its platform came from. */
-static const char *platform_text(const MerProblem *problem, MerArena *arena)
+static void write_platform(const void *problem, FILE *file)
+{
+    mer_platform_write(((const MerProblem *)problem)->platform, file);
+}
+
+typedef struct Gantts {
+    int       count;
+    MerGantt *items;
+} Gantts;
+
+static void write_csv(const void *state, FILE *file)
+{
+    const Gantts *gantts = state;
+    fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                  "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
+    for (int t = 0; t < gantts->count; t++) {
+        const MerGantt *gantt = &gantts->items[t];
+        for (int u = 0; u < gantt->schedule->unit_count; u++) {
+            for (int i = 0; i < gantt->lanes[u].count; i++) {
+                write_csv_row(gantt, u, i, file);
+            }
+        }
+    }
+}
+
+static const char *text_of(void (*write)(const void *state, FILE *file), const void *state,
+                           MerArena *arena)
 {
     char  *text = NULL;
     size_t size = 0;
@@ -185,7 +150,7 @@ static const char *platform_text(const MerProblem *problem, MerArena *arena)
     if (!file) {
         return "";
     }
-    mer_platform_write(problem->platform, file);
+    write(state, file);
     fclose(file);
     const char *copy = mer_arena_text(arena, text);
     free(text);
@@ -195,44 +160,24 @@ static const char *platform_text(const MerProblem *problem, MerArena *arena)
 int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
                         MerArena *arena)
 {
-    char   *csv = NULL;
-    size_t  size = 0;
-    FILE   *file = open_memstream(&csv, &size);
-    MerJson trace = {0};
-    MerJson table = {0};
-    if (!file) {
-        return 0;
-    }
-    fprintf(file, "job,model,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,stall_"
-                  "cycles,traffic_bytes,"
-                  "energy_nj,release,deadline,lateness\n");
-    mer_json_object(&trace, NULL);
-    mer_json_array(&trace, "traceEvents");
-    for (int t = 0; t < what->count; t++) {
-        const MerExportTask *task = &what->tasks[t];
-        const MerSchedule   *schedule = mer_schedule_of(task->problem);
-        cJSON               *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
-        const cJSON         *gantt = cJSON_GetObjectItemCaseSensitive(detail, "gantt");
-        if (what->count > 1) {
-            fprintf(file, "# %s\n", task->problem->task->name);
-        }
-        write_task_csv(schedule, gantt, file, arena);
-        write_task_trace(task, schedule, gantt, t + 1, &trace);
-        cJSON_Delete(detail);
-    }
-    mer_json_end_array(&trace);
-    mer_json_end_object(&trace);
-    fclose(file);
+    Gantts              gantts = {what->count, MER_ARRAY(arena, MerGantt, what->count)};
     const MerJobTable **tables = MER_ARRAY(arena, const MerJobTable *, what->count);
+    MerJson             trace = {0};
+    MerJson             table = {0};
     for (int t = 0; t < what->count; t++) {
+        read_gantt(&what->tasks[t], &gantts.items[t], arena);
         tables[t] = mer_schedule_table(what->tasks[t].problem);
     }
+    mer_schedule_trace(gantts.items, what->count, &trace);
     mer_job_table_write(tables, what->count, arena, &table);
-    files[3] = (MerExportFile){"platform.yaml", platform_text(what->tasks[0].problem, arena)};
-    files[0] = (MerExportFile){"schedule.csv", mer_arena_text(arena, csv)};
+    files[0] = (MerExportFile){"schedule.csv", text_of(write_csv, &gantts, arena)};
     files[1] = (MerExportFile){"trace.json", mer_arena_text(arena, trace.text)};
     files[2] = (MerExportFile){"jobtable.json", mer_arena_text(arena, table.text)};
-    free(csv);
+    files[3] =
+        (MerExportFile){"platform.yaml", text_of(write_platform, what->tasks[0].problem, arena)};
+    for (int t = 0; t < what->count; t++) {
+        cJSON_Delete(gantts.items[t].root);
+    }
     mer_json_free(&trace);
     mer_json_free(&table);
     return 4;

@@ -2,10 +2,35 @@
 #ifndef MERCATOR_PROBLEM_SCHEDULE_EXPORT_H
 #define MERCATOR_PROBLEM_SCHEDULE_EXPORT_H
 
-#include "mercator/problem.h"
+#include "base/json.h"
+#include "problem/schedule.h"
+
+#include <cjson/cJSON.h>
 
 /* As MerProblemClass.export_files. */
 int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
                         MerArena *arena);
+
+typedef struct MerGanttItem { /* cycles and bytes */
+    int    job;
+    double start, end, stall, traffic;
+} MerGanttItem;
+
+typedef struct MerGanttLane { /* one core, in the order of time */
+    int           count;
+    MerGanttItem *items;
+} MerGanttLane;
+
+typedef struct MerGantt { /* the chart of one task */
+    const MerSchedule *schedule;
+    const char        *task;
+    double             switch_cycles;
+    MerGanttLane      *lanes;
+    const cJSON       *segments; /* of the bandwidth: [start, end, use of core 0, ...] */
+    cJSON             *root;     /* what `segments` is part of */
+} MerGantt;
+
+/* Chrome's trace format, which Perfetto reads too: a process per task, a thread per core (schedule_trace.c). */
+void mer_schedule_trace(const MerGantt *gantts, int count, MerJson *json);
 
 #endif

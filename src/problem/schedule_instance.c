@@ -107,6 +107,7 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
 {
     int          count = schedule->job_count;
     const char **names = MER_ARRAY(arena, const char *, count + 1);
+    const char **layers = MER_ARRAY(arena, const char *, count + 1);
     double      *numbers[4];
     int         *owners[3];
     for (int i = 0; i < 4; i++) {
@@ -119,6 +120,7 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
     for (int i = 0; i < count; i++) {
         const MerJob *job = &set->jobs[jobs[i]];
         names[i] = job->name;
+        layers[i] = problem->graph->ops[job->op].name;
         numbers[0][i] = (double)mer_job_op(problem->graph, job).macs;
         numbers[1][i] = job->release_cycles + job->release_s * clock;
         numbers[2][i] = job->deadline_cycles + job->deadline_s * clock;
@@ -130,6 +132,7 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
         schedule->has_deadlines = schedule->has_deadlines || numbers[2][i] < INFINITY;
     }
     schedule->job_names = names;
+    schedule->layer_names = layers;
     schedule->macs = numbers[0];
     schedule->release = numbers[1];
     schedule->deadline = numbers[2];

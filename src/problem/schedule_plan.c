@@ -3,6 +3,7 @@
 
 #include "base/yaml.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,27 @@ MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body,
     return status == MER_OK ? mer_yaml_finish(queues, error) : status;
 }
 
+/* Where the numbers come from, and the job that no schedule shortens. */
+static void write_table(const MerProblem *problem, FILE *file)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
+    int                longest = 0;
+    double             most = -1;
+    for (int j = 0; j < schedule->job_count; j++) {
+        double best = INFINITY;
+        for (int u = 0; u < schedule->unit_count; u++) {
+            int at = j * schedule->unit_count + u;
+            best = fmin(best,
+                        fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
+        }
+        longest = best > most ? j : longest;
+        most = fmax(most, best);
+    }
+    fprintf(file, "\ntable %s (%016" PRIx64 "), longest job %s: %.6g cycles at best\n",
+            table->source, table->hash, schedule->job_names[longest], most);
+}
+
 const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
@@ -103,7 +125,7 @@ const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *pl
         fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9,
                 schedule->clock_hz * 1e-6);
     }
-    fprintf(memory, ", table %s\n", mer_schedule_table(problem)->source);
+    write_table(problem, memory);
     for (int u = 0; u < jobs->unit_count; u++) {
         int length = jobs->start[u + 1] - jobs->start[u];
         fprintf(memory, "%-8s %4d jobs:", schedule->unit_names[u], length);
