@@ -222,27 +222,40 @@ static int64_t divisor_below(int64_t extent, int64_t most)
     return best;
 }
 
-/* A flexible core chooses its row length per layer (schedule.md 3.2). False: no shape fits. */
+typedef struct Shape { /* of a flexible array: how well it suits a layer, smaller is better */
+    double unaligned, cycles;
+} Shape;
+
+static bool is_better(const Shape *a, const Shape *b)
+{
+    return a->unaligned < b->unaligned || (a->unaligned == b->unaligned && a->cycles < b->cycles);
+}
+
+/* A flexible core chooses its row length per layer (schedule.md 3.2): a divisor of what is spread within a row,
+ * below the number of units, with buffers within the limit. `search` takes the one with the lowest latency,
+ * and our tables let the core's own shape compete; `align` the one with most units in whole multiples of both
+ * dimensions. False: no shape fits. */
 static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, const MerUnit *unit,
                          MerPriceMode mode, MerFlexible flexible, MerDatacentricResult *result)
 {
+    bool    is_aligned = flexible == MER_FLEXIBLE_ALIGN;
     int64_t extent = row_extent(layer, core);
-    double  best = INFINITY;
-    for (int64_t d = 1; d <= extent && d < core->pes; d++) {
+    Shape   best = {INFINITY, INFINITY};
+    for (int64_t d = 1; d < core->pes && (d <= extent || d <= core->columns); d++) {
         MerDatacentricResult tried;
-        if (extent % d != 0 || !run_model(layer, core, d, mode, &tried) ||
+        bool                 is_own = d == core->columns && mode == MER_PRICE_OWN && !is_aligned;
+        if ((extent % d != 0 && !is_own) || !run_model(layer, core, d, mode, &tried) ||
             (double)tried.l2_size_req > unit->flexible_limit_bytes) {
             continue;
         }
         int64_t rows = divisor_below(column_extent(layer, core), core->pes / d);
-        double  value =
-            flexible == MER_FLEXIBLE_ALIGN ? -(double)(rows * d) : (double)tried.runtime_cycles;
-        if (value < best) {
-            best = value;
+        Shape   shape = {is_aligned ? -(double)(rows * d) : 0, (double)tried.runtime_cycles};
+        if (is_better(&shape, &best)) {
+            best = shape;
             *result = tried;
         }
     }
-    return best < INFINITY;
+    return best.cycles < INFINITY;
 }
 
 /* Where the model knows no mapping: the extents of the array's two dimensions, one step after another. */
