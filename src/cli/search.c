@@ -4,11 +4,12 @@
 #include "cli/sweep.h"
 
 #include "report/html.h"
+#include "report/study.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PAGES = 100 }; /* of more runs than this only the common page is written */
+enum { MOST_PAGES = 100 }; /* more runs than this get the page of a study */
 
 static MerStatus write_report(const char *const *directories, int count, const char *path, const char *title,
                               MerArena *arena, MerError *error)
@@ -19,6 +20,33 @@ static MerStatus write_report(const char *const *directories, int count, const c
         status = mer_report_read(directories[i], &runs[i], arena, error);
     }
     return status == MER_OK ? mer_report_html(runs, count, title, path, error) : status;
+}
+
+static MerStatus write_pages(const char **directories, int count, const char *page, const char *title, MerArena *arena,
+                             MerError *error)
+{
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        const char *own = mer_arena_format(arena, "%s/report.html", directories[i]);
+        status = write_report(&directories[i], 1, own, NULL, arena, error);
+    }
+    return status == MER_OK ? write_report(directories, count, page, title, arena, error) : status;
+}
+
+static MerStatus write_study(const char *root, const char *page, const char *title, MerArena *arena, MerError *error)
+{
+    MerStudy study;
+    MerStudyOptions options = {.at_count = 2, .at = {500, 2000}};
+    MerJson json = {0};
+    MerStatus status = mer_study_read(&root, 1, arena, &study, error);
+    if (status == MER_OK) {
+        status = mer_study_json(&study, &options, &json, NULL, arena, error);
+    }
+    if (status == MER_OK) {
+        status = mer_report_study(json.text, title, page, error);
+    }
+    mer_json_free(&json);
+    return status;
 }
 
 static int explain_failure(const MerRunResult *result)
@@ -76,17 +104,15 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
         return mer_cli_fail(&error);
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
+    bool has_all = code != MER_EXIT_INTERRUPTED;
     for (int i = 0; i < count; i++) {
         directories[i] = specs[i].directory;
+        has_all = has_all && !totals[i].has_failed;
     }
-    for (int i = 0; i < count && count <= MOST_PAGES && code == MER_EXIT_DONE && !request->no_report; i++) {
-        const char *own = mer_arena_format(arena, "%s/report.html", directories[i]);
-        if (write_report(&directories[i], 1, own, NULL, arena, &error) != MER_OK) {
-            return mer_cli_fail(&error);
-        }
-    }
-    if (code == MER_EXIT_DONE && !request->no_report) {
-        if (write_report(directories, count, page, request->experiment.name, arena, &error) != MER_OK) {
+    if (has_all && !request->no_report) {
+        MerStatus status = count > MOST_PAGES ? write_study(root, page, request->experiment.name, arena, &error)
+                                              : write_pages(directories, count, page, request->experiment.name, arena, &error);
+        if (status != MER_OK) {
             return mer_cli_fail(&error);
         }
         fprintf(request->json ? stderr : stdout, "%s\n", page);

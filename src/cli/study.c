@@ -40,7 +40,7 @@ void mer_cli_study_help(void)
         "samples to the final\n"
         "quality of a reference, layers won against a baseline, quality after N samples, ratios to "
         "the reference with\n"
-        "intervals, times, clustering and warnings. Runs that have not ended are left out.\n\n"
+        "intervals, times, clusters and warnings. Runs that have not ended are left out.\n\n"
         "  --reference NAME        e.g. marl:agents=1; default: the first optimizer\n"
         "  --baseline NAME         default random, where it was run\n"
         "  --at N[,N...]           quality after so many samples, default 500,2000\n"
