@@ -116,8 +116,9 @@ static double saved_bytes(const Loop *loop, int unit, int job)
     for (int i = schedule->before_start[job];
          rules->forwards && i < schedule->before_start[job + 1]; i++) {
         double tensor = schedule->output_bytes[last];
+        bool is_only = schedule->after_start[last + 1] - schedule->after_start[last] == 1;
         if (schedule->before[i] == last && tensor <= schedule->unit_bytes[unit]) {
-            saved += 2 * tensor; /* neither written nor read again */
+            saved += is_only ? 2 * tensor : tensor; /* not read again, and written for others only */
         }
     }
     return saved;

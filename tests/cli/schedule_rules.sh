@@ -1,0 +1,181 @@
+# Every rule of the evaluator, switched on from the command line, on three jobs and two cores small enough to
+# work out by hand; then that the search finds what a rule allows.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >duo.yaml <<'YAML'
+format: mercator-platform/1
+kind: cores
+name: duo
+clock_hz: 1G
+word_bits: 8
+memories: [{name: DRAM, bytes_per_cycle: 10}]
+classes: {big: {rows: 8, columns: 8, dataflow: nvdla, memory_bytes: 1000}}
+units: [{name: core, count: 2, class: big}]
+YAML
+sed 's/dataflow: nvdla/&, static_pj_per_cycle: 2/' duo.yaml >warm.yaml
+
+# No-stall cycles and bytes per cycle: job0 100 and 8, job1 80 and 4, job2 50 and 2.
+cat >table.csv <<'CSV'
+layer,core_type,latency_cycles,traffic_bytes,weight_bytes,output_bytes,energy_nj
+job0,big,100,800,10,10,1
+job1,big,80,320,10,40,2
+job2,big,50,100,60,10,3
+CSV
+
+# jobs EXTRA0 EXTRA1 EXTRA2: the job list with further keys for each job.
+jobs()
+{
+    cat >jobs.yaml <<YAML
+format: mercator-jobs/1
+jobs:
+  - {name: job0, op: fc, dims: [8, 4], tenant: a$1}
+  - {name: job1, op: fc, dims: [8, 5], tenant: b$2}
+  - {name: job2, op: fc, dims: [8, 6], tenant: b$3}
+YAML
+    cat >plan.yaml <<YAML
+format: mercator-plan/1
+kind: jobs
+problem: schedule
+workload: {name: jobs, file: jobs.yaml}
+options: {table: table.csv, cache: off}
+platform: duo.yaml
+evaluator: bandwidth
+tasks:
+  - name: jobs
+    queues: {core0: [job0], core1: [job1, job2]}
+YAML
+}
+
+# metric NAME: of the first best plan in out.
+metric()
+{
+    grep -o '"best":{[^}]*}' out | head -n 1 >metrics
+    number metrics "$1"
+}
+
+# is METRIC VALUE [OPTION...]: evaluating the plan gives this value.
+is()
+{
+    name=$1
+    hand=$2
+    shift 2
+    expect 0 "$MERCATOR" evaluate plan.yaml --json "$@"
+    near "$(metric "$name")" "$hand" 1e-9 "$name with $*"
+}
+
+jobs '' '' ''
+# Both cores want 12 of 10 bytes: job1 ends at 96 with job0 at 640 of 800, which then takes 20; job2 50 more.
+is cycles 146
+is utilisation 0.8972602739726028 # (116 + 146) / (2 * 146)
+is traffic_bytes 1220
+is bandwidth_use 0.8356164383561644 # 1220 / (10 * 146)
+is throughput 1643835616.4383562 # 2 * (32 + 40 + 48) / 146 ns
+is energy 6000
+
+# share. Small needs first: job1 runs at 4, job0 at 6 until 80, then at 8: 120; job2 80 .. 130.
+is cycles 130 --evaluator bandwidth:share=maxmin
+# Half for each core, used or not: job0 at 5.
+is cycles 160 --evaluator bandwidth:share=even
+# Equal weights are one class, so priority is max-min; the half of each tenant is 5, job1 leaves 1 of it to job0.
+is cycles 130 --evaluator bandwidth:share=priority
+is cycles 130 --evaluator bandwidth:share=reserved
+# Tenant a first: job0 at 8 ends at 100, job1 at 2 has 120 left, 30 at 4, then job2: 180.
+jobs ', weight: 3' '' ''
+is cycles 180 --evaluator bandwidth:share=priority
+# 7.5 for a, 2.5 for b: job0 ends at 106.67, job1 at 120, job2 at 170.
+is cycles 170 --evaluator bandwidth:share=reserved
+# Tenant b first: as with max-min here.
+jobs '' ', weight: 3' ''
+is cycles 130 --evaluator bandwidth:share=priority
+is cycles 146 # weights mean nothing to proportional sharing
+
+# Tenants: a takes 116 and 100 alone, b 146 and 80 alone (on two cores).
+jobs '' '' ''
+is stp 1.4100141709966934 # 100 / 116 + 80 / 146
+is antt 1.4925 # the mean of 1.16 and 1.825
+is jain 0.9527155985864666 # (x + y)^2 / (2 (x^2 + y^2)) with x = 100/116, y = 80/146
+
+# Plenty of bandwidth: 130. A job that waits for job0 starts at 100; one released at 30 lets job2 go first, or
+# not; a switch of 10 comes before job2.
+is cycles 130 --bandwidth 100
+jobs '' '' ', after: [job0]'
+is cycles 150 --bandwidth 100
+jobs '' ', release_cycles: 30' ''
+is cycles 130 --bandwidth 100
+is cycles 160 --bandwidth 100 --evaluator bandwidth:dispatch=strict
+jobs '' '' ''
+is cycles 140 --bandwidth 100 --evaluator bandwidth:switch_cycles=10
+# Two heads that wait for what stands behind them.
+jobs ', after: [job2]' ', after: [job0]' ''
+expect 0 "$MERCATOR" evaluate plan.yaml --evaluator bandwidth:dispatch=strict
+says out 'infeasible: deadlock: job job0 waits for job2'
+
+# Deadlines: job2 ends at 130, 30 late; it starts at 80, so with a deadline of 70 it is dropped.
+jobs '' '' ', deadline_cycles: 100'
+is violations 1 --bandwidth 100
+is tardiness 3e-8 --bandwidth 100
+is cycles 130 --bandwidth 100 --evaluator bandwidth:late=drop # it has started by 100
+jobs ', deadline_cycles: 200' '' ', deadline_cycles: 70'
+is drop_rate 0.3333333333333333 --bandwidth 100 --evaluator bandwidth:late=drop
+is cycles 100 --bandwidth 100 --evaluator bandwidth:late=drop
+is violations 1 --bandwidth 100 --evaluator bandwidth:late=drop
+
+# Forwarding: job2 follows job1, whose 40 bytes are then neither written nor read: 1220 - 80. If job0 wants them
+# too they are written all the same: 1220 - 40. A tensor larger than the core's store goes through memory.
+jobs '' '' ', after: [job1]'
+is traffic_bytes 1220
+is traffic_bytes 1140 --evaluator bandwidth:forward=same_core
+jobs ', after: [job1]' '' ', after: [job1]'
+is traffic_bytes 1180 --evaluator bandwidth:forward=same_core
+jobs '' '' ', after: [job1]'
+sed 's/memory_bytes: 1000/memory_bytes: 39/' duo.yaml >small.yaml
+is traffic_bytes 1220 --evaluator bandwidth:forward=same_core --platform small.yaml
+
+# Weight reuse: job1 and job2 are the same layer now; its 10 bytes of weights are loaded once.
+jobs '' '' ''
+sed -i 's/dims: \[8, 6\]/dims: [8, 5]/' jobs.yaml
+is traffic_bytes 1440 # 800 + 2 * 320
+is traffic_bytes 1430 --evaluator bandwidth:weight_reuse=same_layer
+
+# Energy: the table's 6 nJ, 2 pJ for every cycle a core is busy (116 + 146) or powered (2 * 146), 5 pJ per byte.
+jobs '' '' ''
+is energy 6524 --platform warm.yaml
+is energy 6584 --platform warm.yaml --evaluator bandwidth:static=powered
+is energy 12100 --evaluator bandwidth:dram_pj_per_byte=5
+is edp 876000 # 6000 pJ * 146 cycles
+
+# best OPTION...: cycles of the proven best schedule.
+best()
+{
+    expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off \
+        --quiet --no-report --json -o run "$@"
+    metric cycles
+}
+# ordered A B...: every number is at least the one before.
+ordered()
+{
+    for value in "$@"; do
+        awk -v a="${last:-0}" -v b="$value" 'BEGIN { exit !(b >= a * (1 - 1e-12)) }' ||
+            { echo "expected rising numbers, found $*" >&2; exit 1; }
+        last=$value
+    done
+    last=
+}
+# The best schedule: more bandwidth is never slower; water filling beats the fixed halves; waiting, releases
+# and switches cost time.
+ordered "$(best --bandwidth 100)" "$(best --bandwidth 10)" "$(best --bandwidth 5)"
+ordered "$(best --share maxmin)" "$(best --share even)"
+free=$(best --bandwidth 100)
+ordered "$free" "$(best --bandwidth 100 --switch-cycles 20)"
+jobs '' '' ', after: [job0]'
+ordered "$free" "$(best --bandwidth 100)"
+jobs '' ', release_cycles: 90' ''
+ordered "$free" "$(best --bandwidth 100)"
+near "$(best --bandwidth 100)" 170 1e-9 'job1 is released at 90'
+
+# A search for few violations meets a deadline that the shortest schedule misses: on one core 50 comes first.
+jobs ', after: [job2]' '' ', deadline_cycles: 60'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
+    --objective violations --quiet --no-report --json -o run
+near "$(metric violations)" 0 0 'violations'
