@@ -45,7 +45,8 @@ typedef struct MerRunSpec { /* options point to the plug-in's struct; NULL: its 
     double                   gap;          /* stop when the gap is at most this */
     bool                     count_distinct; /* a plan priced before costs no budget */
     MerLogMode               log;
-    const char              *warm; /* RUN[:k] or NULL */
+    const char              *warm; /* RUN[:k], chain[:k] or NULL */
+    int                      warm_match; /* of jobs, when tasks differ: 0 by rank, 1 by layer */
     int                      batch;   /* points per ask at most; 0: 256 */
     int                      threads; /* 0: all cores */
     int                      fixed_count;

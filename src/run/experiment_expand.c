@@ -409,6 +409,7 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
         .count_distinct = options->count == 1,
         .log = (MerLogMode)options->log,
         .warm = options->warm,
+        .warm_match = options->warm_match,
         .policy = options->policy,
         .save_policy = options->save_policy,
         .learned_legality = options->legality == 1,

@@ -1,7 +1,10 @@
-/* Warm starts: the k best distinct points of the same task in an earlier log. */
+/* Warm starts: the k best distinct points of the same task in an earlier log, or, where jobs are placed on cores,
+ * of other tasks, carried over (schedule.md 7.6). */
 #include "run/warm.h"
 
 #include "base/text.h"
+#include "cost/core_pricer.h"
+#include "run/warm_transfer.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -19,74 +22,201 @@ typedef struct Candidate {
     MerIndex point[]; /* all knobs */
 } Candidate;
 
-typedef struct Pool { /* the best so far, best first */
+typedef struct Pool { /* the best of one old task so far, best first */
     Candidate **list;
     int         count, room, knobs;
+    bool        is_wanted;
+    const int  *from; /* by knob of the new task: old knob; NULL: the same space */
 } Pool;
 
+typedef struct Reader {
+    MerRunState *run;
+    MerRunTask  *task;
+    const char  *path;
+    bool         is_chain; /* the log is this run's own: earlier tasks only */
+    Pool        *pools;    /* by old task */
+    int          pool_count, room;
+    int64_t      damaged; /* lines */
+} Reader;
+
 /* RUN:k -> path of the log and k. A RUN may itself contain colons. */
-static const char *split_name(const char *warm, int *count, MerArena *arena)
+static void split_name(Reader *reader, const char *warm)
 {
+    MerArena   *arena = reader->run->arena;
     const char *colon = strrchr(warm, ':');
-    int64_t number;
-    size_t length = strlen(warm);
-    *count = DEFAULT_COUNT;
+    int64_t     number;
+    size_t      length = strlen(warm);
+    reader->room = DEFAULT_COUNT;
     if (colon && mer_parse_int(colon + 1, &number) && number >= 1 && number <= 1000000) {
-        *count = (int)number;
+        reader->room = (int)number;
         length = (size_t)(colon - warm);
     }
     const char *path = mer_arena_text_n(arena, warm, length);
     struct stat info;
-    bool is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    return is_directory ? mer_arena_format(arena, "%s/run.jsonl", path) : path;
+    bool        is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    reader->is_chain = strcmp(path, "chain") == 0;
+    reader->path = reader->is_chain ? reader->run->log.path
+                   : is_directory   ? mer_arena_format(arena, "%s/run.jsonl", path)
+                                    : path;
 }
 
-/* Which task of the old log has the same space? -1 if none. */
-static int match_task(const cJSON *header, uint64_t space_hash)
+static const char *text_of(const cJSON *object, const char *name)
 {
-    char hash[20];
-    snprintf(hash, sizeof hash, "%016" PRIx64, space_hash);
-    int index = 0;
-    const cJSON *task;
-    cJSON_ArrayForEach(task, cJSON_GetObjectItemCaseSensitive(header, "tasks"))
-    {
-        const cJSON *known = cJSON_GetObjectItemCaseSensitive(task, "hash");
-        if (cJSON_IsString(known) && strcmp(known->valuestring, hash) == 0) {
-            return index;
-        }
-        index++;
-    }
-    return -1;
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return text ? text : "";
 }
 
-static bool read_candidate(const cJSON *line, const MerRunState *run, int old_task, int knobs, Candidate *candidate)
+static bool has_hash(const cJSON *object, uint64_t hash)
 {
-    MerCost cost;
-    int64_t same_as;
-    double spent[MER_SPENT_COUNT];
-    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
-    if (!cJSON_IsNumber(task) || task->valueint != old_task || !mer_trial_read(line, &cost, &same_as, spent)) {
-        return false;
-    }
-    candidate->score = mer_objective_score(&run->objective, &cost);
-    const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
-    candidate->index = cJSON_IsNumber(index) ? (int64_t)index->valuedouble : 0;
-    int k = 0;
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    return strcmp(text_of(object, "hash"), text) == 0;
+}
+
+/* The options of a plug-in as a log header has them. */
+static MerStatus read_options(const cJSON *options, const MerProblemClass *type,
+                              const void **result, MerArena *arena, MerError *error)
+{
+    int          count = cJSON_GetArraySize(options);
+    MerReference reference = {.name = type->name,
+                              .keys = MER_ARRAY(arena, const char *, count + 1),
+                              .values = MER_ARRAY(arena, const char *, count + 1)};
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(line, "point"))
+    cJSON_ArrayForEach(item, options)
     {
-        if (k < knobs && cJSON_IsNumber(item)) {
-            candidate->point[k++] = item->valueint;
+        if (!cJSON_IsNull(item)) {
+            char *printed = cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
+            reference.keys[reference.count] = mer_arena_text(arena, item->string);
+            reference.values[reference.count++] =
+                mer_arena_text(arena, printed ? printed : item->valuestring);
+            free(printed);
         }
     }
-    return k == knobs && isfinite(candidate->score) && !cost.cut;
+    void *filled = mer_arena_alloc(arena, type->options_size ? type->options_size : 1);
+    *result = filled;
+    return type->options ? mer_options_fill(type->options, NULL, filled, &reference, arena, error)
+                         : MER_OK;
+}
+
+/* Opens the task of the old run again, to know its jobs; the workload must be the same file. */
+static MerStatus open_old(Reader *reader, const cJSON *header, const char *name, MerProblem *old,
+                          MerError *error)
+{
+    const MerRunSpec *spec = reader->run->spec;
+    MerArena         *arena = reader->run->arena;
+    const cJSON      *problem = cJSON_GetObjectItemCaseSensitive(header, "problem");
+    const MerTask    *tasks;
+    int               count;
+    if (!has_hash(cJSON_GetObjectItemCaseSensitive(header, "workload"), spec->graph->hash)) {
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s:1: its jobs are of another workload, expected %s; --warm-match rank does "
+            "without them",
+            reader->path, spec->name);
+    }
+    *old = (MerProblem){.type = spec->problem,
+                        .graph = spec->graph,
+                        .platform = spec->platform,
+                        .pricer = &mer_core_pricer,
+                        .plan = reader->task->problem.plan,
+                        .state = mer_arena_alloc(arena, spec->problem->state_size)};
+    MerStatus status = read_options(cJSON_GetObjectItemCaseSensitive(problem, "options"),
+                                    spec->problem, &old->options, arena, error);
+    status = status == MER_OK ? spec->problem->tasks(old, arena, &tasks, &count, error) : status;
+    for (int t = 0; status == MER_OK && t < count; t++) {
+        if (strcmp(tasks[t].name, name) == 0) {
+            old->task = &tasks[t];
+            return spec->problem->open(old, arena, error);
+        }
+    }
+    return status != MER_OK
+               ? status
+               : mer_error_set(error, MER_INVALID, "%s:1: there is no task %s any more",
+                               reader->path, name);
+}
+
+/* How points of old task `index` become points of the new one. */
+static MerStatus make_map(Reader *reader, const cJSON *header, int index, const cJSON *old_task,
+                          Pool *pool, MerError *error)
+{
+    MerRunState    *run = reader->run;
+    const MerSpace *space = &reader->task->problem.space;
+    int            *from = MER_ARRAY(run->arena, int, space->knob_count + 1);
+    MerStatus       status = MER_OK;
+    pool->from = from;
+    if (run->spec->warm_match == MER_WARM_RANK) {
+        mer_warm_map_by_rank(space, pool->knobs, from);
+    } else if (reader->is_chain) {
+        status =
+            mer_warm_map_by_layer(space, &run->tasks[index].problem.space, from, run->arena, error);
+    } else {
+        MerProblem old;
+        status = open_old(reader, header, text_of(old_task, "name"), &old, error);
+        status = status == MER_OK
+                     ? mer_warm_map_by_layer(space, &old.space, from, run->arena, error)
+                     : status;
+        if (status == MER_OK && old.type->close) {
+            old.type->close(&old);
+        }
+    }
+    return status;
+}
+
+/* Which tasks of the old log give points, and how: the one with the same space, else all that can be carried
+ * over, each its part. */
+static MerStatus read_header(Reader *reader, const cJSON *header, MerError *error)
+{
+    MerRunState    *run = reader->run;
+    const MerSpace *space = &reader->task->problem.space;
+    const cJSON    *tasks = cJSON_GetObjectItemCaseSensitive(header, "tasks");
+    bool            is_same_platform =
+        !run->spec->platform ||
+        has_hash(cJSON_GetObjectItemCaseSensitive(header, "platform"), run->spec->platform->hash);
+    bool can_carry = mer_warm_is_pairs(space) && is_same_platform &&
+                     strcmp(text_of(cJSON_GetObjectItemCaseSensitive(header, "problem"), "name"),
+                            run->spec->problem->name) == 0;
+    int wanted = 0;
+    int same = -1;
+    reader->pool_count = cJSON_GetArraySize(tasks);
+    reader->pools = MER_ARRAY(run->arena, Pool, reader->pool_count + 1);
+    for (int t = 0; t < reader->pool_count; t++) {
+        const cJSON *task = cJSON_GetArrayItem(tasks, t);
+        const cJSON *knobs = cJSON_GetObjectItemCaseSensitive(task, "knobs");
+        bool         is_before = !reader->is_chain || t < reader->task->index;
+        reader->pools[t].knobs = cJSON_IsNumber(knobs) ? knobs->valueint : 0;
+        same = is_before && same < 0 && has_hash(task, mer_space_hash(space)) ? t : same;
+        reader->pools[t].is_wanted = is_before && can_carry && reader->pools[t].knobs >= 2;
+        wanted += reader->pools[t].is_wanted;
+    }
+    if (same < 0 && wanted == 0) {
+        return reader->is_chain
+                   ? MER_OK
+                   : mer_error_set(error, MER_INVALID,
+                                   "%s:1: no task of this run has the space of %s%s", reader->path,
+                                   reader->task->result->task.name,
+                                   mer_warm_is_pairs(space) && !is_same_platform
+                                       ? ", and jobs are carried over on the same platform only"
+                                       : "");
+    }
+    MerStatus status = MER_OK;
+    for (int t = 0; status == MER_OK && t < reader->pool_count; t++) {
+        Pool *pool = &reader->pools[t];
+        pool->is_wanted = same >= 0 ? t == same : pool->is_wanted;
+        pool->knobs = t == same ? space->knob_count : pool->knobs;
+        pool->room = same >= 0 ? reader->room : (reader->room + wanted - 1) / wanted;
+        pool->list = MER_ARRAY(run->arena, Candidate *, pool->room + 1);
+        if (pool->is_wanted && same < 0) {
+            status = make_map(reader, header, t, cJSON_GetArrayItem(tasks, t), pool, error);
+        }
+    }
+    return status;
 }
 
 /* Insertion into the sorted pool; equal points are kept once. */
 static void keep(Pool *pool, const Candidate *candidate, MerArena *arena)
 {
     size_t bytes = (size_t)pool->knobs * sizeof(MerIndex);
-    int at = pool->count;
+    int    at = pool->count;
     for (int i = 0; i < pool->count; i++) {
         if (memcmp(pool->list[i]->point, candidate->point, bytes) == 0) {
             return;
@@ -106,24 +236,64 @@ static void keep(Pool *pool, const Candidate *candidate, MerArena *arena)
     pool->count++;
 }
 
-static MerStatus read_log(FILE *file, const char *path, MerRunState *run, MerRunTask *task, Pool *pool, MerError *error)
+/* False: the line says it is a trial and is not a whole one. */
+static bool take_trial(Reader *reader, const cJSON *line, Candidate **room)
 {
-    char *text = NULL;
-    size_t room = 0;
-    int old_task = -1;
-    MerStatus status = MER_OK;
-    Candidate *candidate = mer_arena_alloc(run->arena, sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex));
+    MerCost      cost;
+    int64_t      same_as;
+    double       spent[MER_SPENT_COUNT];
+    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
+    const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
+    const cJSON *point = cJSON_GetObjectItemCaseSensitive(line, "point");
+    if (!cJSON_IsNumber(task) || task->valueint < 0 || task->valueint >= reader->pool_count ||
+        !cJSON_IsNumber(index) || !cJSON_IsArray(point) ||
+        !mer_trial_read(line, &cost, &same_as, spent)) {
+        return false;
+    }
+    Pool *pool = &reader->pools[task->valueint];
+    if (!pool->is_wanted) {
+        return true;
+    }
+    size_t size = sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex);
+    *room = *room ? *room : mer_arena_alloc(reader->run->arena, size);
+    Candidate *candidate = *room;
+    candidate->score = mer_objective_score(&reader->run->objective, &cost);
+    candidate->index = (int64_t)index->valuedouble;
+    int          k = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, point)
+    {
+        if (k == pool->knobs || !cJSON_IsNumber(item)) {
+            return false;
+        }
+        candidate->point[k++] = item->valueint;
+    }
+    bool is_later =
+        reader->is_chain && candidate->index >= reader->run->trials; /* of a resumed log */
+    if (k == pool->knobs && isfinite(candidate->score) && !cost.cut && !is_later) {
+        keep(pool, candidate, reader->run->arena);
+    }
+    return k == pool->knobs;
+}
+
+static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
+{
+    char       *text = NULL;
+    size_t      room = 0;
+    MerStatus   status = MER_OK;
+    Candidate **candidates = NULL; /* room for the line at hand, by old task */
     for (int64_t number = 1; status == MER_OK && getline(&text, &room, file) > 0; number++) {
         cJSON *line = cJSON_Parse(text);
         if (number == 1) {
-            old_task = match_task(line, mer_space_hash(&task->problem.space));
-            if (old_task < 0) {
-                status = mer_error_set(error, MER_INVALID, "%s:1: no task of this run has the space of %s", path,
-                                       task->result->task.name);
-            }
-        } else if (read_candidate(line, run, old_task, pool->knobs, candidate) &&
-                   mer_space_contains(&task->problem.space, candidate->point)) {
-            keep(pool, candidate, run->arena);
+            status = read_header(reader, line, error);
+            candidates = MER_ARRAY(reader->run->arena, Candidate *, reader->pool_count + 1);
+        } else if (!line) {
+            reader->damaged++;
+        } else if (strcmp(text_of(line, "type"), "trial") == 0) {
+            const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
+            int          t = cJSON_IsNumber(task) ? task->valueint : -1;
+            bool         is_known = t >= 0 && t < reader->pool_count;
+            reader->damaged += !is_known || !take_trial(reader, line, &candidates[t]);
         }
         cJSON_Delete(line);
     }
@@ -131,28 +301,71 @@ static MerStatus read_log(FILE *file, const char *path, MerRunState *run, MerRun
     return status;
 }
 
-MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count, MerError *error)
+static void warn_damaged(const Reader *reader)
+{
+    const MerRunHooks *hooks = &reader->run->hooks;
+    if (reader->damaged > 0 && hooks->warn) {
+        hooks->warn(hooks->state,
+                    mer_arena_format(reader->run->arena, "%s: %" PRId64 " damaged line%s skipped",
+                                     reader->path, reader->damaged,
+                                     reader->damaged == 1 ? "" : "s"));
+    }
+}
+
+/* Best first of each old task, in turn: the optimizer may take only the first few. */
+static void give_points(const Reader *reader, MerIndex **points, int *count)
+{
+    const MerRunTask *task = reader->task;
+    const MerSpace   *space = &task->problem.space;
+    int               seen = task->view.knob_count;
+    size_t            total = 0;
+    for (int t = 0; t < reader->pool_count; t++) {
+        total += (size_t)reader->pools[t].count;
+    }
+    MerIndex *whole = MER_ARRAY(reader->run->arena, MerIndex, space->knob_count + 1);
+    *points = MER_ARRAY(reader->run->arena, MerIndex, total * (size_t)seen + 1);
+    for (int rank = 0; (size_t)*count < total && rank < reader->room; rank++) {
+        for (int t = 0; t < reader->pool_count && *count < reader->room; t++) {
+            const Pool *pool = &reader->pools[t];
+            if (rank >= pool->count) {
+                continue;
+            }
+            for (int k = 0; k < space->knob_count; k++) {
+                whole[k] = pool->list[rank]->point[pool->from ? pool->from[k] : k];
+            }
+            if (mer_space_contains(space, whole)) {
+                for (int k = 0; k < seen; k++) {
+                    (*points)[*count * seen + k] =
+                        whole[task->free_knobs ? task->free_knobs[k] : k];
+                }
+                (*count)++;
+            }
+        }
+    }
+}
+
+MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count,
+                        MerError *error)
 {
     *count = 0;
     if (!run->spec->warm) {
         return MER_OK;
     }
-    Pool pool = {.knobs = task->problem.space.knob_count};
-    const char *path = split_name(run->spec->warm, &pool.room, run->arena);
-    FILE *file = fopen(path, "r");
+    Reader reader = {.run = run, .task = task};
+    split_name(&reader, run->spec->warm);
+    if (reader.is_chain && (!run->log.file || task->index == 0)) {
+        return MER_OK; /* nothing solved yet, or nothing written down */
+    }
+    FILE *file = fopen(reader.path, "r");
     if (!file) {
-        return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
+        return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", reader.path,
+                             strerror(errno));
     }
-    pool.list = MER_ARRAY(run->arena, Candidate *, pool.room + 1);
-    MerStatus status = read_log(file, path, run, task, &pool, error);
+    MerStatus status = read_log(&reader, file, error);
     fclose(file);
-    int seen = task->view.knob_count;
-    *points = MER_ARRAY(run->arena, MerIndex, (size_t)pool.count * (size_t)seen + 1);
-    for (int i = 0; i < pool.count; i++) {
-        for (int k = 0; k < seen; k++) {
-            (*points)[i * seen + k] = pool.list[i]->point[task->free_knobs ? task->free_knobs[k] : k];
-        }
+    if (status == MER_OK) {
+        warn_damaged(&reader);
+        give_points(&reader, points, count);
     }
-    *count = pool.count;
     return status;
 }

@@ -1,0 +1,271 @@
+/* Warm starts: points of the same space, points carried to other groups of jobs, and damaged logs. */
+#include "run_support.h"
+#include "shared.h"
+#include "support.h"
+
+#include "run/warm_transfer.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+
+enum { JOBS = 20 };
+
+typedef struct Messages {
+    char text[512];
+    int  count;
+} Messages;
+
+static void remember(void *state, const char *text)
+{
+    Messages *messages = state;
+    snprintf(messages->text, sizeof messages->text, "%s", text);
+    messages->count++;
+}
+
+typedef struct Case {
+    const char *group, *optimizer, *platform, *warm;
+    int         match;
+    int64_t     budget;
+} Case;
+
+/* Groups of 20 layers, cut from 60 with the same generator; or a group of the published benchmark. */
+static MerStatus run_group(const Case *c, const char *folder, Messages *messages, MerArena *arena,
+                           MerRunResult *result, MerError *error)
+{
+    MerGraph              *graph = NULL;
+    const MerProblemClass *problem = mer_problem_find("schedule", NULL);
+    MerReference           reference;
+    void                  *options = mer_arena_alloc(arena, problem->options_size);
+    bool                   is_published = strchr(c->group, ':') != NULL;
+    char                   path[SHARED_PATH_SIZE];
+    const char            *input = "synthetic:60:3";
+    const char *text = mer_arena_format(arena, "schedule:group_size=%d,select=%s", JOBS, c->group);
+    if (is_published) {
+        input = shared_path(path, "golden/magma-benchmark.json");
+        text = mer_arena_format(arena, "schedule:table=m3e-compat,select=%s", c->group);
+    }
+    assert_int_equal(mer_graph_import(input, NULL, arena, &graph, error), MER_OK);
+    assert_int_equal(mer_reference_parse(text, &reference, arena, error), MER_OK);
+    assert_int_equal(mer_options_fill(problem->options, NULL, options, &reference, arena, error),
+                     MER_OK);
+    MerRunHooks hooks = {.state = messages, .warn = messages ? remember : NULL};
+    MerRunSpec  spec = {.name = "group",
+                        .problem = problem,
+                        .problem_options = options,
+                        .graph = graph,
+                        .platform = platform_named(c->platform ? c->platform : "s2", arena),
+                        .evaluator = mer_evaluator_find("bandwidth", NULL),
+                        .optimizer = mer_optimizer_find(c->optimizer, NULL),
+                        .seed = 1,
+                        .budget = c->budget,
+                        .warm = c->warm,
+                        .warm_match = c->match,
+                        .threads = 1,
+                        .directory = folder};
+    return mer_run(&spec, &hooks, arena, result, error);
+}
+
+static MerRunResult run_group_or_fail(const Case *c, const char *folder, Messages *messages,
+                                      MerArena *arena)
+{
+    MerRunResult result;
+    MerError     error = {0};
+    if (run_group(c, folder, messages, arena, &result, &error) != MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    return result;
+}
+
+/* The number of warm trials of a log, and the score and point of the first. */
+static int count_warm(const char *folder, MerArena *arena, double *score, MerIndex *point)
+{
+    char *text = file_text(folder, "run.jsonl", arena);
+    char *rest = NULL;
+    int   count = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        cJSON *json = cJSON_Parse(line);
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "warm"))) {
+            const cJSON *knobs = cJSON_GetObjectItemCaseSensitive(json, "point");
+            for (int k = 0; count == 0 && point && k < 2 * JOBS; k++) {
+                point[k] = cJSON_GetArrayItem(knobs, k)->valueint;
+            }
+            if (count == 0 && score) {
+                *score = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(json, "score"));
+            }
+            count++;
+        }
+        cJSON_Delete(json);
+    }
+    return count;
+}
+
+static void test_the_same_group_starts_with_the_best_points_it_had(void **state)
+{
+    (void)state;
+    MerArena    *arena = mer_arena_new();
+    const char  *old = new_folder(arena);
+    const char  *folder = new_folder(arena);
+    Case         first = {.group = "0", .optimizer = "random", .budget = 300};
+    Case         again = {.group = "0", .optimizer = "random", .budget = 1};
+    MerRunResult a = run_group_or_fail(&first, old, NULL, arena);
+    again.warm = mer_arena_format(arena, "%s:7", old);
+    run_group_or_fail(&again, folder, NULL, arena);
+    double score = NAN;
+    assert_int_equal(count_warm(folder, arena, &score, NULL), 7);
+    assert_true(score == a.total.value);
+    remove_folder(old);
+    remove_folder(folder);
+    mer_arena_free(arena);
+}
+
+static void test_another_group_takes_core_and_priority_by_rank(void **state)
+{
+    (void)state;
+    MerArena    *arena = mer_arena_new();
+    const char  *old = new_folder(arena);
+    const char  *folder = new_folder(arena);
+    MerIndex     point[2 * JOBS];
+    Case         first = {.group = "0", .optimizer = "random", .budget = 200};
+    Case         next = {.group = "1", .optimizer = "random", .budget = 1, .warm = old};
+    MerRunResult a = run_group_or_fail(&first, old, NULL, arena);
+    run_group_or_fail(&next, folder, NULL, arena);
+    assert_int_equal(count_warm(folder, arena, NULL, point), 64);
+    assert_memory_equal(point, a.tasks[0].point, sizeof point);
+    remove_folder(old);
+    remove_folder(folder);
+    mer_arena_free(arena);
+}
+
+static void test_carried_points_are_better_than_as_many_at_random(void **state)
+{
+    (void)state;
+    MerArena   *arena = mer_arena_new();
+    const char *old = new_folder(arena);
+    const char *folder = new_folder(arena);
+    Case        first = {.group = "mix:0", .optimizer = "magma", .budget = 3000};
+    Case        cold = {.group = "mix:1", .optimizer = "random", .budget = 64};
+    run_group_or_fail(&first, old, NULL, arena);
+    MerRunResult chance = run_group_or_fail(&cold, NULL, NULL, arena);
+    for (int match = MER_WARM_RANK; match <= MER_WARM_LAYER; match++) {
+        Case next = {
+            .group = "mix:1", .optimizer = "random", .budget = 1, .warm = old, .match = match};
+        MerRunResult warm = run_group_or_fail(&next, folder, NULL, arena);
+        print_message("match %d: %g against %g\n", match, warm.total.value, chance.total.value);
+        assert_true(warm.total.value < chance.total.value);
+    }
+    remove_folder(old);
+    remove_folder(folder);
+    mer_arena_free(arena);
+}
+
+static void test_a_chain_warms_every_group_but_the_first(void **state)
+{
+    (void)state;
+    MerArena    *arena = mer_arena_new();
+    const char  *folder = new_folder(arena);
+    Case         c = {.group = "0-2", .optimizer = "magma", .budget = 300, .warm = "chain:10"};
+    MerRunResult result = run_group_or_fail(&c, folder, NULL, arena);
+    assert_int_equal(result.task_count, 3);
+    assert_int_equal(count_warm(folder, arena, NULL, NULL), 20);
+    remove_folder(folder);
+    mer_arena_free(arena);
+}
+
+static void test_damaged_lines_are_skipped_with_one_warning_that_counts_them(void **state)
+{
+    (void)state;
+    MerArena   *arena = mer_arena_new();
+    const char *old = new_folder(arena);
+    const char *folder = new_folder(arena);
+    Messages    messages = {.count = 0};
+    Case        first = {.group = "0", .optimizer = "random", .budget = 50};
+    Case        next = {.group = "0", .optimizer = "random", .budget = 1, .warm = old};
+    run_group_or_fail(&first, old, NULL, arena);
+    char *text = file_text(old, "run.jsonl", arena);
+    char *line = text;
+    for (int i = 0; i < 6; i++) {
+        line = strchr(line, '\n') + 1;
+        line[0] = i == 2 ? '(' : line[0]; /* not JSON any more */
+        if (i == 4) {
+            memcpy(strstr(line, "\"point\""), "\"punto\"", 7); /* a trial without a point */
+        }
+    }
+    FILE *file = fopen(mer_arena_format(arena, "%s/run.jsonl", old), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    run_group_or_fail(&next, folder, &messages, arena);
+    assert_int_equal(messages.count, 1);
+    mer_test_contains(messages.text, "2 damaged lines skipped");
+    assert_int_equal(count_warm(folder, arena, NULL, NULL), 48);
+    remove_folder(old);
+    remove_folder(folder);
+    mer_arena_free(arena);
+}
+
+static void test_points_of_another_platform_are_refused(void **state)
+{
+    (void)state;
+    MerArena   *arena = mer_arena_new();
+    const char *old = new_folder(arena);
+    Case        first = {.group = "0", .optimizer = "random", .budget = 20};
+    Case next = {.group = "1", .optimizer = "random", .budget = 1, .platform = "s1", .warm = old};
+    MerRunResult result;
+    MerError     error = {0};
+    run_group_or_fail(&first, old, NULL, arena);
+    assert_int_equal(run_group(&next, NULL, NULL, arena, &result, &error), MER_INVALID);
+    mer_test_contains(error.message, "same platform only");
+    remove_folder(old);
+    mer_arena_free(arena);
+}
+
+/* Three old jobs, latency 10, 100, 1000 on the first core; the new ones are 1000, 10, 10, 90. */
+static void test_layer_match_takes_equals_first_and_then_the_nearest(void **state)
+{
+    (void)state;
+    MerArena           *arena = mer_arena_new();
+    static const double old_numbers[] = {10, 20, 100, 200, 1000, 2000};
+    static const double new_numbers[] = {1000, 2000, 10, 20, 10, 20, 90, 180};
+    MerKnob             old_knobs[6] = {{0}};
+    MerKnob             new_knobs[8] = {{0}};
+    for (int i = 0; i < 6; i++) {
+        old_knobs[i] = (MerKnob){.name = "k",
+                                 .role = i < 3 ? MER_ROLE_UNIT : MER_ROLE_PRIORITY,
+                                 .op = i % 3,
+                                 .choices = 2};
+    }
+    for (int i = 0; i < 8; i++) {
+        new_knobs[i] = (MerKnob){.name = "k",
+                                 .role = i < 4 ? MER_ROLE_UNIT : MER_ROLE_PRIORITY,
+                                 .op = i % 4,
+                                 .choices = 2};
+    }
+    MerTable  old_tables[] = {{"latency", 3, 2, old_numbers}, {"traffic", 3, 2, old_numbers}};
+    MerTable  new_tables[] = {{"latency", 4, 2, new_numbers}, {"traffic", 4, 2, new_numbers}};
+    MerSpace  old = {6, 2, old_knobs, old_tables};
+    MerSpace  space = {8, 2, new_knobs, new_tables};
+    int       from[8];
+    const int expected[8] = {2, 0, 0, 1, 5, 3, 3, 4};
+    assert_true(mer_warm_is_pairs(&old) && mer_warm_is_pairs(&space));
+    assert_int_equal(mer_warm_map_by_layer(&space, &old, from, arena, NULL), MER_OK);
+    assert_memory_equal(from, expected, sizeof expected);
+    /* by rank: places 0, 2/3, 4/3, 2 of three */
+    const int by_rank[8] = {0, 1, 1, 2, 3, 4, 4, 5};
+    mer_warm_map_by_rank(&space, 6, from);
+    assert_memory_equal(from, by_rank, sizeof by_rank);
+    mer_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_group_starts_with_the_best_points_it_had),
+        cmocka_unit_test(test_another_group_takes_core_and_priority_by_rank),
+        cmocka_unit_test(test_carried_points_are_better_than_as_many_at_random),
+        cmocka_unit_test(test_a_chain_warms_every_group_but_the_first),
+        cmocka_unit_test(test_damaged_lines_are_skipped_with_one_warning_that_counts_them),
+        cmocka_unit_test(test_points_of_another_platform_are_refused),
+        cmocka_unit_test(test_layer_match_takes_equals_first_and_then_the_nearest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
