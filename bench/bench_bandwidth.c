@@ -1,5 +1,5 @@
-/* Schedules priced per second on one core: 100 jobs on 4 cores (s1 shape), full evaluations with and
- * without decoding, the virtual-time form, and local moves from a trail. Lines are `name value unit`. */
+/* Schedules priced per second on one core: full evaluations with and without decoding, the virtual-time form,
+ * and local moves of an annealing on 100 jobs and 4 cores. Lines are `name value unit`. */
 #include "base/log.h"
 #include "cost/bandwidth.h"
 #include "cost/core_pricer.h"
@@ -39,14 +39,16 @@ static const void *fill(const char *text, const MerOption *table, size_t size, M
     return options;
 }
 
-static void open_bench(Bench *bench, const char *workload, const char *platform,
+static void open_bench(Bench *bench, const char *workload, const char *platform, double bandwidth,
                        const char *evaluator)
 {
+    char               problem[64];
     MerError           error = {0};
     MerGraph          *graph;
     const MerPlatform *machine;
     const MerTask     *tasks;
     int                count;
+    snprintf(problem, sizeof problem, "schedule:table=m3e-compat,bandwidth=%g", bandwidth);
     bench->arena = mer_arena_new();
     bench->scratch = mer_arena_new();
     const MerProblemClass   *type = mer_problem_find("schedule", NULL);
@@ -55,15 +57,15 @@ static void open_bench(Bench *bench, const char *workload, const char *platform,
         mer_platform_read(platform, bench->arena, &machine, &error) != MER_OK) {
         fail(&error);
     }
-    bench->problem = (MerProblem){.type = type,
-                                  .graph = graph,
-                                  .platform = machine,
-                                  .plan = MER_PLAN_JOBS,
-                                  .pricer = &mer_core_pricer,
-                                  .task = &bench->task,
-                                  .state = mer_arena_alloc(bench->arena, type->state_size),
-                                  .options = fill("schedule:table=m3e-compat", type->options,
-                                                  type->options_size, bench->arena)};
+    bench->problem =
+        (MerProblem){.type = type,
+                     .graph = graph,
+                     .platform = machine,
+                     .plan = MER_PLAN_JOBS,
+                     .pricer = &mer_core_pricer,
+                     .task = &bench->task,
+                     .state = mer_arena_alloc(bench->arena, type->state_size),
+                     .options = fill(problem, type->options, type->options_size, bench->arena)};
     if (type->tasks(&bench->problem, bench->arena, &tasks, &count, &error) != MER_OK) {
         fail(&error);
     }
@@ -86,23 +88,24 @@ static void open_bench(Bench *bench, const char *workload, const char *platform,
     }
 }
 
-static double price(const Bench *bench, const MerPlan *plan, const void *base, void *trail)
+static double price(const Bench *bench, const MerPlan *plan, double limit, const void *base,
+                    void *trail, MerCost *cost)
 {
-    MerCost cost;
     MerCall call = {.scratch = bench->scratch,
-                    .limit = INFINITY,
-                    .limit_metric = MER_METRIC_COUNT,
+                    .limit = limit,
+                    .limit_metric = MER_METRIC_CYCLES,
                     .base = base,
                     .trail = trail};
-    bench->evaluator.type->evaluate(bench->evaluator.state, plan, &call, &cost);
-    return cost.value[MER_METRIC_CYCLES];
+    bench->evaluator.type->evaluate(bench->evaluator.state, plan, &call, cost);
+    return cost->value[MER_METRIC_CYCLES];
 }
 
 static double full_rate(const Bench *bench, bool decodes)
 {
-    double sum = 0;
-    double begin = mer_cpu_clock();
-    int    knobs = bench->problem.space.knob_count;
+    MerCost cost;
+    double  sum = 0;
+    double  begin = mer_cpu_clock();
+    int     knobs = bench->problem.space.knob_count;
     for (int r = 0; r < ROUNDS; r++) {
         for (int i = 0; i < POINTS; i++) {
             MerPlan plan = bench->plans[i];
@@ -110,33 +113,121 @@ static double full_rate(const Bench *bench, bool decodes)
                 bench->problem.type->decode(&bench->problem, bench->points + i * knobs, &plan,
                                             bench->scratch);
             }
-            sum += price(bench, &plan, NULL, NULL);
+            sum += price(bench, &plan, INFINITY, NULL, NULL, &cost);
             mer_arena_reset(bench->scratch);
         }
     }
     return sum > 0 ? ROUNDS * POINTS / (mer_cpu_clock() - begin) : 0;
 }
 
-/* Exchanges two jobs that stand late in their queues, prices, and undoes it: what a late annealer does. */
-static double local_rate(const Bench *bench)
+/* Takes the job at place `from` of the queues to place `to` of what is left, on `unit`. */
+static void take_elsewhere(MerJobsPlan *plan, int from, int to, int old_unit, int unit)
 {
-    MerJobsPlan *plan = &bench->plans[0].as.jobs;
-    size_t       size = bench->evaluator.type->trail_size(bench->evaluator.state);
-    void        *base = mer_arena_alloc(bench->arena, size);
-    double       sum = price(bench, &bench->plans[0], NULL, base);
-    MerRng       rng = mer_rng_make(2, 0);
-    double       begin = mer_cpu_clock();
-    for (int i = 0; i < ROUNDS * POINTS; i++) {
-        int a = mer_rng_below(&rng, plan->job_count);
-        int b = mer_rng_below(&rng, plan->job_count);
-        int job = plan->queue[a];
-        plan->queue[a] = plan->queue[b];
-        plan->queue[b] = job;
-        sum += price(bench, &bench->plans[0], base, NULL);
-        plan->queue[b] = plan->queue[a];
-        plan->queue[a] = job;
+    int job = plan->queue[from];
+    memmove(plan->queue + from, plan->queue + from + 1,
+            (size_t)(plan->job_count - 1 - from) * sizeof(int));
+    memmove(plan->queue + to + 1, plan->queue + to,
+            (size_t)(plan->job_count - 1 - to) * sizeof(int));
+    plan->queue[to] = job;
+    for (int u = old_unit; u < unit; u++) {
+        plan->start[u + 1]--;
     }
-    return sum > 0 ? ROUNDS * POINTS / (mer_cpu_clock() - begin) : 0;
+    for (int u = unit; u < old_unit; u++) {
+        plan->start[u + 1]++;
+    }
+}
+
+typedef struct Move {
+    bool is_swap;
+    int  from, to, old_unit, unit;
+} Move;
+
+static int unit_at(const MerJobsPlan *plan, int place)
+{
+    int unit = 0;
+    while (plan->start[unit + 1] <= place) {
+        unit++;
+    }
+    return unit;
+}
+
+/* The neighbours of schedule.md 7.3: half exchange two jobs, half take one elsewhere. */
+static Move make_move(MerJobsPlan *plan, MerRng *rng)
+{
+    Move move = {.is_swap = mer_rng_below(rng, 2) == 0,
+                 .from = mer_rng_below(rng, plan->job_count)};
+    move.old_unit = unit_at(plan, move.from);
+    if (move.is_swap) {
+        move.to = mer_rng_below(rng, plan->job_count);
+    } else {
+        move.unit = mer_rng_below(rng, plan->unit_count);
+        int first = plan->start[move.unit] - (move.unit > move.old_unit);
+        int count = plan->start[move.unit + 1] - plan->start[move.unit];
+        move.to = first + mer_rng_below(rng, count + (move.unit != move.old_unit));
+    }
+    return move;
+}
+
+static void apply(MerJobsPlan *plan, const Move *move, bool is_undone)
+{
+    if (move->is_swap) {
+        int job = plan->queue[move->from];
+        plan->queue[move->from] = plan->queue[move->to];
+        plan->queue[move->to] = job;
+    } else if (is_undone) {
+        take_elsewhere(plan, move->to, move->from, move->unit, move->old_unit);
+    } else {
+        take_elsewhere(plan, move->from, move->to, move->old_unit, move->unit);
+    }
+}
+
+typedef struct MoveRates {
+    double annealing, settled;   /* moves per second, over all temperatures and at the end */
+    double taken, settled_taken; /* share of them that was accepted */
+} MoveRates;
+
+/* Local moves: an annealing of 7.3 from a random plan, temperatures from 1.5 % to 0.001 % of the makespan (the
+ * default's), then as many moves again at the last one. Every neighbour is made, priced against its
+ * acceptance threshold from the trail of the current plan, and taken or undone; each counts as one. */
+static MoveRates move_rates(Bench *bench)
+{
+    enum { MOVES = 100000 };
+    MerPlan   plan;
+    MerCost   cost;
+    MoveRates rates = {0};
+    MerRng    rng = mer_rng_make(2, 0);
+    size_t    size = bench->evaluator.type->trail_size(bench->evaluator.state);
+    void *trails[2] = {mer_arena_alloc(bench->arena, size), mer_arena_alloc(bench->arena, size)};
+    bench->problem.type->decode(&bench->problem, bench->points, &plan, bench->arena);
+    double score = price(bench, &plan, INFINITY, NULL, trails[0], &cost);
+    double begin = mer_cpu_clock();
+    int    taken = 0;
+    for (int i = 0; i < 2 * MOVES; i++) {
+        double progress = i < MOVES ? (double)i / MOVES : 1;
+        double heat = 0.015 * pow(1e-5 / 0.015, progress);
+        double threshold = score - heat * score * log(1 - mer_rng_unit(&rng));
+        Move   move = make_move(&plan.as.jobs, &rng);
+        apply(&plan.as.jobs, &move, false);
+        double found = price(bench, &plan, threshold, trails[0], trails[1], &cost);
+        if (cost.cut) {
+            apply(&plan.as.jobs, &move, true);
+        } else {
+            void *trail = trails[0];
+            trails[0] = trails[1];
+            trails[1] = trail;
+            score = found;
+            taken++;
+        }
+        if (i + 1 == MOVES) {
+            rates.annealing = MOVES / (mer_cpu_clock() - begin);
+            rates.taken = (double)taken / MOVES;
+            begin = mer_cpu_clock();
+            taken = 0;
+        }
+    }
+    rates.settled = MOVES / (mer_cpu_clock() - begin);
+    rates.settled_taken = (double)taken / MOVES;
+    return rates;
 }
 
 int main(void)
@@ -148,15 +239,30 @@ int main(void)
                  {"100x16", "synthetic:100:1", "s6"},
                  {"1000x4", "synthetic:1000:1", "s1"}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        Bench exact, fast;
-        open_bench(&exact, cases[c].workload, cases[c].platform, "bandwidth");
-        open_bench(&fast, cases[c].workload, cases[c].platform, "bandwidth:precision=fast");
-        printf("bandwidth_%s %.0f evaluations/s\n", cases[c].name, full_rate(&exact, false));
-        printf("bandwidth_decode_%s %.0f evaluations/s\n", cases[c].name, full_rate(&exact, true));
-        printf("bandwidth_moves_%s %.0f evaluations/s\n", cases[c].name, local_rate(&exact));
-        printf("bandwidth_virtual_%s %.0f evaluations/s\n", cases[c].name, full_rate(&fast, false));
+        Bench       exact, fast;
+        const char *name = cases[c].name;
+        open_bench(&exact, cases[c].workload, cases[c].platform, 0, "bandwidth");
+        open_bench(&fast, cases[c].workload, cases[c].platform, 0, "bandwidth:precision=fast");
+        printf("bandwidth_%s %.0f evaluations/s\n", name, full_rate(&exact, false));
+        printf("bandwidth_decode_%s %.0f evaluations/s\n", name, full_rate(&exact, true));
+        printf("bandwidth_virtual_%s %.0f evaluations/s\n", name, full_rate(&fast, false));
         mer_arena_free(exact.arena);
         mer_arena_free(fast.arena);
     }
+    static const double bandwidths[] = {1, 16};
+    double              logs = 0;
+    for (int i = 0; i < 4; i++) {
+        Bench       bench;
+        const char *platform = i / 2 == 0 ? "s1" : "s2";
+        open_bench(&bench, "synthetic:100:1", platform, bandwidths[i % 2], "bandwidth");
+        MoveRates rates = move_rates(&bench);
+        printf("bandwidth_moves_100x4_%s_%g %.0f moves/s (%.0f%% taken)\n", platform,
+               bandwidths[i % 2], rates.annealing, 100 * rates.taken);
+        printf("bandwidth_settled_moves_100x4_%s_%g %.0f moves/s (%.0f%% taken)\n", platform,
+               bandwidths[i % 2], rates.settled, 100 * rates.settled_taken);
+        logs += log(rates.annealing);
+        mer_arena_free(bench.arena);
+    }
+    printf("bandwidth_moves_100x4 %.0f moves/s\n", exp(logs / 4));
     return 0;
 }

@@ -304,6 +304,18 @@ static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes
     }
 }
 
+/* How far a plan came before it was cut depends on what it was changed from, and a log must not; so it
+ * counts as just above the limit. */
+static void fill_cut(const MerBandwidthState *state, double limit, MerCost *cost)
+{
+    cost->cut = true;
+    cost->value[MER_METRIC_CYCLES] = nextafter(limit, INFINITY);
+    if (!isnan(state->schedule->clock_hz)) {
+        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] =
+            cost->value[MER_METRIC_CYCLES] / state->schedule->clock_hz;
+    }
+}
+
 static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
                         const MerCall *call, MerCost *cost)
 {
@@ -324,9 +336,12 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
         return;
     }
     mer_bandwidth_plain(&input, plan, call->base, call->trail, &output);
+    if (output.is_cut) {
+        fill_cut(state, input.limit, cost);
+        return;
+    }
     add_table(state, plan, &traffic, &energy);
     fill_common(state, &output, traffic, energy, state->total_macs, cost);
-    cost->cut = output.is_cut;
 }
 
 static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
