@@ -236,6 +236,11 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
                            .entries = entries};
     if (making.is_file) {
         MerStatus status = mer_table_file_read(input->source, arena, &making.file, error);
+        if (status == MER_NOT_FOUND && !strpbrk(input->source, "/.")) {
+            return mer_error_set(error, MER_INVALID,
+                                 "table is \"%s\", expected own, m3e-compat or a file",
+                                 input->source);
+        }
         if (status != MER_OK) {
             return status;
         }

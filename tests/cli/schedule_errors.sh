@@ -1,0 +1,109 @@
+# Bad inputs of `schedule`: exit code 1 and one line that says file, place, what was found and what was expected.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >net.csv <<'CSV'
+layer,type,K,C,Y,X,R,S,stride
+a,conv,16,3,18,18,3,3,1
+b,conv,32,16,16,16,3,3,1
+CSV
+
+# refuses TEXT ARGUMENT...: schedule fails with one line that has TEXT.
+refuses()
+{
+    text=$1
+    shift
+    expect 1 "$MERCATOR" schedule "$@" --budget 10 --quiet --no-report -o run
+    one_line err
+    is_silent out
+    says err "$text"
+}
+
+# list TEXT MESSAGE: a job list with this text.
+list()
+{
+    printf 'format: mercator-jobs/1\n%s\n' "$1" >jobs.yaml
+    refuses "$2" jobs.yaml
+}
+list 'models: []' 'jobs.yaml:1:1: found no jobs, expected'
+list 'models: [{name: n}]' 'jobs.yaml:2:10: models[0] has no key "file"'
+list 'models: [{name: n, file: net.csv, batch: -2}]' 'jobs.yaml:2:42: models[0].batch is -2, expected'
+list 'models: [{name: n, file: net.csv, batch: 1e99}]' 'models[0].batch is 1e99, expected'
+list 'models: [{name: n, file: resnet81}]' 'jobs.yaml:2:26: there is no model or file "resnet81", did you mean'
+list 'models: [{name: n, file: jobs.yaml}]' 'jobs.yaml:2:26: jobs.yaml is a list of jobs, expected a network'
+list 'models: [{name: n, file: net.csv, fps: 1e6}]
+horizon_ms: 1e9' 'requests of 2 jobs, expected at most 1000000'
+list 'models: [{name: a, file: net.csv, after: [b]}, {name: b, file: net.csv, after: [a]}]' \
+    'models wait for each other in a circle: a after b after a'
+list 'jobs: [{name: a, op: fc, dims: [1, 2], after: [b]}, {name: b, op: fc, dims: [1, 2], after: [a]}]' \
+    'jobs.yaml: jobs wait for each other in a circle'
+list 'jobs: [{name: a, op: fc, dims: []}]' 'jobs.yaml:2:32: jobs[0].dims is a list, expected 2 sizes of a fc'
+list 'jobs: [{name: a, op: fc, dims: [0, 2]}]' 'jobs[0].dims[0] is 0, expected'
+list 'jobs: [{name: a, op: fc, dims: [1, 2], deadline: 5}]' 'jobs.yaml:2:40: unknown key "deadline" in jobs[0]'
+list 'groups: {size: -1}' 'groups.size is -1, expected'
+
+# platform UNITS MEMORY MESSAGE
+platform()
+{
+    printf 'format: mercator-platform/1\nkind: cores\nname: p\nmemories: [{name: D%s}]\nunits: %s\n' "$2" "$1" >p.yaml
+    refuses "$3" synthetic:5:1 --platform p.yaml
+}
+platform '[]' ', bytes_per_cycle: 1' 'p.yaml:5:8: units is empty, expected at least one unit'
+platform '[{name: c, count: 0, rows: 8, columns: 8, dataflow: nvdla}]' ', bytes_per_cycle: 1' \
+    'p.yaml:5:26: units[0].count is 0, expected'
+platform '[{name: c, rows: 8, columns: 8, dataflow: tpu}]' ', bytes_per_cycle: 1' \
+    'units[0].dataflow is "tpu", expected nvdla, shi or eye'
+platform '[{name: c, rows: 8, columns: 8, dataflow: nvdla}]' '' \
+    'platform p has no off-chip bandwidth, expected bytes_per_cycle'
+platform '[{name: c, count: 65, rows: 8, columns: 8, dataflow: nvdla}]' ', bytes_per_cycle: 1' \
+    'platform p has 65 cores, expected at most 64'
+refuses 'platform s256 is of kind pe-array' synthetic:5:1 --platform s256
+
+refuses 'workload is "synthetic:0:1", expected synthetic:N:SEED' synthetic:0:1
+refuses 'bandwidth is -1, expected a number' synthetic:5:1 --bandwidth -1
+refuses 'table is "mine", expected own, m3e-compat or a file' synthetic:5:1 --table mine
+refuses 'mine.json: no such file' synthetic:5:1 --table mine.json
+refuses '--select is "3", expected one of 1 groups' synthetic:5:1 --select 3
+refuses 'batch_size is 3, expected a multiple of mini_batch 2' resnet18 --batch-size 3 --mini-batch 2
+refuses 'share is "fair", expected proportional, maxmin, even, priority or reserved' synthetic:5:1 --share fair
+refuses 'flexible is "yes", expected search or align' synthetic:5:1 --flexible yes
+
+# json TEXT MESSAGE
+json()
+{
+    printf '%s' "$1" >in.json
+    refuses "$2" in.json
+}
+json '{"format":"xrbench-scenarios/1","models":{},"scenarios":{}}' 'in.json: found no jobs, expected at least one'
+json '{"format":"xrbench-scenarios/1","models":{"M":[["CONV",[1,1,1,1,1,1,1]]]},"scenarios":{"S":[{"model":"N","fps":1}]}}' \
+    'in.json:1:102: scenarios.S[0].model is "N", expected one of `models`'
+json '{"format":"m3e-benchmark/1","layer_table":[{"raw":[1,1,1,1,1,1,-1]}],"tasks":{}}' 'layer_table[0].raw[6] is -1, expected'
+json '{"format":"m3e-benchmark/1","layer_table":[{"raw":[1,1,1,1,1,1,0]}],"tasks":{"t":{"groups":[[0,5]]}}}' \
+    'tasks.t.groups[0][1] is 5, expected'
+json '{"format":"m3e-benchmark/1",' 'in.json:2:1: did not find expected node content'
+printf '1,1,4,4,8,8,3,3,1\n1,1,4,4,8,8,3,3,7\n' >in.csv
+refuses 'in.csv:2: expected thread,layer,K,C,Y,X,R,S,T' in.csv
+
+# table TEXT MESSAGE
+table()
+{
+    printf '%s' "$1" >table.csv
+    refuses "$2" in.csv --table table.csv
+}
+printf '1,1,8,4,1,1,1,1,0\n' >in.csv
+table 'layer,core_type,latency_cycles,traffic_bytes
+' 'table.csv:1: table is "empty", expected a row of'
+table 'layer,core_type,latency_cycles,traffic_bytes
+0.fc-8x4,HB32,ten,5
+' 'table.csv:2: latency_cycles is "ten", expected'
+table 'layer,core_type,latency_cycles,traffic_bytes
+0.fc-8x4,HB32,10,5
+' 'table.csv: found no core type shi32, expected it beside HB32'
+
+# A group smaller than the number of cores is a warning: on stderr, in the log and in the summary.
+expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --no-report -o small
+says err 'warning: synthetic:3:1 has 3 jobs for 4 cores, so some stay idle'
+says small/summary.json '"warnings":["synthetic:3:1 has 3 jobs for 4 cores'
+says small/run.jsonl '"name":"warnings","value":["synthetic:3:1 has 3 jobs for 4 cores'
+expect 0 "$MERCATOR" schedule synthetic:4:1 --budget 10 --no-report -o full
+is_silent err
