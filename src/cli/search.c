@@ -1,10 +1,10 @@
 /* The searching verbs: map, and every further problem alike. */
 #include "cli/cells.h"
 #include "cli/show.h"
+#include "cli/study.h"
 #include "cli/sweep.h"
 
 #include "report/html.h"
-#include "report/study.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static MerStatus write_study(const char *root, const char *page, const char *tit
     MerStudy study;
     MerStudyOptions options = {.at_count = 2, .at = {500, 2000}};
     MerJson json = {0};
-    MerStatus status = mer_study_read(&root, 1, arena, &study, error);
+    MerStatus status = mer_study_read(&root, 1, mer_cli_study_plugin, arena, &study, error);
     if (status == MER_OK) {
         status = mer_study_json(&study, &options, &json, NULL, arena, error);
     }

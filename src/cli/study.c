@@ -2,9 +2,9 @@
 #include "cli/study.h"
 
 #include "base/text.h"
+#include "mercator/registry.h"
 #include "report/html.h"
 #include "report/output.h"
-#include "report/study.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +23,22 @@ static bool is_directory(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
+{
+    const MerOptimizerClass *optimizer = mer_optimizer_find(name, NULL);
+    const MerEvaluatorClass *evaluator = mer_evaluator_find(name, NULL);
+    const MerProblemClass   *problem = mer_problem_find(name, NULL);
+    if (strcmp(kind, "optimizer") == 0 && optimizer) {
+        return (MerStudyPlugin){optimizer->options, optimizer->options_size};
+    }
+    if (strcmp(kind, "evaluator") == 0 && evaluator) {
+        return (MerStudyPlugin){evaluator->options, evaluator->options_size};
+    }
+    bool is_problem = strcmp(kind, "problem") == 0 && problem;
+    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size}
+                      : (MerStudyPlugin){0};
 }
 
 bool mer_cli_is_study(int count, char **arguments)
@@ -167,7 +183,8 @@ int mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *ar
     if (code != MER_EXIT_DONE) {
         return code;
     }
-    MerStatus status = mer_study_read(request.paths, request.count, arena, &study, &error);
+    MerStatus status =
+        mer_study_read(request.paths, request.count, mer_cli_study_plugin, arena, &study, &error);
     if (status == MER_OK && request.output) {
         status = write_files(&request, &study, arena, &error);
     }

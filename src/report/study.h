@@ -8,6 +8,7 @@
 #define MERCATOR_REPORT_STUDY_H
 
 #include "base/json.h"
+#include "mercator/option.h"
 #include "report/run_reader.h"
 
 #include <stdio.h>
@@ -73,9 +74,17 @@ typedef struct MerStudyTable {
 
 enum { MER_STUDY_TABLES = 32 };
 
+/* The options a plug-in knows; kind is "problem", "evaluator" or "optimizer". Options with their default
+ * value are left out of names. */
+typedef struct MerStudyPlugin {
+    const MerOption *options; /* NULL: none, or no such plug-in */
+    size_t           size;
+} MerStudyPlugin;
+typedef MerStudyPlugin (*MerStudyLookup)(const char *kind, const char *name);
+
 /* `paths`: run directories, or directories of run directories. */
-MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study,
-                         MerError *error);
+MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup lookup,
+                         MerArena *arena, MerStudy *study, MerError *error);
 /* Fills at most MER_STUDY_TABLES tables and gives their number. A name in `options` that no method has is an error. */
 MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *options,
                            MerArena *arena, MerStudyTable *tables, int *count, MerError *error);

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/option_json.h"
 #include "base/text.h"
-#include "mercator/registry.h"
 #include "report/curve.h"
 #include "report/log_lines.h"
 #include "report/study_stats.h"
@@ -27,10 +26,11 @@ typedef struct Item { /* one trace with the names of its place */
 } Item;
 
 typedef struct Reader {
-    MerArena *arena;
-    MerStudy *study;
-    Item     *items;
-    int       count, room;
+    MerArena      *arena;
+    MerStudy      *study;
+    MerStudyLookup lookup;
+    Item          *items;
+    int            count, room;
 } Reader;
 
 typedef struct Notes { /* of one task */
@@ -56,15 +56,18 @@ static double number_of(const cJSON *object, const char *key, double otherwise)
 }
 
 /* `marl:agents=1`: a plug-in of a header with the options that are not its defaults. */
-static const char *label_of(const cJSON *plugin, const MerOption *table, size_t size,
-                            const char *but, MerArena *arena)
+static const char *label_of(const Reader *reader, const cJSON *header, const char *kind,
+                            const char *but)
 {
-    MerJson json = {0};
-    void   *options = mer_arena_alloc(arena, size + 1);
-    if (table) {
-        mer_options_defaults(table, options, arena);
+    MerArena      *arena = reader->arena;
+    const cJSON   *plugin = get(header, kind);
+    MerStudyPlugin known = reader->lookup(kind, text_of(plugin, "name"));
+    MerJson        json = {0};
+    void          *options = mer_arena_alloc(arena, known.size + 1);
+    if (known.options) {
+        mer_options_defaults(known.options, options, arena);
     }
-    mer_options_write(table, options, &json, NULL);
+    mer_options_write(known.options, options, &json, NULL);
     cJSON       *defaults = cJSON_Parse(json.text);
     const char  *label = mer_arena_text(arena, text_of(plugin, "name"));
     const cJSON *item;
@@ -92,26 +95,13 @@ static const char *label_of(const cJSON *plugin, const MerOption *table, size_t 
     return label;
 }
 
-static const char *method_of(const cJSON *header, MerArena *arena)
+static const char *group_of(const Reader *reader, const cJSON *header)
 {
-    const cJSON             *plugin = get(header, "optimizer");
-    const MerOptimizerClass *type = mer_optimizer_find(text_of(plugin, "name"), NULL);
-    return label_of(plugin, type ? type->options : NULL, type ? type->options_size : 0, "", arena);
-}
-
-static const char *group_of(const cJSON *header, MerArena *arena)
-{
-    const cJSON *evaluator = get(header, "evaluator"), *problem = get(header, "problem");
-    const MerEvaluatorClass *type = mer_evaluator_find(text_of(evaluator, "name"), NULL);
-    const MerProblemClass   *about = mer_problem_find(text_of(problem, "name"), NULL);
-    const char              *space = label_of(problem, about ? about->options : NULL,
-                                 about ? about->options_size : 0, "select", arena);
-    const char              *colon = strchr(space, ':');
-    return mer_arena_format(
-        arena, "%s on %s%s%s, objective %s",
-        label_of(evaluator, type ? type->options : NULL, type ? type->options_size : 0, "", arena),
-        text_of(get(header, "platform"), "name"), colon ? ", " : "", colon ? colon + 1 : "",
-        text_of(header, "objective"));
+    const char *space = strchr(label_of(reader, header, "problem", "select"), ':');
+    return mer_arena_format(reader->arena, "%s on %s%s%s, objective %s",
+                            label_of(reader, header, "evaluator", ""),
+                            text_of(get(header, "platform"), "name"), space ? ", " : "",
+                            space ? space + 1 : "", text_of(header, "objective"));
 }
 
 /* /features/features.2/conv/conv.0/conv.0.0/Conv -> features.2/conv.0.0: a part that only opens the next
@@ -172,7 +162,8 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
     MerArena    *arena = reader->arena;
     const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
     int          task_count = cJSON_GetArraySize(tasks);
-    Item         common = {.group = group_of(header, arena), .method = method_of(header, arena)};
+    Item         common = {.group = group_of(reader, header),
+                           .method = label_of(reader, header, "optimizer", "")};
     common.objective = mer_arena_text(arena, text_of(header, "objective"));
     common.unit = mer_arena_text(arena, text_of(header, "unit"));
     common.budget = (int64_t)number_of(header, "budget", 0);
@@ -460,10 +451,10 @@ static void make_groups(Reader *reader)
     }
 }
 
-MerStatus mer_study_read(const char *const *paths, int count, MerArena *arena, MerStudy *study,
-                         MerError *error)
+MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup lookup,
+                         MerArena *arena, MerStudy *study, MerError *error)
 {
-    Reader    reader = {.arena = arena, .study = study};
+    Reader    reader = {.arena = arena, .study = study, .lookup = lookup};
     MerStatus status = MER_OK;
     *study = (MerStudy){0};
     for (int i = 0; status == MER_OK && i < count; i++) {
