@@ -23,6 +23,23 @@ void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem
     problem->type->encode(problem, &whole, state->point);
 }
 
+MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch *search,
+                        const MerProblem *problem, const MerListChoices *chosen, MerError *error)
+{
+    const MerSchedule *schedule;
+    MerJobsPlan        plan;
+    MerStatus          status = mer_list_begin(solver, problem, &schedule, error);
+    if (status == MER_OK) {
+        MerListOptions list = {.order = (MerListOrder)chosen->order,
+                               .rule = (MerListRule)chosen->rule,
+                               .tenant = -1,
+                               .rng = search->rng};
+        mer_schedule_list(schedule, &list, search->arena, &plan);
+        mer_list_set(state, search, problem, &plan);
+    }
+    return status;
+}
+
 int mer_list_ask(void *opened, MerProposal *proposals, int capacity)
 {
     MerListState *state = opened;
