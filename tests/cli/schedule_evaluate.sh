@@ -49,6 +49,7 @@ round jobs.yaml --platform mine.yaml --static powered
 round jobs.yaml --sweep memories.DRAM.bytes_per_cycle=2
 round resnet18 --batch-size 4 --mini-batch 2 --dependencies chain --forward same_core --table m3e-compat
 round mix --objective energy
+round jobs.yaml --optimizer online --arrivals poisson --rate 2 --arrival-seed 0 --seed 7 --jitter-ms 1 --late drop
 
 # The folder may move, as long as the workload is found: as named, or beside the plan.
 round jobs.yaml
