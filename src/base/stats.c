@@ -205,3 +205,13 @@ double mer_rank_test(const double *x, int n, const double *y, int m)
     double distance = fmax(0, product / 2 - smaller - 0.5);
     return variance > 0 ? erfc(distance / sqrt(2 * variance)) : 1;
 }
+
+double mer_student(int n)
+{
+    static const double t[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
+                               2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131};
+    int                 freedom = n - 1;
+    return freedom < 1    ? NAN
+           : freedom < 16 ? t[freedom]
+                          : 1.96 + 2.5 / freedom; /* within 0.003 of the quantile */
+}

@@ -18,6 +18,8 @@ typedef struct MerInterval {
 
 /* Percentile bootstrap of a statistic at the given level (0.95), `rounds` resamples. */
 MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const double *, int), double level, int rounds, MerRng *rng);
+/* Half the width of the 95 % interval of a mean of n values, in standard errors (Student's t); NAN for n < 2. */
+double mer_student(int n);
 /* Two-sided p of the Mann-Whitney rank test (exact without ties for n + m <= 20, else normal with tie correction). */
 double mer_rank_test(const double *x, int n, const double *y, int m);
 

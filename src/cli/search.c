@@ -3,6 +3,7 @@
 #include "cli/show.h"
 #include "cli/study.h"
 #include "cli/sweep.h"
+#include "cli/tune.h"
 
 #include "report/html.h"
 
@@ -126,12 +127,16 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     MerRunSpec *specs;
     int spec_count;
     MerError error = {0};
+    if (mer_cli_is_tune(count, arguments)) {
+        return mer_cli_tune(verb, count, arguments, arena);
+    }
     int code = mer_request_parse(verb, verb->name, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
     if (request.is_help) {
         mer_request_help(verb, verb->name);
+        mer_cli_tune_help();
         return MER_EXIT_DONE;
     }
     if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error) != MER_OK) {

@@ -30,16 +30,6 @@ typedef struct Table {
     int         run_count, room;
 } Table;
 
-double mer_student(int n)
-{
-    static const double t[] = {0,     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
-                               2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131};
-    int                 freedom = n - 1;
-    return freedom < 1    ? NAN
-           : freedom < 16 ? t[freedom]
-                          : 1.96 + 2.5 / freedom; /* within 0.003 of the quantile */
-}
-
 static void set_value(Table *table, Run *run, const char *key, const cJSON *value)
 {
     char *text = cJSON_IsString(value) ? NULL : cJSON_PrintUnformatted(value);

@@ -13,7 +13,4 @@
 MerStatus mer_report_metrics(const char *const *paths, int count, const char *metrics,
                              MerArena *arena, FILE *file, MerError *error);
 
-/* The factor of a 95 % interval of a mean of n values, n >= 2. */
-double mer_student(int n);
-
 #endif

@@ -1,0 +1,387 @@
+/* --tune: options of an optimizer, searched on some workloads and tested on others. */
+#include "cli/tune.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/request.h"
+#include "mercator/registry.h"
+#include "report/output.h"
+#include "report/table.h"
+#include "run/tune.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Tuning {
+    const char  *optimizer, *searcher;
+    int64_t      settings, seeds;
+    const char **tests;
+    int          test_count;
+    char       **rest; /* what is left: the arguments of an ordinary run, */
+    int          rest_count;
+    char       **flags; /* and those without its workloads */
+    int          flag_count;
+    int          workload_count;
+} Tuning;
+
+bool mer_cli_is_tune(int count, char **arguments)
+{
+    for (int i = 0; i < count; i++) {
+        if (mer_cli_is(arguments[i], "tune")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void mer_cli_tune_help(void)
+{
+    printf("\ntuning:\n"
+           "  --tune NAME[:key=value,...]  searches the numeric options of this optimizer (those "
+           "given here stay) on the\n"
+           "                          workloads, tests the best setting on others, and prints it "
+           "for --optimizer\n"
+           "  --test WORKLOAD         to test on, may be repeated; schedule: the built-in tasks "
+           "not trained on\n"
+           "  --tune-settings N       settings to try, default 40\n"
+           "  --tune-seeds N          runs per workload and setting, default 3; tests use other "
+           "seeds\n"
+           "  --tune-with NAME[:...]  what searches, default bayes\n");
+}
+
+static bool take_number(const char *text, int64_t low, int64_t high, int64_t *number)
+{
+    return text && mer_parse_int(text, number) && *number >= low && *number <= high;
+}
+
+/* Flags of tuning are taken out; false: a value is missing or no number. */
+static bool take_flag(Tuning *tuning, int count, char **arguments, int *at, bool *is_taken)
+{
+    const char *flag = arguments[*at];
+    *is_taken = true;
+    if (mer_cli_is(flag, "tune")) {
+        return (tuning->optimizer = mer_cli_value(count, arguments, at)) != NULL;
+    }
+    if (mer_cli_is(flag, "tune_with")) {
+        return (tuning->searcher = mer_cli_value(count, arguments, at)) != NULL;
+    }
+    if (mer_cli_is(flag, "test")) {
+        const char *value = mer_cli_value(count, arguments, at);
+        tuning->tests[tuning->test_count++] = value;
+        return value != NULL;
+    }
+    if (mer_cli_is(flag, "tune_settings")) {
+        return take_number(mer_cli_value(count, arguments, at), 1, 100000, &tuning->settings);
+    }
+    if (mer_cli_is(flag, "tune_seeds")) {
+        return take_number(mer_cli_value(count, arguments, at), 1, 1000, &tuning->seeds);
+    }
+    *is_taken = false;
+    return true;
+}
+
+static bool is_switch(const char *flag)
+{
+    static const char *const names[] = {"json", "quiet", "no_report", "help"};
+    for (int i = 0; i < 4; i++) {
+        if (mer_cli_is(flag, names[i])) {
+            return true;
+        }
+    }
+    return strcmp(flag, "-h") == 0 || (strncmp(flag, "--", 2) == 0 && strchr(flag, '='));
+}
+
+static int parse(const MerVerb *verb, Tuning *tuning, int count, char **arguments)
+{
+    for (int i = 0; i < count; i++) {
+        bool        is_taken;
+        const char *flag = arguments[i];
+        if (!take_flag(tuning, count, arguments, &i, &is_taken)) {
+            return mer_cli_usage(verb, "%s needs a value", flag);
+        }
+        if (is_taken) {
+            continue;
+        }
+        tuning->rest[tuning->rest_count++] = arguments[i];
+        if (flag[0] != '-' || flag[1] == '\0') {
+            tuning->workload_count++;
+            continue;
+        }
+        tuning->flags[tuning->flag_count++] = arguments[i];
+        tuning->workload_count += mer_cli_is(flag, "workload");
+        if (!is_switch(flag) && i + 1 < count) {
+            i++;
+            tuning->rest[tuning->rest_count++] = tuning->flags[tuning->flag_count++] = arguments[i];
+        }
+    }
+    return MER_EXIT_DONE;
+}
+
+/* Four tasks come with the program: without a word from the user three groups each of two of
+ * them train, and of the others test. */
+static void add_built_in(Tuning *tuning)
+{
+    static char *const names[] = {"vision", "language", "recommendation", "mix"};
+    static char *const tasks[] = {"vision:select=0-2", "language:select=0-2",
+                                  "recommendation:select=0-2", "mix:select=0-2"};
+    bool               has_tests = tuning->test_count > 0;
+    for (int t = 0; t < 2 && tuning->workload_count == 0; t++) {
+        tuning->rest[tuning->rest_count++] = tasks[t];
+    }
+    for (int t = 0; t < 4 && !has_tests; t++) {
+        bool is_trained = false;
+        for (int i = 0; i < tuning->rest_count; i++) {
+            is_trained = is_trained || strncmp(tuning->rest[i], names[t], strlen(names[t])) == 0;
+        }
+        if (!is_trained) {
+            tuning->tests[tuning->test_count++] = tasks[t];
+        }
+    }
+}
+
+static int expand(const MerVerb *verb, int count, char **arguments, MerArena *arena,
+                  MerRequest *request, MerRunSpec **specs, int *spec_count)
+{
+    MerError error = {0};
+    int      code = mer_request_parse(verb, verb->name, count, arguments, arena, request);
+    if (code == MER_EXIT_DONE &&
+        mer_experiment_expand(&request->experiment, specs, spec_count, mer_request_warn, request,
+                              &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    return code;
+}
+
+static MerStatus find_plugins(const Tuning *tuning, MerTuneSpec *spec, MerArena *arena,
+                              MerError *error)
+{
+    MerReference *tuned = MER_NEW(arena, MerReference);
+    MerReference  searcher;
+    MerStatus     status = mer_reference_parse(tuning->optimizer, tuned, arena, error);
+    status =
+        status == MER_OK ? mer_reference_parse(tuning->searcher, &searcher, arena, error) : status;
+    if (status != MER_OK) {
+        return status;
+    }
+    spec->fixed = tuned;
+    spec->optimizer = mer_optimizer_find(tuned->name, error);
+    spec->searcher = spec->optimizer ? mer_optimizer_find(searcher.name, error) : NULL;
+    if (!spec->searcher) {
+        return MER_NOT_FOUND;
+    }
+    void *options = mer_arena_alloc(arena, spec->searcher->options_size + 1);
+    spec->searcher_options = options;
+    return spec->searcher->options
+               ? mer_options_fill(spec->searcher->options, spec->searcher->presets, options,
+                                  &searcher, arena, error)
+               : MER_OK;
+}
+
+typedef struct Shown {
+    bool    quiet;
+    int64_t settings;
+    double  best;
+} Shown;
+
+static bool is_cancelled(void *state)
+{
+    (void)state;
+    return mer_cli_is_interrupted(NULL);
+}
+
+static void show_trial(void *state, int64_t index, const char *setting, double ratio)
+{
+    Shown *shown = state;
+    shown->best = ratio < shown->best ? ratio : shown->best;
+    if (!shown->quiet) {
+        fprintf(stderr, "%lld/%lld %.4f (best %.4f) %s\n", (long long)index,
+                (long long)shown->settings, ratio, shown->best, setting);
+    }
+}
+
+static void write_side(MerJson *json, const char *key, const MerTuneSide *side)
+{
+    mer_json_object(json, key);
+    mer_json_int(json, "tasks", side->tasks);
+    mer_json_int(json, "better", side->better);
+    mer_json_int(json, "worse", side->worse);
+    mer_json_real(json, "ratio", side->ratio);
+    mer_json_real(json, "low", side->low);
+    mer_json_real(json, "high", side->high);
+    mer_json_end_object(json);
+}
+
+/* What `--json` prints and tune.json holds: nothing in it depends on the clock. */
+static const char *write_json(const MerTuneSpec *spec, const MerTuneResult *result, MerArena *arena)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "optimizer", spec->optimizer->name);
+    mer_json_text(&json, "reference", result->reference);
+    mer_json_text(&json, "searcher", spec->searcher->name);
+    mer_json_int(&json, "settings", spec->budget);
+    mer_json_int(&json, "seeds", spec->seeds);
+    mer_json_int(&json, "seed", (int64_t)spec->seed);
+    mer_json_int(&json, "budget", spec->train[0].budget);
+    write_side(&json, "train", &result->train);
+    write_side(&json, "test", &result->test);
+    mer_json_array(&json, "tasks");
+    for (int r = 0; r < result->row_count; r++) {
+        const MerTuneRow *row = &result->rows[r];
+        mer_json_object(&json, NULL);
+        mer_json_text(&json, "part", row->is_test ? "test" : "train");
+        mer_json_text(&json, "workload", row->workload);
+        mer_json_text(&json, "task", row->task);
+        mer_json_real(&json, "default", row->initial);
+        mer_json_real(&json, "tuned", row->tuned);
+        mer_json_real(&json, "ratio", row->ratio);
+        mer_json_end_object(&json);
+    }
+    mer_json_end_array(&json);
+    mer_json_array(&json, "trials");
+    for (int t = 0; t < result->trial_count; t++) {
+        mer_json_object(&json, NULL);
+        mer_json_text(&json, "setting", result->trials[t].setting);
+        mer_json_real(&json, "ratio", result->trials[t].ratio);
+        mer_json_end_object(&json);
+    }
+    mer_json_end_array(&json);
+    mer_json_end_object(&json);
+    const char *text = mer_arena_text(arena, json.text);
+    mer_json_free(&json);
+    return text;
+}
+
+static void print_side(const char *name, const MerTuneSide *side)
+{
+    if (side->tasks > 0) {
+        printf("%s: tuned over default %.4f", name, side->ratio);
+        if (side->tasks > 1) {
+            printf(" (95 %% interval over tasks %.4f .. %.4f)", side->low, side->high);
+        }
+        printf(", better on %d, worse on %d of %d tasks\n", side->better, side->worse, side->tasks);
+    }
+}
+
+static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, MerArena *arena)
+{
+    const char   *titles[] = {"", "workload", "task", ">default", ">tuned", ">ratio"};
+    MerTextTable *table = mer_text_table_new(arena, 6, titles);
+    for (int r = 0; r < result->row_count; r++) {
+        const MerTuneRow *row = &result->rows[r];
+        mer_text_table_add(table, row->is_test ? "test" : "train");
+        mer_text_table_add(
+            table,
+            mer_arena_format(arena, "%s on %s", row->workload,
+                             spec->train[0].platform ? spec->train[0].platform->name : "none"));
+        mer_text_table_add(table, row->task);
+        mer_text_table_add_real(table, row->initial, "");
+        mer_text_table_add_real(table, row->tuned, "");
+        mer_text_table_add(table, mer_arena_format(arena, "%.4f", row->ratio));
+    }
+    printf("tuned %s with %s: %d settings, %d seeds, %lld evaluations per task, seed %llu\n\n",
+           spec->optimizer->name, spec->searcher->name, result->trial_count - 1, spec->seeds,
+           (long long)spec->train[0].budget, (unsigned long long)spec->seed);
+    mer_text_table_print(table, stdout);
+    printf("\n");
+    print_side("train", &result->train);
+    print_side("test", &result->test);
+    if (spec->test_count == 0) {
+        printf("test: none, give --test WORKLOAD\n");
+    }
+    printf("\n--optimizer %s\n", result->reference);
+}
+
+/* mkdir -p; whether it went well shows when the file is opened. */
+static void make_directories(const char *path, MerArena *arena)
+{
+    char *part = mer_arena_text(arena, path);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(part, 0777);
+        *slash = '/';
+    }
+    mkdir(part, 0777);
+}
+
+static int finish(const MerRequest *request, const MerTuneSpec *spec, const MerTuneResult *result,
+                  MerArena *arena)
+{
+    MerError    error = {0};
+    MerOutput   output;
+    const char *text = write_json(spec, result, arena);
+    const char *directory =
+        request->directory ? request->directory
+                           : mer_arena_format(arena, "runs/tune-%s-%llu", spec->optimizer->name,
+                                              (unsigned long long)spec->seed);
+    const char *path = mer_arena_format(arena, "%s/tune.json", directory);
+    make_directories(directory, arena);
+    if (mer_output_open(&output, path, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    fprintf(output.file, "%s\n", text);
+    if (mer_output_close(&output, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    if (request->json) {
+        printf("%s\n", text);
+    } else {
+        print_result(spec, result, arena);
+        printf("%s\n", path);
+    }
+    return MER_EXIT_DONE;
+}
+
+int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    Tuning        tuning = {.searcher = "bayes",
+                            .settings = 40,
+                            .seeds = 3,
+                            .tests = MER_ARRAY(arena, const char *, count + 16),
+                            .rest = MER_ARRAY(arena, char *, count + 16),
+                            .flags = MER_ARRAY(arena, char *, 2 * count + 16)};
+    MerRequest    request, test_request;
+    MerRunSpec   *train, *test = NULL;
+    MerTuneResult result;
+    MerError      error = {0};
+    int           train_count, test_count = 0;
+    int           code = parse(verb, &tuning, count, arguments);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    if (strcmp(verb->name, "schedule") == 0) {
+        add_built_in(&tuning);
+    }
+    code = expand(verb, tuning.rest_count, tuning.rest, arena, &request, &train, &train_count);
+    for (int i = 0; i < tuning.test_count; i++) {
+        tuning.flags[tuning.flag_count++] = (char *)tuning.tests[i];
+    }
+    if (code == MER_EXIT_DONE && tuning.test_count > 0) {
+        code =
+            expand(verb, tuning.flag_count, tuning.flags, arena, &test_request, &test, &test_count);
+    }
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    Shown       shown = {request.quiet, tuning.settings, 1};
+    MerTuneSpec spec = {.train = train,
+                        .train_count = train_count,
+                        .test = test,
+                        .test_count = test_count,
+                        .budget = tuning.settings,
+                        .seeds = (int)tuning.seeds,
+                        .seed = train[0].seed,
+                        .threads = train[0].threads,
+                        .hooks = {&shown, is_cancelled, NULL, NULL},
+                        .tried = show_trial};
+    if (find_plugins(&tuning, &spec, arena, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    mer_cli_catch_interrupts();
+    if (mer_tune(&spec, arena, &result, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    return result.was_cancelled ? MER_EXIT_INTERRUPTED : finish(&request, &spec, &result, arena);
+}
