@@ -15,16 +15,17 @@
 #include <string.h>
 
 typedef struct Relaxation { /* equal jobs and equal cores are merged, which changes nothing */
-    int       rows, classes;
-    int      *count;  /* jobs of each row */
-    int      *units;  /* cores of each class */
-    double   *load;   /* [row * classes + class]: cycles on the core */
-    double   *excess; /* cycles by which one such job stretches the time of all cores */
-    double   *bytes;  /* traffic / bandwidth, in cycles */
-    double   *alone;  /* the makespan is at least this if a job of the row runs on the class */
-    double    scale;
-    bool      is_published;               /* without the rows of single jobs */
-    int      *row_of_job, *class_of_unit; /* who is merged into what */
+    int     rows, classes;
+    int    *count; /* jobs of each row */
+    int    *units; /* cores of each class */
+    double *load;  /* [row * classes + class]: cycles on the core, with the switch before the job */
+    double *excess; /* cycles by which one such job stretches the time of all cores */
+    double *bytes;  /* traffic / bandwidth, in cycles */
+    double *alone;  /* the makespan is at least this if a job of the row runs on the class */
+    double  scale;
+    double  free_switch;                /* cycles: the first job of a core needs none */
+    bool    is_published;               /* without the rows of single jobs */
+    int    *row_of_job, *class_of_unit; /* who is merged into what */
     MerArena *arena;
 } Relaxation;
 
@@ -93,8 +94,9 @@ static void fill_alone(Relaxation *relaxation, bool is_virtual)
         for (int c = 0; c < classes; c++) {
             int    at = r * classes + c;
             double others = is_virtual ? least - own[r] : 0;
+            double cycles = relaxation->load[at] - relaxation->free_switch;
             relaxation->alone[at] =
-                fmax(relaxation->load[at] + relaxation->excess[at] + others, relaxation->bytes[at]);
+                fmax(cycles + relaxation->excess[at] + others, relaxation->bytes[at]);
         }
     }
 }
@@ -121,6 +123,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
     bool is_virtual = !is_published && rules->is_proportional && !schedule->has_releases &&
                       !rules->saves_traffic && rules->switch_cycles == 0;
     relaxation->is_published = is_published;
+    relaxation->free_switch = is_published ? 0 : rules->switch_cycles;
     relaxation->scale = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
@@ -134,6 +137,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
             relaxation->excess[at] =
                 is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
             relaxation->load[at] = is_virtual || is_published ? latency : fmax(latency, bytes);
+            relaxation->load[at] += relaxation->free_switch;
         }
         relaxation->scale += relaxation->count[r] * least;
     }
@@ -163,7 +167,7 @@ static double dual_value(const Relaxation *relaxation, const Multipliers *multip
         sum += relaxation->count[r] * least;
     }
     double weight = all + multipliers->bytes;
-    return weight > 0 ? sum / weight : 0;
+    return weight > 0 ? (sum - all * relaxation->free_switch) / weight : 0;
 }
 
 /* Columns are x[row][class], the excess E of all jobs, and the makespan T. Rows: every job once; what a core
@@ -188,6 +192,10 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
     for (int r = 0; r < rows; r++) {
         row_lower[r] = row_upper[r] = r < jobs ? relaxation->count[r] : 0;
         row_lower[r] = r < jobs ? row_lower[r] : -INFINITY;
+        if (r >= core_row && r < bytes_row) {
+            double units = r < job_row ? relaxation->units[r - core_row] : 1;
+            row_upper[r] = units * relaxation->free_switch / relaxation->scale;
+        }
         bool is_job_row = r >= job_row && r < bytes_row;
         row_upper[r] = is_job_row && relaxation->is_published ? INFINITY : row_upper[r];
     }
@@ -307,42 +315,113 @@ static double longest_job(const Relaxation *relaxation)
     return longest;
 }
 
-/* The longest way through the dependencies, every job on its best core, from its release on. */
-static double critical_path(const MerSchedule *schedule, const MerScheduleRules *rules,
-                            MerArena *arena)
+/* What a job needs at least, wherever it runs. */
+static double least_cycles(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
 {
-    int     count = schedule->job_count;
-    double *ready = MER_ARRAY(arena, double, count + 1);
-    int    *missing = MER_ARRAY(arena, int, count + 1);
-    int    *queue = MER_ARRAY(arena, int, count + 1);
-    double  longest = 0;
-    int     used = 0;
-    for (int j = 0; j < count; j++) {
-        ready[j] = schedule->release[j];
+    double least = INFINITY;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        int    at = job * schedule->unit_count + u;
+        double bytes = rules->saves_traffic ? 0 : schedule->traffic[at] / schedule->bandwidth;
+        least = fmin(least, fmax(schedule->latency[at], bytes));
+    }
+    return least;
+}
+
+static double least_bytes(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
+{
+    double least = INFINITY;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        least = fmin(least, schedule->traffic[job * schedule->unit_count + u]);
+    }
+    return rules->saves_traffic ? 0 : least / schedule->bandwidth;
+}
+
+typedef struct Paths { /* by job, cycles */
+    double *need;
+    double *head; /* it cannot start earlier: releases and predecessors */
+    double *tail; /* what must come after its end */
+} Paths;
+
+/* Predecessors first; jobs of a cycle are left out. */
+static int sort_by_dependency(const MerSchedule *schedule, int *queue, MerArena *arena)
+{
+    int *missing = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int  used = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
         missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
         if (missing[j] == 0) {
             queue[used++] = j;
         }
     }
     for (int i = 0; i < used; i++) {
-        int    job = queue[i];
-        double least = INFINITY;
-        for (int u = 0; u < schedule->unit_count; u++) {
-            int    at = job * schedule->unit_count + u;
-            double bytes = rules->saves_traffic ? 0 : schedule->traffic[at] / schedule->bandwidth;
-            least = fmin(least, fmax(schedule->latency[at], bytes));
-        }
-        double end = ready[job] + least;
-        longest = fmax(longest, end);
-        for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {
-            int next = schedule->after[k];
-            ready[next] = fmax(ready[next], end);
-            if (--missing[next] == 0) {
-                queue[used++] = next;
+        for (int k = schedule->after_start[queue[i]]; k < schedule->after_start[queue[i] + 1];
+             k++) {
+            if (--missing[schedule->after[k]] == 0) {
+                queue[used++] = schedule->after[k];
             }
         }
     }
+    return used;
+}
+
+static Paths find_paths(const MerSchedule *schedule, const MerScheduleRules *rules, MerArena *arena)
+{
+    int   count = schedule->job_count;
+    int  *queue = MER_ARRAY(arena, int, count + 1);
+    Paths paths = {MER_ARRAY(arena, double, count + 1), MER_ARRAY(arena, double, count + 1),
+                   MER_ARRAY(arena, double, count + 1)};
+    for (int j = 0; j < count; j++) {
+        paths.need[j] = least_cycles(schedule, rules, j);
+        paths.head[j] = schedule->release[j];
+        paths.tail[j] = 0;
+    }
+    int used = sort_by_dependency(schedule, queue, arena);
+    for (int i = 0; i < used; i++) {
+        int job = queue[i];
+        for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {
+            int next = schedule->after[k];
+            paths.head[next] = fmax(paths.head[next], paths.head[job] + paths.need[job]);
+        }
+    }
+    for (int i = used - 1; i >= 0; i--) {
+        int job = queue[i];
+        for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {
+            int next = schedule->after[k];
+            paths.tail[job] = fmax(paths.tail[job], paths.tail[next] + paths.need[next]);
+        }
+    }
+    return paths;
+}
+
+/* The longest way through the dependencies, every job on its best core, from its release on. */
+static double critical_path(const Paths *paths, int count)
+{
+    double longest = 0;
+    for (int j = 0; j < count; j++) {
+        longest = fmax(longest, paths->head[j] + paths->need[j] + paths->tail[j]);
+    }
     return longest;
+}
+
+/* All jobs that start late, or all that must be followed by much, share the cores and the bandwidth in what is
+ * left of the time. `key` is the head or the tail that they have at least, `other` the one of which the least
+ * counts. */
+static double crowd(const MerSchedule *schedule, const MerScheduleRules *rules, const Paths *paths,
+                    const double *key, const double *other, MerArena *arena)
+{
+    const int *order = mer_schedule_sorted(key, schedule->job_count, arena);
+    double     cycles = 0, bytes = 0;
+    double     least_other = INFINITY;
+    double     bound = 0;
+    for (int i = schedule->job_count - 1; i >= 0; i--) {
+        int job = order[i];
+        cycles += (paths->need[job] + rules->switch_cycles) / schedule->unit_count;
+        bytes += least_bytes(schedule, rules, job);
+        least_other = fmin(least_other, other[job]);
+        double work = fmax(cycles - rules->switch_cycles, bytes);
+        bound = fmax(bound, key[job] + work + least_other);
+    }
+    return bound;
 }
 
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
@@ -360,8 +439,13 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
         bound = (MerBound){relaxed * (1 - 1e-13), "lp", ""};
     }
     if (schedule->has_dependencies || schedule->has_releases) {
-        double path = critical_path(schedule, rules, relaxation.arena);
+        Paths  paths = find_paths(schedule, rules, relaxation.arena);
+        double path = critical_path(&paths, schedule->job_count);
+        double late = crowd(schedule, rules, &paths, paths.head, paths.tail, relaxation.arena);
+        double early = crowd(schedule, rules, &paths, paths.tail, paths.head, relaxation.arena);
+        double most = fmax(late, early) * (1 - 1e-12); /* sums are rounded */
         bound = path > bound.value ? (MerBound){path, "critical-path", ""} : bound;
+        bound = most > bound.value ? (MerBound){most, "heads-and-tails", ""} : bound;
     }
     mer_arena_free(relaxation.arena);
     return bound;

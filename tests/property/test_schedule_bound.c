@@ -1,0 +1,195 @@
+/* No schedule beats the bound: every plan of small groups is priced, with releases, dependencies, dead time
+ * between jobs and both ways of sharing, and the best of them is compared. */
+#include "schedule_support.h"
+
+static MerArena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = mer_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    mer_arena_free(arena);
+    return 0;
+}
+
+typedef struct Case {
+    MerSchedule      *schedule;
+    MerBandwidthInput input;
+    double            best;
+    MerArena         *scratch;
+} Case;
+
+static void price(Case *c, const int *order, const int *unit)
+{
+    MerJobsPlan        plan;
+    MerBandwidthOutput output;
+    mer_schedule_new_plan(c->schedule, c->scratch, &plan);
+    mer_schedule_make_queues(order, unit, &plan);
+    MerBandwidthTimes times = new_times(c->schedule->job_count, c->scratch);
+    if (mer_bandwidth_extended(&c->input, &plan, c->scratch, &times, NULL, &output)) {
+        c->best = fmin(c->best, output.cycles);
+    }
+    mer_arena_reset(c->scratch);
+}
+
+/* All orders of all jobs, on all cores. */
+static void price_all(Case *c, int *order, int *unit, int placed)
+{
+    int jobs = c->schedule->job_count;
+    if (placed == jobs) {
+        price(c, order, unit);
+        return;
+    }
+    for (int i = placed; i < jobs; i++) {
+        int job = order[i];
+        order[i] = order[placed];
+        order[placed] = job;
+        for (int u = 0; u < c->schedule->unit_count; u++) {
+            unit[job] = u;
+            price_all(c, order, unit, placed + 1);
+        }
+        order[placed] = order[i];
+        order[i] = job;
+    }
+}
+
+static MerSchedule *random_schedule(int jobs, int units, MerRng *rng)
+{
+    double *latency = MER_ARRAY(arena, double, jobs *units);
+    double *rate = MER_ARRAY(arena, double, jobs *units);
+    for (int i = 0; i < jobs * units; i++) {
+        latency[i] = 10 + 90 * mer_rng_unit(rng);
+        rate[i] = exp(3 * mer_rng_unit(rng) - 1);
+    }
+    return hand_schedule(jobs, units, 4, latency, rate, arena);
+}
+
+static void add_releases(MerSchedule *schedule, MerRng *rng)
+{
+    double *release = MER_ARRAY(arena, double, schedule->job_count);
+    for (int j = 0; j < schedule->job_count; j++) {
+        release[j] = 200 * mer_rng_unit(rng);
+    }
+    schedule->release = release;
+    schedule->release_order = mer_schedule_sorted(release, schedule->job_count, arena);
+    schedule->has_releases = true;
+}
+
+/* Every job but the first waits for the one before, or for none. */
+static void add_dependencies(MerSchedule *schedule, MerRng *rng)
+{
+    int  jobs = schedule->job_count;
+    int *before_start = MER_ARRAY(arena, int, jobs + 1);
+    int *after_start = MER_ARRAY(arena, int, jobs + 1);
+    int *before = MER_ARRAY(arena, int, jobs);
+    int *after = MER_ARRAY(arena, int, jobs);
+    int  used = 0;
+    for (int j = 0; j < jobs; j++) {
+        bool waits = j > 0 && mer_rng_below(rng, 2) == 0;
+        if (waits) {
+            before[used] = j - 1;
+            after[used++] = j;
+        }
+        before_start[j + 1] = used;
+        if (j > 0) {
+            after_start[j] = used;
+        }
+    }
+    after_start[jobs] = used;
+    schedule->before_start = before_start;
+    schedule->before = before;
+    schedule->after_start = after_start;
+    schedule->after = after;
+    schedule->has_dependencies = true;
+}
+
+static double best_plan(MerSchedule *schedule, const MerBandwidthRules *rules)
+{
+    Case c = {schedule, hand_input(schedule, arena), INFINITY, mer_arena_new()};
+    int *order = MER_ARRAY(arena, int, schedule->job_count);
+    int *unit = MER_ARRAY(arena, int, schedule->job_count);
+    for (int j = 0; j < schedule->job_count; j++) {
+        order[j] = j;
+    }
+    c.input.rules = *rules;
+    price_all(&c, order, unit, 0);
+    mer_arena_free(c.scratch);
+    return c.best;
+}
+
+static void test_no_plan_of_a_small_group_beats_the_bound(void **state)
+{
+    (void)state;
+    double logs = 0;
+    int    count = 0;
+    for (int i = 0; i < 48; i++) {
+        MerRng       rng = mer_rng_make(1, (uint64_t)i);
+        MerSchedule *schedule = random_schedule(4, 2 + i % 2, &rng);
+        if (i & 1) {
+            add_releases(schedule, &rng);
+        }
+        if (i & 2) {
+            add_dependencies(schedule, &rng);
+        }
+        MerBandwidthRules rules = {.share = i & 4 ? MER_SHARE_MAXMIN : MER_SHARE_PROPORTIONAL,
+                                   .switch_cycles = i & 8 ? 30 : 0};
+        MerScheduleRules  told = {
+             .is_known = true, .is_proportional = !(i & 4), .switch_cycles = rules.switch_cycles};
+        double   best = best_plan(schedule, &rules);
+        MerBound bound = mer_schedule_bound(schedule, &told, false);
+        if (!(bound.value <= best * (1 + 1e-12)) || !(bound.value > 0)) {
+            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
+                     best);
+        }
+        logs += log(best / bound.value);
+        count++;
+    }
+    print_message("best plan over the bound, geomean: %.4f\n", exp(logs / count));
+    assert_true(exp(logs / count) < 1.2);
+}
+
+/* Two cores and four jobs that end together: 100 + 30 + 100, which the relaxation sees. */
+static void test_dead_time_between_jobs_counts(void **state)
+{
+    (void)state;
+    static const double latency[] = {100, 100, 100, 100, 100, 100, 100, 100};
+    static const double rate[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    MerSchedule        *schedule = hand_schedule(4, 2, 10, latency, rate, arena);
+    MerScheduleRules    rules = {.is_known = true, .is_proportional = true, .switch_cycles = 30};
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 230) < 1e-6);
+    rules.switch_cycles = 0;
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 200) < 1e-6);
+}
+
+/* Four jobs of 100 that all come at 50 share two cores: 50 + 200. */
+static void test_work_that_comes_late_counts_together(void **state)
+{
+    (void)state;
+    static const double latency[] = {100, 100, 100, 100, 100, 100, 100, 100};
+    static const double rate[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const double release[] = {50, 50, 50, 50};
+    MerSchedule        *schedule = hand_schedule(4, 2, 10, latency, rate, arena);
+    MerScheduleRules    rules = {.is_known = true, .is_proportional = true};
+    schedule->release = release;
+    schedule->release_order = mer_schedule_sorted(release, 4, arena);
+    schedule->has_releases = true;
+    MerBound bound = mer_schedule_bound(schedule, &rules, false);
+    assert_string_equal(bound.kind, "heads-and-tails");
+    assert_true(fabs(bound.value - 250) < 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_plan_of_a_small_group_beats_the_bound),
+        cmocka_unit_test(test_dead_time_between_jobs_counts),
+        cmocka_unit_test(test_work_that_comes_late_counts_together),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
