@@ -55,6 +55,8 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             }
             if (target) {
                 *target = value;
+            } else if (mer_cli_is(flag, "dim") && request->dim_count < MER_EVALUATE_INPUTS) {
+                request->dims[request->dim_count++] = value;
             } else {
                 add_option(&request->options, flag, value, count, arena);
             }
@@ -179,8 +181,9 @@ static void print_help(void)
            "a problem and, here or by --mapping and --platform, its mapping, architecture and "
            "energies.\n"
            "A schedule is priced on the workload it names, or on --workload FILE.\n"
-           "Further options are those of the problem: --constraints FILE, --dataflow NAME, "
-           "--bandwidth N.\n");
+           "Further options are those of the problem and of the evaluator: --constraints FILE, "
+           "--dataflow NAME,\n"
+           "--bandwidth N, --share maxmin; --dim NAME=SIZE for a workload with open sizes.\n");
 }
 
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena)

@@ -22,41 +22,6 @@
 
 typedef MerEvaluateNames Names;
 
-MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
-                               const Names *names, MerError *error)
-{
-    MerRunSpec  *spec = &job->spec;
-    MerReference reference;
-    spec->problem = mer_problem_find(names->problem ? names->problem : "map", error);
-    if (!spec->problem) {
-        return MER_NOT_FOUND;
-    }
-    const char *platform = request->platform ? request->platform : names->platform;
-    const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
-    spec->objective = request->objective ? request->objective : names->objective;
-    TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference,
-                            job->arena, error));
-    spec->evaluator = mer_evaluator_find(reference.name, error);
-    if (!spec->evaluator) {
-        return MER_NOT_FOUND;
-    }
-    if (spec->evaluator->options) {
-        void *options = mer_arena_alloc(job->arena, spec->evaluator->options_size + 1);
-        TRY(mer_options_fill(spec->evaluator->options, NULL, options, &reference, job->arena,
-                             error));
-        spec->evaluator_options = options;
-    }
-    if (spec->problem->options) {
-        void        *options = mer_arena_alloc(job->arena, spec->problem->options_size + 1);
-        MerReference given = request->options;
-        given.name = spec->problem->name;
-        TRY(mer_options_fill(spec->problem->options, NULL, options, &given, job->arena, error));
-        spec->problem_options = options;
-    }
-    return mer_platform_read(platform ? platform : spec->problem->platform, job->arena,
-                             &spec->platform, error);
-}
-
 static void take_graph(MerEvaluateJob *job, const MerGraph *graph)
 {
     job->spec.graph = graph;

@@ -13,7 +13,9 @@ typedef struct MerEvaluateRequest {
     const char  *inputs[MER_EVALUATE_INPUTS];
     const char  *mapping, *platform, *evaluator, *objective; /* NULL: as the files say */
     const char  *workload; /* of a plan that names its jobs; NULL: as the file says */
-    MerReference options; /* of the problem: --constraints FILE */
+    MerReference options; /* of the problem: --constraints FILE; or of the evaluator: --share maxmin */
+    int          dim_count;
+    const char  *dims[MER_EVALUATE_INPUTS]; /* NAME=SIZE, of a workload that is read again */
     bool         json, is_help;
 } MerEvaluateRequest;
 

@@ -2,6 +2,7 @@
  * must be the same one. The platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 
+#include "base/text.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 
@@ -75,6 +76,23 @@ static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, Mer
                           found);
 }
 
+static MerStatus bind_dims(const MerEvaluateRequest *request, MerDimBinding *dims, MerArena *arena,
+                           MerError *error)
+{
+    for (int i = 0; i < request->dim_count; i++) {
+        const char *equals = strrchr(request->dims[i], '=');
+        if (!equals || equals == request->dims[i] || !mer_parse_int(equals + 1, &dims[i].size) ||
+            dims[i].size < 1) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
+                                 request->dims[i]);
+        }
+        dims[i].name =
+            mer_arena_text_n(arena, request->dims[i], (size_t)(equals - request->dims[i]));
+    }
+    return MER_OK;
+}
+
 /* From --workload, or from the path in the plan, as it stands or beside the plan. */
 static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *request,
                                MerYaml *root, MerError *error)
@@ -94,8 +112,11 @@ static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *re
     if (!path) {
         return mer_yaml_error(input, error, "the workload has no name; give --workload FILE");
     }
-    MerError why = {0};
-    if (mer_graph_import(path, NULL, job->arena, &graph, &why) != MER_OK) {
+    MerError         why = {0};
+    MerDimBinding    dims[MER_EVALUATE_INPUTS];
+    MerImportOptions options = {.dim_count = request->dim_count, .dims = dims};
+    TRY(bind_dims(request, dims, job->arena, error));
+    if (mer_graph_import(path, &options, job->arena, &graph, &why) != MER_OK) {
         return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
                               why.message, request->workload ? "" : "; give --workload FILE");
     }

@@ -77,7 +77,17 @@ expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --bandwidth 0.01 --jso
 grep -o '"feasible":true,"score":[^}]*}' out >slow
 awk -v f="$(number full cycles)" -v s="$(number slow cycles)" 'BEGIN { exit !(s > f) }'
 
+expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --switch-cycles 1000 --json
+grep -o '"feasible":true,"score":[^}]*}' out >slow
+awk -v f="$(number full cycles)" -v s="$(number slow cycles)" 'BEGIN { exit !(s > f) }'
+
 # What does not fit is said in one line.
+expect 1 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --shape maxmin
+one_line err
+says err 'unknown option "shape" of schedule, expected'
+expect 1 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --dim batch
+one_line err
+says err '--dim is "batch", expected NAME=SIZE'
 sed 's/batch: 4/batch: 8/' jobs.yaml >other.yaml
 expect 1 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --workload other.yaml
 one_line err
