@@ -31,15 +31,22 @@ typedef struct MerBandwidthRun {
     int    next_release, next_deadline;    /* places in the schedule's orders */
     unsigned char *progress;               /* by job */
     int           *missing;                /* by job: predecessors not done */
-    int           *ready_jobs;             /* dispatch=policy: the ready ones, in any order */
+    int           *ready_jobs;             /* dispatch=policy: the ready ones, in any order, */
+    double        *cheapest;               /* and by job the price on its best unit */
     double         seen;                   /* releases after it are not known */
 } MerBandwidthRun;
 typedef MerBandwidthRun Loop;
 
+/* fmin without its care for NAN, which calls a function. */
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static bool is_ready(const Loop *loop, int job)
 {
     return loop->progress[job] == WAITING && loop->missing[job] == 0 &&
-           loop->schedule->release[job] <= fmin(loop->t, loop->seen);
+           loop->schedule->release[job] <= smaller(loop->t, loop->seen);
 }
 
 static void count_ready(Loop *loop, int job, int change)
@@ -64,7 +71,7 @@ static void release_jobs(Loop *loop)
     const MerSchedule *schedule = loop->schedule;
     while (loop->next_release < loop->plan->job_count &&
            schedule->release[schedule->release_order[loop->next_release]] <=
-               fmin(loop->t, loop->seen)) {
+               smaller(loop->t, loop->seen)) {
         int job = schedule->release_order[loop->next_release++];
         if (is_ready(loop, job)) {
             count_ready(loop, job, 1);
@@ -116,9 +123,10 @@ static double saved_bytes(const Loop *loop, int unit, int job)
     for (int i = schedule->before_start[job];
          rules->forwards && i < schedule->before_start[job + 1]; i++) {
         double tensor = schedule->output_bytes[last];
-        bool is_only = schedule->after_start[last + 1] - schedule->after_start[last] == 1;
+        bool   is_only = schedule->after_start[last + 1] - schedule->after_start[last] == 1;
         if (schedule->before[i] == last && tensor <= schedule->unit_bytes[unit]) {
-            saved += is_only ? 2 * tensor : tensor; /* not read again, and written for others only */
+            saved +=
+                is_only ? 2 * tensor : tensor; /* not read again, and written for others only */
         }
     }
     return saved;
@@ -223,13 +231,15 @@ static double unit_price(const Loop *loop, int job, int unit)
     return loop->schedule->latency[at] * (is_edp ? loop->schedule->energy[at] : 1);
 }
 
-static bool has_free_unit(const Loop *loop)
+static int free_units(const Loop *loop, int *units)
 {
-    int u = 0;
-    while (u < loop->plan->unit_count && loop->lanes[u].mode != FREE) {
-        u++;
+    int count = 0;
+    for (int u = 0; u < loop->plan->unit_count; u++) {
+        if (loop->lanes[u].mode == FREE) {
+            units[count++] = u;
+        }
     }
-    return u < loop->plan->unit_count;
+    return count;
 }
 
 /* The most urgent ready job on the free unit that suits it best, until one of them runs out. A unit more
@@ -238,30 +248,29 @@ static void dispatch_policy(Loop *loop)
 {
     enum { PATIENCE = 8 };
     const MerBandwidthPlanner *planner = loop->input->planner;
-    int                        units = loop->plan->unit_count;
-    while (loop->ready[MER_BANDWIDTH_UNITS] > 0 && has_free_unit(loop)) {
+    int                        units[MER_BANDWIDTH_UNITS];
+    int                        unit_count = free_units(loop, units);
+    while (loop->ready[MER_BANDWIDTH_UNITS] > 0 && unit_count > 0) {
         int    chosen = -1;
         int    chosen_unit = -1;
         double most = INFINITY;
         for (int i = 0; i < loop->ready[MER_BANDWIDTH_UNITS]; i++) {
             int    j = loop->ready_jobs[i];
             double value = urgency(loop, j);
-            double patience = planner ? planner->patience[j] : PATIENCE;
             if (chosen >= 0 && (value > most || (value == most && j > chosen))) {
                 continue;
             }
             double best = INFINITY;
-            double cheapest = INFINITY;
             int    unit = -1;
-            for (int u = 0; u < units; u++) {
-                double price = unit_price(loop, j, u);
-                cheapest = fmin(cheapest, price);
-                if (loop->lanes[u].mode == FREE && price < best) {
+            for (int k = 0; k < unit_count; k++) {
+                double price = unit_price(loop, j, units[k]);
+                if (price < best) {
                     best = price;
-                    unit = u;
+                    unit = units[k];
                 }
             }
-            if (unit >= 0 && best <= patience * cheapest) {
+            double patience = planner ? planner->patience[j] : PATIENCE;
+            if (unit >= 0 && best <= patience * loop->cheapest[j]) {
                 chosen = j;
                 chosen_unit = unit;
                 most = value;
@@ -271,6 +280,21 @@ static void dispatch_policy(Loop *loop)
             return;
         }
         assign(loop, chosen_unit, chosen);
+        unit_count = free_units(loop, units);
+    }
+}
+
+/* What a policy needs besides: lists of the ready and the price of each job where it is cheapest. */
+static void prepare_policy(Loop *loop, MerArena *scratch)
+{
+    int jobs = loop->plan->job_count;
+    loop->ready_jobs = MER_ARRAY(scratch, int, jobs + 1);
+    loop->cheapest = MER_ARRAY(scratch, double, jobs + 1);
+    for (int j = 0; j < jobs; j++) {
+        loop->cheapest[j] = INFINITY;
+        for (int u = 0; u < loop->plan->unit_count; u++) {
+            loop->cheapest[j] = smaller(loop->cheapest[j], unit_price(loop, j, u));
+        }
     }
 }
 
@@ -297,15 +321,15 @@ static double next_known_time(const Loop *loop)
     double             next = INFINITY;
     for (int u = 0; u < loop->plan->unit_count; u++) {
         if (loop->lanes[u].mode == SWITCHING) {
-            next = fmin(next, loop->lanes[u].switched);
+            next = smaller(next, loop->lanes[u].switched);
         }
     }
     if (loop->next_release < loop->plan->job_count) {
         double release = schedule->release[schedule->release_order[loop->next_release]];
-        next = release <= loop->seen ? fmin(next, release) : next;
+        next = release <= loop->seen ? smaller(next, release) : next;
     }
     if (loop->input->rules.drops_late && loop->next_deadline < loop->plan->job_count) {
-        next = fmin(next, schedule->deadline[schedule->deadline_order[loop->next_deadline]]);
+        next = smaller(next, schedule->deadline[schedule->deadline_order[loop->next_deadline]]);
     }
     return next;
 }
@@ -438,7 +462,7 @@ static void prepare(Loop *loop, MerArena *scratch)
     loop->unfinished = jobs;
     loop->seen = loop->input->planner ? loop->input->planner->seen : INFINITY;
     if (loop->input->rules.dispatch == MER_DISPATCH_POLICY) {
-        loop->ready_jobs = MER_ARRAY(scratch, int, jobs + 1);
+        prepare_policy(loop, scratch);
     }
     for (int j = 0; j < jobs; j++) {
         loop->missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
