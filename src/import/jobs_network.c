@@ -156,12 +156,32 @@ static MerStatus check_times(const MerJobsNetwork *network, MerError *error)
     return MER_OK;
 }
 
-static MerStatus import_network(MerJobsReader *reader, const MerYaml *file, MerGraph **graph,
-                                MerError *error)
+/* Sizes that the network's file leaves open, as the entry says. */
+static MerStatus read_dims(MerYaml *node, MerImportOptions *options, MerArena *arena,
+                           MerError *error)
+{
+    MerYaml *map = mer_yaml_get(node, "dims");
+    if (!map) {
+        return MER_OK;
+    }
+    TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, map->count + 1);
+    for (int i = 0; i < map->count; i++) {
+        dims[i].name = map->keys[i];
+        TRY(mer_yaml_int(map->items[i], 1, INT32_MAX, &dims[i].size, error));
+    }
+    options->dims = dims;
+    options->dim_count = map->count;
+    return MER_OK;
+}
+
+static MerStatus import_network(MerJobsReader *reader, MerYaml *node, const MerYaml *file,
+                                MerGraph **graph, MerError *error)
 {
     MerImportOptions inner = reader->options ? *reader->options : (MerImportOptions){0};
     MerError         why = {0};
     inner.is_part = true;
+    TRY(read_dims(node, &inner, reader->arena, error));
     if (mer_graph_import(beside(reader, file->text), &inner, reader->arena, graph, &why) !=
         MER_OK) {
         return mer_yaml_error(file, error, "%s", why.message);
@@ -198,11 +218,12 @@ MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNet
         TRY(mer_yaml_word(words, deadlines, 2, &deadline, error));
     }
     mer_yaml_get(node, "after"); /* read once all names are known */
+    mer_yaml_get(node, "dims");
     network->has_deadline = deadline == 1;
     TRY(mer_jobs_read_tenant(reader, node, network->name, &network->tenant, error));
     TRY(mer_yaml_finish(node, error));
     TRY(check_times(network, error));
-    TRY(import_network(reader, file, &graph, error));
+    TRY(import_network(reader, node, file, &graph, error));
     TRY(add_layers(reader, network, graph, error));
     change_order(network, order, reader->arena);
     return MER_OK;

@@ -272,6 +272,8 @@ static void test_bad_lists_are_refused_with_their_place(void **state)
         {"models: [{name: n, file: \"synthetic:5:1\"}]", "expected a network, not a list of jobs"},
         {"models: [{name: n, file: net.csv}, {name: n, file: net.csv}]",
          "models[1].name is \"n\", expected a name that no other model has"},
+        {"models: [{name: n, file: resnet18, dims: {nowhere: 3}}]", "toy.yaml:2:26: "},
+        {"models: [{name: n, file: resnet18, dims: {batch: 0}}]", "models[0].dims.batch is 0"},
         {"models: [{name: n, file: net.csv, after: [m]}]",
          "models[0].after[0] is \"m\", expected the name of a model"},
         {"models: [{name: n, file: net.csv, after: [n]}]",
