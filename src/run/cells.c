@@ -269,8 +269,12 @@ static void run_cell(Job *job, int index)
         spec->command = job->cells->command;
         spec->resume = is_known;
         spec->threads = job->threads_each;
-        outcome.has_failed =
-            mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error) != MER_OK;
+        MerStatus status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
+        if (status == MER_INVALID && is_known) { /* the log of another version: it begins anew */
+            spec->resume = false;
+            status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
+        }
+        outcome.has_failed = status != MER_OK;
     }
     pthread_mutex_lock(&job->lock);
     job->outcomes[index] = outcome;

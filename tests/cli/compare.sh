@@ -58,6 +58,13 @@ test -n "$(find two/001/run.jsonl -not -newermt 2002-01-01)"
 expect 0 "$MERCATOR" map "$tiny" --quiet --no-report --redo marl:agents=1 -o two
 test -z "$(find two/001/run.jsonl -not -newermt 2002-01-01)"
 
+# a log that cannot be gone on with begins anew
+cp two/044/run.jsonl whole
+head -n 1 whole | sed 's/"knob_names":\[[^]]*\],//' >two/044/run.jsonl
+rm two/044/summary.json
+expect 0 "$MERCATOR" map "$tiny" --quiet --no-report -o two
+cmp whole two/044/run.jsonl
+
 # more seeds take new folders
 expect 0 "$MERCATOR" map "$tiny" --quiet --no-report --seed 1-4 -o two
 test -s two/144/run.jsonl
