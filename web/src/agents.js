@@ -163,7 +163,8 @@ export function agentsPanel(run, state) {
 function content(run, note, task) {
   const data = readPartition(run, note);
   const colors = agentColors(data.sizes);
-  const parts = [facts(run, note, data, task), warningsOf(run, task)];
+  // Of a run with one task they stand at the top of the page already.
+  const parts = [facts(run, note, data, task), run.tasks.length > 1 && warningsOf(run, task)];
   if (data.matrix && data.merges.length > 0) parts.push(drawing(data, colors));
   parts.push(agentList(data, colors));
   return parts.filter(Boolean);
