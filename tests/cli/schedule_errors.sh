@@ -68,6 +68,15 @@ refuses 'batch_size is 3, expected a multiple of mini_batch 2' resnet18 --batch-
 refuses 'share is "fair", expected proportional, maxmin, even, priority or reserved' synthetic:5:1 --share fair
 refuses 'flexible is "yes", expected search or align' synthetic:5:1 --flexible yes
 
+# An objective that these jobs cannot have is explained.
+expect 1 "$MERCATOR" schedule synthetic:5:1 --objective violations --budget 10 --quiet --no-report -o run
+says err 'the evaluator gives no violations'
+says err 'violations and tardiness need deadlines'
+if grep -q 'feasible plans exist' err; then
+    echo 'expected no advice to search longer' >&2
+    exit 1
+fi
+
 # json TEXT MESSAGE
 json()
 {
