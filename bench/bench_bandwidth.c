@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 256, ROUNDS = 200 };
+enum { POINTS = 256, ROUNDS = 20, REPEATS = 4 };
 
 typedef struct Bench {
     MerArena    *arena, *scratch;
@@ -100,24 +100,26 @@ static double price(const Bench *bench, const MerPlan *plan, double limit, const
     return cost->value[MER_METRIC_CYCLES];
 }
 
+/* The best of a few rounds: what other programs take away is not the evaluator's. */
 static double full_rate(const Bench *bench, bool decodes)
 {
     MerCost cost;
-    double  sum = 0;
-    double  begin = mer_cpu_clock();
+    double  best = 0;
     int     knobs = bench->problem.space.knob_count;
     for (int r = 0; r < ROUNDS; r++) {
-        for (int i = 0; i < POINTS; i++) {
-            MerPlan plan = bench->plans[i];
+        double begin = mer_cpu_clock();
+        for (int i = 0; i < REPEATS * POINTS; i++) {
+            MerPlan plan = bench->plans[i % POINTS];
             if (decodes) {
-                bench->problem.type->decode(&bench->problem, bench->points + i * knobs, &plan,
-                                            bench->scratch);
+                bench->problem.type->decode(&bench->problem, bench->points + i % POINTS * knobs,
+                                            &plan, bench->scratch);
             }
-            sum += price(bench, &plan, INFINITY, NULL, NULL, &cost);
+            price(bench, &plan, INFINITY, NULL, NULL, &cost);
             mer_arena_reset(bench->scratch);
         }
+        best = fmax(best, REPEATS * POINTS / (mer_cpu_clock() - begin));
     }
-    return sum > 0 ? ROUNDS * POINTS / (mer_cpu_clock() - begin) : 0;
+    return best;
 }
 
 /* Takes the job at place `from` of the queues to place `to` of what is left, on `unit`. */
@@ -189,16 +191,14 @@ typedef struct MoveRates {
 /* Local moves: an annealing of 7.3 from a random plan, temperatures from 1.5 % to 0.001 % of the makespan (the
  * default's), then as many moves again at the last one. Every neighbour is made, priced against its
  * acceptance threshold from the trail of the current plan, and taken or undone; each counts as one. */
-static MoveRates move_rates(Bench *bench)
+static MoveRates anneal(const Bench *bench, void **trails)
 {
-    enum { MOVES = 100000 };
+    enum { MOVES = 50000 };
     MerPlan   plan;
     MerCost   cost;
     MoveRates rates = {0};
     MerRng    rng = mer_rng_make(2, 0);
-    size_t    size = bench->evaluator.type->trail_size(bench->evaluator.state);
-    void *trails[2] = {mer_arena_alloc(bench->arena, size), mer_arena_alloc(bench->arena, size)};
-    bench->problem.type->decode(&bench->problem, bench->points, &plan, bench->arena);
+    bench->problem.type->decode(&bench->problem, bench->points, &plan, bench->scratch);
     double score = price(bench, &plan, INFINITY, NULL, trails[0], &cost);
     double begin = mer_cpu_clock();
     int    taken = 0;
@@ -227,7 +227,23 @@ static MoveRates move_rates(Bench *bench)
     }
     rates.settled = MOVES / (mer_cpu_clock() - begin);
     rates.settled_taken = (double)taken / MOVES;
+    mer_arena_reset(bench->scratch);
     return rates;
+}
+
+static MoveRates move_rates(const Bench *bench)
+{
+    size_t size = bench->evaluator.type->trail_size(bench->evaluator.state);
+    void  *trails[2] = {mer_arena_alloc(bench->arena, size), mer_arena_alloc(bench->arena, size)};
+    MoveRates best = {0};
+    for (int r = 0; r < ROUNDS; r++) {
+        MoveRates rates = anneal(bench, trails);
+        best.annealing = fmax(best.annealing, rates.annealing);
+        best.settled = fmax(best.settled, rates.settled);
+        best.taken = rates.taken;
+        best.settled_taken = rates.settled_taken;
+    }
+    return best;
 }
 
 int main(void)
