@@ -239,37 +239,48 @@ static void test_default_reaches_a_long_annealing_within_a_second(void **state)
     assert_true(reached >= (is_study ? 60 : tried - 1));
 }
 
+typedef struct Variant {
+    const char *optimizer, *column;
+    int64_t     budget;
+} Variant;
+
+static bool is_in_band(const Point *point, const Variant *variant, int seeds)
+{
+    double mean = mean_of(point, variant->optimizer, seeds, variant->budget);
+    double low = part(point->row, variant->column, 1) * 0.99;
+    double high = part(point->row, variant->column, 2) * 1.01;
+    bool   is_inside = mean >= low && mean <= high;
+    if (!is_inside) {
+        print_message("%s: %s %s %g: mean of %d seeds %.1f outside [%.1f, %.1f]\n",
+                      variant->optimizer, point->task, point->platform, point->bandwidth, seeds,
+                      mean, low, high);
+    }
+    return is_inside;
+}
+
+/* The recorded bands are five runs, too: of 128 means of five about one falls outside by chance (the spread of
+ * ten other seeds says 0.9; their means are all inside, and 0.07 % above the recorded ones on average). Such a
+ * point is decided by twenty seeds. */
 static void test_magma_lies_within_the_recorded_bands(void **state)
 {
     (void)state;
-    static const struct {
-        const char *optimizer, *column;
-        int64_t     budget;
-    } variants[] = {{"magma:rules=shipped", "ga_shipped", 10500},
-                    {"magma:rules=paper", "ga_described", 10000}};
-    Point points[64];
-    int   count = read_points(points);
-    bool  is_study = getenv("MERCATOR_STUDY") != NULL;
-    int   outside = 0;
+    static const Variant variants[] = {{"magma:rules=shipped", "ga_shipped", 10500},
+                                       {"magma:rules=paper", "ga_described", 10000}};
+    Point                points[64];
+    int                  count = read_points(points);
+    bool                 is_study = getenv("MERCATOR_STUDY") != NULL;
+    int                  repeated = 0;
     for (int v = 0; v < 2; v++) {
         for (int i = 0; i < count; i++) {
-            const Point *point = &points[i];
-            if (!is_chosen(i, is_study)) {
+            if (!is_chosen(i, is_study) || is_in_band(&points[i], &variants[v], is_study ? 5 : 2)) {
                 continue;
             }
-            double mean =
-                mean_of(point, variants[v].optimizer, is_study ? 5 : 2, variants[v].budget);
-            double low = part(point->row, variants[v].column, 1) * 0.99;
-            double high = part(point->row, variants[v].column, 2) * 1.01;
-            if (mean < low || mean > high) {
-                print_message("%s: %s %s %g: mean %.1f outside [%.1f, %.1f]\n",
-                              variants[v].optimizer, point->task, point->platform, point->bandwidth,
-                              mean, low, high);
-                outside++;
-            }
+            repeated++;
+            assert_true(is_in_band(&points[i], &variants[v], 20));
         }
     }
-    assert_true(outside <= (is_study ? 2 : 1));
+    print_message("%d points were decided by more seeds\n", repeated);
+    assert_true(repeated <= (is_study ? 4 : 2));
 }
 
 int main(void)
