@@ -1,7 +1,6 @@
-/* Reading job analysis tables. */
+/* Reading job analysis tables: `m3e-jobtable/1` with or without our further columns, and asking them. */
 #include "problem/schedule_table_file.h"
 
-#include "base/name_table.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "mercator/option.h"
@@ -18,13 +17,11 @@
         }                                                                                          \
     } while (0)
 
-enum { MAX_ENTRIES = 2000000 };
-
 static const char *const column_names[MER_TABLE_COLUMNS] = {
     "latency_cycles", "l2_bytes",     "l1_bytes",     "energy_nJ", "macs",
     "traffic_bytes",  "weight_bytes", "output_bytes", "energy_pj", "fallback"};
 
-static int find_column(const char *name)
+int mer_table_column(const char *name)
 {
     for (int c = 0; c < MER_TABLE_COLUMNS; c++) {
         if (strcmp(name, column_names[c]) == 0 || (c == 3 && strcmp(name, "energy_nj") == 0)) {
@@ -34,7 +31,7 @@ static int find_column(const char *name)
     return -1;
 }
 
-static void make_room(MerTableFile *file, MerArena *arena)
+void mer_table_file_room(MerTableFile *file, MerArena *arena)
 {
     size_t count = (size_t)file->row_count * (size_t)file->class_count * MER_TABLE_COLUMNS;
     file->values = MER_ARRAY(arena, double, count + 1);
@@ -147,131 +144,18 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
         return mer_yaml_expected(column_list, error, "at most 32 columns");
     }
     for (int i = 0; i < column_list->count; i++) {
-        column[i] = find_column(columns[i]);
+        column[i] = mer_table_column(columns[i]);
         file->has_traffic = file->has_traffic || column[i] == 5;
     }
     file->row_count = rows->count;
     file->class_count = types->count;
-    if ((int64_t)file->row_count * file->class_count > MAX_ENTRIES) {
+    if ((int64_t)file->row_count * file->class_count > MER_TABLE_MAX_ENTRIES) {
         return mer_yaml_error(rows, error,
                               "found %d rows of %d core types, expected at most %d entries",
-                              file->row_count, file->class_count, MAX_ENTRIES);
+                              file->row_count, file->class_count, MER_TABLE_MAX_ENTRIES);
     }
-    make_room(file, arena);
+    mer_table_file_room(file, arena);
     return read_rows(rows, column, column_list->count, file, error);
-}
-
-static MerStatus fail_csv(const MerTableFile *file, int line, const char *what, const char *found,
-                          MerError *error)
-{
-    return mer_error_set(
-        error, MER_INVALID, "%s:%d: %s is \"%.60s\", expected %s", file->path, line, what, found,
-        "a row of "
-        "layer,core_type,latency_cycles,traffic_bytes,weight_bytes,energy_nj,macs,l2_bytes");
-}
-
-/* The number of a name, in order of first occurrence. */
-static int find_or_add(MerNameTable *table, const char **names, int *count, const char *name)
-{
-    int *known = mer_name_table_find(table, name);
-    if (!known) {
-        known = MER_NEW(table->arena, int);
-        *known = (*count)++;
-        names[*known] = name;
-        mer_name_table_set(table, name, known);
-    }
-    return *known;
-}
-
-enum { MAX_FIELDS = 16 };
-
-typedef struct Lines { /* of a CSV file, without comments; the first one has the names of columns */
-    int count, columns;
-    char *(*fields)[MAX_FIELDS];
-    int *numbers; /* in the file, from 1 */
-} Lines;
-
-static MerStatus split_lines(char *text, Lines *lines, MerTableFile *file, MerArena *arena,
-                             MerError *error)
-{
-    int total = 1, line = 0;
-    for (const char *at = text; *at; at++) {
-        total += *at == '\n';
-    }
-    lines->fields = mer_arena_alloc_array(arena, (size_t)total, sizeof *lines->fields);
-    lines->numbers = MER_ARRAY(arena, int, total);
-    char *rest = NULL;
-    for (char *row = text; row && *row; row = rest) {
-        rest = strchr(row, '\n');
-        if (rest) {
-            *rest++ = '\0';
-        }
-        line++;
-        row[strcspn(row, "\r")] = '\0';
-        if (*row == '\0' || *row == '#') {
-            continue;
-        }
-        int field = 0;
-        for (char *at = row; at && field < MAX_FIELDS; field++) {
-            lines->fields[lines->count][field] = at;
-            at = strchr(at, ',');
-            if (at) {
-                *at++ = '\0';
-            }
-        }
-        lines->columns = lines->count == 0 ? field : lines->columns;
-        if (field != lines->columns || field < 3) {
-            return fail_csv(file, line, "line", row, error);
-        }
-        lines->numbers[lines->count++] = line;
-    }
-    return lines->count >= 2 ? MER_OK : fail_csv(file, line, "table", "empty", error);
-}
-
-static MerStatus read_csv_row(const Lines *lines, int i, double *values, MerTableFile *file,
-                              MerError *error)
-{
-    for (int f = 2; f < lines->columns; f++) {
-        const char *name = lines->fields[0][f];
-        int         column = find_column(name);
-        double      value;
-        if (!mer_parse_real(lines->fields[i][f], &value) || value < 0) {
-            return fail_csv(file, lines->numbers[i], name, lines->fields[i][f], error);
-        }
-        if (column >= 0) {
-            values[column] = value;
-            file->has_traffic = file->has_traffic || column == 5;
-        }
-    }
-    return MER_OK;
-}
-
-/* Two passes: names first, then numbers. */
-static MerStatus read_csv(char *text, MerArena *arena, MerTableFile *file, MerError *error)
-{
-    Lines        lines = {0};
-    MerNameTable rows = {.arena = arena}, classes = {.arena = arena};
-    TRY(split_lines(text, &lines, file, arena, error));
-    int *row_of = MER_ARRAY(arena, int, lines.count);
-    int *class_of = MER_ARRAY(arena, int, lines.count);
-    file->class_names = MER_ARRAY(arena, const char *, lines.count + 1);
-    file->row_names = MER_ARRAY(arena, const char *, lines.count + 1);
-    for (int i = 1; i < lines.count; i++) {
-        row_of[i] = find_or_add(&rows, file->row_names, &file->row_count, lines.fields[i][0]);
-        class_of[i] =
-            find_or_add(&classes, file->class_names, &file->class_count, lines.fields[i][1]);
-    }
-    if ((int64_t)file->row_count * file->class_count > MAX_ENTRIES) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s: found %d layers and %d core types, expected at most %d entries",
-                             file->path, file->row_count, file->class_count, MAX_ENTRIES);
-    }
-    make_room(file, arena);
-    for (int i = 1; i < lines.count; i++) {
-        size_t at = (size_t)row_of[i] * (size_t)file->class_count + (size_t)class_of[i];
-        TRY(read_csv_row(&lines, i, file->values + at * MER_TABLE_COLUMNS, file, error));
-    }
-    return MER_OK;
 }
 
 MerStatus mer_table_file_parse(const char *path, char *data, size_t size, MerArena *arena,
@@ -280,7 +164,7 @@ MerStatus mer_table_file_parse(const char *path, char *data, size_t size, MerAre
     MerYaml *root;
     *file = (MerTableFile){.path = path};
     if (data[strspn(data, " \t\r\n")] != '{') {
-        return read_csv(data, arena, file, error);
+        return mer_table_csv_read(data, arena, file, error);
     }
     TRY(mer_yaml_parse(path, data, size, arena, &root, error));
     return read_json(root, arena, file, error);
