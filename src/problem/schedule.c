@@ -96,6 +96,11 @@ static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const M
     if (status != MER_OK) {
         return status;
     }
+    if (chosen->group_size > 0 && (*set)->group_count > 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "group_size is %lld, but %s has groups of its own, expected --select",
+                             (long long)chosen->group_size, problem->graph->name);
+    }
     mer_schedule_groups(problem->graph, *set, (int)chosen->group_size, arena, groups);
     return mer_schedule_select(groups, chosen->select, error);
 }

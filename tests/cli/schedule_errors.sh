@@ -89,6 +89,8 @@ json '{"format":"xrbench-scenarios/1","models":{"M":[["CONV",[1,1,1,1,1,1,1]]]},
 json '{"format":"m3e-benchmark/1","layer_table":[{"raw":[1,1,1,1,1,1,-1]}],"tasks":{}}' 'layer_table[0].raw[6] is -1, expected'
 json '{"format":"m3e-benchmark/1","layer_table":[{"raw":[1,1,1,1,1,1,0]}],"tasks":{"t":{"groups":[[0,5]]}}}' \
     'tasks.t.groups[0][1] is 5, expected'
+printf '{"format":"m3e-benchmark/1","layer_table":[{"raw":[1,1,1,1,1,1,0]}],"tasks":{"t":{"groups":[[0]]}}}' >in.json
+refuses 'group_size is 5, but in has groups of its own, expected --select' in.json --group-size 5
 json '{"format":"m3e-benchmark/1",' 'in.json:2:1: did not find expected node content'
 printf '1,1,4,4,8,8,3,3,1\n1,1,4,4,8,8,3,3,7\n' >in.csv
 refuses 'in.csv:2: expected thread,layer,K,C,Y,X,R,S,T' in.csv
