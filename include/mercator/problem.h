@@ -87,8 +87,9 @@ struct MerProblemClass {
     const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
-    /* What the user should know of the opened task: one line each in `arena`, NULL if nothing. */
-    const char *(*warnings)(const MerProblem *problem, MerArena *arena);
+    /* What the user should know of the opened task before a search for `objective` (MER_METRIC_COUNT: an
+     * expression): one line each in `arena`, NULL if nothing. */
+    const char *(*warnings)(const MerProblem *problem, MerMetric objective, MerArena *arena);
     /* Files for other tools beside the plan file, made of at least one plan; gives how many. */
     int (*export_files)(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena);
     void (*close)(MerProblem *problem);

@@ -35,6 +35,6 @@ MerStatus   mer_schedule_read_plan(const MerProblem *problem, const MerYaml *bod
                                    MerArena *arena, MerError *error);
 const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan,
                                     MerArena *arena);
-const char *mer_schedule_warnings(const MerProblem *problem, MerArena *arena);
+const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena);
 
 #endif

@@ -155,7 +155,7 @@ static int count_fallbacks(const MerJobTable *table, int *first)
     return count;
 }
 
-const char *mer_schedule_warnings(const MerProblem *problem, MerArena *arena)
+const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
     const MerJobTable *table = mer_schedule_table(problem);
@@ -176,6 +176,15 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerArena *arena)
     if (schedule->is_one_of_many && (schedule->has_releases || schedule->has_deadlines)) {
         text = mer_arena_format(
             arena, "%sreleases and deadlines of %s count from the group's own start\n", text, name);
+    }
+    bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
+                     objective == MER_METRIC_POWER;
+    if (schedule->is_compat && is_energy) { /* schedule.md section 13 */
+        text = mer_arena_format(
+            arena,
+            "%senergy of the artifact's table leaves out most accesses; optimise it with "
+            "--table own\n",
+            text);
     }
     return *text ? text : NULL;
 }

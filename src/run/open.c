@@ -157,7 +157,7 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
         status = fix_knobs(run, task, error);
     }
     if (status == MER_OK && spec->problem->warnings) {
-        task->result->warnings = spec->problem->warnings(&task->problem, run->arena);
+        task->result->warnings = spec->problem->warnings(&task->problem, run->objective.metric, run->arena);
     }
     if (status == MER_OK) {
         task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);

@@ -118,3 +118,6 @@ says small/summary.json '"warnings":["synthetic:3:1 has 3 jobs for 4 cores'
 says small/run.jsonl '"name":"warnings","value":["synthetic:3:1 has 3 jobs for 4 cores'
 expect 0 "$MERCATOR" schedule synthetic:4:1 --budget 10 --no-report -o full
 is_silent err
+# So is the energy of the published table.
+expect 0 "$MERCATOR" schedule synthetic:5:1 --table m3e-compat --objective energy --budget 10 --no-report -o compat
+says err "warning: energy of the artifact's table leaves out most accesses"
