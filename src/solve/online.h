@@ -57,16 +57,16 @@ typedef struct MerOnlinePlanner {
     MerSchedule        expected;   /* with the releases and deadlines that are believed in, */
     double            *expected_release, *expected_deadline; /* by job and one more */
     int               *release_order, *deadline_order;
-    double            *rank;      /* by request: where it stood in the last decision */
-    double            *remaining; /* by place in `live`: cycles of work not started */
-    int               *live_jobs; /* not over, of all that are seen */
-    int                live_job_count;
-    double            *urgency, *patience, *trial_urgency, *trial_patience; /* by job */
-    MerOnlinePlan      best, trial, swap;
-    MerBandwidthTimes  times;
-    double             until;
-    int64_t            decisions, forecasts, improved;
-    double             longest_s; /* of all decisions */
+    double       *rank, *chosen_patience; /* by request, of the last decision; rank 0: none yet */
+    double       *remaining;              /* by place in `live`: cycles of work not started */
+    int          *live_jobs;              /* not over, of all that are seen */
+    int           live_job_count;
+    double       *urgency, *patience, *trial_urgency, *trial_patience; /* by job */
+    MerOnlinePlan best, trial;
+    MerBandwidthTimes times;
+    double            until;
+    bool              counts_energy; /* the objective is a score that frugal requests raise */
+    int64_t           decisions, forecasts, improved;
 } MerOnlinePlanner;
 
 /* Room for the requests of `schedule`; all arrays in `arena`. */

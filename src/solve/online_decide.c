@@ -26,8 +26,8 @@ static double key(const MerOnlinePlanner *p, int rule, int place, double now)
         return deadline;
     case MER_ONLINE_LEAST_LAXITY:
         return laxity;
-    case LAST_ORDER: /* expected ones have none yet */
-        return p->requests[r].is_here ? p->rank[r] : INFINITY;
+    case LAST_ORDER:
+        return p->rank[r];
     case RESCUE: /* what can no longer be in time steps back */
         return laxity < now ? INFINITY : deadline;
     default:
@@ -96,31 +96,58 @@ static void change_one(MerOnlinePlanner *p)
     p->trial.order[to] = moved;
 }
 
+/* Requests that are new to this decision take their place in the last one by deadline. */
+static void rank_new(MerOnlinePlanner *p)
+{
+    for (int i = 0; i < p->seen_count; i++) {
+        int    r = p->live[i];
+        double deadline = p->expected_deadline[p->jobs[p->requests[r].first]];
+        if (p->rank[r] > 0) {
+            continue;
+        }
+        double before = (double)p->request_count + 1;
+        for (int k = 0; k < p->seen_count; k++) {
+            int    other = p->live[k];
+            double theirs = p->expected_deadline[p->jobs[p->requests[other].first]];
+            bool   is_later = p->rank[other] > 0 && theirs > deadline;
+            before = is_later ? fmin(before, p->rank[other] - 0.5) : before;
+        }
+        p->rank[r] = before;
+        p->chosen_patience[r] = p->options.patience;
+    }
+}
+
 static void search(MerOnlinePlanner *p, const MerBandwidthRun *run)
 {
-    static const int orders[] = {MER_ONLINE_EDF, MER_ONLINE_FCFS,         LAST_ORDER,
-                                 RESCUE,         MER_ONLINE_LEAST_LAXITY, MER_ONLINE_SJF};
-    double           now = mer_bandwidth_now(run);
-    double           begin = mer_clock();
-    int64_t          tried = 0;
+    static const int orders[] = {LAST_ORDER, MER_ONLINE_SJF,  MER_ONLINE_EDF,
+                                 RESCUE,     MER_ONLINE_FCFS, MER_ONLINE_LEAST_LAXITY};
+    enum { ORDER_COUNT = sizeof orders / sizeof *orders };
+    double  now = mer_bandwidth_now(run);
+    double  begin = mer_clock();
+    int64_t tried = 0;
+    rank_new(p);
     p->best.score = INFINITY;
     sort_by(p, MER_ONLINE_EDF, now, p->best.order);
     set_patience(p, p->options.patience, &p->best);
-    for (int d = 0; d < DEGREES; d++) {
-        for (size_t o = 0; o < sizeof orders / sizeof *orders && has_time(p, begin, tried); o++) {
-            sort_by(p, orders[o], now, p->trial.order);
-            set_patience(p, d == 0 ? p->options.patience : degrees[d], &p->trial);
-            take_if_better(p, run);
-            tried++;
+    for (int o = 0; o < ORDER_COUNT && has_time(p, begin, tried); o++, tried++) {
+        sort_by(p, orders[o], now, p->trial.order);
+        for (int i = 0; i < p->seen_count; i++) {
+            bool is_last = orders[o] == LAST_ORDER;
+            p->trial.patience[i] = is_last ? p->chosen_patience[p->live[i]] : p->options.patience;
         }
+        take_if_better(p, run);
     }
     double by_rules = p->best.score;
+    for (int i = 0; i < ORDER_COUNT * (DEGREES - 1) && has_time(p, begin, tried); i++, tried++) {
+        sort_by(p, orders[i % ORDER_COUNT], now, p->trial.order);
+        set_patience(p, degrees[DEGREES - 1 - i / ORDER_COUNT], &p->trial);
+        take_if_better(p, run);
+    }
     for (; p->seen_count > 0 && has_time(p, begin, tried); tried++) {
         change_one(p);
         take_if_better(p, run);
     }
     p->improved += p->best.score < by_rules;
-    p->longest_s = fmax(p->longest_s, mer_clock() - begin);
 }
 
 void mer_online_arrived(void *planner, const MerBandwidthRun *run)
@@ -137,5 +164,6 @@ void mer_online_arrived(void *planner, const MerBandwidthRun *run)
     mer_online_write(p, run, &p->best, p->urgency, p->patience);
     for (int i = 0; i < p->seen_count; i++) {
         p->rank[p->live[p->best.order[i]]] = i + 1;
+        p->chosen_patience[p->live[i]] = p->best.patience[i];
     }
 }

@@ -90,16 +90,16 @@ void mer_online_prepare(MerOnlinePlanner *p, MerMetric objective, MerArena *aren
     p->release_order = MER_ARRAY(arena, int, jobs + 1);
     p->deadline_order = MER_ARRAY(arena, int, jobs + 1);
     p->shortest = MER_ARRAY(arena, double, jobs + 1);
-    double **numbers[] = {
-        &p->rank,          &p->remaining,        &p->urgency,          &p->patience,
-        &p->trial_urgency, &p->trial_patience,   &p->times.start,      &p->times.end,
-        &p->times.moved,   &p->expected_release, &p->expected_deadline};
+    double **numbers[] = {&p->rank,           &p->chosen_patience,  &p->remaining,
+                          &p->urgency,        &p->patience,         &p->trial_urgency,
+                          &p->trial_patience, &p->times.start,      &p->times.end,
+                          &p->times.moved,    &p->expected_release, &p->expected_deadline};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         *numbers[i] = MER_ARRAY(arena, double, jobs + 1);
     }
     p->times.unit = MER_ARRAY(arena, int, jobs + 1);
-    MerOnlinePlan *plans[] = {&p->best, &p->trial, &p->swap};
-    for (int i = 0; i < 3; i++) {
+    MerOnlinePlan *plans[] = {&p->best, &p->trial};
+    for (int i = 0; i < 2; i++) {
         plans[i]->order = MER_ARRAY(arena, int, jobs + 1);
         plans[i]->patience = MER_ARRAY(arena, double, jobs + 1);
     }
@@ -112,6 +112,7 @@ void mer_online_prepare(MerOnlinePlanner *p, MerMetric objective, MerArena *aren
     }
     find_requests(p, objective, arena);
     link_requests(p, arena);
+    p->counts_energy = objective == MER_METRIC_XR_SCORE && schedule->energy;
     p->expected = *schedule;
     p->expected.release = p->expected_release;
     p->expected.deadline = p->expected_deadline;
@@ -174,6 +175,7 @@ static void gather_live(MerOnlinePlanner *p, const MerBandwidthRun *run, double 
             int job = p->jobs[request->first + k];
             if (mer_bandwidth_is_over(run, job)) {
                 p->times.end[job] = now;
+                p->times.unit[job] = -1;
             } else {
                 p->live_jobs[p->live_job_count++] = job;
             }
@@ -202,7 +204,6 @@ void mer_online_look(MerOnlinePlanner *p, const MerBandwidthRun *run)
         if (!p->requests[r].is_here) {
             p->requests[r].is_here = true;
             p->live[p->live_count++] = r;
-            p->rank[r] = (double)p->request_count + p->live_count;
         }
         if (schedule->model[job] >= 0) {
             p->last[schedule->model[job]] = r;
@@ -239,7 +240,22 @@ void mer_online_write(const MerOnlinePlanner *p, const MerBandwidthRun *run,
     }
 }
 
-/* Smaller is better: missed requests by weight, then lateness, then when things end. */
+/* What the jobs that start in a forecast take of the energy that XRBench allows a request. */
+static double spent_energy(const MerOnlinePlanner *p, const MerOnlineRequest *request)
+{
+    enum { BUDGET_MJ = 1500 };
+    const MerSchedule *schedule = p->schedule;
+    double             sum = 0;
+    for (int k = 0; k < request->count; k++) {
+        int job = p->jobs[request->first + k];
+        int unit = p->times.unit[job];
+        sum += unit >= 0 ? schedule->energy[job * schedule->unit_count + unit] * 1e-9 : 0;
+    }
+    return sum / BUDGET_MJ;
+}
+
+/* Smaller is better: missed requests by weight (and energy, where it scores), then lateness, then when things
+ * end. */
 static double judge(const MerOnlinePlanner *p, double now, double stopped)
 {
     double misses = 0;
@@ -257,6 +273,7 @@ static double judge(const MerOnlinePlanner *p, double now, double stopped)
         }
         bool is_late = end > deadline;
         misses += is_late ? request->weight : 0;
+        misses += p->counts_energy ? request->weight * spent_energy(p, request) : 0;
         tardiness += is_late ? request->weight * (end - deadline) : 0;
         finish += request->weight * (end - p->expected_release[first]);
         last = fmax(last, end);
@@ -268,7 +285,8 @@ static double judge(const MerOnlinePlanner *p, double now, double stopped)
     case MER_ONLINE_FINISH:
         return finish;
     default:
-        return misses + 1e-3 * (tardiness + finish) / (tardiness + finish + span);
+        return misses + (p->counts_energy ? 1e-6 : 1e-3) * (tardiness + finish) /
+                            (tardiness + finish + span);
     }
 }
 
@@ -279,6 +297,7 @@ double mer_online_forecast(MerOnlinePlanner *p, const MerBandwidthRun *run, MerO
     mer_online_write(p, run, plan, p->trial_urgency, p->trial_patience);
     for (int i = 0; i < p->live_job_count; i++) {
         p->times.end[p->live_jobs[i]] = NAN;
+        p->times.unit[p->live_jobs[i]] = -1;
     }
     mer_arena_reset(p->scratch);
     double stopped = mer_bandwidth_forecast(run, &follow, &p->expected, p->live_job_count, p->until,
