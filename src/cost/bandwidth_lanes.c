@@ -15,9 +15,11 @@ typedef int64_t Mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct Units { /* of the groups of four units only as many are used as there are */
-    Lanes left[4], need[4];
-    Lanes later_left[4], later_need[4];   /* of the job that comes next */
-    int   at[4 * LANES], stop[4 * LANES]; /* places in the queues: of that job, and of the end */
+    Lanes  left[4], need[4];
+    Lanes  later_left[4], later_need[4];   /* of the job that comes next */
+    int    at[4 * LANES], stop[4 * LANES]; /* places in the queues: of that job, and of the end */
+    double t, waste, excess;               /* as in the state */
+    int    running, events;
 } Units;
 
 static const Mask lane_number = {0, 1, 2, 3};
@@ -64,6 +66,11 @@ INLINE void load_units(const MerBandwidthInput *input, const MerJobsPlan *plan, 
         left[u] = work->left;
         need[u] = work->rate;
     }
+    units->t = state->t;
+    units->waste = state->waste;
+    units->excess = state->excess;
+    units->running = state->running;
+    units->events = state->events;
     memcpy(units->left, state->left, size);
     memcpy(units->need, state->need, size);
     memcpy(units->later_left, left, size);
@@ -74,6 +81,11 @@ INLINE void store_units(const Units *units, const MerJobsPlan *plan, int groups,
                         MerLoopState *state)
 {
     size_t size = (size_t)groups * sizeof(Lanes);
+    state->t = units->t;
+    state->waste = units->waste;
+    state->excess = units->excess;
+    state->running = units->running;
+    state->events = units->events;
     memcpy(state->left, units->left, size);
     memcpy(state->need, units->need, size);
     for (int u = 0; u < groups * LANES; u++) {
@@ -82,7 +94,7 @@ INLINE void store_units(const Units *units, const MerJobsPlan *plan, int groups,
 }
 
 /* One event: everyone moves on until the first job ends. Gives the unit. */
-INLINE int advance(Units *units, int groups, double bandwidth, MerLoopState *state)
+INLINE int advance(Units *units, int groups, double bandwidth)
 {
     Lanes  use[4], time[4];
     double wanted = sum_needs(units->need, groups);
@@ -116,8 +128,8 @@ INLINE int advance(Units *units, int groups, double bandwidth, MerLoopState *sta
         Mask  is_none = (left < ALL(1e-12)) & (left > ALL(-1e-12));
         units->left[g] = (Lanes)(~is_none & (Mask)left);
     }
-    state->waste += (bandwidth - used) * step;
-    state->t += step;
+    units->waste += (bandwidth - used) * step;
+    units->t += step;
     return first;
 }
 
@@ -135,10 +147,11 @@ INLINE void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
         units->later_need[g] = PICK(is_unit, ALL(later->rate), units->later_need[g]);
     }
     state->waiting[unit] -= work->latency;
-    state->excess -= mer_work_excess(work, input->bandwidth);
+    units->excess -= mer_work_excess(work, input->bandwidth);
+    units->events++;
     if (work == &nothing) {
-        state->finish[unit] = state->t;
-        state->running--;
+        state->finish[unit] = units->t;
+        units->running--;
     }
 }
 
@@ -151,19 +164,19 @@ INLINE bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, int gro
     double limit = input->limit * (1 + 1e-9);
     double per_bandwidth = 1 / input->bandwidth;
     load_units(input, plan, groups, state, &units);
-    while (state->running > 0) {
-        if (state->events == keep_at) {
+    while (units.running > 0) {
+        if (units.events == keep_at) {
             store_units(&units, plan, groups, state);
             mer_trail_pass(trail, state);
             keep_at += stride;
         }
-        int unit = advance(&units, groups, input->bandwidth, state);
-        if (state->t + state->waiting[unit] + state->excess * per_bandwidth > limit) {
+        int unit = advance(&units, groups, input->bandwidth);
+        if (units.t + state->waiting[unit] + units.excess * per_bandwidth > limit) {
             return false;
         }
         take_job(input, plan, groups, unit, &units, state);
-        state->events++;
     }
+    store_units(&units, plan, groups, state);
     return state->t <= input->limit;
 }
 

@@ -108,6 +108,8 @@ static bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrai
     return state->t <= input->limit;
 }
 
+static const MerQueueLoads nothing; /* loads that nobody asks for */
+
 static void tell(const MerLoopState *state, int units, MerBandwidthOutput *output)
 {
     output->cycles = state->t;
@@ -119,25 +121,27 @@ void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan
                          void *trail, MerBandwidthOutput *output)
 {
     MerLoopState  state;
-    MerQueueLoads loads = {{0}, {0}, {0}};
+    MerQueueLoads counted;
     int           same[MER_BANDWIDTH_UNITS];
     int           units = plan->unit_count;
     bool          has_base = base != trail && mer_trail_fits(base, plan);
     if (has_base) {
         mer_trail_compare(base, plan, same);
     }
+    const MerQueueLoads *loads = &nothing;
     if (trail || input->limit < INFINITY) {
-        mer_queue_loads(input, plan, has_base ? base : NULL, same, &loads);
+        mer_queue_loads(input, plan, has_base ? base : NULL, same, &counted);
+        loads = &counted;
     }
     if (trail) {
-        mer_trail_open(trail, plan, &loads);
+        mer_trail_open(trail, plan, loads);
     }
-    output->is_cut = mer_queue_loads_least(input, &loads, units) > input->limit * (1 + 1e-9);
+    output->is_cut = mer_queue_loads_least(input, loads, units) > input->limit * (1 + 1e-9);
     if (output->is_cut) {
         return;
     }
-    if (!has_base || !mer_trail_resume(base, plan, same, &loads, trail, &state)) {
-        begin(input, plan, &loads, &state);
+    if (!has_base || !mer_trail_resume(base, plan, same, loads, trail, &state)) {
+        begin(input, plan, loads, &state);
     }
     output->is_cut = units == 4 || units == 8 || units == 16
                          ? !mer_bandwidth_lanes(input, plan, trail, &state)
@@ -148,11 +152,10 @@ void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan
 void mer_bandwidth_reference(const MerBandwidthInput *input, const MerJobsPlan *plan,
                              MerBandwidthOutput *output)
 {
-    MerBandwidthInput   unlimited = *input;
-    MerLoopState        state;
-    const MerQueueLoads none = {{0}, {0}, {0}};
+    MerBandwidthInput unlimited = *input;
+    MerLoopState      state;
     unlimited.limit = INFINITY;
-    begin(&unlimited, plan, &none, &state);
+    begin(&unlimited, plan, &nothing, &state);
     output->is_cut = !run(&unlimited, plan, NULL, &state);
     tell(&state, plan->unit_count, output);
 }
