@@ -206,11 +206,19 @@ MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
     return status;
 }
 
+/* Does the optimizer look at the clock? Its option `ms` is a time per decision. */
+static bool is_clocked(const MerRunSpec *spec)
+{
+    const MerOption *option = spec->optimizer->options ? mer_options_find(spec->optimizer->options, "ms") : NULL;
+    return option && option->type == MER_OPTION_REAL && spec->optimizer_options &&
+           *(const double *)((const char *)spec->optimizer_options + option->offset) > 0;
+}
+
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,
                   MerError *error)
 {
     MerRunState run = {.spec = spec, .arena = arena, .result = result, .error = error, .started = mer_clock()};
-    *result = (MerRunResult){.is_reproducible = true};
+    *result = (MerRunResult){.is_reproducible = !is_clocked(spec)};
     if (hooks) {
         run.hooks = *hooks;
     }
