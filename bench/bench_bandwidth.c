@@ -246,6 +246,26 @@ static MoveRates move_rates(const Bench *bench)
     return best;
 }
 
+/* s1 and s2 at little and much bandwidth, then their geometric mean. */
+static void print_moves(const char *name, const char *evaluator)
+{
+    static const double bandwidths[] = {1, 16};
+    double              logs = 0;
+    for (int i = 0; i < 4; i++) {
+        Bench       bench;
+        const char *platform = i / 2 == 0 ? "s1" : "s2";
+        open_bench(&bench, "synthetic:100:1", platform, bandwidths[i % 2], evaluator);
+        MoveRates rates = move_rates(&bench);
+        printf("bandwidth_%s_100x4_%s_%g %.0f moves/s (%.0f%% taken)\n", name, platform,
+               bandwidths[i % 2], rates.annealing, 100 * rates.taken);
+        printf("bandwidth_settled_%s_100x4_%s_%g %.0f moves/s (%.0f%% taken)\n", name, platform,
+               bandwidths[i % 2], rates.settled, 100 * rates.settled_taken);
+        logs += log(rates.annealing);
+        mer_arena_free(bench.arena);
+    }
+    printf("bandwidth_%s_100x4 %.0f moves/s\n", name, exp(logs / 4));
+}
+
 int main(void)
 {
     static const struct {
@@ -265,20 +285,7 @@ int main(void)
         mer_arena_free(exact.arena);
         mer_arena_free(fast.arena);
     }
-    static const double bandwidths[] = {1, 16};
-    double              logs = 0;
-    for (int i = 0; i < 4; i++) {
-        Bench       bench;
-        const char *platform = i / 2 == 0 ? "s1" : "s2";
-        open_bench(&bench, "synthetic:100:1", platform, bandwidths[i % 2], "bandwidth");
-        MoveRates rates = move_rates(&bench);
-        printf("bandwidth_moves_100x4_%s_%g %.0f moves/s (%.0f%% taken)\n", platform,
-               bandwidths[i % 2], rates.annealing, 100 * rates.taken);
-        printf("bandwidth_settled_moves_100x4_%s_%g %.0f moves/s (%.0f%% taken)\n", platform,
-               bandwidths[i % 2], rates.settled, 100 * rates.settled_taken);
-        logs += log(rates.annealing);
-        mer_arena_free(bench.arena);
-    }
-    printf("bandwidth_moves_100x4 %.0f moves/s\n", exp(logs / 4));
+    print_moves("moves", "bandwidth");
+    print_moves("virtual_moves", "bandwidth:precision=fast");
     return 0;
 }

@@ -3,6 +3,7 @@
  * the same bits; everything else goes through the extended one. */
 #include "cost/bandwidth.h"
 
+#include "cost/bandwidth_trail.h"
 #include "problem/schedule_list.h"
 
 #include <math.h>
@@ -304,15 +305,13 @@ static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes
     }
 }
 
-/* How far a plan came before it was cut depends on what it was changed from, and a log must not; so it
- * counts as just above the limit. */
-static void fill_cut(const MerBandwidthState *state, double limit, MerCost *cost)
+static void fill_cycles(const MerBandwidthState *state, double cycles, MerCost *cost)
 {
-    cost->cut = true;
-    cost->value[MER_METRIC_CYCLES] = nextafter(limit, INFINITY);
+    cost->value[MER_METRIC_CYCLES] = cycles;
     if (!isnan(state->schedule->clock_hz)) {
-        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] =
-            cost->value[MER_METRIC_CYCLES] / state->schedule->clock_hz;
+        double seconds = cycles / state->schedule->clock_hz;
+        cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = seconds;
+        cost->value[MER_METRIC_THROUGHPUT] = 2 * state->total_macs / seconds;
     }
 }
 
@@ -324,20 +323,17 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
     double             traffic, energy;
     input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
     if (state->is_fast) {
-        output.cycles = mer_bandwidth_virtual(&input, plan);
-        cost->cut = output.cycles > input.limit;
-        cost->value[MER_METRIC_CYCLES] = output.cycles;
-        if (!isnan(state->schedule->clock_hz)) {
-            cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] =
-                output.cycles / state->schedule->clock_hz;
-            cost->value[MER_METRIC_THROUGHPUT] =
-                2 * state->total_macs / cost->value[MER_METRIC_LATENCY];
-        }
+        mer_bandwidth_fast(&input, plan, call->base, call->trail, &output);
+        fill_cycles(state, output.is_cut ? nextafter(input.limit, INFINITY) : output.cycles, cost);
+        cost->cut = output.is_cut;
         return;
     }
     mer_bandwidth_plain(&input, plan, call->base, call->trail, &output);
     if (output.is_cut) {
-        fill_cut(state, input.limit, cost);
+        /* How far a plan came before it was cut depends on what it was changed from, and a log must not;
+         * so it counts as just above the limit. */
+        fill_cycles(state, nextafter(input.limit, INFINITY), cost);
+        cost->cut = true;
         return;
     }
     add_table(state, plan, &traffic, &energy);

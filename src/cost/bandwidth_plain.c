@@ -48,15 +48,12 @@ static void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
     }
 }
 
-static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan,
-                  const MerQueueLoads *loads, MerLoopState *state)
+static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, MerLoopState *state)
 {
-    state->t = state->waste = state->excess = 0;
+    state->t = state->waste = 0;
     state->running = plan->unit_count;
     state->events = 0;
     for (int u = 0; u < plan->unit_count; u++) {
-        state->excess += loads->excess[u];
-        state->waiting[u] = loads->cycles[u];
         state->finish[u] = 0;
         state->next[u] = 0;
         take_job(input, plan, u, state);
@@ -108,8 +105,6 @@ static bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrai
     return state->t <= input->limit;
 }
 
-static const MerQueueLoads nothing; /* loads that nobody asks for */
-
 static void tell(const MerLoopState *state, int units, MerBandwidthOutput *output)
 {
     output->cycles = state->t;
@@ -121,27 +116,14 @@ void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan
                          void *trail, MerBandwidthOutput *output)
 {
     MerLoopState  state;
-    MerQueueLoads counted;
-    int           same[MER_BANDWIDTH_UNITS];
     int           units = plan->unit_count;
-    bool          has_base = base != trail && mer_trail_fits(base, plan);
-    if (has_base) {
-        mer_trail_compare(base, plan, same);
-    }
-    const MerQueueLoads *loads = &nothing;
-    if (trail || input->limit < INFINITY) {
-        mer_queue_loads(input, plan, has_base ? base : NULL, same, &counted);
-        loads = &counted;
-    }
-    if (trail) {
-        mer_trail_open(trail, plan, loads);
-    }
-    output->is_cut = mer_queue_loads_least(input, loads, units) > input->limit * (1 + 1e-9);
+    MerTrailStart start = mer_trail_start(input, plan, base, trail, &state);
+    output->is_cut = start == MER_TRAIL_CUT;
     if (output->is_cut) {
         return;
     }
-    if (!has_base || !mer_trail_resume(base, plan, same, loads, trail, &state)) {
-        begin(input, plan, loads, &state);
+    if (start == MER_TRAIL_NEW) {
+        begin(input, plan, &state);
     }
     output->is_cut = units == 4 || units == 8 || units == 16
                          ? !mer_bandwidth_lanes(input, plan, trail, &state)
@@ -155,7 +137,8 @@ void mer_bandwidth_reference(const MerBandwidthInput *input, const MerJobsPlan *
     MerBandwidthInput unlimited = *input;
     MerLoopState      state;
     unlimited.limit = INFINITY;
-    begin(&unlimited, plan, &nothing, &state);
+    mer_trail_start(&unlimited, plan, NULL, NULL, &state);
+    begin(&unlimited, plan, &state);
     output->is_cut = !run(&unlimited, plan, NULL, &state);
     tell(&state, plan->unit_count, output);
 }

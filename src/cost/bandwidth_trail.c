@@ -58,8 +58,9 @@ static void copy_loads(MerQueueLoads *to, const MerQueueLoads *from, int units)
     memcpy(to->bytes, from->bytes, size);
 }
 
-void mer_queue_loads(const MerBandwidthInput *input, const MerJobsPlan *plan, const MerTrail *base,
-                     const int *same, MerQueueLoads *loads)
+/* The loads of `plan`; those of units that have the same queue in `base` (NULL: none) are taken from there. */
+static void count_loads(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                        const MerTrail *base, const int *same, MerQueueLoads *loads)
 {
     int units = plan->unit_count;
     if (base) {
@@ -85,7 +86,7 @@ void mer_queue_loads(const MerBandwidthInput *input, const MerJobsPlan *plan, co
 }
 
 /* schedule.md 5.3 and 9.2: the heaviest unit, stretched by every job that alone exceeds the bandwidth. */
-double mer_queue_loads_least(const MerBandwidthInput *input, const MerQueueLoads *loads, int units)
+static double least_cycles(const MerBandwidthInput *input, const MerQueueLoads *loads, int units)
 {
     double heaviest = 0, excess = 0, bytes = 0;
     for (int u = 0; u < units; u++) {
@@ -96,7 +97,7 @@ double mer_queue_loads_least(const MerBandwidthInput *input, const MerQueueLoads
     return fmax(heaviest + excess / input->bandwidth, bytes / input->bandwidth);
 }
 
-void mer_trail_open(MerTrail *trail, const MerJobsPlan *plan, const MerQueueLoads *loads)
+static void open_trail(MerTrail *trail, const MerJobsPlan *plan, const MerQueueLoads *loads)
 {
     trail->job_count = plan->job_count;
     trail->unit_count = plan->unit_count;
@@ -134,7 +135,8 @@ void mer_trail_pass(MerTrail *trail, const MerLoopState *state)
     }
 }
 
-bool mer_trail_fits(const MerTrail *base, const MerJobsPlan *plan)
+/* Is there anything in `base` that a plan of this size can use? */
+static bool is_base(const MerTrail *base, const MerJobsPlan *plan)
 {
     return base && base->job_count == plan->job_count && base->unit_count == plan->unit_count &&
            base->state_count > 0;
@@ -158,7 +160,8 @@ static int same_places(const int *a, const int *b, int count)
     return at;
 }
 
-void mer_trail_compare(const MerTrail *base, const MerJobsPlan *plan, int *same)
+/* By unit, how many places from the front are the same in both; one more than all if nothing differs. */
+static void compare(const MerTrail *base, const MerJobsPlan *plan, int *same)
 {
     const int *queue = queue_of(base);
     const int *start = queue + plan->job_count;
@@ -203,8 +206,9 @@ static void take_state(const Snapshot *from, const MerQueueLoads *loads, int uni
     }
 }
 
-bool mer_trail_resume(const MerTrail *base, const MerJobsPlan *plan, const int *same,
-                      const MerQueueLoads *loads, MerTrail *trail, MerLoopState *state)
+/* The latest state of `base` that the plan shares; it and those before go to `trail`. False: none. */
+static bool resume(const MerTrail *base, const MerJobsPlan *plan, const int *same,
+                   const MerQueueLoads *loads, MerTrail *trail, MerLoopState *state)
 {
     int units = plan->unit_count;
     int found = 0;
@@ -220,4 +224,35 @@ bool mer_trail_resume(const MerTrail *base, const MerJobsPlan *plan, const int *
         trail->state_count = found;
     }
     return true;
+}
+
+MerTrailStart mer_trail_start(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                              const MerTrail *base, MerTrail *trail, MerLoopState *state)
+{
+    MerQueueLoads loads;
+    int           same[MER_BANDWIDTH_UNITS];
+    int           units = plan->unit_count;
+    bool          has_base = base != trail && is_base(base, plan);
+    bool          has_loads = has_base || trail || input->limit < INFINITY;
+    if (has_base) {
+        compare(base, plan, same);
+    }
+    if (has_loads) {
+        count_loads(input, plan, has_base ? base : NULL, same, &loads);
+    }
+    if (trail) {
+        open_trail(trail, plan, &loads);
+    }
+    if (has_loads && least_cycles(input, &loads, units) > input->limit * (1 + 1e-9)) {
+        return MER_TRAIL_CUT;
+    }
+    if (has_base && resume(base, plan, same, &loads, trail, state)) {
+        return MER_TRAIL_RESUMED;
+    }
+    state->excess = 0;
+    for (int u = 0; u < units; u++) {
+        state->waiting[u] = has_loads ? loads.cycles[u] : 0;
+        state->excess += has_loads ? loads.excess[u] : 0;
+    }
+    return MER_TRAIL_NEW;
 }

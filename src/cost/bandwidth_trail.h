@@ -35,26 +35,24 @@ static inline double mer_work_excess(const MerWork *work, double bandwidth)
     return 0.5 * (over + fabs(over)) * work->latency; /* max(0, over), without a branch */
 }
 
-/* The loads of `plan`; those of units that have the same queue in `base` (NULL: none) are taken from there. */
-void mer_queue_loads(const MerBandwidthInput *input, const MerJobsPlan *plan, const MerTrail *base,
-                     const int *same, MerQueueLoads *loads);
-/* The makespan that they alone demand. */
-double mer_queue_loads_least(const MerBandwidthInput *input, const MerQueueLoads *loads, int units);
-
-/* Begins the trail of `plan`. */
-void mer_trail_open(MerTrail *trail, const MerJobsPlan *plan, const MerQueueLoads *loads);
 /* Events between two states that are kept. */
 int mer_trail_stride(int job_count);
 /* Keeps the state if its turn has come. */
 void mer_trail_pass(MerTrail *trail, const MerLoopState *state);
 
-/* Is there anything in `base` that a plan of this size can use? */
-bool mer_trail_fits(const MerTrail *base, const MerJobsPlan *plan);
-/* By unit, how many places from the front are the same in both; one more than all if nothing differs. */
-void mer_trail_compare(const MerTrail *base, const MerJobsPlan *plan, int *same);
-/* The latest state of `base` that the plan shares; it and those before go to `trail`. False: none. */
-bool mer_trail_resume(const MerTrail *base, const MerJobsPlan *plan, const int *same,
-                      const MerQueueLoads *loads, MerTrail *trail, MerLoopState *state);
+typedef enum MerTrailStart {
+    MER_TRAIL_CUT,     /* the loads alone pass the limit */
+    MER_TRAIL_RESUMED, /* the state is one of `base` that the plan shares */
+    MER_TRAIL_NEW /* the loop has to begin; nothing of the state is set but waiting and excess */
+} MerTrailStart;
+/* Begins the trail of `plan` in `trail`. Both may be NULL; a trail that is its own base has none. */
+MerTrailStart mer_trail_start(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                              const MerTrail *base, MerTrail *trail, MerLoopState *state);
+
+/* The same schedule in virtual time, with trails of its own kind: `left` is when a job ends there, `waste` the
+ * bytes so far. Only cycles and is_cut are told. */
+void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                        const MerTrail *base, MerTrail *trail, MerBandwidthOutput *output);
 
 /* The plain loop on 4, 8 or 16 units, with the bits of the one in bandwidth_plain.c; false: it was cut. */
 bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrail *trail,

@@ -1,70 +1,125 @@
 /* A plain schedule in virtual time (schedule.md 5.3): there every job takes its no-stall latency, so ends
- * are sums along the queues, and the makespan is the integral of max(1, need / bandwidth). */
-#include "cost/bandwidth_loop.h"
+ * are sums along the queues, and the makespan is the integral of max(1, need / bandwidth). Plans that differ
+ * little from one with a trail start where they part from it. */
+#include "cost/bandwidth_trail.h"
 
 #include <math.h>
 
 typedef struct Lanes {
-    double     end[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS];
     const int *at[MER_BANDWIDTH_UNITS], *stop[MER_BANDWIDTH_UNITS];
 } Lanes;
 
-static inline bool take_job(const MerWork *work, int units, int unit, double start, Lanes *lanes)
+/* The unit begins its next job at `start`; false if there is none. */
+static inline bool take_job(const MerBandwidthInput *input, int units, int unit, double start,
+                            Lanes *lanes, MerLoopState *state)
 {
     bool has_more = lanes->at[unit] < lanes->stop[unit];
-    lanes->end[unit] = INFINITY;
-    lanes->need[unit] = 0;
+    state->left[unit] = INFINITY;
+    state->need[unit] = 0;
     if (has_more) {
-        const MerWork *next = &work[*lanes->at[unit]++ * units + unit];
-        lanes->end[unit] = start + next->latency;
-        lanes->need[unit] = next->rate;
+        const MerWork *work = &input->work[*lanes->at[unit] * units + unit];
+        state->left[unit] = start + work->latency;
+        state->need[unit] = work->rate;
+        state->waiting[unit] -= work->latency;
+        state->excess -= mer_work_excess(work, input->bandwidth);
     }
+    lanes->at[unit]++;
     return has_more;
 }
 
-static inline double integrate(const MerBandwidthInput *input, int units, Lanes *lanes, int running)
+static void keep_state(const MerJobsPlan *plan, const Lanes *lanes, MerTrail *trail,
+                       MerLoopState *state)
+{
+    for (int u = 0; u < plan->unit_count; u++) {
+        state->next[u] = (int)(lanes->at[u] - plan->queue) - plan->start[u];
+    }
+    mer_trail_pass(trail, state);
+}
+
+/* False: above the limit. */
+static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *plan, int units,
+                             MerTrail *trail, Lanes *lanes, MerLoopState *state)
 {
     double bandwidth = input->bandwidth;
-    double bytes = 0; /* the integral times the bandwidth */
-    double now = 0;
-    double limit = input->limit * bandwidth;
-    while (running > 0) {
+    double bytes = state->waste; /* the integral times the bandwidth */
+    double now = state->t;
+    double limit = input->limit * bandwidth * (1 + 1e-9);
+    int    stride = mer_trail_stride(plan->job_count);
+    int    keep_at = trail ? state->events : -1;
+    while (state->running > 0) {
+        if (state->events == keep_at) {
+            state->waste = bytes;
+            state->t = now;
+            keep_state(plan, lanes, trail, state);
+            keep_at += stride;
+        }
         int    first = 0;
-        double end = lanes->end[0];
-        double need = lanes->need[0];
+        double end = state->left[0];
+        double need = state->need[0];
         for (int u = 1; u < units; u++) {
-            bool is_sooner = lanes->end[u] < end;
-            end = is_sooner ? lanes->end[u] : end;
+            bool is_sooner = state->left[u] < end;
+            end = is_sooner ? state->left[u] : end;
             first = is_sooner ? u : first;
-            need += lanes->need[u];
+            need += state->need[u];
         }
         bytes += (end - now) * (need > bandwidth ? need : bandwidth);
         now = end;
-        if (bytes > limit) {
-            break;
+        if (bytes + state->waiting[first] * bandwidth + state->excess > limit) {
+            return false;
         }
-        running -= !take_job(input->work, units, first, end, lanes);
+        state->running -= !take_job(input, units, first, end, lanes, state);
+        state->events++;
     }
-    return bytes / bandwidth;
+    state->waste = bytes;
+    return bytes / bandwidth <= input->limit;
+}
+
+void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                        const MerTrail *base, MerTrail *trail, MerBandwidthOutput *output)
+{
+    MerLoopState  state;
+    Lanes         lanes;
+    int           units = plan->unit_count;
+    MerTrailStart start = mer_trail_start(input, plan, base, trail, &state);
+    output->is_cut = start == MER_TRAIL_CUT;
+    if (output->is_cut) {
+        return;
+    }
+    for (int u = 0; u < units; u++) {
+        lanes.at[u] = plan->queue + plan->start[u];
+        lanes.stop[u] = plan->queue + plan->start[u + 1];
+        lanes.at[u] += start == MER_TRAIL_RESUMED ? state.next[u] : 0;
+    }
+    if (start == MER_TRAIL_NEW) {
+        state.t = state.waste = 0;
+        state.running = state.events = 0;
+        for (int u = 0; u < units; u++) {
+            state.finish[u] = 0;
+            state.running += take_job(input, units, u, 0, &lanes, &state);
+        }
+    }
+    switch (units) { /* known counts let the compiler unroll */
+    case 4:
+        output->is_cut = !integrate(input, plan, 4, trail, &lanes, &state);
+        break;
+    case 8:
+        output->is_cut = !integrate(input, plan, 8, trail, &lanes, &state);
+        break;
+    case 16:
+        output->is_cut = !integrate(input, plan, 16, trail, &lanes, &state);
+        break;
+    default:
+        output->is_cut = !integrate(input, plan, units, trail, &lanes, &state);
+        break;
+    }
+    output->cycles = state.waste / input->bandwidth;
 }
 
 double mer_bandwidth_virtual(const MerBandwidthInput *input, const MerJobsPlan *plan)
 {
-    Lanes lanes;
-    int   running = 0;
-    for (int u = 0; u < plan->unit_count; u++) {
-        lanes.at[u] = plan->queue + plan->start[u];
-        lanes.stop[u] = plan->queue + plan->start[u + 1];
-        running += take_job(input->work, plan->unit_count, u, 0, &lanes);
-    }
-    switch (plan->unit_count) { /* known counts let the compiler unroll */
-    case 4:
-        return integrate(input, 4, &lanes, running);
-    case 8:
-        return integrate(input, 8, &lanes, running);
-    case 16:
-        return integrate(input, 16, &lanes, running);
-    default:
-        return integrate(input, plan->unit_count, &lanes, running);
-    }
+    MerBandwidthInput  unlimited = *input;
+    MerBandwidthOutput output;
+    unlimited.limit = INFINITY;
+    mer_bandwidth_fast(&unlimited, plan, NULL, NULL, &output);
+    return output.cycles;
 }
