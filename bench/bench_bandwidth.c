@@ -21,7 +21,7 @@ typedef struct Bench {
     MerPlan     *plans;
 } Bench;
 
-static void fail(const MerError *error)
+_Noreturn static void fail(const MerError *error)
 {
     fprintf(stderr, "%s\n", error->message);
     exit(1);
