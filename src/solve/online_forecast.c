@@ -258,24 +258,29 @@ static double spent_energy(const MerOnlinePlanner *p, const MerOnlineRequest *re
  * end. */
 static double judge(const MerOnlinePlanner *p, double now, double stopped)
 {
-    double misses = 0;
-    double tardiness = 0;
-    double finish = 0;
-    double last = now;
+    static const double unsure = 0.5; /* what an expected request counts against one that is here */
+    double              misses = 0;
+    double              tardiness = 0;
+    double              finish = 0;
+    double              last = now;
     for (int i = 0; i < p->seen_count; i++) {
         const MerOnlineRequest *request = &p->requests[p->live[i]];
         int                     first = p->jobs[request->first];
         double                  deadline = p->expected_deadline[first];
         double                  end = now;
+        bool                    is_open = false;
         for (int k = 0; k < request->count; k++) {
             double job_end = p->times.end[p->jobs[request->first + k]];
+            is_open = is_open || isnan(job_end);
             end = isnan(job_end) ? fmax(end, stopped + p->remaining[i]) : fmax(end, job_end);
         }
-        bool is_late = end > deadline;
-        misses += is_late ? request->weight : 0;
-        misses += p->counts_energy ? request->weight * spent_energy(p, request) : 0;
-        tardiness += is_late ? request->weight * (end - deadline) : 0;
-        finish += request->weight * (end - p->expected_release[first]);
+        /* What has not ended when the forecast does is late if its deadline has passed by then. */
+        bool   is_late = is_open ? stopped >= deadline : end > deadline;
+        double weight = request->weight * (request->is_here ? 1 : unsure);
+        misses += is_late ? weight : 0;
+        misses += p->counts_energy ? weight * spent_energy(p, request) : 0;
+        tardiness += is_late ? weight * (end - deadline) : 0;
+        finish += weight * (end - p->expected_release[first]);
         last = fmax(last, end);
     }
     double span = fmax(1, last - now);
