@@ -6,24 +6,34 @@
 #include <math.h>
 
 typedef struct Lanes {
-    const int *at[MER_BANDWIDTH_UNITS], *stop[MER_BANDWIDTH_UNITS];
+    double latency[MER_BANDWIDTH_UNITS], rate[MER_BANDWIDTH_UNITS]; /* of the job that comes next */
+    const int *at[MER_BANDWIDTH_UNITS], *stop[MER_BANDWIDTH_UNITS]; /* its place, and the end */
 } Lanes;
+
+static inline void look_ahead(const MerBandwidthInput *input, int units, int unit, Lanes *lanes)
+{
+    lanes->latency[unit] = INFINITY;
+    lanes->rate[unit] = 0;
+    if (lanes->at[unit] < lanes->stop[unit]) {
+        const MerWork *work = &input->work[*lanes->at[unit] * units + unit];
+        lanes->latency[unit] = work->latency;
+        lanes->rate[unit] = work->rate;
+    }
+}
 
 /* The unit begins its next job at `start`; false if there is none. */
 static inline bool take_job(const MerBandwidthInput *input, int units, int unit, double start,
                             Lanes *lanes, MerLoopState *state)
 {
-    bool has_more = lanes->at[unit] < lanes->stop[unit];
-    state->left[unit] = INFINITY;
-    state->need[unit] = 0;
+    MerWork work = {0, lanes->rate[unit], lanes->latency[unit]};
+    bool    has_more = lanes->at[unit]++ < lanes->stop[unit];
+    state->left[unit] = start + work.latency;
+    state->need[unit] = work.rate;
     if (has_more) {
-        const MerWork *work = &input->work[*lanes->at[unit] * units + unit];
-        state->left[unit] = start + work->latency;
-        state->need[unit] = work->rate;
-        state->waiting[unit] -= work->latency;
-        state->excess -= mer_work_excess(work, input->bandwidth);
+        state->waiting[unit] -= work.latency;
+        state->excess -= mer_work_excess(&work, input->bandwidth);
+        look_ahead(input, units, unit, lanes);
     }
-    lanes->at[unit]++;
     return has_more;
 }
 
@@ -89,6 +99,7 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
         lanes.at[u] = plan->queue + plan->start[u];
         lanes.stop[u] = plan->queue + plan->start[u + 1];
         lanes.at[u] += start == MER_TRAIL_RESUMED ? state.next[u] : 0;
+        look_ahead(input, units, u, &lanes);
     }
     if (start == MER_TRAIL_NEW) {
         state.t = state.waste = 0;
