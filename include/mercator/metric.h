@@ -61,6 +61,9 @@ typedef struct MerCost {
 
 void mer_cost_clear(MerCost *cost); /* all NaN, feasible */
 void mer_cost_refuse(MerCost *cost, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* How far a reason is from fitting: need / have of "needs A ..., has B" or "is A, at most B"; +inf if
+ * it does not say. */
+double mer_reason_excess(const char *reason);
 
 /* kind: "roofline", "traffic", "lp", "critical-path", "balance", "search" (a solver's certificate),
  * "optimum", "none".

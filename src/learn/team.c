@@ -34,6 +34,20 @@ static bool has_critic(const MerTeam *team)
     return team->spec.algorithm != MER_ALGORITHM_REINFORCE;
 }
 
+/* Blocks on the diagonal: a knob's next choice depends on its own present one at first. */
+static void fill_habit(MerAgent *agent, const float *const *habits)
+{
+    int64_t total = agent->heads.total;
+    memset(agent->habit->data, 0, (size_t)(total * total) * sizeof(float));
+    for (int h = 0; h < agent->heads.count; h++) {
+        int first = agent->heads.first[h], width = agent->heads.first[h + 1] - first;
+        for (int row = 0; row < width; row++) {
+            memcpy(agent->habit->data + (first + row) * total + first,
+                   habits[agent->knobs[h]] + (int64_t)row * width, (size_t)width * sizeof(float));
+        }
+    }
+}
+
 static void open_agent(MerTeam *team, int index, MerRng *rng)
 {
     const MerTeamSpec *spec = &team->spec;
@@ -54,6 +68,8 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
     agent->seen = MER_ARRAY(team->arena, float, after * agent->observation);
     agent->columns = MER_ARRAY(team->arena, int, rows *count);
     agent->old = MER_ARRAY(team->arena, float, rows *count);
+    agent->acted = MER_ARRAY(team->arena, bool, rows);
+    agent->habitual = MER_ARRAY(team->arena, float, agent->heads.total);
     agent->values = MER_ARRAY(team->arena, double, after);
     agent->now = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * agent->heads.total);
     snprintf(name, sizeof name, "agent%d", index);
@@ -62,6 +78,15 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
         agent->logits =
             mer_parameters_add(team->parameters, full.text, 2, (int[]){1, agent->heads.total});
         return;
+    }
+    if (spec->habits != NULL) {
+        MerPartName full = mer_part_name(name, "habit");
+        agent->habit = mer_parameters_add(team->parameters, full.text, 2,
+                                          (int[]){agent->heads.total, agent->heads.total});
+        fill_habit(agent, spec->habits);
+        agent->first_habit = MER_ARRAY(team->arena, float, agent->habit->size);
+        memcpy(agent->first_habit, agent->habit->data,
+               (size_t)agent->habit->size * sizeof *agent->first_habit);
     }
     agent->trunk = trunk_of(team, name, agent->observation, rng);
     agent->policy = mer_linear_layer(team->parameters, mer_part_name(name, "policy").text,
@@ -110,6 +135,7 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     for (int a = 0; a < spec->agent_count; a++) {
         open_agent(team, a, rng);
     }
+    team->spec.habits = NULL; /* the tables have them now */
     team->spec.is_central = spec->is_central && has_critic(team);
     if (team->spec.is_central) {
         open_critic(team, rng);
@@ -145,6 +171,18 @@ static MerTensor *run_trunk(MerTape *tape, const MerMlp *trunk, MerTensor *x)
     return x;
 }
 
+/* The agent's own present choices, one-hot: the tail of what it sees. */
+static MerTensor *present(MerTeam *team, const MerAgent *agent, int rows, const float *seen)
+{
+    int64_t total = agent->heads.total, skipped = agent->observation - total;
+    float  *copy = mer_workspace_floats(mer_tape_workspace(team->tape), rows * total);
+    for (int64_t i = 0; i < rows; i++) {
+        memcpy(copy + i * total, seen + i * agent->observation + skipped,
+               (size_t)total * sizeof *copy);
+    }
+    return mer_tape_input(team->tape, 2, (int[]){rows, (int)total}, copy);
+}
+
 MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, const float *seen)
 {
     MerTape       *tape = team->tape;
@@ -159,6 +197,11 @@ MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, con
     MerTensor *x = mer_tape_input(tape, 2, (int[]){rows, agent->observation}, seen);
     x = run_trunk(tape, &agent->trunk, x);
     MerTensor *logits = mer_linear_run(tape, &agent->policy, x, MER_LINEAR);
+    if (agent->habit != NULL) {
+        logits = mer_tensor_add(tape, logits,
+                                mer_tensor_matmul(tape, present(team, agent, rows, seen),
+                                                  agent->habit));
+    }
     out.log_probabilities = mer_heads_log_softmax(tape, &agent->heads, logits);
     out.value = agent->value.w != NULL ? mer_linear_run(tape, &agent->value, x, MER_LINEAR) : NULL;
     return out;
@@ -226,29 +269,67 @@ static void look(MerTeam *team)
     mer_tape_record(team->tape, true);
 }
 
-void mer_team_act(MerTeam *team, MerRng *rng, int lane, int *point)
+/* Log-probabilities of the choices that follow the present ones by habit alone, as at the start. */
+static void write_habitual(const MerAgent *agent, const int *point, float *log_probabilities)
 {
-    const MerTeamSpec *spec = &team->spec;
+    for (int h = 0; h < agent->heads.count; h++) {
+        int          first = agent->heads.first[h], end = agent->heads.first[h + 1];
+        const float *logits =
+            agent->first_habit + (int64_t)(first + point[agent->knobs[h]]) * agent->heads.total;
+        double total = 0;
+        for (int c = first; c < end; c++) {
+            total += exp(logits[c]);
+        }
+        for (int c = first; c < end; c++) {
+            log_probabilities[c] = logits[c] - (float)log(total);
+        }
+    }
+}
+
+static void choose(MerAgent *agent, MerRng *rng, const float *now, int64_t row, int *point)
+{
+    int         *columns = agent->columns + row * agent->heads.count;
+    mer_heads_sample(&agent->heads, now, rng, columns);
+    for (int h = 0; h < agent->heads.count; h++) {
+        point[agent->knobs[h]] = columns[h];
+    }
+    mer_heads_columns(&agent->heads, columns, columns);
+    for (int h = 0; h < agent->heads.count; h++) {
+        agent->old[row * agent->heads.count + h] = now[columns[h]];
+    }
+}
+
+void mer_team_move(MerTeam *team, MerRng *rng, int lane, const bool *acting, bool is_by_habit,
+                   int *point)
+{
     if (!team->is_ready) {
         look(team);
         team->is_ready = true;
     }
-    int64_t row = (int64_t)team->step * spec->lanes + lane;
-    for (int a = 0; a < spec->agent_count; a++) {
-        MerAgent    *agent = &team->agents[a];
-        const float *now = agent->now + (int64_t)lane * agent->heads.total;
-        int         *columns = agent->columns + row * agent->heads.count;
-        mer_heads_sample(&agent->heads, now, rng, columns);
-        for (int h = 0; h < agent->heads.count; h++) {
-            point[agent->knobs[h]] = columns[h];
-        }
-        mer_heads_columns(&agent->heads, columns, columns);
-        for (int h = 0; h < agent->heads.count; h++) {
-            agent->old[row * agent->heads.count + h] = now[columns[h]];
+    int64_t row = (int64_t)team->step * team->spec.lanes + lane;
+    for (int a = 0; a < team->spec.agent_count; a++) {
+        MerAgent *agent = &team->agents[a];
+        agent->acted[row] = acting == NULL || acting[a];
+        if (agent->acted[row]) {
+            float *now = agent->now + (int64_t)lane * agent->heads.total;
+            if (is_by_habit) {
+                write_habitual(agent, point, agent->habitual);
+            }
+            choose(agent, rng, is_by_habit ? agent->habitual : now, row, point);
         }
     }
-    memcpy(team->last + (int64_t)lane * spec->knob_count, point,
-           (size_t)spec->knob_count * sizeof *point);
+}
+
+void mer_team_stand(MerTeam *team, int lane, const int *point)
+{
+    memcpy(team->last + (int64_t)lane * team->spec.knob_count, point,
+           (size_t)team->spec.knob_count * sizeof *point);
+}
+
+void mer_team_act(MerTeam *team, MerRng *rng, int lane, int *point)
+{
+    mer_team_move(team, rng, lane, NULL, false, point);
+    mer_team_stand(team, lane, point);
 }
 
 void mer_team_see(MerTeam *team, int lane, const float *features)
@@ -269,14 +350,19 @@ double mer_team_entropy(const MerTeam *team)
     return team->entropy;
 }
 
-static void fill_order(MerTeam *team, MerRng *rng)
+/* The rows an agent chose in (NULL: all), shuffled for PPO; gives their number. */
+static int fill_order(MerTeam *team, const MerAgent *agent, MerRng *rng)
 {
+    int count = 0;
     for (int i = 0; i < mer_team_rows(team); i++) {
-        team->order[i] = i;
+        if (agent == NULL || agent->acted[i]) {
+            team->order[count++] = i;
+        }
     }
     if (team->spec.algorithm == MER_ALGORITHM_PPO) {
-        mer_rng_shuffle(rng, team->order, mer_team_rows(team));
+        mer_rng_shuffle(rng, team->order, count);
     }
+    return count;
 }
 
 static void estimate(MerTeam *team, const double *rewards, const double *values)
@@ -320,10 +406,9 @@ static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double ent
 {
     const MerTeamSpec *spec = &team->spec;
     bool               is_ppo = spec->algorithm == MER_ALGORITHM_PPO;
-    int                rows = mer_team_rows(team), parts = is_ppo ? spec->minibatches : 1;
-    parts = parts > rows ? rows : parts;
     for (int e = 0; e < (is_ppo ? spec->epochs : 1); e++) {
-        fill_order(team, rng);
+        int rows = fill_order(team, agent, rng), parts = is_ppo ? spec->minibatches : 1;
+        parts = parts > rows ? rows : parts;
         for (int p = 0; p < parts; p++) {
             int first = (int)((int64_t)rows * p / parts),
                 end = (int)((int64_t)rows * (p + 1) / parts);

@@ -8,7 +8,10 @@
  *     for (lane = 0; lane < lanes; lane++)
  *         mer_team_see(team, lane, features);        features of the result
  *     if (mer_team_step(team))                       the unroll is full
- *         mer_team_learn(team, rewards, progress, rng); */
+ *         mer_team_learn(team, rewards, progress, rng);
+ *
+ * A team with habits moves instead: every lane stands at a point, mer_team_stand says where, and
+ * mer_team_move lets some of the agents choose anew while the others keep what they have. */
 #ifndef MERCATOR_LEARN_TEAM_H
 #define MERCATOR_LEARN_TEAM_H
 
@@ -29,6 +32,9 @@ typedef struct MerTeamSpec {
     int          knob_count, agent_count;
     const int   *choices; /* of each knob */
     const int   *owner;   /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
+    /* Per knob (choices, choices): logits of the next choice given the present one, where the
+     * learned table starts; NULL: no such table. */
+    const float *const *habits;
     int          feature_count;
     int          lanes, unroll;
     int          width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
@@ -47,6 +53,12 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng);
 void     mer_team_free(MerTeam *team); /* NULL is fine */
 
 void mer_team_act(MerTeam *team, MerRng *rng, int lane, int *point);
+void mer_team_stand(MerTeam *team, int lane, const int *point);
+/* `point` is where the lane stands, and becomes where it would go; acting[agent]. By habit: as the
+ * tables were at the start, whatever has been learned. May be called again for the same lane: the
+ * last move counts. */
+void mer_team_move(MerTeam *team, MerRng *rng, int lane, const bool *acting, bool is_by_habit,
+                   int *point);
 void mer_team_see(MerTeam *team, int lane, const float *features);
 bool mer_team_step(MerTeam *team); /* all lanes have acted and seen; true: learn now */
 /* rewards (unroll, lanes); progress 0 .. 1 of the search, for schedules. */

@@ -39,6 +39,24 @@ static void copy_columns(MerTensor *to, int to_first, const MerTensor *from, int
     }
 }
 
+/* What was learned of the knob's own block of the habits: where it starts depends on how many
+ * knobs share an agent. */
+static void copy_habit(Place a, Place b)
+{
+    if (a.agent->habit == NULL || b.agent->habit == NULL) {
+        return;
+    }
+    int64_t to_row = a.agent->heads.total, from_row = b.agent->heads.total;
+    for (int64_t r = 0; r < a.width; r++) {
+        int64_t to = (a.first + r) * to_row + a.first, from = (b.first + r) * from_row + b.first;
+        for (int c = 0; c < a.width; c++) {
+            a.agent->habit->data[to + c] =
+                a.agent->first_habit[to + c] +
+                (b.agent->habit->data[from + c] - b.agent->first_habit[from + c]);
+        }
+    }
+}
+
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
 {
     bool is_alike = team->spec.depth == from->spec.depth && team->spec.width == from->spec.width;
@@ -51,6 +69,9 @@ void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
         }
         if (a.agent->logits != NULL) {
             copy_columns(a.agent->logits, a.first, b.agent->logits, b.first, a.width);
+        } else if (a.agent->habit != NULL) {
+            copy_habit(a, b); /* the rest would be read through other hidden layers */
+            copy_columns(a.agent->policy.bias, a.first, b.agent->policy.bias, b.first, a.width);
         } else {
             copy_columns(a.agent->policy.w, a.first, b.agent->policy.w, b.first, a.width);
             copy_columns(a.agent->policy.bias, a.first, b.agent->policy.bias, b.first, a.width);

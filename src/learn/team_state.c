@@ -23,6 +23,7 @@ static void transfer_agent(Stream *stream, const MerTeam *team, MerAgent *agent)
     transfer(stream, agent->seen, sizeof *agent->seen, (rows + lanes) * agent->observation);
     transfer(stream, agent->columns, sizeof *agent->columns, rows * agent->heads.count);
     transfer(stream, agent->old, sizeof *agent->old, rows * agent->heads.count);
+    transfer(stream, agent->acted, sizeof *agent->acted, rows);
     transfer(stream, agent->values, sizeof *agent->values, rows + lanes);
     transfer(stream, agent->now, sizeof *agent->now, lanes * agent->heads.total);
 }

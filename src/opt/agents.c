@@ -7,14 +7,24 @@
 enum { MOST_CHOICES = 64 }; /* of one head; a knob with more is chosen by range */
 
 /* A head's choice among ranges becomes a point of the range, drawn evenly. */
-static void spread(const MerAgents *agents, MerIndex *point)
+void mer_agents_spread(const MerAgents *agents, const int *heads, MerIndex *point)
 {
     const MerSpace *space = agents->search->space;
     for (int k = 0; k < space->knob_count; k++) {
+        point[k] = heads[k];
         if (space->knobs[k].choices > MOST_CHOICES) {
-            double place = (point[k] + mer_rng_unit(agents->search->rng)) / MOST_CHOICES;
+            double place = (heads[k] + mer_rng_unit(agents->search->rng)) / MOST_CHOICES;
             point[k] = mer_knob_index(&space->knobs[k], place);
         }
+    }
+}
+
+void mer_agents_heads(const MerAgents *agents, const MerIndex *point, int *heads)
+{
+    const MerSpace *space = agents->search->space;
+    for (int k = 0; k < space->knob_count; k++) {
+        int64_t choices = space->knobs[k].choices;
+        heads[k] = choices > MOST_CHOICES ? (int)(point[k] * (int64_t)MOST_CHOICES / choices) : point[k];
     }
 }
 
@@ -43,6 +53,7 @@ void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
                    .agent_count = agent_count,
                    .choices = agents->choices,
                    .owner = owner,
+                   .habits = agents->habits,
                    .feature_count = MER_AGENT_FEATURES,
                    .lanes = (int)o->lanes,
                    .unroll = (int)o->unroll,
@@ -88,7 +99,7 @@ int mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity)
     int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
-        spread(agents, proposals[i].point);
+        mer_agents_spread(agents, proposals[i].point, proposals[i].point);
     }
     agents->now.lane += count;
     return count;
@@ -100,7 +111,7 @@ static double log_size(double value)
 }
 
 /* Running mean 0 and deviation 1 for every number; what is unknown is 0. */
-static void features_of(MerAgents *agents, const MerTrial *trial, float *features)
+void mer_agents_features(MerAgents *agents, const MerTrial *trial, float *features)
 {
     memset(features, 0, MER_AGENT_FEATURES * sizeof *features);
     if (!isfinite(trial->score)) {
@@ -164,7 +175,7 @@ void mer_agents_count(MerAgents *agents, double score)
     }
 }
 
-static double progress(const MerAgents *agents)
+double mer_agents_progress(const MerAgents *agents)
 {
     int64_t budget = agents->search->budget;
     return budget == INT64_MAX ? 0 : fmin(1, (double)agents->now.done / (double)budget);
@@ -178,7 +189,7 @@ static void end_step(MerAgents *agents)
     if (mer_team_step(agents->team)) {
         mer_reward_batch(&agents->now.reward, agents->scores, lanes * agents->now.step,
                          agents->rewards);
-        mer_team_learn(agents->team, agents->rewards, progress(agents), agents->search->rng);
+        mer_team_learn(agents->team, agents->rewards, mer_agents_progress(agents), agents->search->rng);
         agents->now.step = 0;
     }
 }
@@ -192,7 +203,7 @@ void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count)
             continue; /* learning here is from one's own choices */
         }
         mer_agents_count(agents, trials[i].score);
-        features_of(agents, &trials[i], features);
+        mer_agents_features(agents, &trials[i], features);
         mer_team_see(agents->team, agents->now.told, features);
         agents->scores[agents->now.step * lanes + agents->now.told++] = trials[i].score;
     }

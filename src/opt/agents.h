@@ -22,9 +22,9 @@ typedef struct MerAgentOptions {
     {                                                                                              \
 #name, type, offsetof(Options, agents.name), initial, low, high, choices, help             \
     }
-#define MER_AGENT_COMMON_OPTIONS(Options, rate_initial, is_standardised)                           \
-    MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, "8", 1, 4096, NULL, "points per step"),       \
-        MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, "8", 1, 4096, NULL,                      \
+#define MER_AGENT_COMMON_OPTIONS(Options, lane_count, steps, rate_initial, is_standardised)        \
+    MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, lane_count, 1, 4096, NULL, "points per step"),       \
+        MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, steps, 1, 4096, NULL,                      \
                          "steps between updates: a batch is lanes x unroll points"),               \
         MER_AGENT_OPTION(Options, rate, MER_OPTION_REAL, rate_initial, 0, 10, NULL,                \
                          "step width (Adam)"),                                                     \
@@ -44,21 +44,21 @@ typedef struct MerAgentOptions {
                          "beside Adam's root"),                                                    \
         MER_AGENT_OPTION(Options, sparse_after, MER_OPTION_INT, "1000", 1, 1e12, NULL,             \
                          "trials after which a sparse reward is reported")
-#define MER_AGENT_CRITIC_OPTIONS(Options)                                                          \
+#define MER_AGENT_CRITIC_OPTIONS(Options, layers)                                                       \
     MER_AGENT_OPTION(Options, width, MER_OPTION_INT, "32", 1, 4096, NULL, "of the hidden layers"), \
-        MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, "3", 1, 8, NULL, "hidden layers"),        \
+        MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, layers, 1, 8, NULL, "hidden layers"),        \
         MER_AGENT_OPTION(Options, value_cost, MER_OPTION_REAL, "1", 0, 100, NULL,                  \
                          "weight of the critic's loss"),                                           \
         MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0.99", 0, 1, NULL,                   \
                          "of later rewards"),                                                      \
         MER_AGENT_OPTION(Options, lambda, MER_OPTION_REAL, "0.95", 0, 1, NULL,                     \
                          "of generalised advantage estimation")
-#define MER_AGENT_PPO_OPTIONS(Options)                                                             \
+#define MER_AGENT_PPO_OPTIONS(Options, passes, parts)                                                          \
     MER_AGENT_OPTION(Options, clip, MER_OPTION_REAL, "0.2", 0, 10, NULL,                           \
                      "of the probability ratio"),                                                  \
-        MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, "4", 1, 1000, NULL,                      \
+        MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, passes, 1, 1000, NULL,                      \
                          "passes over a batch"),                                                   \
-        MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, "4", 1, 4096, NULL,                 \
+        MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, parts, 1, 4096, NULL,                 \
                          "parts of a batch"),                                                      \
         MER_AGENT_OPTION(Options, ratio, MER_OPTION_CHOICE, "joint", 0, 0, "joint|knob",           \
                          "ratio that is clipped: of a whole point or of every knob")
@@ -90,6 +90,7 @@ typedef struct MerAgents {
     MerAlgorithm      algorithm;
     MerTeam          *team;             /* NULL: nothing to choose */
     int              *choices;          /* of each knob */
+    const float      *const *habits;    /* of a team that moves; NULL: it draws points afresh */
     double           *scores, *rewards; /* (unroll, lanes) */
     MerAgentsProgress now;
 } MerAgents;
@@ -101,6 +102,12 @@ void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner);
 void mer_agents_divide_evenly(MerAgents *agents); /* one agent for all */
 int  mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity);
 void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count);
+/* For those who ask and tell the team themselves: what it sees of a trial, a head's choice as a
+ * choice of its knob and back, and how much of the budget is used. */
+void     mer_agents_features(MerAgents *agents, const MerTrial *trial, float *features);
+void     mer_agents_spread(const MerAgents *agents, const int *heads, MerIndex *point);
+void     mer_agents_heads(const MerAgents *agents, const MerIndex *point, int *heads);
+double   mer_agents_progress(const MerAgents *agents);
 /* Counts a trial that the team did not ask for: for the sparse-reward check. */
 void      mer_agents_count(MerAgents *agents, double score);
 MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, MerError *error);

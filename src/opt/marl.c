@@ -4,6 +4,7 @@
  * count against the budget, unless they come from an earlier run. */
 #include "opt/agents.h"
 #include "opt/partition.h"
+#include "opt/turns.h"
 
 #include <limits.h>
 #include <math.h>
@@ -17,15 +18,20 @@ enum { MOST_SAMPLES = 20000 };
 
 typedef struct Options {
     MerAgentOptions agents;
+    MerTurnOptions  turns;
     const char     *agents_wanted;
-    int             partition, linkage, initial;
+    int             form, partition, linkage, initial;
     double          threshold;
     int64_t         samples, recluster;
 } Options;
 
 enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
 
+enum { FORM_TURNS, FORM_JOINT };
+
 static const MerOption options[] = {
+    {"form", MER_OPTION_CHOICE, offsetof(Options, form), "turns", 0, 0, "turns|joint",
+     "agents change a mapping in turns, or all choose a new one together as in the paper"},
     {"agents", MER_OPTION_TEXT, offsetof(Options, agents_wanted), "auto", 0, 0, NULL,
      "auto: as many as there are clusters; all: one per knob; or a number"},
     {"partition", MER_OPTION_CHOICE, offsetof(Options, partition), "correlation", 0, 0,
@@ -40,18 +46,47 @@ static const MerOption options[] = {
      "random|latin|annealing|gamma", "policy those samples come from"},
     {"recluster", MER_OPTION_INT, offsetof(Options, recluster), "0", 0, 1e12, NULL,
      "trials after which the best 20 % are clustered anew; 0: never"},
+    {"hot", MER_OPTION_REAL, offsetof(Options, turns.hot), "0.2", 1e-12, 1e6, NULL,
+     "turns: first temperature at which worse mappings are gone on from"},
+    {"cold", MER_OPTION_REAL, offsetof(Options, turns.cold), "0.001", 1e-12, 1e6, NULL,
+     "turns: last temperature"},
+    {"rounds", MER_OPTION_INT, offsetof(Options, turns.rounds), "2", 1, 30, NULL,
+     "turns: times it falls, each twice as long as the last"},
+    {"again", MER_OPTION_REAL, offsetof(Options, turns.again), "0.4", 0, 0.99, NULL,
+     "turns: probability that one more agent acts"},
+    {"stay", MER_OPTION_REAL, offsetof(Options, turns.stay), "0.3", 0, 100, NULL,
+     "turns: knobs beyond one that an agent changes at first, on average"},
+    {"near", MER_OPTION_REAL, offsetof(Options, turns.near), "0.3", 0, 100, NULL,
+     "turns: how much likelier near choices of ordered knobs are at first (logit per step)"},
+    {"explore", MER_OPTION_REAL, offsetof(Options, turns.explore), "0.5", 0, 1, NULL,
+     "turns: share of the moves that follow the first habits instead of what was learned"},
+    {"candidates", MER_OPTION_INT, offsetof(Options, turns.candidates), "32", 1, 1e4, NULL,
+     "turns: moves among which the agents' common critic picks one; 1: no critic"},
+    {"trust", MER_OPTION_REAL, offsetof(Options, turns.trust), "0.9", 0, 1, NULL,
+     "turns: share of the moves that it picks at first"},
+    {"trust_end", MER_OPTION_REAL, offsetof(Options, turns.trust_end), "0.3", 0, 1, NULL,
+     "turns: and from a fifth of the budget on"},
+    {"judge_rate", MER_OPTION_REAL, offsetof(Options, turns.judge_rate), "3e-3", 0, 1, NULL,
+     "turns: step width of its network"},
+    {"patience", MER_OPTION_INT, offsetof(Options, turns.patience), "16", 1, 1e9, NULL,
+     "turns: random points a lane tries before it starts from the best"},
+    {"transfer", MER_OPTION_INT, offsetof(Options, turns.transfer), "24", 0, 1e6, NULL,
+     "turns: points of earlier tasks that a task tries first"},
     MER_AGENT_OPTION(Options, central, MER_OPTION_BOOL, "false", 0, 0, NULL,
                      "one critic for all agents, which sees all knobs"),
-    MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"),
-    MER_AGENT_CRITIC_OPTIONS(Options),
-    MER_AGENT_PPO_OPTIONS(Options),
+    MER_AGENT_COMMON_OPTIONS(Options, "4", "16", "1e-3", "true"),
+    MER_AGENT_CRITIC_OPTIONS(Options, "1"),
+    MER_AGENT_PPO_OPTIONS(Options, "2", "1"),
     {0}};
 
 static const MerPreset presets[] = {
-    {"archgym", MER_AGENT_ARCHGYM}, {"bandit", MER_AGENT_BANDIT}, {NULL, NULL}};
+    {"paper", "form=joint,lanes=8,unroll=8,depth=3,epochs=4,minibatches=4,transfer=0"},
+    {"archgym", "form=joint,depth=3,transfer=0," MER_AGENT_ARCHGYM},
+    {"bandit", "form=joint,lanes=8,depth=3,epochs=4,minibatches=4,transfer=0," MER_AGENT_BANDIT}, {NULL, NULL}};
 
 typedef struct State {
     MerAgents                agents;
+    MerTurns                 turns;
     Options                  options;
     const MerSearch         *search;
     MerPartitionRule         rule;
@@ -134,19 +169,41 @@ static MerStatus open_initial(State *s, MerError *error)
     return status;
 }
 
+static void share_out(State *s)
+{
+    if (s->options.form == FORM_TURNS) {
+        mer_turns_divide(&s->turns, s->agent_count, s->owner);
+    } else {
+        mer_agents_divide(&s->agents, s->agent_count, s->owner);
+    }
+}
+
+/* One agent per knob, until samples say which belong together. */
+static void begin_alone(State *s)
+{
+    s->agent_count = s->search->space->knob_count;
+    for (int k = 0; k < s->agent_count; k++) {
+        s->owner[k] = k;
+    }
+    share_out(s);
+}
+
 static void divide(State *s)
 {
     s->agent_count = mer_partition(&s->rule, s->search->space, &s->samples, s->search->rng,
                                    "partition", s->search->notes, s->search->arena, s->owner);
-    mer_agents_divide(&s->agents, s->agent_count, s->owner);
+    share_out(s);
     s->is_divided = true;
     s->next_recluster = s->agents.now.done + s->options.recluster;
 }
 
-static MerStatus open_marl(void *state, const MerSearch *search, const void *given, MerError *error)
+/* Begins a task. What moves from one to the next: the elites, and the policies of equal knobs. */
+static MerStatus begin(State *s, const MerSearch *search, MerError *error)
 {
-    State *s = state;
-    *s = (State){.options = *(const Options *)given, .search = search};
+    MerTurns turns = s->turns;
+    MerTeam *earlier = s->agents.team;
+    Options  options = s->options;
+    *s = (State){.options = options, .search = search, .turns = turns};
     int64_t fifth = search->budget / 5 < MOST_SAMPLES ? search->budget / 5 : MOST_SAMPLES;
     s->rule = (MerPartitionRule){(MerPartitionKind)s->options.partition,
                                  (MerLinkage)s->options.linkage, s->options.threshold, 0};
@@ -155,15 +212,49 @@ static MerStatus open_marl(void *state, const MerSearch *search, const void *giv
         return status;
     }
     mer_agents_open(&s->agents, search, &s->options.agents, MER_ALGORITHM_PPO);
+    s->agents.team = earlier;
     s->owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     s->wanted = !needs_samples(s) ? 0 : (int)(s->options.samples > 0 ? s->options.samples : fifth);
     s->samples = mer_samples_make(search->space, s->wanted, search->arena);
     s->later = mer_samples_make(search->space, needs_samples(s) ? MOST_SAMPLES : 0, search->arena);
+    if (s->options.form == FORM_TURNS) {
+        mer_turns_open(&s->turns, &s->agents, &s->options.turns);
+    }
     if (s->wanted == 0) {
         divide(s);
         return MER_OK;
     }
+    if (s->options.form == FORM_TURNS) {
+        begin_alone(s);
+        return MER_OK;
+    }
     return open_initial(s, error);
+}
+
+static MerStatus open_marl(void *state, const MerSearch *search, const void *given, MerError *error)
+{
+    State *s = state;
+    *s = (State){.options = *(const Options *)given};
+    return begin(s, search, error);
+}
+
+static void close_initial(State *s)
+{
+    if (s->inner != NULL && s->inner->close != NULL) {
+        s->inner->close(s->inner_state);
+    }
+}
+
+static MerStatus next_task(void *state, const MerSearch *search, MerError *error)
+{
+    State *s = state;
+    close_initial(s);
+    if (s->options.turns.transfer == 0) {
+        mer_agents_close(&s->agents);
+        mer_turns_close(&s->turns);
+        s->turns = (MerTurns){0};
+    }
+    return begin(s, search, error);
 }
 
 static int ask_initial(State *s, MerProposal *proposals, int capacity)
@@ -180,9 +271,21 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
     return count;
 }
 
+/* Nothing is asked for, and the agents have just learned. */
+static bool is_between(const State *s)
+{
+    return s->agents.now.lane == 0 && s->agents.now.step == 0 && s->samples.count > 0;
+}
+
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
+    if (s->options.form == FORM_TURNS) {
+        if (!s->is_divided && is_between(s) && s->samples.count >= s->wanted) {
+            divide(s);
+        }
+        return mer_turns_ask(&s->turns, proposals, capacity);
+    }
     if (!s->is_divided) {
         int count = s->samples.count < s->wanted ? ask_initial(s, proposals, capacity) : 0;
         if (count > 0) {
@@ -238,7 +341,7 @@ static void recluster(State *s)
     if (agreement(s, owner, &count, "recluster") < 0.8) {
         s->owner = owner;
         s->agent_count = count;
-        mer_agents_divide(&s->agents, count, owner);
+        share_out(s);
     }
 }
 
@@ -261,19 +364,29 @@ static void tell_initial(State *s, const MerTrial *trials, int count)
 static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
-    if (!s->is_divided) {
+    bool   is_turns = s->options.form == FORM_TURNS;
+    if (!s->is_divided && !is_turns) {
         tell_initial(s, trials, count);
         return;
     }
     for (int i = 0; i < count; i++) {
-        mer_samples_add(&s->later, s->search->space, trials[i].point, trials[i].score);
+        mer_samples_add(s->is_divided || s->samples.count == s->samples.room ? &s->later : &s->samples, s->search->space, trials[i].point, trials[i].score);
     }
-    mer_agents_tell(&s->agents, trials, count);
-    bool is_between = s->agents.now.lane == 0 && s->agents.now.step == 0 && s->samples.count > 0;
-    if (is_between && !s->has_checked_drift && s->later.count >= 2 * s->samples.count) {
+    if (is_turns) {
+        mer_turns_tell(&s->turns, trials, count);
+    } else {
+        mer_agents_tell(&s->agents, trials, count);
+    }
+    if (!s->is_divided) {
+        if (count > 0 && trials[0].warm) {
+            s->wanted = s->samples.count; /* an earlier run's samples are enough, and free */
+        }
+        return;
+    }
+    if (is_between(s) && !s->has_checked_drift && s->later.count >= 2 * s->samples.count) {
         check_drift(s);
     }
-    if (is_between && s->options.recluster > 0 && s->agents.now.done >= s->next_recluster) {
+    if (is_between(s) && s->options.recluster > 0 && s->agents.now.done >= s->next_recluster) {
         recluster(s);
     }
 }
@@ -281,9 +394,8 @@ static void tell(void *state, const MerTrial *trials, int count)
 static void close_marl(void *state)
 {
     State *s = state;
-    if (s->inner != NULL && s->inner->close != NULL) {
-        s->inner->close(s->inner_state);
-    }
+    close_initial(s);
+    mer_turns_close(&s->turns);
     mer_agents_close(&s->agents);
 }
 
@@ -298,5 +410,6 @@ const MerOptimizerClass mer_optimizer_marl = {
     .open = open_marl,
     .ask = ask,
     .tell = tell,
+    .next_task = next_task,
     .close = close_marl,
 };

@@ -6,9 +6,9 @@ typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "1e-3", "true"),
-                                    MER_AGENT_CRITIC_OPTIONS(Options),
-                                    MER_AGENT_PPO_OPTIONS(Options),
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
+                                    MER_AGENT_CRITIC_OPTIONS(Options, "3"),
+                                    MER_AGENT_PPO_OPTIONS(Options, "4", "4"),
                                     {0}};
 
 static const MerPreset presets[] = {

@@ -6,7 +6,7 @@ typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "1e-2", "false"),
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-2", "false"),
                                     MER_AGENT_OPTION(Options, baseline_decay, MER_OPTION_REAL,
                                                      "0.9", 0, 1, NULL, "of the moving average"),
                                     {0}};

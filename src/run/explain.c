@@ -39,7 +39,7 @@ static double price(Explanation *e, const MerIndex *point)
         result->is_reachable = true;
         return 0;
     }
-    double excess = mer_reasons_excess(cost.reason);
+    double excess = mer_reason_excess(cost.reason);
     if (e->counts) {
         mer_reasons_count(result, cost.reason);
     }

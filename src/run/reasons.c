@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "needs A ..., has B", or "is A, at most B". */
-double mer_reasons_excess(const char *reason)
-{
-    const char *needs = strstr(reason, "needs ");
-    const char *has = strstr(reason, "has ");
-    const char *is = strstr(reason, " is ");
-    const char *most = strstr(reason, "at most ");
-    double need = needs ? strtod(needs + 6, NULL) : is && most ? strtod(is + 4, NULL) : NAN;
-    double have = needs && has ? strtod(has + 4, NULL) : is && most ? strtod(most + 8, NULL) : NAN;
-    return need > 0 && have > 0 ? need / have : INFINITY;
-}
-
 static MerReasonCount *find(MerTaskResult *result, const char *name, size_t length)
 {
     for (int r = 0; r < result->reason_count; r++) {
@@ -49,7 +37,7 @@ static void add(MerTaskResult *result, const char *name, size_t length, int64_t 
 
 void mer_reasons_count(MerTaskResult *result, const char *reason)
 {
-    add(result, reason, strcspn(reason, ":"), 1, reason, mer_reasons_excess(reason));
+    add(result, reason, strcspn(reason, ":"), 1, reason, mer_reason_excess(reason));
 }
 
 void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part)

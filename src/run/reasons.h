@@ -7,7 +7,5 @@
 /* "capacity: RF needs 301 words, has 256" counts under "capacity"; the nearest miss is kept. */
 void mer_reasons_count(MerTaskResult *result, const char *reason);
 void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part);
-/* How far a reason is from fitting: need / have of "needs A ..., has B"; +inf if it does not say. */
-double mer_reasons_excess(const char *reason);
 
 #endif

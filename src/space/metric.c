@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const MerMetricInfo metrics[MER_METRIC_COUNT] = {
 #define X(id, name, unit, direction, help) {name, unit, direction, help},
@@ -45,4 +47,16 @@ void mer_cost_refuse(MerCost *cost, const char *format, ...)
     vsnprintf(cost->reason, sizeof cost->reason, format, arguments);
     va_end(arguments);
     cost->feasible = false;
+}
+
+/* "needs A ..., has B", or "is A, at most B". */
+double mer_reason_excess(const char *reason)
+{
+    const char *needs = strstr(reason, "needs ");
+    const char *has = strstr(reason, "has ");
+    const char *is = strstr(reason, " is ");
+    const char *most = strstr(reason, "at most ");
+    double need = needs ? strtod(needs + 6, NULL) : is && most ? strtod(is + 4, NULL) : NAN;
+    double have = needs && has ? strtod(has + 4, NULL) : is && most ? strtod(most + 8, NULL) : NAN;
+    return need > 0 && have > 0 ? need / have : INFINITY;
 }

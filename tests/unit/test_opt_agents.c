@@ -185,8 +185,8 @@ static void test_every_learner_gets_better(void **state)
                                              "ppo:ratio=knob",
                                              "ppo:reward=inverse",
                                              "ppo:discount=0",
-                                             "marl:samples=400",
-                                             "marl:samples=400,central=true",
+                                             "marl:preset=paper,samples=400",
+                                             "marl:preset=paper,samples=400,central=true",
                                              "ppo:preset=bandit",
                                              "marl:preset=bandit,agents=all"};
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {

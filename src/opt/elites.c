@@ -1,0 +1,183 @@
+/* Elites and how they move to another space. */
+#include "opt/elites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static MerKnob copy_knob(const MerKnob *knob, MerArena *arena)
+{
+    MerKnob copy = *knob;
+    copy.name = knob->name != NULL ? mer_arena_text(arena, knob->name) : NULL;
+    if (knob->values != NULL) {
+        double *values = MER_ARRAY(arena, double, knob->choices);
+        memcpy(values, knob->values, (size_t)knob->choices * sizeof *values);
+        copy.values = values;
+    }
+    return copy;
+}
+
+/* The knob of the same name. */
+static int find_knob(const MerKnob *knobs, int count, const MerKnob *wanted, int at)
+{
+    for (int i = 0; i < count; i++) {
+        int k = (at + i) % count; /* mostly at the same place */
+        if (knobs[k].name != NULL && wanted->name != NULL &&
+            strcmp(knobs[k].name, wanted->name) == 0) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+static double size_of(const MerKnob *knob, int choice)
+{
+    return log(fmax(1e-9, knob->values[choice]));
+}
+
+/* The choice that means the same, or nearly: equal values, the same index of a category, the same
+ * place in an order. */
+static MerIndex translate(const MerKnob *from, MerIndex index, const MerKnob *to)
+{
+    if (from->values != NULL && to->values != NULL) {
+        int best = 0;
+        for (int c = 1; c < to->choices; c++) {
+            double d = fabs(size_of(to, c) - size_of(from, index));
+            best = d < fabs(size_of(to, best) - size_of(from, index)) ? c : best;
+        }
+        return best;
+    }
+    if (from->choices == to->choices || to->kind == MER_KNOB_CATEGORY) {
+        return index < to->choices ? index : to->choices - 1;
+    }
+    return mer_knob_index(to, mer_knob_position(from, index));
+}
+
+/* How unlike two spaces are: knobs that are missing, or whose range differs. */
+static double distance(const MerSpace *space, const MerEliteTask *task)
+{
+    double sum = 0;
+    for (int k = 0; k < space->knob_count; k++) {
+        const MerKnob *knob = &space->knobs[k];
+        int            other = find_knob(task->knobs, task->knob_count, knob, k);
+        if (other < 0) {
+            sum += 10;
+        } else if (knob->values != NULL && task->knobs[other].values != NULL) {
+            const MerKnob *theirs = &task->knobs[other];
+            sum += fabs(size_of(knob, knob->choices - 1) - size_of(theirs, theirs->choices - 1));
+        } else {
+            sum += fabs(log((double)knob->choices / task->knobs[other].choices));
+        }
+    }
+    return sum;
+}
+
+typedef struct Candidate {
+    const MerEliteTask *task;
+    int                 elite, age;
+    double              distance;
+} Candidate;
+
+/* Best of the likest tasks first, then their second best, and so on. */
+static int by_promise(const void *a, const void *b)
+{
+    const Candidate *x = a, *y = b;
+    double           p = x->distance + x->elite, q = y->distance + y->elite;
+    return p < q ? -1 : p > q ? 1 : x->age - y->age;
+}
+
+static bool is_known(const MerElites *elites, const MerIndex *point, int knobs)
+{
+    for (int i = 0; i < elites->guess_count; i++) {
+        if (memcmp(elites->guesses + (int64_t)i * knobs, point,
+                   (size_t)knobs * sizeof *point) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_guess(MerElites *elites, const MerSpace *space, const Candidate *from)
+{
+    const MerEliteTask *task = from->task;
+    const MerIndex     *old = task->points + (int64_t)from->elite * task->knob_count;
+    MerIndex *point = elites->guesses + (int64_t)elites->guess_count * space->knob_count;
+    for (int k = 0; k < space->knob_count; k++) {
+        int other = find_knob(task->knobs, task->knob_count, &space->knobs[k], k);
+        point[k] = other < 0 ? 0 : translate(&task->knobs[other], old[other], &space->knobs[k]);
+    }
+    elites->guess_count += !is_known(elites, point, space->knob_count);
+}
+
+static void make_guesses(MerElites *elites, const MerSpace *space, int most)
+{
+    int count = 0, age = 0;
+    for (const MerEliteTask *task = elites->now; task != NULL; task = task->before) {
+        count += task->count;
+    }
+    Candidate *candidates = MER_ARRAY(elites->arena, Candidate, count + 1);
+    count = 0;
+    for (const MerEliteTask *task = elites->now; task != NULL; task = task->before, age++) {
+        double d = distance(space, task);
+        for (int i = 0; i < task->count; i++) {
+            candidates[count++] = (Candidate){task, i, age * MER_ELITES_KEPT + i, d};
+        }
+    }
+    qsort(candidates, (size_t)count, sizeof *candidates, by_promise);
+    elites->guesses = MER_ARRAY(elites->arena, MerIndex, (int64_t)most * space->knob_count + 1);
+    for (int i = 0; i < count && elites->guess_count < most; i++) {
+        add_guess(elites, space, &candidates[i]);
+    }
+}
+
+void mer_elites_begin(MerElites *elites, const MerSpace *space, MerArena *arena, int most)
+{
+    elites->arena = arena;
+    elites->guess_count = elites->next_guess = 0;
+    make_guesses(elites, space, most);
+    MerEliteTask *task = MER_NEW(arena, MerEliteTask);
+    *task = (MerEliteTask){.before = elites->now, .knob_count = space->knob_count};
+    task->knobs = MER_ARRAY(arena, MerKnob, space->knob_count + 1);
+    task->points = MER_ARRAY(arena, MerIndex, MER_ELITES_KEPT * (int64_t)space->knob_count + 1);
+    for (int k = 0; k < space->knob_count; k++) {
+        task->knobs[k] = copy_knob(&space->knobs[k], arena);
+    }
+    elites->now = task;
+}
+
+void mer_elites_offer(MerElites *elites, const MerIndex *point, double score)
+{
+    MerEliteTask *task = elites->now;
+    size_t        bytes = (size_t)task->knob_count * sizeof *point;
+    int           place = task->count;
+    if (!isfinite(score)) {
+        return;
+    }
+    for (int i = 0; i < task->count; i++) {
+        if (memcmp(task->points + (int64_t)i * task->knob_count, point, bytes) == 0) {
+            return;
+        }
+    }
+    while (place > 0 && score < task->scores[place - 1]) {
+        place--;
+    }
+    if (place == MER_ELITES_KEPT) {
+        return;
+    }
+    task->count += task->count < MER_ELITES_KEPT;
+    for (int i = task->count - 1; i > place; i--) {
+        task->scores[i] = task->scores[i - 1];
+        memcpy(task->points + (int64_t)i * task->knob_count,
+               task->points + (int64_t)(i - 1) * task->knob_count, bytes);
+    }
+    task->scores[place] = score;
+    memcpy(task->points + (int64_t)place * task->knob_count, point, bytes);
+}
+
+const MerIndex *mer_elites_guess(MerElites *elites)
+{
+    if (elites->next_guess >= elites->guess_count) {
+        return NULL;
+    }
+    return elites->guesses + (int64_t)elites->next_guess++ * elites->now->knob_count;
+}
