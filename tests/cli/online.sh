@@ -1,0 +1,61 @@
+# Scheduling on line, the table of metrics, warm starts and tuning, as a user calls them.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >jobs.yaml <<'YAML'
+format: mercator-jobs/1
+models:
+  - {name: eyes, file: resnet18, fps: 60, deadline: period, tenant: headset}
+  - {name: feed, file: dlrm, fps: 90, deadline: period, tenant: feed}
+horizon_ms: 100
+YAML
+
+# The same seed gives the same arrivals and the same plan; evaluate gives the same numbers.
+for name in one two; do
+    expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --arrivals poisson --rate 8 --jitter-ms 0.5 --arrival-seed 0 \
+        --seed 4 --late drop --optimizer online:moves=5 --objective miss_rate --no-report --quiet -o "$name"
+done
+cmp one/run.jsonl two/run.jsonl
+says one/run.jsonl '"arrival_seed":4'
+says one/run.jsonl '"decisions":'
+expect 0 "$MERCATOR" evaluate one/schedule.yaml --json
+miss=$(grep -o '"miss_rate":[0-9.e-]*' one/summary.json | head -n 1)
+says out "$miss"
+
+# A time per decision is the one thing that makes a plan depend on the machine.
+says one/summary.json '"reproducible":true'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --optimizer online:ms=1 --no-report --quiet -o clocked
+says clocked/summary.json '"reproducible":false'
+expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none
+says err 'dispatch skip or strict'
+
+# Runs that differ in their seed alone make one row.
+expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --arrivals poisson --arrival-seed 0 --rate 8 --seed 1-3 \
+    --optimizer online:rule=edf --optimizer online:rule=fcfs --objective miss_rate --no-report --quiet -o study
+expect 0 "$MERCATOR" report study --metrics miss_rate,antt
+says out '| rule | runs | miss_rate | antt |'
+says out '| edf | 3 |'
+says out '| fcfs | 3 |'
+expect 1 "$MERCATOR" report study --metrics miss_rat
+says err 'expected at most 16 names'
+
+# Solutions go from group to group, and a damaged line is not passed over in silence.
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 0 --platform s2 --optimizer random --budget 50 \
+    --no-report --quiet -o solved
+sed -i '3s/^./(/' solved/run.jsonl
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer random --budget 5 \
+    --no-report --warm solved:8 --warm-match layer -o next
+says err '1 damaged line skipped'
+test "$(grep -c '"warm":true' next/run.jsonl)" -eq 8
+
+# Tuning prints a line to paste; what it prints is taken.
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --bandwidth 100000 --platform s2 --tune magma --tune-settings 3 \
+    --tune-seeds 1 --budget 100 --test synthetic:40:9 --quiet -o tuned
+says out '--optimizer magma'
+says out 'test: tuned over default'
+test -s tuned/tune.json
+setting=$(sed -n 's/^--optimizer //p' out)
+expect 0 "$MERCATOR" schedule synthetic:40:9 --platform s2 --optimizer "$setting" --budget 100 --no-report --quiet -o pasted
+expect 1 "$MERCATOR" schedule synthetic:40:9 --platform s2 --tune random --budget 10 --quiet -o none
+says err 'no numbers left to tune'
+expect 2 "$MERCATOR" schedule synthetic:40:9 --platform s2 --tune
