@@ -107,9 +107,21 @@ static void large_or_tied_samples_use_the_normal_law(void **state)
     near(mer_rank_test(same, 0, same, 3), 1);
 }
 
+/* Quantiles of Student's t at 0.975, from a table. */
+static void test_student_gives_the_tabled_quantiles(void **state)
+{
+    (void)state;
+    static const struct { int n; double t; } table[] = {{2, 12.706}, {5, 2.776}, {9, 2.306}, {17, 2.120}, {31, 2.042}, {1001, 1.962}};
+    for (int i = 0; i < 6; i++) {
+        assert_true(fabs(mer_student(table[i].n) - table[i].t) < 0.005);
+    }
+    assert_true(isnan(mer_student(1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_student_gives_the_tabled_quantiles),
         cmocka_unit_test(moments_and_quantiles_match_hand_values),
         cmocka_unit_test(correlations_match_hand_values),
         cmocka_unit_test(bootstrap_brackets_the_mean_and_repeats),
