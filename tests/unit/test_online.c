@@ -118,6 +118,35 @@ static void test_a_rule_on_line_gives_the_bits_of_the_evaluator_with_that_rule(v
     mer_arena_free(arena);
 }
 
+static void test_replay_is_exact_with_switches_reuse_forwarding_and_strict_queues(void **state)
+{
+    (void)state;
+    static const char *const extras[] = {
+        "switch_cycles=2000", "share=maxmin,weight_reuse=same_layer", "forward=same_core,late=drop",
+        "switch_cycles=500,late=drop"};
+    MerArena *arena = mer_arena_new();
+    MerGraph *graph = graph_of(requests_text, arena);
+    for (int i = 0; i < 4; i++) {
+        const char *policy =
+            mer_arena_format(arena, "bandwidth:dispatch=policy,rule=edf,%s", extras[i]);
+        Case         ignoring = make_case(overload, policy, "fcfs");
+        double       expected[2];
+        MerRunResult truth = run_case(graph, &ignoring, arena);
+        expected[0] = metric(&truth, MER_METRIC_CYCLES);
+        expected[1] = metric(&truth, MER_METRIC_VIOLATIONS);
+        for (int strict = 0; strict < 2; strict++) {
+            const char *dispatch = strict ? "strict" : "skip";
+            Case        c = make_case(
+                       overload, mer_arena_format(arena, "bandwidth:dispatch=%s,%s", dispatch, extras[i]),
+                       "online:rule=edf");
+            MerRunResult result = run_case(graph, &c, arena);
+            assert_true(metric(&result, MER_METRIC_CYCLES) == expected[0]);
+            assert_true(metric(&result, MER_METRIC_VIOLATIONS) == expected[1]);
+        }
+    }
+    mer_arena_free(arena);
+}
+
 static void test_search_misses_fewer_deadlines_than_fcfs_and_edf_under_overload(void **state)
 {
     (void)state;
@@ -316,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_rule_on_line_gives_the_bits_of_the_evaluator_with_that_rule),
+        cmocka_unit_test(test_replay_is_exact_with_switches_reuse_forwarding_and_strict_queues),
         cmocka_unit_test(test_search_misses_fewer_deadlines_than_fcfs_and_edf_under_overload),
         cmocka_unit_test(test_same_seed_gives_the_same_plan_on_any_number_of_threads),
         cmocka_unit_test(test_what_starts_before_an_arrival_does_not_depend_on_it),
