@@ -62,13 +62,16 @@ static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJob
     mer_schedule_make_queues(order, unit, plan);
 }
 
-static void note_decisions(const MerOnlinePlanner *p, MerNotes *notes)
+static void note_decisions(const MerOnlinePlanner *p, const MerBandwidthOutput *output, int dropped,
+                           MerNotes *notes)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_int(&json, "decisions", p->decisions);
     mer_json_int(&json, "forecasts", p->forecasts);
     mer_json_int(&json, "better_than_rules", p->improved);
+    mer_json_real(&json, "cycles", output->cycles); /* as it went; the plan must give the same */
+    mer_json_int(&json, "dropped", dropped);
     mer_json_end_object(&json);
     mer_note(notes, "online", json.text);
     mer_json_free(&json);
@@ -109,7 +112,7 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
     make_plan(&planner, &times, arena, &plan);
     mer_list_set(state, search, problem, &plan);
     mer_arena_free(planner.scratch);
-    note_decisions(&planner, search->notes);
+    note_decisions(&planner, &output, times.dropped, search->notes);
     return MER_OK;
 }
 

@@ -5,6 +5,8 @@
 
 #include "problem/arrivals.h"
 
+#include <cjson/cJSON.h>
+
 /* In double precision, which cmocka's own check is not. */
 static void assert_near(double value, double expected, double tolerance)
 {
@@ -40,11 +42,12 @@ typedef struct Case {
     const char *problem, *evaluator, *optimizer, *objective;
     uint64_t    seed;
     int         threads;
+    const char *folder;
 } Case;
 
 static Case make_case(const char *problem, const char *evaluator, const char *optimizer)
 {
-    return (Case){problem, evaluator, optimizer, "miss_rate", 1, 1};
+    return (Case){problem, evaluator, optimizer, "miss_rate", 1, 1, NULL};
 }
 
 static MerStatus try_case(const MerGraph *graph, const Case *c, MerArena *arena,
@@ -70,6 +73,7 @@ static MerStatus try_case(const MerGraph *graph, const Case *c, MerArena *arena,
                       .seed = c->seed,
                       .budget = 1,
                       .threads = c->threads,
+                      .directory = c->folder,
     };
     return mer_run(&spec, NULL, arena, result, error);
 }
@@ -147,6 +151,42 @@ static void test_replay_is_exact_with_switches_reuse_forwarding_and_strict_queue
     mer_arena_free(arena);
 }
 
+/* Notes of a search, taken from its log. */
+static cJSON *note_of(const MerGraph *graph, const Case *c, MerRunResult *result, MerArena *arena)
+{
+    const char *folder = new_folder(arena);
+    Case        logged = *c;
+    logged.folder = folder;
+    *result = run_case(graph, &logged, arena);
+    char *text = strstr(file_text(folder, "run.jsonl", arena), "\"source\":\"online\"");
+    assert_non_null(text);
+    cJSON *note = cJSON_Parse(strstr(text, "\"value\":") + strlen("\"value\":"));
+    assert_non_null(note);
+    remove_folder(folder);
+    return note;
+}
+
+static void test_plan_of_a_search_gives_what_happened_while_it_was_made(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    MerGraph *graph = graph_of(requests_text, arena);
+    for (int late = 0; late < 2; late++) {
+        Case         c = make_case(overload, late ? "bandwidth:late=drop" : "bandwidth:late=run",
+                                   "online:moves=25");
+        MerRunResult result;
+        cJSON       *note = note_of(graph, &c, &result, arena);
+        double cycles = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(note, "cycles"));
+        double dropped = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(note, "dropped"));
+        int    jobs = result.tasks[0].plan.as.jobs.job_count;
+        assert_true(cycles == metric(&result, MER_METRIC_CYCLES));
+        assert_true(dropped / jobs == metric(&result, MER_METRIC_DROP_RATE));
+        assert_true((dropped > 0) == (late == 1));
+        cJSON_Delete(note);
+    }
+    mer_arena_free(arena);
+}
+
 static void test_search_misses_fewer_deadlines_than_fcfs_and_edf_under_overload(void **state)
 {
     (void)state;
@@ -171,10 +211,10 @@ static void test_search_misses_fewer_deadlines_than_fcfs_and_edf_under_overload(
 static void test_same_seed_gives_the_same_plan_on_any_number_of_threads(void **state)
 {
     (void)state;
-    MerArena    *arena = mer_arena_new();
-    MerGraph    *graph = graph_of(requests_text, arena);
-    Case         one = {overload, "bandwidth:late=drop", "online:moves=30", "miss_rate", 7, 1};
-    Case         two = {overload, "bandwidth:late=drop", "online:moves=30", "miss_rate", 7, 2};
+    MerArena *arena = mer_arena_new();
+    MerGraph *graph = graph_of(requests_text, arena);
+    Case      one = {overload, "bandwidth:late=drop", "online:moves=30", "miss_rate", 7, 1, NULL};
+    Case      two = {overload, "bandwidth:late=drop", "online:moves=30", "miss_rate", 7, 2, NULL};
     MerRunResult a = run_case(graph, &one, arena);
     MerRunResult b = run_case(graph, &two, arena);
     int          jobs = a.tasks[0].plan.as.jobs.job_count;
@@ -346,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_rule_on_line_gives_the_bits_of_the_evaluator_with_that_rule),
         cmocka_unit_test(test_replay_is_exact_with_switches_reuse_forwarding_and_strict_queues),
+        cmocka_unit_test(test_plan_of_a_search_gives_what_happened_while_it_was_made),
         cmocka_unit_test(test_search_misses_fewer_deadlines_than_fcfs_and_edf_under_overload),
         cmocka_unit_test(test_same_seed_gives_the_same_plan_on_any_number_of_threads),
         cmocka_unit_test(test_what_starts_before_an_arrival_does_not_depend_on_it),
