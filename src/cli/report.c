@@ -11,7 +11,7 @@
 typedef struct Request {
     const char **runs;
     int          count;
-    const char  *output, *csv, *metrics;
+    const char  *output, *csv, *metrics, *over;
     bool         is_help;
 } Request;
 
@@ -22,13 +22,17 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
         bool is_output = strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output");
         if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
             request->is_help = true;
-        } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics")) {
+        } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics") || mer_cli_is(flag, "over")) {
             bool is_csv = mer_cli_is(flag, "csv");
+            bool is_over = mer_cli_is(flag, "over");
             const char *value = mer_cli_value(count, arguments, &i);
             if (!value) {
                 return mer_cli_usage(verb, "%s needs a %s", flag, is_output || is_csv ? "file" : "list of names");
             }
-            *(is_output ? &request->output : is_csv ? &request->csv : &request->metrics) = value;
+            *(is_output ? &request->output
+              : is_csv  ? &request->csv
+              : is_over ? &request->over
+                        : &request->metrics) = value;
         } else if (flag[0] == '-') {
             return mer_cli_usage(verb, "unknown option %s", flag);
         } else {
@@ -37,6 +41,9 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
     }
     if (request->count == 0 && !request->is_help) {
         return mer_cli_usage(verb, "report needs a run directory");
+    }
+    if (request->over && !request->metrics) {
+        return mer_cli_usage(verb, "--over needs --metrics");
     }
     return request->csv && request->count > 1 ? mer_cli_usage(verb, "--csv takes one run") : MER_EXIT_DONE;
 }
@@ -50,14 +57,17 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
         return code;
     }
     if (request.is_help) {
-        printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv] [--metrics NAME,...]\n\n"
+        printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv]\n"
+               "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
                "One run: its page. Several: a page that compares them. --csv writes the trials of one run.\n"
                "--metrics prints a table instead: what differs between the runs (or the runs in a directory), and\n"
-               "the mean of each metric over seeds with its 95 %% interval.\n");
+               "the mean of each metric over seeds with its 95 %% interval. --over divides every row by the one that has\n"
+               "these values and else the same: --over platform=s3.\n");
         return MER_EXIT_DONE;
     }
     if (request.metrics) {
-        return mer_report_metrics(request.runs, request.count, request.metrics, arena, stdout, &error) == MER_OK
+        return mer_report_metrics(request.runs, request.count, request.metrics, request.over, arena, stdout,
+                                  &error) == MER_OK
                    ? MER_EXIT_DONE
                    : mer_cli_fail(&error);
     }

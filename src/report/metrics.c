@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_METRICS = 16, MOST_KEYS = 256 };
+enum { MOST_METRICS = 16, MOST_KEYS = 256, MOST_OVER = 8 };
 
 typedef struct Run {
     const char *values[MOST_KEYS]; /* by key; NULL: does not apply */
@@ -28,6 +28,9 @@ typedef struct Table {
     int         metric_count;
     Run       **runs;
     int         run_count, room;
+    int         over_keys[MOST_OVER];
+    const char *over_values[MOST_OVER];
+    int         over_count;
 } Table;
 
 static void set_value(Table *table, Run *run, const char *key, const cJSON *value)
@@ -190,10 +193,57 @@ static bool is_same_row(const Run *a, const Run *b, const int *keys, int count)
     return true;
 }
 
+/* The values of a metric over the seeds of a row. */
+static int samples(const Table *table, const Run *row, const int *keys, int key_count, int metric,
+                   double *values)
+{
+    int n = 0;
+    for (int r = 0; r < table->run_count; r++) {
+        double value = table->runs[r]->metrics[metric];
+        if (!isnan(value) && is_same_row(table->runs[r], row, keys, key_count)) {
+            values[n++] = value;
+        }
+    }
+    return n;
+}
+
+/* The row that a row is set in relation to: the same but for the keys of `over`. */
+static Run over_row(const Table *table, const Run *row)
+{
+    Run other = *row;
+    for (int i = 0; i < table->over_count; i++) {
+        other.values[table->over_keys[i]] = table->over_values[i];
+    }
+    return other;
+}
+
+/* A mean, or a quotient of two means whose relative errors add up as those of independent samples. */
+static void print_cell(const double *x, int n, const double *base, int base_n, bool is_ratio,
+                       FILE *file)
+{
+    double mean = n > 0 ? mer_mean(x, n) : NAN;
+    double below = is_ratio && base_n > 0 ? mer_mean(base, base_n) : 1;
+    int    least = is_ratio && base_n < n ? base_n : n;
+    if (least == 0 || below == 0) {
+        fprintf(file, "| - ");
+        return;
+    }
+    fprintf(file, "| %.4g ", mean / below);
+    if (least > 1) {
+        double error = mer_variance(x, n) / n;
+        double base_error = is_ratio ? mer_variance(base, base_n) / base_n : 0;
+        double ratio = mean / below;
+        fprintf(file, "± %.2g ",
+                mer_student(least) * sqrt(error + ratio * ratio * base_error) / fabs(below));
+    }
+}
+
 static void print_row(const Table *table, int first, const int *keys, int key_count, FILE *file)
 {
     const Run *row = table->runs[first];
-    double    *values = MER_ARRAY(table->arena, double, table->run_count);
+    const Run  other = over_row(table, row);
+    double    *x = MER_ARRAY(table->arena, double, table->run_count);
+    double    *base = MER_ARRAY(table->arena, double, table->run_count);
     int        runs = 0;
     for (int k = 0; k < key_count; k++) {
         fprintf(file, "| %s ", row->values[keys[k]] ? row->values[keys[k]] : "");
@@ -203,22 +253,9 @@ static void print_row(const Table *table, int first, const int *keys, int key_co
     }
     fprintf(file, "| %d ", runs);
     for (int m = 0; m < table->metric_count; m++) {
-        int n = 0;
-        for (int r = first; r < table->run_count; r++) {
-            bool counts = is_same_row(table->runs[r], row, keys, key_count) &&
-                          !isnan(table->runs[r]->metrics[m]);
-            if (counts) {
-                values[n++] = table->runs[r]->metrics[m];
-            }
-        }
-        if (n == 0) {
-            fprintf(file, "| - ");
-        } else if (n == 1) {
-            fprintf(file, "| %.4g ", values[0]);
-        } else {
-            fprintf(file, "| %.4g ± %.2g ", mer_mean(values, n),
-                    mer_student(n) * sqrt(mer_variance(values, n) / n));
-        }
+        int n = samples(table, row, keys, key_count, m, x);
+        int base_n = samples(table, &other, keys, key_count, m, base);
+        print_cell(x, n, base, base_n, table->over_count > 0, file);
     }
     fprintf(file, "|\n");
 }
@@ -245,7 +282,10 @@ static void print_table(const Table *table, FILE *file)
         for (int before = 0; before < r && is_new; before++) {
             is_new = !is_same_row(table->runs[before], table->runs[r], keys, key_count);
         }
-        if (is_new) {
+        Run  other = over_row(table, table->runs[r]);
+        bool is_base =
+            table->over_count > 0 && is_same_row(table->runs[r], &other, keys, key_count);
+        if (is_new && !is_base) {
             print_row(table, r, keys, key_count, file);
         }
     }
@@ -268,8 +308,55 @@ static MerStatus read_names(Table *table, const char *names, MerError *error)
     return MER_OK;
 }
 
+/* The key of a column, by its title: "platform" and "share" are `platform` and `evaluator.share`. */
+static int find_key(const Table *table, const char *name)
+{
+    int keys[MOST_KEYS];
+    int count = varying_keys(table, keys);
+    for (int i = 0; i < count; i++) {
+        const char *key = table->keys[keys[i]];
+        const char *dot = strchr(key, '.');
+        if (strcmp(key, name) == 0 || (dot && strcmp(dot + 1, name) == 0)) {
+            return keys[i];
+        }
+    }
+    return -1;
+}
+
+static bool is_value(const Table *table, int key, const char *value)
+{
+    for (int r = 0; r < table->run_count; r++) {
+        if (is_equal(table->runs[r]->values[key], value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static MerStatus read_over(Table *table, const char *over, MerError *error)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(mer_arena_text(table->arena, over), ", ", &rest); word;
+         word = strtok_r(NULL, ", ", &rest)) {
+        char *equals = strchr(word, '=');
+        if (equals) {
+            *equals = '\0';
+        }
+        int key = equals ? find_key(table, word) : -1;
+        if (key < 0 || table->over_count == MOST_OVER || !is_value(table, key, equals + 1)) {
+            return mer_error_set(
+                error, MER_INVALID,
+                "--over has \"%s%s%s\", expected at most %d times COLUMN=VALUE of the table", word,
+                equals ? "=" : "", equals ? equals + 1 : "", MOST_OVER);
+        }
+        table->over_keys[table->over_count] = key;
+        table->over_values[table->over_count++] = equals + 1;
+    }
+    return MER_OK;
+}
+
 MerStatus mer_report_metrics(const char *const *paths, int count, const char *metrics,
-                             MerArena *arena, FILE *file, MerError *error)
+                             const char *over, MerArena *arena, FILE *file, MerError *error)
 {
     Table    table = {.arena = arena};
     MerError ignored = {0};
@@ -278,6 +365,7 @@ MerStatus mer_report_metrics(const char *const *paths, int count, const char *me
     for (int i = 0; status == MER_OK && i < count; i++) {
         status = add_path(&table, paths[i], error);
     }
+    status = status == MER_OK && over ? read_over(&table, over, error) : status;
     if (status == MER_OK) {
         print_table(&table, file);
     }
