@@ -61,7 +61,7 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
                "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
                "One run: its page. Several: a page that compares them. --csv writes the trials of one run.\n"
                "--metrics prints a table instead: what differs between the runs (or the runs in a directory), and\n"
-               "the mean of each metric over seeds with its 95 %% interval. --over divides every row by the one that has\n"
+               "the mean of each metric (or gap) over seeds with its 95 %% interval. --over divides every row by the one that has\n"
                "these values and else the same: --over platform=s3.\n");
         return MER_EXIT_DONE;
     }

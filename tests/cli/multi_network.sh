@@ -31,6 +31,10 @@ done
 four=$(value "$compat | s4 | proportional | list_annealing | " 9)
 two=$(value "$compat | s2 | proportional | list_annealing | " 9)
 
+# the default is nearer to the bound than MAGMA after so few evaluations
+expect 0 "$MERCATOR" report tiny --metrics gap
+less "$(value "$own | s2 | proportional | list_annealing | " 9)" "$(value "$own | s2 | proportional | magma | 0.9" 9)"
+
 # --over: quotients of the same means, without the row that all are divided by
 expect 0 "$MERCATOR" report tiny --metrics cycles,traffic_bytes --over platform=s4
 if grep -q '| s4 |' out; then exit 1; fi
