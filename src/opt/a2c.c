@@ -12,34 +12,8 @@ static const MerOption options[] = {
 static MerStatus open_a2c(void *state, const MerSearch *search, const void *given, MerError *error)
 {
     (void)error;
-    mer_agents_open(state, search, &((const Options *)given)->agents, MER_ALGORITHM_A2C);
-    mer_agents_divide_evenly(state);
+    mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_A2C);
     return MER_OK;
-}
-
-static int ask(void *state, MerProposal *proposals, int capacity)
-{
-    return mer_agents_ask(state, proposals, capacity);
-}
-
-static void tell(void *state, const MerTrial *trials, int count)
-{
-    mer_agents_tell(state, trials, count);
-}
-
-static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
-{
-    return mer_agents_save(state, what, file, error);
-}
-
-static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
-{
-    return mer_agents_load(state, what, file, error);
-}
-
-static void close_a2c(void *state)
-{
-    mer_agents_close(state);
 }
 
 const MerOptimizerClass mer_optimizer_a2c = {
@@ -50,9 +24,9 @@ const MerOptimizerClass mer_optimizer_a2c = {
     .options_size = sizeof(Options),
     .state_size = sizeof(MerAgents),
     .open = open_a2c,
-    .ask = ask,
-    .tell = tell,
-    .save = save,
-    .load = load,
-    .close = close_a2c,
+    .ask = mer_agents_ask,
+    .tell = mer_agents_tell,
+    .save = mer_agents_save,
+    .load = mer_agents_load,
+    .close = mer_agents_close,
 };

@@ -87,16 +87,19 @@ void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
     agents->now.lane = agents->now.told = agents->now.step = 0;
 }
 
-void mer_agents_divide_evenly(MerAgents *agents)
+void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
+                         MerAlgorithm algorithm)
 {
-    int *owner = MER_ARRAY(agents->search->arena, int, agents->search->space->knob_count + 1);
+    mer_agents_open(agents, search, options, algorithm);
+    int *owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     mer_agents_divide(agents, 1, owner);
 }
 
-int mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity)
+int mer_agents_ask(void *state, MerProposal *proposals, int capacity)
 {
-    int left = (int)agents->options.lanes - agents->now.lane;
-    int count = left < capacity ? left : capacity;
+    MerAgents *agents = state;
+    int        left = (int)agents->options.lanes - agents->now.lane;
+    int        count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
         mer_agents_spread(agents, proposals[i].point, proposals[i].point);
@@ -194,9 +197,10 @@ static void end_step(MerAgents *agents)
     }
 }
 
-void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count)
+void mer_agents_tell(void *state, const MerTrial *trials, int count)
 {
-    int lanes = (int)agents->options.lanes;
+    MerAgents *agents = state;
+    int        lanes = (int)agents->options.lanes;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         float features[MER_AGENT_FEATURES];
         if (trials[i].warm) {
@@ -219,8 +223,9 @@ static int64_t row_count(const MerAgents *agents)
     return agents->options.lanes * agents->options.unroll;
 }
 
-MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, MerError *error)
+MerStatus mer_agents_save(const void *state, MerKeep what, FILE *file, MerError *error)
 {
+    const MerAgents *agents = state;
     if (agents->team == NULL || what == MER_KEEP_POLICY) {
         return agents->team != NULL ? mer_team_save(agents->team, file, error) : MER_OK;
     }
@@ -231,8 +236,9 @@ MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, Mer
                       : mer_error_set(error, MER_IO, "the agents' state cannot be written");
 }
 
-MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError *error)
+MerStatus mer_agents_load(void *state, MerKeep what, FILE *file, MerError *error)
 {
+    MerAgents *agents = state;
     if (agents->team == NULL || what == MER_KEEP_POLICY) {
         return agents->team != NULL ? mer_team_load(agents->team, file, error) : MER_OK;
     }
@@ -248,8 +254,9 @@ MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError 
                : mer_error_set(error, MER_INVALID, "the agents' saved state is cut off or broken");
 }
 
-void mer_agents_close(MerAgents *agents)
+void mer_agents_close(void *state)
 {
+    MerAgents *agents = state;
     mer_team_free(agents->team);
     agents->team = NULL;
 }

@@ -99,19 +99,22 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
                      MerAlgorithm algorithm);
 /* Makes the team, or replaces it: `owner` gives the agent of each knob. */
 void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner);
-void mer_agents_divide_evenly(MerAgents *agents); /* one agent for all */
-int  mer_agents_ask(MerAgents *agents, MerProposal *proposals, int capacity);
-void mer_agents_tell(MerAgents *agents, const MerTrial *trials, int count);
+/* Opens with one agent for all knobs. */
+void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
+                         MerAlgorithm algorithm);
+/* Slots of MerOptimizerClass for an optimizer whose state is a MerAgents. */
+int       mer_agents_ask(void *agents, MerProposal *proposals, int capacity);
+void      mer_agents_tell(void *agents, const MerTrial *trials, int count);
+MerStatus mer_agents_save(const void *agents, MerKeep what, FILE *file, MerError *error);
+MerStatus mer_agents_load(void *agents, MerKeep what, FILE *file, MerError *error);
+void      mer_agents_close(void *agents);
 /* For those who ask and tell the team themselves: what it sees of a trial, a head's choice as a
  * choice of its knob and back, and how much of the budget is used. */
-void     mer_agents_features(MerAgents *agents, const MerTrial *trial, float *features);
-void     mer_agents_spread(const MerAgents *agents, const int *heads, MerIndex *point);
-void     mer_agents_heads(const MerAgents *agents, const MerIndex *point, int *heads);
-double   mer_agents_progress(const MerAgents *agents);
+void   mer_agents_features(MerAgents *agents, const MerTrial *trial, float *features);
+void   mer_agents_spread(const MerAgents *agents, const int *heads, MerIndex *point);
+void   mer_agents_heads(const MerAgents *agents, const MerIndex *point, int *heads);
+double mer_agents_progress(const MerAgents *agents);
 /* Counts a trial that the team did not ask for: for the sparse-reward check. */
-void      mer_agents_count(MerAgents *agents, double score);
-MerStatus mer_agents_save(const MerAgents *agents, MerKeep what, FILE *file, MerError *error);
-MerStatus mer_agents_load(MerAgents *agents, MerKeep what, FILE *file, MerError *error);
-void      mer_agents_close(MerAgents *agents);
+void mer_agents_count(MerAgents *agents, double score);
 
 #endif

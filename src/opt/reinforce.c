@@ -15,34 +15,8 @@ static MerStatus open_reinforce(void *state, const MerSearch *search, const void
                                 MerError *error)
 {
     (void)error;
-    mer_agents_open(state, search, &((const Options *)given)->agents, MER_ALGORITHM_REINFORCE);
-    mer_agents_divide_evenly(state);
+    mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_REINFORCE);
     return MER_OK;
-}
-
-static int ask(void *state, MerProposal *proposals, int capacity)
-{
-    return mer_agents_ask(state, proposals, capacity);
-}
-
-static void tell(void *state, const MerTrial *trials, int count)
-{
-    mer_agents_tell(state, trials, count);
-}
-
-static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
-{
-    return mer_agents_save(state, what, file, error);
-}
-
-static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
-{
-    return mer_agents_load(state, what, file, error);
-}
-
-static void close_reinforce(void *state)
-{
-    mer_agents_close(state);
 }
 
 const MerOptimizerClass mer_optimizer_reinforce = {
@@ -53,9 +27,9 @@ const MerOptimizerClass mer_optimizer_reinforce = {
     .options_size = sizeof(Options),
     .state_size = sizeof(MerAgents),
     .open = open_reinforce,
-    .ask = ask,
-    .tell = tell,
-    .save = save,
-    .load = load,
-    .close = close_reinforce,
+    .ask = mer_agents_ask,
+    .tell = mer_agents_tell,
+    .save = mer_agents_save,
+    .load = mer_agents_load,
+    .close = mer_agents_close,
 };
