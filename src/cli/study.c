@@ -31,13 +31,13 @@ MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
     const MerEvaluatorClass *evaluator = mer_evaluator_find(name, NULL);
     const MerProblemClass   *problem = mer_problem_find(name, NULL);
     if (strcmp(kind, "optimizer") == 0 && optimizer) {
-        return (MerStudyPlugin){optimizer->options, optimizer->options_size};
+        return (MerStudyPlugin){optimizer->options, optimizer->options_size, optimizer->presets};
     }
     if (strcmp(kind, "evaluator") == 0 && evaluator) {
-        return (MerStudyPlugin){evaluator->options, evaluator->options_size};
+        return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL};
     }
     bool is_problem = strcmp(kind, "problem") == 0 && problem;
-    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size}
+    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size, NULL}
                       : (MerStudyPlugin){0};
 }
 

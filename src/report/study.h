@@ -79,6 +79,7 @@ enum { MER_STUDY_TABLES = 32 };
 typedef struct MerStudyPlugin {
     const MerOption *options; /* NULL: none, or no such plug-in */
     size_t           size;
+    const MerPreset *presets; /* NULL: none */
 } MerStudyPlugin;
 typedef MerStudyPlugin (*MerStudyLookup)(const char *kind, const char *name);
 

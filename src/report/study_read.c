@@ -29,6 +29,7 @@ typedef struct Reader {
     MerArena      *arena;
     MerStudy      *study;
     MerStudyLookup lookup;
+    const MerStudyPlugin *plugin; /* whose label is being made */
     Item          *items;
     int            count, room;
 } Reader;
@@ -55,27 +56,32 @@ static double number_of(const cJSON *object, const char *key, double otherwise)
     return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
 }
 
-/* `marl:agents=1`: a plug-in of a header with the options that are not its defaults. */
-static const char *label_of(const Reader *reader, const cJSON *header, const char *kind,
-                            const char *but)
+/* The options of a header that differ from those of a preset (NULL: the defaults), after its name;
+ * `count` is how many things the label says. */
+static const char *label_from(const Reader *reader, const cJSON *plugin, const char *preset,
+                              const char *but, int *count)
 {
     MerArena      *arena = reader->arena;
-    const cJSON   *plugin = get(header, kind);
-    MerStudyPlugin known = reader->lookup(kind, text_of(plugin, "name"));
+    const char    *name = text_of(plugin, "name"), *label = mer_arena_text(arena, name);
+    MerStudyPlugin known = *reader->plugin;
+    MerReference   reference = {name, preset != NULL, (const char *[]){"preset"},
+                                (const char *[]){preset}};
     MerJson        json = {0};
     void          *options = mer_arena_alloc(arena, known.size + 1);
+    *count = 0;
     if (known.options) {
-        mer_options_defaults(known.options, options, arena);
+        mer_options_fill(known.options, known.presets, options, &reference, arena, NULL);
+    }
+    if (preset != NULL) {
+        label = mer_arena_format(arena, "%s:preset=%s", label, preset);
+        ++*count;
     }
     mer_options_write(known.options, options, &json, NULL);
-    cJSON       *defaults = cJSON_Parse(json.text);
-    const char  *label = mer_arena_text(arena, text_of(plugin, "name"));
+    cJSON       *start = cJSON_Parse(json.text);
     const cJSON *item;
-    bool         is_first = true;
     cJSON_ArrayForEach(item, get(plugin, "options"))
     {
-        if (cJSON_Compare(item, get(defaults, item->string), true) ||
-            strcmp(item->string, but) == 0) {
+        if (cJSON_Compare(item, get(start, item->string), true) || strcmp(item->string, but) == 0) {
             continue;
         }
         char *printed = cJSON_PrintUnformatted(item);
@@ -85,17 +91,37 @@ static const char *label_of(const Reader *reader, const cJSON *header, const cha
             to += *from != '"';
         }
         *to = '\0';
-        label = mer_arena_format(arena, "%s%c%s=%s", label, is_first ? ':' : ',', item->string,
+        label = mer_arena_format(arena, "%s%c%s=%s", label, *count == 0 ? ':' : ',', item->string,
                                  printed);
         cJSON_free(printed);
-        is_first = false;
+        ++*count;
     }
-    cJSON_Delete(defaults);
+    cJSON_Delete(start);
     mer_json_free(&json);
     return label;
 }
 
-static const char *group_of(const Reader *reader, const cJSON *header)
+/* `marl:agents=1`: a plug-in of a header with the options that are not its defaults, or the preset
+ * that says it shorter. */
+static const char *label_of(Reader *reader, const cJSON *header, const char *kind, const char *but)
+{
+    const cJSON   *plugin = get(header, kind);
+    MerStudyPlugin known = reader->lookup(kind, text_of(plugin, "name"));
+    int            least, count;
+    reader->plugin = &known;
+    const char *best = label_from(reader, plugin, NULL, but, &least);
+    for (const MerPreset *p = known.presets; p != NULL && p->name != NULL && least > 1; p++) {
+        const char *label = label_from(reader, plugin, p->name, but, &count);
+        if (count < least) {
+            best = label;
+            least = count;
+        }
+    }
+    reader->plugin = NULL;
+    return best;
+}
+
+static const char *group_of(Reader *reader, const cJSON *header)
 {
     const char *space = strchr(label_of(reader, header, "problem", "select"), ':');
     return mer_arena_format(reader->arena, "%s on %s%s%s, objective %s",
