@@ -89,6 +89,7 @@ typedef struct MerOptimizerClass {
 
     /* optional */
     bool (*proof)(const void *state, MerBound *bound);             /* solvers: what has been proven so far */
+    /* MER_KEEP_ALL may give MER_UNSUPPORTED where it cannot be done yet: a restart then asks again from the seed. */
     MerStatus (*save)(const void *state, MerKeep what, FILE *file, MerError *error);
     MerStatus (*load)(void *state, MerKeep what, FILE *file, MerError *error);
     MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error); /* keep the policy, go on elsewhere */

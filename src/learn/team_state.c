@@ -2,33 +2,20 @@
  * later on the same machine. Policies that move are saved by team_policy.c. */
 #include "learn/team_inside.h"
 
-#include <string.h>
+#include "base/stream.h"
 
-typedef struct Stream {
-    FILE *file;
-    bool  is_saving, is_broken;
-} Stream;
-
-static void transfer(Stream *stream, void *memory, size_t size, int64_t count)
-{
-    size_t wanted = (size_t)count;
-    size_t done = stream->is_saving ? fwrite(memory, size, wanted, stream->file)
-                                    : fread(memory, size, wanted, stream->file);
-    stream->is_broken = stream->is_broken || done != wanted;
-}
-
-static void transfer_agent(Stream *stream, const MerTeam *team, MerAgent *agent)
+static void transfer_agent(MerStream *stream, const MerTeam *team, MerAgent *agent)
 {
     int64_t lanes = team->spec.lanes, rows = mer_team_rows(team);
-    transfer(stream, agent->seen, sizeof *agent->seen, (rows + lanes) * agent->observation);
-    transfer(stream, agent->columns, sizeof *agent->columns, rows * agent->heads.count);
-    transfer(stream, agent->old, sizeof *agent->old, rows * agent->heads.count);
-    transfer(stream, agent->acted, sizeof *agent->acted, rows);
-    transfer(stream, agent->values, sizeof *agent->values, rows + lanes);
-    transfer(stream, agent->now, sizeof *agent->now, lanes * agent->heads.total);
+    mer_stream_bytes(stream, agent->seen, sizeof *agent->seen, (rows + lanes) * agent->observation);
+    mer_stream_bytes(stream, agent->columns, sizeof *agent->columns, rows * agent->heads.count);
+    mer_stream_bytes(stream, agent->old, sizeof *agent->old, rows * agent->heads.count);
+    mer_stream_bytes(stream, agent->acted, sizeof *agent->acted, rows);
+    mer_stream_bytes(stream, agent->values, sizeof *agent->values, rows + lanes);
+    mer_stream_bytes(stream, agent->now, sizeof *agent->now, lanes * agent->heads.total);
 }
 
-static void transfer_team(Stream *stream, MerTeam *team)
+static void transfer_team(MerStream *stream, MerTeam *team)
 {
     const MerTeamSpec *spec = &team->spec;
     for (int a = 0; a < spec->agent_count; a++) {
@@ -36,34 +23,34 @@ static void transfer_team(Stream *stream, MerTeam *team)
     }
     if (spec->is_central) {
         int64_t rows = mer_team_rows(team) + spec->lanes;
-        transfer(stream, team->critic.seen, sizeof(float), rows * team->critic.observation);
-        transfer(stream, team->critic.values, sizeof(double), rows);
+        mer_stream_bytes(stream, team->critic.seen, sizeof(float), rows * team->critic.observation);
+        mer_stream_bytes(stream, team->critic.values, sizeof(double), rows);
     }
-    transfer(stream, team->last, sizeof *team->last, (int64_t)spec->lanes * spec->knob_count);
-    transfer(stream, team->features, sizeof *team->features,
-             (int64_t)spec->lanes * spec->feature_count);
-    transfer(stream, &team->step, sizeof team->step, 1);
-    transfer(stream, &team->is_ready, sizeof team->is_ready, 1);
-    transfer(stream, &team->baseline, sizeof team->baseline, 1);
-    transfer(stream, &team->has_baseline, sizeof team->has_baseline, 1);
-    transfer(stream, &team->entropy, sizeof team->entropy, 1);
+    mer_stream_bytes(stream, team->last, sizeof *team->last,
+                     (int64_t)spec->lanes * spec->knob_count);
+    mer_stream_bytes(stream, team->features, sizeof *team->features,
+                     (int64_t)spec->lanes * spec->feature_count);
+    mer_stream_bytes(stream, &team->step, sizeof team->step, 1);
+    mer_stream_bytes(stream, &team->is_ready, sizeof team->is_ready, 1);
+    mer_stream_bytes(stream, &team->baseline, sizeof team->baseline, 1);
+    mer_stream_bytes(stream, &team->has_baseline, sizeof team->has_baseline, 1);
+    mer_stream_bytes(stream, &team->entropy, sizeof team->entropy, 1);
 }
 
 MerStatus mer_team_save_state(MerTeam *team, FILE *file, MerError *error)
 {
-    Stream    stream = {file, true, false};
+    MerStream stream = {file, true, false};
     MerStatus status = mer_parameters_save(team->parameters, file, error);
     if (status == MER_OK) {
         status = mer_parameters_save(mer_updater_memory(team->updater), file, error);
     }
     transfer_team(&stream, team);
-    bool is_broken = status == MER_OK && stream.is_broken;
-    return is_broken ? mer_error_set(error, MER_IO, "the agents' state cannot be written") : status;
+    return status == MER_OK ? mer_stream_status(&stream, "the agents' state", error) : status;
 }
 
 MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error)
 {
-    Stream    stream = {file, false, false};
+    MerStream stream = {file, false, false};
     MerStatus status = mer_parameters_load(team->parameters, file, "saved agents", error);
     if (status == MER_OK) {
         status =
@@ -72,8 +59,6 @@ MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error)
     if (status == MER_OK) {
         transfer_team(&stream, team);
     }
-    bool is_broken =
-        status == MER_OK && (stream.is_broken || team->step < 0 || team->step >= team->spec.unroll);
-    return is_broken ? mer_error_set(error, MER_INVALID, "the agents' saved state is cut off")
-                     : status;
+    stream.is_broken = stream.is_broken || team->step < 0 || team->step >= team->spec.unroll;
+    return status == MER_OK ? mer_stream_status(&stream, "the agents' saved state", error) : status;
 }

@@ -44,16 +44,17 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
     }
 }
 
-void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
+MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *owner,
+                         const int *choices, const float *const *habits)
 {
     const MerAgentOptions *o = &agents->options;
     MerTeamSpec            spec = {
                    .algorithm = agents->algorithm,
                    .knob_count = agents->search->space->knob_count,
                    .agent_count = agent_count,
-                   .choices = agents->choices,
+                   .choices = choices,
                    .owner = owner,
-                   .habits = agents->habits,
+                   .habits = habits,
                    .feature_count = MER_AGENT_FEATURES,
                    .lanes = (int)o->lanes,
                    .unroll = (int)o->unroll,
@@ -75,10 +76,15 @@ void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
                    .is_ratio_per_knob = o->ratio == 1,
                    .is_standardised = o->standardise,
     };
-    if (spec.knob_count == 0) {
+    return mer_team_new(&spec, agents->search->rng);
+}
+
+void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
+{
+    if (agents->search->space->knob_count == 0) {
         return; /* one point: nothing to learn */
     }
-    MerTeam *team = mer_team_new(&spec, agents->search->rng);
+    MerTeam *team = mer_agents_team(agents, agent_count, owner, agents->choices, agents->habits);
     if (agents->team != NULL) {
         mer_team_copy_heads(team, agents->team);
         mer_team_free(agents->team);

@@ -99,6 +99,9 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
                      MerAlgorithm algorithm);
 /* Makes the team, or replaces it: `owner` gives the agent of each knob. */
 void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner);
+/* A team as these agents would have with other choices; the space must have a knob. */
+MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *owner,
+                         const int *choices, const float *const *habits);
 /* Opens with one agent for all knobs. */
 void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
                          MerAlgorithm algorithm);

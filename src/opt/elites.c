@@ -1,6 +1,7 @@
 /* Elites and how they move to another space. */
 #include "opt/elites.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +90,8 @@ static int by_promise(const void *a, const void *b)
 static bool is_known(const MerElites *elites, const MerIndex *point, int knobs)
 {
     for (int i = 0; i < elites->guess_count; i++) {
-        if (memcmp(elites->guesses + (int64_t)i * knobs, point,
-                   (size_t)knobs * sizeof *point) == 0) {
+        if (memcmp(elites->guesses + (int64_t)i * knobs, point, (size_t)knobs * sizeof *point) ==
+            0) {
             return true;
         }
     }
@@ -101,7 +102,7 @@ static void add_guess(MerElites *elites, const MerSpace *space, const Candidate 
 {
     const MerEliteTask *task = from->task;
     const MerIndex     *old = task->points + (int64_t)from->elite * task->knob_count;
-    MerIndex *point = elites->guesses + (int64_t)elites->guess_count * space->knob_count;
+    MerIndex           *point = elites->guesses + (int64_t)elites->guess_count * space->knob_count;
     for (int k = 0; k < space->knob_count; k++) {
         int other = find_knob(task->knobs, task->knob_count, &space->knobs[k], k);
         point[k] = other < 0 ? 0 : translate(&task->knobs[other], old[other], &space->knobs[k]);
@@ -180,4 +181,97 @@ const MerIndex *mer_elites_guess(MerElites *elites)
         return NULL;
     }
     return elites->guesses + (int64_t)elites->next_guess++ * elites->now->knob_count;
+}
+
+static void keep_knob(MerKnob *knob, MerStream *stream, MerArena *arena)
+{
+    enum { MOST_VALUES = 1 << 24 };
+    knob->name = mer_stream_text(stream, knob->name, arena);
+    knob->kind = (MerKnobKind)mer_stream_int(stream, knob->kind, 0, MER_KNOB_RANK);
+    bool has_values = mer_stream_int(stream, knob->values != NULL, 0, 1);
+    knob->choices =
+        (int)mer_stream_int(stream, knob->choices, 1, has_values ? MOST_VALUES : INT_MAX);
+    if (has_values && stream->is_saving) {
+        for (int c = 0; c < knob->choices; c++) {
+            mer_stream_real(stream, knob->values[c]);
+        }
+    } else if (has_values) {
+        double *values = MER_ARRAY(arena, double, knob->choices);
+        mer_stream_bytes(stream, values, sizeof *values, knob->choices);
+        knob->values = values;
+    }
+}
+
+static bool is_within(const MerEliteTask *task)
+{
+    for (int i = 0; i < task->count; i++) {
+        for (int k = 0; k < task->knob_count; k++) {
+            MerIndex index = task->points[(int64_t)i * task->knob_count + k];
+            if (index < 0 || index >= task->knobs[k].choices) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void keep_task(MerEliteTask *task, MerStream *stream, MerArena *arena)
+{
+    enum { MOST_KNOBS = 1 << 20 };
+    task->knob_count = (int)mer_stream_int(stream, task->knob_count, 0, MOST_KNOBS);
+    task->count = (int)mer_stream_int(stream, task->count, 0, MER_ELITES_KEPT);
+    if (!stream->is_saving) {
+        int64_t room = MER_ELITES_KEPT * (int64_t)task->knob_count + 1;
+        task->knobs = MER_ARRAY(arena, MerKnob, task->knob_count + 1);
+        task->points = MER_ARRAY(arena, MerIndex, room);
+    }
+    for (int k = 0; k < task->knob_count && !stream->is_broken; k++) {
+        keep_knob(&task->knobs[k], stream, arena);
+    }
+    mer_stream_bytes(stream, task->points, sizeof *task->points,
+                     (int64_t)task->count * task->knob_count);
+    mer_stream_bytes(stream, task->scores, sizeof *task->scores, task->count);
+    stream->is_broken = stream->is_broken || !is_within(task);
+}
+
+void mer_elites_keep(MerElites *elites, MerStream *stream)
+{
+    int64_t        count = 0;
+    MerEliteTask **place = &elites->now;
+    for (const MerEliteTask *task = elites->now; task != NULL; task = task->before) {
+        count++;
+    }
+    count = mer_stream_int(stream, count, 0, INT_MAX);
+    for (int64_t i = 0; i < count && !stream->is_broken; i++) {
+        *place = stream->is_saving ? *place : MER_NEW(elites->arena, MerEliteTask);
+        keep_task(*place, stream, elites->arena);
+        place = &(*place)->before;
+    }
+    if (!stream->is_saving) {
+        *place = NULL;
+    }
+}
+
+void mer_elites_keep_all(MerElites *elites, const MerSpace *space, MerStream *stream)
+{
+    MerEliteTask *begun = elites->now;
+    mer_elites_keep(elites, stream);
+    int  left = (int)mer_stream_int(stream, elites->guess_count - elites->next_guess, 0, 1000000);
+    bool is_alike = elites->now != NULL && elites->now->knob_count == space->knob_count;
+    stream->is_broken = stream->is_broken || !is_alike;
+    if (stream->is_broken) {
+        elites->now = begun;
+        elites->guess_count = elites->next_guess = 0;
+        return;
+    }
+    if (!stream->is_saving) {
+        elites->guesses = MER_ARRAY(elites->arena, MerIndex, (int64_t)left * space->knob_count + 1);
+        elites->guess_count = left;
+        elites->next_guess = 0;
+    }
+    for (int i = 0; i < left && !stream->is_broken; i++) {
+        MerIndex *guess = elites->guesses + (int64_t)(elites->next_guess + i) * space->knob_count;
+        mer_stream_bytes(stream, guess, sizeof *guess, space->knob_count);
+        stream->is_broken = stream->is_broken || !mer_space_contains(space, guess);
+    }
 }

@@ -3,6 +3,7 @@
 #ifndef MERCATOR_OPT_ELITES_H
 #define MERCATOR_OPT_ELITES_H
 
+#include "base/stream.h"
 #include "mercator/search.h"
 
 enum { MER_ELITES_KEPT = 8 };
@@ -27,5 +28,11 @@ void mer_elites_begin(MerElites *elites, const MerSpace *space, MerArena *arena,
 void mer_elites_offer(MerElites *elites, const MerIndex *point, double score);
 /* The next guess, NULL when there is none left. */
 const MerIndex *mer_elites_guess(MerElites *elites);
+
+/* The elites of all tasks, the present one too. Loaded, they replace what is there, and a task has
+ * to begin next. */
+void mer_elites_keep(MerElites *elites, MerStream *stream);
+/* The same with the guesses that are left: loaded, the present task goes on. */
+void mer_elites_keep_all(MerElites *elites, const MerSpace *space, MerStream *stream);
 
 #endif

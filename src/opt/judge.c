@@ -4,10 +4,12 @@
 #include "opt/judge.h"
 
 #include "base/memory.h"
+#include "base/stream.h"
 #include "space/positions.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +29,8 @@ struct MerJudge {
     MerUpdater     *updater;
     MerMlp          network;
     const MerSpace *space;
-    uint64_t        layout; /* hash of what the inputs stand for */
-    int64_t         told;   /* of all tasks; the memory holds the last MEMORY */
+    uint64_t        layout;         /* hash of what the inputs stand for */
+    int64_t         told;           /* of all tasks; the memory holds the last MEMORY */
     int             here, feasible; /* of this task */
     Seen           *seen;
     float          *features;
@@ -92,14 +94,20 @@ static uint64_t layout_of(const MerSpace *space, int *input_count)
     return hash;
 }
 
+static void make_task_room(MerJudge *judge)
+{
+    judge->means = mer_heap_resize(judge->means, (size_t)judge->task + 1, sizeof(double));
+    judge->counts = mer_heap_resize(judge->counts, (size_t)judge->task + 1, sizeof(int));
+}
+
 static void build(MerJudge *judge, MerRng *rng)
 {
     size_t inputs = (size_t)judge->input_count;
     judge->tape = mer_tape_new(&mer_backend_dnnl);
     judge->parameters = mer_parameters_new();
-    judge->network = mer_mlp(judge->parameters, "judge", 4,
-                             (int[]){judge->input_count, judge->width, judge->width, 2}, MER_RELU,
-                             rng);
+    judge->network =
+        mer_mlp(judge->parameters, "judge", 4,
+                (int[]){judge->input_count, judge->width, judge->width, 2}, MER_RELU, rng);
     MerRule rule = mer_rule_adam(1e-7);
     rule.weight_decay = 1e-4;
     judge->updater = mer_updater_new(judge->parameters, &rule);
@@ -113,7 +121,7 @@ void mer_judge_begin(MerJudge *judge, const MerSpace *space, MerRng *rng)
 {
     int      inputs;
     uint64_t layout = layout_of(space, &inputs);
-    if (judge->tape == NULL || layout != judge->layout) {
+    if (judge->tape == NULL || layout != judge->layout || inputs != judge->input_count) {
         if (judge->tape != NULL) {
             drop_network(judge);
         }
@@ -125,8 +133,7 @@ void mer_judge_begin(MerJudge *judge, const MerSpace *space, MerRng *rng)
     judge->space = space;
     judge->here = judge->feasible = 0;
     judge->task++;
-    judge->means = mer_heap_resize(judge->means, (size_t)judge->task + 1, sizeof(double));
-    judge->counts = mer_heap_resize(judge->counts, (size_t)judge->task + 1, sizeof(int));
+    make_task_room(judge);
     judge->means[judge->task] = 0;
     judge->counts[judge->task] = 0;
 }
@@ -242,4 +249,77 @@ int mer_judge_choose(MerJudge *judge, int count, const MerIndex *points)
     }
     mer_tape_record(tape, true);
     return best;
+}
+
+enum { MOST_INPUTS = 1 << 20, MOST_TASKS = 1 << 20 };
+
+/* Sizes, and room for what follows them. */
+static void keep_sizes(MerJudge *judge, MerStream *stream)
+{
+    mer_stream_bytes(stream, &judge->layout, sizeof judge->layout, 1);
+    judge->input_count = (int)mer_stream_int(stream, judge->input_count, 0, MOST_INPUTS);
+    judge->width = (int)mer_stream_int(stream, judge->width, 1, 4096);
+    judge->task = (int)mer_stream_int(stream, judge->task, 0, MOST_TASKS);
+    judge->told = mer_stream_int(stream, judge->told, 0, INT64_MAX / 2);
+    judge->here = (int)mer_stream_int(stream, judge->here, 0, INT_MAX);
+    judge->feasible = (int)mer_stream_int(stream, judge->feasible, 0, INT_MAX);
+    if (!stream->is_saving && !stream->is_broken) {
+        MerRng rng = mer_rng_make(0, 0); /* the weights are read next */
+        if (judge->tape != NULL) {
+            drop_network(judge);
+        }
+        build(judge, &rng);
+        make_task_room(judge);
+    }
+}
+
+static void keep_memory(MerJudge *judge, MerStream *stream)
+{
+    int64_t known = judge->told < MEMORY ? judge->told : MEMORY;
+    mer_stream_bytes(stream, judge->means, sizeof *judge->means, judge->task + 1);
+    mer_stream_bytes(stream, judge->counts, sizeof *judge->counts, judge->task + 1);
+    mer_stream_bytes(stream, judge->features, sizeof *judge->features, known * judge->input_count);
+    for (int64_t i = 0; i < known && !stream->is_broken; i++) {
+        Seen *seen = &judge->seen[i];
+        seen->energy = mer_stream_real(stream, seen->energy);
+        seen->excess = mer_stream_real(stream, seen->excess);
+        seen->task = (int)mer_stream_int(stream, seen->task, 0, judge->task);
+    }
+}
+
+MerStatus mer_judge_save(MerJudge *judge, FILE *file, MerError *error)
+{
+    MerStream stream = {.file = file, .is_saving = true};
+    keep_sizes(judge, &stream);
+    keep_memory(judge, &stream);
+    MerStatus status = mer_stream_status(&stream, "the critic", error);
+    if (status == MER_OK) {
+        status = mer_parameters_save(judge->parameters, file, error);
+    }
+    return status == MER_OK ? mer_parameters_save(mer_updater_memory(judge->updater), file, error)
+                            : status;
+}
+
+MerStatus mer_judge_load(MerJudge *judge, FILE *file, MerError *error)
+{
+    MerStream stream = {.file = file};
+    keep_sizes(judge, &stream);
+    keep_memory(judge, &stream);
+    MerStatus status = mer_stream_status(&stream, "the saved critic", error);
+    if (status == MER_OK) {
+        status = mer_parameters_load(judge->parameters, file, "saved critic", error);
+    }
+    return status == MER_OK ? mer_parameters_load(mer_updater_memory(judge->updater), file,
+                                                  "saved critic", error)
+                            : status;
+}
+
+MerStatus mer_judge_resume(MerJudge *judge, const MerSpace *space, MerError *error)
+{
+    int inputs;
+    if (layout_of(space, &inputs) != judge->layout || inputs != judge->input_count) {
+        return mer_error_set(error, MER_INVALID, "the saved critic is of another space");
+    }
+    judge->space = space;
+    return MER_OK;
 }

@@ -21,4 +21,10 @@ bool mer_judge_is_ready(const MerJudge *judge); /* has seen feasible and enough 
 /* The point that promises most of `count`: the lowest score where it seems feasible. */
 int mer_judge_choose(MerJudge *judge, int count, const MerIndex *points);
 
+/* Everything it knows. A loaded one replaces what was there: mer_judge_begin moves it to another
+ * task, mer_judge_resume lets it go on with the one it was saved in. */
+MerStatus mer_judge_save(MerJudge *judge, FILE *file, MerError *error);
+MerStatus mer_judge_load(MerJudge *judge, FILE *file, MerError *error);
+MerStatus mer_judge_resume(MerJudge *judge, const MerSpace *space, MerError *error);
+
 #endif

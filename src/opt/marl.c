@@ -2,9 +2,7 @@
  * an initial policy tell which knobs belong together, knobs are clustered, and one PPO agent per
  * cluster searches, all with the same reward and without talking to each other. The samples
  * count against the budget, unless they come from an earlier run. */
-#include "opt/agents.h"
-#include "opt/partition.h"
-#include "opt/turns.h"
+#include "opt/marl_inside.h"
 
 #include <limits.h>
 #include <math.h>
@@ -16,18 +14,10 @@ extern const MerOptimizerClass mer_optimizer_random, mer_optimizer_annealing, me
 
 enum { MOST_SAMPLES = 20000 };
 
-typedef struct Options {
-    MerAgentOptions agents;
-    MerTurnOptions  turns;
-    const char     *agents_wanted;
-    int             form, partition, linkage, initial;
-    double          threshold;
-    int64_t         samples, recluster;
-} Options;
+typedef MerMarlOptions Options;
+typedef MerMarl        State;
 
 enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
-
-enum { FORM_TURNS, FORM_JOINT };
 
 static const MerOption options[] = {
     {"form", MER_OPTION_CHOICE, offsetof(Options, form), "turns", 0, 0, "turns|joint",
@@ -82,26 +72,8 @@ static const MerOption options[] = {
 static const MerPreset presets[] = {
     {"paper", "form=joint,lanes=8,unroll=8,depth=3,epochs=4,minibatches=4,transfer=0"},
     {"archgym", "form=joint,depth=3,transfer=0," MER_AGENT_ARCHGYM},
-    {"bandit", "form=joint,lanes=8,depth=3,epochs=4,minibatches=4,transfer=0," MER_AGENT_BANDIT}, {NULL, NULL}};
-
-typedef struct State {
-    MerAgents                agents;
-    MerTurns                 turns;
-    Options                  options;
-    const MerSearch         *search;
-    MerPartitionRule         rule;
-    MerSamples               samples; /* what the clusters were made of */
-    MerSamples               later;   /* trials of the agents, for drift and re-clustering */
-    int                      wanted;  /* samples before clustering */
-    bool                     is_divided, has_checked_drift;
-    int                     *owner;
-    int                      agent_count;
-    int64_t                  next_recluster;
-    MerIndex                *latin; /* (wanted, knobs) */
-    MerSearch                inner_search;
-    const MerOptimizerClass *inner; /* the initial policy; NULL: latin */
-    void                    *inner_state;
-} State;
+    {"bandit", "form=joint,lanes=8,depth=3,epochs=4,minibatches=4,transfer=0," MER_AGENT_BANDIT},
+    {NULL, NULL}};
 
 static MerStatus read_agents(const char *text, int *agents, MerError *error)
 {
@@ -169,9 +141,9 @@ static MerStatus open_initial(State *s, MerError *error)
     return status;
 }
 
-static void share_out(State *s)
+void mer_marl_share_out(State *s)
 {
-    if (s->options.form == FORM_TURNS) {
+    if (s->options.form == MER_MARL_TURNS) {
         mer_turns_divide(&s->turns, s->agent_count, s->owner);
     } else {
         mer_agents_divide(&s->agents, s->agent_count, s->owner);
@@ -185,14 +157,14 @@ static void begin_alone(State *s)
     for (int k = 0; k < s->agent_count; k++) {
         s->owner[k] = k;
     }
-    share_out(s);
+    mer_marl_share_out(s);
 }
 
 static void divide(State *s)
 {
     s->agent_count = mer_partition(&s->rule, s->search->space, &s->samples, s->search->rng,
                                    "partition", s->search->notes, s->search->arena, s->owner);
-    share_out(s);
+    mer_marl_share_out(s);
     s->is_divided = true;
     s->next_recluster = s->agents.now.done + s->options.recluster;
 }
@@ -217,14 +189,14 @@ static MerStatus begin(State *s, const MerSearch *search, MerError *error)
     s->wanted = !needs_samples(s) ? 0 : (int)(s->options.samples > 0 ? s->options.samples : fifth);
     s->samples = mer_samples_make(search->space, s->wanted, search->arena);
     s->later = mer_samples_make(search->space, needs_samples(s) ? MOST_SAMPLES : 0, search->arena);
-    if (s->options.form == FORM_TURNS) {
+    if (s->options.form == MER_MARL_TURNS) {
         mer_turns_open(&s->turns, &s->agents, &s->options.turns);
     }
     if (s->wanted == 0) {
         divide(s);
         return MER_OK;
     }
-    if (s->options.form == FORM_TURNS) {
+    if (s->options.form == MER_MARL_TURNS) {
         begin_alone(s);
         return MER_OK;
     }
@@ -274,13 +246,14 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
 /* Nothing is asked for, and the agents have just learned. */
 static bool is_between(const State *s)
 {
-    return s->agents.now.lane == 0 && s->agents.now.step == 0 && s->samples.count > 0;
+    return s->agents.now.lane == 0 && s->agents.now.step == 0 &&
+           (s->samples.count > 0 || s->is_adopted);
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    if (s->options.form == FORM_TURNS) {
+    if (s->options.form == MER_MARL_TURNS) {
         if (!s->is_divided && is_between(s) && s->samples.count >= s->wanted) {
             divide(s);
         }
@@ -341,7 +314,7 @@ static void recluster(State *s)
     if (agreement(s, owner, &count, "recluster") < 0.8) {
         s->owner = owner;
         s->agent_count = count;
-        share_out(s);
+        mer_marl_share_out(s);
     }
 }
 
@@ -364,13 +337,15 @@ static void tell_initial(State *s, const MerTrial *trials, int count)
 static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
-    bool   is_turns = s->options.form == FORM_TURNS;
+    bool   is_turns = s->options.form == MER_MARL_TURNS;
     if (!s->is_divided && !is_turns) {
         tell_initial(s, trials, count);
         return;
     }
     for (int i = 0; i < count; i++) {
-        mer_samples_add(s->is_divided || s->samples.count == s->samples.room ? &s->later : &s->samples, s->search->space, trials[i].point, trials[i].score);
+        mer_samples_add(s->is_divided || s->samples.count == s->samples.room ? &s->later
+                                                                             : &s->samples,
+                        s->search->space, trials[i].point, trials[i].score);
     }
     if (is_turns) {
         mer_turns_tell(&s->turns, trials, count);
@@ -383,7 +358,8 @@ static void tell(void *state, const MerTrial *trials, int count)
         }
         return;
     }
-    if (is_between(s) && !s->has_checked_drift && s->later.count >= 2 * s->samples.count) {
+    int behind = s->is_adopted ? s->wanted : s->samples.count;
+    if (is_between(s) && !s->has_checked_drift && s->later.count >= 2 * behind) {
         check_drift(s);
     }
     if (is_between(s) && s->options.recluster > 0 && s->agents.now.done >= s->next_recluster) {
@@ -410,6 +386,8 @@ const MerOptimizerClass mer_optimizer_marl = {
     .open = open_marl,
     .ask = ask,
     .tell = tell,
+    .save = mer_marl_save,
+    .load = mer_marl_load,
     .next_task = next_task,
     .close = close_marl,
 };

@@ -75,8 +75,8 @@ static void add_words(Text *text, const char *words)
         (size_t)snprintf(text->data + text->length, text->room - text->length, "%s", words);
 }
 
-static void note(const char *name, MerNotes *notes, MerArena *arena, int knobs, int used,
-                 const double *matrix, const MerMerge *merges, int agents, const int *owner)
+void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs, int used,
+                        const double *matrix, const MerMerge *merges, int agents, const int *owner)
 {
     size_t numbers = (size_t)knobs * (size_t)(knobs + 4) + 16;
     Text   text = {mer_arena_alloc(arena, 32 * numbers + 256), 0, 32 * numbers + 256};
@@ -166,7 +166,7 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     int agents = rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
                                   : mer_cut_threshold(knobs, merges, rule->threshold, owner);
     if (name != NULL) {
-        note(name, notes, arena, knobs, samples->count, matrix, merges, agents, owner);
+        mer_partition_note(name, notes, arena, knobs, samples->count, matrix, merges, agents, owner);
     }
     return agents;
 }
@@ -192,7 +192,7 @@ int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const Mer
         return divide_by_samples(rule, space, samples, name, notes, arena, owner);
     }
     if (name != NULL) {
-        note(name, notes, arena, knobs, samples->count, NULL, NULL, agents, owner);
+        mer_partition_note(name, notes, arena, knobs, samples->count, NULL, NULL, agents, owner);
     }
     return agents;
 }

@@ -38,12 +38,11 @@ static void grow(MerTried *tried)
     *tried = larger;
 }
 
-bool mer_tried_add(MerTried *tried, const MerIndex *point, int knob_count)
+static bool add(MerTried *tried, uint64_t h)
 {
     if (2 * (tried->count + 1) > tried->room && tried->count < MER_TRIED_MOST) {
         grow(tried);
     }
-    uint64_t  h = hash(point, knob_count);
     uint64_t *slot = slot_of(tried, h);
     if (*slot == h) {
         return true;
@@ -55,6 +54,11 @@ bool mer_tried_add(MerTried *tried, const MerIndex *point, int knob_count)
     return false;
 }
 
+bool mer_tried_add(MerTried *tried, const MerIndex *point, int knob_count)
+{
+    return add(tried, hash(point, knob_count));
+}
+
 bool mer_tried_has(const MerTried *tried, const MerIndex *point, int knob_count)
 {
     return tried->room > 0 && *slot_of(tried, hash(point, knob_count)) != 0;
@@ -64,4 +68,31 @@ void mer_tried_clear(MerTried *tried)
 {
     free(tried->slots);
     *tried = (MerTried){0};
+}
+
+static void load(MerTried *tried, MerStream *stream)
+{
+    mer_tried_clear(tried);
+    int64_t count = mer_stream_int(stream, 0, 0, MER_TRIED_MOST);
+    for (int64_t i = 0; i < count && !stream->is_broken; i++) {
+        uint64_t h = 0;
+        mer_stream_bytes(stream, &h, sizeof h, 1);
+        if (h != 0) {
+            add(tried, h);
+        }
+    }
+}
+
+void mer_tried_keep(MerTried *tried, MerStream *stream)
+{
+    if (!stream->is_saving) {
+        load(tried, stream);
+        return;
+    }
+    mer_stream_int(stream, (int64_t)tried->count, 0, MER_TRIED_MOST);
+    for (size_t i = 0; i < tried->room; i++) {
+        if (tried->slots[i] != 0) {
+            mer_stream_bytes(stream, &tried->slots[i], sizeof *tried->slots, 1);
+        }
+    }
 }

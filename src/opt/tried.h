@@ -3,6 +3,7 @@
 #ifndef MERCATOR_OPT_TRIED_H
 #define MERCATOR_OPT_TRIED_H
 
+#include "base/stream.h"
 #include "mercator/space.h"
 
 #include <stddef.h>
@@ -16,6 +17,7 @@ typedef struct MerTried {
 bool mer_tried_add(MerTried *tried, const MerIndex *point, int knob_count);
 bool mer_tried_has(const MerTried *tried, const MerIndex *point, int knob_count);
 void mer_tried_clear(MerTried *tried); /* frees the room too */
+void mer_tried_keep(MerTried *tried, MerStream *stream);
 
 enum { MER_TRIED_MOST = 1 << 24 };
 

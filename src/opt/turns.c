@@ -7,24 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS = 20 };     /* of a move before a point that was tried already is asked for again */
-enum { MEETINGS = 10 };  /* per round: the worst lane goes on from the best */
+enum { DRAWS = 20 };        /* of a move before a point that was tried already is asked for again */
+enum { MEETINGS = 10 };     /* per round: the worst lane goes on from the best */
 enum { JUDGE_EARLY = 500 }; /* trials during which the judge trains most */
 enum { FIRST_ROUND = 20000 }; /* trials, when only a time is given */
 
-/* Staying where one is, and near it where choices are ordered, is likelier at first. A head alone in
- * its agent must move; of several, `stay` says how many do. */
-static const float *make_habit(const MerTurns *turns, int knob, int heads)
+/* Staying where one is, and near it where choices are ordered, is likelier at first. A head alone
+ * in its agent must move; of several, `stay` says how many do. */
+static const float *make_habit(MerArena *arena, bool is_ordered, int choices, int heads,
+                               double stay_wanted, double near)
 {
-    const MerAgents *agents = turns->agents;
-    int              choices = agents->choices[knob];
-    float           *habit = MER_ARRAY(agents->search->arena, float, choices *choices);
-    bool             is_ordered = agents->search->space->knobs[knob].kind != MER_KNOB_CATEGORY;
-    double           moved = fmin(1, (1 + turns->options.stay) / heads);
+    float *habit = MER_ARRAY(arena, float, choices *choices);
+    double moved = fmin(1, (1 + stay_wanted) / heads);
     for (int now = 0; now < choices; now++) {
         double others = 0;
         for (int next = 0; next < choices; next++) {
-            double logit = is_ordered ? -turns->options.near * abs(next - now) : 0;
+            double logit = is_ordered ? -near * abs(next - now) : 0;
             habit[now * choices + next] = (float)logit;
             others += next == now ? 0 : exp(logit);
         }
@@ -32,6 +30,23 @@ static const float *make_habit(const MerTurns *turns, int knob, int heads)
         habit[now * choices + now] = (float)log(fmax(stay, 1e-6));
     }
     return habit;
+}
+
+const float *const *mer_turns_habits(const MerTurns *turns, int agent_count, const int *owner,
+                                     const int *choices, double stay, double near)
+{
+    const MerSearch *search = turns->agents->search;
+    int              knobs = search->space->knob_count;
+    const float    **habits = MER_ARRAY(search->arena, const float *, knobs + 1);
+    int             *heads = MER_ARRAY(search->arena, int, agent_count + 1);
+    for (int k = 0; k < knobs; k++) {
+        heads[owner[k]]++;
+    }
+    for (int k = 0; k < knobs; k++) {
+        bool is_ordered = search->space->knobs[k].kind != MER_KNOB_CATEGORY;
+        habits[k] = make_habit(search->arena, is_ordered, choices[k], heads[owner[k]], stay, near);
+    }
+    return habits;
 }
 
 static void plan_meeting(MerTurns *turns)
@@ -97,21 +112,12 @@ static void settle(MerTurns *turns)
 
 void mer_turns_divide(MerTurns *turns, int agent_count, const int *owner)
 {
-    MerAgents    *agents = turns->agents;
-    MerArena     *arena = agents->search->arena;
-    int           knobs = agents->search->space->knob_count;
-    const float **habits = MER_ARRAY(arena, const float *, knobs + 1);
-    int          *heads = MER_ARRAY(arena, int, agent_count + 1);
-    for (int k = 0; k < knobs; k++) {
-        heads[owner[k]]++;
-    }
-    for (int k = 0; k < knobs; k++) {
-        habits[k] = make_habit(turns, k, heads[owner[k]]);
-    }
-    agents->habits = habits;
+    MerAgents *agents = turns->agents;
+    agents->habits = mer_turns_habits(turns, agent_count, owner, agents->choices,
+                                      turns->options.stay, turns->options.near);
     turns->agent_count = agent_count;
     turns->owner = owner;
-    turns->acting = MER_ARRAY(arena, bool, agent_count + 1);
+    turns->acting = MER_ARRAY(agents->search->arena, bool, agent_count + 1);
     mer_agents_divide(agents, agent_count, owner);
     if (agents->team != NULL) {
         settle(turns);
@@ -223,9 +229,8 @@ static double difference(const MerLane *lane, double energy)
 static void go(MerTurns *turns, MerLane *lane, const MerIndex *point, double energy)
 {
     double uphill = energy - lane->energy;
-    bool   is_taken = energy < INFINITY &&
-                    (uphill <= 0 || mer_rng_unit(turns->agents->search->rng) <
-                                        exp(-uphill / temperature(turns)));
+    bool is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(turns->agents->search->rng) <
+                                                             exp(-uphill / temperature(turns)));
     if (is_taken) {
         copy_point(turns, lane->now, point);
         lane->energy = energy;
@@ -241,8 +246,12 @@ static void tell_one(MerTurns *turns, const MerTrial *trial)
     float      features[MER_AGENT_FEATURES];
     mer_agents_count(agents, trial->score);
     mer_agents_features(agents, trial, features);
-    agents->rewards[agents->now.step * lanes + index] = lane->is_move ? difference(lane, energy) : 0;
+    agents->rewards[agents->now.step * lanes + index] =
+        lane->is_move ? difference(lane, energy) : 0;
     mer_elites_offer(&turns->elites, trial->point, trial->score);
+    if (turns->elites.guess_count > 0 && energy < INFINITY) {
+        agents->now.is_checked = true; /* what earlier tasks taught works here: nothing is sparse */
+    }
     go(turns, lane, trial->point, energy);
     mer_team_see(agents->team, index, features);
     if (turns->judge != NULL) {

@@ -46,4 +46,12 @@ int  mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity);
 void mer_turns_tell(MerTurns *turns, const MerTrial *trials, int count);
 void mer_turns_close(MerTurns *turns);
 
+/* What the tables of moves start from, per knob, for a team with these choices and owners. */
+const float *const *mer_turns_habits(const MerTurns *turns, int agent_count, const int *owner,
+                                     const int *choices, double stay, double near);
+/* Elites and judge, or also lanes and points tried; the team is kept apart. A loaded policy begins
+ * the task anew. */
+MerStatus mer_turns_save(MerTurns *turns, MerKeep what, FILE *file, MerError *error);
+MerStatus mer_turns_load(MerTurns *turns, MerKeep what, FILE *file, MerError *error);
+
 #endif

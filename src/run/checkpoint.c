@@ -74,6 +74,9 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
     is_written = fclose(file) == 0 && is_written && status == MER_OK;
     if (!is_written || rename(temporary, path) != 0) {
         remove(temporary);
+        if (status == MER_UNSUPPORTED) {
+            return MER_OK; /* no state yet: a restart asks again from the one before, or the seed */
+        }
         return status != MER_OK && status != MER_IO
                    ? status
                    : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));

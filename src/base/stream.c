@@ -1,0 +1,58 @@
+/* Numbers and texts to and from a file, the same way in both directions. */
+#include "base/stream.h"
+
+#include <string.h>
+
+enum { LONGEST_TEXT = 1 << 16 };
+
+void mer_stream_bytes(MerStream *stream, void *memory, size_t size, int64_t count)
+{
+    size_t wanted = (size_t)count;
+    if (stream->is_broken || count <= 0) {
+        return;
+    }
+    size_t done = stream->is_saving ? fwrite(memory, size, wanted, stream->file)
+                                    : fread(memory, size, wanted, stream->file);
+    stream->is_broken = done != wanted;
+}
+
+int64_t mer_stream_int(MerStream *stream, int64_t value, int64_t low, int64_t high)
+{
+    mer_stream_bytes(stream, &value, sizeof value, 1);
+    if (!stream->is_saving && !stream->is_broken) {
+        stream->is_broken = value < low || value > high;
+    }
+    return stream->is_broken ? low : value;
+}
+
+double mer_stream_real(MerStream *stream, double value)
+{
+    mer_stream_bytes(stream, &value, sizeof value, 1);
+    return value;
+}
+
+const char *mer_stream_text(MerStream *stream, const char *text, MerArena *arena)
+{
+    int64_t length = text != NULL ? (int64_t)strlen(text) : -1;
+    length = mer_stream_int(stream, length, -1, LONGEST_TEXT);
+    if (length < 0) {
+        return NULL;
+    }
+    if (stream->is_saving) {
+        stream->is_broken =
+            stream->is_broken || fwrite(text, 1, (size_t)length, stream->file) != (size_t)length;
+        return text;
+    }
+    char *copy = mer_arena_alloc(arena, (size_t)length + 1); /* zeroed: the text ends */
+    mer_stream_bytes(stream, copy, 1, length);
+    return copy;
+}
+
+MerStatus mer_stream_status(const MerStream *stream, const char *what, MerError *error)
+{
+    if (!stream->is_broken) {
+        return MER_OK;
+    }
+    return stream->is_saving ? mer_error_set(error, MER_IO, "%s cannot be written", what)
+                             : mer_error_set(error, MER_INVALID, "%s is cut off or broken", what);
+}
