@@ -5,11 +5,13 @@
 
 #include <math.h>
 
-enum { WIDTH = 820, HEIGHT = 460, LEFT = 78, RIGHT = 210, TOP = 44, BOTTOM = 52, STEPS = 160 };
+enum { WIDTH = 900, HEIGHT = 460, LEFT = 78, RIGHT = 270, TOP = 44, BOTTOM = 52, STEPS = 160 };
+
+enum { BANDS_MOST = 6 }; /* methods whose quartiles are drawn: more of them hide the curves */
 
 static const char *const colors[] = {"#33689e", "#c4752d", "#3f8a6d", "#9a5a97",
-                                     "#b04a4a", "#5d7a2f", "#2f8793", "#7d6a52",
-                                     "#d0679d", "#6a6fc0", "#8c8c2b", "#555f6e"};
+                                     "#b04a4a", "#8c8c2b", "#2f8793", "#7d6a52"};
+static const char *const dashes[] = {"", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 3\""};
 
 typedef struct Frame {
     double most_samples, most_gap, least_gap;
@@ -78,10 +80,25 @@ static void write_axes(FILE *file, const Frame *frame)
             HEIGHT - 14);
 }
 
+static void write_band(FILE *file, const Frame *frame, const Band *bands, const double *x,
+                       int count, const char *color)
+{
+    for (int i = 0; i < count; i++) {
+        fprintf(file, i ? "L%.1f %.1f" : "<path class=\"band\" d=\"M%.1f %.1f", x[i],
+                place_y(frame, bands[i].low));
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        fprintf(file, "L%.1f %.1f", x[i], place_y(frame, bands[i].high));
+    }
+    fprintf(file, "Z\" fill=\"%s\"/>\n", color);
+}
+
 static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *group, int method,
                          double *values)
 {
-    const char *color = colors[(size_t)method % (sizeof colors / sizeof *colors)];
+    size_t      kinds = sizeof colors / sizeof *colors;
+    const char *color = colors[(size_t)method % kinds];
+    const char *dash = dashes[(size_t)method / kinds % (sizeof dashes / sizeof *dashes)];
     double      last = (double)group->methods[method].samples;
     Band        bands[STEPS];
     double      x[STEPS];
@@ -94,24 +111,20 @@ static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *gr
             bands[count++] = band;
         }
     }
-    for (int i = 0; i < count; i++) {
-        fprintf(file, i ? "L%.1f %.1f" : "<path class=\"band\" d=\"M%.1f %.1f", x[i],
-                place_y(frame, bands[i].low));
+    if (count > 0 && group->method_count <= BANDS_MOST) {
+        write_band(file, frame, bands, x, count, color);
     }
-    for (int i = count - 1; i >= 0; i--) {
-        fprintf(file, "L%.1f %.1f", x[i], place_y(frame, bands[i].high));
-    }
-    fprintf(file, count ? "Z\" fill=\"%s\"/>\n" : "<!-- %s: nothing feasible -->\n", color);
     for (int i = 0; i < count; i++) {
         fprintf(file, i ? "L%.1f %.1f" : "<path class=\"curve\" d=\"M%.1f %.1f", x[i],
                 place_y(frame, bands[i].median));
     }
     if (count > 0) {
-        fprintf(file, "\" stroke=\"%s\"/>\n", color);
+        fprintf(file, "\" stroke=\"%s\"%s/>\n", color, dash);
     }
     int y = TOP + 8 + method * 20;
-    fprintf(file, "<path class=\"curve\" d=\"M%d %dh18\" stroke=\"%s\"/><text x=\"%d\" y=\"%d\">",
-            WIDTH - RIGHT + 16, y, color, WIDTH - RIGHT + 42, y + 4);
+    fprintf(file,
+            "<path class=\"curve\" d=\"M%d %dh22\" stroke=\"%s\"%s/><text x=\"%d\" y=\"%d\">",
+            WIDTH - RIGHT + 14, y, color, dash, WIDTH - RIGHT + 42, y + 4);
     write_text(file, group->methods[method].name);
     fputs("</text>\n", file);
 }
@@ -127,7 +140,7 @@ static Frame measure(const MerStudyGroup *group, double *values)
             frame.most_gap = isfinite(gap) ? fmax(frame.most_gap, gap) : frame.most_gap;
         }
     }
-    frame.most_gap = fmin(pow(10, ceil(log10(frame.most_gap))), 1e4);
+    frame.most_gap = fmin(pow(10, ceil(log10(frame.most_gap))), 10); /* beyond it nothing is near */
     return frame;
 }
 
@@ -154,9 +167,9 @@ MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *
             WIDTH, height, WIDTH, height, LEFT);
     write_text(output.file, group->title);
     fprintf(output.file,
-            "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers, band: "
-            "their quartiles</text>\n",
-            LEFT, group->layer_count);
+            "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers%s</text>\n",
+            LEFT, group->layer_count,
+            group->method_count <= BANDS_MOST ? ", band: their quartiles" : "");
     write_axes(output.file, &frame);
     for (int m = 0; m < group->method_count; m++) {
         write_method(output.file, &frame, group, m, values);
