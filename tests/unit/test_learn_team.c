@@ -2,7 +2,10 @@
  * algorithm, alone, with several agents and with a central critic, must learn it, the same way
  * for the same seed. */
 #include "learn/team.h"
+#include "learn/team_inside.h"
 #include "support.h"
+
+#include <math.h>
 
 enum { KNOBS = 6, LANES = 8, UNROLL = 4, FEATURES = 2 };
 
@@ -171,6 +174,163 @@ static void test_heads_move_to_another_partition(void **state)
     mer_team_free(next);
 }
 
+/* Habits for teams that move: by far the likeliest is the choice after the present one. */
+static void fill_habits(float tables[KNOBS][64], const float *habits[KNOBS])
+{
+    memset(tables, 0, KNOBS * sizeof tables[0]);
+    for (int k = 0; k < KNOBS; k++) {
+        for (int now = 0; now < choices[k]; now++) {
+            tables[k][now * choices[k] + (now + 1) % choices[k]] = 9;
+        }
+        habits[k] = tables[k];
+    }
+}
+
+static MerTeamSpec moving_spec(float tables[KNOBS][64], const float *habits[KNOBS])
+{
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_PPO, 1);
+    fill_habits(tables, habits);
+    spec.habits = habits;
+    return spec;
+}
+
+static void test_only_acting_agents_change_their_knobs(void **state)
+{
+    (void)state;
+    static const int start[KNOBS] = {1, 1, 4, 0, 2, 3};
+    float            tables[KNOBS][64];
+    const float     *habits[KNOBS];
+    MerTeamSpec      spec = moving_spec(tables, habits);
+    MerRng           rng = mer_rng_make(1, 0);
+    MerTeam         *team = mer_team_new(&spec, &rng);
+    int              moved[KNOBS] = {0};
+    for (int round = 0; round < 400; round++) {
+        bool acting[2] = {round % 4 == 1 || round % 4 == 3, round % 4 >= 2};
+        int  point[KNOBS];
+        memcpy(point, start, sizeof point);
+        mer_team_stand(team, 0, start);
+        mer_team_move(team, &rng, 0, acting, round % 3 == 0, point);
+        for (int k = 0; k < KNOBS; k++) {
+            assert_in_range(point[k], 0, choices[k] - 1);
+            assert_true(acting[spec.owner[k]] || point[k] == start[k]);
+            moved[k] += point[k] != start[k];
+        }
+    }
+    for (int k = 0; k < KNOBS; k++) {
+        assert_true(moved[k] > 100);
+    }
+    mer_team_free(team);
+}
+
+/* What was learned does not change moves by habit. */
+static void test_moves_by_habit_follow_the_tables(void **state)
+{
+    (void)state;
+    float        tables[KNOBS][64];
+    const float *habits[KNOBS];
+    MerTeamSpec  spec = moving_spec(tables, habits);
+    MerRng       rng = mer_rng_make(1, 0);
+    MerTeam     *team = mer_team_new(&spec, &rng);
+    int          next = 0, moves = 0;
+    for (int i = 0; i < 100; i++) {
+        round_of(team, &rng);
+    }
+    for (int i = 0; i < 500; i++) {
+        int start[KNOBS], point[KNOBS];
+        for (int k = 0; k < KNOBS; k++) {
+            start[k] = point[k] = mer_rng_below(&rng, choices[k]);
+        }
+        mer_team_stand(team, 0, start);
+        mer_team_move(team, &rng, 0, NULL, true, point);
+        for (int k = 0; k < KNOBS; k++, moves++) {
+            next += point[k] == (start[k] + 1) % choices[k];
+        }
+    }
+    assert_true(next > 0.99 * moves);
+    mer_team_free(team);
+}
+
+/* A batch in which only agent 0 acts, worth more the higher its first knob. */
+static void run_batch_of_first_agent(MerTeam *team, MerRng *rng)
+{
+    double     rewards[UNROLL * LANES];
+    const bool acting[2] = {true, false};
+    for (int t = 0; t < UNROLL; t++) {
+        for (int lane = 0; lane < LANES; lane++) {
+            int   point[KNOBS] = {0};
+            float features[FEATURES] = {1, 0};
+            mer_team_stand(team, lane, point);
+            mer_team_move(team, rng, lane, acting, false, point);
+            mer_team_see(team, lane, features);
+            rewards[t * LANES + lane] = point[0];
+        }
+        mer_team_step(team);
+    }
+    mer_team_learn(team, rewards, 0, rng);
+}
+
+static void test_agents_learn_only_from_rows_they_acted_in(void **state)
+{
+    (void)state;
+    float        tables[KNOBS][64];
+    const float *habits[KNOBS];
+    MerTeamSpec  spec = moving_spec(tables, habits);
+    MerRng       rng = mer_rng_make(1, 0);
+    MerTeam     *team = mer_team_new(&spec, &rng);
+    MerTensor   *first = team->agents[0].policy.bias, *second = team->agents[1].policy.bias;
+    MerTensor   *idle[] = {second, team->agents[1].policy.w, team->agents[1].habit,
+                           team->agents[1].value.w, team->agents[1].trunk.layers[0].w};
+    double       sums[5] = {0}, before = 0, after = 0;
+    round_of(team, &rng); /* so that the updater has something to go on with */
+    for (int64_t i = 0; i < first->size; i++) {
+        before += fabs(first->data[i]);
+    }
+    for (int round = 0; round < 2; round++) {
+        for (int t = 0; t < 5; t++) {
+            double sum = 0;
+            for (int64_t i = 0; i < idle[t]->size; i++) {
+                sum += (double)(i + 1) * idle[t]->data[i];
+            }
+            assert_true(round == 0 || sum == sums[t]);
+            sums[t] = sum;
+        }
+        run_batch_of_first_agent(team, &rng);
+    }
+    for (int64_t i = 0; i < first->size; i++) {
+        after += fabs(first->data[i]);
+    }
+    assert_true(after != before);
+    mer_team_free(team);
+}
+
+/* Nobody acts: nothing is learned, and nothing breaks. */
+static void test_a_batch_without_moves_changes_nothing(void **state)
+{
+    (void)state;
+    float        tables[KNOBS][64];
+    const float *habits[KNOBS];
+    MerTeamSpec  spec = moving_spec(tables, habits);
+    MerRng       rng = mer_rng_make(1, 0);
+    MerTeam     *team = mer_team_new(&spec, &rng);
+    double       rewards[UNROLL * LANES] = {0};
+    const bool   acting[2] = {false, false};
+    float        before = team->agents[0].habit->data[1];
+    for (int t = 0; t < UNROLL; t++) {
+        for (int lane = 0; lane < LANES; lane++) {
+            int   point[KNOBS] = {0};
+            float features[FEATURES] = {0};
+            mer_team_stand(team, lane, point);
+            mer_team_move(team, &rng, lane, acting, false, point);
+            mer_team_see(team, lane, features);
+        }
+        mer_team_step(team);
+    }
+    mer_team_learn(team, rewards, 0, &rng);
+    assert_true(team->agents[0].habit->data[1] == before);
+    assert_true(mer_team_entropy(team) == 0);
+    mer_team_free(team);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +340,10 @@ int main(void)
         cmocka_unit_test(test_the_same_seed_learns_the_same),
         cmocka_unit_test(test_saved_policies_come_back),
         cmocka_unit_test(test_heads_move_to_another_partition),
+        cmocka_unit_test(test_only_acting_agents_change_their_knobs),
+        cmocka_unit_test(test_moves_by_habit_follow_the_tables),
+        cmocka_unit_test(test_agents_learn_only_from_rows_they_acted_in),
+        cmocka_unit_test(test_a_batch_without_moves_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,45 @@
+# marl through the command line: the same for every number of threads, resumed from a saved state or
+# without one, and policies that one run hands to another.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+map="$MERCATOR map resnet18 --platform s256 --no-report --quiet"
+
+expect 0 $map --select 1,2,5 --optimizer marl --budget 400 --seed 1 --threads 1 -o one
+expect 0 $map --select 1,2,5 --optimizer marl --budget 400 --seed 1 --threads 2 -o two
+cmp one/run.jsonl two/run.jsonl
+cmp one/mapping.yaml two/mapping.yaml
+
+# cut off and resumed: there is no state yet after such a short time, so the points are asked for again
+for form in turns joint; do
+    expect 0 $map --select 5 --optimizer marl:form=$form,samples=200 --budget 600 --seed 1 -o cut-$form
+    cp cut-$form/run.jsonl whole
+    dd if=whole of=cut-$form/run.jsonl bs=1 count=$(($(wc -c <whole) / 2)) 2>/dev/null
+    expect 0 "$MERCATOR" map --resume cut-$form --no-report --quiet
+    cmp whole cut-$form/run.jsonl
+done
+
+# a policy: the first point is the best of the run it comes from, and no samples go into clusters
+expect 0 $map --select 5 --optimizer marl --budget 1000 --seed 1 --save-policy policy --json -o learned
+best=$(number out score)
+says learned/run.jsonl '"samples": 200'
+head -n 1 policy | grep -qx 'mercator-policy/1 marl'
+expect 0 $map --select 5 --optimizer marl --budget 4 --seed 2 --policy policy --json -o again
+near "$(number out score)" "$best" 1e-12 'best of four points from a policy'
+says again/run.jsonl '"samples": 0'
+expect 0 $map --select 5 --optimizer marl --budget 50 --seed 2 --policy policy --threads 2 -o same-1
+expect 0 $map --select 5 --optimizer marl --budget 50 --seed 2 --policy policy --threads 1 -o same-2
+cmp same-1/run.jsonl same-2/run.jsonl
+
+# other layers, another platform, another space
+expect 0 $map --select 2,8 --optimizer marl --budget 100 --seed 2 --policy policy -o layers
+expect 0 "$MERCATOR" map resnet18 --select 5 --platform s256 --evaluator datacentric --optimizer marl --budget 100 \
+    --policy policy --no-report --quiet -o space
+
+# files that do not fit
+expect 1 $map --select 5 --optimizer marl:preset=paper --budget 100 --policy policy -o none
+says err 'was saved with form=turns, expected form=joint'
+expect 1 $map --select 5 --optimizer ppo --budget 100 --policy policy -o none
+says err 'expected "mercator-policy/1 ppo"'
+dd if=policy of=short bs=1 count=5000 2>/dev/null
+expect 1 $map --select 5 --optimizer marl --budget 100 --policy short -o none
+says err 'cut off or broken'
