@@ -101,6 +101,19 @@ static void fill_alone(Relaxation *relaxation, bool is_virtual)
     }
 }
 
+/* Whether all running jobs slow down alike. One that moves no bytes is never slowed down, so that the excess of
+ * the others does not stretch its core. */
+static bool has_virtual_time(const MerSchedule *schedule, const MerScheduleRules *rules)
+{
+    for (int i = 0; i < schedule->job_count * schedule->unit_count; i++) {
+        if (schedule->rate[i] <= 0) {
+            return false;
+        }
+    }
+    return rules->is_proportional && !schedule->has_releases && !rules->saves_traffic &&
+           rules->switch_cycles == 0;
+}
+
 static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published,
                   Relaxation *relaxation)
 {
@@ -120,8 +133,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
     relaxation->excess = MER_ARRAY(arena, double, size);
     relaxation->bytes = MER_ARRAY(arena, double, size);
     relaxation->alone = MER_ARRAY(arena, double, size);
-    bool is_virtual = !is_published && rules->is_proportional && !schedule->has_releases &&
-                      !rules->saves_traffic && rules->switch_cycles == 0;
+    bool is_virtual = !is_published && has_virtual_time(schedule, rules);
     relaxation->is_published = is_published;
     relaxation->free_switch = is_published ? 0 : rules->switch_cycles;
     relaxation->scale = 0;

@@ -154,6 +154,32 @@ static void test_no_plan_of_a_small_group_beats_the_bound(void **state)
     assert_true(exp(logs / count) < 1.2);
 }
 
+/* Three jobs in four move nothing, so they run at full speed whatever the others need. */
+static void test_no_plan_beats_the_bound_when_jobs_move_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        MerRng       rng = mer_rng_make(2, (uint64_t)i);
+        MerSchedule *schedule = random_schedule(4, 2 + i % 2, &rng);
+        double      *rate = MER_ARRAY(arena, double, 4 * schedule->unit_count);
+        for (int at = 0; at < 4 * schedule->unit_count; at++) {
+            rate[at] = mer_rng_below(&rng, 4) == 0 ? 20 : 0;
+        }
+        schedule = hand_schedule(4, schedule->unit_count, 4, schedule->latency, rate, arena);
+        if (i & 2) {
+            add_dependencies(schedule, &rng);
+        }
+        MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
+        MerScheduleRules  told = {.is_known = true, .is_proportional = true};
+        double            best = best_plan(schedule, &rules);
+        MerBound          bound = mer_schedule_bound(schedule, &told, false);
+        if (!(bound.value <= best * (1 + 1e-12)) || !(bound.value > 0)) {
+            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
+                     best);
+        }
+    }
+}
+
 /* Two cores and four jobs that end together: 100 + 30 + 100, which the relaxation sees. */
 static void test_dead_time_between_jobs_counts(void **state)
 {
@@ -188,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_plan_of_a_small_group_beats_the_bound),
+        cmocka_unit_test(test_no_plan_beats_the_bound_when_jobs_move_nothing),
         cmocka_unit_test(test_dead_time_between_jobs_counts),
         cmocka_unit_test(test_work_that_comes_late_counts_together),
     };
