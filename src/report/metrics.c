@@ -141,6 +141,14 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
+/* Cells of a study are numbered with three digits, and with more where there are more. */
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+    long x = strtol((*a)->d_name, NULL, 10);
+    long y = strtol((*b)->d_name, NULL, 10);
+    return x != y ? (x > y) - (x < y) : strcmp((*a)->d_name, (*b)->d_name);
+}
+
 static MerStatus add_path(Table *table, const char *path, MerError *error)
 {
     struct dirent **entries = NULL;
@@ -149,7 +157,7 @@ static MerStatus add_path(Table *table, const char *path, MerError *error)
     if (access(mer_arena_format(table->arena, "%s/run.jsonl", path), F_OK) == 0) {
         return add_run(table, path, error);
     }
-    int count = scandir(path, &entries, is_visible, alphasort);
+    int count = scandir(path, &entries, is_visible, by_number);
     for (int i = 0; i < count; i++) {
         const char *inner = mer_arena_format(table->arena, "%s/%s", path, entries[i]->d_name);
         bool is_run = access(mer_arena_format(table->arena, "%s/run.jsonl", inner), F_OK) == 0;
