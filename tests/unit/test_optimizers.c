@@ -159,11 +159,11 @@ static double search(const char *optimizer, const Case *one, int64_t budget, uin
     return best;
 }
 
-static double median_of_three(const MerOptimizerClass *type, const Case *one, int64_t budget)
+static double median_of_three(const char *optimizer, const Case *one, int64_t budget)
 {
-    double a = search(type->name, one, budget, 1);
-    double b = search(type->name, one, budget, 2);
-    double c = search(type->name, one, budget, 3);
+    double a = search(optimizer, one, budget, 1);
+    double b = search(optimizer, one, budget, 2);
+    double c = search(optimizer, one, budget, 3);
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
@@ -172,11 +172,11 @@ static bool is_informed(const MerOptimizerClass *type)
     return type->open && strcmp(type->name, "random") != 0;
 }
 
-/* Policies learn from thousands of samples what the others find by looking: at this budget they owe
- * more than chance, not the optimum. */
+/* Policies of a single agent learn from thousands of samples what the others find by looking: at
+ * this budget they owe more than chance, not the optimum. */
 static bool is_policy(const MerOptimizerClass *type)
 {
-    static const char *const names[] = {"reinforce", "a2c", "ppo", "marl"};
+    static const char *const names[] = {"reinforce", "a2c", "ppo"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(type->name, names[i]) == 0) {
             return true;
@@ -185,19 +185,29 @@ static bool is_policy(const MerOptimizerClass *type)
     return false;
 }
 
-static void every_policy_beats_chance_on_all_but_one_function(void **state)
+/* reinforce and a2c take one step per batch, 62 in all here: with the small steps of their defaults,
+ * meant for longer runs, they are still near chance after so few. */
+static void every_policy_beats_chance_on_every_function(void **state)
 {
     (void)state;
-    const MerOptimizerClass *chance = mer_optimizer_find("random", NULL);
-    for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
-        int lost = 0;
-        bool is_tried = is_policy(*list) && strcmp((*list)->name, "a2c") != 0; /* a2c is no better than chance yet */
-        for (int c = 0; c < CASES && is_tried; c++) {
-            lost += median_of_three(*list, &cases[c], 4000) > median_of_three(chance, &cases[c], 4000);
+    static const char *const policies[] = {"reinforce:rate=0.05", "a2c:rate=0.01", "ppo"};
+    for (int c = 0; c < CASES; c++) {
+        double chance = median_of_three("random", &cases[c], 4000);
+        for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+            double best = median_of_three(policies[i], &cases[c], 4000);
+            if (!(best < chance)) {
+                fail_msg("%s on %s: %g, random %g", policies[i], cases[c].name, best, chance);
+            }
         }
-        if (lost > 1) {
-            fail_msg("%s is worse than random on %d of %d functions", (*list)->name, lost, CASES);
-        }
+    }
+}
+
+/* Agents that take turns find more than something near. */
+static void marl_finds_every_optimum(void **state)
+{
+    (void)state;
+    for (int c = 0; c < CASES; c++) {
+        assert_true(median_of_three("marl", &cases[c], 4000) <= cases[c].optimum + 1e-12);
     }
 }
 
@@ -210,7 +220,7 @@ static void every_optimizer_comes_near_every_optimum(void **state)
         }
         int64_t budget = strcmp((*list)->name, "bayes") == 0 ? 200 : 4000;
         for (int c = 0; c < CASES; c++) {
-            double best = median_of_three(*list, &cases[c], budget);
+            double best = median_of_three((*list)->name, &cases[c], budget);
             assert_false(best < cases[c].optimum - 1e-12);
             if (best > cases[c].near) {
                 fail_msg("%s on %s: %g, expected at most %g", (*list)->name, cases[c].name, best, cases[c].near);
@@ -223,10 +233,9 @@ static void every_optimizer_comes_near_every_optimum(void **state)
 static void random_points_do_not_come_near_on_smooth_functions(void **state)
 {
     (void)state;
-    const MerOptimizerClass *type = mer_optimizer_find("random", NULL);
-    assert_true(median_of_three(type, &cases[0], 4000) > cases[0].near);
-    assert_true(median_of_three(type, &cases[4], 4000) > cases[4].near);
-    assert_true(median_of_three(type, &cases[5], 4000) > cases[5].near);
+    assert_true(median_of_three("random", &cases[0], 4000) > cases[0].near);
+    assert_true(median_of_three("random", &cases[4], 4000) > cases[4].near);
+    assert_true(median_of_three("random", &cases[5], 4000) > cases[5].near);
 }
 
 static void presets_can_be_opened_and_asked(void **state)
@@ -236,7 +245,8 @@ static void presets_can_be_opened_and_asked(void **state)
         "de:preset=map", "de:preset=m3e", "pso:preset=map", "pso:preset=nevergrad", "pso:preset=m3e",
         "cmaes:preset=map", "cmaes:preset=m3e", "tbpsa:preset=m3e", "aco:preset=map", "aco:preset=archgym",
         "gamma:preset=gamma", "gamma:preset=archgym", "bayes:preset=map", "cmaes:diagonal=0",
-        "pso:neighbours=2", "de:rule=rand", "gamma:use_factor=true,start=uniform,second=none",
+        "pso:neighbours=2", "de:rule=rand", "gamma:use_factor=true,start=uniform,second=none", "marl:preset=bandit",
+        "marl:preset=paper", "marl:preset=archgym",
     };
     for (size_t r = 0; r < sizeof references / sizeof references[0]; r++) {
         double best = search(references[r], &cases[0], 400, 1);
@@ -263,7 +273,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_optimizer_comes_near_every_optimum),
-        cmocka_unit_test(every_policy_beats_chance_on_all_but_one_function),
+        cmocka_unit_test(every_policy_beats_chance_on_every_function),
+        cmocka_unit_test(marl_finds_every_optimum),
         cmocka_unit_test(random_points_do_not_come_near_on_smooth_functions),
         cmocka_unit_test(presets_can_be_opened_and_asked),
         cmocka_unit_test(one_knob_and_one_choice_are_enough),
