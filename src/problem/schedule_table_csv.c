@@ -4,6 +4,7 @@
 #include "base/name_table.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 #define TRY(call)                                                                                  \
@@ -90,6 +91,12 @@ static MerStatus read_csv_row(const Lines *lines, int i, double *values, MerTabl
         double      value;
         if (!mer_parse_real(lines->fields[i][f], &value) || value < 0) {
             return fail_csv(file, lines->numbers[i], name, lines->fields[i][f], error);
+        }
+        if (column >= 0 && !isnan(values[column])) {
+            return mer_error_set(error, MER_INVALID,
+                                 "%s:%d: %s of %s on %s is given twice, expected it once",
+                                 file->path, lines->numbers[i], name, lines->fields[i][0],
+                                 lines->fields[i][1]);
         }
         if (column >= 0) {
             values[column] = value;

@@ -234,6 +234,12 @@ MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, cons
     const double *v =
         file->values +
         ((size_t)row * (size_t)file->class_count + (size_t)class_index) * MER_TABLE_COLUMNS;
+    int bytes = file->has_traffic ? 5 : 1;
+    if (isnan(v[0]) || isnan(v[bytes])) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: found no %s of layer %s on core type %s, expected a number",
+                             file->path, column_names[isnan(v[0]) ? 0 : bytes], op->name, class_name);
+    }
     *entry = (MerJobTableEntry){.latency = v[0],
                                 .l2_bytes = v[1],
                                 .l1_bytes = v[2],

@@ -110,6 +110,19 @@ table 'layer,core_type,latency_cycles,traffic_bytes
 table 'layer,core_type,latency_cycles,traffic_bytes
 0.fc-8x4,HB32,10,5
 ' 'table.csv: found no core type shi32, expected it beside HB32'
+table 'layer,core_type,latency_cycles,traffic_bytes
+0.fc-8x4,HB32,10,5
+0.fc-8x4,shi32,10,5
+0.fc-8x4,HB32,20,5
+' 'table.csv:4: latency_cycles of 0.fc-8x4 on HB32 is given twice, expected it once'
+table 'layer,core_type,latency_cycles,traffic_bytes
+0.fc-8x4,HB32,10,5
+1.fc-9x4,shi32,10,5
+' 'table.csv: found no latency_cycles of layer fc-8x4 on core type shi32, expected a number'
+table 'layer,core_type,latency_cycles
+0.fc-8x4,HB32,10
+0.fc-8x4,shi32,10
+' 'table.csv: found no l2_bytes of layer fc-8x4 on core type HB32, expected a number'
 
 # A group smaller than the number of cores is a warning: on stderr, in the log and in the summary.
 expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --no-report -o small
