@@ -159,6 +159,22 @@ static void prepare(State *s)
     }
 }
 
+/* Why a group is refused, the first reason of several. */
+static const char *what_is_found(const MerSearch *search, const MerSchedule *schedule,
+                                 const MerBandwidthState *bandwidth, const MerProblem *problem)
+{
+    return schedule->job_count > MAX_JOBS                           ? "more jobs"
+           : search->objective != MER_METRIC_CYCLES                 ? "another objective"
+           : search->space->knob_count != problem->space.knob_count ? "fixed knobs"
+           : !bandwidth                                             ? "another evaluator"
+           : schedule->has_dependencies                             ? "dependencies"
+           : schedule->has_releases || schedule->has_deadlines      ? "releases or deadlines"
+           : schedule->tenant_count > 1                             ? "several tenants"
+           : bandwidth->input.rules.share != MER_SHARE_PROPORTIONAL
+               ? "another way of sharing"
+               : "another rule, or a job that moves none";
+}
+
 static MerStatus open_exact_schedule(void *state, const MerSearch *search,
                                      const MerProblem *problem, const MerEvaluator *evaluator,
                                      const void *given, MerError *error)
@@ -174,11 +190,12 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
     if (schedule->job_count > MAX_JOBS || !bandwidth || !bandwidth->is_plain ||
         search->objective != MER_METRIC_CYCLES ||
         search->space->knob_count != problem->space.knob_count) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "exact_schedule minimises cycles of at most %d independent jobs with "
-                             "proportional sharing, "
-                             "found %d jobs",
-                             MAX_JOBS, schedule->job_count);
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "exact_schedule minimises cycles of at most %d independent jobs of one "
+            "tenant that all move bytes, with proportional sharing and nothing "
+            "else switched on, found %s",
+            MAX_JOBS, what_is_found(search, schedule, bandwidth, problem));
     }
     *s = (State){.schedule = schedule,
                  .problem = problem,

@@ -124,6 +124,11 @@ table 'layer,core_type,latency_cycles
 0.fc-8x4,shi32,10
 ' 'table.csv: found no l2_bytes of layer fc-8x4 on core type HB32, expected a number'
 
+# The exact solver says what keeps it from a group.
+refuses 'nothing else switched on, found more jobs' synthetic:21:1 --optimizer exact_schedule
+refuses 'found another way of sharing' synthetic:5:1 --optimizer exact_schedule --share even
+refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer exact_schedule --switch-cycles 5
+
 # A group smaller than the number of cores is a warning: on stderr, in the log and in the summary.
 expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --no-report -o small
 says err 'warning: synthetic:3:1 has 3 jobs for 4 cores, so some stay idle'
