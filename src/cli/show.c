@@ -173,6 +173,10 @@ static void show_rates(const MerTaskResult *result, FILE *file)
         mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT], "FLOP/s");
         fprintf(file, ", %s", rate);
     }
+    if (value[MER_METRIC_DROP_RATE] > 0) {
+        mer_print_percent(rate, value[MER_METRIC_DROP_RATE]);
+        fprintf(file, ", %s of the jobs dropped", rate);
+    }
     fputc('\n', file);
 }
 

@@ -129,6 +129,11 @@ refuses 'nothing else switched on, found more jobs' synthetic:21:1 --optimizer e
 refuses 'found another way of sharing' synthetic:5:1 --optimizer exact_schedule --share even
 refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer exact_schedule --switch-cycles 5
 
+# What was dropped is said beside the result.
+printf 'format: mercator-jobs/1\njobs: [{name: a, op: fc, dims: [8, 4], deadline_cycles: 0}]\n' >jobs.yaml
+expect 0 "$MERCATOR" schedule jobs.yaml --late drop --budget 10 --quiet --no-report -o run
+says out '100 % of the jobs dropped'
+
 # A group smaller than the number of cores is a warning: on stderr, in the log and in the summary.
 expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --no-report -o small
 says err 'warning: synthetic:3:1 has 3 jobs for 4 cores, so some stay idle'
