@@ -6,8 +6,9 @@ typedef struct Options {
     MerAgentOptions agents;
 } Options;
 
-static const MerOption options[] = {
-    MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"), MER_AGENT_CRITIC_OPTIONS(Options, "3"), {0}};
+static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
+                                    MER_AGENT_CRITIC_OPTIONS(Options, "3"),
+                                    {0}};
 
 static MerStatus open_a2c(void *state, const MerSearch *search, const void *given, MerError *error)
 {

@@ -24,7 +24,8 @@ void mer_agents_heads(const MerAgents *agents, const MerIndex *point, int *heads
     const MerSpace *space = agents->search->space;
     for (int k = 0; k < space->knob_count; k++) {
         int64_t choices = space->knobs[k].choices;
-        heads[k] = choices > MOST_CHOICES ? (int)(point[k] * (int64_t)MOST_CHOICES / choices) : point[k];
+        heads[k] =
+            choices > MOST_CHOICES ? (int)(point[k] * (int64_t)MOST_CHOICES / choices) : point[k];
     }
 }
 
@@ -198,7 +199,8 @@ static void end_step(MerAgents *agents)
     if (mer_team_step(agents->team)) {
         mer_reward_batch(&agents->now.reward, agents->scores, lanes * agents->now.step,
                          agents->rewards);
-        mer_team_learn(agents->team, agents->rewards, mer_agents_progress(agents), agents->search->rng);
+        mer_team_learn(agents->team, agents->rewards, mer_agents_progress(agents),
+                       agents->search->rng);
         agents->now.step = 0;
     }
 }

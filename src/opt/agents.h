@@ -23,8 +23,9 @@ typedef struct MerAgentOptions {
 #name, type, offsetof(Options, agents.name), initial, low, high, choices, help             \
     }
 #define MER_AGENT_COMMON_OPTIONS(Options, lane_count, steps, rate_initial, is_standardised)        \
-    MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, lane_count, 1, 4096, NULL, "points per step"),       \
-        MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, steps, 1, 4096, NULL,                      \
+    MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, lane_count, 1, 4096, NULL,                    \
+                     "points per step"),                                                           \
+        MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, steps, 1, 4096, NULL,                    \
                          "steps between updates: a batch is lanes x unroll points"),               \
         MER_AGENT_OPTION(Options, rate, MER_OPTION_REAL, rate_initial, 0, 10, NULL,                \
                          "step width (Adam)"),                                                     \
@@ -44,21 +45,21 @@ typedef struct MerAgentOptions {
                          "beside Adam's root"),                                                    \
         MER_AGENT_OPTION(Options, sparse_after, MER_OPTION_INT, "1000", 1, 1e12, NULL,             \
                          "trials after which a sparse reward is reported")
-#define MER_AGENT_CRITIC_OPTIONS(Options, layers)                                                       \
+#define MER_AGENT_CRITIC_OPTIONS(Options, layers)                                                  \
     MER_AGENT_OPTION(Options, width, MER_OPTION_INT, "32", 1, 4096, NULL, "of the hidden layers"), \
-        MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, layers, 1, 8, NULL, "hidden layers"),        \
+        MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, layers, 1, 8, NULL, "hidden layers"),     \
         MER_AGENT_OPTION(Options, value_cost, MER_OPTION_REAL, "1", 0, 100, NULL,                  \
                          "weight of the critic's loss"),                                           \
         MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0.99", 0, 1, NULL,                   \
                          "of later rewards"),                                                      \
         MER_AGENT_OPTION(Options, lambda, MER_OPTION_REAL, "0.95", 0, 1, NULL,                     \
                          "of generalised advantage estimation")
-#define MER_AGENT_PPO_OPTIONS(Options, passes, parts)                                                          \
+#define MER_AGENT_PPO_OPTIONS(Options, passes, parts)                                              \
     MER_AGENT_OPTION(Options, clip, MER_OPTION_REAL, "0.2", 0, 10, NULL,                           \
                      "of the probability ratio"),                                                  \
-        MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, passes, 1, 1000, NULL,                      \
+        MER_AGENT_OPTION(Options, epochs, MER_OPTION_INT, passes, 1, 1000, NULL,                   \
                          "passes over a batch"),                                                   \
-        MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, parts, 1, 4096, NULL,                 \
+        MER_AGENT_OPTION(Options, minibatches, MER_OPTION_INT, parts, 1, 4096, NULL,               \
                          "parts of a batch"),                                                      \
         MER_AGENT_OPTION(Options, ratio, MER_OPTION_CHOICE, "joint", 0, 0, "joint|knob",           \
                          "ratio that is clipped: of a whole point or of every knob")
@@ -85,14 +86,14 @@ typedef struct MerAgentsProgress { /* plain numbers, saved as they are */
 } MerAgentsProgress;
 
 typedef struct MerAgents {
-    const MerSearch  *search;
-    MerAgentOptions   options;
-    MerAlgorithm      algorithm;
-    MerTeam          *team;             /* NULL: nothing to choose */
-    int              *choices;          /* of each knob */
-    const float      *const *habits;    /* of a team that moves; NULL: it draws points afresh */
-    double           *scores, *rewards; /* (unroll, lanes) */
-    MerAgentsProgress now;
+    const MerSearch    *search;
+    MerAgentOptions     options;
+    MerAlgorithm        algorithm;
+    MerTeam            *team;             /* NULL: nothing to choose */
+    int                *choices;          /* of each knob */
+    const float *const *habits;           /* of a team that moves; NULL: it draws points afresh */
+    double             *scores, *rewards; /* (unroll, lanes) */
+    MerAgentsProgress   now;
 } MerAgents;
 
 void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,

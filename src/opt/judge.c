@@ -1,6 +1,6 @@
-/* The network behind the judge: two outputs, the log score against the task's mean and how far from
- * feasible. Its inputs say what a choice means (its value, its share of the largest), not only which
- * one it is, so that layers of other sizes can share what was learned. */
+/* The network behind the judge: two outputs, the log score against the task's mean and how far
+ * from feasible. Its inputs say what a choice means (its value, its share of the largest), not only
+ * which one it is, so that layers of other sizes can share what was learned. */
 #include "opt/judge.h"
 
 #include "base/memory.h"

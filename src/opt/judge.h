@@ -1,6 +1,6 @@
-/* A critic of whole points, shared by all agents: a network that has seen every priced point, of this
- * task and of earlier ones alike, says what a point would score and whether it would be feasible.
- * Agents ask it what would follow if they chose otherwise while the others keep their choices
+/* A critic of whole points, shared by all agents: a network that has seen every priced point, of
+ * this task and of earlier ones alike, says what a point would score and whether it would be
+ * feasible. Agents ask it what would follow if they chose otherwise while the others keep theirs
  * (counterfactuals: Foerster et al., AAAI 2018), and only the most promising move is priced. */
 #ifndef MERCATOR_OPT_JUDGE_H
 #define MERCATOR_OPT_JUDGE_H

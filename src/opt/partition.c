@@ -166,7 +166,8 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     int agents = rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
                                   : mer_cut_threshold(knobs, merges, rule->threshold, owner);
     if (name != NULL) {
-        mer_partition_note(name, notes, arena, knobs, samples->count, matrix, merges, agents, owner);
+        mer_partition_note(name, notes, arena, knobs, samples->count, matrix, merges, agents,
+                           owner);
     }
     return agents;
 }

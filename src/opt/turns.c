@@ -152,8 +152,8 @@ static bool draw(MerTurns *turns, int lane, bool is_by_habit, MerIndex *point)
     return !mer_tried_has(&turns->tried, point, agents->search->space->knob_count);
 }
 
-/* The judge is worth most while little is known, and misses what it has never seen: its share of the
- * moves falls over the first fifth of the budget. */
+/* The judge is worth most while little is known, and misses what it has never seen: its share of
+ * the moves falls over the first fifth of the budget. */
 static double trust(const MerTurns *turns)
 {
     double progress = fmin(1, 5 * mer_agents_progress(turns->agents));
@@ -219,7 +219,8 @@ int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
     return count;
 }
 
-/* How much better than where the lane stood, within -1 .. 1; something infeasible is as bad as can be. */
+/* How much better than where the lane stood, within -1 .. 1; something infeasible is as bad as can
+ * be. */
 static double difference(const MerLane *lane, double energy)
 {
     return energy < INFINITY ? fmax(-1, fmin(1, 5 * (lane->energy - energy))) : -1;
