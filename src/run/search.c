@@ -282,7 +282,9 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     if (status == MER_OK) {
         status = mer_checkpoint_restore(run, task, s.type, s.optimizer, &s.rng, &s.counted, &is_restored, error);
     }
-    if (status == MER_OK && !is_restored) {
+    if (status == MER_OK && is_restored) {
+        take_proof(&s); /* a state saved at the very end leaves nothing to ask */
+    } else if (status == MER_OK) {
         status = warm_up(&s, error);
     }
     if (status == MER_OK) {

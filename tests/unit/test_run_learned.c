@@ -1,0 +1,122 @@
+/* Learning optimizers stopped anywhere in a run of two layers and resumed: from their saved states,
+ * or, where there is none yet, by asking again. Either way the log is the same. */
+#include "run_support.h"
+#include "support.h"
+
+#include <limits.h>
+
+enum { BUDGET = 120 };
+
+typedef struct Countdown {
+    int left;
+} Countdown;
+
+static bool count_down(void *state)
+{
+    Countdown *countdown = state;
+    return countdown->left-- <= 0;
+}
+
+static MerGraph *two_layers(MerArena *arena)
+{
+    MerGraph *graph = mer_graph_new("layers", arena);
+    for (int i = 0; i < 2; i++) {
+        MerOp op = mer_op_make(i == 0 ? "first" : "second", "test", MER_OP_CONV);
+        op.dims[MER_DIM_K] = 16 << i;
+        op.dims[MER_DIM_C] = 8;
+        op.dims[MER_DIM_Y] = op.dims[MER_DIM_X] = 14;
+        op.dims[MER_DIM_R] = op.dims[MER_DIM_S] = 3;
+        mer_graph_add_op(graph, &op);
+    }
+    assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
+    return graph;
+}
+
+static MerRunSpec spec_of(const char *reference, MerArena *arena)
+{
+    MerReference             parsed;
+    const MerProblemClass   *problem = mer_problem_find("map", NULL);
+    const MerEvaluatorClass *evaluator = mer_evaluator_find("loopnest", NULL);
+    assert_int_equal(mer_reference_parse(reference, &parsed, arena, NULL), MER_OK);
+    const MerOptimizerClass *type = mer_optimizer_find(parsed.name, NULL);
+    void                    *options = mer_arena_alloc(arena, type->options_size);
+    void                    *problem_options = mer_arena_alloc(arena, problem->options_size + 1);
+    void *evaluator_options = mer_arena_alloc(arena, evaluator->options_size + 1);
+    mer_options_defaults(problem->options, problem_options, arena);
+    mer_options_defaults(evaluator->options, evaluator_options, arena);
+    assert_int_equal(mer_options_fill(type->options, type->presets, options, &parsed, arena, NULL),
+                     MER_OK);
+    return (MerRunSpec){.name = "learned",
+                        .problem = problem,
+                        .problem_options = problem_options,
+                        .graph = two_layers(arena),
+                        .platform = platform_named("s256", arena),
+                        .evaluator = evaluator,
+                        .evaluator_options = evaluator_options,
+                        .optimizer = type,
+                        .optimizer_options = options,
+                        .seed = 5,
+                        .budget = BUDGET,
+                        .threads = 1,
+                        .directory = new_folder(arena),
+                        .checkpoint_s = 1e-9};
+}
+
+/* Whether a state was saved for the first layer. */
+static bool has_state(const MerRunSpec *spec)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/state-0.bin", spec->directory);
+    return access(path, R_OK) == 0;
+}
+
+static void expect_same_log(const char *reference, bool is_saved)
+{
+    MerArena  *arena = mer_arena_new();
+    MerRunSpec whole = spec_of(reference, arena);
+    Countdown  most = {INT_MAX};
+    int        saved = 0;
+    run_or_fail(&whole, &(MerRunHooks){.state = &most, .is_cancelled = count_down}, arena);
+    const char *wanted = file_text(whole.directory, "run.jsonl", arena);
+    for (int part = 1; part < 8; part++) {
+        int          looks = (int)((int64_t)(INT_MAX - most.left) * part / 8);
+        MerRunSpec   spec = spec_of(reference, arena);
+        MerRunHooks  hooks = {.state = &(Countdown){looks}, .is_cancelled = count_down};
+        MerRunResult result = run_or_fail(&spec, &hooks, arena);
+        assert_string_equal(result.total.stopped, "interrupted");
+        saved += has_state(&spec);
+        spec.resume = true;
+        run_or_fail(&spec, NULL, arena);
+        if (strcmp(wanted, file_text(spec.directory, "run.jsonl", arena)) != 0) {
+            fail_msg("%s, stopped after %d looks: the resumed log differs", reference, looks);
+        }
+        remove_folder(spec.directory);
+    }
+    assert_int_equal(saved > 0, is_saved);
+    remove_folder(whole.directory);
+    mer_arena_free(arena);
+}
+
+static void test_saved_states_resume_to_the_same_log(void **state)
+{
+    (void)state;
+    expect_same_log("marl", true);
+    expect_same_log("marl:samples=40,recluster=30", true);
+    expect_same_log("marl:preset=paper", true);
+    expect_same_log("ppo", true);
+}
+
+static void test_a_search_that_cannot_be_saved_yet_is_asked_again(void **state)
+{
+    (void)state;
+    expect_same_log("marl:preset=paper,initial=annealing,samples=120", false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_saved_states_resume_to_the_same_log),
+        cmocka_unit_test(test_a_search_that_cannot_be_saved_yet_is_asked_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
