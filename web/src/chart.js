@@ -37,7 +37,7 @@ function axis(isLog, format, grid, side) {
     font: FONT,
     stroke: color("ink-soft"),
     gap: 6,
-    size: side === 3 ? 76 : 34,
+    size: side === 3 ? 92 : 34,
     grid: { stroke: grid, width: 1 },
     ticks: { stroke: grid, width: 1, size: 4 },
     splits: (chart, index, low, high) => {
@@ -102,7 +102,11 @@ export function lineChart(box, allXs, allLines, options) {
       cursor: { y: false, points: { size: 7 }, focus: { prox: 24 }, drag: { x: true, y: false } },
       focus: { alpha: 0.45 },
       scales: {
-        x: { time: false, range: (u, low, high) => (high > low ? [low, high] : padded(low, high)) },
+        // uPlot spreads a single point over 0 to 100, which on a log axis is a googol
+        x: {
+          time: false,
+          range: (u, low, high) => (xs.length > 1 ? [low, high] : padded(data[0][0], data[0][0])),
+        },
         y: { range: (u, low, high) => padded(low, high) },
       },
       axes: [axis(isLogX, formatX, grid, 2), axis(isLogY, formatY, grid, 3)],
