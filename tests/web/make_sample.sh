@@ -181,7 +181,7 @@ BEGIN {
             note(t, "marl", "correlation_drift", "{\"trials\":240,\"adjusted_rand\":0.31,\"agents\":8,\"agents_best\":5,\"try\":\"recluster=1000\"}")
         }
         note(1, "marl", "sparse_reward", "{\"trials\":100,\"feasible\":0,\"found\":\"no feasible point\",\"try\":\"larger memories\"}")
-        note("null", "bandwidth", "gantt", gantt(4, 24)); note("null", "cluster", "graph", graph(34))
+        note("null", "bandwidth", "gantt", gantt(4, 24)); note("null", "bandwidth", "cycles_by_bandwidth", "[[1,900],[2,500],[4,400]]"); note("null", "cluster", "graph", graph(34))
         note("null", "split_train", "pareto", pareto(40)); note("null", "hw", "warning", "\"platform s256 is not calibrated\"")
         note("null", "genetic", "diversity", "{\"generation\":12,\"text\":\"</script><b>not markup</b>\"}")
     }

@@ -134,7 +134,7 @@ sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
 if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
     check_run sample "$folder/one.dom" "$folder/sample/summary.json"
     no_address "$folder/one/report.html"
-    for panel in curves plan breakdown gantt graph pareto correlation dendrogram warnings agents agents-picture cut \
+    for panel in curves plan breakdown gantt cycles_by_bandwidth graph pareto correlation dendrogram warnings agents agents-picture cut \
         agent-list sparse_reward correlation_drift; do
         checks=$((checks + 1))
         grep -q "data-testid=\"$panel\"" "$folder/one.dom" || fail "sample: no $panel panel"

@@ -1,5 +1,6 @@
 // Panels that exist only when the run left a note for them; unknown notes are shown as they stand.
 import { agentWarnings, isAgentNote } from "./agents.js";
+import { cyclesByBandwidth } from "./bandwidth.js";
 import { h, panel } from "./dom.js";
 import { gantt } from "./gantt.js";
 import { graphView } from "./graph.js";
@@ -9,6 +10,7 @@ import { scatter } from "./scatter.js";
 
 const VIEWS = [
   ["gantt", "Timeline", gantt, true],
+  ["cycles_by_bandwidth", "Cycles against bandwidth", cyclesByBandwidth, true],
   ["graph", "Graph", graphView, true],
   ["pareto", "Trade-offs", scatter, false],
   ["correlation", "Correlation of the knobs", heatmap, false],

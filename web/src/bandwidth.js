@@ -1,0 +1,41 @@
+// Cycles of a plan at other bandwidths: its queues stay as they are.
+import { lineChart, livingChart } from "./chart.js";
+import { h } from "./dom.js";
+import { metricText, short, unitOf } from "./units.js";
+
+/** pairs: [[bytes per cycle, cycles], ...], by ascending bandwidth. */
+export function cyclesByBandwidth(pairs) {
+  if (!Array.isArray(pairs) || pairs.length < 2) return null;
+  const box = h("div", { class: "chart" });
+  const lines = [
+    {
+      name: "cycles",
+      ys: pairs.map(([, cycles]) => cycles),
+      variable: "accent",
+      width: 2,
+      points: true,
+    },
+  ];
+  const [first, last] = [pairs[0], pairs.at(-1)];
+  livingChart(box, () =>
+    lineChart(
+      box,
+      pairs.map(([bandwidth]) => bandwidth),
+      lines,
+      {
+        isLogX: true,
+        isLogY: true,
+        height: 240,
+        nameX: "B/cycle",
+        formatX: (x) => short(x),
+        formatY: (y) => short(y, unitOf("cycles")),
+        formatValue: (y) => metricText(y, "cycles"),
+        hint: "The same plan on a platform with more or less bandwidth (bytes per cycle).",
+        label:
+          `Cycles against bandwidth, from ${metricText(first[1], "cycles")} at ${short(first[0])} to ` +
+          `${metricText(last[1], "cycles")} at ${short(last[0])} bytes per cycle`,
+      },
+    ),
+  );
+  return box;
+}
