@@ -1,15 +1,17 @@
-/* Annealing of schedules that starts from the best of three list schedules (schedule.md 7.3). A move takes a
- * job to another place or exchanges two; the acceptance threshold is drawn before pricing, so that a bad
- * neighbour is cut short, and a neighbour whose loads alone exceed it (5.3) is not priced at all. */
+/* Annealing of schedules that starts from the best of three list schedules (schedule.md 7.3); with deadlines also
+ * from earliest deadline first and from what the on-line scheduler does. A move takes a job to another place or
+ * exchanges two; the acceptance threshold is drawn before pricing, so that a bad neighbour is cut short, and a
+ * neighbour whose loads alone exceed it (5.3) is not priced at all. */
 #include "solve/list_schedule.h"
 
 #include "cost/bandwidth.h"
+#include "solve/online.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { PRIORITIES = 1 << 24, TRIES = 64, STARTS = 4 };
+enum { PRIORITIES = 1 << 24, TRIES = 64, STARTS = 5 };
 
 typedef struct Options {
     double  hot, cold, swap, restart_hot;
@@ -121,25 +123,60 @@ static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator
     s->excess = excess;
 }
 
+static void add_start(State *s, const MerSearch *search, const MerProblem *problem,
+                      const MerJobsPlan *jobs)
+{
+    MerPlan   plan = {.kind = MER_PLAN_JOBS, .as.jobs = *jobs};
+    MerIndex *point = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
+    problem->type->encode(problem, &plan, point);
+    s->starts[s->start_count++] = point;
+}
+
+static bool is_about_deadlines(MerMetric metric)
+{
+    return metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_XR_SCORE ||
+           metric == MER_METRIC_VIOLATIONS || metric == MER_METRIC_TARDINESS ||
+           metric == MER_METRIC_LATENESS || metric == MER_METRIC_DROP_RATE;
+}
+
+/* Who knows all requests in advance should not do worse than who learns of them as they come. */
+static void add_online_start(State *s, const MerSearch *search, const MerProblem *problem,
+                             const MerEvaluator *evaluator)
+{
+    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY ||
+        !s->schedule->has_deadlines || !is_about_deadlines(search->objective)) {
+        return;
+    }
+    MerOnlinePlanner   planner = {.schedule = s->schedule,
+                                  .options = {.moves = 50, .ahead = 2, .patience = 8},
+                                  .rng = search->rng};
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    MerJobsPlan        plan;
+    mer_online_plan(&planner, bandwidth, search->objective, search->arena, &plan, &times, &output);
+    add_start(s, search, problem, &plan);
+}
+
 /* Longest first, in input order, the rounded relaxation of the bound, and by deadline if there are any. */
-static void make_starts(State *s, const MerSearch *search, const MerProblem *problem)
+static void make_starts(State *s, const MerSearch *search, const MerProblem *problem,
+                        const MerEvaluator *evaluator)
 {
     int           *group = MER_ARRAY(search->arena, int, s->schedule->job_count + 1);
     int           *group_of_unit = MER_ARRAY(search->arena, int, s->schedule->unit_count);
-    MerListOptions lists[STARTS] = {
+    MerListOptions lists[STARTS - 1] = {
         {.order = MER_LIST_LONGEST, .tenant = -1},
         {.order = MER_LIST_INPUT, .tenant = -1},
         {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
         {.order = MER_LIST_DEADLINE, .tenant = -1},
     };
-    s->start_count = STARTS - !s->schedule->has_deadlines;
     mer_schedule_round(s->schedule, mer_schedule_rules(problem), group, group_of_unit);
-    for (int i = 0; i < s->start_count; i++) {
-        MerPlan plan = {.kind = MER_PLAN_JOBS};
-        mer_schedule_list(s->schedule, &lists[i], search->arena, &plan.as.jobs);
-        s->starts[i] = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
-        problem->type->encode(problem, &plan, s->starts[i]);
+    for (int i = 0; i < STARTS - 1 - !s->schedule->has_deadlines; i++) {
+        MerJobsPlan plan;
+        mer_schedule_list(s->schedule, &lists[i], search->arena, &plan);
+        add_start(s, search, problem, &plan);
     }
+    add_online_start(s, search, problem, evaluator);
     s->starts_left = s->start_count;
 }
 
@@ -181,7 +218,7 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
         s->knob[schedule->order[i]] = i;
     }
     prepare_screen(s, search, evaluator);
-    make_starts(s, search, problem);
+    make_starts(s, search, problem, evaluator);
     return MER_OK;
 }
 

@@ -77,6 +77,24 @@ static void note_decisions(const MerOnlinePlanner *p, const MerBandwidthOutput *
     mer_json_free(&json);
 }
 
+void mer_online_plan(MerOnlinePlanner *planner, const MerBandwidthState *bandwidth,
+                     MerMetric objective, MerArena *arena, MerJobsPlan *plan,
+                     MerBandwidthTimes *times, MerBandwidthOutput *output)
+{
+    planner->scratch = mer_arena_new();
+    mer_online_prepare(planner, objective, arena);
+    MerBandwidthPlanner hooks = {planner->urgency, planner->patience, INFINITY, planner,
+                                 mer_online_arrived};
+    MerBandwidthState   own = *bandwidth;
+    own.input.rules.dispatch = MER_DISPATCH_POLICY;
+    own.input.rules.policy = MER_POLICY_FCFS;
+    own.input.planner = &hooks;
+    make_blank_plan(planner->schedule, arena, plan);
+    mer_bandwidth_simulate(&own, plan, arena, times, NULL, output);
+    make_plan(planner, times, arena, plan);
+    mer_arena_free(planner->scratch);
+}
+
 static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator, const void *given, MerError *error)
 {
@@ -92,26 +110,13 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
             "online needs evaluator bandwidth with dispatch skip or strict, since it "
             "makes a plan");
     }
-    MerArena        *arena = search->arena;
-    MerOnlinePlanner planner = {.schedule = schedule,
-                                .options = *(const MerOnlineOptions *)given,
-                                .rng = search->rng,
-                                .scratch = mer_arena_new()};
-    mer_online_prepare(&planner, search->objective, arena);
-    MerBandwidthPlanner hooks = {planner.urgency, planner.patience, INFINITY, &planner,
-                                 mer_online_arrived};
-    MerBandwidthState   own = *bandwidth;
-    MerBandwidthTimes   times;
-    MerBandwidthOutput  output;
-    MerJobsPlan         plan;
-    own.input.rules.dispatch = MER_DISPATCH_POLICY;
-    own.input.rules.policy = MER_POLICY_FCFS;
-    own.input.planner = &hooks;
-    make_blank_plan(schedule, arena, &plan);
-    mer_bandwidth_simulate(&own, &plan, arena, &times, NULL, &output);
-    make_plan(&planner, &times, arena, &plan);
+    MerOnlinePlanner planner = {
+        .schedule = schedule, .options = *(const MerOnlineOptions *)given, .rng = search->rng};
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    MerJobsPlan        plan;
+    mer_online_plan(&planner, bandwidth, search->objective, search->arena, &plan, &times, &output);
     mer_list_set(state, search, problem, &plan);
-    mer_arena_free(planner.scratch);
     note_decisions(&planner, &output, times.dropped, search->notes);
     return MER_OK;
 }

@@ -69,6 +69,11 @@ typedef struct MerOnlinePlanner {
     int64_t           decisions, forecasts, improved;
 } MerOnlinePlanner;
 
+/* The plan that an on-line scheduler follows, and how it went. Schedule, options and rng of the planner are
+ * given; the evaluator must follow plans. */
+void mer_online_plan(MerOnlinePlanner *planner, const MerBandwidthState *bandwidth,
+                     MerMetric objective, MerArena *arena, MerJobsPlan *plan,
+                     MerBandwidthTimes *times, MerBandwidthOutput *output);
 /* Room for the requests of `schedule`; all arrays in `arena`. */
 void mer_online_prepare(MerOnlinePlanner *planner, MerMetric objective, MerArena *arena);
 /* What the simulation calls at every arrival: decides on urgency and patience. */

@@ -29,6 +29,20 @@ says clocked/summary.json '"reproducible":false'
 expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none
 says err 'dispatch skip or strict'
 
+# Who knows all requests in advance does no worse.
+# misses NAME ARGUMENT...: the share of requests that a run misses where bandwidth is scarce.
+misses()
+{
+    name=$1
+    shift
+    expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --bandwidth 2 --arrivals poisson --rate 8 --arrival-seed 4 \
+        --late drop --objective miss_rate --no-report --quiet -o "$name" "$@"
+    grep -o '"miss_rate":[0-9.e-]*' "$name/summary.json" | head -n 1 | cut -d : -f 2
+}
+coming=$(misses coming --optimizer online)
+known=$(misses known --budget 10)
+awk -v known="$known" -v coming="$coming" 'BEGIN { exit !(coming > 0 && known <= coming) }'
+
 # Runs that differ in their seed alone make one row.
 expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --arrivals poisson --arrival-seed 0 --rate 8 --seed 1-3 \
     --optimizer online:rule=edf --optimizer online:rule=fcfs --objective miss_rate --no-report --quiet -o study
