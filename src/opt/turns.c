@@ -301,8 +301,12 @@ void mer_turns_tell(MerTurns *turns, const MerTrial *trials, int count)
 {
     MerAgents *agents = turns->agents;
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        if (trials[i].warm) {
+        if (trials[i].warm) { /* the lanes start at the best of them, the judge has seen them */
             mer_elites_offer(&turns->elites, trials[i].point, trials[i].score);
+            turns->lanes[i % agents->options.lanes].tries = turns->options.patience;
+            if (turns->judge != NULL) {
+                mer_judge_see(turns->judge, &trials[i]);
+            }
             mer_tried_add(&turns->tried, trials[i].point, agents->search->space->knob_count);
         } else {
             tell_one(turns, &trials[i]);
