@@ -344,9 +344,9 @@ static void test_missing_rows_and_columns_are_named(void **state)
         {"layer,core_type,latency_cycles,traffic_bytes\n0.fc-8x4,big,0,4\n0.fc-8x4,little,1,1\n",
          "latency of fc-8x4 is 0 cycles, expected more than 0"},
         {"layer,core_type,traffic_bytes\n0.fc-8x4,big,4\n0.fc-8x4,little,1\n",
-         "latency of fc-8x4 is nan cycles, expected more than 0"},
+         "table.csv: found no latency_cycles of layer fc-8x4 on core type big, expected a number"},
         {"layer,core_type,latency_cycles\n0.fc-8x4,big,4\n0.fc-8x4,little,4\n",
-         "fc-8x4 needs nan bytes per cycle, expected a number >= 0"},
+         "table.csv: found no l2_bytes of layer fc-8x4 on core type big, expected a number"},
     };
     write_text("one.csv", "1,1,8,4,1,1,1,1,0\n", 18);
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
