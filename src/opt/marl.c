@@ -300,8 +300,9 @@ static void check_drift(State *s)
     if (index < 0.8) {
         snprintf(json, sizeof json,
                  "{\"trials\": %lld, \"adjusted_rand\": %.4f, \"agents\": %d, \"agents_best\": %d, "
-                 "\"try\": \"recluster=1000, initial=annealing or gamma, more samples\"}",
-                 (long long)s->agents.now.done, index, s->agent_count, count);
+                 "\"try\": \"recluster=1000, %smore samples\"}",
+                 (long long)s->agents.now.done, index, s->agent_count, count,
+                 s->options.form == MER_MARL_TURNS ? "" : "initial=annealing or gamma, ");
         mer_note(s->search->notes, "correlation_drift", json);
     }
 }

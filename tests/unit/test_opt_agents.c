@@ -112,8 +112,17 @@ static void test_drift_is_reported_and_reclustering_follows_it(void **state)
     mer_test_contains(toy_find_note(toy, "partition"), "\"owner\": [0, 0, 1, 1]");
     const char *drift = toy_find_note(toy, "correlation_drift");
     assert_non_null(drift);
-    mer_test_contains(drift, "\"try\": \"recluster=1000");
+    mer_test_contains(drift, "\"try\": \"recluster=1000, more samples\"");
     mer_test_contains(toy_find_note(toy, "recluster"), "\"owner\": [0, 1, 0, 1]");
+    toy_close(toy);
+}
+
+static void test_another_initial_policy_is_advised_only_where_there_is_one(void **state)
+{
+    (void)state;
+    Toy *toy = toy_open("marl:form=joint,samples=500", 4000, MER_OK, NULL);
+    toy_run(toy, 4000, changing);
+    mer_test_contains(toy_find_note(toy, "correlation_drift"), "initial=annealing or gamma");
     toy_close(toy);
 }
 
@@ -218,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_sparse_reward_is_reported_when_nothing_is_feasible),
         cmocka_unit_test(test_sparse_reward_is_reported_when_nothing_improves),
         cmocka_unit_test(test_drift_is_reported_and_reclustering_follows_it),
+        cmocka_unit_test(test_another_initial_policy_is_advised_only_where_there_is_one),
         cmocka_unit_test(test_warm_samples_are_free),
         cmocka_unit_test(test_saved_states_go_on_alike),
         cmocka_unit_test(test_saved_policies_start_where_they_ended),
