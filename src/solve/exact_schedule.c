@@ -18,6 +18,7 @@ typedef struct State {
     MerBandwidthInput  input;
     MerJobsPlan        plan, best;
     double             best_cycles;
+    double             bound; /* of the problem: nothing is left to look for there */
     double excess[MAX_JOBS * MER_BANDWIDTH_UNITS], bytes[MAX_JOBS * MER_BANDWIDTH_UNITS];
     double later_excess[MAX_JOBS + 1],
         later_bytes[MAX_JOBS + 1]; /* least of the jobs from here on */
@@ -50,11 +51,16 @@ static void keep_if_better(State *s)
     }
 }
 
+static bool is_at_bound(const State *s)
+{
+    return s->best_cycles * (1 - 1e-12) <= s->bound;
+}
+
 /* All orders of queue `unit` from `at` on, then of the queues behind it. */
 static void permute(State *s, int unit, int at)
 {
     const MerSchedule *schedule = s->schedule;
-    if (s->steps > s->max_steps) {
+    if (s->steps > s->max_steps || is_at_bound(s)) {
         return;
     }
     if (unit == schedule->unit_count) {
@@ -108,7 +114,7 @@ static void assign(State *s, int depth, const double *load, double excess, doubl
     }
     s->steps++;
     double least = fmax(most + excess + s->later_excess[depth], bytes + s->later_bytes[depth]);
-    if (least * (1 - 1e-12) >= s->best_cycles || s->steps > s->max_steps) {
+    if (least * (1 - 1e-12) >= s->best_cycles || s->steps > s->max_steps || is_at_bound(s)) {
         return;
     }
     if (depth == schedule->job_count) {
@@ -159,6 +165,23 @@ static void prepare(State *s)
     }
 }
 
+/* Good plans to begin with: longest first, in input order, and the rounded relaxation of the bound. */
+static void price_lists(State *s, MerArena *arena)
+{
+    int           *group = MER_ARRAY(arena, int, s->schedule->job_count + 1);
+    int           *group_of_unit = MER_ARRAY(arena, int, s->schedule->unit_count);
+    MerListOptions lists[] = {
+        {.order = MER_LIST_LONGEST, .tenant = -1},
+        {.order = MER_LIST_INPUT, .tenant = -1},
+        {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
+    };
+    mer_schedule_round(s->schedule, mer_schedule_rules(s->problem), group, group_of_unit);
+    for (int i = 0; i < 3; i++) {
+        mer_schedule_list(s->schedule, &lists[i], arena, &s->plan);
+        keep_if_better(s);
+    }
+}
+
 /* Why a group is refused, the first reason of several. */
 static const char *what_is_found(const MerSearch *search, const MerSchedule *schedule,
                                  const MerBandwidthState *bandwidth, const MerProblem *problem)
@@ -204,8 +227,6 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
                  .max_steps = chosen->steps};
     mer_schedule_new_plan(schedule, search->arena, &s->plan);
     mer_schedule_new_plan(schedule, search->arena, &s->best);
-    MerListOptions list = {.order = MER_LIST_LONGEST, .tenant = -1};
-    mer_schedule_list(schedule, &list, search->arena, &s->plan);
     double *key = MER_ARRAY(search->arena, double, schedule->job_count + 1);
     for (int j = 0; j < schedule->job_count; j++) {
         key[j] = INFINITY;
@@ -216,11 +237,12 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
     }
     memcpy(s->order, mer_schedule_sorted(key, schedule->job_count, search->arena),
            (size_t)schedule->job_count * sizeof(int));
-    keep_if_better(s);
+    s->bound = mer_schedule_bound(schedule, mer_schedule_rules(problem), false).value;
+    price_lists(s, search->arena);
     prepare(s);
     double load[MER_BANDWIDTH_UNITS] = {0};
     assign(s, 0, load, 0, 0);
-    s->is_proven = s->steps <= s->max_steps;
+    s->is_proven = s->steps <= s->max_steps || is_at_bound(s);
     mer_list_set(&s->list, search, problem, &s->best);
     return MER_OK;
 }
@@ -234,7 +256,8 @@ static bool proof(const void *state, MerBound *bound)
 
 const MerOptimizerClass mer_optimizer_exact_schedule = {
     .name = "exact_schedule",
-    .summary = "the proven optimum of at most 20 independent jobs by branch and bound",
+    .summary = "the optimum of at most 20 independent jobs by branch and bound; says so if `steps` "
+               "are too few for the proof",
     .reference =
         "Lawler and Wood, Branch-and-Bound Methods: A Survey, Operations Research 14, 1966",
     .options = options,
