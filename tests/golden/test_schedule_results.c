@@ -164,7 +164,7 @@ static void test_bound_is_tight_and_never_above_a_known_makespan(void **state)
     assert_true(exp(logs / count) <= 1.015);
 }
 
-/* Means over seeds at 10,500 evaluations (10,000 for the paper's rules, which prices its first population). */
+/* Means over seeds at 10,500 evaluations. */
 static double mean_of(const Point *point, const char *optimizer, int seeds, int64_t budget)
 {
     double sum = 0;
@@ -184,6 +184,18 @@ static bool is_chosen(int i, bool is_study)
     return is_study || i % 8 == 3;
 }
 
+static double our_bound(const Point *point)
+{
+    OpenedSchedule opened;
+    MerBound       bound;
+    open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "", "bandwidth",
+                   arena, &opened);
+    opened.problem.type->bound(&opened.problem, MER_METRIC_CYCLES, &bound);
+    return bound.value;
+}
+
+/* Below the genetic algorithm where that is not within 1 % of the published bound; a tie within 0.05 % counts
+ * where it is within 0.05 % of ours. */
 static void test_default_is_at_least_as_good_as_the_recorded_annealing(void **state)
 {
     (void)state;
@@ -204,8 +216,8 @@ static void test_default_is_at_least_as_good_as_the_recorded_annealing(void **st
                           mean / genetic);
         }
         assert_true(mean <= annealing * 1.002);
-        if (genetic / number(point->row, "lb") > 1.01) {
-            assert_true(mean <= genetic * 1.0005);
+        if (genetic / number(point->row, "lb") > 1.01 && mean >= genetic) {
+            assert_true(genetic <= our_bound(point) * 1.0005 && mean <= genetic * 1.0005);
         }
     }
 }
@@ -260,12 +272,12 @@ static bool is_in_band(const Point *point, const Variant *variant, int seeds)
 
 /* The recorded bands are five runs, too: of 128 means of five about one falls outside by chance (the spread of
  * ten other seeds says 0.9; their means are all inside, and 0.07 % above the recorded ones on average). Such a
- * point is decided by twenty seeds. */
+ * point is decided by twenty seeds: Vision S2 BW16 of the shipped rules is the one. */
 static void test_magma_lies_within_the_recorded_bands(void **state)
 {
     (void)state;
     static const Variant variants[] = {{"magma:rules=shipped", "ga_shipped", 10500},
-                                       {"magma:rules=paper", "ga_described", 10000}};
+                                       {"magma:rules=paper", "ga_described", 10500}};
     Point                points[64];
     int                  count = read_points(points);
     bool                 is_study = getenv("MERCATOR_STUDY") != NULL;
@@ -280,7 +292,7 @@ static void test_magma_lies_within_the_recorded_bands(void **state)
         }
     }
     print_message("%d points were decided by more seeds\n", repeated);
-    assert_true(repeated <= (is_study ? 4 : 2));
+    assert_true(repeated <= (is_study ? 1 : 2));
 }
 
 int main(void)
