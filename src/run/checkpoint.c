@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { STATE_MAGIC = 0x3154534d }; /* "MST1" */
 
@@ -191,7 +192,7 @@ MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void 
     return status;
 }
 
-MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error)
+MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerError *error)
 {
     const char *path = run->spec->save_policy;
     if (!path) {
@@ -199,6 +200,24 @@ MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const
     }
     if (!type->save) {
         return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save", type->name);
+    }
+    bool is_new = access(path, F_OK) != 0;
+    FILE *file = fopen(path, "ab"); /* what is there stays until there is something better */
+    if (!file) {
+        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    fclose(file);
+    if (is_new) {
+        remove(path);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error)
+{
+    const char *path = run->spec->save_policy;
+    if (!path) {
+        return MER_OK;
     }
     FILE *file = fopen(path, "wb");
     if (!file) {

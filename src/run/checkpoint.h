@@ -13,6 +13,8 @@ MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOp
                                  MerRng *rng, int64_t *counted, bool *is_restored, MerError *error);
 
 MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer, MerError *error);
+/* Before a search: that its policy can be saved at the end. */
+MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerError *error);
 MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error);
 
 #endif

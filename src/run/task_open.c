@@ -133,7 +133,10 @@ MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error)
         s->optimizer = run->optimizer;
         return s->type->next_task(s->optimizer, &s->search, error);
     }
-    MerStatus status = open_optimizer(s, error);
+    MerStatus status = mer_policy_check(run, s->type, error);
+    if (status == MER_OK) {
+        status = open_optimizer(s, error);
+    }
     if (status == MER_OK) {
         run->optimizer = s->optimizer;
         status = mer_policy_load(run, s->type, s->optimizer, error);

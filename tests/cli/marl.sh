@@ -43,3 +43,11 @@ says err 'expected "mercator-policy/1 ppo"'
 dd if=policy of=short bs=1 count=5000 2>/dev/null
 expect 1 $map --select 5 --optimizer marl --budget 100 --policy short -o none
 says err 'cut off or broken'
+
+# a policy that could not be saved is refused before the search, not after it
+expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy -o early
+says err 'no/such/folder/policy: cannot write'
+! grep -q '"type":"trial"' early/run.jsonl 2>/dev/null
+expect 1 $map --select 5 --optimizer annealing --budget 100 --save-policy kept -o early
+says err 'annealing has no policy to save'
+[ ! -e kept ]
