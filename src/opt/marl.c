@@ -26,6 +26,8 @@ static const MerOption options[] = {
      "auto: as many as there are clusters; all: one per knob; or a number"},
     {"partition", MER_OPTION_CHOICE, offsetof(Options, partition), "correlation", 0, 0,
      MER_PARTITION_CHOICES, "what decides which knobs share an agent"},
+    {"distance", MER_OPTION_CHOICE, offsetof(Options, distance), "absolute", 0, 0,
+     "absolute|signed", "1 - |correlation|, or 1 - correlation: opposite knobs apart"},
     {"linkage", MER_OPTION_CHOICE, offsetof(Options, linkage), "average", 0, 0, MER_LINKAGE_CHOICES,
      "distance between clusters"},
     {"threshold", MER_OPTION_REAL, offsetof(Options, threshold), "0.5", 0, 1, NULL,
@@ -178,7 +180,8 @@ static MerStatus begin(State *s, const MerSearch *search, MerError *error)
     *s = (State){.options = options, .search = search, .turns = turns};
     int64_t fifth = search->budget / 5 < MOST_SAMPLES ? search->budget / 5 : MOST_SAMPLES;
     s->rule = (MerPartitionRule){(MerPartitionKind)s->options.partition,
-                                 (MerLinkage)s->options.linkage, s->options.threshold, 0};
+                                 (MerLinkage)s->options.linkage, s->options.threshold, 0,
+                                 s->options.distance == 1};
     MerStatus status = read_agents(s->options.agents_wanted, &s->rule.agents, error);
     if (status != MER_OK) {
         return status;

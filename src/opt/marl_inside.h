@@ -12,7 +12,7 @@ typedef struct MerMarlOptions {
     MerAgentOptions agents;
     MerTurnOptions  turns;
     const char     *agents_wanted;
-    int             form, partition, linkage, initial;
+    int             form, partition, distance, linkage, initial;
     double          threshold;
     int64_t         samples, recluster;
 } MerMarlOptions;

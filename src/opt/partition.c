@@ -161,7 +161,7 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     } else {
         mer_interaction(space, samples->count, samples->points, samples->scores, matrix);
     }
-    mer_correlation_distance(knobs, matrix, distance);
+    mer_correlation_distance(knobs, matrix, rule->is_signed, distance);
     mer_cluster(knobs, distance, rule->linkage, merges);
     int agents = rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
                                   : mer_cut_threshold(knobs, merges, rule->threshold, owner);

@@ -19,6 +19,7 @@ typedef struct MerPartitionRule {
     MerLinkage       linkage;
     double           threshold; /* cut here, */
     int              agents; /* or at this many clusters; 0: by threshold, INT_MAX: one per knob */
+    bool             is_signed; /* knobs that move against each other are far apart */
 } MerPartitionRule;
 
 typedef struct MerSamples { /* priced points */

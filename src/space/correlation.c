@@ -213,12 +213,12 @@ void mer_interaction(const MerSpace *space, int count, const MerIndex *points, c
     free(samples);
 }
 
-void mer_correlation_distance(int knobs, const double *matrix, double *distance)
+void mer_correlation_distance(int knobs, const double *matrix, bool is_signed, double *distance)
 {
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < knobs * knobs; i++) {
         bool is_pair = i / knobs != i % knobs;
-        distance[i] = is_pair ? 1 - fabs(matrix[i]) : 0;
+        distance[i] = is_pair ? 1 - (is_signed ? matrix[i] : fabs(matrix[i])) : 0;
         least = is_pair ? fmin(least, distance[i]) : least;
         most = is_pair ? fmax(most, distance[i]) : most;
     }

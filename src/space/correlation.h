@@ -18,7 +18,8 @@ void mer_correlation(const MerSpace *space, int count, const MerIndex *points, c
 void mer_interaction(const MerSpace *space, int count, const MerIndex *points, const double *scores,
                      double *matrix);
 
-/* 1 - |c|, rescaled to 0 .. 1 over all pairs: raw values are small on near-uniform samples. */
-void mer_correlation_distance(int knobs, const double *matrix, double *distance);
+/* 1 - |c|, or signed 1 - c, rescaled to 0 .. 1 over all pairs: raw values are small on near-uniform
+ * samples. */
+void mer_correlation_distance(int knobs, const double *matrix, bool is_signed, double *distance);
 
 #endif

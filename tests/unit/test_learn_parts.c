@@ -237,12 +237,24 @@ static void test_coupled_knobs_correlate_among_good_points(void **state)
     assert_true(matrix[0 * KNOBS + 1] == matrix[1 * KNOBS + 0]);
     assert_true(fabs(matrix[0 * KNOBS + 2]) < 0.2 && matrix[3 * KNOBS + 2] < 0.2);
     assert_float_equal(matrix[0], 1, 0);
-    mer_correlation_distance(KNOBS, matrix, distance);
+    mer_correlation_distance(KNOBS, matrix, false, distance);
     assert_float_equal(distance[1], 0, 1e-12);
     for (int i = 0; i < KNOBS * KNOBS; i++) {
         assert_true(distance[i] >= 0 && distance[i] <= 1);
     }
     free(s);
+}
+
+static void test_signed_distance_parts_knobs_that_move_against_each_other(void **state)
+{
+    (void)state;
+    const double matrix[9] = {1, 0.8, -0.9, 0.8, 1, 0, -0.9, 0, 1};
+    double       distance[9];
+    mer_correlation_distance(3, matrix, false, distance);
+    assert_float_equal(distance[2], 0, 1e-12); /* the strongest pair */
+    mer_correlation_distance(3, matrix, true, distance);
+    assert_float_equal(distance[1], 0, 1e-12);
+    assert_float_equal(distance[2], 1, 1e-12);
 }
 
 static void test_interaction_sees_only_the_coupled_pair(void **state)
@@ -292,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_equal_distances_join_lower_indices_first),
         cmocka_unit_test(test_rand_index_knows_equal_and_unrelated),
         cmocka_unit_test(test_coupled_knobs_correlate_among_good_points),
+        cmocka_unit_test(test_signed_distance_parts_knobs_that_move_against_each_other),
         cmocka_unit_test(test_interaction_sees_only_the_coupled_pair),
         cmocka_unit_test(test_correlation_survives_no_feasible_sample),
     };
