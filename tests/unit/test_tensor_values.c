@@ -1,5 +1,6 @@
 /* Values of ops that are the same code on every backend, against plain loops in double. */
 #include "support.h"
+#include "tensor/layers.h"
 #include "tensor/ops.h"
 
 #include <math.h>
@@ -250,6 +251,144 @@ static void test_losses_are_means_over_the_batch(void **state)
     mer_tape_free(bench.tape);
 }
 
+static void test_joined_picked_and_reshaped_numbers_are_in_place(void **state)
+{
+    (void)state;
+    static const int index[ROWS * 2] = {0, 4, 1, 1, 3, 0, 2, 4};
+    Bench            bench = bench_open();
+    MerTensor       *parts[2] = {bench.x, bench.z};
+    double           wide[2 * SIZE], tall[2 * SIZE], picked[ROWS * 2];
+    for (int i = 0; i < SIZE; i++) {
+        int row = i / COLUMNS, column = i % COLUMNS;
+        wide[row * 2 * COLUMNS + column] = tall[i] = bench.a[row][column];
+        wide[row * 2 * COLUMNS + COLUMNS + column] = tall[SIZE + i] = bench.b[row][column];
+    }
+    for (int i = 0; i < ROWS * 2; i++) {
+        picked[i] = bench.a[i / 2][index[i]];
+    }
+    expect(&bench, mer_tensor_concat(bench.tape, 2, parts, 1), 2 * SIZE, wide);
+    expect(&bench, mer_tensor_concat(bench.tape, 2, parts, 0), 2 * SIZE, tall);
+    expect(&bench, mer_tensor_pick(bench.tape, bench.x, 2, index), ROWS * 2, picked);
+    MerTensor *flat = mer_tensor_reshape(bench.tape, bench.x, 1, (int[]){-1});
+    assert_int_equal(flat->rank, 1);
+    expect(&bench, flat, SIZE, &bench.a[0][0]);
+    mer_tape_free(bench.tape);
+}
+
+static void test_affine_clamp_and_means_are_plain_arithmetic(void **state)
+{
+    (void)state;
+    Bench  bench = bench_open();
+    double affine[SIZE], clamped[SIZE], mean = 0, rows[ROWS] = {0}, columns[COLUMNS] = {0};
+    for (int i = 0; i < SIZE; i++) {
+        double x = bench.a[i / COLUMNS][i % COLUMNS];
+        affine[i] = 3 * x - 0.5;
+        clamped[i] = fmax(-0.75, fmin(1.25, x));
+        mean += x / SIZE;
+        rows[i / COLUMNS] += x / COLUMNS;
+        columns[i % COLUMNS] += x / ROWS;
+    }
+    expect(&bench, mer_tensor_affine(bench.tape, bench.x, 3, -0.5f), SIZE, affine);
+    expect(&bench, mer_tensor_clamp(bench.tape, bench.x, -0.75f, 1.25f), SIZE, clamped);
+    expect(&bench, mer_tensor_mean(bench.tape, bench.x), 1, &mean);
+    expect(&bench, mer_tensor_mean_axis(bench.tape, bench.x, 1), ROWS, rows);
+    expect(&bench, mer_tensor_mean_axis(bench.tape, bench.x, 0), COLUMNS, columns);
+    mer_tape_free(bench.tape);
+}
+
+static void test_dropout_zeroes_a_share_and_scales_the_rest(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    MerTape   *tape = mer_tape_new(&mer_backend_plain);
+    MerRng     rng = mer_rng_make(9, 0);
+    MerTensor *x = mer_tape_tensor(tape, 1, (int[]){MANY});
+    float     *ones = mer_tensor_data(tape, x);
+    for (int i = 0; i < MANY; i++) {
+        ones[i] = 1;
+    }
+    const float *y = mer_tensor_data(tape, mer_tensor_dropout(tape, x, 0.25f, &rng));
+    int          kept = 0;
+    for (int i = 0; i < MANY; i++) {
+        assert_true(y[i] == 0 || fabs(y[i] - 4.0 / 3) < 1e-6);
+        kept += y[i] != 0;
+    }
+    assert_float_equal((double)kept / MANY, 0.75, 0.015); /* five deviations */
+    mer_tape_free(tape);
+}
+
+/* Smoothing shares out that much of the label evenly over all classes. */
+static void test_smoothed_cross_entropy_mixes_in_the_even_distribution(void **state)
+{
+    (void)state;
+    static const int labels[ROWS] = {4, 0, 2, 2};
+    Bench            bench = bench_open();
+    double           entropy = 0, logs[COLUMNS];
+    for (int row = 0; row < ROWS; row++) {
+        log_softmax(bench.a[row], COLUMNS, logs);
+        for (int c = 0; c < COLUMNS; c++) {
+            double wanted = 0.1 / COLUMNS + (c == labels[row] ? 0.9 : 0);
+            entropy -= wanted * logs[c] / ROWS;
+        }
+    }
+    expect(&bench, mer_tensor_cross_entropy(bench.tape, bench.x, labels, 0.1f), 1, &entropy);
+    mer_tape_free(bench.tape);
+}
+
+enum { TOKENS = 3, WIDTH = 4, HEADS = 2, HEAD = WIDTH / HEADS };
+
+static void project(const MerLinearLayer *layer, double x[TOKENS][WIDTH], double y[TOKENS][WIDTH])
+{
+    for (int t = 0; t < TOKENS; t++) {
+        for (int o = 0; o < WIDTH; o++) {
+            y[t][o] = layer->bias->data[o];
+            for (int i = 0; i < WIDTH; i++) {
+                y[t][o] += x[t][i] * layer->w->data[i * WIDTH + o];
+            }
+        }
+    }
+}
+
+/* softmax(q k / sqrt(d)) v per head (Vaswani et al., NeurIPS 2017), then the output layer. */
+static void test_attention_weighs_values_by_scaled_products(void **state)
+{
+    (void)state;
+    MerRng         rng = mer_rng_make(7, 0);
+    MerTape       *tape = mer_tape_new(&mer_backend_plain);
+    MerParameters *parameters = mer_parameters_new();
+    MerAttention   attention = mer_attention(parameters, "a", WIDTH, HEADS, &rng);
+    MerTensor     *x = mer_tape_tensor(tape, 3, (int[]){1, TOKENS, WIDTH});
+    double         in[TOKENS][WIDTH], q[TOKENS][WIDTH], k[TOKENS][WIDTH], v[TOKENS][WIDTH];
+    double         mixed[TOKENS][WIDTH] = {{0}}, out[TOKENS][WIDTH];
+    for (int i = 0; i < TOKENS * WIDTH; i++) {
+        mer_tensor_data(tape, x)[i] = (float)(4 * mer_rng_unit(&rng) - 2);
+        in[i / WIDTH][i % WIDTH] = mer_tensor_data(tape, x)[i];
+    }
+    project(&attention.query, in, q);
+    project(&attention.key, in, k);
+    project(&attention.value, in, v);
+    for (int t = 0; t < TOKENS * HEADS; t++) {
+        int    from = t / HEADS, first = t % HEADS * HEAD;
+        double products[TOKENS] = {0}, logs[TOKENS];
+        for (int to = 0; to < TOKENS; to++) {
+            for (int d = first; d < first + HEAD; d++) {
+                products[to] += q[from][d] * k[to][d] / sqrt(HEAD);
+            }
+        }
+        log_softmax(products, TOKENS, logs);
+        for (int to = 0; to < TOKENS; to++) {
+            for (int d = first; d < first + HEAD; d++) {
+                mixed[from][d] += exp(logs[to]) * v[to][d];
+            }
+        }
+    }
+    project(&attention.output, mixed, out);
+    Bench bench = {.tape = tape};
+    expect(&bench, mer_attention_run(tape, &attention, x, NULL, NULL), TOKENS * WIDTH, &out[0][0]);
+    mer_parameters_free(parameters);
+    mer_tape_free(tape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +399,11 @@ int main(void)
         cmocka_unit_test(test_gathered_and_scattered_rows_are_in_place),
         cmocka_unit_test(test_reductions_and_slices_take_the_right_axis),
         cmocka_unit_test(test_losses_are_means_over_the_batch),
+        cmocka_unit_test(test_joined_picked_and_reshaped_numbers_are_in_place),
+        cmocka_unit_test(test_affine_clamp_and_means_are_plain_arithmetic),
+        cmocka_unit_test(test_dropout_zeroes_a_share_and_scales_the_rest),
+        cmocka_unit_test(test_smoothed_cross_entropy_mixes_in_the_even_distribution),
+        cmocka_unit_test(test_attention_weighs_values_by_scaled_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
