@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STATE_MAGIC = 0x3154534d }; /* "MST1" */
@@ -125,11 +126,18 @@ static void take_header(MerRunState *run, MerRunTask *task, const StateHeader *h
     memcpy(result->reasons, header->reasons, sizeof header->reasons);
 }
 
+/* A log that was cut short of its state is worth more than the state: it is replayed. */
+static bool has_bytes(const char *path, int64_t bytes)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && about.st_size >= bytes;
+}
+
 static bool read_header(FILE *file, const MerRunState *run, StateHeader *header)
 {
     return file && fread(header, sizeof *header, 1, file) == 1 && header->magic == STATE_MAGIC &&
-           header->log_bytes >= run->log.bytes && header->reason_count >= 0 &&
-           header->reason_count <= MER_MAX_REASONS;
+           header->log_bytes >= run->log.bytes && has_bytes(run->log.path, header->log_bytes) &&
+           header->reason_count >= 0 && header->reason_count <= MER_MAX_REASONS;
 }
 
 MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,

@@ -113,11 +113,34 @@ static void test_a_search_that_cannot_be_saved_yet_is_asked_again(void **state)
     expect_same_log("marl:preset=paper,initial=annealing,samples=120", false);
 }
 
+/* The log decides: a state that is ahead of it is left aside and the log replayed. */
+static void test_a_log_cut_short_of_its_state_is_replayed(void **state)
+{
+    (void)state;
+    MerArena  *arena = mer_arena_new();
+    MerRunSpec spec = spec_of("ppo", arena);
+    run_or_fail(&spec, NULL, arena);
+    const char *wanted = file_text(spec.directory, "run.jsonl", arena);
+    MerRunSpec  cut = spec_of("ppo", arena);
+    Countdown   looks = {40};
+    run_or_fail(&cut, &(MerRunHooks){.state = &looks, .is_cancelled = count_down}, arena);
+    const char *begun = file_text(cut.directory, "run.jsonl", arena);
+    assert_true(has_state(&cut));
+    cut_file(cut.directory, "run.jsonl", (long)strlen(begun) / 2);
+    cut.resume = true;
+    run_or_fail(&cut, NULL, arena);
+    assert_string_equal(file_text(cut.directory, "run.jsonl", arena), wanted);
+    remove_folder(spec.directory);
+    remove_folder(cut.directory);
+    mer_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saved_states_resume_to_the_same_log),
         cmocka_unit_test(test_a_search_that_cannot_be_saved_yet_is_asked_again),
+        cmocka_unit_test(test_a_log_cut_short_of_its_state_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
