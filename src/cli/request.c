@@ -4,11 +4,10 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/option_json.h"
-#include "base/text.h"
+#include "cli/recall.h"
 #include "mercator/registry.h"
 #include "report/table.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,30 +196,17 @@ static int recall(Parser *p, int given, char **given_arguments)
         }
         i += has_value && !strchr(flag, '=');
     }
-    const char *path = mer_arena_format(p->arena, "%s/clock.jsonl", p->request->resume);
-    char *data;
-    size_t size;
-    if (mer_file_read(path, (size_t)1 << 30, p->arena, &data, &size, &p->error) != MER_OK) {
+    MerRecalled recalled;
+    if (mer_cli_recall(p->request->resume, p->arena, &recalled, &p->error) != MER_OK) {
         return mer_cli_fail(&p->error);
     }
-    data[strcspn(data, "\n")] = '\0';
-    cJSON *line = cJSON_Parse(data);
-    const cJSON *command = cJSON_GetObjectItemCaseSensitive(line, "command");
-    int count = cJSON_GetArraySize(command);
-    char **arguments = MER_ARRAY(p->arena, char *, count + 1);
-    for (int i = 0; i < count; i++) {
-        const char *text = cJSON_GetStringValue(cJSON_GetArrayItem(command, i));
-        arguments[i] = mer_arena_text(p->arena, text ? text : "");
+    const char *resume = recalled.run ? recalled.run : p->request->resume;
+    if (recalled.warning) {
+        mer_request_warn(p->request, recalled.warning);
     }
-    cJSON_Delete(line);
-    if (count == 0) {
-        mer_error_set(&p->error, MER_INVALID, "%s:1: no command to resume", path);
-        return mer_cli_fail(&p->error);
-    }
-    const char *resume = p->request->resume;
-    int code = parse_all(p, count, arguments);
+    int code = parse_all(p, recalled.count, recalled.arguments);
     p->request->resume = resume;
-    p->request->command = list_arguments(count, arguments, p->arena);
+    p->request->command = list_arguments(recalled.count, recalled.arguments, p->arena);
     return code;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_PAGES = 100 }; /* more runs than this get the page of a study */
 
@@ -121,6 +122,11 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
     return code;
 }
 
+static bool is_run(const char *directory, MerArena *arena)
+{
+    return access(mer_arena_format(arena, "%s/run.jsonl", directory), F_OK) == 0;
+}
+
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     MerRequest request;
@@ -144,6 +150,9 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     }
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
+    if (request.resume && spec_count > 1 && is_run(request.resume, arena)) {
+        return mer_cli_usage(verb, "%s is one of %d runs; --resume takes the folder above it", request.resume, spec_count);
+    }
     return spec_count == 1 ? run_one(&request, &specs[0], arena)
                            : run_many(&request, specs, spec_count, directory, arena);
 }

@@ -134,6 +134,10 @@ static MerStatus open_files(MerRunState *run, MerError *error)
         mer_json_text(&json, "host", host);
         mer_json_int(&json, "threads", mer_pool_threads(run->pool));
         mer_json_raw(&json, "command", spec->command ? spec->command : "null");
+        char directory[4096];
+        if (getcwd(directory, sizeof directory)) { /* to which the paths of the command belong */
+            mer_json_text(&json, "directory", directory);
+        }
         mer_json_int(&json, "started", (int64_t)time(NULL));
         mer_json_end_object(&json);
         if (run->clock_file) {

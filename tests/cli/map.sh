@@ -100,3 +100,29 @@ budget: 100
 YAML
 expect 0 "$MERCATOR" map list.yaml --quiet -o list
 test "$(grep -c '^  - name' list/mapping.yaml)" -eq 2
+
+# started with relative paths and resumed from elsewhere: the paths belong to where the run was started
+mkdir -p home/files elsewhere
+printf 'Layer,M,N,K,\nfirst,64,48,32,\n' >home/files/layers.csv
+cp "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" home/files/machine.yaml
+(cd home && expect 0 "$MERCATOR" map files/layers.csv --platform files/machine.yaml --optimizer annealing \
+    --budget 500 --quiet -o run)
+cp home/run/run.jsonl whole
+head -n 100 whole >home/run/run.jsonl
+(cd elsewhere && expect 0 "$MERCATOR" map --resume ../home/run --quiet)
+cmp whole home/run/run.jsonl
+test ! -e elsewhere/runs
+
+# moved away: the message says to which directory the paths belonged
+mv home moved
+(cd elsewhere && expect 1 "$MERCATOR" map --resume ../moved/run && says err "was started in" && says err "/home (" \
+    && says err 'files/layers.csv')
+
+# several runs go on by the folder above them
+expect 0 "$MERCATOR" map resnet18 --select 1 --optimizer random --seed 1-2 --budget 100 --quiet -o pair
+cp pair/002/run.jsonl whole
+head -n 50 whole >pair/002/run.jsonl
+expect 0 "$MERCATOR" map --resume pair --quiet
+cmp whole pair/002/run.jsonl
+expect 2 "$MERCATOR" map --resume pair/002 --quiet
+says err 'is one of 2 runs'

@@ -1,0 +1,72 @@
+/* The command of a stopped run and the directory it was given in, from clock.jsonl. Network, platform,
+ * tables and constraints may be named by relative paths: they are read from where the run was started. */
+#include "cli/recall.h"
+
+#include "base/text.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CLOCK_LIMIT = 1 << 30 };
+
+static const char *clock_path(const char *run, MerArena *arena)
+{
+    const char *own = mer_arena_format(arena, "%s/clock.jsonl", run);
+    const char *first = mer_arena_format(arena, "%s/001/clock.jsonl", run);
+    return access(own, F_OK) != 0 && access(first, F_OK) == 0 ? first : own;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static void go_to_start(const char *run, const char *clock, const char *start, MerArena *arena,
+                        MerRecalled *recalled)
+{
+    char here[4096];
+    if (is_same_folder(start, ".") || !getcwd(here, sizeof here)) {
+        return;
+    }
+    if (chdir(start) == 0) {
+        recalled->run = run[0] == '/' ? run : mer_arena_format(arena, "%s/%s", here, run);
+        return;
+    }
+    recalled->warning = mer_arena_format(
+        arena, "%s: the run was started in %s (%s); its relative paths are read from %s", clock,
+        start, strerror(errno), here);
+}
+
+MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error)
+{
+    *recalled = (MerRecalled){0};
+    const char *path = clock_path(run, arena);
+    char       *data;
+    size_t      size;
+    MerStatus   status = mer_file_read(path, CLOCK_LIMIT, arena, &data, &size, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    data[strcspn(data, "\n")] = '\0';
+    cJSON       *line = cJSON_Parse(data);
+    const cJSON *command = cJSON_GetObjectItemCaseSensitive(line, "command");
+    const char  *start = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "directory"));
+    recalled->count = cJSON_GetArraySize(command);
+    recalled->arguments = MER_ARRAY(arena, char *, recalled->count + 1);
+    for (int i = 0; i < recalled->count; i++) {
+        const char *text = cJSON_GetStringValue(cJSON_GetArrayItem(command, i));
+        recalled->arguments[i] = mer_arena_text(arena, text ? text : "");
+    }
+    if (recalled->count == 0) {
+        status = mer_error_set(error, MER_INVALID, "%s:1: no command to resume", path);
+    } else if (start) {
+        go_to_start(run, path, start, arena, recalled);
+    }
+    cJSON_Delete(line);
+    return status;
+}
