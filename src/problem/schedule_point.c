@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,30 +81,30 @@ MerSpace mer_schedule_space(const MerSchedule *schedule, MerArena *arena)
     return (MerSpace){2 * count, used, knobs, tables};
 }
 
-/* Stable; short queues by insertion, long ones by merging halves. */
-static void sort_by_rank(int *places, int count, const MerIndex *rank, int *room)
+/* Stable, by six bits at a time from the last: linear however the priorities lie. `a` holds a priority in its
+ * upper half and a place in its lower one; the sorted ones end up there. */
+static void sort_by_priority(uint64_t *a, uint64_t *b, int count)
 {
-    if (count > 48) {
-        int half = count / 2;
-        sort_by_rank(places, half, rank, room);
-        sort_by_rank(places + half, count - half, rank, room);
-        memcpy(room, places, (size_t)half * sizeof *room);
-        int a = 0;
-        int b = half;
-        for (int at = 0; a < half; at++) {
-            bool takes_b = b < count && rank[places[b]] < rank[room[a]];
-            places[at] = takes_b ? places[b++] : room[a++];
+    enum { DIGITS = 4, VALUES = 64 };
+    int first[DIGITS][VALUES] = {{0}};
+    for (int i = 0; i < count; i++) {
+        for (int d = 0; d < DIGITS; d++) {
+            first[d][a[i] >> (32 + 6 * d) & (VALUES - 1)]++;
         }
-        return;
     }
-    for (int i = 1; i < count; i++) {
-        int      place = places[i];
-        MerIndex mine = rank[place];
-        int      at = i;
-        for (; at > 0 && rank[places[at - 1]] > mine; at--) {
-            places[at] = places[at - 1];
+    for (int d = 0; d < DIGITS; d++) {
+        int used = 0;
+        for (int v = 0; v < VALUES; v++) {
+            int length = first[d][v];
+            first[d][v] = used;
+            used += length;
         }
-        places[at] = place;
+        for (int i = 0; i < count; i++) {
+            b[first[d][a[i] >> (32 + 6 * d) & (VALUES - 1)]++] = a[i];
+        }
+        uint64_t *swap = a;
+        a = b;
+        b = swap;
     }
 }
 
@@ -115,25 +116,21 @@ void mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, Mer
     int          units = schedule->unit_count;
     plan->kind = MER_PLAN_JOBS;
     mer_schedule_new_plan(schedule, arena, jobs);
-    int *fill = MER_ARRAY(arena, int, units + count + 1);
-    int *room = fill + units;
+    int      *fill = MER_ARRAY(arena, int, units + 1);
+    uint64_t *sorted = MER_ARRAY(arena, uint64_t, 2 * (size_t)count + 1);
     for (int i = 0; i < count; i++) {
         jobs->start[point[i] + 1]++;
+        jobs->unit[schedule->order[i]] = point[i];
+        sorted[i] = (uint64_t)point[count + i] << 32 | (uint64_t)i;
     }
     for (int u = 0; u < units; u++) {
         jobs->start[u + 1] += jobs->start[u];
         fill[u] = jobs->start[u];
     }
+    sort_by_priority(sorted, sorted + count, count);
     for (int i = 0; i < count; i++) {
-        jobs->queue[fill[point[i]]++] = i;
-        jobs->unit[schedule->order[i]] = point[i];
-    }
-    for (int u = 0; u < units; u++) {
-        sort_by_rank(jobs->queue + jobs->start[u], jobs->start[u + 1] - jobs->start[u],
-                     point + count, room);
-    }
-    for (int i = 0; i < count; i++) {
-        jobs->queue[i] = schedule->order[jobs->queue[i]];
+        int place = (int)(sorted[i] & UINT32_MAX);
+        jobs->queue[fill[point[place]]++] = schedule->order[place];
     }
 }
 
