@@ -124,18 +124,8 @@ static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *ti
 {
     const MerSchedule *schedule = state->schedule;
     MerJson            json = {0};
-    int                longest = 0;
-    double             most = -1;
-    for (int j = 0; j < schedule->job_count; j++) {
-        double best = INFINITY;
-        for (int u = 0; u < schedule->unit_count; u++) {
-            int at = j * schedule->unit_count + u;
-            best = fmin(best,
-                        fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
-        }
-        longest = best > most ? j : longest;
-        most = fmax(most, best);
-    }
+    double             longest_cycles;
+    int                longest = mer_schedule_longest_job(schedule, &longest_cycles);
     mer_json_object(&json, NULL);
     mer_json_real(&json, "bytes_per_cycle", schedule->bandwidth);
     mer_json_real(&json, "bytes_per_s", schedule->bandwidth * schedule->clock_hz);
@@ -145,7 +135,7 @@ static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *ti
     mer_json_hash(&json, "table_hash", schedule->table_hash);
     mer_json_object(&json, "longest_job");
     mer_json_text(&json, "name", schedule->job_names[longest]);
-    mer_json_real(&json, "cycles", most);
+    mer_json_real(&json, "cycles", longest_cycles);
     mer_json_end_object(&json);
     write_unit_times(state, times, output, &json);
     mer_json_end_object(&json);

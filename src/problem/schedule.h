@@ -65,6 +65,10 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
 void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
                         int *group_of_unit);
 
+/* The job that no schedule shortens, the first of equals, and the cycles it takes where it is fastest with
+ * all the bandwidth to itself. */
+int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
+
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
 

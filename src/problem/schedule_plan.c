@@ -89,13 +89,10 @@ MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body,
     return status == MER_OK ? mer_yaml_finish(queues, error) : status;
 }
 
-/* Where the numbers come from, and the job that no schedule shortens. */
-static void write_table(const MerProblem *problem, FILE *file)
+int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)
 {
-    const MerSchedule *schedule = mer_schedule_of(problem);
-    const MerJobTable *table = mer_schedule_table(problem);
-    int                longest = 0;
-    double             most = -1;
+    int longest = 0;
+    *cycles = -1;
     for (int j = 0; j < schedule->job_count; j++) {
         double best = INFINITY;
         for (int u = 0; u < schedule->unit_count; u++) {
@@ -103,11 +100,21 @@ static void write_table(const MerProblem *problem, FILE *file)
             best = fmin(best,
                         fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
         }
-        longest = best > most ? j : longest;
-        most = fmax(most, best);
+        longest = best > *cycles ? j : longest;
+        *cycles = fmax(*cycles, best);
     }
+    return longest;
+}
+
+/* Where the numbers come from, and the job that no schedule shortens. */
+static void write_table(const MerProblem *problem, FILE *file)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
+    double             cycles;
+    int                longest = mer_schedule_longest_job(schedule, &cycles);
     fprintf(file, "\ntable %s (%016" PRIx64 "), longest job %s: %.6g cycles at best\n",
-            table->source, table->hash, schedule->job_names[longest], most);
+            table->source, table->hash, schedule->job_names[longest], cycles);
 }
 
 const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
