@@ -1,5 +1,5 @@
 # oneDNN 2.x, the kernels of src/tensor. Its package has no pkg-config file. Its threads come from libgomp,
-# which src/tensor/backend_dnnl.c asks for one.
+# which src/tensor/dnnl_kernel.c asks for one.
 find_path(DNNL_INCLUDE_DIR dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
 if(NOT DNNL_INCLUDE_DIR OR NOT DNNL_LIBRARY)
