@@ -1,9 +1,12 @@
 /* Inside the data-centric model: cluster levels with completed directives and their tables.
- * Made by datacentric_resolve.c, read by the plain and the fast accounting. */
+ * Made by datacentric_resolve.c with what datacentric_layer.c and datacentric_sizes.c know, read by
+ * the plain and the fast accounting. */
 #ifndef MERCATOR_COST_DATACENTRIC_LEVELS_H
 #define MERCATOR_COST_DATACENTRIC_LEVELS_H
 
 #include "cost/datacentric_model.h"
+
+#include <stddef.h>
 
 /* Sizes of one dim in one kind of coordinates: a whole tile and what moves into it per step, then
  * the same for the partial tile at the edge (M, U, Me, Ue of MAESTRO's static analysis). */
@@ -52,6 +55,23 @@ typedef struct MerDatacentricState { /* where a directive stands in an iteration
 bool mer_datacentric_resolve(const MerDatacentricInput *input, MerDatacentricModel *model,
                              MerDatacentricResult *result);
 
+/* The dims of the layer, a bit each; a batch of one is no dim of a convolution. */
+unsigned mer_datacentric_layer_dims(const MerDatacentricLayer *layer);
+/* False as above. */
+bool mer_datacentric_check_layer(const MerDatacentricLayer *layer, unsigned dims,
+                                 MerDatacentricResult *result);
+/* Elements of a dim that the mapping covers. */
+int64_t mer_datacentric_layer_extent(const MerDatacentricInput *input,
+                                     const MerDatacentricModel *model, int dim);
+/* Which tensors the rows of a level index. */
+void mer_datacentric_couple(const MerDatacentricInput *input, MerDatacentricLevel *level);
+/* Sizes and edges of the rows of level `index`, once all of them are there. */
+void mer_datacentric_size_rows(const MerDatacentricInput *input, const MerDatacentricModel *model,
+                               int index, MerDatacentricLevel *level);
+/* Upper limits of everything the accounting multiplies: a mapping that keeps them below 2^62 can be
+ * counted without a check per operation. */
+bool mer_datacentric_fits(const MerDatacentricInput *input, const MerDatacentricModel *model);
+
 /* The states of a directive over `extent` elements, at most 3; how many. */
 int mer_datacentric_states(const MerDatacentricRow *row, int64_t extent, int64_t units,
                            MerDatacentricState *states);
@@ -72,6 +92,24 @@ void mer_datacentric_stall(MerDatacentricResult *result);
 
 void mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+enum { MER_DATACENTRIC_NO_FILTER = -1 };
+
+/* The filter dim that slides along a dim of the input. */
+static inline int mer_datacentric_filter(const MerDatacentricModel *model, int dim)
+{
+    if (!((model->dims >> MER_DATACENTRIC_R) & 1))
+        return MER_DATACENTRIC_NO_FILTER;
+    return dim == MER_DATACENTRIC_Y   ? MER_DATACENTRIC_R
+           : dim == MER_DATACENTRIC_X ? MER_DATACENTRIC_S
+                                      : MER_DATACENTRIC_NO_FILTER;
+}
+
+/* NULL: the level has no such row. */
+static inline MerDatacentricRow *mer_datacentric_row(MerDatacentricLevel *level, int dim)
+{
+    return level->row_of[dim] < 0 ? NULL : &level->rows[level->row_of[dim]];
+}
 
 static inline bool mer_datacentric_uses(const MerDatacentricRow *row, int tensor)
 {
