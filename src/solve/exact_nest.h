@@ -161,6 +161,17 @@ void   mer_exact_mask_open(ExactSearch *search, const unsigned *keep); /* builds
 void   mer_exact_mask_close(ExactSearch *search);
 double mer_exact_mask_bound(const ExactSearch *search);
 
+/* exact_nest_traffic.c */
+/* The traffic between level l-1 and its parents, once chosen[l] and the view from below level l are
+ * known. */
+void mer_exact_add_boundary(const ExactSearch *search, int l, ExactNest *nest);
+/* Operands that reach the MACs from further out than a level 0 without fan-out. */
+void mer_exact_add_operands(const ExactSearch *search, ExactNest *nest);
+/* Cycles that the decided levels, those from `level` outwards, need at least. */
+double mer_exact_cycles(const ExactSearch *search, int level, const ExactNest *nest);
+/* The option ramp of the evaluator: the first fill of every level. */
+double mer_exact_ramp(const ExactSearch *search);
+
 /* exact_nest_walk.c */
 int  mer_exact_items(ExactSearch *search, ExactItem **items); /* sorted; malloc */
 void mer_exact_item_walk(ExactSearch *search, const ExactItem *item);
