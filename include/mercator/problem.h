@@ -87,6 +87,8 @@ struct MerProblemClass {
     const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
+    /* What a choice of a knob means in words, NULL: what its value says; for lists of knobs. */
+    const char *(*choice_name)(const MerProblem *problem, int knob, MerIndex choice, MerArena *arena);
     /* What the user should know of the opened task before a search for `objective` (MER_METRIC_COUNT: an
      * expression): one line each in `arena`, NULL if nothing. */
     const char *(*warnings)(const MerProblem *problem, MerMetric objective, MerArena *arena);

@@ -133,6 +133,11 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
 /* Would every plug-in of the run open on the first task? Nothing is searched or written. */
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error);
 
+/* Opens every task and shows it, with its space as it is without fixed knobs. Nothing is searched or written. */
+MerStatus mer_run_spaces(const MerRunSpec *spec,
+                         void (*show)(void *state, const MerProblem *problem), void *state,
+                         MerArena *arena, MerError *error);
+
 /* Prices one given plan of one task; `result` gets one task. */
 MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body, MerArena *arena,
                        MerTaskResult *result, const char **detail, MerError *error);

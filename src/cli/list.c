@@ -135,8 +135,12 @@ int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *are
     const char *names[KIND_COUNT];
     bool is_help = count == 1 && (mer_cli_is(arguments[0], "help") || strcmp(arguments[0], "-h") == 0);
     if (is_help) {
-        printf("usage: mercator list models|platforms|optimizers|evaluators|problems|formats|metrics\n");
+        printf("usage: mercator list models|platforms|optimizers|evaluators|problems|formats|metrics\n"
+               "knobs depend on the inputs: mercator map NETWORK --platform P --list-knobs\n");
         return MER_EXIT_DONE;
+    }
+    if (count >= 1 && mer_name_equal(arguments[0], "knobs")) {
+        return mer_cli_usage(verb, "knobs depend on network and platform: mercator map NETWORK --list-knobs");
     }
     if (count != 1) {
         return mer_cli_usage(verb, "list needs one kind");

@@ -76,10 +76,10 @@ static int set_option(Parser *p, const char *flag, const char *value)
 
 static bool set_switch(MerRequest *request, const char *flag)
 {
-    bool *switches[] = {&request->json, &request->quiet, &request->no_report, &request->is_help};
-    static const char *const names[] = {"json", "quiet", "no-report", "help"};
-    for (int i = 0; i < 4; i++) {
-        if (mer_cli_is(flag, names[i]) || (i == 3 && strcmp(flag, "-h") == 0)) {
+    bool *switches[] = {&request->is_help, &request->json, &request->quiet, &request->no_report, &request->list_knobs};
+    static const char *const names[] = {"help", "json", "quiet", "no-report", "list-knobs"};
+    for (int i = 0; i < 5; i++) {
+        if (mer_cli_is(flag, names[i]) || (i == 0 && strcmp(flag, "-h") == 0)) {
             *switches[i] = true;
             return true;
         }
@@ -244,7 +244,9 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though they are finished\n");
     printf("  --json                  one JSON object with the summary on stdout, nothing else there\n");
     printf("  --quiet                 no progress\n");
-    printf("  --no-report             do not write report.html\n\nfurther options:\n");
+    printf("  --no-report             do not write report.html\n");
+    printf("  --list-knobs            do not search: the knobs of each task and their choices, for --fix\n\n"
+           "further options:\n");
     mer_options_help(mer_run_options, stdout);
     if (type->options) {
         printf("\noptions of %s:\n", type->name);

@@ -12,6 +12,7 @@ typedef struct MerRequest {
     const char   *command;   /* JSON list of the arguments, for clock.jsonl */
     const char   *redo;      /* cells of this optimizer are run anew, though they are finished; NULL: none */
     bool          json, quiet, no_report, is_help;
+    bool          list_knobs; /* show what could be searched, and end */
 } MerRequest;
 
 /* MER_EXIT_DONE, or the exit code of a message already printed. */

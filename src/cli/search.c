@@ -1,5 +1,6 @@
 /* The searching verbs: map, and every further problem alike. */
 #include "cli/cells.h"
+#include "cli/knobs.h"
 #include "cli/show.h"
 #include "cli/study.h"
 #include "cli/sweep.h"
@@ -147,6 +148,9 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     }
     if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error) != MER_OK) {
         return mer_cli_fail(&error);
+    }
+    if (request.list_knobs) {
+        return mer_cli_knobs(&request, specs, spec_count, arena);
     }
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;

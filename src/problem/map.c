@@ -295,6 +295,12 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
                                        : mer_directives_print(&plan->as.directives, arena);
 }
 
+static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice, MerArena *arena)
+{
+    const MerNestSpace *nest = mer_map_nest_space(problem);
+    return nest ? mer_nest_choice_name(nest, problem->platform, &problem->space.knobs[knob], knob, choice, arena) : NULL;
+}
+
 const MerProblemClass mer_problem_map = {
     .name = "map",
     .summary = "tile sizes, loop order and parallelism of each layer on one accelerator",
@@ -320,5 +326,6 @@ const MerProblemClass mer_problem_map = {
     .read_plan = read_plan,
     .print_plan = print_plan,
     .constraints = describe,
+    .choice_name = choice_name,
     .export_files = mer_map_export,
 };

@@ -290,3 +290,17 @@ void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, Mer
         plan->levels[l].keep = (1u << MER_TENSOR_COUNT) - 1;
     }
 }
+
+const char *mer_nest_choice_name(const MerNestSpace *nest, const MerPlatform *platform,
+                                 const MerKnob *knob, int index, MerIndex choice, MerArena *arena)
+{
+    if (knob->role == MER_ROLE_BYPASS) {
+        return choice == 0 ? "keep" : "bypass";
+    }
+    if (nest->genome != MER_GENOME_PRIMES || index >= nest->factor_knobs) {
+        return NULL;
+    }
+    const MerNestSlot *slot = &nest->slots[nest->allowed[nest->dim[index]][choice]];
+    return mer_arena_format(arena, "%s%s", level_name(nest, platform, slot->level),
+                            place_names[slot->place]);
+}

@@ -64,6 +64,10 @@ MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const Me
 void mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan, MerArena *arena);
 bool mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space, MerIndex *point);
 
+/* What a choice of a knob means: the slot a prime goes to, keep or bypass; NULL for factors and orders. */
+const char *mer_nest_choice_name(const MerNestSpace *nest, const MerPlatform *platform, const MerKnob *knob,
+                                 int index, MerIndex choice, MerArena *arena);
+
 /* Does a plan obey the constraints? If not, the reason goes into `reason`. */
 bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan, const MerLayerShape *shape,
                      char *reason, size_t size);

@@ -43,6 +43,7 @@ typedef struct MerRunState {
 /* Told by anyone, from any thread: stop soon? */
 bool mer_run_is_cancelled(void *state);
 
+MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do the parts fit? */
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
 /* The problem's bound, or none if the evaluator may price below it. */
 MerBound  mer_run_bound(const MerRunTask *task, MerMetric metric);
@@ -67,6 +68,8 @@ void mer_run_write_warnings(MerJson *json, const char *key, const char *text, Me
 /* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */
 MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error);
 
+/* Takes the knobs that the user fixed out of the optimizer's view. */
+MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error); /* knobs.c */
 /* Points of the optimizer's view and of the whole space. */
 void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full);
 

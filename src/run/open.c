@@ -1,4 +1,4 @@
-/* Opens every task of a workload: problem, evaluators, fixed knobs, budgets. */
+/* Opens every task of a workload: problem, evaluators, budgets. */
 #include "run/internal.h"
 
 #include "cost/core_pricer.h"
@@ -58,69 +58,6 @@ static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evalu
                          problem->type->name);
 }
 
-static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice, MerError *error)
-{
-    for (int i = 0; i < knob->choices; i++) {
-        if ((knob->values ? knob->values[i] : i) == value) {
-            *choice = i;
-            return MER_OK;
-        }
-    }
-    return mer_error_set(error, MER_INVALID, "knob %s cannot be fixed to %g, expected one of its %d choices%s",
-                         knob->name, value, knob->choices, knob->values ? "" : " (0 is the first)");
-}
-
-/* The optimizer gets the knobs that are left; the log and the problem keep all of them. */
-static MerStatus fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
-{
-    const MerSpace *space = &task->problem.space;
-    const MerRunSpec *spec = run->spec;
-    task->view = *space;
-    if (spec->fixed_count == 0) {
-        return MER_OK;
-    }
-    bool *is_fixed = MER_ARRAY(run->arena, bool, space->knob_count + 1);
-    task->full = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
-    for (int f = 0; f < spec->fixed_count; f++) {
-        int k = 0;
-        while (k < space->knob_count && !mer_name_equal(space->knobs[k].name, spec->fixed[f].name)) {
-            k++;
-        }
-        if (k == space->knob_count) {
-            return mer_error_set(error, MER_INVALID, "task %s has no knob %s to fix", task->result->task.name,
-                                 spec->fixed[f].name);
-        }
-        MerStatus status = find_choice(&space->knobs[k], spec->fixed[f].value, &task->full[k], error);
-        if (status != MER_OK) {
-            return status;
-        }
-        is_fixed[k] = true;
-    }
-    MerKnob *knobs = MER_ARRAY(run->arena, MerKnob, space->knob_count + 1);
-    task->free_knobs = MER_ARRAY(run->arena, int, space->knob_count + 1);
-    task->view.knob_count = 0;
-    for (int k = 0; k < space->knob_count; k++) {
-        if (!is_fixed[k]) {
-            task->free_knobs[task->view.knob_count] = k;
-            knobs[task->view.knob_count++] = space->knobs[k];
-        }
-    }
-    task->view.knobs = knobs;
-    return MER_OK;
-}
-
-void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full)
-{
-    if (!task->free_knobs) {
-        memcpy(full, seen, (size_t)task->view.knob_count * sizeof *full);
-        return;
-    }
-    memcpy(full, task->full, (size_t)task->problem.space.knob_count * sizeof *full);
-    for (int k = 0; k < task->view.knob_count; k++) {
-        full[task->free_knobs[k]] = seen[k];
-    }
-}
-
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
 {
     MerBound bound = {NAN, "none", ""};
@@ -154,7 +91,7 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
                                 run->arena, error);
     }
     if (status == MER_OK) {
-        status = fix_knobs(run, task, error);
+        status = mer_run_fix_knobs(run, task, error);
     }
     if (status == MER_OK && spec->problem->warnings) {
         task->result->warnings = spec->problem->warnings(&task->problem, run->objective.metric, run->arena);

@@ -43,7 +43,7 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
     return status;
 }
 
-static MerStatus check_spec(const MerRunSpec *spec, MerError *error)
+MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 {
     if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
@@ -193,7 +193,7 @@ MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
     MerRunResult result = {0};
     MerRunState run = {.spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
     run.optimizer_arena = mer_arena_new();
-    MerStatus status = check_spec(spec, error);
+    MerStatus status = mer_run_check(spec, error);
     if (status == MER_OK) {
         status = choose_objective(&run, error);
     }
@@ -229,7 +229,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
-    MerStatus status = check_spec(spec, error);
+    MerStatus status = mer_run_check(spec, error);
     if (status == MER_OK) {
         status = choose_objective(&run, error);
     }
