@@ -3,12 +3,13 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "run/trails.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CHUNK = 32, TRAIL_SLOTS = 1024 };
+enum { MAX_CHUNK = 32 };
 
 typedef struct Worker {
     MerArena *plans, *scratch;
@@ -25,24 +26,17 @@ typedef struct Memo {
     size_t     count, room; /* room is a power of two */
 } Memo;
 
-typedef struct Trails { /* what recent evaluations left for their neighbours; the oldest is replaced */
-    size_t   bytes; /* of one trail; 0: the evaluator leaves none */
-    char    *room;
-    int64_t *index, *used; /* trial, and when it was last needed */
-    int64_t  now;
-} Trails;
-
 struct MerBatch {
     const MerProblem   *problem;
     const MerEvaluator *evaluator;
     const MerObjective *objective;
     MerPool            *pool;
     bool (*is_cancelled)(void *state);
-    void   *cancel_state;
-    Worker *workers;
-    bool    use_memo;
-    Memo    memo;
-    Trails  trails;
+    void      *cancel_state;
+    Worker    *workers;
+    bool       use_memo;
+    Memo       memo;
+    MerTrails *trails; /* NULL: the evaluator leaves none */
     /* of the batch being priced */
     MerRunTrial *trials;
     int         *todo, *base_slot, *trail_slot;
@@ -67,16 +61,8 @@ MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator
     for (int w = 0; w < mer_pool_threads(pool); w++) {
         batch->workers[w] = (Worker){mer_arena_new(), mer_arena_new()};
     }
-    if (evaluator->type->trail_size) {
-        Trails *trails = &batch->trails;
-        trails->bytes = evaluator->type->trail_size(evaluator->state);
-        trails->room = mer_heap_zeroed(TRAIL_SLOTS, trails->bytes);
-        trails->index = mer_heap_zeroed(TRAIL_SLOTS, sizeof *trails->index);
-        trails->used = mer_heap_zeroed(TRAIL_SLOTS, sizeof *trails->used);
-        for (int s = 0; s < TRAIL_SLOTS; s++) {
-            trails->index[s] = -1;
-        }
-    }
+    size_t trail = evaluator->type->trail_size ? evaluator->type->trail_size(evaluator->state) : 0;
+    batch->trails = trail > 0 ? mer_trails_new(trail) : NULL;
     return batch;
 }
 
@@ -93,9 +79,7 @@ void mer_batch_free(MerBatch *batch)
         free(batch->memo.entries[i].cost);
     }
     free(batch->memo.entries);
-    free(batch->trails.room);
-    free(batch->trails.index);
-    free(batch->trails.used);
+    mer_trails_free(batch->trails);
     free(batch->workers);
     free(batch->todo);
     free(batch->base_slot);
@@ -162,46 +146,15 @@ static bool note_cancelled(void *state)
 }
 
 /* Places for trails are given out before the threads start, never one that this batch reads. */
-static int find_trail(const Trails *trails, int64_t index)
-{
-    for (int s = 0; s < TRAIL_SLOTS; s++) {
-        if (trails->index[s] == index) {
-            return s;
-        }
-    }
-    return -1;
-}
-
 static void place_trails(MerBatch *batch)
 {
-    Trails *trails = &batch->trails;
-    trails->now++;
+    mer_trails_begin(batch->trails);
     for (int i = 0; i < batch->todo_count; i++) {
-        int64_t base = batch->trials[batch->todo[i]].base;
-        int slot = base >= 0 ? find_trail(trails, base) : -1;
-        batch->base_slot[i] = slot;
-        if (slot >= 0) {
-            trails->used[slot] = trails->now;
-        }
+        batch->base_slot[i] = mer_trails_find(batch->trails, batch->trials[batch->todo[i]].base);
     }
     for (int i = 0; i < batch->todo_count; i++) {
-        int oldest = -1;
-        for (int s = 0; s < TRAIL_SLOTS; s++) {
-            if (trails->used[s] < trails->now && (oldest < 0 || trails->used[s] < trails->used[oldest])) {
-                oldest = s;
-            }
-        }
-        batch->trail_slot[i] = oldest;
-        if (oldest >= 0) {
-            trails->used[oldest] = trails->now;
-            trails->index[oldest] = batch->trials[batch->todo[i]].index;
-        }
+        batch->trail_slot[i] = mer_trails_place(batch->trails, batch->trials[batch->todo[i]].index);
     }
-}
-
-static void *trail_at(const MerBatch *batch, int slot)
-{
-    return slot < 0 ? NULL : batch->trails.room + (size_t)slot * batch->trails.bytes;
 }
 
 static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *notes)
@@ -209,14 +162,13 @@ static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *no
     const MerRunTrial *trial = &batch->trials[batch->todo[item]];
     const MerObjective *objective = batch->objective;
     bool has_limit = objective->metric != MER_METRIC_COUNT && objective->direction < 0;
-    bool has_trails = batch->trails.bytes > 0;
     return (MerCall){
         .scratch = worker->scratch,
         .notes = notes,
         .limit_metric = has_limit ? objective->metric : MER_METRIC_COUNT,
         .limit = has_limit ? trial->limit : INFINITY,
-        .base = has_trails ? trail_at(batch, batch->base_slot[item]) : NULL,
-        .trail = has_trails ? trail_at(batch, batch->trail_slot[item]) : NULL,
+        .base = batch->trails ? mer_trails_at(batch->trails, batch->base_slot[item]) : NULL,
+        .trail = batch->trails ? mer_trails_at(batch->trails, batch->trail_slot[item]) : NULL,
     };
 }
 
@@ -364,7 +316,7 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
         look_up(batch, trials, count);
     }
     gather_todo(batch, count);
-    if (batch->trails.bytes > 0) {
+    if (batch->trails) {
         place_trails(batch);
     }
     batch->chunk = batch->seconds_each < 2e-5 ? MAX_CHUNK : 1;
