@@ -4,7 +4,6 @@
 #include "cost/bandwidth.h"
 
 #include "cost/bandwidth_trail.h"
-#include "problem/schedule_list.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -70,48 +69,6 @@ static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bo
     return work;
 }
 
-/* How long a tenant takes alone: the better of fcfs and lpt at full bandwidth (schedule.md 5.4). */
-static const double *time_alone(const MerBandwidthState *state, MerArena *arena)
-{
-    const MerSchedule        *schedule = state->schedule;
-    double                   *alone = MER_ARRAY(arena, double, schedule->tenant_count);
-    MerArena                 *scratch = mer_arena_new();
-    static const MerListOrder orders[2] = {MER_LIST_INPUT, MER_LIST_LONGEST};
-    for (int i = 0; i < schedule->tenant_count; i++) {
-        alone[i] = INFINITY;
-        for (int o = 0; o < 2; o++) {
-            MerJobsPlan        plan;
-            MerBandwidthTimes  times;
-            MerBandwidthOutput output;
-            MerListOptions     list = {.order = orders[o], .tenant = i};
-            mer_schedule_list(schedule, &list, scratch, &plan);
-            MerSchedule only =
-                *schedule; /* the others never become ready, nor does anyone wait for them */
-            double *release = MER_ARRAY(scratch, double, schedule->job_count);
-            int    *start = MER_ARRAY(scratch, int, schedule->job_count + 1);
-            for (int j = 0; j < schedule->job_count; j++) {
-                release[j] = schedule->tenant[j] == i ? schedule->release[j] : INFINITY;
-            }
-            only.release = release;
-            only.before_start = only.after_start = start;
-            only.release_order = mer_schedule_sorted(release, schedule->job_count, scratch);
-            MerBandwidthState own = *state;
-            own.schedule = own.input.schedule = &only;
-            own.input.rules.drops_late = false;
-            own.input.rules.dispatch = MER_DISPATCH_SKIP;
-            mer_bandwidth_simulate(&own, &plan, scratch, &times, NULL, &output);
-            double first = INFINITY;
-            for (int j = 0; j < schedule->job_count; j++) {
-                first = fmin(first, release[j]);
-            }
-            alone[i] = fmin(alone[i], output.cycles - first);
-            mer_arena_reset(scratch);
-        }
-    }
-    mer_arena_free(scratch);
-    return alone;
-}
-
 static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const void *given,
                                 MerArena *arena, MerError *error)
 {
@@ -157,9 +114,7 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
         state->has_requests = state->has_requests || (schedule->model[j] >= 0 &&
                                                       schedule->models[schedule->model[j]].fps > 0);
     }
-    if (schedule->tenant_count > 1) {
-        state->alone = time_alone(state, arena);
-    }
+    state->alone = mer_bandwidth_alone(state, arena);
     state->is_xr_compat = state->has_requests && chosen->xr == 1;
     state->xr_compat = state->is_xr_compat ? mer_bandwidth_xr_compat(state) : NAN;
     mer_schedule_set_rules(
@@ -264,50 +219,10 @@ static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTim
     }
 }
 
-/* STP, ANTT and Jain's index from turnarounds, shared and alone (schedule.md 5.4). */
-static void fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                         MerArena *scratch, MerCost *cost)
-{
-    const MerSchedule *schedule = state->schedule;
-    int                count = schedule->tenant_count;
-    double            *first = MER_ARRAY(scratch, double, count);
-    double            *last = MER_ARRAY(scratch, double, count);
-    double             stp = 0, antt = 0, weighted = 0, weights = 0, sum = 0, squares = 0;
-    int                seen = 0;
-    for (int i = 0; i < count; i++) {
-        first[i] = INFINITY;
-        last[i] = -INFINITY;
-    }
-    for (int j = 0; j < schedule->job_count; j++) {
-        int i = schedule->tenant[j];
-        first[i] = fmin(first[i], schedule->release[j]);
-        last[i] = isnan(times->end[j]) ? last[i] : fmax(last[i], times->end[j]);
-    }
-    for (int i = 0; i < count; i++) {
-        double turnaround = last[i] - first[i];
-        if (turnaround > 0 && turnaround < INFINITY) {
-            double speed = state->alone[i] / turnaround;
-            double fair = speed / schedule->tenants[i].weight;
-            stp += speed;
-            antt += 1 / speed;
-            weighted += schedule->tenants[i].weight / speed;
-            weights += schedule->tenants[i].weight;
-            sum += fair;
-            squares += fair * fair;
-            seen++;
-        }
-    }
-    if (seen > 0) {
-        cost->value[MER_METRIC_STP] = stp;
-        cost->value[MER_METRIC_ANTT] = antt / seen;
-        cost->value[MER_METRIC_WEIGHTED_ANTT] = weighted / weights;
-        cost->value[MER_METRIC_JAIN] = sum * sum / (seen * squares);
-    }
-}
-
 static void fill_cycles(const MerBandwidthState *state, double cycles, MerCost *cost)
 {
     cost->value[MER_METRIC_CYCLES] = cycles;
+    mer_bandwidth_fill_single(state, cycles, cost);
     if (!isnan(state->schedule->clock_hz)) {
         double seconds = cycles / state->schedule->clock_hz;
         cost->value[MER_METRIC_MAKESPAN] = cost->value[MER_METRIC_LATENCY] = seconds;
@@ -338,6 +253,7 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
     }
     add_table(state, plan, &traffic, &energy);
     fill_common(state, &output, traffic, energy, state->total_macs, cost);
+    mer_bandwidth_fill_single(state, output.cycles, cost);
 }
 
 static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
@@ -372,9 +288,7 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
         fill_deadlines(state, &times, cost);
         cost->value[MER_METRIC_MISS_RATE] = mer_bandwidth_miss_rate(state, &times, call->scratch);
     }
-    if (state->alone) {
-        fill_tenants(state, &times, call->scratch, cost);
-    }
+    mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);
     if (state->has_requests) {
         cost->value[MER_METRIC_XR_SCORE] =
             state->is_xr_compat ? state->xr_compat

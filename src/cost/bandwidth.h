@@ -15,12 +15,11 @@ typedef struct MerBandwidthState {
     bool               has_static_power, is_powered_all_time;
     double             dram_pj_per_byte;
     double             total_macs;
-    const double
-        *alone; /* by tenant: cycles on the platform without the others; NULL: one tenant */
-    bool has_requests;
-    bool clamps_energy;
-    bool is_xr_compat; /* xr_score is that of the published runtime, */
-    double xr_compat;  /* which no plan changes */
+    const double      *alone; /* by tenant: cycles on the platform without the others */
+    bool               has_requests;
+    bool               clamps_energy;
+    bool               is_xr_compat; /* xr_score is that of the published runtime, */
+    double             xr_compat;    /* which no plan changes */
 } MerBandwidthState;
 
 /* NULL if `evaluator` is another one. */
@@ -41,6 +40,15 @@ double mer_bandwidth_xr_compat(const MerBandwidthState *state);
 /* The share of requests with a deadline that end after it or never; a single job is a request. */
 double mer_bandwidth_miss_rate(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                MerArena *scratch);
+
+/* How long each tenant takes alone: the better of fcfs and lpt (schedule.md 5.4). */
+const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena);
+/* STP, ANTT and Jain's index from turnarounds, shared and alone; of one tenant without releases. */
+void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                                MerArena *scratch, MerCost *cost);
+void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, MerCost *cost);
+void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                                MerArena *scratch, MerNotes *notes);
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);

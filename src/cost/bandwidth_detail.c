@@ -39,6 +39,51 @@ static void add_segment(void *state, const MerBandwidthSegment *segment)
     stack->end = segment->t + segment->duration;
 }
 
+/* What a job is, wherever and whether it ran. */
+static void write_job(const MerSchedule *schedule, int job, MerJson *json)
+{
+    int         model = schedule->model[job];
+    const char *name = model >= 0 ? schedule->models[model].name : "";
+    bool        is_owned = schedule->tenant_count > 1;
+    int         first = schedule->before_start[job];
+    mer_json_int(json, "id", job);
+    mer_json_text(json, "name", schedule->job_names[job]);
+    mer_json_text(json, "group", is_owned ? schedule->tenants[schedule->tenant[job]].name : name);
+    if (is_owned && model >= 0) {
+        mer_json_text(json, "model", name);
+    }
+    if (schedule->release[job] > 0) {
+        mer_json_real(json, "release", schedule->release[job]);
+    }
+    if (schedule->deadline[job] < INFINITY) {
+        mer_json_real(json, "deadline", schedule->deadline[job]);
+    }
+    if (schedule->before_start[job + 1] > first) {
+        mer_json_array(json, "after");
+        for (int i = first; i < schedule->before_start[job + 1]; i++) {
+            mer_json_int(json, NULL, schedule->before[i]);
+        }
+        mer_json_end_array(json);
+    }
+}
+
+static void write_dropped(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                          MerJson *json)
+{
+    if (times->dropped == 0) {
+        return;
+    }
+    mer_json_array(json, "dropped");
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (isnan(times->end[j])) {
+            mer_json_object(json, NULL);
+            write_job(schedule, j, json);
+            mer_json_end_object(json);
+        }
+    }
+    mer_json_end_array(json);
+}
+
 static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes *times,
                         MerJson *json)
 {
@@ -54,20 +99,12 @@ static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes 
             }
             double stall =
                 times->end[j] - times->start[j] - schedule->latency[j * schedule->unit_count + u];
-            int model = schedule->model[j];
             mer_json_object(json, NULL);
-            mer_json_text(json, "name", schedule->job_names[j]);
             mer_json_real(json, "start", times->start[j]);
             mer_json_real(json, "end", times->end[j]);
-            mer_json_text(json, "group",
-                          schedule->tenant_count > 1 ? schedule->tenants[schedule->tenant[j]].name
-                          : model >= 0               ? schedule->models[model].name
-                                                     : "");
             mer_json_real(json, "stall", fmax(0, stall));
             mer_json_real(json, "traffic", times->moved[j]);
-            if (schedule->deadline[j] < INFINITY) {
-                mer_json_real(json, "deadline", schedule->deadline[j]);
-            }
+            write_job(schedule, j, json);
             mer_json_end_object(json);
         }
         mer_json_end_array(json);
@@ -76,22 +113,33 @@ static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes 
     mer_json_end_array(json);
 }
 
-/* Cycles of the same queues at other bandwidths; only plain schedules are known in virtual time. */
+/* Cycles of the same queues at other bandwidths: plain schedules in virtual time, others simulated anew. Where
+ * late jobs are dropped there is no curve, as each point would be of other jobs. */
 static void note_curve(const MerBandwidthState *state, const MerJobsPlan *plan, MerNotes *notes)
 {
     MerJson           json = {0};
-    MerBandwidthInput input = state->input;
+    MerArena         *arena = mer_arena_new();
+    MerBandwidthState other = *state;
     mer_json_array(&json, NULL);
     for (int step = -8; step <= 8; step++) {
-        input.bandwidth = state->input.bandwidth * pow(2, step * 0.5);
+        MerBandwidthTimes  times;
+        MerBandwidthOutput output;
+        other.input.bandwidth = state->input.bandwidth * pow(2, step * 0.5);
+        if (state->is_plain) {
+            output.cycles = mer_bandwidth_virtual(&other.input, plan);
+        } else if (!mer_bandwidth_simulate(&other, plan, arena, &times, NULL, &output)) {
+            output.cycles = NAN;
+        }
         mer_json_array(&json, NULL);
-        mer_json_real(&json, NULL, input.bandwidth);
-        mer_json_real(&json, NULL, mer_bandwidth_virtual(&input, plan));
+        mer_json_real(&json, NULL, other.input.bandwidth);
+        mer_json_real(&json, NULL, output.cycles);
         mer_json_end_array(&json);
+        mer_arena_reset(arena);
     }
     mer_json_end_array(&json);
     mer_note(notes, "cycles_by_bandwidth", json.text);
     mer_json_free(&json);
+    mer_arena_free(arena);
 }
 
 static void write_unit_times(const MerBandwidthState *state, const MerBandwidthTimes *times,
@@ -159,6 +207,7 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
         mer_json_object(&json, NULL);
         mer_json_text(&json, "unit", "cycle");
         write_lanes(state, &times, &json);
+        write_dropped(state->schedule, &times, &json);
         mer_json_object(&json, "bandwidth");
         mer_json_real(&json, "limit", state->input.bandwidth);
         mer_json_text(&json, "unit", "B/cycle");
@@ -167,7 +216,10 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
         mer_json_end_object(&json);
         mer_note(notes, "gantt", json.text);
         note_use(state, &times, &output, notes);
-        if (state->is_plain) {
+        if (state->schedule->tenant_count > 1) {
+            mer_bandwidth_note_tenants(state, &times, arena, notes);
+        }
+        if (!state->input.rules.drops_late) {
             note_curve(state, &plan->as.jobs, notes);
         }
     }

@@ -89,25 +89,27 @@ static void write_name(FILE *file, const char *before, const char *text)
     fputc('"', file);
 }
 
-static void write_csv_row(const MerGantt *gantt, int unit, int position, FILE *file)
+/* A dropped job has no core (-1), position or times. */
+static void write_csv_row(const MerGantt *gantt, int unit, int position, const MerGanttItem *item,
+                          FILE *file)
 {
-    const MerSchedule  *schedule = gantt->schedule;
-    const MerGanttItem *item = &gantt->lanes[unit].items[position];
-    int                 job = item->job;
-    int                 at = job * schedule->unit_count + unit;
-    int                 model = schedule->model[job];
+    const MerSchedule *schedule = gantt->schedule;
+    int                job = item->job;
+    int                at = job * schedule->unit_count + unit;
+    int                model = schedule->model[job];
+    bool               ran = unit >= 0;
     write_name(file, "", schedule->job_names[job]);
     write_name(file, ",", model >= 0 ? schedule->models[model].name : "");
     write_name(file, ",", schedule->layer_names[job]);
     write_name(file, ",", schedule->tenants[schedule->tenant[job]].name);
-    write_name(file, ",", schedule->unit_names[unit]);
-    fprintf(file, ",%d", position);
+    write_name(file, ",", ran ? schedule->unit_names[unit] : "");
+    write_number(file, ran ? position : NAN);
     write_number(file, item->start);
     write_number(file, item->end);
-    write_number(file, schedule->latency[at]);
+    write_number(file, ran ? schedule->latency[at] : NAN);
     write_number(file, item->stall);
     write_number(file, item->traffic);
-    write_number(file, schedule->energy ? schedule->energy[at] / 1000 : NAN);
+    write_number(file, ran && schedule->energy ? schedule->energy[at] / 1000 : NAN);
     write_number(file, schedule->release[job]);
     write_number(file, schedule->deadline[job]);
     write_number(file, item->end - schedule->deadline[job]);
@@ -126,18 +128,33 @@ typedef struct Gantts {
     MerGantt *items;
 } Gantts;
 
+static void write_csv_task(const MerGantt *gantt, FILE *file)
+{
+    int       jobs = gantt->schedule->job_count;
+    MerArena *scratch = mer_arena_new();
+    bool     *has_run = MER_ARRAY(scratch, bool, jobs + 1);
+    for (int u = 0; u < gantt->schedule->unit_count; u++) {
+        for (int i = 0; i < gantt->lanes[u].count; i++) {
+            const MerGanttItem *item = &gantt->lanes[u].items[i];
+            write_csv_row(gantt, u, i, item, file);
+            has_run[item->job] = true;
+        }
+    }
+    for (int j = 0; gantt->segments && j < jobs; j++) { /* none: the plan could not run at all */
+        if (!has_run[j]) {
+            write_csv_row(gantt, -1, 0, &(MerGanttItem){j, NAN, NAN, NAN, NAN}, file);
+        }
+    }
+    mer_arena_free(scratch);
+}
+
 static void write_csv(const void *state, FILE *file)
 {
     const Gantts *gantts = state;
     fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
                   "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
     for (int t = 0; t < gantts->count; t++) {
-        const MerGantt *gantt = &gantts->items[t];
-        for (int u = 0; u < gantt->schedule->unit_count; u++) {
-            for (int i = 0; i < gantt->lanes[u].count; i++) {
-                write_csv_row(gantt, u, i, file);
-            }
-        }
+        write_csv_task(&gantts->items[t], file);
     }
 }
 

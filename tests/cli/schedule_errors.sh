@@ -133,6 +133,8 @@ refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer
 printf 'format: mercator-jobs/1\njobs: [{name: a, op: fc, dims: [8, 4], deadline_cycles: 0}]\n' >jobs.yaml
 expect 0 "$MERCATOR" schedule jobs.yaml --late drop --budget 10 --quiet --no-report -o run
 says out '100 % of the jobs dropped'
+# It has a row in schedule.csv, without core and times.
+says run/schedule.csv '"a","","a","jobs","",,,,,,,,0,0,,"jobs"'
 
 # A group smaller than the number of cores is a warning: on stderr, in the log and in the summary.
 expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --no-report -o small

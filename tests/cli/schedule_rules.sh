@@ -95,6 +95,23 @@ jobs '' '' ''
 is stp 1.4100141709966934 # 100 / 116 + 80 / 146
 is antt 1.4925 # the mean of 1.16 and 1.825
 is jain 0.9527155985864666 # (x + y)^2 / (2 (x^2 + y^2)) with x = 100/116, y = 80/146
+# Alone, too, job2 waits for job1: b takes 130.
+jobs '' '' ', after: [job1]'
+is antt 1.1415384615384615 # the mean of 116/100 and 146/130
+# but not for the jobs of others.
+jobs '' '' ', after: [job0]'
+is antt 1.6175 # the mean of 116/100 and 166/80: job2 starts at 116
+# A single tenant: 146 alone, as fcfs and lpt do it, 230 one after the other.
+jobs '' '' ''
+sed -i 's/tenant: b/tenant: a/' jobs.yaml
+is stp 1
+is antt 1
+is jain 1
+sed -i 's/queues: .*/queues: {core0: [job0, job1, job2]}/' plan.yaml
+is stp 0.6347826086956522 # 146 / 230
+is antt 1.5753424657534247
+is jain 1
+jobs '' '' ''
 
 # Plenty of bandwidth: 130. A job that waits for job0 starts at 100; one released at 30 lets job2 go first, or
 # not; a switch of 10 comes before job2.
