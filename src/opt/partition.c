@@ -75,12 +75,25 @@ static void add_words(Text *text, const char *words)
         (size_t)snprintf(text->data + text->length, text->room - text->length, "%s", words);
 }
 
-void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs, int used,
-                        const double *matrix, const MerMerge *merges, int agents, const int *owner)
+static int count_feasible(const MerSamples *samples)
+{
+    int feasible = 0;
+    for (int i = 0; i < samples->count; i++) {
+        feasible += isfinite(samples->scores[i]) != 0;
+    }
+    return feasible;
+}
+
+void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs,
+                        const MerSamples *samples, const double *matrix, const MerMerge *merges,
+                        int agents, const int *owner)
 {
     size_t numbers = (size_t)knobs * (size_t)(knobs + 4) + 16;
     Text   text = {mer_arena_alloc(arena, 32 * numbers + 256), 0, 32 * numbers + 256};
-    add_number(&text, "{\"samples\": %.0f, ", used, "");
+    add_number(&text, "{\"samples\": %.0f, ", samples ? samples->count : 0, "");
+    if (matrix != NULL) { /* what it rests on */
+        add_number(&text, "\"feasible\": %.0f, ", count_feasible(samples), "");
+    }
     add_number(&text, "\"agents\": %.0f, \"owner\": [", agents, "");
     for (int k = 0; k < knobs; k++) {
         add_number(&text, "%.0f", owner[k], k + 1 < knobs ? ", " : "]");
@@ -166,8 +179,7 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     int agents = rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
                                   : mer_cut_threshold(knobs, merges, rule->threshold, owner);
     if (name != NULL) {
-        mer_partition_note(name, notes, arena, knobs, samples->count, matrix, merges, agents,
-                           owner);
+        mer_partition_note(name, notes, arena, knobs, samples, matrix, merges, agents, owner);
     }
     return agents;
 }
@@ -193,7 +205,7 @@ int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const Mer
         return divide_by_samples(rule, space, samples, name, notes, arena, owner);
     }
     if (name != NULL) {
-        mer_partition_note(name, notes, arena, knobs, samples->count, NULL, NULL, agents, owner);
+        mer_partition_note(name, notes, arena, knobs, samples, NULL, NULL, agents, owner);
     }
     return agents;
 }

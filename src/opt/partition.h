@@ -39,8 +39,9 @@ MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, do
  * clusters under `name` unless it is NULL. */
 int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
                   MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner);
-/* That note; matrix and merges are NULL where no samples decided. */
-void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs, int used,
+/* That note; samples are NULL where there were none, matrix and merges where none decided. */
+void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs,
+                        const MerSamples *samples,
                         const double *matrix, const MerMerge *merges, int agents,
                         const int *owner);
 

@@ -89,7 +89,7 @@ function partition(size,    i, j, row, rows, owner, merges) {
     merges = sprintf("[0,1,0],[2,%d,0.05],[3,%d,0.1],[4,5,0.2]", size, size + 1)
     for (i = 6; i < size; i++) merges = merges sprintf(",[%d,%d,%.3f]", i, i == 6 ? size + 3 : size + i - 3, 0.55 + (i - 6) * 0.3 / size)
     merges = merges sprintf(",[%d,%d,0.9]", size + 2, size + size - 3)
-    return "{\"samples\":80,\"agents\":" (size - 4) ",\"owner\":[" owner "],\"matrix\":[" rows "],\"merges\":[" merges "]}"
+    return "{\"samples\":80,\"feasible\":63,\"agents\":" (size - 4) ",\"owner\":[" owner "],\"matrix\":[" rows "],\"merges\":[" merges "]}"
 }
 
 function knob_names(size,    i, names) {

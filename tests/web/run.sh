@@ -144,6 +144,7 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     # the agents of marl: knobs by name, 8 agents, of which two have several knobs; frames only around those
     same "sample: agents" "$(value_of "$folder/one.dom" agent-count text)" 8
     same "sample: clustering samples" "$(value_of "$folder/one.dom" clustering-samples)" 80
+    same "sample: feasible samples" "$(value_of "$folder/one.dom" correlation-samples)" 63
     agents=$(tr '\n' ' ' <"$folder/one.dom" | sed 's/.*data-testid="agent-list"//; s/<\/ul>.*//')
     for text in 'agent 1 ' 'agent 2 ' '6 agents with one knob' '<code>order.K.0</code>' '<code>tile.S.1</code>'; do
         checks=$((checks + 1))
@@ -196,6 +197,52 @@ if "$program" map mobilenet_v2 --select 2 --platform edge --evaluator datacentri
     fi
 else
     fail "mercator map with marl failed: $(head -n 1 "$folder/marl.messages")"
+fi
+
+# A schedule with dependencies, deadlines and tenants. Pointing at a job says what it waits for.
+# point PAGE X Y: a copy of the page on which the pointer moves there on the timeline.
+point() {
+    sed "s|</body>|<script>setTimeout(() => { const c = document.querySelector('.gantt canvas'); \
+const r = c.getBoundingClientRect(); c.dispatchEvent(new PointerEvent('pointermove', \
+{ clientX: r.left + $2, clientY: r.top + $3, bubbles: true })); }, 1000);</script></body>|" "$1"
+}
+cat >"$folder/jobs.yaml" <<'YAML'
+format: mercator-jobs/1
+models:
+  - {name: cam, file: resnet18, tenant: vision, weight: 2}
+  - {name: eyes, file: mobilenet_v2, fps: 600, deadline: period, tenant: xr}
+  - {name: gaze, file: alexnet, fps: 600, after: [eyes], tenant: xr}
+horizon_ms: 4
+YAML
+if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --optimizer fcfs --cache off --quiet -o schedule) \
+    >/dev/null 2>"$folder/schedule.messages"; then
+    point "$folder/schedule/report.html" 100 14 >"$folder/pointed.html"
+    if open_page "$folder/pointed.html" "$folder/schedule.dom"; then
+        no_address "$folder/schedule/report.html"
+        for panel in gantt gantt-groups bandwidth-legend tenants schedule tenant-row-1 core-row-3; do
+            checks=$((checks + 1))
+            grep -q "data-testid=\"$panel\"" "$folder/schedule.dom" || fail "schedule: no $panel"
+        done
+        for metric in stp antt jain; do
+            same "schedule: $metric" "$(value_of "$folder/schedule.dom" $metric)" "$(member "$folder/schedule/summary.json" best $metric)"
+        done
+        # columns of schedule.csv: 8 end_cycle (empty: dropped), 14 deadline
+        dropped=$(awk -F, 'NR > 1 && $8 == ""' "$folder/schedule/schedule.csv" | wc -l)
+        missed=$(awk -F, 'NR > 1 && $14 != "" && ($8 == "" || $8 > $14 + 0) { print $14 }' "$folder/schedule/schedule.csv" | sort -u | wc -l)
+        same "schedule: dropped jobs" "$(value_of "$folder/schedule.dom" gantt-dropped)" "$dropped"
+        same "schedule: missed deadlines" "$(value_of "$folder/schedule.dom" gantt-deadlines)" "$missed"
+        pointed=$(value_of "$folder/schedule.dom" gantt-readout text)
+        checks=$((checks + 1))
+        case $pointed in *" on hb0: "*" · before "*) ;; *) fail "schedule: pointing at a job says '$pointed'" ;; esac
+    fi
+else
+    fail "mercator schedule failed: $(head -n 1 "$folder/schedule.messages")"
+fi
+# Without drops there is a curve of cycles against bandwidth, whatever the rules.
+if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --share maxmin --optimizer fcfs --cache off --quiet -o curve) \
+    >/dev/null 2>"$folder/curve.messages" && open_page "$folder/curve/report.html" "$folder/curve.dom"; then
+    checks=$((checks + 1))
+    grep -q 'data-testid="cycles_by_bandwidth"' "$folder/curve.dom" || fail "schedule: no curve over bandwidths"
 fi
 
 # A real search, and the page it wrote itself.

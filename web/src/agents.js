@@ -184,6 +184,13 @@ function facts(run, note, data, task) {
       "clustering-samples",
     ],
     note.name === "recluster" && ["best samples used", count(samples)],
+    data.matrix &&
+      typeof note.value.feasible === "number" && [
+        "correlation rests on",
+        `${count(note.value.feasible)} feasible sample${note.value.feasible === 1 ? "" : "s"}`,
+        "correlation-samples",
+        note.value.feasible,
+      ],
     ["by", run.optimizer.options?.partition ?? "correlation"],
     data.cut !== null && ["linkage", run.optimizer.options?.linkage ?? "average"],
     data.cut !== null && ["cut at distance", data.cut.toPrecision(2)],
@@ -191,12 +198,12 @@ function facts(run, note, data, task) {
   return h(
     "dl",
     { class: "facts small-facts" },
-    entries.map(([name, value, id]) =>
+    entries.map(([name, value, id, exact = samples]) =>
       h(
         "div",
         {},
         h("dt", {}, name),
-        h("dd", { "data-testid": id, "data-value": id && samples }, value),
+        h("dd", { "data-testid": id, "data-value": id && exact }, value),
       ),
     ),
   );

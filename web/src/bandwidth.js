@@ -1,4 +1,4 @@
-// Cycles of a plan at other bandwidths: its queues stay as they are.
+// Cycles of a plan at other bandwidths: its queues stay as they are. The middle point is the platform's own.
 import { lineChart, livingChart } from "./chart.js";
 import { h } from "./dom.js";
 import { metricText, short, unitOf } from "./units.js";
@@ -16,6 +16,17 @@ export function cyclesByBandwidth(pairs) {
       points: true,
     },
   ];
+  // Steps are even around the platform's own bandwidth.
+  if (pairs.length % 2 === 1) {
+    const own = (pairs.length - 1) / 2;
+    lines.push({
+      name: "here",
+      ys: pairs.map(([, cycles], at) => (at === own ? cycles : null)),
+      variable: "bound",
+      points: "only",
+      isHidden: true,
+    });
+  }
   const [first, last] = [pairs[0], pairs.at(-1)];
   livingChart(box, () =>
     lineChart(
@@ -30,7 +41,7 @@ export function cyclesByBandwidth(pairs) {
         formatX: (x) => short(x),
         formatY: (y) => short(y, unitOf("cycles")),
         formatValue: (y) => metricText(y, "cycles"),
-        hint: "The same plan on a platform with more or less bandwidth (bytes per cycle).",
+        hint: `The same plan on platforms with more or less bandwidth than ${pairs.length % 2 ? `${short(pairs[(pairs.length - 1) / 2][0])} bytes per cycle (red)` : "this one"}.`,
         label:
           `Cycles against bandwidth, from ${metricText(first[1], "cycles")} at ${short(first[0])} to ` +
           `${metricText(last[1], "cycles")} at ${short(last[0])} bytes per cycle`,

@@ -74,24 +74,31 @@ export function select(label, options, value, onchange) {
   return element;
 }
 
-/** A canvas of the width of its box that draws itself again when box or theme change. */
-export function canvas(height, label, draw) {
+/** A canvas of the width of its box that draws itself again when box or theme change. What `drawOver` draws lies
+ *  above it and is drawn alone by `paintOver`. */
+export function canvas(height, label, draw, drawOver) {
   const element = h("canvas", { role: "img", "aria-label": label });
-  const box = h("div", { class: "canvas-box" }, element);
-  const paint = () => {
+  const above = drawOver && h("canvas", { class: "above", "aria-hidden": "true" });
+  const box = h("div", { class: "canvas-box" }, element, above);
+  const fit = (target) => {
     const width = box.clientWidth;
-    if (!width) return;
     const scale = globalThis.devicePixelRatio || 1;
-    element.width = Math.round(width * scale);
-    element.height = Math.round(height * scale);
-    element.style.width = `${width}px`;
-    element.style.height = `${height}px`;
-    const context = element.getContext("2d");
+    target.width = Math.round(width * scale);
+    target.height = Math.round(height * scale);
+    target.style.width = `${width}px`;
+    target.style.height = `${height}px`;
+    const context = target.getContext("2d");
     context.scale(scale, scale);
-    draw(context, width, height);
+    return [context, width, height];
+  };
+  const paintOver = () => above && box.clientWidth > 0 && drawOver(...fit(above));
+  const paint = () => {
+    if (!box.clientWidth) return;
+    draw(...fit(element));
+    paintOver();
   };
   watch(box, paint);
-  return { box, element, paint };
+  return { box, element, paint, paintOver };
 }
 
 /** Calls `paint` when the box gets its size, changes its width, or the theme changes. */

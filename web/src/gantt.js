@@ -1,202 +1,289 @@
-// Who works when: one row per unit, zoom by dragging, the bandwidth stack below on the same axis.
-// {unit, lanes: [{name, items: [{name, start, end, group, stall, deadline}]}],
-//  bandwidth: {limit, unit, segments: [[start, end, use of lane 0, ...]]}}
-import { niceTicks } from "./chart.js";
-import { canvas, category, categoryCss, color, h } from "./dom.js";
-import { short } from "./units.js";
+// Who works when: one row per unit, the bandwidth stack below on the same axis. Pointing at a box shows what
+// it waits for and who waits for it; dragging, the wheel with Ctrl, or + and - zoom.
+// {unit, lanes: [{name, items: [{id, name, start, end, group, model, stall, traffic, release, deadline, after: [ids]}]}],
+//  dropped: [{name, deadline}], bandwidth: {limit, unit, segments: [[start, end, use of lane 0, ...]]}}
+import { canvas, categoryCss, h, select } from "./dom.js";
+import { drawOverlay, drawScene, laneCss, makeLayout } from "./gantt_draw.js";
+import { isLate, itemAt, readScene, segmentAt } from "./gantt_scene.js";
+import { count, short, text } from "./units.js";
 
-const ROW = 26;
-const AXIS = 26;
+const REACH = 4; /* pixels beside a narrow box that still mean it */
 
 export function gantt(value) {
-  const lanes = value?.lanes;
-  if (!Array.isArray(lanes) || lanes.length === 0) return null;
-  const items = lanes.flatMap((lane, row) => (lane.items ?? []).map((item) => ({ ...item, row })));
-  const end = Math.max(...items.map((item) => item.end), 1e-12);
-  const groups = [...new Set(items.map((item) => item.group ?? null))].filter(
-    (group) => group !== null,
+  if (!Array.isArray(value?.lanes) || value.lanes.length === 0) return null;
+  const scene = readScene(value);
+  const view = {
+    low: 0,
+    high: scene.end,
+    from: null,
+    to: null,
+    unit: value.unit === "cycles" ? "cycle" : (value.unit ?? ""),
+  };
+  const layout = makeLayout(scene, view);
+  const chart = { scene, view, layout, chosen: null, key: "group" };
+  chart.readout = h("p", { class: "readout", "data-testid": "gantt-readout" }, help(scene));
+  chart.names = h("p", { class: "legend", "data-testid": "gantt-groups" });
+  chart.drawing = canvas(
+    layout.height,
+    `Timeline of ${scene.items.length} items on ${scene.lanes.length} units, ends at ${when(view, scene.end)}`,
+    (context, width) => {
+      layout.width = width;
+      drawScene(context, chart);
+    },
+    (context) => drawOverlay(context, chart),
   );
-  const stack = value.bandwidth?.segments ? value.bandwidth : null;
-  const view = { low: 0, high: end, from: null, to: null };
-  const margin = Math.min(
-    140,
-    Math.max(stack ? 86 : 0, 18 + Math.max(...lanes.map((lane) => String(lane.name).length)) * 6.8),
-  );
-  const bottom = lanes.length * ROW + AXIS;
-  const height = bottom + (stack ? 124 : 0);
-  const unit = value.unit ?? "";
-  const when = (time) => short(time, unit === "cycles" ? "cycle" : unit);
-  const readout = h("p", { class: "readout" }, "Drag to zoom, double-click to see all.");
-  const scene = { lanes, items, groups, stack, view, margin, bottom, height, when };
-  const drawing = canvas(
-    height,
-    `Timeline of ${items.length} items on ${lanes.length} units, ends at ${when(end)}`,
-    (context, width) => drawScene(context, width, scene),
-  );
-  const timeAt = (event) =>
-    view.low +
-    ((event.offsetX - margin) / (drawing.box.clientWidth - margin - 12)) * (view.high - view.low);
-  drawing.element.addEventListener("mousedown", (event) => {
-    view.from = timeAt(event);
-  });
-  drawing.element.addEventListener("mousemove", (event) => {
-    const time = timeAt(event);
-    if (view.from !== null) {
-      view.to = time;
-      drawing.paint();
-      return;
-    }
-    const row = Math.floor(event.offsetY / ROW);
-    const item = items.find((one) => one.row === row && one.start <= time && time <= one.end);
-    readout.textContent = item
-      ? `${item.name}: ${when(item.start)} to ${when(item.end)} (${when(item.end - item.start)})${item.group ? `, ${item.group}` : ""}`
-      : when(Math.max(0, time));
-  });
-  drawing.element.addEventListener("mouseup", (event) => {
-    const [a, b] = [view.from, timeAt(event)].sort((x, y) => x - y);
-    view.from = view.to = null;
-    if (b - a > (view.high - view.low) * 0.005)
-      [view.low, view.high] = [Math.max(0, a), Math.min(end, b)];
-    drawing.paint();
-  });
-  drawing.element.addEventListener("dblclick", () => {
-    [view.low, view.high] = [0, end];
-    drawing.paint();
-  });
+  colorBy(chart, "group");
+  listen(chart);
   return h(
     "div",
-    {},
-    groups.length > 0 &&
+    { class: "gantt" },
+    h("div", { class: "gantt-head" }, chart.names, tools(chart)),
+    chart.drawing.box,
+    signs(scene),
+    chart.readout,
+  );
+}
+
+const when = (view, time) => short(time, view.unit);
+
+function help(scene) {
+  const arrows = scene.items.some((item) => item.after?.length > 0)
+    ? " Point at a job to see what it waits for."
+    : "";
+  return `Drag to zoom, double-click to see all; Ctrl and wheel, or + and −, zoom too.${arrows}`;
+}
+
+/** Boxes take their colour from `key` of their items; without it, from their row. */
+function colorBy(chart, key) {
+  const names = [...new Set(chart.scene.items.map((item) => item[key]))].filter(Boolean);
+  const places = new Map(names.map((name, at) => [name, at]));
+  chart.key = key;
+  chart.isColoredByLane = names.length === 0;
+  chart.seriesOf = (item) => places.get(item[key]) ?? 0;
+  chart.names.replaceChildren(
+    ...names.map((name, at) =>
+      h("span", {}, h("i", { style: { background: categoryCss(at) } }), String(name)),
+    ),
+  );
+}
+
+function tools(chart) {
+  const button = (label, sign, act) =>
+    h("button", { type: "button", title: label, "aria-label": label, onclick: act }, sign);
+  const middle = () => (chart.view.low + chart.view.high) / 2;
+  const isOwned = chart.scene.items.some((item) => item.model && item.model !== item.group);
+  const choice =
+    isOwned &&
+    select(
+      "Colour of the boxes",
+      [
+        ["group", "colour: tenant"],
+        ["model", "colour: model"],
+      ],
+      chart.key,
+      (key) => {
+        colorBy(chart, key);
+        chart.drawing.paint();
+      },
+    );
+  return h(
+    "div",
+    { class: "tools" },
+    choice,
+    button("Zoom out", "−", () => zoom(chart, middle(), 2)),
+    button("Zoom in", "+", () => zoom(chart, middle(), 0.5)),
+    button("Earlier", "‹", () => move(chart, -0.5)),
+    button("Later", "›", () => move(chart, 0.5)),
+    button("Show all", "all", () => show(chart, 0, chart.scene.end)),
+  );
+}
+
+/** What the signs mean; only those that occur. */
+function signs(scene) {
+  const missed = scene.marks.filter((mark) => mark.isMissed).length;
+  const late = scene.items.filter(isLate).length;
+  const entries = [
+    scene.items.some((item) => item.stall > 0) &&
+      h("span", {}, h("i", { class: "sign-stall" }), "waits for memory"),
+    scene.marks.length > 0 &&
       h(
-        "p",
-        { class: "legend" },
-        groups.map((group, at) =>
-          h("span", {}, h("i", { style: { background: categoryCss(at) } }), String(group)),
+        "span",
+        { "data-testid": "gantt-deadlines", "data-value": missed },
+        h("i", { class: "sign-late" }),
+        `late: ${count(late)} jobs, ${count(missed)} of ${count(scene.marks.length)} deadlines missed`,
+      ),
+    scene.dropped.length > 0 &&
+      h(
+        "span",
+        {
+          "data-testid": "gantt-dropped",
+          "data-value": scene.dropped.length,
+          title: scene.dropped
+            .slice(0, 40)
+            .map((item) => item.name)
+            .join(", "),
+        },
+        `${count(scene.dropped.length)} jobs dropped`,
+      ),
+  ];
+  const uses =
+    scene.stack &&
+    h(
+      "p",
+      { class: "legend", "data-testid": "bandwidth-legend" },
+      h("span", { class: "muted" }, "bandwidth used by"),
+      scene.lanes.map((lane, at) =>
+        h(
+          "span",
+          {},
+          h("i", { style: { background: laneCss(at, scene.lanes.length) } }),
+          String(lane.name),
         ),
       ),
-    drawing.box,
-    readout,
-  );
+      typeof scene.stack.limit === "number" &&
+        h("span", {}, h("i", { class: "sign-limit" }), "what there is"),
+    );
+  return h("div", {}, h("p", { class: "legend" }, entries), uses);
 }
 
-function drawScene(context, width, scene) {
-  const { lanes, items, groups, view, margin, bottom, when, stack } = scene;
-  const right = width - 12;
-  const x = (time) => margin + ((time - view.low) / (view.high - view.low)) * (right - margin);
-  context.clearRect(0, 0, width, scene.height);
-  context.font = "11.5px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  context.textAlign = "right";
-  lanes.forEach((lane, row) => {
-    context.fillStyle = color("track");
-    context.fillRect(margin, row * ROW + 3, right - margin, ROW - 6);
-    context.fillStyle = color("ink-soft");
-    context.fillText(lane.name, margin - 8, (row + 0.5) * ROW);
-  });
-  context.save();
-  context.beginPath();
-  context.rect(margin, 0, right - margin, scene.height);
-  context.clip();
-  context.textAlign = "left";
-  const colors =
-    groups.length > 0 ? groups.map((_, at) => category(at)) : lanes.map((_, at) => category(at));
-  for (const item of items)
-    drawItem(
-      context,
-      item,
-      x,
-      colors[groups.length > 0 ? Math.max(0, groups.indexOf(item.group)) : item.row],
-      right,
-    );
-  if (stack) drawStack(context, scene, x);
-  if (view.to !== null) {
-    context.fillStyle = color("accent") + "33";
-    context.fillRect(
-      x(Math.min(view.from, view.to)),
-      0,
-      Math.abs(x(view.to) - x(view.from)),
-      scene.height,
-    );
-  }
-  context.restore();
-  context.textAlign = "center";
-  context.fillStyle = color("ink-faint");
-  for (const tick of niceTicks(view.low, view.high, Math.floor((right - margin) / 110), false)) {
-    context.fillText(when(tick), Math.min(x(tick), right - 18), bottom - AXIS / 2 + 3);
-    context.fillRect(x(tick), bottom - AXIS, 1, 5);
-  }
-  if (stack) drawStackAxis(context, scene);
+function show(chart, low, high) {
+  const { view, scene } = chart;
+  const least = scene.end * 1e-7;
+  const width = Math.min(Math.max(high - low, least), scene.end);
+  view.low = Math.min(Math.max(0, low), scene.end - width);
+  view.high = view.low + width;
+  soon(chart, chart.drawing.paint);
 }
 
-function drawItem(context, item, x, fill, right) {
-  const left = x(item.start);
-  const wide = Math.max(0.7, x(item.end) - left);
-  if (left > right || left + wide < 0) return;
-  const top = item.row * ROW + 3;
-  context.fillStyle = fill;
-  context.fillRect(left, top, Math.max(0.7, wide - (wide > 4 ? 1 : 0)), ROW - 6);
-  if (item.stall > 0) {
-    context.fillStyle = color("panel") + "88";
-    context.fillRect(
-      left + wide * (1 - Math.min(1, item.stall / (item.end - item.start))),
-      top + ROW - 11,
-      wide,
-      5,
-    );
-  }
-  if (wide > 34) {
-    context.fillStyle = color("on-series");
-    const room = Math.floor((wide - 8) / 6.4);
-    const name = String(item.name);
-    context.fillText(
-      name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name,
-      left + 5,
-      top + (ROW - 6) / 2,
-    );
-  }
-}
-
-const stackTop = (scene) => scene.bottom + 10;
-const stackRoom = (scene) => scene.height - scene.bottom - 20;
-
-function stackLimit({ stack }) {
-  const sums = stack.segments.map((segment) => segment.slice(2).reduce((a, b) => a + b, 0));
-  return Math.max(stack.limit ?? 0, ...sums) * 1.08 || 1;
-}
-
-function drawStack(context, scene, x) {
-  const limit = stackLimit(scene);
-  const floor = stackTop(scene) + stackRoom(scene);
-  for (const [start, end, ...uses] of scene.stack.segments) {
-    let level = floor;
-    uses.forEach((use, lane) => {
-      const tall = (use / limit) * stackRoom(scene);
-      context.fillStyle = category(lane);
-      context.fillRect(x(start), level - tall, Math.max(0.7, x(end) - x(start)), tall);
-      level -= tall;
+/** One painting per frame, however many events come. */
+function soon(chart, paint) {
+  const isNew = !chart.pending;
+  chart.pending = paint === chart.drawing.paint || !chart.pending ? paint : chart.pending;
+  if (isNew)
+    requestAnimationFrame(() => {
+      const next = chart.pending;
+      chart.pending = null;
+      next();
     });
-  }
-  if (typeof scene.stack.limit !== "number") return;
-  context.fillStyle = color("bound");
-  context.fillRect(
-    scene.margin,
-    floor - (scene.stack.limit / limit) * stackRoom(scene),
-    4000,
-    1.25,
-  );
 }
 
-function drawStackAxis(context, scene) {
-  const floor = stackTop(scene) + stackRoom(scene);
-  context.textAlign = "right";
-  context.fillStyle = color("ink-soft");
-  context.fillText("bandwidth", scene.margin - 8, stackTop(scene) + 8);
-  context.fillStyle = color("ink-faint");
-  if (typeof scene.stack.limit === "number")
-    context.fillText(
-      `${scene.stack.limit} ${scene.stack.unit ?? ""}`.trim(),
-      scene.margin - 8,
-      floor - (scene.stack.limit / stackLimit(scene)) * stackRoom(scene) + 18,
-    );
-  context.fillText("0", scene.margin - 8, floor - 4);
+function zoom(chart, time, factor) {
+  const { low, high } = chart.view;
+  show(chart, time - (time - low) * factor, time + (high - time) * factor);
+}
+
+function move(chart, share) {
+  const { low, high } = chart.view;
+  show(chart, low + (high - low) * share, high + (high - low) * share);
+}
+
+function listen(chart) {
+  const { view, layout, scene } = chart;
+  const { element, paintOver } = chart.drawing;
+  const over = () => soon(chart, paintOver);
+  element.tabIndex = 0;
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    element.setPointerCapture(event.pointerId);
+    view.from = layout.timeAt(event.offsetX);
+  });
+  element.addEventListener("pointermove", (event) => {
+    const time = layout.timeAt(event.offsetX);
+    if (view.from !== null) {
+      view.to = time;
+      over();
+    } else point(chart, event.offsetX, event.offsetY, over);
+  });
+  element.addEventListener("pointerup", (event) => {
+    if (view.from === null) return point(chart, event.offsetX, event.offsetY, over);
+    const [low, high] = [view.from, layout.timeAt(event.offsetX)].sort((a, b) => a - b);
+    view.from = view.to = null;
+    if (high - low > (view.high - view.low) * 0.005) show(chart, Math.max(0, low), high);
+    else over();
+  });
+  element.addEventListener("pointerleave", () => {
+    chart.chosen = null;
+    chart.readout.textContent = help(scene);
+    over();
+  });
+  element.addEventListener("dblclick", () => show(chart, 0, scene.end));
+  element.addEventListener(
+    "wheel",
+    (event) => {
+      if (event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        zoom(chart, layout.timeAt(event.offsetX), Math.exp(event.deltaY * 0.002));
+      } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        event.preventDefault();
+        move(chart, (event.deltaX || event.deltaY) / layout.width);
+      }
+    },
+    { passive: false },
+  );
+  element.addEventListener("keydown", (event) => {
+    const middle = (view.low + view.high) / 2;
+    const act = {
+      "+": () => zoom(chart, middle, 0.5),
+      "=": () => zoom(chart, middle, 0.5),
+      "-": () => zoom(chart, middle, 2),
+      ArrowLeft: () => move(chart, -0.25),
+      ArrowRight: () => move(chart, 0.25),
+      0: () => show(chart, 0, scene.end),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** Says what is under the pointer. */
+function point(chart, x, y, over) {
+  const { scene, view, layout } = chart;
+  const time = layout.timeAt(x);
+  const row = scene.rows[layout.rowAt(y)];
+  const reach = layout.timeAt(x + REACH) - time;
+  const item = row ? itemAt(row, time, reach) : null;
+  if (item !== chart.chosen) {
+    chart.chosen = item;
+    over();
+  }
+  if (item) chart.readout.textContent = describe(chart, item);
+  else if (scene.stack && y > layout.bottom) chart.readout.textContent = describeUse(chart, time);
+  else chart.readout.textContent = when(view, Math.max(0, time));
+}
+
+function describe({ scene, view }, item) {
+  const owner = [item.group, item.model].filter(Boolean);
+  const [before, after] = [scene.before(item), scene.after(item)];
+  const names = (list) =>
+    list.length > 3
+      ? `${list.length} jobs`
+      : list.map((one) => one.name).join(", ");
+  const distance = item.deadline - item.end;
+  return [
+    `${item.name} on ${scene.lanes[item.row].name}: ${when(view, item.start)} to ${when(view, item.end)} ` +
+      `(${when(view, item.end - item.start)}${item.stall > 0 ? `, ${when(view, item.stall)} of it stalled` : ""})`,
+    [...new Set(owner)].join(", "),
+    typeof item.traffic === "number" && text(item.traffic, "B"),
+    item.release > 0 && `released at ${when(view, item.release)}`,
+    before.length > 0 && `after ${names(before)}`,
+    after.length > 0 && `before ${names(after)}`,
+    typeof item.deadline === "number" &&
+      `deadline ${when(view, item.deadline)}, ${when(view, Math.abs(distance))} ${distance < 0 ? "late" : "early"}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+function describeUse({ scene, view }, time) {
+  const segment = segmentAt(scene.stack.segments, time);
+  const unit = scene.stack.unit ?? "";
+  const uses = (segment ?? []).slice(2);
+  const parts = scene.lanes
+    .map((lane, at) => ({ name: lane.name, use: uses[at] ?? 0 }))
+    .filter(({ use }) => use > 0)
+    .map(({ name, use }) => `${name} ${short(use)}`);
+  const sum = uses.reduce((all, use) => all + use, 0);
+  const limit = typeof scene.stack.limit === "number" ? ` of ${short(scene.stack.limit)}` : "";
+  return `${when(view, Math.max(0, time))}: ${short(sum)}${limit} ${unit}${parts.length > 0 ? ` – ${parts.join(", ")}` : ""}`;
 }

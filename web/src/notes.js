@@ -7,10 +7,13 @@ import { graphView } from "./graph.js";
 import { dendrogram, heatmap } from "./heatmap.js";
 import { notesFor } from "./run.js";
 import { scatter } from "./scatter.js";
+import { coresView, tenantsView } from "./tenants.js";
 
 const VIEWS = [
   ["gantt", "Timeline", gantt, true],
   ["cycles_by_bandwidth", "Cycles against bandwidth", cyclesByBandwidth, true],
+  ["tenants", "Tenants", tenantsView, false],
+  ["schedule", "Cores and memory", coresView, false],
   ["graph", "Graph", graphView, true],
   ["pareto", "Trade-offs", scatter, false],
   ["correlation", "Correlation of the knobs", heatmap, false],

@@ -35,7 +35,14 @@ export function setMetrics(table) {
 }
 
 // Metrics without unit that are parts of a whole read better in percent.
-const SHARES = new Set(["utilisation", "bandwidth_use", "drop_rate", "accuracy", "test_accuracy"]);
+const SHARES = new Set([
+  "utilisation",
+  "bandwidth_use",
+  "drop_rate",
+  "miss_rate",
+  "accuracy",
+  "test_accuracy",
+]);
 
 export const unitOf = (metric) => (SHARES.has(metric) ? "share" : (metrics[metric]?.unit ?? ""));
 export const helpOf = (metric) => metrics[metric]?.help ?? "";
