@@ -42,16 +42,23 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static void add_value(MerAxisValues *values, const char *value, MerArena *arena)
+static const char **grow(const char **old, int count, int room, MerArena *arena)
+{
+    const char **grown = MER_ARRAY(arena, const char *, room);
+    if (count > 0) {
+        memcpy(grown, old, (size_t)count * sizeof *grown);
+    }
+    return grown;
+}
+
+static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
 {
     if (values->count == values->room) {
-        const char **grown = MER_ARRAY(arena, const char *, values->room * 2 + 4);
-        if (values->count > 0) {
-            memcpy(grown, values->texts, (size_t)values->count * sizeof *grown);
-        }
-        values->texts = grown;
         values->room = values->room * 2 + 4;
+        values->texts = grow(values->texts, values->count, values->room, arena);
+        values->places = grow(values->places, values->count, values->room, arena);
     }
+    values->places[values->count] = place;
     values->texts[values->count++] = mer_arena_text(arena, value);
 }
 
@@ -59,7 +66,18 @@ void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *val
 {
     MerAxisValues *values = &experiment->axes[axis];
     values->count = replace ? 0 : values->count;
-    add_value(values, value, experiment->arena);
+    add_value(values, value, NULL, experiment->arena);
+}
+
+void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value, const char *place)
+{
+    add_value(&experiment->axes[axis], value, place, experiment->arena);
+}
+
+MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error)
+{
+    bool is_plain = error && place && strncmp(error->message, place, strlen(place)) != 0;
+    return is_plain && status != MER_OK ? mer_error_set(error, status, "%s: %s", place, error->message) : status;
 }
 
 MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error)
@@ -77,7 +95,7 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
     char *rest = NULL;
     for (char *word = strtok_r(mer_arena_text(experiment->arena, equals + 1), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
-        add_value(&sweep->values, word, experiment->arena);
+        add_value(&sweep->values, word, NULL, experiment->arena);
     }
     return MER_OK;
 }
@@ -149,7 +167,9 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
     if (!problem) {
         return MER_NOT_FOUND;
     }
-    if (mer_options_find(mer_run_options, key)) {
+    const MerOption *common = mer_options_find(mer_run_options, key);
+    if (common) {
+        experiment->option_places[common - mer_run_options] = NULL;
         return mer_options_set(mer_run_options, &experiment->options, "run", key, value, experiment->arena, error);
     }
     if (problem->options && mer_options_find(problem->options, key)) {

@@ -19,7 +19,8 @@ typedef enum MerAxis {
 
 typedef struct MerAxisValues {
     int          count, room;
-    const char **texts; /* a platform given as a map is kept as its YAML text, which starts with '{' */
+    const char **texts;  /* a platform given as a map is kept as YAML text that starts with '{' */
+    const char **places; /* FILE:LINE:COLUMN of each; NULL: the command line */
 } MerAxisValues;
 
 typedef struct MerRunOptions { /* the keys that are not lists */
@@ -32,9 +33,12 @@ typedef struct MerRunOptions { /* the keys that are not lists */
 
 extern const MerOption mer_run_options[];
 
+enum { MER_MAX_RUN_OPTIONS = 32 };
+
 typedef struct MerSweep { /* one number of the platform takes several values */
     const char   *path; /* memories.GLB.words */
     MerAxisValues values;
+    const char   *place; /* as in MerAxisValues */
 } MerSweep;
 
 enum { MER_MAX_SWEEPS = 8 };
@@ -46,6 +50,7 @@ typedef struct MerExperiment {
     MerReference  problem;      /* name and options */
     MerAxisValues axes[MER_AXIS_COUNT];
     MerRunOptions options;
+    const char   *option_places[MER_MAX_RUN_OPTIONS]; /* of mer_run_options; as in MerAxisValues */
     MerReference  evaluator_options; /* keys given as flags: added to every evaluator */
     MerSweep      sweeps[MER_MAX_SWEEPS];
     int           sweep_count;
@@ -54,6 +59,8 @@ typedef struct MerExperiment {
 void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
 /* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
 void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
+/* The same for a value of a file; `place` (FILE:LINE:COLUMN) opens messages about it. */
+void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value, const char *place);
 /* `key` is a problem option, an evaluator option or one of mer_run_options. */
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value, MerError *error);
 /* `memories.GLB.words=16Ki,32Ki`: every platform is tried with each value, in all combinations. */
@@ -63,6 +70,9 @@ bool      mer_experiment_is(const char *path);
 /* The problem an experiment file names, or NULL. */
 const char *mer_experiment_problem(const char *path, MerArena *arena);
 MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error);
+
+/* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
+MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);
 
 /* Imports inputs, resolves plug-ins and gives one spec per combination. `warn` may be NULL. */
 MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,

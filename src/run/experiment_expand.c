@@ -1,169 +1,15 @@
-/* From an experiment to runs: inputs are imported once, plug-ins resolved, options checked. */
-#include "run/experiment.h"
+/* From an experiment to runs: plug-ins are resolved, options checked. Inputs are read by
+ * experiment_inputs.c. */
+#include "run/experiment_parts.h"
 
 #include "base/text.h"
 #include "mercator/registry.h"
+#include "run/objective.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-typedef struct Expansion {
-    const MerExperiment   *experiment;
-    const MerProblemClass *problem;
-    MerArena              *arena;
-    MerImportOptions       import;
-    const MerGraph       **graphs;
-    MerReference          *workloads; /* name and the problem options of this workload alone */
-    const MerPlatform    **platforms;
-    const char           **evaluators, **optimizers, **objectives; /* texts */
-    uint64_t              *seeds;
-    int64_t               *budgets;
-    int                    counts[MER_AXIS_COUNT];
-    bool                   has_own_budget; /* the optimizer resolved last named one */
-    void (*warn)(void *state, const char *text);
-    void *warn_state;
-} Expansion;
-
-/* A file named in an experiment is looked for beside it. */
-static const char *beside(const MerExperiment *experiment, const char *name)
-{
-    const char *slash = experiment->file ? strrchr(experiment->file, '/') : NULL;
-    if (!slash || name[0] == '/') {
-        return name;
-    }
-    const char *path = mer_arena_format(experiment->arena, "%.*s/%s", (int)(slash - experiment->file),
-                                        experiment->file, name);
-    return access(path, F_OK) == 0 ? path : name;
-}
-
-static MerStatus bind_dims(Expansion *e, MerError *error)
-{
-    const MerTexts *texts = &e->experiment->options.dim;
-    MerDimBinding *dims = MER_ARRAY(e->arena, MerDimBinding, texts->count + 1);
-    for (int i = 0; i < texts->count; i++) {
-        const char *equals = strrchr(texts->values[i], '=');
-        if (!equals || equals == texts->values[i] || !mer_parse_int(equals + 1, &dims[i].size) || dims[i].size < 1) {
-            return mer_error_set(error, MER_INVALID, "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
-                                 texts->values[i]);
-        }
-        dims[i].name = mer_arena_text_n(e->arena, texts->values[i], (size_t)(equals - texts->values[i]));
-    }
-    e->import.dims = dims;
-    e->import.dim_count = texts->count;
-    return MER_OK;
-}
-
-/* `resnet50:select=[2,4-6]` gives problem options to one workload; a file may be called so, too. */
-static MerStatus read_workload(Expansion *e, const char *text, MerReference *workload, MerError *error)
-{
-    const char *colon = strchr(text, ':');
-    bool has_options = colon && strchr(colon, '=') && access(beside(e->experiment, text), F_OK) != 0;
-    *workload = (MerReference){.name = text};
-    MerStatus status = has_options ? mer_reference_parse(text, workload, e->arena, error) : MER_OK;
-    for (int i = 0; status == MER_OK && i < workload->count; i++) {
-        const MerOption *option = mer_options_find(e->problem->options, workload->keys[i]);
-        const char *value = workload->values[i];
-        size_t length = strlen(value);
-        bool is_list = value[0] == '[' && value[length - 1] == ']';
-        if (is_list && option && option->type == MER_OPTION_TEXT) { /* brackets only guarded the commas */
-            workload->values[i] = mer_arena_text_n(e->arena, value + 1, length - 2);
-        }
-    }
-    return status;
-}
-
-static MerStatus import_workloads(Expansion *e, MerError *error)
-{
-    const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_WORKLOAD];
-    if (texts->count == 0) {
-        return mer_error_set(error, MER_INVALID, "%s needs a workload: a built-in model (mercator list models) or a file",
-                             e->problem->name);
-    }
-    MerStatus status = bind_dims(e, error);
-    e->graphs = MER_ARRAY(e->arena, const MerGraph *, texts->count);
-    e->workloads = MER_ARRAY(e->arena, MerReference, texts->count);
-    for (int i = 0; status == MER_OK && i < texts->count; i++) {
-        MerGraph *graph = NULL;
-        status = read_workload(e, texts->texts[i], &e->workloads[i], error);
-        if (status == MER_OK) {
-            status = mer_graph_import(beside(e->experiment, e->workloads[i].name), &e->import, e->arena, &graph, error);
-        }
-        e->graphs[i] = graph;
-        for (int w = 0; status == MER_OK && e->warn && w < graph->warning_count; w++) {
-            e->warn(e->warn_state, mer_arena_format(e->arena, "%s: %s", graph->name, graph->warnings[w]));
-        }
-    }
-    e->counts[MER_AXIS_WORKLOAD] = texts->count;
-    return status;
-}
-
-/* One platform of a sweep: the changes of combination `number`, and a name that shows them. */
-static MerStatus read_swept(Expansion *e, const char *text, int number, const MerPlatform **platform, MerError *error)
-{
-    const MerExperiment *experiment = e->experiment;
-    const char *changes[MER_MAX_SWEEPS];
-    const char *shown = "";
-    for (int s = experiment->sweep_count - 1; s >= 0; s--) {
-        const MerSweep *sweep = &experiment->sweeps[s];
-        const char *value = sweep->values.texts[number % sweep->values.count];
-        number /= sweep->values.count;
-        changes[s] = mer_arena_format(e->arena, "%s=%s", sweep->path, value);
-        shown = mer_arena_format(e->arena, "%s%s%s", changes[s], *shown ? " " : "", shown);
-    }
-    const MerPlatform *read = NULL;
-    MerStatus status = mer_platform_read_with(text, changes, experiment->sweep_count, e->arena, &read, error);
-    if (status == MER_OK) {
-        MerPlatform *named = MER_NEW(e->arena, MerPlatform);
-        *named = *read;
-        named->name = mer_arena_format(e->arena, "%s %s", read->name, shown);
-        *platform = named;
-    }
-    return status;
-}
-
-static MerStatus read_platform(Expansion *e, const char *text, int combination, const MerPlatform **platform,
-                               MerError *error)
-{
-    if (!text) {
-        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
-    }
-    bool is_inline = text[0] == '{';
-    if (is_inline && e->experiment->sweep_count > 0) {
-        return mer_error_set(error, MER_INVALID, "a sweep needs a platform by name or file, found a map");
-    }
-    if (is_inline) {
-        const char *name = e->experiment->file ? e->experiment->file : "platform";
-        return mer_platform_parse(name, text, strlen(text), e->arena, platform, error);
-    }
-    const char *path = beside(e->experiment, text);
-    return e->experiment->sweep_count > 0 ? read_swept(e, path, combination, platform, error)
-                                          : mer_platform_read(path, e->arena, platform, error);
-}
-
-static MerStatus read_platforms(Expansion *e, MerError *error)
-{
-    const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_PLATFORM];
-    int named = texts->count ? texts->count : 1;
-    int64_t combinations = 1;
-    for (int s = 0; s < e->experiment->sweep_count && combinations < 100000; s++) {
-        combinations *= e->experiment->sweeps[s].values.count;
-    }
-    if (combinations * named > 100000) {
-        return mer_error_set(error, MER_INVALID, "the sweep has more than 100000 platforms");
-    }
-    MerStatus status = MER_OK;
-    e->counts[MER_AXIS_PLATFORM] = (int)(combinations * named);
-    e->platforms = MER_ARRAY(e->arena, const MerPlatform *, combinations * named);
-    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_PLATFORM]; i++) {
-        const char *text = texts->count ? texts->texts[i / combinations] : e->problem->platform;
-        status = read_platform(e, text, (int)(i % combinations), &e->platforms[i], error);
-    }
-    return status;
-}
-
-static const char **texts_or(Expansion *e, MerAxis axis, const char *initial)
+static const char **texts_or(MerExpansion *e, MerAxis axis, const char *initial)
 {
     const MerAxisValues *values = &e->experiment->axes[axis];
     e->counts[axis] = values->count ? values->count : 1;
@@ -198,7 +44,7 @@ static MerStatus add_numbers(const char *text, const char *what, int64_t minimum
                          (long long)minimum);
 }
 
-static MerStatus read_numbers(Expansion *e, MerAxis axis, const char *what, int64_t minimum, int64_t initial,
+static MerStatus read_numbers(MerExpansion *e, MerAxis axis, const char *what, int64_t minimum, int64_t initial,
                               int64_t **numbers, MerError *error)
 {
     enum { ROOM = 10000 };
@@ -214,6 +60,7 @@ static MerStatus read_numbers(Expansion *e, MerAxis axis, const char *what, int6
         for (; status == MER_OK && word; word = strtok_r(NULL, ", ", &rest)) {
             status = add_numbers(word, what, minimum, *numbers, &count, ROOM, error);
         }
+        mer_expansion_at_value(e, axis, i, status, error);
     }
     if (values->count == 0) {
         (*numbers)[count++] = initial;
@@ -253,7 +100,7 @@ static MerReference join(const MerReference *reference, const MerReference *extr
     return all;
 }
 
-static MerStatus resolve_evaluator(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
+static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec *spec, MerError *error)
 {
     MerReference reference;
     MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
@@ -306,7 +153,7 @@ static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerA
     return MER_OK;
 }
 
-static MerStatus resolve_optimizer(Expansion *e, const char *text, MerRunSpec *spec, MerError *error)
+static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec *spec, MerError *error)
 {
     MerReference reference;
     text = text ? text : default_optimizer(e->problem, spec->evaluator);
@@ -367,7 +214,7 @@ static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *a
 }
 
 /* A default that does not support what was asked for gives way to the problem's general one. */
-static MerStatus fall_back(Expansion *e, MerRunSpec *spec, MerError *error)
+static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
 {
     MerError refusal = {0};
     bool is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
@@ -390,7 +237,7 @@ static void take_arrival_seed(const MerProblemClass *problem, MerRunSpec *spec)
     }
 }
 
-static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerError *error)
+static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
     const MerRunOptions *options = &e->experiment->options;
     bool has_budget = e->experiment->axes[MER_AXIS_BUDGET].count > 0;
@@ -419,33 +266,43 @@ static MerStatus make_spec(Expansion *e, const int *at, MerRunSpec *spec, MerErr
     MerReference problem = join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
     MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size, &problem,
                                     &spec->problem_options, e->arena, error);
+    if (e->workloads[at[MER_AXIS_WORKLOAD]].count > 0) {
+        mer_expansion_at_value(e, MER_AXIS_WORKLOAD, at[MER_AXIS_WORKLOAD], status, error);
+    }
     if (status == MER_OK) {
         take_arrival_seed(e->problem, spec);
         status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
+        mer_expansion_at_value(e, MER_AXIS_EVALUATOR, at[MER_AXIS_EVALUATOR], status, error);
     }
     if (status == MER_OK) {
         status = resolve_optimizer(e, e->optimizers[at[MER_AXIS_OPTIMIZER]], spec, error);
+        mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER], status, error);
     }
     if (status == MER_OK) {
-        status = take_pareto(&options->pareto, spec, error);
+        status = mer_expansion_at_option(e->experiment, "pareto", take_pareto(&options->pareto, spec, error), error);
     }
     if (status == MER_OK) {
-        status = take_fixed(&options->fix, spec, e->arena, error);
+        status = mer_expansion_at_option(e->experiment, "fix", take_fixed(&options->fix, spec, e->arena, error), error);
     }
     bool is_default = !e->optimizers[at[MER_AXIS_OPTIMIZER]];
     return status == MER_OK && is_default ? fall_back(e, spec, error) : status;
 }
 
-static MerStatus gather(Expansion *e, MerError *error)
+static MerStatus gather(MerExpansion *e, MerError *error)
 {
     int64_t *seeds = NULL;
-    MerStatus status = import_workloads(e, error);
+    MerStatus status = mer_expansion_workloads(e, error);
     if (status == MER_OK) {
-        status = read_platforms(e, error);
+        status = mer_expansion_platforms(e, error);
     }
     e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, e->problem->evaluator);
     e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, NULL);
     e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, e->problem->objective);
+    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_OBJECTIVE]; i++) {
+        MerObjective unused;
+        status = mer_objective_parse(e->objectives[i], &unused, e->arena, error);
+        mer_expansion_at_value(e, MER_AXIS_OBJECTIVE, i, status, error);
+    }
     if (status == MER_OK) {
         status = read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error);
     }
@@ -459,7 +316,7 @@ static MerStatus gather(Expansion *e, MerError *error)
 static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
                                 void (*warn)(void *state, const char *text), void *state, MerError *error)
 {
-    Expansion e = {.experiment = experiment, .arena = experiment->arena, .warn = warn, .warn_state = state};
+    MerExpansion e = {.experiment = experiment, .arena = experiment->arena, .warn = warn, .warn_state = state};
     e.problem = mer_problem_find(experiment->problem.name, error);
     MerStatus status = e.problem ? gather(&e, error) : MER_NOT_FOUND;
     int64_t total = 1;

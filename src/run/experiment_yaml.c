@@ -1,11 +1,11 @@
 /* Experiment files: `mercator-experiment/1`. */
 #include "run/experiment.h"
 
-#include "base/json.h"
-#include "base/text.h"
 #include "base/yaml.h"
+#include "mercator/registry.h"
+#include "run/inline_map.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const axis_names[MER_AXIS_COUNT] = {
@@ -27,42 +27,9 @@ bool mer_experiment_is(const char *path)
     return strstr(head, "mercator-experiment/") != NULL;
 }
 
-/* May it stand in a flow collection without quotes? Then it keeps its type. */
-static bool is_plain(const MerYaml *node)
+static const char *place_of(const MerYaml *node, MerArena *arena)
 {
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
-    return !node->quoted && node->text[0] && node->text[strspn(node->text, safe)] == '\0';
-}
-
-/* A node as one line of flow YAML. */
-static void write_flow(const MerYaml *node, const char *key, MerJson *json)
-{
-    if (node->kind == MER_YAML_MAP) {
-        mer_json_object(json, key);
-        for (int i = 0; i < node->count; i++) {
-            write_flow(node->items[i], node->keys[i], json);
-        }
-        mer_json_end_object(json);
-    } else if (node->kind == MER_YAML_LIST) {
-        mer_json_array(json, key);
-        for (int i = 0; i < node->count; i++) {
-            write_flow(node->items[i], NULL, json);
-        }
-        mer_json_end_array(json);
-    } else if (is_plain(node)) {
-        mer_json_raw(json, key, node->text);
-    } else {
-        mer_json_text(json, key, node->text);
-    }
-}
-
-static const char *flow_text(const MerYaml *node, MerArena *arena)
-{
-    MerJson json = {0};
-    write_flow(node, NULL, &json);
-    const char *text = mer_arena_text(arena, json.text);
-    mer_json_free(&json);
-    return text;
+    return mer_arena_format(arena, "%s:%d:%d", node->file, node->line, node->column);
 }
 
 static MerStatus option_text(const MerYaml *node, const char **text, MerArena *arena, MerError *error)
@@ -112,21 +79,61 @@ static MerStatus reference_text(MerYaml *node, const char **text, MerArena *aren
     return status;
 }
 
+/* Where a plug-in is given as a map, its options are checked while it is known where each stands. */
+static MerStatus check_options(const char *name, const MerOption *table, size_t size, const MerYaml *map,
+                               MerArena *arena, MerError *error)
+{
+    void *scratch = mer_arena_alloc(arena, size ? size : 1);
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < map->count; i++) {
+        const char *key = map->keys[i];
+        const char *value;
+        bool is_of_run = strcmp(key, "name") == 0 || strcmp(key, "preset") == 0 || strcmp(key, "budget") == 0;
+        if (is_of_run || option_text(map->items[i], &value, arena, NULL) != MER_OK) {
+            continue;
+        }
+        status = mer_options_set(table, scratch, name, key, value, arena, error);
+        if (status != MER_OK) {
+            status = mer_experiment_fail_at(place_of(map->items[i], arena), status, error);
+        }
+    }
+    return status;
+}
+
+static MerStatus check_plugin(MerAxis axis, const char *text, const MerYaml *map, MerArena *arena, MerError *error)
+{
+    MerReference reference;
+    if (mer_reference_parse(text, &reference, arena, NULL) != MER_OK) {
+        return MER_OK; /* said when it is resolved */
+    }
+    const MerEvaluatorClass *evaluator =
+        axis == MER_AXIS_EVALUATOR ? mer_evaluator_find(reference.name, NULL) : NULL;
+    const MerOptimizerClass *optimizer =
+        axis == MER_AXIS_OPTIMIZER ? mer_optimizer_find(reference.name, NULL) : NULL;
+    if (evaluator && evaluator->options) {
+        return check_options(evaluator->name, evaluator->options, evaluator->options_size, map, arena, error);
+    }
+    if (optimizer && optimizer->options) {
+        return check_options(optimizer->name, optimizer->options, optimizer->options_size, map, arena, error);
+    }
+    return MER_OK;
+}
+
 static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
 {
     const char *text = NULL;
     bool is_inline = axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP;
     MerStatus status = MER_OK;
     if (is_inline) {
-        text = flow_text(node, experiment->arena);
-        if (!mer_yaml_get(node, "format")) {
-            text = mer_arena_format(experiment->arena, "{\"format\":\"mercator-platform/1\",%s", text + 1);
-        }
+        text = mer_inline_text(node, "mercator-platform/1", experiment->arena);
     } else {
         status = reference_text(node, &text, experiment->arena, error);
     }
+    if (status == MER_OK && !is_inline && node->kind == MER_YAML_MAP) {
+        status = check_plugin(axis, text, node, experiment->arena, error);
+    }
     if (status == MER_OK) {
-        mer_experiment_add(experiment, axis, text, false);
+        mer_experiment_add_at(experiment, axis, text, place_of(node, experiment->arena));
     }
     return status;
 }
@@ -143,6 +150,19 @@ static MerStatus read_axis(MerExperiment *experiment, MerAxis axis, MerYaml *nod
     return status;
 }
 
+/* Sets an option of the problem (or of its evaluator), checked while it is known where it stands. */
+static MerStatus set_at(MerExperiment *experiment, const MerYaml *node, const char *key, const char *value,
+                        MerError *error)
+{
+    const MerProblemClass *problem = mer_problem_find(experiment->problem.name, NULL);
+    MerStatus status = mer_experiment_set(experiment, key, value, error);
+    if (status == MER_OK && problem && problem->options && mer_options_find(problem->options, key)) {
+        void *scratch = mer_arena_alloc(experiment->arena, problem->options_size);
+        status = mer_options_set(problem->options, scratch, problem->name, key, value, experiment->arena, error);
+    }
+    return status == MER_OK ? MER_OK : mer_experiment_fail_at(place_of(node, experiment->arena), status, error);
+}
+
 static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError *error)
 {
     MerYaml *node = mer_yaml_get(root, "problem");
@@ -154,19 +174,20 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
     MerYaml *name = node->kind == MER_YAML_MAP ? mer_yaml_get(node, "name") : node;
     MerStatus status = name ? mer_yaml_text(name, &text, error) : mer_yaml_expected(node, error, "a key \"name\"");
     if (status == MER_OK) {
-        status = mer_reference_parse(text, &reference, experiment->arena, error);
+        status = mer_experiment_fail_at(place_of(name, experiment->arena),
+                                        mer_reference_parse(text, &reference, experiment->arena, error), error);
     }
     if (status == MER_OK && !mer_name_equal(reference.name, experiment->problem.name)) {
         status = mer_yaml_expected(name, error, "%s, the verb", experiment->problem.name);
     }
     for (int i = 0; status == MER_OK && i < reference.count; i++) {
-        status = mer_experiment_set(experiment, reference.keys[i], reference.values[i], error);
+        status = set_at(experiment, name, reference.keys[i], reference.values[i], error);
     }
     for (int i = 0; status == MER_OK && node->kind == MER_YAML_MAP && i < node->count; i++) {
         const char *value;
         if (strcmp(node->keys[i], "name") != 0) {
             status = option_text(node->items[i], &value, experiment->arena, error);
-            status = status == MER_OK ? mer_experiment_set(experiment, node->keys[i], value, error) : status;
+            status = status == MER_OK ? set_at(experiment, node->items[i], node->keys[i], value, error) : status;
         }
     }
     return status;
@@ -197,9 +218,9 @@ static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError
         }
         status = option_text(node, &text, experiment->arena, error);
         if (status == MER_OK) {
-            char where[300];
-            snprintf(where, sizeof where, "%s:%d:%d", node->file, node->line, node->column);
-            status = mer_options_set(mer_run_options, &experiment->options, where, option->name, text,
+            const char *place = place_of(node, experiment->arena);
+            experiment->option_places[option - mer_run_options] = place;
+            status = mer_options_set(mer_run_options, &experiment->options, place, option->name, text,
                                      experiment->arena, error);
         }
     }
@@ -221,6 +242,12 @@ static MerStatus read_sweeps(MerExperiment *experiment, MerYaml *root, MerError 
                                           mer_arena_format(experiment->arena, "%s=%.*s", map->keys[i],
                                                            (int)(is_list ? length - 2 : length), values + is_list),
                                           error);
+            const char *place = place_of(map->items[i], experiment->arena);
+            if (status == MER_OK) {
+                experiment->sweeps[experiment->sweep_count - 1].place = place;
+            } else {
+                mer_experiment_fail_at(place, status, error);
+            }
         }
     }
     return status;

@@ -1,0 +1,80 @@
+# Experiment files: whatever is wrong with a value, the message opens with FILE:LINE:COLUMN of that value.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >good.yaml <<'YAML'
+format: mercator-experiment/1
+name: places
+problem:
+  name: map
+  select: "1"
+  genome: primes
+workload: [resnet18, alexnet]
+platform:
+  - s256
+  - extends: edge
+    name: wide
+    memories:
+      - {name: L2, fanout: {x: 128}}
+evaluator: {name: loopnest, halo: shared}
+optimizer:
+  - annealing
+  - name: genetic
+    population: 20
+objective: [edp, energy]
+seed: [1, 2-3]
+budget: 500
+pareto: [energy, cycles]
+YAML
+
+# wrong SED PLACE TEXT
+wrong()
+{
+    sed "$1" good.yaml >bad.yaml
+    expect 1 "$MERCATOR" map bad.yaml --quiet --no-report -o never
+    one_line err
+    says err "mercator: bad.yaml:$2: "
+    says err "$3"
+}
+
+expect 0 "$MERCATOR" map good.yaml --quiet --no-report -o good
+wrong 's/alexnet/alexnte/' 7:22 'did you mean alexnet'
+wrong 's/alexnet/"alexnet:genme=primes"/' 7:22 'genme'
+wrong 's/- s256/- s265/' 9:5 's265'
+wrong 's/name: L2, fanout: {x: 128}/name: L2, fanout: {x: -1}/' 13:32 'fanout.x is -1'
+wrong 's/memories:/memorys:/' 12:5 'did you mean "memories"'
+wrong 's/halo: shared/halo: sahred/' 14:35 'halo is "sahred"'
+wrong 's/name: loopnest/name: lopnest/' 14:12 'did you mean loopnest'
+wrong 's/- annealing/- anealing/' 16:5 'did you mean annealing'
+wrong 's/population: 20/population: 0/' 18:17 'population is 0'
+wrong 's/population: 20/populaton: 20/' 18:16 'did you mean "population"'
+wrong 's/\[edp, energy\]/[edp, engery]/' 19:18 'did you mean energy'
+wrong 's/2-3/2-x/' 20:11 'seed is "2-x"'
+wrong 's/budget: 500/budget: 0/' 21:9 'budget is "0"'
+wrong 's/energy, cycles\]/energy, cylces]/' 22:9 'cylces'
+wrong 's/genome: primes/genome: prims/' 6:11 'genome is "prims"'
+wrong 's/genome: primes/genme: primes/' 6:10 'did you mean "genome"'
+wrong 's/budget: 500/threads: many/' 21:10 'threads is "many"'
+
+# sweeps: the platform or the sweep, whichever is wrong
+cat >good.yaml <<'YAML'
+format: mercator-experiment/1
+problem: {name: map, select: "1"}
+workload: resnet18
+platform: s256
+budget: 20
+optimizer: random
+sweep: {memories.GLB.words: [16Ki, 32Ki]}
+YAML
+wrong 's/s256/s265/' 4:11 's265'
+wrong 's/GLB/GBL/' 7:29 'GBL'
+
+# the command line wins, and has no place
+sed 's/s256/s265/' good.yaml >bad.yaml
+expect 1 "$MERCATOR" map bad.yaml --platform s526 --quiet
+one_line err
+says err 's526'
+if grep -q ':4:' err; then
+    cat err >&2
+    exit 1
+fi
