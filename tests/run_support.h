@@ -69,7 +69,8 @@ static inline void remove_folder(const char *folder)
     assert_int_equal(system(command), 0);
 }
 
-static inline char *file_text(const char *folder, const char *name, MerArena *arena)
+/* A whole file, followed by a 0 byte that does not count. */
+static inline char *file_bytes(const char *folder, const char *name, size_t *size, MerArena *arena)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -78,12 +79,26 @@ static inline char *file_text(const char *folder, const char *name, MerArena *ar
         fail_msg("cannot read %s", path);
     }
     fseek(file, 0, SEEK_END);
-    long size = ftell(file);
+    *size = (size_t)ftell(file);
     rewind(file);
-    char *text = mer_arena_alloc(arena, (size_t)size + 1);
-    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    char *text = mer_arena_alloc(arena, *size + 1);
+    assert_int_equal(fread(text, 1, *size, file), *size);
     fclose(file);
     return text;
+}
+
+static inline char *file_text(const char *folder, const char *name, MerArena *arena)
+{
+    size_t size;
+    return file_bytes(folder, name, &size, arena);
+}
+
+static inline void write_bytes(const char *path, const char *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
 }
 
 static inline void cut_file(const char *folder, const char *name, long size)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { STATE_MAGIC = 0x3154534d }; /* "MST1" */
 
@@ -168,73 +167,4 @@ MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOp
     *counted = header.counted;
     *is_restored = status == MER_OK;
     return status;
-}
-
-static const char POLICY_LINE[] = "mercator-policy/1 ";
-
-MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer, MerError *error)
-{
-    const char *path = run->spec->policy;
-    char line[128];
-    if (!path) {
-        return MER_OK;
-    }
-    if (!type->load) {
-        return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to load", type->name);
-    }
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", path, strerror(errno));
-    }
-    size_t prefix = sizeof POLICY_LINE - 1;
-    bool is_policy = fgets(line, sizeof line, file) && strncmp(line, POLICY_LINE, prefix) == 0;
-    line[strcspn(line, "\n")] = '\0';
-    MerStatus status;
-    if (!is_policy || strcmp(line + prefix, type->name) != 0) {
-        status = mer_error_set(error, MER_INVALID, "%s:1: found \"%.40s\", expected \"%s%s\"", path,
-                               is_policy ? line : "something else", POLICY_LINE, type->name);
-    } else {
-        status = type->load(optimizer, MER_KEEP_POLICY, file, error);
-    }
-    fclose(file);
-    return status;
-}
-
-MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerError *error)
-{
-    const char *path = run->spec->save_policy;
-    if (!path) {
-        return MER_OK;
-    }
-    if (!type->save) {
-        return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save", type->name);
-    }
-    bool is_new = access(path, F_OK) != 0;
-    FILE *file = fopen(path, "ab"); /* what is there stays until there is something better */
-    if (!file) {
-        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    fclose(file);
-    if (is_new) {
-        remove(path);
-    }
-    return MER_OK;
-}
-
-MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error)
-{
-    const char *path = run->spec->save_policy;
-    if (!path) {
-        return MER_OK;
-    }
-    FILE *file = fopen(path, "wb");
-    if (!file) {
-        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    bool is_written = fprintf(file, "%s%s\n", POLICY_LINE, type->name) > 0;
-    MerStatus status = type->save(optimizer, MER_KEEP_POLICY, file, error);
-    is_written = fclose(file) == 0 && is_written;
-    return status != MER_OK || is_written
-               ? status
-               : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
 }

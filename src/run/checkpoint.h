@@ -1,5 +1,5 @@
 /* Saved optimizer states: a stopped run of a long training goes on from the newest one instead of
- * being asked all over again; and policies that move from one run to another. */
+ * being asked all over again. */
 #ifndef MERCATOR_RUN_CHECKPOINT_H
 #define MERCATOR_RUN_CHECKPOINT_H
 
@@ -11,10 +11,5 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
 /* On resume: reads the log up to the saved state, loads it, and goes on writing from there. */
 MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,
                                  MerRng *rng, int64_t *counted, bool *is_restored, MerError *error);
-
-MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer, MerError *error);
-/* Before a search: that its policy can be saved at the end. */
-MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerError *error);
-MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer, MerError *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* The loop: ask, price, log, tell, until budget, time, gap or the optimizer ends it. */
 #include "run/checkpoint.h"
+#include "run/policy.h"
 #include "run/task_search.h"
 #include "run/warm.h"
 

@@ -1,5 +1,6 @@
 /* Opening an optimizer on a task: what it may know, and its line back to the run. */
 #include "run/checkpoint.h"
+#include "run/policy.h"
 #include "run/task_search.h"
 
 /* Lines of the optimizer go into the log at once: asks and tells are not parallel. */

@@ -1,0 +1,138 @@
+/* Policy files: what was saved is loaded, and nothing else. */
+#include "base/text.h"
+#include "run_support.h"
+#include "support.h"
+
+static const char PATH[] = "policy"; /* in the test's own folder */
+
+static MerRunSpec spec_of(const char *optimizer, MerArena *arena)
+{
+    return (MerRunSpec){.name = "policy",
+                        .problem = mer_problem_find("map", NULL),
+                        .graph = one_layer_graph(4, 2, 2, 2, 1, 1, arena),
+                        .platform = platform_named("s256", arena),
+                        .evaluator = mer_evaluator_find("loopnest", NULL),
+                        .optimizer = mer_optimizer_find(optimizer, NULL),
+                        .seed = 2,
+                        .budget = 3,
+                        .threads = 1};
+}
+
+static char *learn(const char *optimizer, int64_t budget, size_t *size, MerArena *arena)
+{
+    MerRunSpec spec = spec_of(optimizer, arena);
+    spec.budget = budget;
+    spec.save_policy = PATH;
+    run_or_fail(&spec, NULL, arena);
+    return file_bytes(".", PATH, size, arena);
+}
+
+/* What a search that starts from the file finds: the hash of its best plan and score. */
+static MerStatus use(const char *optimizer, uint64_t *found, MerError *error)
+{
+    MerArena    *arena = mer_arena_new();
+    MerRunSpec   spec = spec_of(optimizer, arena);
+    MerRunResult result;
+    spec.policy = PATH;
+    MerStatus status = mer_run(&spec, NULL, arena, &result, error);
+    if (status == MER_OK) {
+        *found = mer_hash_real(mer_hash_text(MER_HASH_START, result.tasks[0].body),
+                               result.tasks[0].score);
+    }
+    mer_arena_free(arena);
+    return status;
+}
+
+/* Flips a bit of every `stride`-th byte; gives how many such files were loaded. */
+static int flip_bytes(const char *optimizer, int64_t budget, size_t stride)
+{
+    MerArena *arena = mer_arena_new();
+    size_t    size;
+    char     *data = learn(optimizer, budget, &size, arena);
+    uint64_t  wanted, found;
+    size_t    line = strcspn(data, "\n");
+    int       loaded = 0;
+    assert_int_equal(use(optimizer, &wanted, NULL), MER_OK);
+    for (size_t i = 0; i < size; i += stride) {
+        MerError error = {0};
+        data[i] = (char)(data[i] ^ 1 << (i % 8));
+        write_bytes(PATH, data, size);
+        data[i] = (char)(data[i] ^ 1 << (i % 8));
+        MerStatus status = use(optimizer, &found, &error);
+        if (status == MER_OK) {
+            loaded++;
+            assert_true(found == wanted);
+            continue;
+        }
+        assert_int_equal(status, MER_INVALID);
+        mer_test_contains(error.message, i <= line ? "policy:1: found \"" : "found \"checksum ");
+    }
+    mer_arena_free(arena);
+    return loaded;
+}
+
+static void test_a_changed_byte_is_refused_or_says_nothing(void **state)
+{
+    (void)state;
+    /* a changed `checksum` makes the file one of an earlier version, with the same content */
+    assert_int_equal(flip_bytes("reinforce", 40, 1), 9);
+    assert_true(flip_bytes("marl", 40, 499) <= 9);
+}
+
+static void test_a_file_without_checksum_is_read(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    size_t    size;
+    uint64_t  wanted, found;
+    for (int i = 0; i < 2; i++) {
+        const char *optimizer = i == 0 ? "reinforce" : "marl";
+        char       *data = learn(optimizer, 60, &size, arena);
+        assert_int_equal(use(optimizer, &wanted, NULL), MER_OK);
+        mer_test_contains(data + size - 26, "checksum ");
+        write_bytes(PATH, data, size - 26);
+        assert_int_equal(use(optimizer, &found, NULL), MER_OK);
+        assert_true(found == wanted);
+    }
+    mer_arena_free(arena);
+}
+
+static void expect_message(const char *data, const char *message)
+{
+    MerError error = {0};
+    uint64_t found;
+    write_bytes(PATH, data, strlen(data));
+    assert_int_equal(use("reinforce", &found, &error), MER_INVALID);
+    mer_test_contains(error.message, message);
+}
+
+static void test_a_strange_first_line_is_shown(void **state)
+{
+    (void)state;
+    expect_message(
+        "\177ELF\001\002 and so on\n",
+        "policy:1: found \"?ELF?? and so on\", expected \"mercator-policy/1 reinforce\"");
+    expect_message("mercator-policy/1 ppo\n",
+                   "found \"mercator-policy/1 ppo\", expected \"mercator-policy/1 reinforce\"");
+    expect_message("mercator-policy/1 reinforce", "found \"mercator-policy/1 reinforce\"");
+    expect_message("a line that goes on and on and on and on and never seems to end",
+                   "found \"a line that goes on and on and on and on...\", expected");
+}
+
+static void test_a_content_that_does_not_fit_is_refused_with_its_file(void **state)
+{
+    (void)state;
+    expect_message("mercator-policy/1 reinforce\nsomething else\n",
+                   "policy: policy: byte 0: found \"something else\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_changed_byte_is_refused_or_says_nothing),
+        cmocka_unit_test(test_a_file_without_checksum_is_read),
+        cmocka_unit_test(test_a_strange_first_line_is_shown),
+        cmocka_unit_test(test_a_content_that_does_not_fit_is_refused_with_its_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
