@@ -35,7 +35,8 @@ typedef struct MerImporterClass {
                       MerGraph **graph, MerError *error);
 } MerImporterClass;
 
-/* Reads a built-in model by name or a file by path. `options` may be NULL. The graph lives in `arena`. */
+/* Reads a built-in model by name, a file by path, or the standard input (`-`). `options` may be NULL. The
+ * graph lives in `arena`. */
 MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options, MerArena *arena,
                            MerGraph **graph, MerError *error);
 

@@ -97,6 +97,12 @@ MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **
     return status;
 }
 
+bool mer_file_is_stream(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 /* The data folders in the order of their right to answer; NULL where there is none. */
 enum { FOLDER_COUNT = 4 };
 

@@ -13,6 +13,9 @@
  * files and files above `limit` bytes with one clear line. */
 MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size, MerError *error);
 
+/* Is it a pipe, a terminal or the like, which can be read only once and must not be looked into before? */
+bool mer_file_is_stream(const char *path);
+
 /* A shipped file: in MERCATOR_DATA, beside the installed program, in the source tree, or installed. Gives its path
  * (`kind` is "platforms" or "models"), or NULL. */
 const char *mer_data_path(const char *kind, const char *name, const char *ending, MerArena *arena);

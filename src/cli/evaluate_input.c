@@ -154,7 +154,8 @@ static bool is_maestro(const char *path, MerArena *arena)
 {
     MerImportFile file = {.path = path};
     char         *data;
-    if (mer_file_read(path, (size_t)1 << 26, arena, &data, &file.size, NULL) != MER_OK) {
+    if (mer_file_is_stream(path) ||
+        mer_file_read(path, (size_t)1 << 26, arena, &data, &file.size, NULL) != MER_OK) {
         return false;
     }
     file.data = data;

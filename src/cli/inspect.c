@@ -203,7 +203,7 @@ static bool is_platform(const char *input, MerArena *arena)
     if (strchr(input, ',')) {
         return true; /* several Timeloop files */
     }
-    if (mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK || size >= (1 << 20) ||
+    if (mer_file_is_stream(input) || mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK || size >= (1 << 20) ||
         strlen(data) != size) {
         return false;
     }
@@ -238,7 +238,7 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             dim->name = mer_arena_text_n(arena, value, (size_t)(equals - value));
         } else if (mer_cli_is(arguments[i], "select")) {
             request->import.select = mer_cli_value(count, arguments, &i);
-        } else if (arguments[i][0] == '-' || request->input) {
+        } else if ((arguments[i][0] == '-' && arguments[i][1]) || request->input) {
             return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
         } else {
             request->input = arguments[i];
@@ -259,7 +259,8 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
     }
     if (request.is_help) {
         printf("usage: mercator inspect MODEL|PLATFORM [--json] [--dim NAME=SIZE ...] [--select NETWORK]\n\n"
-               "A model: its layers, loop extents, MACs and parameters. A platform: its resolved form.\n");
+               "A model: its layers, loop extents, MACs and parameters. A platform: its resolved form.\n"
+               "What comes through a pipe (-, /dev/stdin) is a model.\n");
         return MER_EXIT_DONE;
     }
     if (is_platform(request.input, arena)) {

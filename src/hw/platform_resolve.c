@@ -333,7 +333,10 @@ MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml *
 {
     MerYaml    *root;
     bool        is_several = strchr(name_or_path, ',') != NULL;
-    const char *file = is_several ? name_or_path : find_file(name_or_path, "", arena);
+    bool        is_piped = strcmp(name_or_path, "-") == 0;
+    const char *file = is_several ? name_or_path
+                       : is_piped ? "/dev/stdin"
+                                  : find_file(name_or_path, "", arena);
     if (file == NULL) {
         return unknown_platform(name_or_path, NULL, arena, error);
     }

@@ -16,9 +16,11 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The file's name without folder and ending. */
+/* The file's name without folder and ending; a number of a descriptor is no name. */
 static const char *graph_name(MerArena *arena, const char *path)
 {
+    if (strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0)
+        return "pipe";
     const char *name = file_name(path);
     const char *dot = strrchr(name, '.');
     return dot != NULL && dot != name ? mer_arena_text_n(arena, name, (size_t)(dot - name))
@@ -116,6 +118,8 @@ static MerStatus import_any(const MerImporterClass *const *importers, const char
                             const MerImportOptions *options, MerArena *arena, MerGraph **graph,
                             MerError *error)
 {
+    if (strcmp(name_or_path, "-") == 0)
+        return read_file(importers, "/dev/stdin", options, arena, graph, error);
     if (mer_jobs_is_synthetic(name_or_path))
         return mer_jobs_synthetic(name_or_path, arena, graph, error);
     bool        is_name = strpbrk(name_or_path, "/.") == NULL;

@@ -6,7 +6,7 @@
 #include "mercator/import.h"
 
 /* mer_graph_import with the importers of a NULL-terminated list. A name without '/' and '.' is a
- * built-in model first; anything else, and a name that is none, is a path. */
+ * built-in model first; `-` is the standard input; anything else, and a name that is none, is a path. */
 MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const char *name_or_path,
                                 const MerImportOptions *options, MerArena *arena, MerGraph **graph,
                                 MerError *error);

@@ -65,7 +65,7 @@ void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *
 MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value, MerError *error);
 /* `memories.GLB.words=16Ki,32Ki`: every platform is tried with each value, in all combinations. */
 MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error);
-/* Is this file a `mercator-experiment/1`? Cheap; false for anything else. */
+/* Is this file a `mercator-experiment/1`? Cheap; false for anything else, and for streams. */
 bool      mer_experiment_is(const char *path);
 /* The problem an experiment file names, or NULL. */
 const char *mer_experiment_problem(const char *path, MerArena *arena);

@@ -1,6 +1,7 @@
 /* Experiment files: `mercator-experiment/1`. */
 #include "run/experiment.h"
 
+#include "base/text.h"
 #include "base/yaml.h"
 #include "mercator/registry.h"
 #include "run/inline_map.h"
@@ -17,7 +18,7 @@ static const char *const axis_names[MER_AXIS_COUNT] = {
 bool mer_experiment_is(const char *path)
 {
     char head[4096];
-    FILE *file = fopen(path, "rb");
+    FILE *file = mer_file_is_stream(path) ? NULL : fopen(path, "rb");
     if (!file) {
         return false;
     }
