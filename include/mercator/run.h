@@ -100,7 +100,7 @@ typedef struct MerTaskResult {
     MerBound        bound, reference; /* kind "none" if unknown */
     double          gap;              /* NaN if unknown */
     bool            is_proven;
-    int64_t         trials, evaluations, infeasible;
+    int64_t         trials, evaluations, infeasible; /* warm trials are in none of them */
     int             reason_count;
     MerReasonCount  reasons[MER_MAX_REASONS];
     /* nothing feasible: points priced afterwards to explain it, the nearest miss among them, and whether

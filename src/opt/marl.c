@@ -322,6 +322,13 @@ static void recluster(State *s)
     }
 }
 
+/* An earlier run's samples are enough, and free. */
+static void keep_to_warm(State *s)
+{
+    s->wanted = s->samples.count;
+    s->samples.is_warm = true;
+}
+
 static void tell_initial(State *s, const MerTrial *trials, int count)
 {
     bool is_warm = count > 0 && trials[0].warm;
@@ -332,7 +339,7 @@ static void tell_initial(State *s, const MerTrial *trials, int count)
         }
     }
     if (is_warm) {
-        s->wanted = s->samples.count; /* an earlier run's samples are enough, and free */
+        keep_to_warm(s);
     } else if (s->inner != NULL) {
         s->inner->tell(s->inner_state, trials, count);
     }
@@ -358,7 +365,7 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
     if (!s->is_divided) {
         if (count > 0 && trials[0].warm) {
-            s->wanted = s->samples.count; /* an earlier run's samples are enough, and free */
+            keep_to_warm(s);
         }
         return;
     }

@@ -91,6 +91,9 @@ void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int 
     size_t numbers = (size_t)knobs * (size_t)(knobs + 4) + 16;
     Text   text = {mer_arena_alloc(arena, 32 * numbers + 256), 0, 32 * numbers + 256};
     add_number(&text, "{\"samples\": %.0f, ", samples ? samples->count : 0, "");
+    if (samples != NULL && samples->is_warm) {
+        add_number(&text, "\"warm\": %.0f, ", samples->count, "");
+    }
     if (matrix != NULL) { /* what it rests on */
         add_number(&text, "\"feasible\": %.0f, ", count_feasible(samples), "");
     }

@@ -24,6 +24,7 @@ typedef struct MerPartitionRule {
 
 typedef struct MerSamples { /* priced points */
     int       count, room;
+    bool      is_warm; /* of an earlier run: they cost no budget */
     MerIndex *points; /* (room, knobs) */
     double   *scores;
 } MerSamples;

@@ -59,6 +59,16 @@ bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial)
     return !trial->cost.cut && trial->score < best;
 }
 
+static void count_trial(MerTaskResult *result, const MerRunTrial *trial)
+{
+    result->trials++;
+    result->evaluations += trial->same_as < 0;
+    if (!trial->cost.feasible) {
+        result->infeasible++;
+        mer_reasons_count(result, trial->cost.reason);
+    }
+}
+
 void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
 {
     MerTaskResult *result = task->result;
@@ -66,14 +76,11 @@ void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
         keep_best(run, task, trial);
     }
     keep_front(run, result, trial);
-    result->trials++;
-    result->evaluations += trial->same_as < 0 && !trial->is_warm;
     for (int i = 0; i < MER_SPENT_COUNT; i++) {
         result->spent[i] += trial->spent[i];
     }
-    if (!trial->cost.feasible) {
-        result->infeasible++;
-        mer_reasons_count(result, trial->cost.reason);
-    }
     run->trials++;
+    if (!trial->is_warm) { /* what an earlier run found says nothing about this search */
+        count_trial(result, trial);
+    }
 }

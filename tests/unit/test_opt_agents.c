@@ -138,7 +138,7 @@ static void test_warm_samples_are_free(void **state)
         toy->type->tell(toy->optimizer, &trial, 1);
     }
     toy_run(toy, 8, toy_coupled);
-    mer_test_contains(toy_find_note(toy, "partition"), "\"samples\": 300");
+    mer_test_contains(toy_find_note(toy, "partition"), "\"samples\": 300, \"warm\": 300");
     toy_close(toy);
 }
 

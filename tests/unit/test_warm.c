@@ -118,6 +118,47 @@ static void test_the_same_group_starts_with_the_best_points_it_had(void **state)
     mer_arena_free(arena);
 }
 
+static MerRunResult run_layer(const char *optimizer, const char *warm, const char *folder,
+                              MerArena *arena)
+{
+    MerRunSpec spec = {.name = "layer",
+                       .problem = mer_problem_find("map", NULL),
+                       .graph = one_layer_graph(12, 8, 7, 6, 3, 3, arena),
+                       .platform = platform_named("s256", arena),
+                       .evaluator = mer_evaluator_find("loopnest", NULL),
+                       .optimizer = mer_optimizer_find(optimizer, NULL),
+                       .seed = 1,
+                       .budget = 50,
+                       .warm = warm,
+                       .threads = 1,
+                       .directory = folder};
+    return run_or_fail(&spec, NULL, arena);
+}
+
+/* Warm points are feasible, so that counting them would make a search look better than it is. */
+static void test_warm_trials_are_not_counted(void **state)
+{
+    (void)state;
+    MerArena    *arena = mer_arena_new();
+    const char  *old = new_folder(arena);
+    const char  *folder = new_folder(arena);
+    MerRunResult cold = run_layer("random", NULL, old, arena);
+    MerRunResult warm = run_layer("random", old, folder, arena);
+    int          given = count_warm(folder, arena, NULL, NULL);
+    assert_true(given > 0 && cold.total.infeasible > 0);
+    assert_int_equal(cold.total.trials, 50);
+    assert_int_equal(warm.total.trials, 50);
+    assert_int_equal(warm.total.evaluations, 50);
+    assert_int_equal(warm.total.infeasible, cold.total.infeasible); /* the same points at random */
+    mer_test_contains(warm.summary, "\"trials\":50,");
+    run_layer("marl", old, folder, arena);
+    mer_test_contains(file_text(folder, "run.jsonl", arena),
+                      mer_arena_format(arena, "\"warm\": %d", given < 10 ? given : 10));
+    remove_folder(old);
+    remove_folder(folder);
+    mer_arena_free(arena);
+}
+
 static void test_another_group_takes_core_and_priority_by_rank(void **state)
 {
     (void)state;
@@ -262,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_the_same_group_starts_with_the_best_points_it_had),
         cmocka_unit_test(test_another_group_takes_core_and_priority_by_rank),
         cmocka_unit_test(test_carried_points_are_better_than_as_many_at_random),
+        cmocka_unit_test(test_warm_trials_are_not_counted),
         cmocka_unit_test(test_a_chain_warms_every_group_but_the_first),
         cmocka_unit_test(test_damaged_lines_are_skipped_with_one_warning_that_counts_them),
         cmocka_unit_test(test_points_of_another_platform_are_refused),

@@ -44,13 +44,24 @@ export function agentWarnings(run) {
   });
 }
 
+// Samples of an earlier run cost no evaluations; logs of earlier versions do not say that they are warm.
+function isWarm(note, evaluations) {
+  return note.value.warm > 0 || note.value.samples > (evaluations ?? Infinity);
+}
+
+function sampleText(note, evaluations) {
+  const { samples } = note.value;
+  if (!(samples > 0)) return "none";
+  if (isWarm(note, evaluations)) return `${count(samples)} of an earlier run`;
+  return `${count(samples)}${evaluations > 0 ? ` (${percent(samples / evaluations)} of the task)` : ""}`;
+}
+
 /** Where clustering ended on the axis of evaluations of a task: [{x, text}]. */
 export function clusteringMarks(run, task) {
   const note = notesFor(run, "partition", task.index).at(-1);
   const samples = note?.value?.samples;
   if (!(samples > 0)) return [];
-  const isWarm = samples > (task.evaluations ?? Infinity);
-  return isWarm ? [] : [{ x: samples, text: `${count(samples)} samples for clustering` }];
+  return isWarm(note, task.evaluations) ? [] : [{ x: samples, text: `${count(samples)} samples for clustering` }];
 }
 
 function knobNames(run, value, task) {
@@ -178,9 +189,7 @@ function facts(run, note, data, task) {
     ["knobs", String(data.names.length)],
     note.name === "partition" && [
       "samples for clustering",
-      samples > 0
-        ? `${count(samples)}${evaluations > 0 ? ` (${percent(samples / evaluations)} of the task)` : ""}`
-        : "none",
+      sampleText(note, evaluations),
       "clustering-samples",
     ],
     note.name === "recluster" && ["best samples used", count(samples)],
