@@ -106,6 +106,11 @@ static void add_warnings(OnnxContext *context)
                        "\"%.120s\"",
                        context->uncounted_count, context->uncounted_count > 1 ? "s" : "",
                        context->uncounted_name);
+    if (context->empty_count > 0)
+        mer_graph_warn(context->graph,
+                       "%d operator%s multipl%s nothing because a tensor is empty, the first is %s",
+                       context->empty_count, context->empty_count > 1 ? "s" : "",
+                       context->empty_count > 1 ? "y" : "ies", context->empty_text);
     if (context->mismatch_count > 0)
         mer_graph_warn(context->graph,
                        "%d declared shape%s differ%s from the inferred ones, which are used; the "

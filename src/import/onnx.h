@@ -112,6 +112,8 @@ typedef struct OnnxContext {
     const char  *mismatch_text;
     int          uncounted_count; /* operators that multiply, of unknown size */
     const char  *uncounted_name;
+    int          empty_count; /* operators that multiply nothing, for a tensor is empty */
+    const char  *empty_text;  /* the first of them and that tensor */
 } OnnxContext;
 
 /* A sliding window: convolution or pooling, over at most three axes. */

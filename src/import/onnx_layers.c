@@ -32,6 +32,34 @@ static int *indices_of(OnnxContext *context, OnnxValue *const *values, int count
     return indices;
 }
 
+/* The first input with a size of 0, or NULL. */
+static const OnnxValue *find_empty(OnnxValue *const *inputs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        for (int axis = 0; inputs[i] != NULL && axis < inputs[i]->shape.rank; axis++) {
+            if (inputs[i]->shape.dims[axis] == 0)
+                return inputs[i];
+        }
+    }
+    return NULL;
+}
+
+/* Activations may be empty where a network runs (a cache of length 0); weights never are. */
+static void note_empty(OnnxNode *node, const OnnxValue *value)
+{
+    OnnxContext *context = node->context;
+    if (value != NULL && value->role == MER_VALUE_WEIGHT)
+        mer_onnx_fail(node, "the weights \"%.120s\" are %s, expected no size of 0",
+                      mer_onnx_clean(context->scratch, value->name),
+                      mer_onnx_shape_text(context->scratch, &value->shape));
+    if (context->empty_count++ == 0)
+        context->empty_text =
+            mer_arena_format(context->scratch, "\"%.120s\"%s%.120s%s", node->name,
+                             value != NULL ? " (tensor \"" : "",
+                             value != NULL ? mer_onnx_clean(context->scratch, value->name) : "",
+                             value != NULL ? "\")" : "");
+}
+
 /* Why an operator has no loops: a size is not known, or there is nothing to do. */
 static void drop_loops(OnnxNode *node, MerOp *op, bool is_unknown)
 {
@@ -50,6 +78,8 @@ void mer_onnx_emit_part(OnnxNode *node, MerOp op, OnnxValue *const *inputs, int 
         is_unknown |= op.dims[dim] < 0;
         is_empty |= op.dims[dim] == 0;
     }
+    if (is_empty && !is_unknown)
+        note_empty(node, find_empty(inputs, input_count));
     if (is_unknown || is_empty)
         drop_loops(node, &op, is_unknown);
     if (__builtin_mul_overflow(op.repeat, context->repeat, &op.repeat)) {

@@ -102,6 +102,11 @@ static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
         window->output[i]++;
 }
 
+static const char *tensor_name(const OnnxNode *node, int input)
+{
+    return mer_onnx_clean(node->context->scratch, node->inputs[input]->name);
+}
+
 /* Output sizes of all axes, or -1 where the input is not known. */
 static void close_window(OnnxNode *node, OnnxWindow *window, bool rounds_up)
 {
@@ -118,7 +123,8 @@ static void close_window(OnnxNode *node, OnnxWindow *window, bool rounds_up)
         if (window->input[i] == ONNX_UNKNOWN_DIM)
             continue;
         if (window->input[i] < 1)
-            mer_onnx_fail(node, "axis %d of the input is empty", i + 2);
+            mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", i + 2,
+                          tensor_name(node, 0));
         else if (is_same)
             pad_same(window, i, strcmp(mode, "SAME_UPPER") == 0);
         else
@@ -149,8 +155,11 @@ static bool read_kernel(OnnxNode *node, OnnxWindow *window, const OnnxShape *wei
             mer_onnx_fail(node, "kernel_shape is %lld on axis %d, the weights have %lld",
                           (long long)window->kernel[i], i + 2, (long long)size);
         if (size < 1 || size > INT32_MAX)
-            mer_onnx_fail(node, "the kernel has size %lld, expected 1 to 2147483647",
-                          (long long)size);
+            mer_onnx_fail(node,
+                          "the kernel has size %lld on axis %d of the weights %s, expected 1 to "
+                          "2147483647",
+                          (long long)size, i + 2,
+                          mer_onnx_shape_text(node->context->scratch, weights));
         window->kernel[i] = size;
     }
     return !mer_onnx_failed(node->context);
@@ -268,7 +277,8 @@ void mer_onnx_infer_conv_transpose(OnnxNode *node)
     for (int i = 0; i < window->count && !mer_onnx_failed(node->context); i++) {
         window->output[i] = ONNX_UNKNOWN_DIM;
         if (window->input[i] == 0)
-            mer_onnx_fail(node, "axis %d of the input is empty", i + 2);
+            mer_onnx_fail(node, "axis %d of the input \"%.120s\" is empty", i + 2,
+                          tensor_name(node, 0));
         if (window->input[i] > 0)
             spread(node, window, i, extra[i], wanted[i]);
         shape.dims[i + 2] = window->output[i];

@@ -70,7 +70,14 @@ static const Case cases[] = {
     {"Conv", "1 3 8 8", "4 3 3", "", "the weights have 3 axes, expected 4"},
     {"Conv", "3 8", "4 3 3 3", "", "the input has 2 axes, expected at least 3"},
     {"Conv", "1 3 8 8", NULL, "", "input 1 is missing, expected at least 2"},
-    {"Conv", "1 3 8 8", "4 3 0 0", "", "the kernel has size 0"},
+    {"Conv", "1 3 8 8", "4 3 0 0", "",
+     "the kernel has size 0 on axis 2 of the weights [4, 3, 0, 0]"},
+    {"Conv", "1 3 8 8", "0 3 3 3", "",
+     "node \"n\" (Conv): the weights \"w\" are [0, 3, 3, 3], expected no size of 0"},
+    {"ConvTranspose", "1 4 5 5", "4 0 3 3", "",
+     "node \"n\" (ConvTranspose): the weights \"w\" are [4, 0, 3, 3]"},
+    {"Gemm", "2 3", "3 0", "", "node \"n\" (Gemm): the weights \"w\" are [3, 0]"},
+    {"MatMul", "2 3 4", "4 0", "", "node \"n\" (MatMul): the weights \"w\" are [4, 0]"},
     {"Conv", "1 1 2147483647 2147483", "4096 1 1 1", "",
      "the size of output 0, [1, 4096, 2147483647"},
     {"ConvTranspose", "1 4 5 5", "4 2 3 3", "pads=[4,4,4,4]", "the pads leave nothing"},
@@ -202,6 +209,42 @@ static void test_an_empty_optional_constant_is_legal(void **state)
     const MerGraph *graph = onnx_import(f->b, NULL, &f->error);
     assert_non_null(graph);
     assert_string_equal(onnx_shape_text(graph, "out", f->arena), "1 1 8 8");
+}
+
+/* A cache of length 0: nothing to multiply, and the first such node and tensor are named. */
+static void test_an_empty_activation_is_a_warning_with_its_name(void **state)
+{
+    Fixture *f = *state;
+    onnx_input(f->b, "x", "2 3");
+    onnx_weight(f->b, "w", "3 4");
+    onnx_ints(f->b, "start", "0");
+    onnx_ints(f->b, "end", "0");
+    onnx_node(f->b, "Slice", "x start end", "cache", "");
+    onnx_node(f->b, "MatMul", "cache w", "old", "")->name = "of the past";
+    onnx_node(f->b, "MatMul", "x w", "new", "");
+    onnx_output(f->b, "old", NULL);
+    onnx_output(f->b, "new", NULL);
+    const MerGraph *graph = onnx_import(f->b, NULL, &f->error);
+    assert_non_null(graph);
+    assert_int_equal(graph->macs, 24);
+    assert_int_equal(graph->warning_count, 1);
+    assert_string_equal(graph->warnings[0],
+                        "1 operator multiplies nothing because a tensor is empty, "
+                        "the first is \"of the past\" (tensor \"cache\")");
+}
+
+static void test_an_empty_axis_under_a_window_names_the_tensor(void **state)
+{
+    Fixture *f = *state;
+    onnx_input(f->b, "x", "1 3 4 4");
+    onnx_weight(f->b, "w", "2 3 1 1");
+    onnx_ints(f->b, "start", "0");
+    onnx_ints(f->b, "end", "0");
+    onnx_ints(f->b, "axes", "2");
+    onnx_node(f->b, "Slice", "x start end axes", "rows", "");
+    onnx_node(f->b, "Conv", "rows w", "out", "");
+    onnx_output(f->b, "out", NULL);
+    expect_refusal(f, NULL, "node \"out\" (Conv): axis 2 of the input \"rows\" is empty");
 }
 
 static void test_reshape_that_does_not_fit_is_refused(void **state)
@@ -439,6 +482,8 @@ int main(void)
         TEST(test_input_sizes_of_zero_below_and_above_are_refused),
         TEST(test_weights_of_negative_or_overflowing_size_are_refused),
         TEST(test_an_empty_optional_constant_is_legal),
+        TEST(test_an_empty_activation_is_a_warning_with_its_name),
+        TEST(test_an_empty_axis_under_a_window_names_the_tensor),
         TEST(test_reshape_that_does_not_fit_is_refused),
         TEST(test_cycles_are_named),
         TEST(test_a_node_that_reads_itself_is_a_cycle),
