@@ -119,9 +119,10 @@ MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, 
     *platform = mer_arena_format(
         arena,
         "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n"
-        "source: \"a hardware file of MAESTRO; energies are MAESTRO's constants\"\nword_bits: 8\n"
+        "source: \"a hardware file of MAESTRO; energies are MAESTRO's constants, DRAM 200 times a MAC "
+        "(Eyeriss, ISCA 2016, table IV; MAESTRO has none)\"\nword_bits: 8\n"
         "units: [{name: PE, mac_pj: 0.23}]\nmemories:\n"
-        "  - {name: DRAM%s}\n"
+        "  - {name: DRAM, access_pj: 46%s}\n"
         "  - {name: L2, access_pj: 4.2803%s, fanout: {x: %.0f, latency_cycles: %.0f%s}}\n"
         "  - {name: L1, access_pj: 0.3864%s}\n",
         name, limit("words_per_cycle", values[OFFCHIP], arena), limit("words", values[L2], arena),

@@ -94,6 +94,22 @@ static void test_s256_has_the_numbers_of_its_file(void **state)
     assert_true(platform->units[0].mac_pj == 1 && platform->units[0].lanes == 1);
 }
 
+/* Else loopnest calls their accesses free. */
+static void test_every_memory_of_a_shipped_array_has_an_energy(void **state)
+{
+    const char **names;
+    int          count = mer_data_list("platforms", "yaml", *state, &names);
+    for (int i = 0; i < count; i++) {
+        const MerPlatform *platform;
+        assert_int_equal(mer_platform_read(names[i], *state, &platform, NULL), MER_OK);
+        for (int m = 0; platform->kind == MER_PLATFORM_PE_ARRAY && m < platform->memory_count; m++) {
+            assert_true(platform->memories[m].read_pj > 0);
+            assert_true(platform->memories[m].write_pj > 0);
+            assert_true(platform->memories[m].update_pj > 0);
+        }
+    }
+}
+
 static void test_every_shipped_platform_reads_back_to_its_hash(void **state)
 {
     const char **names;
@@ -488,6 +504,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_s256_has_the_numbers_of_its_file),
+        TEST(test_every_memory_of_a_shipped_array_has_an_energy),
         TEST(test_every_shipped_platform_reads_back_to_its_hash),
         TEST(test_underscore_finds_a_hyphenated_platform),
         TEST(test_unknown_platform_suggests_the_nearest),
