@@ -200,8 +200,10 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     mer_print_percent(gap, total->gap);
     if (result->is_feasible) {
         fprintf(file, "\n%s %s", result->objective_text, value);
-        if (isnan(total->gap)) {
+        if (isnan(total->gap) && isnan(total->bound.value)) {
             fprintf(file, ", no bound known");
+        } else if (isnan(total->gap)) { /* no ratio to a bound of 0 */
+            fprintf(file, ", bound %g", total->bound.value);
         } else {
             fprintf(file, "%s%s", total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
         }

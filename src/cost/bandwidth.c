@@ -4,6 +4,7 @@
 #include "cost/bandwidth.h"
 
 #include "cost/bandwidth_trail.h"
+#include "problem/schedule_deadlines.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -195,27 +196,17 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
 }
 
 static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                           MerCost *cost)
+                           MerArena *scratch, MerCost *cost)
 {
     const MerSchedule *schedule = state->schedule;
-    double             latest = -INFINITY;
-    double             tardiness = 0;
-    double             violations = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        double late = times->end[j] - schedule->deadline[j];
-        if (schedule->deadline[j] < INFINITY && isnan(times->end[j])) {
-            violations += schedule->weight[j];
-        } else if (schedule->deadline[j] < INFINITY) {
-            latest = fmax(latest, late);
-            tardiness += schedule->weight[j] * fmax(0, late);
-            violations += late > 0 ? schedule->weight[j] : 0;
-        }
-    }
-    cost->value[MER_METRIC_VIOLATIONS] = violations;
+    MerLateness        late = mer_schedule_lateness(schedule, times->end);
+    cost->value[MER_METRIC_VIOLATIONS] = late.violations;
     cost->value[MER_METRIC_DROP_RATE] = (double)times->dropped / schedule->job_count;
-    if (!isnan(schedule->clock_hz) && latest > -INFINITY) {
-        cost->value[MER_METRIC_LATENESS] = latest / schedule->clock_hz;
-        cost->value[MER_METRIC_TARDINESS] = tardiness / schedule->clock_hz;
+    cost->value[MER_METRIC_MISS_RATE] = mer_schedule_miss_rate(schedule, times->end, scratch);
+    if (!isnan(schedule->clock_hz)) {
+        cost->value[MER_METRIC_TARDINESS] = late.tardiness / schedule->clock_hz;
+        cost->value[MER_METRIC_LATENESS] =
+            late.latest > -INFINITY ? late.latest / schedule->clock_hz : NAN; /* all were dropped */
     }
 }
 
@@ -285,8 +276,7 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     fill_common(state, &output, traffic, energy, macs, cost);
     cost->cut = output.is_cut;
     if (schedule->has_deadlines) {
-        fill_deadlines(state, &times, cost);
-        cost->value[MER_METRIC_MISS_RATE] = mer_bandwidth_miss_rate(state, &times, call->scratch);
+        fill_deadlines(state, &times, call->scratch, cost);
     }
     mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);
     if (state->has_requests) {

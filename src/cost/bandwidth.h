@@ -37,10 +37,6 @@ double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidth
 /* The score that the published runtime reaches with whole inferences at no-stall latency (`xr=compat`). */
 double mer_bandwidth_xr_compat(const MerBandwidthState *state);
 
-/* The share of requests with a deadline that end after it or never; a single job is a request. */
-double mer_bandwidth_miss_rate(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                               MerArena *scratch);
-
 /* How long each tenant takes alone: the better of fcfs and lpt (schedule.md 5.4). */
 const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena);
 /* STP, ANTT and Jain's index from turnarounds, shared and alone; of one tenant without releases. */

@@ -3,6 +3,7 @@
 #include "cost/bandwidth_xr.h"
 
 #include "cost/bandwidth.h"
+#include "problem/schedule_deadlines.h"
 
 #include <math.h>
 
@@ -45,22 +46,13 @@ double mer_xr_score(const MerXrRequest *requests, int count, int model_count, bo
     return seen > 0 ? 100 * sum / seen : NAN;
 }
 
-static int requests_per_model(const MerSchedule *schedule)
-{
-    int most = 1;
-    for (int j = 0; j < schedule->job_count; j++) {
-        most = schedule->request[j] >= most ? schedule->request[j] + 1 : most;
-    }
-    return most;
-}
-
 /* Requests of the models, from the times of their jobs. */
 static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times, MerArena *scratch,
                   MerXrRequest **gathered)
 {
     const MerSchedule *schedule = state->schedule;
     double             ms = 1000 / schedule->clock_hz;
-    int                most = requests_per_model(schedule);
+    int                most = mer_schedule_requests_per_model(schedule);
     size_t             room = (size_t)schedule->model_count * (size_t)most;
     int               *place = MER_ARRAY(scratch, int, room + 1); /* + 1; 0: none yet */
     MerXrRequest      *requests = MER_ARRAY(scratch, MerXrRequest, schedule->job_count + 1);
@@ -129,7 +121,7 @@ double mer_bandwidth_xr_compat(const MerBandwidthState *state)
     const MerSchedule *schedule = state->schedule;
     MerArena          *arena = mer_arena_new();
     int                models = schedule->model_count;
-    int                most = requests_per_model(schedule);
+    int                most = mer_schedule_requests_per_model(schedule);
     size_t             cells = (size_t)models * (size_t)schedule->unit_count + 1;
     double            *numbers[3];
     int               *first = MER_ARRAY(arena, int, models + 1);
@@ -165,29 +157,4 @@ double mer_bandwidth_xr_compat(const MerBandwidthState *state)
     double        score = mer_xr_score(requests, count, models, false, NULL, arena);
     mer_arena_free(arena);
     return isnan(schedule->clock_hz) ? NAN : score;
-}
-
-double mer_bandwidth_miss_rate(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                               MerArena *scratch)
-{
-    const MerSchedule *schedule = state->schedule;
-    int                most = requests_per_model(schedule);
-    size_t             room = (size_t)schedule->model_count * (size_t)most;
-    unsigned char *seen = MER_ARRAY(scratch, unsigned char, room + 1); /* 1: in time, 2: missed */
-    int            all = 0;
-    int            missed = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        if (!(schedule->deadline[j] < INFINITY)) {
-            continue;
-        }
-        unsigned char  single = 0;
-        unsigned char *known = schedule->model[j] < 0
-                                   ? &single
-                                   : &seen[schedule->model[j] * most + schedule->request[j]];
-        bool           is_missed = !(times->end[j] <= schedule->deadline[j]); /* NAN: never ended */
-        all += *known == 0;
-        missed += is_missed && *known < 2;
-        *known = is_missed ? 2 : *known == 0 ? 1 : *known;
-    }
-    return all > 0 ? (double)missed / all : NAN;
 }

@@ -1,6 +1,7 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
  * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
 #include "problem/arrivals.h"
+#include "problem/schedule_deadlines.h"
 #include "problem/schedule_export.h"
 #include "problem/schedule_jobs.h"
 #include "problem/schedule_parts.h"
@@ -238,12 +239,26 @@ static double least_energy(const MerSchedule *schedule)
     return schedule->energy ? sum : NAN;
 }
 
+static bool is_about_deadlines(MerMetric metric)
+{
+    return metric == MER_METRIC_TARDINESS || metric == MER_METRIC_VIOLATIONS ||
+           metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_DROP_RATE;
+}
+
 static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
 {
     State             *state = problem->state;
     const MerSchedule *schedule = &state->schedule;
     double             clock = schedule->clock_hz;
     *result = (MerBound){NAN, "none", ""};
+    if (is_about_deadlines(metric) && state->rules.is_known) {
+        *result = mer_schedule_bound_lateness(schedule, &state->rules, metric);
+        return;
+    }
+    if (metric == MER_METRIC_JAIN || metric == MER_METRIC_XR_SCORE) {
+        *result = (MerBound){metric == MER_METRIC_JAIN ? 1 : 100, "range", ""};
+        return;
+    }
     if (!state->rules.is_known || state->rules.drops_jobs) {
         return;
     }

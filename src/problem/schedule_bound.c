@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "mercator/arena.h"
+#include "problem/schedule_paths.h"
 
 #include <Clp_C_Interface.h>
 #include <math.h>
@@ -327,18 +328,7 @@ static double longest_job(const Relaxation *relaxation)
     return longest;
 }
 
-/* What a job needs at least, wherever it runs. */
-static double least_cycles(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
-{
-    double least = INFINITY;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        int    at = job * schedule->unit_count + u;
-        double bytes = rules->saves_traffic ? 0 : schedule->traffic[at] / schedule->bandwidth;
-        least = fmin(least, fmax(schedule->latency[at], bytes));
-    }
-    return least;
-}
-
+/* What a job moves at least, wherever it runs, in cycles. */
 static double least_bytes(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
 {
     double least = INFINITY;
@@ -348,65 +338,8 @@ static double least_bytes(const MerSchedule *schedule, const MerScheduleRules *r
     return rules->saves_traffic ? 0 : least / schedule->bandwidth;
 }
 
-typedef struct Paths { /* by job, cycles */
-    double *need;
-    double *head; /* it cannot start earlier: releases and predecessors */
-    double *tail; /* what must come after its end */
-} Paths;
-
-/* Predecessors first; jobs of a cycle are left out. */
-static int sort_by_dependency(const MerSchedule *schedule, int *queue, MerArena *arena)
-{
-    int *missing = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int  used = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
-        if (missing[j] == 0) {
-            queue[used++] = j;
-        }
-    }
-    for (int i = 0; i < used; i++) {
-        for (int k = schedule->after_start[queue[i]]; k < schedule->after_start[queue[i] + 1];
-             k++) {
-            if (--missing[schedule->after[k]] == 0) {
-                queue[used++] = schedule->after[k];
-            }
-        }
-    }
-    return used;
-}
-
-static Paths find_paths(const MerSchedule *schedule, const MerScheduleRules *rules, MerArena *arena)
-{
-    int   count = schedule->job_count;
-    int  *queue = MER_ARRAY(arena, int, count + 1);
-    Paths paths = {MER_ARRAY(arena, double, count + 1), MER_ARRAY(arena, double, count + 1),
-                   MER_ARRAY(arena, double, count + 1)};
-    for (int j = 0; j < count; j++) {
-        paths.need[j] = least_cycles(schedule, rules, j);
-        paths.head[j] = schedule->release[j];
-        paths.tail[j] = 0;
-    }
-    int used = sort_by_dependency(schedule, queue, arena);
-    for (int i = 0; i < used; i++) {
-        int job = queue[i];
-        for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {
-            int next = schedule->after[k];
-            paths.head[next] = fmax(paths.head[next], paths.head[job] + paths.need[job]);
-        }
-    }
-    for (int i = used - 1; i >= 0; i--) {
-        int job = queue[i];
-        for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {
-            int next = schedule->after[k];
-            paths.tail[job] = fmax(paths.tail[job], paths.tail[next] + paths.need[next]);
-        }
-    }
-    return paths;
-}
-
 /* The longest way through the dependencies, every job on its best core, from its release on. */
-static double critical_path(const Paths *paths, int count)
+static double critical_path(const MerSchedulePaths *paths, int count)
 {
     double longest = 0;
     for (int j = 0; j < count; j++) {
@@ -418,8 +351,9 @@ static double critical_path(const Paths *paths, int count)
 /* All jobs that start late, or all that must be followed by much, share the cores and the bandwidth in what is
  * left of the time. `key` is the head or the tail that they have at least, `other` the one of which the least
  * counts. */
-static double crowd(const MerSchedule *schedule, const MerScheduleRules *rules, const Paths *paths,
-                    const double *key, const double *other, MerArena *arena)
+static double crowd(const MerSchedule *schedule, const MerScheduleRules *rules,
+                    const MerSchedulePaths *paths, const double *key, const double *other,
+                    MerArena *arena)
 {
     const int *order = mer_schedule_sorted(key, schedule->job_count, arena);
     double     cycles = 0, bytes = 0;
@@ -451,8 +385,8 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
         bound = (MerBound){relaxed * (1 - 1e-13), "lp", ""};
     }
     if (schedule->has_dependencies || schedule->has_releases) {
-        Paths  paths = find_paths(schedule, rules, relaxation.arena);
-        double path = critical_path(&paths, schedule->job_count);
+        MerSchedulePaths paths = mer_schedule_paths(schedule, rules, relaxation.arena);
+        double           path = critical_path(&paths, schedule->job_count);
         double late = crowd(schedule, rules, &paths, paths.head, paths.tail, relaxation.arena);
         double early = crowd(schedule, rules, &paths, paths.tail, paths.head, relaxation.arena);
         double most = fmax(late, early) * (1 - 1e-12); /* sums are rounded */

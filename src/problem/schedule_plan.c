@@ -162,6 +162,15 @@ static int count_fallbacks(const MerJobTable *table, int *first)
     return count;
 }
 
+/* Objectives that get better when jobs do not run. */
+static bool is_shortened_by_drops(MerMetric objective)
+{
+    return objective == MER_METRIC_CYCLES || objective == MER_METRIC_LATENCY ||
+           objective == MER_METRIC_MAKESPAN || objective == MER_METRIC_ENERGY ||
+           objective == MER_METRIC_EDP || objective == MER_METRIC_TRAFFIC_BYTES ||
+           objective == MER_METRIC_LATENESS || objective == MER_METRIC_TARDINESS;
+}
+
 const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
@@ -183,6 +192,14 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective
     if (schedule->is_one_of_many && (schedule->has_releases || schedule->has_deadlines)) {
         text = mer_arena_format(
             arena, "%sreleases and deadlines of %s count from the group's own start\n", text, name);
+    }
+    if (schedule->has_deadlines && mer_schedule_rules(problem)->drops_jobs &&
+        is_shortened_by_drops(objective)) {
+        text = mer_arena_format(arena,
+                                "%slate=drop: %s falls with every job of %s that is dropped; "
+                                "miss_rate, violations, xr_score or %s*(1+drop_rate) count them\n",
+                                text, mer_metric_info(objective)->name, name,
+                                mer_metric_info(objective)->name);
     }
     bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
                      objective == MER_METRIC_POWER;

@@ -196,3 +196,43 @@ jobs ', after: [job2]' '' ', deadline_cycles: 60'
 expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
     --objective violations --quiet --no-report --json -o run
 near "$(metric violations)" 0 0 'violations'
+# Nothing is better than none.
+says out '"bound":{"value":0,"kind":"optimum","scope":"","gap":0,"proven":true}'
+
+# proves OBJECTIVE VALUE KIND [OPTION...]: the search ends with this value, proven by a bound of this kind.
+proves()
+{
+    name=$1
+    hand=$2
+    kind=$3
+    shift 3
+    expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
+        --objective "$name" --budget 500 --quiet --no-report --json -o run "$@"
+    near "$(metric "$name")" "$hand" 1e-9 "$name with $*"
+    says run/run.jsonl "\"kind\":\"$kind\""
+    says out '"proven":true'
+}
+proves miss_rate 0 zero
+proves drop_rate 0 zero --late drop
+# job2 takes 50 where it is fastest, 30 more after job1: it is late by 10 at least, or 90.
+jobs '' '' ', deadline_cycles: 40'
+proves tardiness 1e-8 earliest-ends
+proves violations 1 earliest-ends
+proves miss_rate 1 earliest-ends --late drop
+proves tardiness 0 zero --late drop # dropped in time
+jobs ', deadline_cycles: 100' '' ', deadline_cycles: 40, after: [job1]'
+proves tardiness 9e-8 earliest-ends
+proves miss_rate 0.5 earliest-ends
+# Where the bound is 0 and the plan is not there is no ratio, but there is a bound.
+jobs '' ', deadline_cycles: 80' ', deadline_cycles: 50'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
+    --optimizer fcfs --objective violations --quiet --no-report -o run
+says out 'violations 1, bound 0;'
+
+# What is dropped makes a plan shorter: a search for that says so, once.
+jobs '' '' ', deadline_cycles: 40'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --late drop --no-report -o run
+says err 'warning: late=drop: cycles falls with every job of jobs that is dropped; miss_rate, violations, xr_score or cycles*(1+drop_rate) count them'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --late drop --no-report \
+    --objective 'cycles*(1+drop_rate)' -o run
+is_silent err

@@ -159,7 +159,7 @@ function boundCard({ bound, reference, objective }) {
 function gapCard({ bound, isFinished }) {
   const proven = bound.proven
     ? "proven optimal"
-    : typeof bound.gap === "number"
+    : typeof bound.value === "number"
       ? "not proven"
       : "no bound to compare with";
   const known = typeof bound.gap === "number";

@@ -1,0 +1,88 @@
+/* Deadlines: what a schedule missed, and what every schedule must miss. A job cannot end before its release, or
+ * the earliest ends of those it waits for, plus its time alone on its best core. */
+#include "problem/schedule_deadlines.h"
+
+#include "problem/schedule_paths.h"
+
+#include <math.h>
+
+int mer_schedule_requests_per_model(const MerSchedule *schedule)
+{
+    int most = 1;
+    for (int j = 0; j < schedule->job_count; j++) {
+        most = schedule->request[j] >= most ? schedule->request[j] + 1 : most;
+    }
+    return most;
+}
+
+double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch)
+{
+    int            most = mer_schedule_requests_per_model(schedule);
+    size_t         room = (size_t)schedule->model_count * (size_t)most;
+    unsigned char *seen = MER_ARRAY(scratch, unsigned char, room + 1); /* 1: in time, 2: missed */
+    int            all = 0;
+    int            missed = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (!(schedule->deadline[j] < INFINITY)) {
+            continue;
+        }
+        unsigned char  single = 0;
+        unsigned char *known = schedule->model[j] < 0
+                                   ? &single
+                                   : &seen[schedule->model[j] * most + schedule->request[j]];
+        bool           is_missed = !(end[j] <= schedule->deadline[j]); /* NAN: never ended */
+        all += *known == 0;
+        missed += is_missed && *known < 2;
+        *known = is_missed ? 2 : *known == 0 ? 1 : *known;
+    }
+    return all > 0 ? (double)missed / all : NAN;
+}
+
+MerLateness mer_schedule_lateness(const MerSchedule *schedule, const double *end)
+{
+    MerLateness sum = {0, 0, -INFINITY};
+    for (int j = 0; j < schedule->job_count; j++) {
+        double late = end[j] - schedule->deadline[j];
+        if (schedule->deadline[j] < INFINITY && isnan(end[j])) {
+            sum.violations += schedule->weight[j];
+        } else if (schedule->deadline[j] < INFINITY) {
+            sum.latest = fmax(sum.latest, late);
+            sum.tardiness += schedule->weight[j] * fmax(0, late);
+            sum.violations += late > 0 ? schedule->weight[j] : 0;
+        }
+    }
+    return sum;
+}
+
+/* Cycles before which no job can end. A simulation rounds at every event, so these stay a little below. */
+static const double *earliest_ends(const MerSchedule *schedule, const MerScheduleRules *rules,
+                                   MerArena *arena)
+{
+    MerSchedulePaths paths = mer_schedule_paths(schedule, rules, arena);
+    double           shave = 1 - 1e-15 * (schedule->job_count + 8);
+    for (int j = 0; j < schedule->job_count; j++) {
+        paths.head[j] = (paths.head[j] + paths.need[j]) * shave;
+    }
+    return paths.head;
+}
+
+MerBound mer_schedule_bound_lateness(const MerSchedule *schedule, const MerScheduleRules *rules,
+                                     MerMetric metric)
+{
+    MerBound none = {NAN, "none", ""};
+    if (metric == MER_METRIC_DROP_RATE) {
+        return schedule->has_deadlines ? (MerBound){0, "zero", ""} : none;
+    }
+    if (!schedule->has_deadlines) {
+        return none;
+    }
+    MerArena     *arena = mer_arena_new();
+    const double *end = earliest_ends(schedule, rules, arena);
+    MerLateness   least = mer_schedule_lateness(schedule, end);
+    double value = metric == MER_METRIC_MISS_RATE    ? mer_schedule_miss_rate(schedule, end, arena)
+                   : metric == MER_METRIC_VIOLATIONS ? least.violations
+                   : rules->drops_jobs               ? 0 /* what is dropped is not tardy */
+                                                     : least.tardiness / schedule->clock_hz;
+    mer_arena_free(arena);
+    return isnan(value) ? none : (MerBound){value, value > 0 ? "earliest-ends" : "zero", ""};
+}

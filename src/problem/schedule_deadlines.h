@@ -1,0 +1,25 @@
+/* Deadlines of an opened `schedule`: what was missed, and what no schedule can meet. */
+#ifndef MERCATOR_PROBLEM_SCHEDULE_DEADLINES_H
+#define MERCATOR_PROBLEM_SCHEDULE_DEADLINES_H
+
+#include "problem/schedule.h"
+
+/* One more than the highest request of any model, at least 1. */
+int mer_schedule_requests_per_model(const MerSchedule *schedule);
+
+/* The share of requests with a deadline that end after it or never (NAN in `end`, by job); a single job is a
+ * request. NAN without deadlines. */
+double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch);
+
+typedef struct MerLateness { /* over the jobs with deadlines */
+    double tardiness;        /* cycles, weighted; jobs that never end have none */
+    double violations;       /* weighted count of those late or never ended */
+    double latest;           /* cycles, may be negative; -INFINITY: none ended */
+} MerLateness;
+MerLateness mer_schedule_lateness(const MerSchedule *schedule, const double *end);
+
+/* Of tardiness, violations, miss_rate or drop_rate: "earliest-ends", or "zero" where nothing has to be late. */
+MerBound mer_schedule_bound_lateness(const MerSchedule *schedule, const MerScheduleRules *rules,
+                                     MerMetric metric);
+
+#endif
