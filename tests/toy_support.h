@@ -101,6 +101,17 @@ static inline void toy_close(Toy *toy)
     free(toy);
 }
 
+/* The same optimizer on another space; what is counted starts anew. */
+static inline void toy_next_task(Toy *toy, int knob_count, const MerKnob *knobs, int64_t budget)
+{
+    MerKnob copies[TOY_MOST_KNOBS]; /* `knobs` may be the toy's own */
+    memcpy(copies, knobs, (size_t)knob_count * sizeof *knobs);
+    toy_set_space(toy, knob_count, copies, budget);
+    toy->best = INFINITY;
+    toy->trials = toy->best_at = 0;
+    assert_int_equal(toy->type->next_task(toy->optimizer, &toy->search, NULL), MER_OK);
+}
+
 typedef double (*ToyScore)(const MerIndex *point, int64_t trial);
 
 static inline void toy_remember(Toy *toy, const MerTrial *trial)

@@ -70,6 +70,14 @@ mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learne
 /* Heads of knobs that both teams have begin where the other team's are. */
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from);
 
+typedef struct MerTeamMatch { /* of every knob here: the one there that means the same, -1: none, */
+    const int        *knob;
+    const int *const *choice; /* and, for every choice here, the one there */
+} MerTeamMatch;
+/* Lone agents of two spaces: this one begins with the other's network, as far as the knobs match;
+ * its preferences (logits) count `share` of what they did. */
+void mer_team_carry(MerTeam *team, const MerTeam *from, const MerTeamMatch *match, double share);
+
 /* The policy alone, and everything that going on later needs. */
 MerStatus mer_team_save(const MerTeam *team, FILE *file, MerError *error);
 MerStatus mer_team_load(MerTeam *team, FILE *file, MerError *error);

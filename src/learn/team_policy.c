@@ -1,6 +1,7 @@
 /* Policies of teams: saved, loaded, and handed on when the partition changes. */
 #include "learn/team_inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 MerStatus mer_team_save(const MerTeam *team, FILE *file, MerError *error)
@@ -75,6 +76,74 @@ void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
         } else {
             copy_columns(a.agent->policy.w, a.first, b.agent->policy.w, b.first, a.width);
             copy_columns(a.agent->policy.bias, a.first, b.agent->policy.bias, b.first, a.width);
+        }
+    }
+}
+
+/* Column `to` of the policy's parts, or of the plain logits, as column `from` of the other's. */
+static void carry_column(MerAgent *a, int to, const MerAgent *b, int from, float share)
+{
+    if (a->logits != NULL) {
+        a->logits->data[to] = share * b->logits->data[from];
+        return;
+    }
+    int64_t to_row = a->heads.total, from_row = b->heads.total;
+    for (int64_t r = 0; r < a->policy.w->size / to_row; r++) {
+        a->policy.w->data[r * to_row + to] = share * b->policy.w->data[r * from_row + from];
+    }
+    a->policy.bias->data[to] = share * b->policy.bias->data[from];
+}
+
+/* What the first hidden layer makes of one number that the agent sees. */
+static void carry_row(MerAgent *a, int to, const MerAgent *b, int from)
+{
+    if (a->trunk.count > 0) {
+        const MerTensor *theirs = b->trunk.layers[0].w;
+        MerTensor       *ours = a->trunk.layers[0].w;
+        int64_t          width = ours->shape[1];
+        memcpy(ours->data + to * width, theirs->data + from * width,
+               (size_t)width * sizeof *ours->data);
+    }
+}
+
+static void carry_tensor(MerTensor *to, const MerTensor *from)
+{
+    if (to != NULL && from != NULL) {
+        memcpy(to->data, from->data, (size_t)to->size * sizeof *to->data);
+    }
+}
+
+/* Parts whose shape does not depend on the knobs. */
+static void carry_rest(MerAgent *a, const MerAgent *b)
+{
+    for (int i = 0; i < a->trunk.count; i++) {
+        carry_tensor(a->trunk.layers[i].bias, b->trunk.layers[i].bias);
+        if (i > 0) {
+            carry_tensor(a->trunk.layers[i].w, b->trunk.layers[i].w);
+        }
+    }
+    carry_tensor(a->value.w, b->value.w);
+    carry_tensor(a->value.bias, b->value.bias);
+}
+
+void mer_team_carry(MerTeam *team, const MerTeam *from, const MerTeamMatch *match, double share)
+{
+    const MerTeamSpec *here = &team->spec, *there = &from->spec;
+    assert(here->agent_count == 1 && there->agent_count == 1 && !here->is_central);
+    assert(here->depth == there->depth && here->width == there->width);
+    assert(here->feature_count == there->feature_count);
+    MerAgent       *a = &team->agents[0];
+    const MerAgent *b = &from->agents[0];
+    carry_rest(a, b);
+    for (int f = 0; f < here->feature_count; f++) {
+        carry_row(a, f, b, f);
+    }
+    for (int k = 0; k < here->knob_count; k++) {
+        for (int c = 0; match->knob[k] >= 0 && c < here->choices[k]; c++) {
+            int to = a->heads.first[k] + c;
+            int old = b->heads.first[match->knob[k]] + match->choice[k][c];
+            carry_column(a, to, b, old, (float)share);
+            carry_row(a, here->feature_count + to, b, there->feature_count + old);
         }
     }
 }

@@ -8,6 +8,7 @@ typedef struct Options {
 
 static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
                                     MER_AGENT_CRITIC_OPTIONS(Options, "3"),
+                                    MER_AGENT_TRANSFER_OPTION(Options),
                                     {0}};
 
 static MerStatus open_a2c(void *state, const MerSearch *search, const void *given, MerError *error)
@@ -27,6 +28,7 @@ const MerOptimizerClass mer_optimizer_a2c = {
     .open = open_a2c,
     .ask = mer_agents_ask,
     .tell = mer_agents_tell,
+    .next_task = mer_agents_next_task,
     .save = mer_agents_save,
     .load = mer_agents_load,
     .close = mer_agents_close,

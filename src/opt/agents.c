@@ -1,6 +1,8 @@
 /* A team of agents behind ask and tell. */
 #include "opt/agents.h"
 
+#include "space/alike.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -94,10 +96,24 @@ void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner)
     agents->now.lane = agents->now.told = agents->now.step = 0;
 }
 
+/* The space of a task is gone when the next one begins. */
+static void keep_knobs(MerAgents *agents)
+{
+    const MerSpace *space = agents->search->space;
+    agents->knob_count = space->knob_count;
+    agents->knobs = MER_ARRAY(agents->search->arena, MerKnob, space->knob_count + 1);
+    for (int k = 0; k < space->knob_count; k++) {
+        agents->knobs[k] = mer_knob_copy(&space->knobs[k], agents->search->arena);
+    }
+}
+
 void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
                          MerAlgorithm algorithm)
 {
     mer_agents_open(agents, search, options, algorithm);
+    if (options->transfer > 0) {
+        keep_knobs(agents);
+    }
     int *owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     mer_agents_divide(agents, 1, owner);
 }

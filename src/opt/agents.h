@@ -12,7 +12,7 @@
 typedef struct MerAgentOptions {
     int64_t lanes, unroll, width, depth, epochs, minibatches, sparse_after;
     double  rate, entropy, entropy_end, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
-    double  baseline_decay;
+    double  baseline_decay, transfer;
     int     reward, ratio;
     bool    normalise, standardise, central;
 } MerAgentOptions;
@@ -45,6 +45,9 @@ typedef struct MerAgentOptions {
                          "beside Adam's root"),                                                    \
         MER_AGENT_OPTION(Options, sparse_after, MER_OPTION_INT, "1000", 1, 1e12, NULL,             \
                          "trials after which a sparse reward is reported")
+#define MER_AGENT_TRANSFER_OPTION(Options)                                                         \
+    MER_AGENT_OPTION(Options, transfer, MER_OPTION_REAL, "0", 0, 1, NULL,                          \
+                     "share of the preferences that a task takes over from the one before")
 #define MER_AGENT_CRITIC_OPTIONS(Options, layers)                                                  \
     MER_AGENT_OPTION(Options, width, MER_OPTION_INT, "32", 1, 4096, NULL, "of the hidden layers"), \
         MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, layers, 1, 8, NULL, "hidden layers"),     \
@@ -91,6 +94,8 @@ typedef struct MerAgents {
     MerAlgorithm        algorithm;
     MerTeam            *team;             /* NULL: nothing to choose */
     int                *choices;          /* of each knob */
+    int                 knob_count;       /* of `knobs` */
+    MerKnob            *knobs;            /* of this space, for the next task; NULL: not kept */
     const float *const *habits;           /* of a team that moves; NULL: it draws points afresh */
     double             *scores, *rewards; /* (unroll, lanes) */
     MerAgentsProgress   now;
@@ -106,7 +111,8 @@ MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *ow
 /* Opens with one agent for all knobs. */
 void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
                          MerAlgorithm algorithm);
-/* Slots of MerOptimizerClass for an optimizer whose state is a MerAgents. */
+/* Slots of MerOptimizerClass for an optimizer whose state is a MerAgents, opened with one agent. */
+MerStatus mer_agents_next_task(void *agents, const MerSearch *search, MerError *error);
 int       mer_agents_ask(void *agents, MerProposal *proposals, int capacity);
 void      mer_agents_tell(void *agents, const MerTrial *trials, int count);
 MerStatus mer_agents_save(const void *agents, MerKeep what, FILE *file, MerError *error);

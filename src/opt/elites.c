@@ -1,77 +1,12 @@
 /* Elites and how they move to another space. */
 #include "opt/elites.h"
 
+#include "space/alike.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static MerKnob copy_knob(const MerKnob *knob, MerArena *arena)
-{
-    MerKnob copy = *knob;
-    copy.name = knob->name != NULL ? mer_arena_text(arena, knob->name) : NULL;
-    if (knob->values != NULL) {
-        double *values = MER_ARRAY(arena, double, knob->choices);
-        memcpy(values, knob->values, (size_t)knob->choices * sizeof *values);
-        copy.values = values;
-    }
-    return copy;
-}
-
-/* The knob of the same name. */
-static int find_knob(const MerKnob *knobs, int count, const MerKnob *wanted, int at)
-{
-    for (int i = 0; i < count; i++) {
-        int k = (at + i) % count; /* mostly at the same place */
-        if (knobs[k].name != NULL && wanted->name != NULL &&
-            strcmp(knobs[k].name, wanted->name) == 0) {
-            return k;
-        }
-    }
-    return -1;
-}
-
-static double size_of(const MerKnob *knob, int choice)
-{
-    return log(fmax(1e-9, knob->values[choice]));
-}
-
-/* The choice that means the same, or nearly: equal values, the same index of a category, the same
- * place in an order. */
-static MerIndex translate(const MerKnob *from, MerIndex index, const MerKnob *to)
-{
-    if (from->values != NULL && to->values != NULL) {
-        int best = 0;
-        for (int c = 1; c < to->choices; c++) {
-            double d = fabs(size_of(to, c) - size_of(from, index));
-            best = d < fabs(size_of(to, best) - size_of(from, index)) ? c : best;
-        }
-        return best;
-    }
-    if (from->choices == to->choices || to->kind == MER_KNOB_CATEGORY) {
-        return index < to->choices ? index : to->choices - 1;
-    }
-    return mer_knob_index(to, mer_knob_position(from, index));
-}
-
-/* How unlike two spaces are: knobs that are missing, or whose range differs. */
-static double distance(const MerSpace *space, const MerEliteTask *task)
-{
-    double sum = 0;
-    for (int k = 0; k < space->knob_count; k++) {
-        const MerKnob *knob = &space->knobs[k];
-        int            other = find_knob(task->knobs, task->knob_count, knob, k);
-        if (other < 0) {
-            sum += 10;
-        } else if (knob->values != NULL && task->knobs[other].values != NULL) {
-            const MerKnob *theirs = &task->knobs[other];
-            sum += fabs(size_of(knob, knob->choices - 1) - size_of(theirs, theirs->choices - 1));
-        } else {
-            sum += fabs(log((double)knob->choices / task->knobs[other].choices));
-        }
-    }
-    return sum;
-}
 
 typedef struct Candidate {
     const MerEliteTask *task;
@@ -104,8 +39,9 @@ static void add_guess(MerElites *elites, const MerSpace *space, const Candidate 
     const MerIndex     *old = task->points + (int64_t)from->elite * task->knob_count;
     MerIndex           *point = elites->guesses + (int64_t)elites->guess_count * space->knob_count;
     for (int k = 0; k < space->knob_count; k++) {
-        int other = find_knob(task->knobs, task->knob_count, &space->knobs[k], k);
-        point[k] = other < 0 ? 0 : translate(&task->knobs[other], old[other], &space->knobs[k]);
+        int other = mer_knob_find(task->knobs, task->knob_count, &space->knobs[k], k);
+        point[k] =
+            other < 0 ? 0 : mer_knob_translate(&task->knobs[other], old[other], &space->knobs[k]);
     }
     elites->guess_count += !is_known(elites, point, space->knob_count);
 }
@@ -119,7 +55,7 @@ static void make_guesses(MerElites *elites, const MerSpace *space, int most)
     Candidate *candidates = MER_ARRAY(elites->arena, Candidate, count + 1);
     count = 0;
     for (const MerEliteTask *task = elites->now; task != NULL; task = task->before, age++) {
-        double d = distance(space, task);
+        double d = mer_knobs_distance(space, task->knobs, task->knob_count);
         for (int i = 0; i < task->count; i++) {
             candidates[count++] = (Candidate){task, i, age * MER_ELITES_KEPT + i, d};
         }
@@ -141,7 +77,7 @@ void mer_elites_begin(MerElites *elites, const MerSpace *space, MerArena *arena,
     task->knobs = MER_ARRAY(arena, MerKnob, space->knob_count + 1);
     task->points = MER_ARRAY(arena, MerIndex, MER_ELITES_KEPT * (int64_t)space->knob_count + 1);
     for (int k = 0; k < space->knob_count; k++) {
-        task->knobs[k] = copy_knob(&space->knobs[k], arena);
+        task->knobs[k] = mer_knob_copy(&space->knobs[k], arena);
     }
     elites->now = task;
 }

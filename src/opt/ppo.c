@@ -9,6 +9,7 @@ typedef struct Options {
 static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
                                     MER_AGENT_CRITIC_OPTIONS(Options, "3"),
                                     MER_AGENT_PPO_OPTIONS(Options, "4", "4"),
+                                    MER_AGENT_TRANSFER_OPTION(Options),
                                     {0}};
 
 static const MerPreset presets[] = {
@@ -32,6 +33,7 @@ const MerOptimizerClass mer_optimizer_ppo = {
     .open = open_ppo,
     .ask = mer_agents_ask,
     .tell = mer_agents_tell,
+    .next_task = mer_agents_next_task,
     .save = mer_agents_save,
     .load = mer_agents_load,
     .close = mer_agents_close,

@@ -9,6 +9,7 @@ typedef struct Options {
 static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-2", "false"),
                                     MER_AGENT_OPTION(Options, baseline_decay, MER_OPTION_REAL,
                                                      "0.9", 0, 1, NULL, "of the moving average"),
+                                    MER_AGENT_TRANSFER_OPTION(Options),
                                     {0}};
 
 static MerStatus open_reinforce(void *state, const MerSearch *search, const void *given,
@@ -29,6 +30,7 @@ const MerOptimizerClass mer_optimizer_reinforce = {
     .open = open_reinforce,
     .ask = mer_agents_ask,
     .tell = mer_agents_tell,
+    .next_task = mer_agents_next_task,
     .save = mer_agents_save,
     .load = mer_agents_load,
     .close = mer_agents_close,

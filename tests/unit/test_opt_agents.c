@@ -202,6 +202,61 @@ static void test_saved_policies_start_where_they_ended(void **state)
     }
 }
 
+/* Best at a = 1, b = 6, c = 2, d = 5. */
+static double peak(const MerIndex *p, int64_t trial)
+{
+    (void)trial;
+    return exp(0.5 * (abs(p[0] - 1) + abs(p[1] - 6) + abs(p[2] - 2) + abs(p[3] - 5)));
+}
+
+/* The same with other knobs: d, e, c, b, a, where e has no effect, c begins with smaller sizes and b has a choice less. */
+static double moved_peak(const MerIndex *p, int64_t trial)
+{
+    return peak((MerIndex[]){p[4], p[3], p[2] - 3, p[0]}, trial);
+}
+
+static double begin_next(const char *reference, double *first)
+{
+    static const double sizes[] = {1, 2, 3, 4, 5, 6, 7, 8}, later[] = {-2, -1, 0, 1, 2, 3, 4, 5};
+    MerKnob             knobs[5], moved[5];
+    for (int k = 0; k < 5; k++) {
+        knobs[k] = (MerKnob){.name = (const char *[]){"a", "b", "c", "d", "e"}[k],
+                             .kind = MER_KNOB_ORDERED,
+                             .choices = 8,
+                             .values = sizes};
+        moved[k] = (MerKnob){.name = (const char *[]){"d", "e", "c", "b", "a"}[k],
+                             .kind = MER_KNOB_ORDERED,
+                             .choices = k == 3 ? 7 : 8,
+                             .values = k == 2 ? later : sizes};
+    }
+    Toy *toy = toy_open_space(reference, 4000, 4, knobs, MER_OK, NULL);
+    *first = toy_run(toy, 4000, peak);
+    toy_next_task(toy, 5, moved, 4000);
+    double begin = toy_run(toy, 64, moved_peak);
+    assert_true(toy_run(toy, 4000, moved_peak) < 20); /* and it goes on learning */
+    toy_close(toy);
+    return begin;
+}
+
+static void test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ppo", "a2c:rate=0.01", "reinforce:rate=0.05"};
+    for (int i = 0; i < 3; i++) {
+        char   reference[64];
+        double first, with, half, without;
+        snprintf(reference, sizeof reference, "%s%stransfer=1", names[i], i > 0 ? "," : ":");
+        with = begin_next(reference, &first);
+        snprintf(reference, sizeof reference, "%s%stransfer=0.5", names[i], i > 0 ? "," : ":");
+        half = begin_next(reference, &first);
+        without = begin_next(names[i], &first);
+        if (!(with < 2 * first + 2 && with < half && half < without)) {
+            fail_msg("%s: ended at %.1f, began at %.1f, %.1f with half of it, %.1f anew", names[i],
+                     first, with, half, without);
+        }
+    }
+}
+
 /* Sampling by annealing cannot be saved half-way; a restart asks again instead. */
 static void test_an_initial_policy_without_state_says_so(void **state)
 {
@@ -231,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_warm_samples_are_free),
         cmocka_unit_test(test_saved_states_go_on_alike),
         cmocka_unit_test(test_saved_policies_start_where_they_ended),
+        cmocka_unit_test(test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to),
         cmocka_unit_test(test_an_initial_policy_without_state_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,14 +132,6 @@ static void test_a_space_that_is_used_up_goes_on(void **state)
     toy_close(toy);
 }
 
-static void next_task(Toy *toy, const MerKnob *knobs, int64_t budget)
-{
-    toy_set_space(toy, KNOBS, knobs, budget);
-    toy->best = INFINITY;
-    toy->trials = toy->best_at = 0;
-    assert_int_equal(toy->type->next_task(toy->optimizer, &toy->search, NULL), MER_OK);
-}
-
 static void test_a_like_task_is_as_good_in_fewer_samples(void **state)
 {
     (void)state;
@@ -149,13 +141,13 @@ static void test_a_like_task_is_as_good_in_fewer_samples(void **state)
     toy_run(toy, 400, hidden);
     double best = toy->best;
     assert_true(toy->best_at > 24);
-    next_task(toy, knobs, 400);
+    toy_next_task(toy, KNOBS, knobs, 400);
     toy_run(toy, 24, hidden);
     assert_true(toy->best <= best);
     toy_close(toy);
     toy = open_hidden("marl:transfer=0", 400, 1);
     toy_run(toy, 400, hidden);
-    next_task(toy, knobs, 400);
+    toy_next_task(toy, KNOBS, knobs, 400);
     toy_run(toy, 24, hidden);
     assert_true(toy->best > best); /* nothing was handed on */
     toy_close(toy);
@@ -308,7 +300,7 @@ static void test_a_space_without_feasible_points_is_searched_to_the_end(void **s
     assert_true(toy->best == INFINITY);
     assert_non_null(toy_find_note(toy, "sparse_reward"));
     expect_finite(toy);
-    next_task(toy, toy->knobs, 100); /* and nothing bad is handed on */
+    toy_next_task(toy, KNOBS, toy->knobs, 100); /* and nothing bad is handed on */
     toy_run(toy, 100, hidden);
     assert_true(toy->best < INFINITY);
     toy_close(toy);
@@ -397,7 +389,7 @@ static void test_states_of_later_tasks_go_on_alike(void **state)
     Toy    *one = open_hidden("marl:samples=60", 300, 1);
     fill_knobs(knobs, 7);
     toy_run(one, 300, hidden);
-    next_task(one, knobs, 300);
+    toy_next_task(one, KNOBS, knobs, 300);
     toy_run(one, 10, hidden); /* some guesses are left */
     Toy *other = toy_open_space("marl:samples=60", 300, KNOBS, knobs, MER_OK, NULL);
     assert_int_equal(toy_hand_on(one, other, MER_KEEP_ALL, NULL), MER_OK);
@@ -407,8 +399,8 @@ static void test_states_of_later_tasks_go_on_alike(void **state)
     toy_run(other, 290, hidden);
     assert_true(one->path == other->path);
     fill_knobs(knobs, 8);
-    next_task(one, knobs, 200);
-    next_task(other, knobs, 200);
+    toy_next_task(one, KNOBS, knobs, 200);
+    toy_next_task(other, KNOBS, knobs, 200);
     toy_run(one, 200, hidden);
     toy_run(other, 200, hidden);
     assert_true(one->path == other->path);

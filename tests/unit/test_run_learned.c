@@ -105,6 +105,7 @@ static void test_saved_states_resume_to_the_same_log(void **state)
     expect_same_log("marl:samples=40,recluster=30", true);
     expect_same_log("marl:preset=paper", true);
     expect_same_log("ppo", true);
+    expect_same_log("ppo:transfer=0.5", true);
 }
 
 static void test_a_search_that_cannot_be_saved_yet_is_asked_again(void **state)
