@@ -176,9 +176,7 @@ static inline MerBandwidthInput hand_input(const MerSchedule *schedule, MerArena
     int      count = schedule->job_count * schedule->unit_count;
     MerWork *work = MER_ARRAY(arena, MerWork, count);
     for (int i = 0; i < count; i++) {
-        double rate = schedule->rate[i];
-        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate,
-                            schedule->latency[i]};
+        work[i] = mer_work_make(schedule->latency[i], schedule->rate[i], schedule->bandwidth);
     }
     return (MerBandwidthInput){
         .schedule = schedule, .work = work, .bandwidth = schedule->bandwidth, .limit = INFINITY};

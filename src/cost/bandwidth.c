@@ -64,8 +64,7 @@ static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bo
     for (int i = 0; i < count; i++) {
         double rate = schedule->rate[i];
         *needs_all = *needs_all && rate > 0;
-        work[i] = (MerWork){rate > 0 ? schedule->latency[i] * rate : schedule->latency[i], rate,
-                            schedule->latency[i]};
+        work[i] = mer_work_make(schedule->latency[i], rate, schedule->bandwidth);
     }
     return work;
 }
@@ -145,11 +144,14 @@ static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, d
     *traffic = 0;
     *energy = schedule->energy ? 0 : NAN;
     for (int u = 0; u < plan->unit_count; u++) {
+        double bytes = 0, spent = 0; /* of one unit: short sums, which need not wait for the others */
         for (int i = plan->start[u]; i < plan->start[u + 1]; i++) {
             int at = plan->queue[i] * plan->unit_count + u;
-            *traffic += schedule->traffic[at];
-            *energy += schedule->energy ? schedule->energy[at] : 0;
+            bytes += schedule->traffic[at];
+            spent += schedule->energy ? schedule->energy[at] : 0;
         }
+        *traffic += bytes;
+        *energy += spent;
     }
 }
 

@@ -38,7 +38,15 @@ typedef struct MerWork {
     double left; /* bytes to move; cycles if rate is 0 */
     double rate; /* bytes per cycle */
     double latency;
+    double excess; /* bytes above what the whole bandwidth moves in that time; for limits only */
 } MerWork;
+
+static inline MerWork mer_work_make(double latency, double rate, double bandwidth)
+{
+    double over = rate - bandwidth;
+    return (MerWork){rate > 0 ? latency * rate : latency, rate, latency,
+                     over > 0 ? over * latency : 0};
+}
 
 typedef struct MerBandwidthRules {
     MerShare    share;

@@ -38,8 +38,8 @@ static void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
         const MerWork *work = &input->work[plan->queue[at] * plan->unit_count + unit];
         state->left[unit] = work->left;
         state->need[unit] = work->rate;
-        state->waiting[unit] -= work->latency;
-        state->excess -= mer_work_excess(work, input->bandwidth);
+        state->begun[unit] += work->latency;
+        state->begun_excess += work->excess;
     } else {
         state->left[unit] = INFINITY;
         state->need[unit] = 0;
@@ -50,11 +50,11 @@ static void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
 
 static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, MerLoopState *state)
 {
-    state->t = state->waste = 0;
+    state->t = state->waste = state->begun_excess = 0;
     state->running = plan->unit_count;
     state->events = 0;
     for (int u = 0; u < plan->unit_count; u++) {
-        state->finish[u] = 0;
+        state->finish[u] = state->begun[u] = 0;
         state->next[u] = 0;
         take_job(input, plan, u, state);
     }
@@ -91,11 +91,12 @@ static bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrai
                 MerLoopState *state)
 {
     while (state->running > 0) {
-        if (trail) {
-            mer_trail_pass(trail, state);
+        if (state->events == mer_trail_due(trail)) {
+            mer_trail_keep(trail, state);
         }
         int    unit = advance(state, plan->unit_count, input->bandwidth);
-        double rest = state->waiting[unit] + state->excess / input->bandwidth;
+        double rest = state->load[unit].latency - state->begun[unit] +
+                      (state->excess - state->begun_excess) / input->bandwidth;
         if (state->t + rest > input->limit * (1 + 1e-9)) {
             return false;
         }

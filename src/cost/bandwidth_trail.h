@@ -5,49 +5,35 @@
 
 #include "cost/bandwidth_loop.h"
 
-#include <math.h>
-
-/* What the queue of each unit asks for, whatever the others do. */
-typedef struct MerQueueLoads {
-    double cycles[MER_BANDWIDTH_UNITS]; /* without stall */
-    double excess
-        [MER_BANDWIDTH_UNITS]; /* bytes that jobs need above what the bandwidth gives them alone */
-    double bytes[MER_BANDWIDTH_UNITS]; /* all they move */
-} MerQueueLoads;
-
 typedef struct MerLoopState { /* padded: a unit that is not there asks for nothing and never ends */
     double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], finish[MER_BANDWIDTH_UNITS];
-    double waiting[MER_BANDWIDTH_UNITS]; /* no-stall cycles of the jobs a unit has not begun */
-    int    next[MER_BANDWIDTH_UNITS]; /* queue positions; one past the end once the end was seen */
-    double excess;                    /* bytes, of all jobs that have not begun */
+    double begun[MER_BANDWIDTH_UNITS]; /* no-stall cycles of the jobs a unit has begun */
+    int    next[MER_BANDWIDTH_UNITS];  /* queue positions; one past the end once the end was seen */
+    double begun_excess;               /* of all jobs that have begun */
     double t, waste;
     int    running, events;
+    /* Of the whole plan, not of this moment: the sums of each unit's queue, and the excess of all. Without
+     * a limit they may be 0. */
+    MerWork load[MER_BANDWIDTH_UNITS];
+    double  excess;
 } MerLoopState;
 
 typedef struct MerTrail { /* then queues, starts and states */
-    int           job_count, unit_count, state_count;
-    MerQueueLoads loads;
+    int     job_count, unit_count, state_count;
+    MerWork load[MER_BANDWIDTH_UNITS];
 } MerTrail;
-
-static inline double mer_work_excess(const MerWork *work, double bandwidth)
-{
-    double over = work->rate - bandwidth;
-    return 0.5 * (over + fabs(over)) * work->latency; /* max(0, over), without a branch */
-}
-
-/* Events between two states that are kept. */
-int mer_trail_stride(int job_count);
-/* Keeps the state if its turn has come. */
-void mer_trail_pass(MerTrail *trail, const MerLoopState *state);
 
 typedef enum MerTrailStart {
     MER_TRAIL_CUT,     /* the loads alone pass the limit */
     MER_TRAIL_RESUMED, /* the state is one of `base` that the plan shares */
-    MER_TRAIL_NEW /* the loop has to begin; nothing of the state is set but waiting and excess */
+    MER_TRAIL_NEW      /* the loop has to begin; nothing of the state is set but the loads */
 } MerTrailStart;
 /* Begins the trail of `plan` in `trail`. Both may be NULL; a trail that is its own base has none. */
 MerTrailStart mer_trail_start(const MerBandwidthInput *input, const MerJobsPlan *plan,
                               const MerTrail *base, MerTrail *trail, MerLoopState *state);
+/* The number of events after which the trail wants the next state; -1: never. */
+int  mer_trail_due(const MerTrail *trail);
+void mer_trail_keep(MerTrail *trail, const MerLoopState *state);
 
 /* The same schedule in virtual time, with trails of its own kind: `left` is when a job ends there, `waste` the
  * bytes so far. Only cycles and is_cut are told. */

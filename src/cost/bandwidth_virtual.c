@@ -6,7 +6,8 @@
 #include <math.h>
 
 typedef struct Lanes {
-    double latency[MER_BANDWIDTH_UNITS], rate[MER_BANDWIDTH_UNITS]; /* of the job that comes next */
+    double latency[MER_BANDWIDTH_UNITS], rate[MER_BANDWIDTH_UNITS],
+        excess[MER_BANDWIDTH_UNITS];                                /* of the job that comes next */
     const int *at[MER_BANDWIDTH_UNITS], *stop[MER_BANDWIDTH_UNITS]; /* its place, and the end */
 } Lanes;
 
@@ -18,6 +19,7 @@ static inline void look_ahead(const MerBandwidthInput *input, int units, int uni
         const MerWork *work = &input->work[*lanes->at[unit] * units + unit];
         lanes->latency[unit] = work->latency;
         lanes->rate[unit] = work->rate;
+        lanes->excess[unit] = work->excess;
     }
 }
 
@@ -25,13 +27,12 @@ static inline void look_ahead(const MerBandwidthInput *input, int units, int uni
 static inline bool take_job(const MerBandwidthInput *input, int units, int unit, double start,
                             Lanes *lanes, MerLoopState *state)
 {
-    MerWork work = {0, lanes->rate[unit], lanes->latency[unit]};
-    bool    has_more = lanes->at[unit]++ < lanes->stop[unit];
-    state->left[unit] = start + work.latency;
-    state->need[unit] = work.rate;
+    bool has_more = lanes->at[unit]++ < lanes->stop[unit];
+    state->left[unit] = start + lanes->latency[unit];
+    state->need[unit] = lanes->rate[unit];
     if (has_more) {
-        state->waiting[unit] -= work.latency;
-        state->excess -= mer_work_excess(&work, input->bandwidth);
+        state->begun[unit] += lanes->latency[unit];
+        state->begun_excess += lanes->excess[unit];
         look_ahead(input, units, unit, lanes);
     }
     return has_more;
@@ -43,7 +44,7 @@ static void keep_state(const MerJobsPlan *plan, const Lanes *lanes, MerTrail *tr
     for (int u = 0; u < plan->unit_count; u++) {
         state->next[u] = (int)(lanes->at[u] - plan->queue) - plan->start[u];
     }
-    mer_trail_pass(trail, state);
+    mer_trail_keep(trail, state);
 }
 
 /* False: above the limit. */
@@ -54,14 +55,13 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
     double bytes = state->waste; /* the integral times the bandwidth */
     double now = state->t;
     double limit = input->limit * bandwidth * (1 + 1e-9);
-    int    stride = mer_trail_stride(plan->job_count);
-    int    keep_at = trail ? state->events : -1;
+    int    keep_at = mer_trail_due(trail);
     while (state->running > 0) {
         if (state->events == keep_at) {
             state->waste = bytes;
             state->t = now;
             keep_state(plan, lanes, trail, state);
-            keep_at += stride;
+            keep_at = mer_trail_due(trail);
         }
         int    first = 0;
         double end = state->left[0];
@@ -74,7 +74,8 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
         }
         bytes += (end - now) * (need > bandwidth ? need : bandwidth);
         now = end;
-        if (bytes + state->waiting[first] * bandwidth + state->excess > limit) {
+        double waiting = state->load[first].latency - state->begun[first];
+        if (bytes + waiting * bandwidth + state->excess - state->begun_excess > limit) {
             return false;
         }
         state->running -= !take_job(input, units, first, end, lanes, state);
@@ -102,10 +103,10 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
         look_ahead(input, units, u, &lanes);
     }
     if (start == MER_TRAIL_NEW) {
-        state.t = state.waste = 0;
+        state.t = state.waste = state.begun_excess = 0;
         state.running = state.events = 0;
         for (int u = 0; u < units; u++) {
-            state.finish[u] = 0;
+            state.finish[u] = state.begun[u] = 0;
             state.running += take_job(input, units, u, 0, &lanes, &state);
         }
     }

@@ -20,13 +20,35 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Jobs of few sizes, so that some end at once; some need more than all the bandwidth there is. */
-static MerBandwidthInput random_input(int jobs, int units, double bandwidth, MerRng *rng)
+typedef enum Kind {
+    FEW_SIZES, /* so that some end at once */
+    EQUAL,     /* everyone ends with everyone else, */
+    NEARLY,    /* or would but for roundings */
+    ALL_SIZES, /* over many orders of magnitude */
+    KIND_COUNT
+} Kind;
+
+static double random_cycles(Kind kind, MerRng *rng)
+{
+    switch (kind) {
+    case EQUAL:
+        return 1000.0 / 3;
+    case NEARLY:
+        return 1000.0 / 3 * (1 + 1e-15 * mer_rng_below(rng, 100));
+    case ALL_SIZES:
+        return exp(40 * mer_rng_unit(rng) - 10);
+    default:
+        return 10 * (1 + mer_rng_below(rng, 8)) + 0.1 * mer_rng_below(rng, 2);
+    }
+}
+
+/* Some jobs need more than all the bandwidth there is. */
+static MerBandwidthInput random_input(Kind kind, int jobs, int units, double bandwidth, MerRng *rng)
 {
     double *latency = MER_ARRAY(arena, double, jobs *units);
     double *rate = MER_ARRAY(arena, double, jobs *units);
     for (int j = 0; j < jobs; j++) {
-        double cycles = 10 * (1 + mer_rng_below(rng, 8)) + 0.1 * mer_rng_below(rng, 2);
+        double cycles = random_cycles(kind, rng);
         double need = exp(6 * mer_rng_unit(rng) - 3);
         for (int u = 0; u < units; u++) {
             latency[j * units + u] = cycles * (1 + u % 2);
@@ -91,8 +113,9 @@ static void test_vectors_give_the_bits_of_the_plain_loop(void **state)
     for (size_t c = 0; c < sizeof unit_counts / sizeof unit_counts[0]; c++) {
         int    units = unit_counts[c];
         MerRng rng = mer_rng_make(1, (uint64_t)units);
-        for (int i = 0; i < 40; i++) {
-            MerBandwidthInput  input = random_input(1 + mer_rng_below(&rng, 90), units, 3, &rng);
+        for (int i = 0; i < 40 * KIND_COUNT; i++) {
+            int                jobs = 1 + mer_rng_below(&rng, 90);
+            MerBandwidthInput  input = random_input(i % KIND_COUNT, jobs, units, 3, &rng);
             MerJobsPlan        plan = random_queues(input.schedule, &rng);
             MerBandwidthOutput fast, plain;
             mer_bandwidth_plain(&input, &plan, NULL, NULL, &fast);
@@ -122,10 +145,10 @@ static void virtual_reference(const MerBandwidthInput *input, const MerJobsPlan 
 }
 
 /* What annealing does: a neighbour priced from the trail of the current plan and cut at a threshold. */
-static void anneal(const Form *form, int units, double bandwidth, int *cuts, int *kept)
+static void anneal(const Form *form, Kind kind, int units, double bandwidth, int *cuts, int *kept)
 {
     MerRng             rng = mer_rng_make(2, (uint64_t)units);
-    MerBandwidthInput  input = random_input(70, units, bandwidth, &rng);
+    MerBandwidthInput  input = random_input(kind, 70, units, bandwidth, &rng);
     size_t             size = mer_bandwidth_trail_size(70, units);
     void              *trails[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
     MerJobsPlan        now = random_queues(input.schedule, &rng);
@@ -165,13 +188,14 @@ test_moves_are_cut_exactly_above_the_limit_and_otherwise_have_the_same_bits(void
     (void)state;
     static const Form forms[] = {{mer_bandwidth_plain, mer_bandwidth_reference, true},
                                  {price_virtual, virtual_reference, false}};
+    int               count = (int)(sizeof unit_counts / sizeof unit_counts[0]);
     for (int f = 0; f < 2; f++) {
         int cuts = 0;
         int kept = 0;
-        for (size_t c = 0; c < sizeof unit_counts / sizeof unit_counts[0]; c++) {
-            anneal(&forms[f], unit_counts[c], c % 2 == 0 ? 1 : 30, &cuts, &kept);
+        for (int i = 0; i < KIND_COUNT * count; i++) {
+            anneal(&forms[f], i / count, unit_counts[i % count], i % 2 == 0 ? 1 : 30, &cuts, &kept);
         }
-        assert_true(cuts > 500 && kept > 500);
+        assert_true(cuts > 500 * KIND_COUNT && kept > 500 * KIND_COUNT);
     }
 }
 
@@ -180,7 +204,7 @@ static void test_the_trail_of_a_cut_plan_misleads_nobody(void **state)
 {
     (void)state;
     MerRng             rng = mer_rng_make(3, 0);
-    MerBandwidthInput  input = random_input(60, 4, 2, &rng);
+    MerBandwidthInput  input = random_input(FEW_SIZES, 60, 4, 2, &rng);
     void              *trail = mer_arena_alloc(arena, mer_bandwidth_trail_size(60, 4));
     MerBandwidthOutput output, plain;
     for (int i = 0; i < 200; i++) {
