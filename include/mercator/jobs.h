@@ -16,7 +16,7 @@ typedef struct MerJobModel { /* one network; a periodic one sends requests over 
     const char *name;
     int         tenant;
     double      fps;         /* requests per second; 0: not periodic */
-    double      probability; /* that a request exists */
+    double      probability; /* that a request exists; the job set has all of them */
     int         after_count;
     const int  *after; /* models whose request i comes before request i of this one */
 } MerJobModel;

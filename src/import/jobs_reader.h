@@ -19,7 +19,7 @@ typedef struct MerJobsNetwork { /* one entry of `models` */
     int        *before_count, **before; /* layers a layer waits for */
     bool       *is_last;                /* no layer waits for it */
     int         request_count;
-    int        *first_job; /* of each request; -1: it does not exist */
+    int        *first_job; /* of each request */
     int         after_count;
     int        *after; /* networks */
 } MerJobsNetwork;

@@ -1,8 +1,6 @@
 /* Requests of the networks of a job file: one per mini-batch, or one per period until the horizon. */
 #include "import/jobs_reader.h"
 
-#include "mercator/rng.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -165,20 +163,14 @@ static MerStatus count_requests(const MerJobsReader *reader, MerJobsNetwork *net
 
 MerStatus mer_jobs_add_requests(MerJobsReader *reader, MerError *error)
 {
-    int   *order = MER_ARRAY(reader->arena, int, reader->network_count + 1);
-    MerRng rng = mer_rng_make(1, 0);
+    int *order = MER_ARRAY(reader->arena, int, reader->network_count + 1);
     TRY(order_networks(reader, order, error));
     for (int i = 0; i < reader->network_count; i++) {
         MerJobsNetwork *network = &reader->networks[order[i]];
         TRY(count_requests(reader, network, error));
         network->first_job = MER_ARRAY(reader->arena, int, network->request_count);
         for (int r = 0; r < network->request_count; r++) {
-            bool exists = network->probability >= 1 || mer_rng_unit(&rng) < network->probability;
-            network->first_job[r] = -1;
-            if (exists) {
-                TRY(add_request(reader, order[i], r, network->fps > 0 ? 1 / network->fps : 0,
-                                error));
-            }
+            TRY(add_request(reader, order[i], r, network->fps > 0 ? 1 / network->fps : 0, error));
         }
     }
     return MER_OK;

@@ -80,7 +80,7 @@ static void add_layers_of(const MerJobsReader *reader, const MerJobsNetwork *net
                           Found *found)
 {
     for (int r = 0; r < network->request_count; r++) {
-        for (int l = 0; network->first_job[r] >= 0 && l < network->layer_count; l++) {
+        for (int l = 0; l < network->layer_count; l++) {
             if (l == layer || (layer < 0 && network->is_last[l])) {
                 add_found(found, network->first_job[r] + l, reader->arena);
             }

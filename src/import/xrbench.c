@@ -3,8 +3,6 @@
  * of layers with the period's start as release and its end as deadline. */
 #include "import/jobs.h"
 
-#include "mercator/rng.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +25,7 @@ typedef struct Model { /* layers in the joint graph, one after the other */
 typedef struct Entry { /* a model in a scenario */
     const Model *model;
     int          index;     /* model of the job set */
-    int         *first_job; /* by request, -1: none */
+    int         *first_job; /* by request */
     int          request_count;
 } Entry;
 
@@ -70,9 +68,8 @@ static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry 
             after[count++] = builder->job_count - 1;
         }
         for (int b = 0; l == 0 && b < before_count; b++) {
-            int first = request < before[b]->request_count ? before[b]->first_job[request] : -1;
-            if (first >= 0) {
-                after[count++] = first + before[b]->model->op_count - 1;
+            if (request < before[b]->request_count) {
+                after[count++] = before[b]->first_job[request] + before[b]->model->op_count - 1;
             }
         }
         if (l == 0) {
@@ -144,7 +141,7 @@ static MerStatus find_before(Scenario *scenario, MerYaml *node, MerError *error)
     return MER_OK;
 }
 
-static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerRng *rng, MerError *error)
+static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerError *error)
 {
     MerJobBuilder *builder = scenario->builder;
     MerArena      *arena = builder->graph->arena;
@@ -176,11 +173,8 @@ static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerRng *rng, MerE
     *entry = (Entry){model, mer_jobs_add_model(builder, &added),
                      MER_ARRAY(arena, int, requests + 1), requests};
     for (int r = 0; r < requests; r++) {
-        entry->first_job[r] = -1;
-        if (probability >= 1 || mer_rng_unit(rng) < probability) {
-            add_request(builder, entry, scenario->before, scenario->before_count, scenario->group,
-                        r, 1 / fps);
-        }
+        add_request(builder, entry, scenario->before, scenario->before_count, scenario->group, r,
+                    1 / fps);
     }
     scenario->entry_count++;
     return MER_OK;
@@ -195,10 +189,9 @@ static MerStatus read_scenario(MerYaml *list, const char *name, const Model *mod
                          .model_count = model_count,
                          .group = mer_jobs_add_group(builder, name),
                          .entries = MER_ARRAY(builder->graph->arena, Entry, list->count + 1)};
-    MerRng   rng = mer_rng_make(1, 0);
     int      first = builder->job_count;
     for (int e = 0; e < list->count; e++) {
-        TRY(read_entry(&scenario, list->items[e], &rng, error));
+        TRY(read_entry(&scenario, list->items[e], error));
     }
     if (builder->job_count == first) {
         return mer_yaml_error(list, error, "scenario %s has no requests, expected at least one",

@@ -49,7 +49,7 @@ static const MerOption options[] = {
     {"jitter_ms", MER_OPTION_REAL, offsetof(Options, arrivals.jitter_ms), "0", 0, 1e9, NULL,
      "a request of a periodic model comes up to this much later; its deadline stays"},
     {"arrival_seed", MER_OPTION_INT, offsetof(Options, arrivals.seed), "1", 0, 9e15, NULL,
-     "of random arrivals and jitter; 0: the run's seed"},
+     "of random arrivals, jitter and requests with a probability; 0: the run's seed"},
     {"symmetry", MER_OPTION_BOOL, offsetof(Options, symmetry), "false", 0, 0, NULL,
      "equal cores exchange queues so that the one with the earliest job comes first"},
     {0}};
@@ -94,6 +94,10 @@ static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const M
     MerJobOptions  jobs = {(int)chosen->batch_size, (int)chosen->mini_batch,
                            (MerJobDependencies)chosen->dependencies};
     MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, set, error);
+    if (status == MER_OK) {
+        uint64_t seed = (uint64_t)chosen->arrivals.seed;
+        status = mer_schedule_draw_requests(*set, seed, arena, set, error);
+    }
     if (status != MER_OK) {
         return status;
     }

@@ -136,14 +136,62 @@ static void test_periodic_models_release_at_periods_and_follow_by_request(void *
     assert_true(set->horizon_s == 0.04);
 }
 
-static void test_a_probability_leaves_some_requests_out_and_always_the_same(void **state)
+static const MerJobSet *draw(const MerJobSet *set, uint64_t seed)
+{
+    const MerJobSet *drawn;
+    assert_int_equal(mer_schedule_draw_requests(set, seed, arena, &drawn, NULL), MER_OK);
+    return drawn;
+}
+
+static void test_a_probability_leaves_some_requests_out_by_seed(void **state)
 {
     (void)state;
-    const char *text =
-        "models: [{name: n, file: net.csv, fps: 1000, probability: 0.5}]\nhorizon_ms: 200";
-    const MerJobSet *set = read_set(text, NULL);
-    assert_in_range(set->job_count, 3 * 70, 3 * 130);
-    assert_int_equal(set->job_count, read_set(text, NULL)->job_count);
+    const MerJobSet *set = read_set(
+        "models: [{name: n, file: net.csv, fps: 1000, probability: 0.5}]\nhorizon_ms: 200", NULL);
+    const MerJobSet *one = draw(set, 1), *two = draw(set, 2);
+    bool             differs = one->job_count != two->job_count;
+    assert_int_equal(set->job_count, 3 * 200);
+    assert_in_range(one->job_count, 3 * 70, 3 * 130);
+    assert_in_range(two->job_count, 3 * 70, 3 * 130);
+    assert_int_equal(one->job_count, draw(set, 1)->job_count);
+    for (int j = 0; j < one->job_count && !differs; j++) {
+        differs = strcmp(one->jobs[j].name, two->jobs[j].name) != 0;
+    }
+    assert_true(differs);
+    for (int j = 0; j < one->job_count; j++) { /* whole requests */
+        assert_int_equal(one->jobs[j].request, one->jobs[j - j % 3].request);
+        assert_int_equal(one->jobs[j].after_count, j % 3 > 0);
+        assert_true(j % 3 == 0 || one->jobs[j].after[0] == j - 1);
+    }
+}
+
+static void test_nobody_waits_for_a_request_that_does_not_exist(void **state)
+{
+    (void)state;
+    const MerJobSet *set =
+        read_set("models:\n"
+                 "  - {name: a, file: net.csv, fps: 1000, probability: 0}\n"
+                 "  - {name: b, file: net.csv, fps: 1000, after: [a]}\n"
+                 "jobs: [{name: last, op: fc, dims: [8, 4], after: [a.1, b.2]}]\nhorizon_ms: 2",
+                 NULL);
+    assert_string_equal(waits_for(set, "b#1.0"), "a#1.2");
+    const MerJobSet *drawn = draw(set, 1);
+    assert_int_equal(drawn->job_count, 7);
+    assert_string_equal(waits_for(drawn, "b#1.0"), "");
+    assert_string_equal(waits_for(drawn, "b#1.1"), "b#1.0");
+    assert_string_equal(waits_for(drawn, "last"), "b#0.2 b#1.2");
+}
+
+static void test_a_draw_without_any_request_is_refused(void **state)
+{
+    (void)state;
+    const MerJobSet *set =
+        read_set("models: [{name: a, file: net.csv, fps: 10, probability: 0}]", NULL);
+    const MerJobSet *drawn;
+    MerError         error;
+    assert_int_equal(mer_schedule_draw_requests(set, 7, arena, &drawn, &error), MER_INVALID);
+    assert_string_equal(error.message,
+                        "no request exists with arrival_seed 7, expected at least one");
 }
 
 static void test_single_jobs_wait_for_jobs_layers_models_and_jobs_further_down(void **state)
@@ -430,7 +478,9 @@ int main(void)
         cmocka_unit_test(test_a_batch_becomes_one_job_per_layer_and_mini_batch),
         cmocka_unit_test(test_dependencies_are_none_a_chain_or_the_graph),
         cmocka_unit_test(test_periodic_models_release_at_periods_and_follow_by_request),
-        cmocka_unit_test(test_a_probability_leaves_some_requests_out_and_always_the_same),
+        cmocka_unit_test(test_a_probability_leaves_some_requests_out_by_seed),
+        cmocka_unit_test(test_nobody_waits_for_a_request_that_does_not_exist),
+        cmocka_unit_test(test_a_draw_without_any_request_is_refused),
         cmocka_unit_test(test_single_jobs_wait_for_jobs_layers_models_and_jobs_further_down),
         cmocka_unit_test(test_groups_and_their_order_are_read),
         cmocka_unit_test(test_every_change_of_the_list_changes_its_hash),
