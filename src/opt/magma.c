@@ -1,6 +1,6 @@
 /* MAGMA (Kao and Krishna, HPCA 2022; schedule.md 7.1): a genetic algorithm on pairs of genes, where a thing
  * runs and how urgent it is. rules=paper is the published method; rules=shipped does what the public code
- * does (initial points never priced, two crossovers that copy one way, elites priced again).
+ * does (initial points never priced, two crossovers that copy one way, elites priced again, ties to the last).
  * A space without such pairs has one gene per knob, and the operator on cores does nothing. */
 #include "mercator/search.h"
 
@@ -380,6 +380,15 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return count;
 }
 
+/* Of equal ones the public code takes the last first, as it sorts upwards and turns the order round: children
+ * push out elites that are no better, which lets a population drift over plateaus. */
+static bool is_ahead(const State *s, int later, int earlier)
+{
+    double mine = s->next_scores[later];
+    double other = s->next_scores[earlier];
+    return mine < other || (mine == other && s->options.rules == SHIPPED);
+}
+
 /* The new population, best first: what was priced now and, with the paper's rules, the old elites. */
 static void end_generation(State *s)
 {
@@ -390,7 +399,7 @@ static void end_generation(State *s)
     }
     for (int i = 0; i < count; i++) {
         int at = i;
-        for (; at > 0 && s->next_scores[s->order[at - 1]] > s->next_scores[i]; at--) {
+        for (; at > 0 && is_ahead(s, i, s->order[at - 1]); at--) {
             s->order[at] = s->order[at - 1];
         }
         s->order[at] = i;

@@ -164,18 +164,26 @@ static void test_bound_is_tight_and_never_above_a_known_makespan(void **state)
     assert_true(exp(logs / count) <= 1.015);
 }
 
-/* Means over seeds at 10,500 evaluations. */
-static double mean_of(const Point *point, const char *optimizer, int seeds, int64_t budget)
+/* What seeds 1 to `seeds` end with; the first `known` are there. */
+static void run_seeds(const Point *point, const char *optimizer, int64_t budget, int known,
+                      int seeds, double *values)
 {
-    double sum = 0;
-    for (int seed = 1; seed <= seeds; seed++) {
+    for (int i = known; i < seeds; i++) {
         MerArena *outer = arena;
         arena = mer_arena_new();
-        sum += run_point(point, optimizer, seed, budget).value;
+        values[i] = run_point(point, optimizer, i + 1, budget).value;
         mer_arena_free(arena);
         arena = outer;
     }
-    return sum / seeds;
+}
+
+static double mean(const double *values, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return sum / count;
 }
 
 /* Every eighth point and two seeds, unless it is the study. */
@@ -207,17 +215,20 @@ static void test_default_is_at_least_as_good_as_the_recorded_annealing(void **st
         if (!is_chosen(i, is_study)) {
             continue;
         }
-        double mean = mean_of(point, "list_annealing", is_study ? 5 : 2, 10500);
+        double values[5];
+        int    seeds = is_study ? 5 : 2;
+        run_seeds(point, "list_annealing", 10500, 0, seeds, values);
+        double ours = mean(values, seeds);
         double annealing = part(point->row, "sa_lpt", 0);
         double genetic = part(point->row, "ga_shipped", 0);
         if (is_study) {
             print_message("%-14s %s %4g  mean %.1f  over annealing %.5f  over genetic %.5f\n",
-                          point->task, point->platform, point->bandwidth, mean, mean / annealing,
-                          mean / genetic);
+                          point->task, point->platform, point->bandwidth, ours, ours / annealing,
+                          ours / genetic);
         }
-        assert_true(mean <= annealing * 1.002);
-        if (genetic / number(point->row, "lb") > 1.01 && mean >= genetic) {
-            assert_true(genetic <= our_bound(point) * 1.0005 && mean <= genetic * 1.0005);
+        assert_true(ours <= annealing * 1.002);
+        if (genetic / number(point->row, "lb") > 1.01 && ours >= genetic) {
+            assert_true(genetic <= our_bound(point) * 1.0005 && ours <= genetic * 1.0005);
         }
     }
 }
@@ -256,43 +267,91 @@ typedef struct Variant {
     int64_t     budget;
 } Variant;
 
-static bool is_in_band(const Point *point, const Variant *variant, int seeds)
+enum { SET = 5, MOST_SEEDS = 60 };
+
+typedef struct Band {
+    double low, high;
+} Band;
+
+static Band band_of(const Point *point, const Variant *variant)
 {
-    double mean = mean_of(point, variant->optimizer, seeds, variant->budget);
-    double low = part(point->row, variant->column, 1) * 0.99;
-    double high = part(point->row, variant->column, 2) * 1.01;
-    bool   is_inside = mean >= low && mean <= high;
-    if (!is_inside) {
-        print_message("%s: %s %s %g: mean of %d seeds %.1f outside [%.1f, %.1f]\n",
-                      variant->optimizer, point->task, point->platform, point->bandwidth, seeds,
-                      mean, low, high);
-    }
-    return is_inside;
+    return (Band){part(point->row, variant->column, 1) * 0.99,
+                  part(point->row, variant->column, 2) * 1.01};
 }
 
-/* The recorded bands are five runs, too: of 128 means of five about one falls outside by chance (the spread of
- * ten other seeds says 0.9; their means are all inside, and 0.07 % above the recorded ones on average). Such a
- * point is decided by twenty seeds: Vision S2 BW16 of the shipped rules is the one. */
+static bool is_inside(Band band, const double *values, int count)
+{
+    return mean(values, count) >= band.low && mean(values, count) <= band.high;
+}
+
+/* Every set of five seeds against the band; `outside` counts the points outside of each set. */
+static void count_sets(const Point *point, const Variant *variant, int *outside)
+{
+    double values[MOST_SEEDS];
+    Band   band = band_of(point, variant);
+    run_seeds(point, variant->optimizer, variant->budget, 0, MOST_SEEDS, values);
+    assert_true(is_inside(band, values, MOST_SEEDS));
+    for (int set = 0; set < MOST_SEEDS / SET; set++) {
+        if (!is_inside(band, values + SET * set, SET)) {
+            print_message("%s: %s %s %g is outside with seeds %d to %d\n", variant->optimizer,
+                          point->task, point->platform, point->bandwidth, SET * set + 1,
+                          SET * set + SET);
+            outside[set]++;
+        }
+    }
+}
+
+/* The recorded bands are five runs themselves: of ten runs of one and the same program, five are outside the
+ * band of the other five on 0.9 of the 64 points. So the means of 60 seeds are held to the bands on every
+ * point, and sets of five to no more than that on average. */
+static void study_bands(const Variant *variant, const Point *points, int count)
+{
+    enum { SETS = MOST_SEEDS / SET };
+    int outside[SETS] = {0};
+    int sum = 0;
+    int clean = 0;
+    for (int i = 0; i < count; i++) {
+        count_sets(&points[i], variant, outside);
+    }
+    for (int set = 0; set < SETS; set++) {
+        sum += outside[set];
+        clean += outside[set] == 0;
+    }
+    print_message("%s: all %d points inside in %d of %d sets of five seeds, %.2f outside on "
+                  "average\n",
+                  variant->optimizer, count, clean, SETS, (double)sum / SETS);
+    assert_true(clean > 0 && sum <= SETS);
+}
+
 static void test_magma_lies_within_the_recorded_bands(void **state)
 {
     (void)state;
     static const Variant variants[] = {{"magma:rules=shipped", "ga_shipped", 10500},
                                        {"magma:rules=paper", "ga_described", 10500}};
     Point                points[64];
+    double               values[20];
     int                  count = read_points(points);
-    bool                 is_study = getenv("MERCATOR_STUDY") != NULL;
     int                  repeated = 0;
     for (int v = 0; v < 2; v++) {
+        if (getenv("MERCATOR_STUDY")) {
+            study_bands(&variants[v], points, count);
+            continue;
+        }
         for (int i = 0; i < count; i++) {
-            if (!is_chosen(i, is_study) || is_in_band(&points[i], &variants[v], is_study ? 5 : 2)) {
+            Band band = band_of(&points[i], &variants[v]);
+            if (!is_chosen(i, false)) {
                 continue;
             }
-            repeated++;
-            assert_true(is_in_band(&points[i], &variants[v], 20));
+            run_seeds(&points[i], variants[v].optimizer, variants[v].budget, 0, 2, values);
+            if (!is_inside(band, values, 2)) {
+                run_seeds(&points[i], variants[v].optimizer, variants[v].budget, 2, 20, values);
+                assert_true(is_inside(band, values, 20));
+                repeated++;
+            }
         }
     }
     print_message("%d points were decided by more seeds\n", repeated);
-    assert_true(repeated <= (is_study ? 1 : 2));
+    assert_true(repeated <= 2);
 }
 
 int main(void)
