@@ -1,11 +1,7 @@
 /* Any bytes as a list of jobs: refused with a message, or jobs that can be cut into groups. */
+#include "fuzz/importer.h"
 #include "import/jobs.h"
 #include "problem/schedule_jobs.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void cut(const MerGraph *graph, int size, MerArena *arena)
 {
@@ -20,28 +16,19 @@ static void cut(const MerGraph *graph, int size, MerArena *arena)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check(const MerGraph *graph, MerArena *arena)
 {
-    MerArena *arena = mer_arena_new();
-    MerGraph *graph = NULL;
-    MerError  error = {0};
-    char     *copy = mer_arena_alloc(arena, size + 1);
-    if (size > 0) {
-        memcpy(copy, data, size);
-    }
-    MerImportFile file = {.path = "fuzz", .name = "fuzz", .data = copy, .size = size};
-    mer_importer_jobs.probe(&file);
-    if (mer_importer_jobs.read(&file, NULL, arena, &graph, &error) == MER_OK) {
-        if (!graph->jobs || graph->jobs->job_count == 0 || mer_graph_check(graph, NULL) != MER_OK) {
-            abort();
-        }
-        if (graph->jobs->job_count < 20000) {
-            cut(graph, 0, arena);
-            cut(graph, 7, arena);
-        }
-    } else if (error.message[0] == '\0') {
+    if (!graph->jobs || graph->jobs->job_count == 0) {
         abort();
     }
-    mer_arena_free(arena);
+    if (graph->jobs->job_count < 20000) {
+        cut(graph, 0, arena);
+        cut(graph, 7, arena);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_importer(&mer_importer_jobs, "fuzz", check, data, size);
     return 0;
 }
