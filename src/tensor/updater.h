@@ -29,21 +29,21 @@ void        mer_updater_step(MerUpdater *updater, double rate); /* skips what no
 MerParameters *mer_updater_memory(MerUpdater *updater);
 
 /* Step widths over `total` steps, for step 0, 1, ...; a warm-up rises linearly from 0 first. */
-typedef enum MerScheduleKind {
-    MER_CONSTANT,
-    MER_COSINE,
-    MER_LINEAR_FALL,
-    MER_STEPS
-} MerScheduleKind;
+typedef enum MerRateKind {
+    MER_RATE_CONSTANT,
+    MER_RATE_COSINE,
+    MER_RATE_LINEAR,
+    MER_RATE_STEPS
+} MerRateKind;
 
-typedef struct MerSchedule {
-    MerScheduleKind kind;
-    double          first, last; /* cosine, linear: from, to */
-    int64_t         total, warm_up;
-    int64_t         period; /* steps: times `factor` after every `period` */
-    double          factor;
-} MerSchedule;
+typedef struct MerRate {
+    MerRateKind kind;
+    double      first, last; /* cosine, linear: from, to */
+    int64_t     total, warm_up;
+    int64_t     period; /* steps: times `factor` after every `period` */
+    double      factor;
+} MerRate;
 
-double mer_schedule_at(const MerSchedule *schedule, int64_t step);
+double mer_rate_at(const MerRate *rate, int64_t step);
 
 #endif

@@ -76,7 +76,7 @@ static double accuracy(MerTape *tape, const Net *net, const MerDataset *test)
 
 static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const Recipe *recipe,
                   MerRng *rng, int *order, MerParameters *parameters, MerUpdater *updater,
-                  const MerSchedule *schedule, int64_t *step)
+                  const MerRate *schedule, int64_t *step)
 {
     static float images[BATCH * PIXELS];
     static int   labels[BATCH];
@@ -88,7 +88,7 @@ static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const 
         mer_parameters_clear(parameters);
         MerTensor *logits = net_run(tape, net, images, count, true);
         mer_tape_backward(tape, mer_tensor_cross_entropy(tape, logits, labels, 0));
-        mer_updater_step(updater, mer_schedule_at(schedule, *step));
+        mer_updater_step(updater, mer_rate_at(schedule, *step));
     }
 }
 
@@ -103,8 +103,8 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
     rule.weight_decay = recipe->decay;
     MerUpdater *updater = mer_updater_new(parameters, &rule);
     int         batches = (train->count + BATCH - 1) / BATCH;
-    MerSchedule schedule = {
-        .kind = MER_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
+    MerRate     schedule = {
+            .kind = MER_RATE_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
     int    *order = malloc((size_t)train->count * sizeof *order);
     int64_t step = 0;
     double  start = mer_cpu_clock();

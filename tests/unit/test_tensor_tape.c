@@ -237,19 +237,18 @@ static void test_rules_match_a_hand_calculation(void **state)
 static void test_schedules_have_their_ends_and_middles(void **state)
 {
     (void)state;
-    MerSchedule cosine = {.kind = MER_COSINE, .first = 1, .last = 0.2, .total = 100};
-    assert_float_equal(mer_schedule_at(&cosine, 0), 1, 1e-12);
-    assert_float_equal(mer_schedule_at(&cosine, 50), 0.6, 1e-12);
-    assert_float_equal(mer_schedule_at(&cosine, 100), 0.2, 1e-12);
-    assert_float_equal(mer_schedule_at(&cosine, 1000), 0.2, 1e-12);
-    MerSchedule linear = {
-        .kind = MER_LINEAR_FALL, .first = 1, .last = 0, .total = 110, .warm_up = 10};
-    assert_float_equal(mer_schedule_at(&linear, 0), 1.0 / 11, 1e-12);
-    assert_float_equal(mer_schedule_at(&linear, 10), 1, 1e-12);
-    assert_float_equal(mer_schedule_at(&linear, 60), 0.5, 1e-12);
-    MerSchedule steps = {.kind = MER_STEPS, .first = 1, .period = 30, .factor = 0.1};
-    assert_float_equal(mer_schedule_at(&steps, 29), 1, 1e-12);
-    assert_float_equal(mer_schedule_at(&steps, 60), 0.01, 1e-12);
+    MerRate cosine = {.kind = MER_RATE_COSINE, .first = 1, .last = 0.2, .total = 100};
+    assert_float_equal(mer_rate_at(&cosine, 0), 1, 1e-12);
+    assert_float_equal(mer_rate_at(&cosine, 50), 0.6, 1e-12);
+    assert_float_equal(mer_rate_at(&cosine, 100), 0.2, 1e-12);
+    assert_float_equal(mer_rate_at(&cosine, 1000), 0.2, 1e-12);
+    MerRate linear = {.kind = MER_RATE_LINEAR, .first = 1, .last = 0, .total = 110, .warm_up = 10};
+    assert_float_equal(mer_rate_at(&linear, 0), 1.0 / 11, 1e-12);
+    assert_float_equal(mer_rate_at(&linear, 10), 1, 1e-12);
+    assert_float_equal(mer_rate_at(&linear, 60), 0.5, 1e-12);
+    MerRate steps = {.kind = MER_RATE_STEPS, .first = 1, .period = 30, .factor = 0.1};
+    assert_float_equal(mer_rate_at(&steps, 29), 1, 1e-12);
+    assert_float_equal(mer_rate_at(&steps, 60), 0.01, 1e-12);
 }
 
 static void test_orthogonal_start_has_orthonormal_columns(void **state)
