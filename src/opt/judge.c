@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/stream.h"
+#include "base/text.h"
 #include "space/positions.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"
@@ -29,13 +30,13 @@ struct MerJudge {
     MerUpdater     *updater;
     MerMlp          network;
     const MerSpace *space;
-    uint64_t        layout;         /* hash of what the inputs stand for */
-    int64_t         told;           /* of all tasks; the memory holds the last MEMORY */
-    int             here, feasible; /* of this task */
+    uint64_t        layout; /* hash of what the inputs stand for */
+    int64_t         told;   /* of all tasks; the memory holds the last MEMORY */
+    int             here;   /* of this task */
     Seen           *seen;
     float          *features;
-    double         *means; /* of the feasible energies of every task */
-    int            *counts;
+    int            *counts; /* feasible points of every task */
+    double         *means;  /* of their energies */
     float          *batch, *targets, *mask;
 };
 
@@ -78,17 +79,20 @@ static bool is_one_hot(const MerKnob *knob)
     return knob->kind == MER_KNOB_CATEGORY && knob->choices <= ONE_HOT_MOST;
 }
 
+static const uint64_t FNV_PRIME = 1099511628211u;
+
+/* Saved with a policy: it must come out the same in every version. */
 static uint64_t layout_of(const MerSpace *space, int *input_count)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = MER_HASH_START;
     *input_count = 0;
     for (int k = 0; k < space->knob_count; k++) {
         const MerKnob *knob = &space->knobs[k];
         int            inputs = is_one_hot(knob) ? knob->choices : NUMBERS;
         *input_count += inputs;
-        hash = (hash ^ (uint64_t)(inputs + 100 * (int)knob->role)) * 1099511628211u;
-        for (const char *c = knob->name; c != NULL && *c != '\0'; c++) {
-            hash = (hash ^ (uint64_t)(unsigned char)*c) * 1099511628211u;
+        hash = (hash ^ (uint64_t)(inputs + 100 * (int)knob->role)) * FNV_PRIME;
+        if (knob->name != NULL) {
+            hash = mer_hash_bytes(hash, knob->name, strlen(knob->name));
         }
     }
     return hash;
@@ -131,7 +135,7 @@ void mer_judge_begin(MerJudge *judge, const MerSpace *space, MerRng *rng)
         build(judge, rng);
     }
     judge->space = space;
-    judge->here = judge->feasible = 0;
+    judge->here = 0;
     judge->task++;
     make_task_room(judge);
     judge->means[judge->task] = 0;
@@ -179,7 +183,6 @@ void mer_judge_see(MerJudge *judge, const MerTrial *trial)
                    judge->features + (int64_t)place * judge->input_count);
     judge->here++;
     if (energy < INFINITY) {
-        judge->feasible++;
         judge->counts[task]++;
         judge->means[task] += (energy - judge->means[task]) / judge->counts[task];
     }
@@ -262,7 +265,8 @@ static void keep_sizes(MerJudge *judge, MerStream *stream)
     judge->task = (int)mer_stream_int(stream, judge->task, 0, MOST_TASKS);
     judge->told = mer_stream_int(stream, judge->told, 0, INT64_MAX / 2);
     judge->here = (int)mer_stream_int(stream, judge->here, 0, INT_MAX);
-    judge->feasible = (int)mer_stream_int(stream, judge->feasible, 0, INT_MAX);
+    /* feasible points of this task: `counts` has them again */
+    mer_stream_int(stream, stream->is_saving ? judge->counts[judge->task] : 0, 0, INT_MAX);
     if (!stream->is_saving && !stream->is_broken) {
         MerRng rng = mer_rng_make(0, 0); /* the weights are read next */
         if (judge->tape != NULL) {

@@ -9,6 +9,8 @@
 
 typedef struct MerJudge MerJudge;
 
+enum { MER_JUDGE_WIDTH = 64 }; /* of its hidden layers, where a search uses it */
+
 MerJudge *mer_judge_new(int width, double rate);
 void      mer_judge_free(MerJudge *judge); /* NULL is fine */
 

@@ -35,7 +35,7 @@ static const MerOption options[] = {
     {"samples", MER_OPTION_INT, offsetof(Options, samples), "0", 0, 1e6, NULL,
      "trials before the knobs are clustered; 0: a fifth of the budget, at most 20000"},
     {"initial", MER_OPTION_CHOICE, offsetof(Options, initial), "random", 0, 0,
-     "random|latin|annealing|gamma", "policy those samples come from"},
+     "random|latin|annealing|gamma", "joint: policy those samples come from"},
     {"recluster", MER_OPTION_INT, offsetof(Options, recluster), "0", 0, 1e12, NULL,
      "trials after which the best 20 % are clustered anew; 0: never"},
     {"hot", MER_OPTION_REAL, offsetof(Options, turns.hot), "0.2", 1e-12, 1e6, NULL,

@@ -13,12 +13,12 @@ enum { JUDGE_EARLY = 500 }; /* trials during which the judge trains most */
 enum { FIRST_ROUND = 20000 }; /* trials, when only a time is given */
 
 /* Staying where one is, and near it where choices are ordered, is likelier at first. A head alone
- * in its agent must move; of several, `stay` says how many do. */
+ * in its agent must move; of several, one and `more` do on average. */
 static const float *make_habit(MerArena *arena, bool is_ordered, int choices, int heads,
-                               double stay_wanted, double near)
+                               double more, double near)
 {
     float *habit = MER_ARRAY(arena, float, choices *choices);
-    double moved = fmin(1, (1 + stay_wanted) / heads);
+    double moved = fmin(1, (1 + more) / heads);
     for (int now = 0; now < choices; now++) {
         double others = 0;
         for (int next = 0; next < choices; next++) {
@@ -71,7 +71,7 @@ void mer_turns_open(MerTurns *turns, MerAgents *agents, const MerTurnOptions *op
         turns->lanes[i].energy = INFINITY;
     }
     if (options->candidates > 1) {
-        turns->judge = judge != NULL ? judge : mer_judge_new(64, options->judge_rate);
+        turns->judge = judge != NULL ? judge : mer_judge_new(MER_JUDGE_WIDTH, options->judge_rate);
         turns->candidates =
             MER_ARRAY(search->arena, MerIndex, options->candidates * search->space->knob_count + 1);
         mer_judge_begin(turns->judge, search->space, search->rng);

@@ -15,12 +15,12 @@ typedef struct MerTurnOptions {
     double  hot, cold, again, stay, near, explore;
     int64_t rounds, patience, transfer, candidates;
     double  trust, trust_end, judge_rate;
-} MerTurnOptions;
+} MerTurnOptions; /* each is explained in the table of marl.c */
 
 typedef struct MerLane {
-    MerIndex *now;
-    double    energy; /* log score, +inf until it stands at a feasible point */
-    int64_t   tries;  /* points drawn at random so far */
+    MerIndex *now;     /* where it stands, once `energy` is finite */
+    double    energy;  /* log score, +inf until it stands at a feasible point */
+    int64_t   tries;   /* points drawn at random so far */
     bool      is_move; /* the last proposal was the agents' */
 } MerLane;
 
@@ -46,7 +46,8 @@ int  mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity);
 void mer_turns_tell(MerTurns *turns, const MerTrial *trials, int count);
 void mer_turns_close(MerTurns *turns);
 
-/* What the tables of moves start from, per knob, for a team with these choices and owners. */
+/* What the tables of moves start from, per knob, for a team with these choices and owners. `stay` and
+ * `near` as the options of marl mean them. */
 const float *const *mer_turns_habits(const MerTurns *turns, int agent_count, const int *owner,
                                      const int *choices, double stay, double near);
 /* Elites and judge, or also lanes and points tried; the team is kept apart. A loaded policy begins

@@ -52,7 +52,8 @@ static MerStatus load_judge(MerTurns *turns, MerKeep what, FILE *file, MerError 
 {
     const MerSearch *search = turns->agents->search;
     bool             is_wanted = turns->judge != NULL;
-    MerJudge *judge = is_wanted ? turns->judge : mer_judge_new(64, turns->options.judge_rate);
+    MerJudge        *judge =
+        is_wanted ? turns->judge : mer_judge_new(MER_JUDGE_WIDTH, turns->options.judge_rate);
     MerStatus status = mer_judge_load(judge, file, error);
     if (!is_wanted) {
         mer_judge_free(judge);
