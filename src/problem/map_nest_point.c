@@ -6,53 +6,76 @@
 
 #include <string.h>
 
-/* What the axes of all fan-outs have left while padded shares are handed out, so that no point asks for
- * more units than there are. */
-static void take_axes(const MerNestSpace *nest, int left[MER_NEST_SLOTS])
+/* The slots of one dim after the other, each taking its share of what those before it left. */
+typedef struct Sharing {
+    const MerNestSpace *nest;
+    int axis_left[MER_NEST_SLOTS]; /* so that no point asks for more units than there are */
+    int dim, whole, rest;          /* of the dim: its size, and what is left of it */
+    int slot_count, slots[MER_NEST_SLOTS];
+} Sharing;
+
+static void begin_sharing(Sharing *sharing, const MerNestSpace *nest)
 {
+    sharing->nest = nest;
     for (int s = 0; s < nest->slot_count; s++) {
         const MerNestSlot *slot = &nest->slots[s];
-        left[s] = nest->fanout[slot->level][slot->place];
-        for (int i = 0; i < nest->shape.dim_count && left[s] > 1; i++) {
+        int                left = nest->fanout[slot->level][slot->place];
+        for (int i = 0; i < nest->shape.dim_count && left > 1; i++) {
             int fixed = nest->constraints.exact[slot->level][slot->place][nest->shape.dims[i]];
-            left[s] = fixed > left[s] ? 1 : left[s] / (fixed > 0 ? fixed : 1);
+            left = fixed > left ? 1 : left / (fixed > 0 ? fixed : 1);
         }
+        sharing->axis_left[s] = left;
     }
 }
 
-static int share_count(const MerNestSpace *nest, int s, int dim, int n, int left)
+static void share_dim(Sharing *sharing, int dim)
 {
-    int  count = mer_nest_choices(nest, &nest->slots[s], dim, n);
-    bool is_shared =
-        nest->genome == MER_GENOME_PADDED && nest->slots[s].place != MER_PLACE_TEMPORAL;
-    int within = is_shared ? mer_padded_count(n, left) : count;
-    return within < count ? within : count;
+    sharing->dim = dim;
+    sharing->whole = sharing->rest = mer_nest_free_size(sharing->nest, dim);
+    sharing->slot_count = mer_nest_share_slots(sharing->nest, dim, sharing->slots);
+}
+
+/* Choices of the slot's knob, and how many factors they stand for now. */
+static int count_choices(const Sharing *sharing, int s)
+{
+    return mer_nest_choices(sharing->nest, &sharing->nest->slots[s], sharing->dim, sharing->whole);
+}
+
+static int count_factors(const Sharing *sharing, int s)
+{
+    const MerNestSlot *slot = &sharing->nest->slots[s];
+    int                count = mer_nest_choices(sharing->nest, slot, sharing->dim, sharing->rest);
+    if (sharing->nest->genome == MER_GENOME_PADDED && slot->place != MER_PLACE_TEMPORAL) {
+        int within = mer_padded_count(sharing->rest, sharing->axis_left[s]);
+        return within < count ? within : count;
+    }
+    return count;
+}
+
+static void take_share(Sharing *sharing, int s, int factor)
+{
+    sharing->rest = mer_padded_rest(sharing->rest, factor);
+    sharing->axis_left[s] /= factor;
 }
 
 static void decode_shares(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
 {
-    int order[MER_NEST_SLOTS];
-    int left[MER_NEST_SLOTS];
-    int knob = 0;
-    take_axes(nest, left);
+    Sharing sharing;
+    begin_sharing(&sharing, nest);
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int whole = mer_nest_free_size(nest, d);
-        int rest = whole;
-        int slots = mer_nest_share_slots(nest, d, order);
-        int last = mer_nest_rest_slot(nest, d);
-        for (int j = 0; j < slots; j++, knob++) {
-            int s = order[j];
-            int choices = mer_nest_choices(nest, &nest->slots[s], d, whole);
-            int rank =
-                (int)((int64_t)point[knob] * share_count(nest, s, d, rest, left[s]) / choices);
-            int factor = mer_nest_factor_at(nest, rest, rank);
+        share_dim(&sharing, d);
+        for (int j = 0; j < sharing.slot_count; j++) {
+            int     s = sharing.slots[j];
+            int64_t index = *point++;
+            int     rank = (int)(index * count_factors(&sharing, s) / count_choices(&sharing, s));
+            int     factor = mer_nest_factor_at(nest, sharing.rest, rank);
             *mer_nest_slot_factor(plan->levels, &nest->slots[s], d) = factor;
-            rest = mer_padded_rest(rest, factor);
-            left[s] /= factor;
+            take_share(&sharing, s, factor);
         }
+        int last = mer_nest_rest_slot(nest, d);
         if (last >= 0) {
-            *mer_nest_slot_factor(plan->levels, &nest->slots[last], d) = rest;
+            *mer_nest_slot_factor(plan->levels, &nest->slots[last], d) = sharing.rest;
         }
     }
 }
@@ -183,29 +206,25 @@ static bool encode_rank(int rank, int left, int choices, MerIndex *index)
 
 static bool encode_shares(const MerNestSpace *nest, const MerNestPlan *plan, MerIndex *point)
 {
-    int order[MER_NEST_SLOTS];
-    int left[MER_NEST_SLOTS];
-    int knob = 0;
-    take_axes(nest, left);
+    Sharing sharing;
+    begin_sharing(&sharing, nest);
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int whole = mer_nest_free_size(nest, d);
-        int rest = whole;
-        int slots = mer_nest_share_slots(nest, d, order);
-        int last = mer_nest_rest_slot(nest, d);
-        for (int j = 0; j < slots; j++, knob++) {
-            int s = order[j];
-            int choices = mer_nest_choices(nest, &nest->slots[s], d, whole);
+        share_dim(&sharing, d);
+        for (int j = 0; j < sharing.slot_count; j++) {
+            int s = sharing.slots[j];
             int factor = *mer_nest_slot_factor(plan->levels, &nest->slots[s], d);
-            int rank = mer_nest_factor_rank(nest, rest, factor);
-            int count = share_count(nest, s, d, rest, left[s]);
-            if (rank < 0 || rank >= count || !encode_rank(rank, count, choices, &point[knob])) {
+            int rank = mer_nest_factor_rank(nest, sharing.rest, factor);
+            int count = count_factors(&sharing, s);
+            if (rank < 0 || rank >= count ||
+                !encode_rank(rank, count, count_choices(&sharing, s), point++)) {
                 return false;
             }
-            rest = mer_padded_rest(rest, factor);
-            left[s] /= factor;
+            take_share(&sharing, s, factor);
         }
-        if (last >= 0 && *mer_nest_slot_factor(plan->levels, &nest->slots[last], d) != rest) {
+        int last = mer_nest_rest_slot(nest, d);
+        if (last >= 0 &&
+            *mer_nest_slot_factor(plan->levels, &nest->slots[last], d) != sharing.rest) {
             return false;
         }
     }
