@@ -6,15 +6,6 @@
 
 #include <cjson/cJSON.h>
 
-/* Writes a file of the test's own folder. */
-static inline void command_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 /* `mercator ARGUMENTS` on stdin and stdout of its own; the parsed JSON, NULL if it printed none. */
 static inline cJSON *command_json(const char *arguments)
 {

@@ -33,7 +33,7 @@ typedef struct ExactResult {
 } ExactResult;
 
 /* `text` is "key=value,..." or NULL. */
-static inline const void *options_from(const MerOption *options, size_t size, const char *text, MerArena *arena)
+static inline const void *exact_options(const MerOption *options, size_t size, const char *text, MerArena *arena)
 {
     void *values = mer_arena_alloc(arena, size ? size : 1);
     MerReference reference = {.name = "test"};
@@ -61,11 +61,11 @@ static inline void solve_exactly(const ExactCase *c, ExactResult *result, MerAre
                             .platform = c->platform,
                             .task = &task,
                             .plan = MER_PLAN_NEST};
-    problem->options = options_from(problem->type->options, problem->type->options_size, c->problem_options, arena);
+    problem->options = exact_options(problem->type->options, problem->type->options_size, c->problem_options, arena);
     problem->state = mer_arena_alloc(arena, problem->type->state_size);
     MerEvaluator evaluator = {.type = evaluator_type, .state = mer_arena_alloc(arena, evaluator_type->state_size)};
     evaluator.options =
-        options_from(evaluator_type->options, evaluator_type->options_size, c->evaluator_options, arena);
+        exact_options(evaluator_type->options, evaluator_type->options_size, c->evaluator_options, arena);
     if (result->status == MER_OK) {
         result->status = problem->type->open(problem, arena, &result->error);
     }
@@ -86,7 +86,7 @@ static inline void solve_exactly(const ExactCase *c, ExactResult *result, MerAre
                         .arena = arena};
     void *state = mer_arena_alloc(arena, optimizer->state_size);
     double begin = mer_cpu_clock();
-    const void *options = options_from(optimizer->options, optimizer->options_size, c->optimizer_options, arena);
+    const void *options = exact_options(optimizer->options, optimizer->options_size, c->optimizer_options, arena);
     result->status = optimizer->open_problem(state, &search, problem, &evaluator, options, &result->error);
     MerArena *scratch = mer_arena_new();
     MerIndex *point = MER_ARRAY(arena, MerIndex, problem->space.knob_count + 1);

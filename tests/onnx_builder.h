@@ -331,4 +331,28 @@ static inline const char *onnx_shape_text(const MerGraph *graph, const char *nam
     return "no such value";
 }
 
+/* What a test of the importer starts from: an empty model of opset 17. */
+typedef struct OnnxFixture {
+    MerArena    *arena;
+    OnnxBuilder *b;
+    MerError     error;
+} OnnxFixture;
+
+static inline int onnx_set_up(void **state)
+{
+    OnnxFixture *fixture = calloc(1, sizeof *fixture);
+    fixture->arena = mer_arena_new();
+    fixture->b = onnx_builder(17, fixture->arena);
+    *state = fixture;
+    return 0;
+}
+
+static inline int onnx_tear_down(void **state)
+{
+    OnnxFixture *fixture = *state;
+    mer_arena_free(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
 #endif

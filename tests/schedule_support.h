@@ -19,19 +19,6 @@ typedef struct OpenedSchedule {
     const MerSchedule *schedule;
 } OpenedSchedule;
 
-static inline const void *options_from(const char *text, const MerOption *table, size_t size,
-                                       MerArena *arena)
-{
-    MerReference reference;
-    MerError     error = {0};
-    void        *options = mer_arena_alloc(arena, size);
-    if (mer_reference_parse(text, &reference, arena, &error) != MER_OK ||
-        mer_options_fill(table, NULL, options, &reference, arena, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return options;
-}
-
 /* `problem` and `evaluator` are references with options; the task is the first group selected. */
 static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *platform,
                                       const char *problem, const char *evaluator, MerArena *arena,
@@ -68,13 +55,8 @@ static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *
 
 static inline MerGraph *shared_graph(const char *relative, MerArena *arena)
 {
-    char      path[SHARED_PATH_SIZE];
-    MerGraph *graph = NULL;
-    MerError  error = {0};
-    if (mer_graph_import(shared_path(path, relative), NULL, arena, &graph, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return graph;
+    char path[SHARED_PATH_SIZE];
+    return graph_named(shared_path(path, relative), arena);
 }
 
 /* A reference file as text. */

@@ -7,16 +7,9 @@
 #ifndef MERCATOR_TESTS_SHARED_H
 #define MERCATOR_TESTS_SHARED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "support.h"
 
-#include <cmocka.h>
+#include <sys/stat.h>
 
 enum { SHARED_PATH_SIZE = 4096 };
 

@@ -129,13 +129,13 @@ static void test_evaluate_gives_maestros_counts_for_every_golden_case(void **sta
 static void test_a_layer_without_dataflow_takes_the_one_before_it(void **state)
 {
     (void)state;
-    command_file("two.m",
-                 "Network n {\n"
-                 "Layer a { Type: CONV Dimensions { K: 8, C: 8, R: 3, S: 3, Y: 10, X: 10 }\n"
-                 "  Dataflow { SpatialMap(1,1) K; TemporalMap(8,8) C; TemporalMap(Sz(R),1) Y;\n"
-                 "             TemporalMap(Sz(S),1) X; TemporalMap(Sz(R),Sz(R)) R; "
-                 "TemporalMap(Sz(S),Sz(S)) S; } }\n"
-                 "Layer b { Type: CONV Dimensions { K: 8, C: 8, R: 3, S: 3, Y: 10, X: 10 } }\n}\n");
+    write_text("two.m",
+               "Network n {\n"
+               "Layer a { Type: CONV Dimensions { K: 8, C: 8, R: 3, S: 3, Y: 10, X: 10 }\n"
+               "  Dataflow { SpatialMap(1,1) K; TemporalMap(8,8) C; TemporalMap(Sz(R),1) Y;\n"
+               "             TemporalMap(Sz(S),1) X; TemporalMap(Sz(R),Sz(R)) R; "
+               "TemporalMap(Sz(S),Sz(S)) S; } }\n"
+               "Layer b { Type: CONV Dimensions { K: 8, C: 8, R: 3, S: 3, Y: 10, X: 10 } }\n}\n");
     cJSON       *summary = command_json("evaluate two.m --json --evaluator datacentric:num_pes=8");
     const cJSON *tasks = command_member(summary, "tasks");
     assert_int_equal(cJSON_GetArraySize(tasks), 2);

@@ -95,10 +95,10 @@ static void write_files(const S256Layer *layer)
     char text[8192];
     snprintf(text, sizeof text, "%s%s%s", timeloop_s256_tree, timeloop_s256_energies,
              timeloop_s256_keeps);
-    command_file("arch.yaml", text);
+    write_text("arch.yaml", text);
     snprintf(text, sizeof text, TIMELOOP_PROBLEM, layer->k, layer->c, layer->r, layer->s, layer->y,
              layer->x, layer->stride, layer->stride);
-    command_file("problem.yaml", text);
+    write_text("problem.yaml", text);
     write_mapping(layer->restricted);
 }
 

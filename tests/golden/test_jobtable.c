@@ -1,25 +1,10 @@
 /* The job analysis table of the published artifact, recomputed from layers and dataflows by the data-centric
  * model, against ../shared/golden/magma-jobtable.json: latency and L2 need of 306 layers on 9 core types.
  * docs/studies/multi-network-scheduling.md lists the entries that differ, with their cause. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include "problem/schedule_table_file.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 static MerUnit core_type(const char *name)
 {

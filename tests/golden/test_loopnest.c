@@ -1,15 +1,9 @@
 /* loopnest against the numbers of the map document: bounds (8.2), Timeloop v3.0.3 energies and the
  * annealing results (section 10). Relative tolerances are half a unit of the last printed digit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cost/loopnest.h"
 #include "problem/map_bound.h"
 #include "problem/nest_format.h"
+#include "run_support.h"
 #include "s256.h"
 
 #include <math.h>
@@ -20,12 +14,8 @@ static MerArena          *arena;
 static int set_up(void **state)
 {
     (void)state;
-    MerError error = {0};
     arena = mer_arena_new();
-    if (mer_platform_read("s256", arena, &platform, &error) != MER_OK) {
-        print_error("%s\n", error.message);
-        return -1;
-    }
+    platform = platform_named("s256", arena);
     return 0;
 }
 

@@ -145,16 +145,12 @@ static void test_other_files_are_refused_with_the_known_formats(void **state)
     MerArena *arena = mer_arena_new();
     MerGraph *graph = NULL;
     MerError  error = {0};
-    FILE     *file = fopen("notes.txt", "w");
     (void)state;
-    fputs("version https://git-lfs.github.com/spec/v1\n", file);
-    fclose(file);
+    write_text("notes.txt", "version https://git-lfs.github.com/spec/v1\n");
     assert_int_equal(mer_graph_import_with(importers, "notes.txt", NULL, arena, &graph, &error),
                      MER_INVALID);
     mer_test_contains(error.message, "notes.txt is a Git LFS pointer");
-    file = fopen("notes.txt", "w");
-    fputs("just text\n", file);
-    fclose(file);
+    write_text("notes.txt", "just text\n");
     assert_int_equal(mer_graph_import_with(importers, "notes.txt", NULL, arena, &graph, &error),
                      MER_INVALID);
     mer_test_contains(error.message,

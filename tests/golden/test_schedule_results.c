@@ -77,32 +77,15 @@ static bool is_over(void *state)
 /* At most `budget` evaluations, or one second of one core if that is 0. */
 static MerTaskResult run_point(const Point *point, const char *optimizer, int seed, int64_t budget)
 {
-    char         table[SHARED_PATH_SIZE];
-    MerReference reference;
-    MerError     error = {0};
-    assert_int_equal(mer_reference_parse(optimizer, &reference, arena, &error), MER_OK);
-    const MerOptimizerClass *type = mer_optimizer_find(reference.name, NULL);
-    const MerProblemClass   *problem = mer_problem_find("schedule", NULL);
-    const char              *text =
+    char        table[SHARED_PATH_SIZE];
+    const char *problem =
         mer_arena_format(arena, "schedule:select=%s:0,bandwidth=%.17g,table=%s", point->task,
                          point->bandwidth, shared_path(table, "golden/magma-jobtable.json"));
-    MerRunSpec spec = {
-        .name = "point",
-        .problem = problem,
-        .graph = benchmark,
-        .platform = platform_named(point->platform, arena),
-        .problem_options = options_from(text, problem->options, problem->options_size, arena),
-        .evaluator = mer_evaluator_find("bandwidth", NULL),
-        .optimizer = type,
-        .optimizer_options = type->options
-                                 ? options_from(optimizer, type->options, type->options_size, arena)
-                                 : NULL,
-        .seed = (uint64_t)seed,
-        .budget = budget,
-        .time_s = budget > 0 ? 0 : 1000,
-        .log = MER_LOG_IMPROVING,
-        .threads = 1,
-    };
+    MerRunSpec spec = spec_from(problem, "bandwidth", optimizer, benchmark, point->platform, arena);
+    spec.seed = (uint64_t)seed;
+    spec.budget = budget;
+    spec.time_s = budget > 0 ? 0 : 1000;
+    spec.log = MER_LOG_IMPROVING;
     Second      second = {mer_cpu_clock() + 1};
     MerRunHooks hooks = {.state = &second, .is_cancelled = budget > 0 ? NULL : is_over};
     return run_or_fail(&spec, &hooks, arena).tasks[0];

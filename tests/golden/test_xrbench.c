@@ -134,29 +134,12 @@ static void test_published_runtime_drops_a_head_that_waits_too_long(void **state
 static MerRunResult run_scenario(const char *name, const char *optimizer, const char *evaluator,
                                  int64_t budget, MerArena *arena)
 {
-    MerError                 error = {0};
-    const MerProblemClass   *problem = mer_problem_find("schedule", &error);
-    const MerEvaluatorClass *bandwidth = mer_evaluator_find("bandwidth", &error);
-    const char              *text = mer_arena_format(arena, "schedule:select=%s", name);
-    MerReference             reference;
-    assert_int_equal(mer_reference_parse(optimizer, &reference, arena, &error), MER_OK);
-    const MerOptimizerClass *type = mer_optimizer_find(reference.name, &error);
-    MerRunSpec               spec = {
-                      .name = name,
-                      .problem = problem,
-                      .problem_options = options_from(text, problem->options, problem->options_size, arena),
-                      .graph = shared_graph("golden/xrbench-scenarios.json", arena),
-                      .platform = platform_named("s2", arena),
-                      .evaluator = bandwidth,
-                      .evaluator_options =
-                          options_from(evaluator, bandwidth->options, bandwidth->options_size, arena),
-                      .optimizer = type,
-                      .optimizer_options = options_from(optimizer, type->options, type->options_size, arena),
-                      .objective = "xr_score",
-                      .seed = 1,
-                      .budget = budget,
-                      .threads = 2,
-    };
+    const char *problem = mer_arena_format(arena, "schedule:select=%s", name);
+    MerRunSpec  spec = spec_from(problem, evaluator, optimizer,
+                                 shared_graph("golden/xrbench-scenarios.json", arena), "s2", arena);
+    spec.objective = "xr_score";
+    spec.budget = budget;
+    spec.threads = 2;
     return run_or_fail(&spec, NULL, arena);
 }
 

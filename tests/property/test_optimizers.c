@@ -1,23 +1,8 @@
 /* What every registered optimizer owes its users, whatever it does inside. */
+#include "one_arena.h"
 #include "run_support.h"
 
 #include <math.h>
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 /* The next optimizer from `list` on that can work on the small problem, or the end of the list. */
 static const MerOptimizerClass *const *first_fit(const MerOptimizerClass *const *list)

@@ -1,5 +1,6 @@
 /* What every problem owes its optimizers: every point decodes, encode inverts decode, plans that are
  * written can be read back, and no random point beats a bound. */
+#include "one_arena.h"
 #include "run_support.h"
 
 #include "base/json.h"
@@ -22,37 +23,15 @@ typedef struct Opened {
     bool         is_padded; /* loops may run past the layer */
 } Opened;
 
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
-
 static MerGraph *layer_of(MerOpKind kind, int n, int k, int c, int y, int x, int r, int s, int g, int stride)
 {
-    MerGraph *graph = mer_graph_new("layer", arena);
     MerOp op = mer_op_make("layer", "test", kind);
     int dims[MER_DIM_COUNT] = {n, k, c, y, x, r, s, g};
-    MerError error = {0};
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         op.dims[d] = dims[d];
     }
     op.stride[0] = op.stride[1] = stride;
-    mer_graph_add_op(graph, &op);
-    if (mer_graph_finish(graph, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return graph;
+    return one_op_graph(&op, arena);
 }
 
 static int list_cases(Case *cases)
@@ -92,11 +71,8 @@ static int list_cases(Case *cases)
 static void open_case(const Case *from, Opened *opened)
 {
     MerError error = {0};
-    MerReference reference;
     const MerProblemClass *type = mer_problem_find(from->problem, NULL);
-    assert_int_equal(mer_reference_parse(from->options, &reference, arena, &error), MER_OK);
-    void *options = mer_arena_alloc(arena, type->options_size);
-    assert_int_equal(mer_options_fill(type->options, NULL, options, &reference, arena, &error), MER_OK);
+    const void *options = options_from(from->options, type->options, type->options_size, arena);
     opened->is_padded = strstr(from->options, "padded") != NULL;
     opened->task = (MerTask){"layer", 1, (double)from->graph->macs, 0};
     opened->problem = (MerProblem){.type = type, .options = options, .graph = from->graph, .platform = from->platform,
@@ -105,8 +81,8 @@ static void open_case(const Case *from, Opened *opened)
     if (type->open(&opened->problem, arena, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
-    void *evaluator_options = mer_arena_alloc(arena, evaluator->options_size);
-    mer_options_defaults(evaluator->options, evaluator_options, arena);
+    const void *evaluator_options =
+        options_from(evaluator->name, evaluator->options, evaluator->options_size, arena);
     opened->evaluator = (MerEvaluator){evaluator, mer_arena_alloc(arena, evaluator->state_size), evaluator_options};
     if (evaluator->open(opened->evaluator.state, &opened->problem, evaluator_options, arena, &error) != MER_OK) {
         fail_msg("%s", error.message);

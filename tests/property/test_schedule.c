@@ -1,42 +1,17 @@
 /* What every schedule owes its users: points and plans round trip, evaluations do not depend on how they were
  * made, bounds hold, more bandwidth is never slower, equal cores are equal, and every optimizer keeps its
  * promises on this problem too. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include "base/json.h"
 #include "base/yaml.h"
 
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
-
-static MerGraph *workload(const char *name)
-{
-    MerGraph *graph = NULL;
-    MerError  error = {0};
-    if (mer_graph_import(name, NULL, arena, &graph, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return graph;
-}
-
 static void open_small(const char *name, const char *platform, const char *problem,
                        const char *evaluator, OpenedSchedule *opened)
 {
-    open_schedule_case(workload(name), platform_named(platform, arena), problem, evaluator, arena,
-                       opened);
+    open_schedule_case(graph_named(name, arena), platform_named(platform, arena), problem,
+                       evaluator, arena, opened);
 }
 
 static void random_plan(const OpenedSchedule *opened, MerRng *rng, MerIndex *point, MerPlan *plan)
@@ -255,7 +230,7 @@ static MerRunSpec small_run(const MerOptimizerClass *optimizer)
     return (MerRunSpec){
         .name = "jobs",
         .problem = mer_problem_find("schedule", NULL),
-        .graph = workload("synthetic:18:1"),
+        .graph = graph_named("synthetic:18:1", arena),
         .platform = platform_named("s2", arena),
         .evaluator = mer_evaluator_find("bandwidth", NULL),
         .optimizer = optimizer,
@@ -330,7 +305,7 @@ static void test_small_optima_lie_between_bound_and_every_search(void **state)
     for (int seed = 1; seed <= 6; seed++) {
         MerRunSpec  spec = small_run(mer_optimizer_find("exact_schedule", NULL));
         const char *text = mer_arena_format(arena, "schedule:bandwidth=%d", seed % 2 ? 2000 : 4);
-        spec.graph = workload(mer_arena_format(arena, "synthetic:7:%d", seed));
+        spec.graph = graph_named(mer_arena_format(arena, "synthetic:7:%d", seed), arena);
         spec.problem_options =
             options_from(text, spec.problem->options, spec.problem->options_size, arena);
         MerTaskResult  exact = run_or_fail(&spec, NULL, arena).tasks[0];

@@ -1,22 +1,7 @@
 /* No schedule beats the bound: every plan of small groups is priced, with releases, dependencies, dead time
  * between jobs and both ways of sharing, and the best of them is compared. */
+#include "one_arena.h"
 #include "schedule_support.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 typedef struct Case {
     MerSchedule      *schedule;

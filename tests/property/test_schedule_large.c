@@ -1,42 +1,14 @@
 /* Groups of a thousand jobs: the default search, the bound and trails work as they do on small ones. */
+#include "one_arena.h"
 #include "schedule_support.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 static MerTaskResult search(const char *platform, double bandwidth, const char *optimizer)
 {
-    MerGraph              *graph = NULL;
-    MerError               error = {0};
-    const MerProblemClass *problem = mer_problem_find("schedule", NULL);
-    assert_int_equal(mer_graph_import("synthetic:1000:3", NULL, arena, &graph, &error), MER_OK);
-    const char *options = mer_arena_format(arena, "schedule:bandwidth=%g,cache=off", bandwidth);
-    MerRunSpec  spec = {
-         .name = "large",
-         .problem = problem,
-         .graph = graph,
-         .platform = platform_named(platform, arena),
-         .problem_options = options_from(options, problem->options, problem->options_size, arena),
-         .evaluator = mer_evaluator_find("bandwidth", NULL),
-         .optimizer = mer_optimizer_find(optimizer, NULL),
-         .seed = 1,
-         .budget = 3000,
-         .log = MER_LOG_IMPROVING,
-         .threads = 1,
-    };
+    const char *problem = mer_arena_format(arena, "schedule:bandwidth=%g,cache=off", bandwidth);
+    MerRunSpec  spec = spec_from(problem, "bandwidth", optimizer,
+                                 graph_named("synthetic:1000:3", arena), platform, arena);
+    spec.budget = 3000;
+    spec.log = MER_LOG_IMPROVING;
     return run_or_fail(&spec, NULL, arena).tasks[0];
 }
 

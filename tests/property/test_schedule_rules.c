@@ -1,24 +1,9 @@
 /* Laws that hold whatever the rules, on random jobs with dependencies, releases, deadlines and tenants: nobody
  * starts too early, cores run one job at a time, bandwidth is never overdrawn, and every byte moves once. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include "import/jobs.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 /* 5 to 40 products; `density` per cent of jobs wait for an earlier one, some come late, some must end soon. */
 static MerGraph *random_jobs(MerRng *rng, int density)

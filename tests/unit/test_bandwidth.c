@@ -1,21 +1,6 @@
 /* The extended loop on small schedules whose times follow by hand (schedule.md 5.2 and 5.4). */
+#include "one_arena.h"
 #include "schedule_support.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 /* The latencies and needs of the reference hand cases: job 0 on core 0, jobs 1 and 2 on core 1. */
 static MerSchedule *three_jobs(double bandwidth)

@@ -1,23 +1,8 @@
 /* exact_nest against brute force over every factorisation, loop order and bypass of tiny layers on
  * tiny random machines, and against annealing on layers of middle size. */
+#include "one_arena.h"
 #include "exact_support.h"
 #include "run_support.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 /* Every nest of a space, priced by the model. */
 typedef struct Brute {
@@ -359,9 +344,7 @@ static void test_no_other_optimizer_beats_it_on_larger_layers(void **state)
     const MerPlatform *platform = platform_from(text, arena);
     for (int i = 0; i < 12; i++) {
         MerOp op = middle_op(&rng, i);
-        MerGraph *graph = mer_graph_new("layer", arena);
-        mer_graph_add_op(graph, &op);
-        assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
+        const MerGraph *graph = one_op_graph(&op, arena);
         ExactCase c = {.op = &op, .platform = platform, .objective = mer_metric_find(objectives[i % 3])};
         ExactResult exact;
         solve_exactly(&c, &exact, arena);

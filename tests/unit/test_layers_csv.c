@@ -5,18 +5,6 @@
 #include "base/text.h"
 #include "unit/importer.h"
 
-static int set_up(void **state)
-{
-    *state = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    mer_arena_free(*state);
-    return 0;
-}
-
 static MerGraph *import(const char *text, const char *select, MerArena *arena)
 {
     MerImportFile file = text_file("t.csv", text);
@@ -240,7 +228,7 @@ static void test_maestro_tables_hold_378_layers_of_11_networks(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
         TEST(test_gamma_form_counts_types_by_number),
         TEST(test_scale_sim_convolutions_have_strides),

@@ -1,5 +1,6 @@
 /* The fast forms of the loop-nest model against the plain one, bit for bit, on random plans of every
  * kind of layer. */
+#include "one_arena.h"
 #include "run_support.h"
 
 #include "cost/loopnest_batch.h"
@@ -14,22 +15,6 @@ typedef struct Opened {
     MerEvaluator evaluator;
     MerTask      task;
 } Opened;
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 typedef struct Layer {
     MerOpKind kind;
@@ -61,23 +46,17 @@ static const char free_keep[] =
 static void open_layer(const Layer *layer, const MerPlatform *platform, const char *options, Opened *opened)
 {
     MerError error = {0};
-    MerReference reference;
     const MerProblemClass *type = mer_problem_find("map", NULL);
     const MerEvaluatorClass *evaluator = mer_evaluator_find("loopnest", NULL);
-    MerGraph *graph = mer_graph_new("layer", arena);
     MerOp op = mer_op_make("layer", "test", layer->kind);
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         op.dims[d] = layer->dims[d];
     }
     op.stride[0] = op.stride[1] = layer->stride;
     op.dilation[0] = op.dilation[1] = layer->dilation;
-    mer_graph_add_op(graph, &op);
-    assert_int_equal(mer_graph_finish(graph, &error), MER_OK);
-    void *problem_options = mer_arena_alloc(arena, type->options_size);
-    void *evaluator_options = mer_arena_alloc(arena, evaluator->options_size);
-    mer_options_defaults(type->options, problem_options, arena);
-    assert_int_equal(mer_reference_parse(options, &reference, arena, &error), MER_OK);
-    assert_int_equal(mer_options_fill(evaluator->options, NULL, evaluator_options, &reference, arena, &error), MER_OK);
+    const MerGraph *graph = one_op_graph(&op, arena);
+    const void *problem_options = options_from("map", type->options, type->options_size, arena);
+    const void *evaluator_options = options_from(options, evaluator->options, evaluator->options_size, arena);
     opened->task = (MerTask){"layer", 1, (double)graph->macs, 0};
     opened->problem = (MerProblem){.type = type, .options = problem_options, .graph = graph, .platform = platform,
                                    .task = &opened->task, .state = mer_arena_alloc(arena, type->state_size)};

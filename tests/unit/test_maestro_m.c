@@ -5,18 +5,6 @@
 
 #include "unit/importer.h"
 
-static int set_up(void **state)
-{
-    *state = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    mer_arena_free(*state);
-    return 0;
-}
-
 static MerGraph *import(const char *text, const char *select, MerArena *arena)
 {
     MerImportFile file = text_file("t.m", text);
@@ -159,7 +147,7 @@ static void test_the_first_word_decides_the_format(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
         TEST(test_layers_become_operators),
         TEST(test_one_of_several_networks_is_selected),

@@ -34,10 +34,7 @@ static MerStatus make(Case *c, MerDataflow dataflow, const char *text,
                       MerNestConstraints *constraints)
 {
     if (text) {
-        FILE *file = fopen("constraints.yaml", "w");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
+        write_text("constraints.yaml", text);
     }
     c->error = (MerError){0};
     return mer_nest_constraints_make(constraints, &c->op, &c->shape, c->platform, dataflow,

@@ -4,14 +4,13 @@
 #include "import/layers.h"
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
-#include "mercator/registry.h"
 #include "problem/directive_format.h"
 #include "problem/map_directives.h"
 #include "problem/map_nest.h"
 #include "problem/nest_format.h"
 #include "problem/timeloop_mapping.h"
 #include "run/maestro_plan.h"
-#include "support.h"
+#include "run_support.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -62,13 +61,7 @@ static const MerPlatform *free_platform(MerArena *arena)
         "  - {name: DRAM, access_pj: 200, words_per_cycle: 16}\n"
         "  - {name: GLB, words: 1M, access_pj: 6, words_per_cycle: 32, fanout: {x: 64, y: 64}}\n"
         "  - {name: RF, words: 100k, access_pj: 1, words_per_cycle: 4}\n";
-    const MerPlatform *platform = NULL;
-    MerError           error = {0};
-    if (mer_platform_parse("free.yaml", text, sizeof text - 1, arena, &platform, &error) !=
-        MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return platform;
+    return platform_from(text, arena);
 }
 
 static MerCost price(const MerPlatform *platform, const MerGraph *graph, const char *evaluator,

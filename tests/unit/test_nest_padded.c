@@ -1,4 +1,5 @@
 /* Loop nests that run past their layer: who may read them, and what they are charged. */
+#include "one_arena.h"
 #include "run_support.h"
 
 #include "base/yaml.h"
@@ -6,22 +7,6 @@
 #include "problem/nest_format.h"
 
 #include <math.h>
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 /* K13 C8, spread as K7 x 2 over the array and padded to K14. */
 static const char padded[] = "{nest: 'DRAM: K2 | GLB: X: K7 | RF: C8'}";

@@ -26,16 +26,8 @@ static const char *const requests_text =
 
 static MerGraph *graph_of(const char *text, MerArena *arena)
 {
-    MerGraph *graph = NULL;
-    MerError  error = {0};
-    FILE     *file = fopen("jobs.yaml", "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    if (mer_graph_import("jobs.yaml", NULL, arena, &graph, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return graph;
+    write_text("jobs.yaml", text);
+    return graph_named("jobs.yaml", arena);
 }
 
 typedef struct Case {
@@ -53,28 +45,12 @@ static Case make_case(const char *problem, const char *evaluator, const char *op
 static MerStatus try_case(const MerGraph *graph, const Case *c, MerArena *arena,
                           MerRunResult *result, MerError *error)
 {
-    const MerProblemClass   *problem = mer_problem_find("schedule", NULL);
-    const MerEvaluatorClass *evaluator = mer_evaluator_find("bandwidth", NULL);
-    MerReference             reference;
-    assert_int_equal(mer_reference_parse(c->optimizer, &reference, arena, error), MER_OK);
-    const MerOptimizerClass *type = mer_optimizer_find(reference.name, NULL);
-    MerRunSpec               spec = {
-                      .name = "case",
-                      .problem = problem,
-                      .problem_options = options_from(c->problem, problem->options, problem->options_size, arena),
-                      .graph = graph,
-                      .platform = platform_named("s2", arena),
-                      .evaluator = evaluator,
-                      .evaluator_options =
-                          options_from(c->evaluator, evaluator->options, evaluator->options_size, arena),
-                      .optimizer = type,
-                      .optimizer_options = options_from(c->optimizer, type->options, type->options_size, arena),
-                      .objective = c->objective,
-                      .seed = c->seed,
-                      .budget = 1,
-                      .threads = c->threads,
-                      .directory = c->folder,
-    };
+    MerRunSpec spec = spec_from(c->problem, c->evaluator, c->optimizer, graph, "s2", arena);
+    spec.objective = c->objective;
+    spec.seed = c->seed;
+    spec.budget = 1;
+    spec.threads = c->threads;
+    spec.directory = c->folder;
     return mer_run(&spec, NULL, arena, result, error);
 }
 

@@ -4,29 +4,6 @@
 
 #include "onnx_builder.h"
 
-typedef struct Fixture {
-    MerArena    *arena;
-    OnnxBuilder *b;
-    MerError     error;
-} Fixture;
-
-static int setup(void **state)
-{
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->arena = mer_arena_new();
-    fixture->b = onnx_builder(17, fixture->arena);
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    Fixture *fixture = *state;
-    mer_arena_free(fixture->arena);
-    free(fixture);
-    return 0;
-}
-
 static void expect_line(const MerError *error, const char *part)
 {
     assert_int_equal(error->status, MER_INVALID);
@@ -35,13 +12,13 @@ static void expect_line(const MerError *error, const char *part)
     mer_test_contains(error->message, part);
 }
 
-static void expect_refusal(Fixture *f, const char *dims, const char *part)
+static void expect_refusal(OnnxFixture *f, const char *dims, const char *part)
 {
     assert_null(onnx_import(f->b, dims, &f->error));
     expect_line(&f->error, part);
 }
 
-static void expect_refused_bytes(Fixture *f, const void *data, size_t size, const char *part)
+static void expect_refused_bytes(OnnxFixture *f, const void *data, size_t size, const char *part)
 {
     MerImportFile file = {.path = "net.onnx", .name = "net", .data = data, .size = size};
     MerGraph     *graph = NULL;
@@ -106,7 +83,7 @@ static void test_wrong_nodes_are_refused_by_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Fixture f = {.arena = mer_arena_new()};
+        OnnxFixture f = {.arena = mer_arena_new()};
         f.b = onnx_builder(11, f.arena);
         onnx_input(f.b, "x", cases[i].x);
         if (cases[i].weights != NULL)
@@ -120,7 +97,7 @@ static void test_wrong_nodes_are_refused_by_name(void **state)
     }
 }
 
-static void relu(Fixture *f, const char *dims)
+static void relu(OnnxFixture *f, const char *dims)
 {
     onnx_input(f->b, "x", dims);
     onnx_node(f->b, "Relu", "x", "out", "");
@@ -129,7 +106,7 @@ static void relu(Fixture *f, const char *dims)
 
 static void test_every_truncation_is_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     MerImportFile file = onnx_file(f->b);
     for (size_t size = 1; size < file.size; size++) {
@@ -146,7 +123,7 @@ static void test_every_truncation_is_refused(void **state)
 
 static void test_a_cut_file_is_reported_with_the_byte(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     MerImportFile file = onnx_file(f->b);
     /* The first field is the version: two bytes; the graph starts after it. */
@@ -156,7 +133,7 @@ static void test_a_cut_file_is_reported_with_the_byte(void **state)
 
 static void test_garbage_is_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     expect_refused_bytes(f, "hello world, this is text", 25,
                          "byte 2: found 0x6c, expected a field");
     expect_refused_bytes(f, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11,
@@ -178,7 +155,7 @@ static void test_input_sizes_of_zero_below_and_above_are_refused(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        Fixture f = {.arena = mer_arena_new()};
+        OnnxFixture f = {.arena = mer_arena_new()};
         f.b = onnx_builder(17, f.arena);
         relu(&f, wrong[i].dims);
         expect_refusal(&f, NULL, wrong[i].part);
@@ -188,7 +165,7 @@ static void test_input_sizes_of_zero_below_and_above_are_refused(void **state)
 
 static void test_weights_of_negative_or_overflowing_size_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     Onnx__TensorProto *w = onnx_weight(f->b, "w", "4 -6");
     expect_refusal(f, NULL, "tensor \"w\": dimension 1 is -6, expected 0");
@@ -200,7 +177,7 @@ static void test_weights_of_negative_or_overflowing_size_are_refused(void **stat
 
 static void test_an_empty_optional_constant_is_legal(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "1 1 4 4");
     onnx_floats(f->b, "roi", "");
     onnx_floats(f->b, "scales", "1 1 2 2");
@@ -214,7 +191,7 @@ static void test_an_empty_optional_constant_is_legal(void **state)
 /* A cache of length 0: nothing to multiply, and the first such node and tensor are named. */
 static void test_an_empty_activation_is_a_warning_with_its_name(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "2 3");
     onnx_weight(f->b, "w", "3 4");
     onnx_ints(f->b, "start", "0");
@@ -235,7 +212,7 @@ static void test_an_empty_activation_is_a_warning_with_its_name(void **state)
 
 static void test_an_empty_axis_under_a_window_names_the_tensor(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "1 3 4 4");
     onnx_weight(f->b, "w", "2 3 1 1");
     onnx_ints(f->b, "start", "0");
@@ -249,7 +226,7 @@ static void test_an_empty_axis_under_a_window_names_the_tensor(void **state)
 
 static void test_reshape_that_does_not_fit_is_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "2 3 4");
     Onnx__TensorProto *shape = onnx_ints(f->b, "shape", "5 -1");
     onnx_node(f->b, "Reshape", "x shape", "out", "");
@@ -265,7 +242,7 @@ static void test_reshape_that_does_not_fit_is_refused(void **state)
 
 static void test_cycles_are_named(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_node(f->b, "Add", "x b", "a", "")->name = "first";
     onnx_node(f->b, "Relu", "a", "b", "")->name = "second";
@@ -276,7 +253,7 @@ static void test_cycles_are_named(void **state)
 
 static void test_a_node_that_reads_itself_is_a_cycle(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_node(f->b, "Add", "x a", "a", "")->name = "self";
     onnx_output(f->b, "a", NULL);
@@ -285,7 +262,7 @@ static void test_a_node_that_reads_itself_is_a_cycle(void **state)
 
 static void test_dangling_inputs_are_named(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     f->b->graph.node[0]->input[0] = "y";
     expect_refusal(f, NULL, "node \"out\" (Relu): input \"y\" does not exist");
@@ -293,7 +270,7 @@ static void test_dangling_inputs_are_named(void **state)
 
 static void test_outputs_written_twice_or_never_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     onnx_node(f->b, "Tanh", "x", "out", "")->name = "again";
     expect_refusal(f, NULL, "node \"again\" (Tanh): output \"out\" exists already");
@@ -306,7 +283,7 @@ static void test_outputs_written_twice_or_never_are_refused(void **state)
 
 static void test_nodes_without_type_or_output_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     f->b->graph.node[0]->op_type = NULL;
     expect_refusal(f, NULL, "the node has no operator type");
@@ -317,7 +294,7 @@ static void test_nodes_without_type_or_output_are_refused(void **state)
 
 static void test_a_graph_without_operators_is_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_output(f->b, "x", NULL);
     expect_refusal(f, NULL, "the graph has no operators");
@@ -325,7 +302,7 @@ static void test_a_graph_without_operators_is_refused(void **state)
 
 static void test_control_characters_do_not_reach_the_message(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     f->b->graph.node[0]->name = "two\nlines\033[31m";
     f->b->graph.node[0]->input[0] = "\xff\x01";
@@ -336,9 +313,9 @@ static void test_control_characters_do_not_reach_the_message(void **state)
 static void test_ten_thousand_nested_subgraphs_are_refused(void **state)
 {
     enum { DEPTH = 10000 };
-    Fixture *f = *state;
-    size_t   room = 64 + (size_t)DEPTH * 64, at = room;
-    uint8_t *bytes = mer_arena_alloc(f->arena, room);
+    OnnxFixture *f = *state;
+    size_t       room = 64 + (size_t)DEPTH * 64, at = room;
+    uint8_t     *bytes = mer_arena_alloc(f->arena, room);
     /* Each level wraps what is there: graph { node { op_type "If" attribute { g {...} } } }. */
     static const int tags[] = {0x0a, 0x2a, 0x32}; /* node = 1, attribute = 5, g = 6 */
     for (int level = 0; level < DEPTH; level++) {
@@ -365,7 +342,7 @@ static void test_ten_thousand_nested_subgraphs_are_refused(void **state)
     expect_refused_bytes(f, file, (size_t)width + length, "messages are nested deeper than 200");
 }
 
-static Onnx__FunctionProto *add_function(Fixture *f, const char *name, const char *calls)
+static Onnx__FunctionProto *add_function(OnnxFixture *f, const char *name, const char *calls)
 {
     Onnx__FunctionProto *function = MER_NEW(f->arena, Onnx__FunctionProto);
     onnx__function_proto__init(function);
@@ -391,7 +368,7 @@ static Onnx__FunctionProto *add_function(Fixture *f, const char *name, const cha
 
 static void test_a_function_that_calls_itself_is_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     add_function(f, "F", "F");
     relu(f, "4 6");
     f->b->graph.node[0]->op_type = "F";
@@ -402,7 +379,7 @@ static void test_a_function_that_calls_itself_is_refused(void **state)
 /* Each function calls the next twice: 2^40 nodes after inlining. */
 static void test_functions_that_grow_without_end_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     for (int i = 0; i < 40; i++)
         add_function(f, mer_arena_format(f->arena, "F%d", i),
                      i == 39 ? "Relu" : mer_arena_format(f->arena, "F%d", i + 1));
@@ -414,7 +391,7 @@ static void test_functions_that_grow_without_end_are_refused(void **state)
 
 static void test_missing_branches_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input_of_type(f->b, "flag", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, "");
     onnx_node(f->b, "If", "flag", "out", "")->name = "if";
     onnx_node(f->b, "Loop", "flag", "never", "")->name = "loop";
@@ -424,7 +401,7 @@ static void test_missing_branches_are_refused(void **state)
 
 static void test_unbound_dims_are_listed_once(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "N 3 H W");
     onnx_input(f->b, "m", "N H ?");
     onnx_node(f->b, "Relu", "x", "out", "");
@@ -438,7 +415,7 @@ static void test_unbound_dims_are_listed_once(void **state)
 
 static void test_bindings_that_name_nothing_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "batch 6");
     expect_refusal(f, "bacth=2", "--dim bacth=2 names no dimension, did you mean batch?");
     expect_refusal(f, "height=2", "--dim height=2 names no dimension, expected one of batch");
@@ -447,14 +424,14 @@ static void test_bindings_that_name_nothing_are_refused(void **state)
 
 static void test_bindings_of_a_fixed_model_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     relu(f, "4 6");
     expect_refusal(f, "N=1", "--dim N=1 names no dimension: all sizes are fixed");
 }
 
 static void test_macs_that_overflow_are_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "1 32768 36863 36863");
     onnx_weight(f->b, "w", "32768 32768 4096 4096");
     onnx_node(f->b, "Conv", "x w", "out", "");
@@ -464,13 +441,13 @@ static void test_macs_that_overflow_are_refused(void **state)
 
 static void test_a_field_given_twice_is_refused(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     /* graph {} graph {} */
     expect_refused_bytes(f, "\x3a\x00\x3a\x00", 4,
                          "byte 2: field graph of ModelProto occurs twice");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, onnx_set_up, onnx_tear_down)
 
 int main(void)
 {

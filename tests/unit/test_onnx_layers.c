@@ -4,30 +4,7 @@
 
 #include "onnx_builder.h"
 
-typedef struct Fixture {
-    MerArena    *arena;
-    OnnxBuilder *b;
-    MerError     error;
-} Fixture;
-
-static int setup(void **state)
-{
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    fixture->arena = mer_arena_new();
-    fixture->b = onnx_builder(17, fixture->arena);
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    Fixture *fixture = *state;
-    mer_arena_free(fixture->arena);
-    free(fixture);
-    return 0;
-}
-
-static MerGraph *import(Fixture *fixture, const char *dims)
+static MerGraph *import(OnnxFixture *fixture, const char *dims)
 {
     MerGraph *graph = onnx_import(fixture->b, dims, &fixture->error);
     if (graph == NULL)
@@ -71,7 +48,7 @@ static bool has_warning(const MerGraph *graph, const char *part)
 }
 
 /* One node "out" with inputs x (of the network) and w (a weight). */
-static const MerOp *one_node(Fixture *fixture, const char *op, const char *x, const char *w,
+static const MerOp *one_node(OnnxFixture *fixture, const char *op, const char *x, const char *w,
                              const char *attributes)
 {
     onnx_input(fixture->b, "x", x);
@@ -86,7 +63,7 @@ static const MerOp *one_node(Fixture *fixture, const char *op, const char *x, co
 
 static void test_conv_has_loops_of_the_output_and_keeps_stride_and_pads(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Conv", "2 3 224 224", "64 3 7 7",
                                "strides=[2,2] pads=[3,2,3,4] dilations=[1,1]");
     assert_string_equal(loops(op, f->arena), "conv N2 K64 C3 Y112 X112 R7 S7");
@@ -102,7 +79,7 @@ static void test_conv_has_loops_of_the_output_and_keeps_stride_and_pads(void **s
 
 static void test_one_dimensional_conv_runs_along_x(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Conv", "1 4 100", "8 4 5", "strides=[3] pads=[1,2]");
     assert_string_equal(loops(op, f->arena), "conv K8 C4 X33 S5");
     assert_int_equal(op->stride[1], 3);
@@ -115,28 +92,28 @@ static void test_one_dimensional_conv_runs_along_x(void **state)
 
 static void test_group_equal_to_channels_is_depthwise(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Conv", "1 32 10 10", "32 1 3 3", "group=32");
     assert_string_equal(loops(op, f->arena), "depthwise C32 Y8 X8 R3 S3");
 }
 
 static void test_depth_multiplier_is_a_grouped_conv(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Conv", "1 32 10 10", "64 1 3 3", "group=32");
     assert_string_equal(loops(op, f->arena), "conv K2 Y8 X8 R3 S3 G32");
 }
 
 static void test_grouped_conv_counts_channels_within_a_group(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Conv", "1 32 10 10", "64 8 1 1", "group=4");
     assert_string_equal(loops(op, f->arena), "conv K16 C8 Y10 X10 G4");
 }
 
 static void test_three_dimensional_conv_keeps_its_macs(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Conv", "1 3 8 16 16", "4 3 3 5 5", "");
     assert_int_equal(op->macs, 4LL * 6 * 12 * 12 * 3 * 3 * 5 * 5);
     assert_string_equal(loops(op, f->arena), "conv N6 K4 C9 Y12 X12 R5 S5");
@@ -144,7 +121,7 @@ static void test_three_dimensional_conv_keeps_its_macs(void **state)
 
 static void test_transposed_conv_loops_over_the_input(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "ConvTranspose", "1 8 5 6", "8 4 3 3", "strides=[2,2]");
     assert_string_equal(loops(op, f->arena), "transposed K4 C8 Y5 X6 R3 S3");
     assert_int_equal(op->macs, 4LL * 8 * 5 * 6 * 9);
@@ -152,14 +129,14 @@ static void test_transposed_conv_loops_over_the_input(void **state)
 
 static void test_matmul_with_a_weight_multiplies_leading_axes_into_rows(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "MatMul", "2 12 128 64", "64 256", "");
     assert_string_equal(loops(op, f->arena), "gemm K256 C64 Y3072");
 }
 
 static void test_matmul_of_activations_is_batched(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "2 12 128 64");
     onnx_input(f->b, "y", "12 64 128");
     onnx_node(f->b, "MatMul", "x y", "out", "");
@@ -170,7 +147,7 @@ static void test_matmul_of_activations_is_batched(void **state)
 
 static void test_weight_on_the_left_is_shared_over_the_batch(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "5 64 100");
     onnx_weight(f->b, "w", "32 64");
     onnx_node(f->b, "MatMul", "w x", "out", "");
@@ -181,14 +158,14 @@ static void test_weight_on_the_left_is_shared_over_the_batch(void **state)
 
 static void test_gemm_transposed(void **state)
 {
-    Fixture     *f = *state;
+    OnnxFixture *f = *state;
     const MerOp *op = one_node(f, "Gemm", "64 8", "10 64", "transA=1 transB=1");
     assert_string_equal(loops(op, f->arena), "gemm K10 C64 Y8");
 }
 
 static void test_einsum_of_attention_is_a_batched_product(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "q", "2 7 4 16");
     onnx_input(f->b, "k", "2 9 4 16");
     onnx_node(f->b, "Einsum", "q k", "out", "equation=bqhd,bkhd->bhqk");
@@ -200,7 +177,7 @@ static void test_einsum_of_attention_is_a_batched_product(void **state)
 
 static void test_einsum_of_three_factors_is_two_products(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "3 4");
     onnx_input(f->b, "y", "4 5");
     onnx_input(f->b, "z", "5 6");
@@ -213,7 +190,7 @@ static void test_einsum_of_three_factors_is_two_products(void **state)
 
 static void test_lstm_is_an_input_product_and_a_product_per_step(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "35 16 100");
     onnx_weight(f->b, "w", "1 800 100");
     onnx_weight(f->b, "r", "1 800 200");
@@ -230,7 +207,7 @@ static void test_lstm_is_an_input_product_and_a_product_per_step(void **state)
 
 static void test_bidirectional_gru_has_two_of_each_and_counts_weights_once(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "5 2 4");
     onnx_weight(f->b, "w", "2 9 4");
     onnx_weight(f->b, "r", "2 9 3");
@@ -244,7 +221,7 @@ static void test_bidirectional_gru_has_two_of_each_and_counts_weights_once(void 
 
 static void test_microsoft_attention_is_three_products(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "2 10 24");
     onnx_weight(f->b, "w", "24 72");
     onnx_weight(f->b, "bias", "72");
@@ -259,7 +236,7 @@ static void test_microsoft_attention_is_three_products(void **state)
 /* x -> Shape -> Gather -> Mul -> Unsqueeze -> Concat -> Reshape: only Reshape is left. */
 static void test_shape_arithmetic_folds_away(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "2 3 4 5");
     onnx_ints(f->b, "two", "2")->n_dims = 0;
     onnx_ints(f->b, "axis", "0");
@@ -281,7 +258,7 @@ static void test_shape_arithmetic_folds_away(void **state)
 
 static void test_constants_fold_through_logic_ranges_and_reductions(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "24");
     onnx_ints(f->b, "zero", "0")->n_dims = 0;
     onnx_ints(f->b, "four", "4")->n_dims = 0;
@@ -306,7 +283,7 @@ static void test_constants_fold_through_logic_ranges_and_reductions(void **state
 
 static void test_unknown_sizes_pass_through_and_products_of_them_are_not_counted(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_weight(f->b, "w", "2 5");
     onnx_ints(f->b, "perm", "-1 2");
@@ -323,7 +300,7 @@ static void test_unknown_sizes_pass_through_and_products_of_them_are_not_counted
 
 static void test_unknown_operators_are_named_once_with_their_count(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_node(f->b, "Foo", "x", "a", "")->domain = "com.acme";
     onnx_node(f->b, "Foo", "a", "b", "")->domain = "com.acme";
@@ -340,7 +317,7 @@ static void test_unknown_operators_are_named_once_with_their_count(void **state)
 
 static void test_inference_wins_over_a_wrong_declared_shape(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_node(f->b, "Relu", "x", "out", "");
     onnx_output(f->b, "out", "4 7");
@@ -351,7 +328,7 @@ static void test_inference_wins_over_a_wrong_declared_shape(void **state)
 
 static void test_identity_and_dropout_are_other_names(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_weight(f->b, "w", "6 5");
     onnx_node(f->b, "Identity", "w", "v", "");
@@ -369,7 +346,7 @@ static void test_identity_and_dropout_are_other_names(void **state)
 
 static void test_weights_in_constant_nodes_count_as_parameters(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     Onnx__NodeProto *node = onnx_node(f->b, "Constant", "", "w", "value=0");
     node->attribute[0]->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
@@ -386,7 +363,7 @@ static void test_weights_in_constant_nodes_count_as_parameters(void **state)
 
 static void test_constant_nodes_of_numbers_and_lists(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "2 12");
     onnx_node(f->b, "Constant", "", "a", "value_ints=[3,-1]");
     onnx_node(f->b, "Constant", "", "b", "value_int=2");
@@ -402,7 +379,7 @@ static void test_constant_nodes_of_numbers_and_lists(void **state)
 
 static void test_slices_and_transposes_of_weights_become_weights(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "1 40");
     onnx_weight(f->b, "w", "50 40");
     onnx_node(f->b, "Transpose", "w", "v", "");
@@ -416,7 +393,7 @@ static void test_slices_and_transposes_of_weights_become_weights(void **state)
 
 static void test_a_weight_used_in_two_forms_counts_once(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input_of_type(f->b, "ids", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, "7");
     onnx_weight(f->b, "table", "50 40");
     onnx_node(f->b, "Gather", "table ids", "x", "");
@@ -431,7 +408,7 @@ static void test_a_weight_used_in_two_forms_counts_once(void **state)
 
 static void test_quantised_weights_stay_small_and_count_as_parameters(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "1 3 8 8");
     onnx_weight_of_type(f->b, "w", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, "16 3 3 3");
     onnx_weight(f->b, "scale", "16");
@@ -447,7 +424,7 @@ static void test_quantised_weights_stay_small_and_count_as_parameters(void **sta
 
 static void test_initializers_listed_as_inputs_are_weights(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_input(f->b, "w", "6 7");
     onnx_weight(f->b, "w", "6 7");
@@ -458,7 +435,7 @@ static void test_initializers_listed_as_inputs_are_weights(void **state)
 
 static void test_external_data_is_never_opened(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     Onnx__TensorProto *w = onnx_weight(f->b, "w", "6 7");
     w->has_data_location = 1;
@@ -470,7 +447,7 @@ static void test_external_data_is_never_opened(void **state)
 
 static void test_nodes_out_of_order_are_sorted(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_node(f->b, "Sigmoid", "a", "out", "");
     onnx_node(f->b, "Relu", "x", "a", "");
@@ -480,7 +457,7 @@ static void test_nodes_out_of_order_are_sorted(void **state)
     assert_string_equal(onnx_shape_text(graph, "out", f->arena), "4 6");
 }
 
-static void add_branch(Fixture *f, Onnx__NodeProto *node, const char *name, const char *op)
+static void add_branch(OnnxFixture *f, Onnx__NodeProto *node, const char *name, const char *op)
 {
     Onnx__GraphProto *graph = onnx_subgraph(f->b, node, name);
     const char       *output = mer_arena_format(f->arena, "%s_out", name);
@@ -490,7 +467,7 @@ static void add_branch(Fixture *f, Onnx__NodeProto *node, const char *name, cons
 
 static void test_if_takes_the_branch_of_a_constant_condition(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_ints(f->b, "zero", "0")->n_dims = 0;
     onnx_node(f->b, "Cast", "zero", "no", "to=9");
@@ -507,7 +484,7 @@ static void test_if_takes_the_branch_of_a_constant_condition(void **state)
 
 static void test_if_takes_the_first_branch_with_a_warning_otherwise(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_input_of_type(f->b, "flag", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, "");
     Onnx__NodeProto *node = onnx_node(f->b, "If", "flag", "out", "");
@@ -520,7 +497,7 @@ static void test_if_takes_the_first_branch_with_a_warning_otherwise(void **state
 }
 
 /* for i in 0..9: h = h * w; and h of each step is collected. */
-static void add_loop(Fixture *f, const char *trips)
+static void add_loop(OnnxFixture *f, const char *trips)
 {
     onnx_input(f->b, "x", "4 6");
     onnx_weight(f->b, "w", "6 6");
@@ -541,7 +518,7 @@ static void add_loop(Fixture *f, const char *trips)
 
 static void test_loop_repeats_its_body(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_ints(f->b, "ten", "10")->n_dims = 0;
     add_loop(f, "ten - x");
     const MerGraph *graph = import(f, NULL);
@@ -552,7 +529,7 @@ static void test_loop_repeats_its_body(void **state)
 
 static void test_loop_without_a_constant_count_runs_once_with_a_warning(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input_of_type(f->b, "n", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, "");
     add_loop(f, "n - x");
     const MerGraph *graph = import(f, NULL);
@@ -562,7 +539,7 @@ static void test_loop_without_a_constant_count_runs_once_with_a_warning(void **s
 
 static void test_scan_runs_along_its_axis(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "h", "4 6");
     onnx_input(f->b, "xs", "11 4 6");
     onnx_weight(f->b, "w", "6 6");
@@ -582,7 +559,7 @@ static void test_scan_runs_along_its_axis(void **state)
     assert_string_equal(onnx_shape_text(graph, "scan/all", f->arena), "11 4 6");
 }
 
-static Onnx__FunctionProto *add_function(Fixture *f, const char *name)
+static Onnx__FunctionProto *add_function(OnnxFixture *f, const char *name)
 {
     Onnx__FunctionProto *function = MER_NEW(f->arena, Onnx__FunctionProto);
     onnx__function_proto__init(function);
@@ -599,7 +576,7 @@ static Onnx__FunctionProto *add_function(Fixture *f, const char *name)
 
 static void test_functions_are_inlined_with_the_attributes_of_the_call(void **state)
 {
-    Fixture             *f = *state;
+    OnnxFixture         *f = *state;
     Onnx__FunctionProto *function = add_function(f, "Block");
     function->input[function->n_input++] = "a";
     function->output[function->n_output++] = "b";
@@ -620,7 +597,7 @@ static void test_functions_are_inlined_with_the_attributes_of_the_call(void **st
 
 static void test_dims_are_bound_by_name_and_a_leading_one_becomes_1(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "N 3 H W");
     onnx_input(f->b, "s", "2 N 4");
     onnx_node(f->b, "Relu", "x", "out", "");
@@ -638,7 +615,7 @@ static void test_dims_are_bound_by_name_and_a_leading_one_becomes_1(void **state
 
 static void test_nameless_dims_are_bound_by_input_and_axis(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "? 3 -1 ?");
     onnx_node(f->b, "Relu", "x", "out", "");
     onnx_output(f->b, "out", NULL);
@@ -648,7 +625,7 @@ static void test_nameless_dims_are_bound_by_input_and_axis(void **state)
 
 static void test_a_size_that_depends_on_data_is_bound_by_its_declared_name(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "4 6");
     onnx_node(f->b, "NonZero", "x", "out", "");
     onnx_output(f->b, "out", "2 found");
@@ -658,7 +635,7 @@ static void test_a_size_that_depends_on_data_is_bound_by_its_declared_name(void 
 
 static void test_a_size_named_as_a_sum_follows_from_its_terms(void **state)
 {
-    Fixture *f = *state;
+    OnnxFixture *f = *state;
     onnx_input(f->b, "x", "batch length");
     onnx_input(f->b, "mask", "batch past+length");
     onnx_node(f->b, "Relu", "mask", "out", "");
@@ -669,7 +646,7 @@ static void test_a_size_named_as_a_sum_follows_from_its_terms(void **state)
     assert_string_equal(onnx_shape_text(import(f, "length=5"), "out", f->arena), "1 8");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, onnx_set_up, onnx_tear_down)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* Option tables, plug-in references and names. */
 #include "base/option_json.h"
-#include "support.h"
+#include "one_arena.h"
 
 typedef struct Options {
     int64_t     population;
@@ -24,22 +24,6 @@ static const MerOption table[] = {
 
 static const MerPreset presets[] = {
     {"small", "population=20,mutation=0.5,weights=[3,4,5]"}, {"map", "population=50"}, {0}};
-
-static MerArena *arena;
-
-static int setup(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 static MerStatus fill(const char *text, Options *options, MerError *error)
 {
@@ -226,5 +210,5 @@ int main(void)
         cmocka_unit_test(help_has_a_line_per_option),
         cmocka_unit_test(names_forgive_hyphens_and_typing),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

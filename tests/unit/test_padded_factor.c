@@ -1,13 +1,6 @@
 /* Padded factors against the definition: all numbers ceil(n / k), in ascending order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "problem/padded_factor.h"
+#include "support.h"
 
 enum { LARGEST = 700 };
 

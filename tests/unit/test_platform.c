@@ -3,30 +3,10 @@
 #include "base/text.h"
 #include "hw/platform_node.h"
 #include "mercator/platform.h"
+#include "support.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static int set_up(void **state)
-{
-    *state = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    mer_arena_free(*state);
-    return 0;
-}
 
 static const MerPlatform *parse(const char *text, MerArena *arena)
 {
@@ -501,7 +481,7 @@ static void test_odd_names_and_texts_survive_writing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
         TEST(test_s256_has_the_numbers_of_its_file),
         TEST(test_every_memory_of_a_shipped_array_has_an_energy),

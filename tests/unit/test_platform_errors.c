@@ -1,13 +1,6 @@
 /* Every refusal of the platform reader, word for word. */
 #include "mercator/platform.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "support.h"
 
 typedef struct Case {
     const char *text, *message;

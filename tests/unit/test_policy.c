@@ -7,15 +7,11 @@ static const char PATH[] = "policy"; /* in the test's own folder */
 
 static MerRunSpec spec_of(const char *optimizer, MerArena *arena)
 {
-    return (MerRunSpec){.name = "policy",
-                        .problem = mer_problem_find("map", NULL),
-                        .graph = one_layer_graph(4, 2, 2, 2, 1, 1, arena),
-                        .platform = platform_named("s256", arena),
-                        .evaluator = mer_evaluator_find("loopnest", NULL),
-                        .optimizer = mer_optimizer_find(optimizer, NULL),
-                        .seed = 2,
-                        .budget = 3,
-                        .threads = 1};
+    const MerGraph *graph = one_layer_graph(4, 2, 2, 2, 1, 1, arena);
+    MerRunSpec      spec = spec_from("map", "loopnest", optimizer, graph, "s256", arena);
+    spec.seed = 2;
+    spec.budget = 3;
+    return spec;
 }
 
 static char *learn(const char *optimizer, int64_t budget, size_t *size, MerArena *arena)

@@ -59,10 +59,7 @@ static const char *in_folder(Fixture *fixture, const char *name)
 
 static void write_file(Fixture *fixture, const char *name, const char *text)
 {
-    FILE *file = fopen(in_folder(fixture, name), "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
+    write_text(in_folder(fixture, name), text);
 }
 
 static char *read_file(Fixture *fixture, const char *name)

@@ -7,16 +7,6 @@
 
 enum { BUDGET = 120 };
 
-typedef struct Countdown {
-    int left;
-} Countdown;
-
-static bool count_down(void *state)
-{
-    Countdown *countdown = state;
-    return countdown->left-- <= 0;
-}
-
 static MerGraph *two_layers(MerArena *arena)
 {
     MerGraph *graph = mer_graph_new("layers", arena);
@@ -34,32 +24,12 @@ static MerGraph *two_layers(MerArena *arena)
 
 static MerRunSpec spec_of(const char *reference, MerArena *arena)
 {
-    MerReference             parsed;
-    const MerProblemClass   *problem = mer_problem_find("map", NULL);
-    const MerEvaluatorClass *evaluator = mer_evaluator_find("loopnest", NULL);
-    assert_int_equal(mer_reference_parse(reference, &parsed, arena, NULL), MER_OK);
-    const MerOptimizerClass *type = mer_optimizer_find(parsed.name, NULL);
-    void                    *options = mer_arena_alloc(arena, type->options_size);
-    void                    *problem_options = mer_arena_alloc(arena, problem->options_size + 1);
-    void *evaluator_options = mer_arena_alloc(arena, evaluator->options_size + 1);
-    mer_options_defaults(problem->options, problem_options, arena);
-    mer_options_defaults(evaluator->options, evaluator_options, arena);
-    assert_int_equal(mer_options_fill(type->options, type->presets, options, &parsed, arena, NULL),
-                     MER_OK);
-    return (MerRunSpec){.name = "learned",
-                        .problem = problem,
-                        .problem_options = problem_options,
-                        .graph = two_layers(arena),
-                        .platform = platform_named("s256", arena),
-                        .evaluator = evaluator,
-                        .evaluator_options = evaluator_options,
-                        .optimizer = type,
-                        .optimizer_options = options,
-                        .seed = 5,
-                        .budget = BUDGET,
-                        .threads = 1,
-                        .directory = new_folder(arena),
-                        .checkpoint_s = 1e-9};
+    MerRunSpec spec = spec_from("map", "loopnest", reference, two_layers(arena), "s256", arena);
+    spec.seed = 5;
+    spec.budget = BUDGET;
+    spec.directory = new_folder(arena);
+    spec.checkpoint_s = 1e-9;
+    return spec;
 }
 
 /* Whether a state was saved for the first layer. */

@@ -1,24 +1,9 @@
 /* Long asks and evaluations: they can be cancelled, write their own log lines, count what they spend,
  * and save and restore their state. A toy trainer and a toy evaluator stand in for hours of work. */
+#include "one_arena.h"
 #include "run_support.h"
 
 #include <math.h>
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 /* A problem with one knob whose point is its plan's first channel count. */
 static MerStatus open_line(MerProblem *problem, MerArena *room, MerError *error)
@@ -161,16 +146,6 @@ static MerRunSpec long_spec(const MerOptimizerClass *optimizer)
     return (MerRunSpec){.name = "long", .problem = &problem_line, .graph = one_layer_graph(2, 2, 2, 2, 1, 1, arena),
                         .evaluator = &evaluator_slow, .optimizer = optimizer, .seed = 5, .budget = 12, .threads = 1,
                         .directory = new_folder(arena), .checkpoint_s = 1e-9};
-}
-
-typedef struct Countdown {
-    int left;
-} Countdown;
-
-static bool count_down(void *state)
-{
-    Countdown *countdown = state;
-    return countdown->left-- <= 0;
 }
 
 static void test_epochs_and_notes_stand_in_order_in_the_log(void **state)

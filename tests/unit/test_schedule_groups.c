@@ -1,21 +1,6 @@
 /* The grouping rule on cases small enough to do by hand, and `select`. */
+#include "one_arena.h"
 #include "schedule_jobs_support.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 static void assert_group(const MerJobGroups *groups, int group, int count, const int *jobs)
 {

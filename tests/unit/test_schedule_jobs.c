@@ -10,23 +10,15 @@
 
 static MerArena *arena;
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static int set_up(void **state)
 {
     (void)state;
     arena = mer_arena_new();
-    write_file("net.csv", "name,type,K,C,Y,X,R,S,stride\n"
+    write_text("net.csv", "name,type,K,C,Y,X,R,S,stride\n"
                           "a,conv,16,3,18,18,3,3,1\n"
                           "b,conv,32,16,16,16,3,3,1\n"
                           "c,conv,64,32,14,14,3,3,2\n");
-    write_file("self.yaml", "format: mercator-jobs/1\nmodels: [{name: me, file: self.yaml}]\n");
+    write_text("self.yaml", "format: mercator-jobs/1\nmodels: [{name: me, file: self.yaml}]\n");
     return 0;
 }
 

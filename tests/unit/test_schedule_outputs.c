@@ -1,5 +1,6 @@
 /* The files of a schedule agree with each other and with the metrics: times, sums of traffic and energy, shares
  * of cores and bandwidth, work per second. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include <cjson/cJSON.h>
@@ -28,22 +29,6 @@ typedef struct Csv {
     int count;
     char *(*rows)[COLUMNS];
 } Csv;
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 static Csv read_csv(char *text)
 {
@@ -85,28 +70,11 @@ static void assert_near(double value, double expected, const char *what)
 
 static MerRunSpec spec_of(const char *workload, const char *problem, const char *evaluator)
 {
-    MerRunSpec spec = {
-        .name = "jobs",
-        .problem = mer_problem_find("schedule", NULL),
-        .platform = platform_named("s2", arena),
-        .evaluator = mer_evaluator_find("bandwidth", NULL),
-        .optimizer = mer_optimizer_find("lpt", NULL),
-        .objective = "cycles",
-        .seed = 1,
-        .budget = 10,
-        .threads = 1,
-        .directory = new_folder(arena),
-    };
-    MerGraph *graph = NULL;
-    MerError  error = {0};
-    if (mer_graph_import(workload, NULL, arena, &graph, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    spec.graph = graph;
-    spec.problem_options =
-        options_from(problem, spec.problem->options, spec.problem->options_size, arena);
-    spec.evaluator_options =
-        options_from(evaluator, spec.evaluator->options, spec.evaluator->options_size, arena);
+    MerRunSpec spec =
+        spec_from(problem, evaluator, "lpt", graph_named(workload, arena), "s2", arena);
+    spec.objective = "cycles";
+    spec.budget = 10;
+    spec.directory = new_folder(arena);
     return spec;
 }
 

@@ -1,6 +1,6 @@
 /* The job analysis table: priced once per layer and core class, kept on disk between runs, written and read
  * without losing a bit, and refused with the place of what is wrong. */
-#include "support.h"
+#include "run_support.h"
 
 #include "base/text.h"
 #include "mercator/import.h"
@@ -56,29 +56,21 @@ static const char machine[] =
     "{rows: 8, columns: 64, dataflow: shi}}, units: [{name: b, count: 2, class: big}, {name: l, "
     "class: little}]}";
 
-static const MerPlatform *platform(void)
-{
-    const MerPlatform *made = NULL;
-    MerError           error = {0};
-    if (mer_platform_parse("m", machine, strlen(machine), arena, &made, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    return made;
-}
-
 static MerJobTableInput input_of(const char *workload, const char *source, const char *cache)
 {
-    MerGraph *graph = NULL;
-    MerError  error = {0};
-    if (mer_graph_import(workload, NULL, arena, &graph, &error) != MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    int *jobs = MER_ARRAY(arena, int, graph->jobs->job_count);
+    const MerGraph *graph = graph_named(workload, arena);
+    int            *jobs = MER_ARRAY(arena, int, graph->jobs->job_count);
     for (int j = 0; j < graph->jobs->job_count; j++) {
         jobs[j] = j;
     }
-    return (MerJobTableInput){graph,      graph->jobs, jobs,   graph->jobs->job_count,
-                              platform(), &pricer,     source, MER_FLEXIBLE_SEARCH,
+    return (MerJobTableInput){graph,
+                              graph->jobs,
+                              jobs,
+                              graph->jobs->job_count,
+                              platform_from(machine, arena),
+                              &pricer,
+                              source,
+                              MER_FLEXIBLE_SEARCH,
                               cache};
 }
 
@@ -106,7 +98,7 @@ static void assert_same_bits(const MerJobTable *a, const MerJobTable *b)
 /* The file of class `big`, as one text. */
 static const char *cache_path(const char *folder)
 {
-    const MerPlatform *p = platform();
+    const MerPlatform *p = platform_from(machine, arena);
     MerPriceKey        key = {&p->units[0], 8, "fake", MER_PRICE_OWN, MER_FLEXIBLE_SEARCH};
     return mer_price_cache_path(mer_price_cache_open(folder, &key, arena));
 }
@@ -121,18 +113,10 @@ static char *text_of(const char *path, size_t *size)
     return text;
 }
 
-static void write_text(const char *path, const char *text, size_t size)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, size, file), size);
-    fclose(file);
-}
-
 static void test_equal_layers_are_priced_once_on_each_class(void **state)
 {
     (void)state;
-    write_text("twice.csv", "1,1,8,4,9,9,3,3,1\n1,1,8,4,9,9,3,3,1\n1,1,8,4,1,1,1,1,0\n", 54);
+    write_text("twice.csv", "1,1,8,4,9,9,3,3,1\n1,1,8,4,9,9,3,3,1\n1,1,8,4,1,1,1,1,0\n");
     MerJobTableInput input = input_of("twice.csv", "own", "off");
     MerJobTable      table = make(&input);
     assert_int_equal(table.row_count, 2);
@@ -195,7 +179,7 @@ static void test_a_damaged_cache_is_ignored_and_rewritten(void **state)
         default: /* a zero byte */
             bad[size / 3] = '\0';
         }
-        write_text(path, bad, length);
+        write_bytes(path, bad, length);
         MerJobTable table = make(&input);
         assert_same_bits(&right, &table);
         char *rewritten = text_of(path, &again);
@@ -226,7 +210,7 @@ static void test_a_stale_cache_is_noticed(void **state)
 static void test_a_cache_out_of_reach_changes_nothing(void **state)
 {
     (void)state;
-    write_text("a-file", "x", 1);
+    write_text("a-file", "x");
     MerJobTableInput input = input_of("synthetic:10:1", "own", "a-file/cache");
     MerJobTable      table = make(&input);
     input.cache = "off";
@@ -250,7 +234,7 @@ static void check_round_trip(const char *source)
     MerJobTable        first = make(&one), second = make(&two);
     const MerJobTable *both[] = {&first, &second, &first};
     const char        *text = written(both, 3);
-    write_text("table.json", text, strlen(text));
+    write_text("table.json", text);
     MerTableFile file;
     MerError     error = {0};
     assert_int_equal(mer_table_file_read("table.json", arena, &file, &error), MER_OK);
@@ -279,8 +263,8 @@ static const char csv[] = "layer,core_type,latency_cycles,traffic_bytes,weight_b
 static void test_csv_tables_go_by_name(void **state)
 {
     (void)state;
-    write_text("one.csv", "1,1,8,4,1,1,1,1,0\n", 18);
-    write_text("table.csv", csv, sizeof csv - 1);
+    write_text("one.csv", "1,1,8,4,1,1,1,1,0\n");
+    write_text("table.csv", csv);
     MerJobTableInput input = input_of("one.csv", "table.csv", "auto");
     MerJobTable      table = make(&input);
     assert_int_equal(prices, 0);
@@ -348,12 +332,12 @@ static void test_missing_rows_and_columns_are_named(void **state)
         {"layer,core_type,latency_cycles\n0.fc-8x4,big,4\n0.fc-8x4,little,4\n",
          "table.csv: found no l2_bytes of layer fc-8x4 on core type big, expected a number"},
     };
-    write_text("one.csv", "1,1,8,4,1,1,1,1,0\n", 18);
+    write_text("one.csv", "1,1,8,4,1,1,1,1,0\n");
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         MerJobTableInput input = input_of("one.csv", "table.csv", "off");
         MerJobTable      table;
         MerError         error = {0};
-        write_text("table.csv", refusals[i].text, strlen(refusals[i].text));
+        write_text("table.csv", refusals[i].text);
         assert_int_not_equal(mer_job_table_make(&input, arena, &table, &error), MER_OK);
         mer_test_contains(error.message, refusals[i].message);
     }

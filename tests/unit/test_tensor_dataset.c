@@ -6,21 +6,13 @@ static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0,  0,  0,  2
                                            0, 0, 0, 2, 0, 1, 2, 3, 10, 20, 30, 255};
 static const unsigned char two_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 4, 1};
 
-static void write_file(const char *path, const unsigned char *data, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void test_images_are_scaled_and_labels_counted(void **state)
 {
     (void)state;
     MerArena  *arena = mer_arena_new();
     MerDataset dataset;
-    write_file("images", two_images, sizeof two_images);
-    write_file("labels", two_labels, sizeof two_labels);
+    write_bytes("images", two_images, sizeof two_images);
+    write_bytes("labels", two_labels, sizeof two_labels);
     assert_int_equal(mer_dataset_read("images", "labels", 5, 10, arena, &dataset, NULL), MER_OK);
     assert_int_equal(dataset.count, 2);
     assert_int_equal(dataset.height, 2);
@@ -38,8 +30,8 @@ static void test_signed_bytes_are_signed(void **state)
     MerDataset          dataset;
     const unsigned char images[] = {0, 0, 9, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 255, 127};
     const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 1, 0};
-    write_file("images", images, sizeof images);
-    write_file("labels", labels, sizeof labels);
+    write_bytes("images", images, sizeof images);
+    write_bytes("labels", labels, sizeof labels);
     assert_int_equal(mer_dataset_read("images", "labels", 0, 1, arena, &dataset, NULL), MER_OK);
     assert_float_equal(dataset.images[0], -1, 0);
     assert_float_equal(dataset.images[1], 127, 0);
@@ -77,8 +69,8 @@ static void test_labels_must_match_the_images(void **state)
     MerDataset          dataset;
     MerError            error = {0};
     const unsigned char one[] = {0, 0, 8, 1, 0, 0, 0, 1, 4};
-    write_file("images", two_images, sizeof two_images);
-    write_file("labels", one, sizeof one);
+    write_bytes("images", two_images, sizeof two_images);
+    write_bytes("labels", one, sizeof one);
     assert_int_equal(mer_dataset_read("images", "labels", 0, 1, arena, &dataset, &error),
                      MER_INVALID);
     mer_test_contains(error.message, "labels: expected one unsigned label for each of 2 images");

@@ -14,14 +14,6 @@ static MerParameters *make(const char *name, int rows, float start)
     return parameters;
 }
 
-static void write_file(const char *path, const char *data, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    assert_int_equal(fclose(file), 0);
-}
-
 static size_t read_file(const char *path, char *data, size_t room)
 {
     FILE *file = fopen(path, "rb");
@@ -80,7 +72,7 @@ static void test_every_cut_is_refused(void **state)
     assert_int_equal(mer_parameters_save_file(a, "policy", NULL), MER_OK);
     size_t size = read_file("policy", data, sizeof data);
     for (size_t cut = 0; cut < size; cut++) {
-        write_file("cut", data, cut);
+        write_bytes("cut", data, cut);
         assert_refused(b, "cut", "the file ends");
     }
     mer_parameters_free(a);
@@ -95,7 +87,7 @@ static void test_a_changed_number_is_refused(void **state)
     assert_int_equal(mer_parameters_save_file(a, "policy", NULL), MER_OK);
     size_t size = read_file("policy", data, sizeof data);
     data[50] ^= 1;
-    write_file("changed", data, size);
+    write_bytes("changed", data, size);
     assert_refused(b, "changed", "expected \"end ");
     mer_parameters_free(a);
     mer_parameters_free(b);
@@ -107,7 +99,7 @@ static void test_another_format_and_a_missing_file_are_named(void **state)
     MerParameters *a = make("w", 4, 0.5f);
     MerError       error = {0};
     const char    *newer = "format: mercator-policy/2\n";
-    write_file("newer", newer, strlen(newer));
+    write_bytes("newer", newer, strlen(newer));
     assert_refused(a, "newer",
                    "found \"format: mercator-policy/2\", expected \"format: mercator-policy/1\"");
     assert_int_equal(mer_parameters_load_file(a, "nowhere", &error), MER_NOT_FOUND);

@@ -135,14 +135,6 @@ static void hashes_are_fnv_1a(void **state)
     assert_true(mer_hash_text(MER_HASH_START, "") != MER_HASH_START);
 }
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void files_are_read_whole_or_refused(void **state)
 {
     (void)state;

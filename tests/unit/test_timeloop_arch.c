@@ -7,18 +7,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-static int open_arena(void **state)
-{
-    *state = mer_arena_new();
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    mer_arena_free(*state);
-    return 0;
-}
-
 static const MerPlatform *parse(void **state, const char *text)
 {
     MerError           error = {0};
@@ -39,14 +27,6 @@ static void refuse(void **state, const char *text, const char *part)
         fail_msg("accepted, expected \"%s\"", part);
     }
     mer_test_contains(error.message, part);
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 static void check_is_s256(void **state, const MerPlatform *found)
@@ -85,9 +65,9 @@ static void test_files_given_together_are_merged_at_the_root(void **state)
 {
     MerError           error = {0};
     const MerPlatform *platform = NULL;
-    write_file("tree.yaml", timeloop_s256_tree);
-    write_file("ert.yaml", timeloop_s256_energies);
-    write_file("keep.yaml", timeloop_s256_keeps);
+    write_text("tree.yaml", timeloop_s256_tree);
+    write_text("ert.yaml", timeloop_s256_energies);
+    write_text("keep.yaml", timeloop_s256_keeps);
     assert_int_equal(
         mer_platform_read("tree.yaml,ert.yaml,keep.yaml,ert.yaml", *state, &platform, &error),
         MER_OK);
@@ -99,8 +79,8 @@ static void test_a_key_with_two_values_names_both_places(void **state)
 {
     MerError           error = {0};
     const MerPlatform *platform = NULL;
-    write_file("a.yaml", timeloop_s256_tree);
-    write_file("b.yaml", "architecture: {version: 0.3}\n");
+    write_text("a.yaml", timeloop_s256_tree);
+    write_text("b.yaml", "architecture: {version: 0.3}\n");
     assert_int_not_equal(mer_platform_read("a.yaml,b.yaml", *state, &platform, &error), MER_OK);
     mer_test_contains(error.message, "b.yaml:1:15: architecture is defined twice");
     mer_test_contains(error.message, "a.yaml:2:3");
@@ -110,7 +90,7 @@ static void test_changes_reach_an_imported_platform(void **state)
 {
     const MerPlatform *platform = NULL;
     const char *const  changes[] = {"memories.GLB.words=16Ki", "memories.GLB.fanout.x=8"};
-    write_file("tree.yaml", timeloop_s256_tree);
+    write_text("tree.yaml", timeloop_s256_tree);
     assert_int_equal(mer_platform_read_with("tree.yaml", changes, 2, *state, &platform, NULL),
                      MER_OK);
     assert_true(platform->memories[1].words == 16384);
@@ -224,7 +204,7 @@ static void test_maestro_hardware_is_a_platform(void **state)
 {
     MerError           error = {0};
     const MerPlatform *platform = NULL;
-    write_file(
+    write_text(
         "acc.m",
         "// the example\nnum_pes: 256\nl1_size_cstr: 100\nl2_size_cstr: 3000\nnoc_bw_cstr: 1000\n"
         "offchip_bw_cstr: 50\n");
@@ -235,10 +215,10 @@ static void test_maestro_hardware_is_a_platform(void **state)
     assert_true(platform->memories[1].fanout.words_per_cycle == 1000);
     assert_true(platform->memories[1].fanout.latency_cycles == 1);
     assert_true(platform->memories[0].read_words_per_cycle == 50);
-    write_file("bad.m", "num_pes: 256\nl1_size: 100\n");
+    write_text("bad.m", "num_pes: 256\nl1_size: 100\n");
     assert_int_not_equal(mer_platform_read("bad.m", *state, &platform, &error), MER_OK);
     mer_test_contains(error.message, "bad.m:2: found \"l1_size\"");
-    write_file("zero.m", "num_pes: 0\n");
+    write_text("zero.m", "num_pes: 0\n");
     assert_int_not_equal(mer_platform_read("zero.m", *state, &platform, &error), MER_OK);
     mer_test_contains(error.message, "zero.m:1: num_pes is \"0\"");
 }

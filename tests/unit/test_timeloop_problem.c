@@ -4,18 +4,6 @@
 
 #include "unit/importer.h"
 
-static int set_up(void **state)
-{
-    *state = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    mer_arena_free(*state);
-    return 0;
-}
-
 #define COEFFICIENTS                                                                               \
     "    coefficients: [{name: Wstride, default: 1}, {name: Hstride, default: 1}, "                \
     "{name: Wdilation, default: 1}, {name: Hdilation, default: 1}]\n"
@@ -177,7 +165,7 @@ static void test_our_own_files_are_no_problems(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
         TEST(test_projections_decide_the_kind),
         TEST(test_r50_c3_3x3_has_its_macs_and_bytes),

@@ -68,24 +68,12 @@ static void test_options_that_are_given_are_not_tuned(void **state)
 
 static MerRunSpec group_spec(const char *group, MerArena *arena)
 {
-    MerGraph              *graph = NULL;
-    const MerProblemClass *problem = mer_problem_find("schedule", NULL);
-    MerReference           reference;
-    MerError               error = {0};
-    void                  *options = mer_arena_alloc(arena, problem->options_size);
-    const char            *text =
+    const char *problem =
         mer_arena_format(arena, "schedule:group_size=30,bandwidth=100000,select=%s", group);
-    assert_int_equal(mer_graph_import("synthetic:120:5", NULL, arena, &graph, &error), MER_OK);
-    assert_int_equal(mer_reference_parse(text, &reference, arena, &error), MER_OK);
-    assert_int_equal(mer_options_fill(problem->options, NULL, options, &reference, arena, &error),
-                     MER_OK);
-    return (MerRunSpec){.name = "groups",
-                        .problem = problem,
-                        .problem_options = options,
-                        .graph = graph,
-                        .platform = platform_named("s2", arena),
-                        .evaluator = mer_evaluator_find("bandwidth", NULL),
-                        .budget = 300};
+    MerRunSpec spec =
+        spec_from(problem, "bandwidth", NULL, graph_named("synthetic:120:5", arena), "s2", arena);
+    spec.budget = 300;
+    return spec;
 }
 
 static MerTuneResult tune(int threads, MerArena *arena)

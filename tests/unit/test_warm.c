@@ -32,36 +32,20 @@ typedef struct Case {
 static MerStatus run_group(const Case *c, const char *folder, Messages *messages, MerArena *arena,
                            MerRunResult *result, MerError *error)
 {
-    MerGraph              *graph = NULL;
-    const MerProblemClass *problem = mer_problem_find("schedule", NULL);
-    MerReference           reference;
-    void                  *options = mer_arena_alloc(arena, problem->options_size);
-    bool                   is_published = strchr(c->group, ':') != NULL;
-    char                   path[SHARED_PATH_SIZE];
-    const char            *input = "synthetic:60:3";
+    char        path[SHARED_PATH_SIZE];
+    const char *input = "synthetic:60:3";
     const char *text = mer_arena_format(arena, "schedule:group_size=%d,select=%s", JOBS, c->group);
-    if (is_published) {
+    if (strchr(c->group, ':')) {
         input = shared_path(path, "golden/magma-benchmark.json");
         text = mer_arena_format(arena, "schedule:table=m3e-compat,select=%s", c->group);
     }
-    assert_int_equal(mer_graph_import(input, NULL, arena, &graph, error), MER_OK);
-    assert_int_equal(mer_reference_parse(text, &reference, arena, error), MER_OK);
-    assert_int_equal(mer_options_fill(problem->options, NULL, options, &reference, arena, error),
-                     MER_OK);
     MerRunHooks hooks = {.state = messages, .warn = messages ? remember : NULL};
-    MerRunSpec  spec = {.name = "group",
-                        .problem = problem,
-                        .problem_options = options,
-                        .graph = graph,
-                        .platform = platform_named(c->platform ? c->platform : "s2", arena),
-                        .evaluator = mer_evaluator_find("bandwidth", NULL),
-                        .optimizer = mer_optimizer_find(c->optimizer, NULL),
-                        .seed = 1,
-                        .budget = c->budget,
-                        .warm = c->warm,
-                        .warm_match = c->match,
-                        .threads = 1,
-                        .directory = folder};
+    MerRunSpec  spec = spec_from(text, "bandwidth", c->optimizer, graph_named(input, arena),
+                                c->platform ? c->platform : "s2", arena);
+    spec.budget = c->budget;
+    spec.warm = c->warm;
+    spec.warm_match = c->match;
+    spec.directory = folder;
     return mer_run(&spec, &hooks, arena, result, error);
 }
 
@@ -121,17 +105,11 @@ static void test_the_same_group_starts_with_the_best_points_it_had(void **state)
 static MerRunResult run_layer(const char *optimizer, const char *warm, const char *folder,
                               MerArena *arena)
 {
-    MerRunSpec spec = {.name = "layer",
-                       .problem = mer_problem_find("map", NULL),
-                       .graph = one_layer_graph(12, 8, 7, 6, 3, 3, arena),
-                       .platform = platform_named("s256", arena),
-                       .evaluator = mer_evaluator_find("loopnest", NULL),
-                       .optimizer = mer_optimizer_find(optimizer, NULL),
-                       .seed = 1,
-                       .budget = 50,
-                       .warm = warm,
-                       .threads = 1,
-                       .directory = folder};
+    const MerGraph *graph = one_layer_graph(12, 8, 7, 6, 3, 3, arena);
+    MerRunSpec      spec = spec_from("map", "loopnest", optimizer, graph, "s256", arena);
+    spec.budget = 50;
+    spec.warm = warm;
+    spec.directory = folder;
     return run_or_fail(&spec, NULL, arena);
 }
 
