@@ -13,6 +13,7 @@ typedef struct MerCall {   /* what one evaluation may use besides the plan */
     double      limit;     /* +inf: none; else stop once limit_metric is sure to pass it, and set cut */
     const void *base;      /* NULL, or the trail of a plan that differs little */
     void       *trail;     /* NULL, or room to leave this plan's trail */
+    bool        exact;     /* the value will be reported; see approximates */
 } MerCall;
 
 struct MerEvaluatorClass {
@@ -34,6 +35,9 @@ struct MerEvaluatorClass {
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
     bool (*keeps_bounds)(const void *state); /* false: it may price below the problem's bounds; absent: true */
     uint64_t (*tables_hash)(const void *state); /* of the cost tables it reads; absent: not logged */
+    /* true: values are only close to what exact calls give; a run prices every new best again by such a call.
+     * Absent: false */
+    bool (*approximates)(const void *state);
     void (*close)(void *state);
 };
 

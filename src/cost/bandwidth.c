@@ -46,7 +46,8 @@ static const MerOption options[] = {
      "xr_score of the plan, or of XRBench's published runtime with whole inferences, whatever the "
      "plan"},
     {"precision", MER_OPTION_CHOICE, offsetof(Options, precision), "exact", 0, 0, "exact|fast",
-     "fast: plain schedules in virtual time, equal to the exact loop within 1e-12"},
+     "fast: plain schedules in virtual time, equal to the exact loop within 1e-12; every best is "
+     "priced exactly"},
     {"loop", MER_OPTION_CHOICE, offsetof(Options, loop), "auto", 0, 0, "auto|extended",
      "extended: never the fast loop, for checks"},
     {0}};
@@ -230,7 +231,7 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
     MerBandwidthOutput output;
     double             traffic, energy;
     input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
-    if (state->is_fast) {
+    if (state->is_fast && !call->exact) {
         mer_bandwidth_fast(&input, plan, call->base, call->trail, &output);
         fill_cycles(state, output.is_cut ? nextafter(input.limit, INFINITY) : output.cycles, cost);
         cost->cut = output.is_cut;
@@ -300,6 +301,12 @@ static uint64_t tables_hash(const void *opened)
     return state->schedule->table_hash;
 }
 
+static bool approximates(const void *opened)
+{
+    const MerBandwidthState *state = opened;
+    return state->is_fast;
+}
+
 #define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 const MerEvaluatorClass mer_evaluator_bandwidth = {
     .name = "bandwidth",
@@ -321,4 +328,5 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .trail_size = trail_size,
     .detail = mer_bandwidth_detail,
     .tables_hash = tables_hash,
+    .approximates = approximates,
 };

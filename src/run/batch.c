@@ -335,3 +335,19 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
         answer_from_memo(batch, trials, count);
     }
 }
+
+void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial)
+{
+    const MerEvaluator *evaluator = batch->evaluator;
+    Worker *worker = &batch->workers[0];
+    MerCall call = {.scratch = worker->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
+    MerPlan plan;
+    if (!evaluator->type->approximates || !evaluator->type->approximates(evaluator->state)) {
+        return;
+    }
+    batch->problem->type->decode(batch->problem, trial->point, &plan, worker->plans);
+    evaluator->type->evaluate(evaluator->state, &plan, &call, &trial->cost);
+    finish_trial(batch, trial);
+    mer_arena_reset(worker->plans);
+    mer_arena_reset(worker->scratch);
+}

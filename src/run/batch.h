@@ -18,4 +18,7 @@ void      mer_batch_free(MerBatch *batch);
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */
 void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines);
 
+/* Prices a trial of the last batch again by an exact call, if the evaluator's values are only close to that. */
+void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial);
+
 #endif

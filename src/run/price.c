@@ -21,7 +21,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
 {
     MerTaskResult *result = task->result;
     const MerProblemClass *type = task->problem.type;
-    MerCall call = {.scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
+    MerCall call = {.scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
     task->evaluator.type->evaluate(task->evaluator.state, &result->plan, &call, &result->best);
     result->score = mer_objective_score(&run->objective, &result->best);
     result->trials = result->evaluations = 1;

@@ -116,6 +116,9 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 {
     for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
         MerRunTrial *trial = &s->trials[*done];
+        if (!trial->is_known && mer_task_is_better(s->task, trial)) {
+            mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
+        }
         MerStatus status = log_trial(s, trial, mer_task_is_better(s->task, trial), error);
         if (status != MER_OK) {
             return status;

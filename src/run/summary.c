@@ -73,6 +73,13 @@ static void write_evaluator(MerRunState *run, MerJson *json)
     if (type->tables_hash) {
         mer_json_hash(json, "tables_hash", type->tables_hash(task->evaluator.state));
     }
+    bool is_close = false;
+    for (int t = 0; type->approximates && t < run->task_count; t++) {
+        is_close = is_close || type->approximates(run->tasks[t].evaluator.state);
+    }
+    if (is_close) {
+        mer_json_text(json, "exact", "best"); /* other trials have values close to the exact ones */
+    }
     if (task->inner.type) {
         write_plugin(json, "inner", task->inner.type->name, task->inner.type->options, task->inner.options);
         mer_json_end_object(json);

@@ -51,6 +51,26 @@ round resnet18 --batch-size 4 --mini-batch 2 --dependencies chain --forward same
 round mix --objective energy
 round jobs.yaml --optimizer online --arrivals poisson --rate 2 --arrival-seed 0 --seed 7 --jitter-ms 1 --late drop
 
+# A fast search reports exact numbers: of every trial that was the best when it came, and its header says so.
+for optimizer in magma annealing random; do
+    round synthetic:40:1 --bandwidth 4 --precision fast --optimizer $optimizer
+    expect 0 "$MERCATOR" evaluate run/schedule.yaml --precision exact --json
+    grep -o '"feasible":true,"score":[^}]*}' out | grep -o '"cycles":[^}]*}' | cmp ran -
+    head -n 1 run/run.jsonl | grep -q '"exact":"best"'
+    grep '"type":"trial"' run/run.jsonl | grep -v '"cut":true' |
+        sed 's/.*"score":\([^,]*\),"cost":\(.*\)/\1 \2/' |
+        awk 'NR == 1 || $1 < best { best = $1; if ($0 !~ /"energy"/) exit 1 }'
+done
+cp -r run whole
+expect 0 "$MERCATOR" schedule synthetic:40:1 --bandwidth 4 --precision fast --optimizer random --threads 2 --budget 200 --quiet \
+    --no-report -o run
+cmp whole/run.jsonl run/run.jsonl
+head -n 100 whole/run.jsonl >run/run.jsonl
+expect 0 "$MERCATOR" schedule --resume run --quiet --no-report
+cmp whole/run.jsonl run/run.jsonl
+round synthetic:40:1 --bandwidth 4
+test "$(grep -c '"exact":"best"' run/run.jsonl)" -eq 0
+
 # The folder may move, as long as the workload is found: as named, or beside the plan.
 round jobs.yaml
 mkdir elsewhere
