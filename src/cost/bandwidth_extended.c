@@ -170,6 +170,20 @@ static void assign(Loop *loop, int unit, int job)
     }
 }
 
+/* Does a free unit that takes the job now start it by its deadline, if that matters? Without a switch it does:
+ * those whose deadline has come are dropped before anyone is dispatched. */
+static bool is_in_time(const Loop *loop, int unit, int job)
+{
+    const MerBandwidthRules *rules = &loop->input->rules;
+    double                   wait = loop->lanes[unit].last >= 0 ? rules->switch_cycles : 0;
+    return !rules->drops_late || loop->t + wait < loop->schedule->deadline[job];
+}
+
+static bool can_take(const Loop *loop, int unit, int job)
+{
+    return is_ready(loop, job) && is_in_time(loop, unit, job);
+}
+
 static void dispatch_queue(Loop *loop, int unit)
 {
     const MerJobsPlan *plan = loop->plan;
@@ -184,10 +198,10 @@ static void dispatch_queue(Loop *loop, int unit)
     }
     lane->head = at;
     bool is_strict = loop->input->rules.dispatch == MER_DISPATCH_STRICT;
-    while (at < end && !is_ready(loop, plan->queue[at]) && !is_strict) {
+    while (at < end && !can_take(loop, unit, plan->queue[at]) && !is_strict) {
         at++;
     }
-    if (at < end && is_ready(loop, plan->queue[at])) {
+    if (at < end && can_take(loop, unit, plan->queue[at])) {
         assign(loop, unit, plan->queue[at]);
     }
 }
@@ -264,7 +278,7 @@ static void dispatch_policy(Loop *loop)
             int    unit = -1;
             for (int k = 0; k < unit_count; k++) {
                 double price = unit_price(loop, j, units[k]);
-                if (price < best) {
+                if (price < best && is_in_time(loop, units[k], j)) {
                     best = price;
                     unit = units[k];
                 }

@@ -127,6 +127,7 @@ static void check_plan(const OpenedSchedule *opened, const MerPlan *plan, int *d
             continue;
         }
         check_job(schedule, &times, j);
+        assert_true(!state->input.rules.drops_late || times.start[j] < schedule->deadline[j]);
         assert_true(fabs(w.moved[j] - times.moved[j]) <= 1e-6 * fmax(1, times.moved[j]));
         assert_true(times.moved[j] <=
                     schedule->traffic[j * schedule->unit_count + times.unit[j]] * (1 + 1e-12));

@@ -138,20 +138,69 @@ static void test_strict_queues_can_deadlock_and_say_who_waits(void **state)
     assert_true(simulate(schedule, (MerBandwidthRules){0}, order).is_done);
 }
 
+static void set_deadline(MerSchedule *schedule, int job, double time)
+{
+    double *deadline = MER_ARRAY(arena, double, schedule->job_count);
+    for (int j = 0; j < schedule->job_count; j++) {
+        deadline[j] = j == job ? time : INFINITY;
+    }
+    schedule->deadline = deadline;
+    schedule->deadline_order = mer_schedule_sorted(deadline, schedule->job_count, arena);
+    schedule->has_deadlines = true;
+}
+
 /* Job 2 could start at 80 but had to by 60. */
 static void test_late_jobs_are_dropped(void **state)
 {
     (void)state;
     MerSchedule *schedule = three_jobs(100);
-    double      *deadline = MER_ARRAY(arena, double, 3);
-    deadline[0] = deadline[1] = INFINITY;
-    deadline[2] = 60;
-    schedule->deadline = deadline;
-    schedule->deadline_order = mer_schedule_sorted(deadline, 3, arena);
-    schedule->has_deadlines = true;
+    set_deadline(schedule, 2, 60);
     Outcome outcome = simulate(schedule, (MerBandwidthRules){.drops_late = true}, in_order);
     assert_true(outcome.is_done && isnan(outcome.times.end[2]) && outcome.times.dropped == 1);
     assert_true(outcome.output.cycles == 100);
+}
+
+/* Core 1 is free at 80 and ready for job 2 at 90: in time for a deadline of 91, too late for 85 or 90. */
+static void test_a_switch_does_not_carry_a_job_past_its_deadline(void **state)
+{
+    (void)state;
+    static const double deadlines[] = {85, 90, 91};
+    static const int    dispatches[] = {MER_DISPATCH_SKIP, MER_DISPATCH_STRICT};
+    for (int i = 0; i < 6; i++) {
+        MerSchedule      *schedule = three_jobs(100);
+        MerBandwidthRules rules = {
+            .dispatch = dispatches[i / 3], .switch_cycles = 10, .drops_late = true};
+        set_deadline(schedule, 2, deadlines[i % 3]);
+        Outcome outcome = simulate(schedule, rules, in_order);
+        bool    is_in_time = i % 3 == 2;
+        assert_true(outcome.is_done);
+        assert_int_equal(outcome.times.dropped, !is_in_time);
+        assert_true(is_in_time ? outcome.times.start[2] == 90 : isnan(outcome.times.start[2]));
+        assert_true(outcome.output.finish[1] == (is_in_time ? 140 : 80));
+    }
+}
+
+/* All on core 1: free at 200, it could start job 1 at 210, after its deadline. The job behind takes its place at
+ * once, or in a strict queue when job 1 has been dropped. */
+static void test_a_core_passes_over_a_job_that_its_switch_would_make_late(void **state)
+{
+    (void)state;
+    static const int  unit[] = {1, 1, 1};
+    MerSchedule      *schedule = three_jobs(100);
+    MerJobsPlan       plan = queues(schedule, in_order, unit);
+    MerBandwidthInput input = hand_input(schedule, arena);
+    MerBandwidthTimes times = new_times(3, arena);
+    set_deadline(schedule, 1, 205);
+    for (int i = 0; i < 2; i++) {
+        MerBandwidthOutput output;
+        input.rules =
+            (MerBandwidthRules){.dispatch = i == 0 ? MER_DISPATCH_SKIP : MER_DISPATCH_STRICT,
+                                .switch_cycles = 10,
+                                .drops_late = true};
+        assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
+        assert_true(isnan(times.start[1]) && times.start[2] == (i == 0 ? 210 : 215));
+        assert_true(output.cycles == (i == 0 ? 260 : 265));
+    }
 }
 
 /* Without traffic a job takes its latency whatever the others move. */
@@ -225,6 +274,8 @@ int main(void)
         cmocka_unit_test(test_switches_cost_dead_time),
         cmocka_unit_test(test_strict_queues_can_deadlock_and_say_who_waits),
         cmocka_unit_test(test_late_jobs_are_dropped),
+        cmocka_unit_test(test_a_switch_does_not_carry_a_job_past_its_deadline),
+        cmocka_unit_test(test_a_core_passes_over_a_job_that_its_switch_would_make_late),
         cmocka_unit_test(test_a_job_without_traffic_neither_waits_nor_takes),
         cmocka_unit_test(test_heavier_tenants_are_served_first_or_have_their_part),
         cmocka_unit_test(test_policies_choose_by_deadline_or_length),
