@@ -188,18 +188,19 @@ static MerStatus finish(MerRunState *run, MerError *error)
     return status == MER_OK ? mer_run_summary(run, error) : status;
 }
 
+static MerStatus open_run(MerRunState *run, MerError *error)
+{
+    MerStatus status = mer_run_check(run->spec, error);
+    status = status == MER_OK ? choose_objective(run, error) : status;
+    return status == MER_OK ? mer_run_open_tasks(run, error) : status;
+}
+
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
 {
     MerRunResult result = {0};
     MerRunState run = {.spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
     run.optimizer_arena = mer_arena_new();
-    MerStatus status = mer_run_check(spec, error);
-    if (status == MER_OK) {
-        status = choose_objective(&run, error);
-    }
-    if (status == MER_OK) {
-        status = mer_run_open_tasks(&run, error);
-    }
+    MerStatus status = open_run(&run, error);
     if (status == MER_OK) {
         MerTaskSearch search = {.run = &run, .task = &run.tasks[0], .type = spec->optimizer};
         status = mer_task_search_open(&search, error);
@@ -229,13 +230,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
-    MerStatus status = mer_run_check(spec, error);
-    if (status == MER_OK) {
-        status = choose_objective(&run, error);
-    }
-    if (status == MER_OK) {
-        status = mer_run_open_tasks(&run, error);
-    }
+    MerStatus status = open_run(&run, error);
     if (status == MER_OK) {
         status = open_files(&run, error);
     }
