@@ -1,13 +1,11 @@
-/* Reads the runs of a study and sorts them into groups, layers and methods, each in the order it is
- * first met. Folders are read in the order of their names. */
-#include "report/study.h"
+/* Reads the runs of a study, folders in the order of their names: one item for each task. */
+#include "report/study_items.h"
 
 #include "base/memory.h"
 #include "base/option_json.h"
 #include "base/text.h"
 #include "report/curve.h"
 #include "report/log_lines.h"
-#include "report/study_stats.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -16,22 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct Item { /* one trace with the names of its place */
-    MerStudyTrace trace;
-    MerStudyLayer layer;
-    const char   *group, *layer_key, *method, *objective, *unit;
-    int64_t       budget;
-    bool          is_solver; /* an exact method: it tells the optimum, it does not compete */
-    bool          is_proven;
-} Item;
-
 typedef struct Reader {
-    MerArena      *arena;
-    MerStudy      *study;
-    MerStudyLookup lookup;
+    MerArena             *arena;
+    MerStudy             *study;
+    MerStudyLookup        lookup;
     const MerStudyPlugin *plugin; /* whose label is being made */
-    Item          *items;
-    int            count, room;
+    MerStudyItem         *items;
+    int                   count, room;
 } Reader;
 
 typedef struct Notes { /* of one task */
@@ -173,7 +162,7 @@ static void take_note(const MerLogLine *line, Notes *notes, int task_count)
     }
 }
 
-static void add_item(Reader *reader, const Item *item)
+static void add_item(Reader *reader, const MerStudyItem *item)
 {
     if (reader->count == reader->room) {
         reader->room = reader->room * 2 + 256;
@@ -188,7 +177,7 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
     MerArena    *arena = reader->arena;
     const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
     int          task_count = cJSON_GetArraySize(tasks);
-    Item         common = {.group = group_of(reader, header),
+    MerStudyItem common = {.group = group_of(reader, header),
                            .method = label_of(reader, header, "optimizer", "")};
     common.objective = mer_arena_text(arena, text_of(header, "objective"));
     common.unit = mer_arena_text(arena, text_of(header, "unit"));
@@ -199,7 +188,7 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
         const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
         const cJSON *bound = get(result, "bound");
         const char  *name = mer_arena_text(arena, text_of(task, "name"));
-        Item         item = common;
+        MerStudyItem item = common;
         item.layer = (MerStudyLayer){.network = network,
                                      .name = short_name(name, arena),
                                      .full_name = name,
@@ -329,154 +318,6 @@ static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
                                      path);
 }
 
-static int find_text(const char *const *texts, int count, const char *text)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(texts[i], text) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-typedef struct Names { /* of one group, in the order they are met */
-    const char **layers, **methods;
-    int          layer_count, method_count;
-} Names;
-
-/* An optimizer with two budgets is two methods; its name shows the budget only then. */
-static const char *key_of(const Item *item, MerArena *arena)
-{
-    return mer_arena_format(arena, "%s @%lld", item->method, (long long)item->budget);
-}
-
-static void name_methods(MerStudyGroup *group, const Names *names, MerArena *arena)
-{
-    for (int m = 0; m < names->method_count; m++) {
-        const char *at = strrchr(names->methods[m], '@');
-        size_t      length = (size_t)(at - names->methods[m]) - 1;
-        bool        is_alone = true;
-        for (int o = 0; o < names->method_count; o++) {
-            const char *other = names->methods[o];
-            bool        is_same = strncmp(other, names->methods[m], length + 2) == 0;
-            is_alone = is_alone && (o == m || !is_same);
-        }
-        group->methods[m] = (MerStudyMethod){
-            is_alone ? mer_arena_text_n(arena, names->methods[m], length) : names->methods[m],
-            atoll(at + 1)};
-    }
-}
-
-static void add_trace(MerStudyCell *cell, const MerStudyTrace *trace, MerArena *arena)
-{
-    for (int s = 0; s < cell->count; s++) {
-        if (cell->traces[s].seed == trace->seed) {
-            return; /* the same run given twice */
-        }
-    }
-    bool is_full = (cell->count & (cell->count - 1)) == 0; /* room is a power of two */
-    if (is_full) {
-        MerStudyTrace *grown = MER_ARRAY(arena, MerStudyTrace, cell->count * 2 + 1);
-        for (int s = 0; s < cell->count; s++) {
-            grown[s] = cell->traces[s];
-        }
-        cell->traces = grown;
-    }
-    cell->traces[cell->count++] = *trace;
-}
-
-static void take_best(MerStudyLayer *layer, const Item *item)
-{
-    double score = mer_trace_best(&item->trace, INT64_MAX);
-    layer->is_proven |= item->is_proven;
-    if (score < layer->best) {
-        layer->best = score;
-        layer->best_by = item->method;
-    }
-}
-
-static void fill_group(Reader *reader, const char *title, MerStudyGroup *group)
-{
-    MerArena *arena = reader->arena;
-    Names     names = {MER_ARRAY(arena, const char *, reader->count),
-                       MER_ARRAY(arena, const char *, reader->count), 0, 0};
-    *group = (MerStudyGroup){.title = title};
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < reader->count; i++) {
-            const Item *item = &reader->items[i];
-            if (strcmp(item->group, title) != 0) {
-                continue;
-            }
-            const char *key = key_of(item, arena);
-            int         layer = find_text(names.layers, names.layer_count, item->layer_key);
-            int         method = find_text(names.methods, names.method_count, key);
-            if (pass == 0 && layer < 0) {
-                names.layers[names.layer_count++] = item->layer_key;
-            }
-            if (pass == 0 && method < 0 && !item->is_solver) {
-                names.methods[names.method_count++] = key;
-            }
-            if (pass == 1) {
-                MerStudyLayer *about = &group->layers[layer];
-                if (!about->network) {
-                    *about = item->layer;
-                }
-                take_best(about, item);
-                group->objective = item->objective;
-                group->unit = item->unit;
-                if (method >= 0) {
-                    add_trace(&group->cells[layer * names.method_count + method], &item->trace,
-                              arena);
-                }
-            }
-        }
-        if (pass == 0) {
-            group->layer_count = names.layer_count;
-            group->method_count = names.method_count;
-            group->layers = MER_ARRAY(arena, MerStudyLayer, names.layer_count + 1);
-            group->methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1);
-            group->cells =
-                MER_ARRAY(arena, MerStudyCell, names.layer_count * names.method_count + 1);
-            name_methods(group, &names, arena);
-        }
-    }
-}
-
-/* A layer for which no run found a feasible plan says nothing about the optimizers. */
-static void drop_hopeless(MerStudyGroup *group)
-{
-    int kept = 0;
-    for (int l = 0; l < group->layer_count; l++) {
-        if (isinf(group->layers[l].best)) {
-            group->hopeless++;
-            continue;
-        }
-        group->layers[kept] = group->layers[l];
-        for (int m = 0; m < group->method_count; m++) {
-            group->cells[kept * group->method_count + m] =
-                group->cells[l * group->method_count + m];
-        }
-        kept++;
-    }
-    group->layer_count = kept;
-}
-
-static void make_groups(Reader *reader)
-{
-    MerStudy    *study = reader->study;
-    const char **titles = MER_ARRAY(reader->arena, const char *, reader->count + 1);
-    for (int i = 0; i < reader->count; i++) {
-        if (find_text(titles, study->group_count, reader->items[i].group) < 0) {
-            titles[study->group_count++] = reader->items[i].group;
-        }
-    }
-    study->groups = MER_ARRAY(reader->arena, MerStudyGroup, study->group_count + 1);
-    for (int g = 0; g < study->group_count; g++) {
-        fill_group(reader, titles[g], &study->groups[g]);
-        drop_hopeless(&study->groups[g]);
-    }
-}
-
 MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup lookup,
                          MerArena *arena, MerStudy *study, MerError *error)
 {
@@ -492,7 +333,7 @@ MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup loo
         status = mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);
     }
     if (status == MER_OK) {
-        make_groups(&reader);
+        mer_study_group(reader.items, reader.count, arena, study);
     }
     free(reader.items);
     return status;
