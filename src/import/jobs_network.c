@@ -181,6 +181,7 @@ static MerStatus import_network(MerJobsReader *reader, MerYaml *node, const MerY
     MerImportOptions inner = reader->options ? *reader->options : (MerImportOptions){0};
     MerError         why = {0};
     inner.is_part = true;
+    TRY(mer_yaml_get_text(node, "network", &inner.select, error));
     TRY(read_dims(node, &inner, reader->arena, error));
     if (mer_graph_import(beside(reader, file->text), &inner, reader->arena, graph, &why) !=
         MER_OK) {
@@ -218,7 +219,8 @@ MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNet
         TRY(mer_yaml_word(words, deadlines, 2, &deadline, error));
     }
     mer_yaml_get(node, "after"); /* read once all names are known */
-    mer_yaml_get(node, "dims");
+    mer_yaml_get(node, "dims");  /* and these two with the file */
+    mer_yaml_get(node, "network");
     network->has_deadline = deadline == 1;
     TRY(mer_jobs_read_tenant(reader, node, network->name, &network->tenant, error));
     TRY(mer_yaml_finish(node, error));

@@ -226,8 +226,10 @@ static MerStatus several(const MerImportFile *file, const Names *names, const ch
     }
     if (select == NULL) {
         return mer_error_set(error, MER_INVALID,
-                             "%s holds %d networks, expected one to be selected: %s", file->path,
-                             names->count, list);
+                             "%s holds %d networks, expected one to be selected: %s (`network: "
+                             "NAME` beside `file` in a "
+                             "job list, --select NAME of inspect)",
+                             file->path, names->count, list);
     }
     const char *near = mer_name_nearest(select, names->list, names->count);
     if (near != NULL) {

@@ -231,8 +231,10 @@ static MerStatus choose(const MerMaestroFile *parsed, const MerImportFile *file,
     }
     if (select == NULL) {
         return mer_error_set(error, MER_INVALID,
-                             "%s holds %d networks, expected one to be selected: %s", file->path,
-                             parsed->network_count, list);
+                             "%s holds %d networks, expected one to be selected: %s (`network: "
+                             "NAME` beside `file` in a "
+                             "job list, --select NAME of inspect)",
+                             file->path, parsed->network_count, list);
     }
     const char *near = mer_name_nearest(select, names, parsed->network_count);
     return mer_error_set(error, MER_NOT_FOUND, "%s has no network \"%.80s\", %s%s", file->path,

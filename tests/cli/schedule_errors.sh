@@ -42,6 +42,20 @@ list 'jobs: [{name: a, op: fc, dims: [0, 2]}]' 'jobs[0].dims[0] is 0, expected'
 list 'jobs: [{name: a, op: fc, dims: [1, 2], deadline: 5}]' 'jobs.yaml:2:40: unknown key "deadline" in jobs[0]'
 list 'groups: {size: -1}' 'groups.size is -1, expected'
 
+# A file with several networks: one clear line, or one of them.
+cat >two.csv <<'CSV'
+network,layer,type,K,C,Y,X,R,S,stride
+n1,a,conv,16,3,18,18,3,3,1
+n2,b,conv,32,16,16,16,3,3,1
+n2,c,conv,32,32,14,14,3,3,1
+CSV
+refuses 'two.csv holds 2 networks, expected one to be selected: n1, n2 (`network: NAME` beside `file` in a job list' two.csv
+list 'models: [{name: n, file: two.csv}]' 'jobs.yaml:2:26: two.csv holds 2 networks, expected one to be selected'
+list 'models: [{name: n, file: two.csv, network: n3}]' 'two.csv has no network "n3", did you mean'
+printf 'format: mercator-jobs/1\nmodels: [{name: n, file: two.csv, network: n2}]\n' >jobs.yaml
+expect 0 "$MERCATOR" schedule jobs.yaml --budget 10 --quiet --no-report -o run
+says run/schedule.yaml 'n.1'
+
 # platform UNITS MEMORY MESSAGE
 platform()
 {

@@ -135,7 +135,8 @@ static void test_bad_tables_are_refused_where_they_are_bad(void **state)
          "t.csv:2:7: the type is CONV, expected GEMM in a table without the "
          "columns C, Y, X, R, S"},
         {"network,M,N,K\na,1,2,3\nb,1,2,3\n", NULL,
-         "t.csv holds 2 networks, expected one to be selected: a, b"},
+         "t.csv holds 2 networks, expected one to be selected: a, b (`network: NAME` beside "
+         "`file` in a job list, --select NAME of inspect)"},
         {"network,M,N,K\nalexnet,1,2,3\nb,1,2,3\n", "alexnt",
          "t.csv has no network \"alexnt\", did you mean \"alexnet\""},
         {"network,M,N,K\na,1,2,3\nb,1,2,3\n", "resnet",

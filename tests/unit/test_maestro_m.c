@@ -115,7 +115,8 @@ static void test_bad_files_are_refused_where_they_are_bad(void **state)
          "t.m:1:47: found \")\", expected an integer or the name of a Constant"},
         {LAYER("Dataflow { } Dataflow { }"), "t.m:1:45: layer L has a second Dataflow"},
         {"Network a { Layer L { } } Network b { Layer L { } }",
-         "t.m holds 2 networks, expected one to be selected: a, b"},
+         "t.m holds 2 networks, expected one to be selected: a, b (`network: NAME` beside "
+         "`file` in a job list, --select NAME of inspect)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         MerImportFile file = text_file("t.m", cases[i][0]);
