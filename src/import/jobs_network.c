@@ -205,7 +205,7 @@ MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNet
     const char              *path;
     *network = (MerJobsNetwork){.node = node, .batch = 1, .mini_batch = 1, .probability = 1};
     TRY(mer_yaml_need(node, "name", &name, error));
-    TRY(mer_yaml_text(name, &network->name, error));
+    TRY(mer_jobs_read_name(name, &network->name, error));
     TRY(mer_yaml_need(node, "file", &file, error));
     TRY(mer_yaml_text(file, &path, error));
     TRY(mer_yaml_get_int(node, "batch", 1, 65536, &network->batch, error));

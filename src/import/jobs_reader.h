@@ -46,6 +46,8 @@ MerStatus mer_jobs_read_tenant(MerJobsReader *reader, MerYaml *node, const char 
 /* Jobs of all requests of all networks, predecessors first (jobs_request.c). */
 MerStatus mer_jobs_add_requests(MerJobsReader *reader, MerError *error);
 /* Adds a job whose name nobody has yet; `node` is where it comes from. */
+/* A text that is not empty. */
+MerStatus mer_jobs_read_name(const MerYaml *node, const char **name, MerError *error);
 MerStatus mer_jobs_add_named(MerJobsReader *reader, const MerYaml *node, const MerJob *job,
                              MerError *error);
 

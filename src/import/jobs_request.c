@@ -12,6 +12,12 @@
         }                                                                                          \
     } while (0)
 
+MerStatus mer_jobs_read_name(const MerYaml *node, const char **name, MerError *error)
+{
+    TRY(mer_yaml_text(node, name, error));
+    return **name ? MER_OK : mer_yaml_expected(node, error, "a name");
+}
+
 MerStatus mer_jobs_add_named(MerJobsReader *reader, const MerYaml *node, const MerJob *job,
                              MerError *error)
 {

@@ -46,10 +46,14 @@ static MerStatus read_job(MerJobsReader *reader, MerYaml *node, MerError *error)
     MerOp    op;
     job.deadline_cycles = INFINITY;
     TRY(mer_yaml_need(node, "name", &name, error));
-    TRY(mer_yaml_text(name, &job.name, error));
+    TRY(mer_jobs_read_name(name, &job.name, error));
     TRY(read_op(node, job.name, &op, error));
     TRY(mer_yaml_get_real(node, "release_cycles", 0, 1e18, &job.release_cycles, error));
     TRY(mer_yaml_get_real(node, "deadline_cycles", 0, 1e18, &job.deadline_cycles, error));
+    if (job.deadline_cycles < job.release_cycles) {
+        return mer_yaml_expected(mer_yaml_get(node, "deadline_cycles"), error,
+                                 "at least release_cycles, %.17g", job.release_cycles);
+    }
     TRY(mer_jobs_read_tenant(reader, node, "jobs", &job.tenant, error));
     mer_yaml_get(node, "after"); /* read once all names are known */
     TRY(mer_yaml_finish(node, error));

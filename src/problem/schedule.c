@@ -96,7 +96,7 @@ static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const M
     MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, set, error);
     if (status == MER_OK) {
         uint64_t seed = (uint64_t)chosen->arrivals.seed;
-        status = mer_schedule_draw_requests(*set, seed, arena, set, error);
+        status = mer_schedule_draw_requests(problem->graph->name, *set, seed, arena, set, error);
     }
     if (status != MER_OK) {
         return status;

@@ -20,9 +20,10 @@ typedef struct MerJobOptions { /* of a network without a job file */
 MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options, MerArena *arena,
                             const MerJobSet **set, MerError *error);
 
-/* The jobs whose requests exist: those with a probability below 1 are drawn by `seed`. */
-MerStatus mer_schedule_draw_requests(const MerJobSet *set, uint64_t seed, MerArena *arena,
-                                     const MerJobSet **drawn, MerError *error);
+/* The jobs whose requests exist: those with a probability below 1 are drawn by `seed`. `name`: of the workload,
+ * for errors. */
+MerStatus mer_schedule_draw_requests(const char *name, const MerJobSet *set, uint64_t seed,
+                                     MerArena *arena, const MerJobSet **drawn, MerError *error);
 
 typedef struct MerJobGroups { /* group g has jobs[start[g]] .. jobs[start[g+1]-1] */
     int          count;

@@ -57,7 +57,8 @@ static void copy_jobs(const MerJobSet *set, const bool *exists, MerJob *jobs, Me
     }
 }
 
-static MerStatus check_groups(const MerJobSet *set, uint64_t seed, MerArena *arena, MerError *error)
+static MerStatus check_groups(const char *name, const MerJobSet *set, uint64_t seed,
+                              MerArena *arena, MerError *error)
 {
     bool *has_jobs = MER_ARRAY(arena, bool, set->group_count + 1);
     for (int j = 0; j < set->job_count && set->group_count > 0; j++) {
@@ -66,19 +67,21 @@ static MerStatus check_groups(const MerJobSet *set, uint64_t seed, MerArena *are
     for (int g = 0; g < set->group_count; g++) {
         if (!has_jobs[g]) {
             return mer_error_set(error, MER_INVALID,
-                                 "%s has no request with arrival_seed %llu, expected at least one",
-                                 set->group_names[g], (unsigned long long)seed);
+                                 "%s: no request of %s exists with arrival_seed %llu, expected at "
+                                 "least one",
+                                 name, set->group_names[g], (unsigned long long)seed);
         }
     }
     return set->job_count > 0
                ? MER_OK
-               : mer_error_set(error, MER_INVALID,
-                               "no request exists with arrival_seed %llu, expected at least one",
-                               (unsigned long long)seed);
+               : mer_error_set(
+                     error, MER_INVALID,
+                     "%s: no request exists with arrival_seed %llu, expected at least one", name,
+                     (unsigned long long)seed);
 }
 
-MerStatus mer_schedule_draw_requests(const MerJobSet *set, uint64_t seed, MerArena *arena,
-                                     const MerJobSet **drawn, MerError *error)
+MerStatus mer_schedule_draw_requests(const char *name, const MerJobSet *set, uint64_t seed,
+                                     MerArena *arena, const MerJobSet **drawn, MerError *error)
 {
     bool      *exists = MER_ARRAY(arena, bool, set->job_count + 1);
     int        count = draw(set, seed, exists);
@@ -93,5 +96,5 @@ MerStatus mer_schedule_draw_requests(const MerJobSet *set, uint64_t seed, MerAre
     made->jobs = jobs;
     made->job_count = count;
     *drawn = made;
-    return check_groups(made, seed, arena, error);
+    return check_groups(name, made, seed, arena, error);
 }

@@ -88,15 +88,17 @@ static MerStatus read_csv_row(const Lines *lines, int i, double *values, MerTabl
     for (int f = 2; f < lines->columns; f++) {
         const char *name = lines->fields[0][f];
         int         column = mer_table_column(name);
+        bool        is_time = strcmp(name, "latency_cycles") == 0;
         double      value;
-        if (!mer_parse_real(lines->fields[i][f], &value) || value < 0) {
-            return fail_csv(file, lines->numbers[i], name, lines->fields[i][f], error);
+        if (!mer_parse_real(lines->fields[i][f], &value) || value < 0 || (is_time && value == 0)) {
+            return mer_error_set(
+                error, MER_INVALID, "%s:%d: %s is \"%.60s\", expected a number %s 0", file->path,
+                lines->numbers[i], name, lines->fields[i][f], is_time ? ">" : ">=");
         }
         if (column >= 0 && !isnan(values[column])) {
-            return mer_error_set(error, MER_INVALID,
-                                 "%s:%d: %s of %s on %s is given twice, expected it once",
-                                 file->path, lines->numbers[i], name, lines->fields[i][0],
-                                 lines->fields[i][1]);
+            return mer_error_set(
+                error, MER_INVALID, "%s:%d: %s of %s on %s is given twice, expected it once",
+                file->path, lines->numbers[i], name, lines->fields[i][0], lines->fields[i][1]);
         }
         if (column >= 0) {
             values[column] = value;

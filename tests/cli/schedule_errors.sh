@@ -40,6 +40,12 @@ list 'jobs: [{name: a, op: fc, dims: [1, 2], after: [b]}, {name: b, op: fc, dims
 list 'jobs: [{name: a, op: fc, dims: []}]' 'jobs.yaml:2:32: jobs[0].dims is a list, expected 2 sizes of a fc'
 list 'jobs: [{name: a, op: fc, dims: [0, 2]}]' 'jobs[0].dims[0] is 0, expected'
 list 'jobs: [{name: a, op: fc, dims: [1, 2], deadline: 5}]' 'jobs.yaml:2:40: unknown key "deadline" in jobs[0]'
+list 'jobs: [{name: "", op: fc, dims: [1, 2]}]' 'jobs.yaml:2:15: jobs[0].name is "", expected a name'
+list 'jobs: [{name: a, op: fc, dims: [1, 2], release_cycles: 9, deadline_cycles: 5}]' \
+    'jobs.yaml:2:76: jobs[0].deadline_cycles is 5, expected at least release_cycles, 9'
+list 'jobs: [{name: a, op: fc, dims: [1, 2], release_cycles: -1}]' 'jobs[0].release_cycles is -1, expected'
+list 'models: [{name: n, file: net.csv, fps: 0}]' 'jobs.yaml:2:40: models[0].fps is 0, expected'
+list 'models: [{name: n, file: net.csv, probability: 0}]' 'no request exists with arrival_seed 1, expected at least one'
 list 'groups: {size: -1}' 'groups.size is -1, expected'
 
 # A file with several networks: one clear line, or one of them.
@@ -120,7 +126,16 @@ table 'layer,core_type,latency_cycles,traffic_bytes
 ' 'table.csv:1: table is "empty", expected a row of'
 table 'layer,core_type,latency_cycles,traffic_bytes
 0.fc-8x4,HB32,ten,5
-' 'table.csv:2: latency_cycles is "ten", expected'
+' 'table.csv:2: latency_cycles is "ten", expected a number > 0'
+for bad in nan inf -1 0; do
+    table "layer,core_type,latency_cycles,traffic_bytes
+0.fc-8x4,shi32,10,5
+0.fc-8x4,HB32,$bad,5
+" "table.csv:3: latency_cycles is \"$bad\", expected a number > 0"
+done
+table 'layer,core_type,latency_cycles,traffic_bytes
+0.fc-8x4,HB32,10,nan
+' 'table.csv:2: traffic_bytes is "nan", expected a number >= 0'
 table 'layer,core_type,latency_cycles,traffic_bytes
 0.fc-8x4,HB32,10,5
 ' 'table.csv: found no core type shi32, expected it beside HB32'

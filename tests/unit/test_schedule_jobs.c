@@ -131,7 +131,7 @@ static void test_periodic_models_release_at_periods_and_follow_by_request(void *
 static const MerJobSet *draw(const MerJobSet *set, uint64_t seed)
 {
     const MerJobSet *drawn;
-    assert_int_equal(mer_schedule_draw_requests(set, seed, arena, &drawn, NULL), MER_OK);
+    assert_int_equal(mer_schedule_draw_requests("toy", set, seed, arena, &drawn, NULL), MER_OK);
     return drawn;
 }
 
@@ -181,9 +181,9 @@ static void test_a_draw_without_any_request_is_refused(void **state)
         read_set("models: [{name: a, file: net.csv, fps: 10, probability: 0}]", NULL);
     const MerJobSet *drawn;
     MerError         error;
-    assert_int_equal(mer_schedule_draw_requests(set, 7, arena, &drawn, &error), MER_INVALID);
+    assert_int_equal(mer_schedule_draw_requests("toy", set, 7, arena, &drawn, &error), MER_INVALID);
     assert_string_equal(error.message,
-                        "no request exists with arrival_seed 7, expected at least one");
+                        "toy: no request exists with arrival_seed 7, expected at least one");
 }
 
 static void test_single_jobs_wait_for_jobs_layers_models_and_jobs_further_down(void **state)
