@@ -13,6 +13,13 @@ static int choose_metrics(const MerRunResult *result, MerMetric *metrics)
                                        MER_METRIC_LATENCY,  MER_METRIC_ENERGY,   MER_METRIC_EDP,
                                        MER_METRIC_ACCURACY, MER_METRIC_UTILISATION};
     int count = 0;
+    bool is_wanted = result->objective == MER_METRIC_COUNT;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        is_wanted = is_wanted || wanted[i] == result->objective;
+    }
+    if (!is_wanted) {
+        metrics[count++] = result->objective;
+    }
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         bool is_known = false;
         for (int t = 0; t < result->task_count; t++) {
@@ -33,7 +40,8 @@ static void add_row(MerTextTable *table, const MerTaskResult *result, const MerM
     mer_text_table_add_real(table, result->task.macs, "");
     for (int m = 0; m < count; m++) {
         double value = isnan(result->value) ? NAN : result->best.value[metrics[m]];
-        if (metrics[m] == MER_METRIC_UTILISATION) {
+        if (metrics[m] == MER_METRIC_UTILISATION || metrics[m] == MER_METRIC_MISS_RATE ||
+            metrics[m] == MER_METRIC_DROP_RATE) {
             mer_text_table_add_percent(table, value);
         } else {
             mer_text_table_add_real(table, value, mer_metric_info(metrics[m])->unit);
@@ -180,6 +188,27 @@ static void show_rates(const MerTaskResult *result, FILE *file)
     fputc('\n', file);
 }
 
+/* Schedules with deadlines or tenants: who was late, and how fair it was. */
+static void show_service(const MerTaskResult *result, FILE *file)
+{
+    const double *value = result->best.value;
+    char text[48];
+    bool is_shared = fabs(value[MER_METRIC_STP] * value[MER_METRIC_ANTT] - 1) > 1e-9; /* not by one tenant alone */
+    if (isnan(result->value)) {
+        return;
+    }
+    if (!isnan(value[MER_METRIC_MISS_RATE])) {
+        mer_print_percent(text, value[MER_METRIC_MISS_RATE]);
+        fprintf(file, "%s of the requests late or dropped", text);
+        mer_print_engineering(text, value[MER_METRIC_TARDINESS], "s");
+        fprintf(file, ", tardiness %s%s", text, is_shared ? "; " : "\n");
+    }
+    if (is_shared) {
+        fprintf(file, "tenants: STP %.3g, ANTT %.3g, Jain %.3g\n", value[MER_METRIC_STP], value[MER_METRIC_ANTT],
+                value[MER_METRIC_JAIN]);
+    }
+}
+
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
 {
     const MerTaskResult *total = &result->total;
@@ -195,6 +224,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     if (result->task_count == 1 && result->tasks[0].text) {
         fprintf(file, "\n%s", result->tasks[0].text);
         show_rates(&result->tasks[0], file);
+        show_service(&result->tasks[0], file);
     }
     mer_print_engineering(value, total->value, is_metric ? mer_metric_info(result->objective)->unit : "");
     mer_print_percent(gap, total->gap);
@@ -211,7 +241,9 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     } else {
         fputc('\n', file);
     }
-    fprintf(file, "%lld evaluations in %.2f s, %.0f %% infeasible, stopped by %s\n", (long long)total->evaluations,
-            result->wall_s, total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
-            total->stopped);
+    bool is_finished = total->stopped && strcmp(total->stopped, "finished") == 0; /* it asked for no more */
+    fprintf(file, "%lld evaluation%s in %.2f s, %.0f %% infeasible, %s%s\n", (long long)total->evaluations,
+            total->evaluations == 1 ? "" : "s", result->wall_s,
+            total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
+            is_finished ? "" : "stopped by ", total->stopped);
 }

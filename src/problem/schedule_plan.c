@@ -77,6 +77,8 @@ MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body,
         }
     }
     jobs->start[schedule->unit_count] = used;
+    status =
+        status == MER_OK ? mer_yaml_finish(queues, error) : status; /* cores that are not there */
     if (status == MER_OK && used < schedule->job_count) {
         int missing = 0;
         while (is_placed[missing]) {
@@ -86,7 +88,7 @@ MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body,
                               "queues have %d of %d jobs, expected all of them; %s is missing",
                               used, schedule->job_count, schedule->job_names[missing]);
     }
-    return status == MER_OK ? mer_yaml_finish(queues, error) : status;
+    return status;
 }
 
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)

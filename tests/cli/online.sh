@@ -15,6 +15,10 @@ for name in one two; do
     expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --arrivals poisson --rate 8 --jitter-ms 0.5 --arrival-seed 0 \
         --seed 4 --late drop --optimizer online:moves=5 --objective miss_rate --no-report --quiet -o "$name"
 done
+says out 'miss_rate' # the objective has its column
+says out '% of the requests late or dropped, tardiness'
+says out 'tenants: STP'
+says out '1 evaluation in'
 cmp one/run.jsonl two/run.jsonl
 says one/run.jsonl '"arrival_seed":4'
 says one/run.jsonl '"decisions":'

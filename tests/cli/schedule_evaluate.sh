@@ -121,6 +121,10 @@ sed 's/"extra"/"cam#0.0"/' elsewhere/run/schedule.yaml >elsewhere/run/twice.yaml
 expect 1 "$MERCATOR" evaluate elsewhere/run/twice.yaml --workload jobs.yaml
 one_line err
 says err 'expected every job once'
+sed 's/"hb0"/"hb9"/' elsewhere/run/schedule.yaml >elsewhere/run/core.yaml
+expect 1 "$MERCATOR" evaluate elsewhere/run/core.yaml --workload jobs.yaml
+one_line err
+says err 'unknown key "hb9" in tasks[0].queues, did you mean "hb0"'
 sed 's/,"extra"//; s/"extra",//; s/"extra"//' elsewhere/run/schedule.yaml >elsewhere/run/lost.yaml
 expect 1 "$MERCATOR" evaluate elsewhere/run/lost.yaml --workload jobs.yaml
 one_line err
