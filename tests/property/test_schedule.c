@@ -248,34 +248,15 @@ static bool fits(const MerOptimizerClass *optimizer)
     return !optimizer->problem || strcmp(optimizer->problem, "schedule") == 0;
 }
 
-static bool is_learned(const MerOptimizerClass *optimizer)
-{
-    static const char *const names[] = {"reinforce", "a2c", "ppo", "marl"};
-    bool                     is_named = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        is_named = is_named || strcmp(optimizer->name, names[i]) == 0;
-    }
-    return is_named;
-}
-
 static void test_every_optimizer_gives_one_log_on_any_threads_and_above_the_bound(void **state)
 {
     (void)state;
-    int learned = 0;
     for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
-        MerRunSpec   spec = small_run(*list);
-        MerRunResult result;
-        MerError     error = {0};
-        MerStatus    status =
-            fits(*list) ? mer_run(&spec, NULL, arena, &result, &error) : MER_UNSUPPORTED;
-        if (status == MER_UNSUPPORTED) {
-            remove_folder(spec.directory);
+        if (!fits(*list)) {
             continue;
         }
-        if (status != MER_OK) {
-            fail_msg("%s: %s", (*list)->name, error.message);
-        }
-        learned += is_learned(*list);
+        MerRunSpec           spec = small_run(*list);
+        MerRunResult         result = run_or_fail(&spec, NULL, arena);
         const MerTaskResult *task = &result.tasks[0];
         const char          *one = file_text(spec.directory, "run.jsonl", arena);
         assert_true(task->trials <= 250);
@@ -294,7 +275,6 @@ static void test_every_optimizer_gives_one_log_on_any_threads_and_above_the_boun
         assert_string_equal(one, file_text(spec.directory, "run.jsonl", arena));
         remove_folder(spec.directory);
     }
-    assert_int_equal(learned, 4);
 }
 
 /* On small groups branch and bound proves the optimum; bounds are below it and searches not. */
