@@ -326,7 +326,7 @@ static void test_missing_rows_and_columns_are_named(void **state)
         {"layer,core_type,latency_cycles,traffic_bytes\n0.fc-8x4,big,4,4\n",
          "table.csv: found no core type little, expected it beside big"},
         {"layer,core_type,latency_cycles,traffic_bytes\n0.fc-8x4,big,0,4\n0.fc-8x4,little,1,1\n",
-         "latency of fc-8x4 is 0 cycles, expected more than 0"},
+         "table.csv:2: latency_cycles is \"0\", expected a number > 0"},
         {"layer,core_type,traffic_bytes\n0.fc-8x4,big,4\n0.fc-8x4,little,1\n",
          "table.csv: found no latency_cycles of layer fc-8x4 on core type big, expected a number"},
         {"layer,core_type,latency_cycles\n0.fc-8x4,big,4\n0.fc-8x4,little,4\n",
