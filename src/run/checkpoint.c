@@ -1,23 +1,29 @@
 /* State files: DIR/state-TASK.bin holds the counters of the run at some place of the log, then what
- * the optimizer wrote. Logs never mention them, so when they are written may depend on the clock. */
+ * the optimizer wrote, with a checksum over both. Logs never mention them, so when they are written may
+ * depend on the clock. */
 #include "run/checkpoint.h"
 
 #include "run/task_search.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STATE_MAGIC = 0x3154534d }; /* "MST1" */
+enum { STATE_MAGIC = 0x3254534d }; /* "MST2" */
 
 static const double DEFAULT_INTERVAL_S = 5;
+static const size_t MOST_BYTES = (size_t)1 << 32;
 
 typedef struct StateHeader {
     int64_t        magic;
+    uint64_t       checksum; /* of all that follows */
     int64_t        run_trials, log_bytes, log_lines, counted;
     int64_t        trials, evaluations, infeasible;
     MerRng         rng;
@@ -51,6 +57,28 @@ static StateHeader make_header(const MerRunState *run, const MerRunTask *task, c
     return header;
 }
 
+static uint64_t checksum_of(const StateHeader *header, const char *content, size_t size)
+{
+    size_t begin = offsetof(StateHeader, run_trials);
+    uint64_t hash = mer_hash_bytes(MER_HASH_START, (const char *)header + begin, sizeof *header - begin);
+    return mer_hash_bytes(hash, content, size);
+}
+
+/* Through a temporary file, so that the state before stays until this one is whole. */
+static MerStatus write_state(const char *path, const char *temporary, const StateHeader *header, const char *content,
+                             size_t size, MerError *error)
+{
+    FILE *file = fopen(temporary, "wb");
+    bool is_written = file && fwrite(header, sizeof *header, 1, file) == 1 && fwrite(content, 1, size, file) == size;
+    is_written = file && fclose(file) == 0 && is_written;
+    if (!is_written || rename(temporary, path) != 0) {
+        mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+        remove(temporary);
+        return MER_IO;
+    }
+    return MER_OK;
+}
+
 MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, const void *optimizer,
                               const MerRng *rng, int64_t counted, MerError *error)
 {
@@ -63,24 +91,26 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
     if (status != MER_OK) {
         return status;
     }
-    const char *path = state_path(run, task);
-    const char *temporary = mer_arena_format(run->arena, "%s.new", path);
-    FILE *file = fopen(temporary, "wb");
-    if (!file) {
-        return mer_error_set(error, MER_IO, "%s: cannot write: %s", temporary, strerror(errno));
+    char *content = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&content, &size);
+    if (!memory) {
+        return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
     }
-    StateHeader header = make_header(run, task, rng, counted);
-    bool is_written = fwrite(&header, sizeof header, 1, file) == 1;
-    status = is_written ? type->save(optimizer, MER_KEEP_ALL, file, error) : MER_IO;
-    is_written = fclose(file) == 0 && is_written && status == MER_OK;
-    if (!is_written || rename(temporary, path) != 0) {
-        remove(temporary);
-        if (status == MER_UNSUPPORTED) {
-            return MER_OK; /* no state yet: a restart asks again from the one before, or the seed */
-        }
-        return status != MER_OK && status != MER_IO
-                   ? status
-                   : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    status = type->save(optimizer, MER_KEEP_ALL, memory, error);
+    bool is_whole = fclose(memory) == 0;
+    if (status == MER_OK && is_whole) {
+        const char *path = state_path(run, task);
+        StateHeader header = make_header(run, task, rng, counted);
+        header.checksum = checksum_of(&header, content, size);
+        status = write_state(path, mer_arena_format(run->arena, "%s.new", path), &header, content, size, error);
+    }
+    free(content);
+    if (status == MER_UNSUPPORTED) {
+        return MER_OK; /* no state yet: a restart asks again from the one before, or the seed */
+    }
+    if (status != MER_OK) {
+        return status;
     }
     run->last_checkpoint = mer_clock();
     return MER_OK;
@@ -132,39 +162,60 @@ static bool has_bytes(const char *path, int64_t bytes)
     return stat(path, &about) == 0 && about.st_size >= bytes;
 }
 
-static bool read_header(FILE *file, const MerRunState *run, StateHeader *header)
+/* A state that is whole, of this version, and not ahead of the log. */
+static bool read_state(const MerRunState *run, const char *path, MerArena *arena, StateHeader *header, char **content,
+                       size_t *size)
 {
-    return file && fread(header, sizeof *header, 1, file) == 1 && header->magic == STATE_MAGIC &&
+    char *data;
+    if (mer_file_read(path, MOST_BYTES, arena, &data, size, NULL) != MER_OK || *size <= sizeof *header) {
+        return false;
+    }
+    memcpy(header, data, sizeof *header);
+    *content = data + sizeof *header;
+    *size -= sizeof *header;
+    return header->magic == STATE_MAGIC && header->checksum == checksum_of(header, *content, *size) &&
            header->log_bytes >= run->log.bytes && has_bytes(run->log.path, header->log_bytes) &&
            header->reason_count >= 0 && header->reason_count <= MER_MAX_REASONS;
+}
+
+static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,
+                            const StateHeader *header, char *content, size_t size, MerError *error)
+{
+    MerStatus status = read_log_up_to(run, task, header->log_bytes, error);
+    if (status == MER_OK) {
+        take_header(run, task, header);
+        status = mer_runlog_cut(&run->log, header->log_bytes, header->log_lines, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    FILE *file = fmemopen(content, size, "r");
+    if (!file) {
+        return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
+    }
+    status = type->load(optimizer, MER_KEEP_ALL, file, error);
+    fclose(file);
+    return status;
 }
 
 MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,
                                  MerRng *rng, int64_t *counted, bool *is_restored, MerError *error)
 {
     StateHeader header;
+    char *content;
+    size_t size;
     *is_restored = false;
     if (!run->log.is_replay || !type->load || !run->spec->directory) {
         return MER_OK;
     }
-    FILE *file = fopen(state_path(run, task), "rb");
-    if (!read_header(file, run, &header)) {
-        if (file) {
-            fclose(file);
-        }
-        return MER_OK; /* without a state the run is asked again from the seed */
+    MerArena *arena = mer_arena_new();
+    MerStatus status = MER_OK; /* without a state the run is asked again from the seed */
+    if (read_state(run, state_path(run, task), arena, &header, &content, &size)) {
+        status = load_state(run, task, type, optimizer, &header, content, size, error);
+        *rng = header.rng;
+        *counted = header.counted;
+        *is_restored = status == MER_OK;
     }
-    MerStatus status = read_log_up_to(run, task, header.log_bytes, error);
-    if (status == MER_OK) {
-        take_header(run, task, &header);
-        status = mer_runlog_cut(&run->log, header.log_bytes, header.log_lines, error);
-    }
-    if (status == MER_OK) {
-        status = type->load(optimizer, MER_KEEP_ALL, file, error);
-    }
-    fclose(file);
-    *rng = header.rng;
-    *counted = header.counted;
-    *is_restored = status == MER_OK;
+    mer_arena_free(arena);
     return status;
 }

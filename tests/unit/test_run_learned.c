@@ -106,12 +106,49 @@ static void test_a_log_cut_short_of_its_state_is_replayed(void **state)
     mer_arena_free(arena);
 }
 
+/* Stopped after some looks; what the state was changed to makes no difference to the resumed log. */
+static void expect_same_log_after(const MerRunSpec *stopped, const char *log, const char *state,
+                                  size_t size, const char *wanted, MerArena *arena)
+{
+    MerRunSpec spec = *stopped;
+    spec.resume = true;
+    write_text(mer_arena_format(arena, "%s/run.jsonl", spec.directory), log);
+    write_bytes(mer_arena_format(arena, "%s/state-0.bin", spec.directory), state, size);
+    run_or_fail(&spec, NULL, arena);
+    assert_string_equal(file_text(spec.directory, "run.jsonl", arena), wanted);
+}
+
+static void test_a_damaged_state_is_left_aside(void **state)
+{
+    (void)state;
+    MerArena  *arena = mer_arena_new();
+    MerRunSpec whole = spec_of("ppo", arena), stopped = spec_of("ppo", arena);
+    Countdown  looks = {40};
+    size_t     size;
+    run_or_fail(&whole, NULL, arena);
+    run_or_fail(&stopped, &(MerRunHooks){.state = &looks, .is_cancelled = count_down}, arena);
+    const char *wanted = file_text(whole.directory, "run.jsonl", arena);
+    const char *log = file_text(stopped.directory, "run.jsonl", arena);
+    char       *kept = file_bytes(stopped.directory, "state-0.bin", &size, arena);
+    expect_same_log_after(&stopped, log, kept, size, wanted, arena);
+    expect_same_log_after(&stopped, log, kept, size / 2, wanted, arena);
+    for (size_t i = 0; i < size; i += size / 30) {
+        kept[i] = (char)(kept[i] ^ 1 << i % 8);
+        expect_same_log_after(&stopped, log, kept, size, wanted, arena);
+        kept[i] = (char)(kept[i] ^ 1 << i % 8);
+    }
+    remove_folder(whole.directory);
+    remove_folder(stopped.directory);
+    mer_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saved_states_resume_to_the_same_log),
         cmocka_unit_test(test_a_search_that_cannot_be_saved_yet_is_asked_again),
         cmocka_unit_test(test_a_log_cut_short_of_its_state_is_replayed),
+        cmocka_unit_test(test_a_damaged_state_is_left_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
