@@ -17,6 +17,7 @@ typedef struct ExactCase {
     MerMetric          objective;
     const char        *problem_options, *evaluator_options, *optimizer_options; /* NULL: defaults */
     int64_t            budget; /* 0: without limit */
+    int                answers; /* to stop after, whatever the budget; 0: go on to the end */
     uint64_t           seed;
 } ExactCase;
 
@@ -92,7 +93,8 @@ static inline void solve_exactly(const ExactCase *c, ExactResult *result, MerAre
     MerIndex *point = MER_ARRAY(arena, MerIndex, problem->space.knob_count + 1);
     while (result->status == MER_OK) {
         MerProposal proposal = {point, INFINITY, -1};
-        if ((c->budget && result->proposals == c->budget) || optimizer->ask(state, &proposal, 1) == 0) {
+        bool is_enough = c->answers && result->proposals == c->answers;
+        if (is_enough || (c->budget && result->proposals == c->budget) || optimizer->ask(state, &proposal, 1) == 0) {
             break;
         }
         MerPlan plan;

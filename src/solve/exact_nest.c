@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MASK_BITS = 12, START_PER_TILE = 50 };
+enum { MAX_MASK_BITS = 12, START_PER_TILE = 50, START_ROUNDS = 3 };
 
 extern const MerOptimizerClass mer_optimizer_exact_nest;
 
@@ -169,6 +169,7 @@ static void survey(State *s)
         if (!s->search.is_stopped) {
             mask->bound = mer_exact_mask_bound(&s->search);
             s->mask++;
+            mer_exact_start(&s->search, s->given->rng, s->search.tiles.count, 1);
         }
         return;
     }
@@ -204,7 +205,7 @@ static void step(State *s)
 {
     switch (s->phase) {
     case START:
-        mer_exact_start(&s->search, s->given->rng, start_length(s));
+        mer_exact_start(&s->search, s->given->rng, start_length(s), START_ROUNDS);
         s->phase = s->is_listable ? SURVEY : GIVEN_UP;
         return;
     case SURVEY:

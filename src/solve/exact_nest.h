@@ -177,7 +177,8 @@ int  mer_exact_items(ExactSearch *search, ExactItem **items); /* sorted; malloc 
 void mer_exact_item_walk(ExactSearch *search, const ExactItem *item);
 
 /* exact_nest_start.c */
-void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations);
+/* Anneals from the best nest so far, or from the smallest tiles; each round starts hot from the best. */
+void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations, int rounds);
 /* Prices a plan with the evaluator and keeps it if it is the best; gives its score. */
 double mer_exact_try(ExactSearch *search, const MerNestPlan *plan);
 bool   mer_exact_is_stopped(ExactSearch *search);

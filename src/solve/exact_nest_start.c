@@ -5,10 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { PULSE = 256, ROUNDS = 3 };
+enum { PULSE = 256 };
 
-static const double HOT = 0.5;
-static const double COLD = 0.0005;
+static const double HOT = 0.2;
+static const double COLD = 0.001;
+static const double ORDER_SHARE = 0.15;
+static const double BYPASS_SHARE = 0.15;
+static const double EXCHANGE_SHARE = 0.4;
+static const double DIM_SHARE = 0.08;
+static const double AGAIN_SHARE = 0.4; /* of all changes: another one on top */
 static const double TOLERANCE = 1e-13; /* rounding of our own sums of products */
 
 bool mer_exact_is_stopped(ExactSearch *search)
@@ -22,7 +27,8 @@ bool mer_exact_is_stopped(ExactSearch *search)
 static double price(const ExactSearch *search, const MerNestPlan *plan)
 {
     MerPlan whole = {.kind = MER_PLAN_NEST, .as.nest = *plan};
-    MerCall call = {.limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
+    MerCall call = {
+        .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
     MerCost cost;
     search->evaluator->type->evaluate(search->evaluator->state, &whole, &call, &cost);
     double score = cost.feasible ? cost.value[search->objective] : INFINITY;
@@ -33,7 +39,8 @@ double mer_exact_try(ExactSearch *search, const MerNestPlan *plan)
 {
     double score = price(search, plan);
     if (score < search->best_score) {
-        memcpy(search->best.levels, plan->levels, (size_t)search->level_count * sizeof *plan->levels);
+        memcpy(search->best.levels, plan->levels,
+               (size_t)search->level_count * sizeof *plan->levels);
         search->best_score = score;
         search->cut = score / search->scale;
         search->cut -= TOLERANCE * fabs(search->cut);
@@ -68,8 +75,8 @@ static void list_primes(Start *s)
 static int *factor_at(Start *s, int prime, int slot)
 {
     const MerNestSlot *place = &s->search->space->slots[slot];
-    MerNestLevel *level = &s->plan.levels[place->level];
-    int d = s->search->tiles.shape->dims[s->position[prime]];
+    MerNestLevel      *level = &s->plan.levels[place->level];
+    int                d = s->search->tiles.shape->dims[s->position[prime]];
     return place->place == MER_PLACE_TEMPORAL ? &level->temporal[d]
            : place->place == MER_PLACE_X      ? &level->x[d]
                                               : &level->y[d];
@@ -85,8 +92,8 @@ static void put(Start *s, int prime, int slot)
 static void set_order(Start *s, int level, const ExactOrder *order)
 {
     const MerLayerShape *shape = s->search->tiles.shape;
-    int place = MER_DIM_COUNT;
-    unsigned done = 0;
+    int                  place = MER_DIM_COUNT;
+    unsigned             done = 0;
     for (int i = 0; i < shape->dim_count; i++) {
         int d = shape->dims[order->loop[i]];
         s->plan.levels[level].order[--place] = d;
@@ -99,37 +106,55 @@ static void set_order(Start *s, int level, const ExactOrder *order)
     }
 }
 
-/* Moves primes to the slots whose factor the user fixed. */
-static void put_fixed_factors(Start *s)
+/* Moves primes that are not taken yet to a slot, until it has these factors. */
+static void fill_slot(Start *s, int slot, const int *factors, bool *is_taken)
 {
-    const MerNestSpace *space = s->search->space;
-    bool is_fixed[MER_NEST_PRIMES] = {false};
-    for (int i = 0; i < space->slot_count; i++) {
-        const MerNestSlot *slot = &space->slots[i];
-        int rest[MER_DIM_COUNT];
-        memcpy(rest, space->constraints.exact[slot->level][slot->place], sizeof rest);
-        for (int k = 0; k < s->prime_count; k++) {
-            int *left = &rest[s->search->tiles.shape->dims[s->position[k]]];
-            if (!is_fixed[k] && *left > 1 && *left % s->prime[k] == 0) {
-                *left /= s->prime[k];
-                put(s, k, i);
-                is_fixed[k] = true;
-            }
+    int rest[MER_DIM_COUNT];
+    memcpy(rest, factors, sizeof rest);
+    for (int k = 0; k < s->prime_count; k++) {
+        int *left = &rest[s->search->tiles.shape->dims[s->position[k]]];
+        if (!is_taken[k] && *left > 1 && *left % s->prime[k] == 0) {
+            *left /= s->prime[k];
+            put(s, k, slot);
+            is_taken[k] = true;
         }
+    }
+}
+
+/* The best nest so far, or else the factors that the user fixed. */
+static void put_known_factors(Start *s)
+{
+    const ExactSearch  *search = s->search;
+    const MerNestSpace *space = search->space;
+    bool                is_known = search->best_score < INFINITY;
+    bool                is_taken[MER_NEST_PRIMES] = {false};
+    for (int i = 0; i < space->slot_count; i++) {
+        const MerNestSlot  *slot = &space->slots[i];
+        const MerNestLevel *level = &search->best.levels[slot->level];
+        const int          *best = slot->place == MER_PLACE_TEMPORAL ? level->temporal
+                                   : slot->place == MER_PLACE_X      ? level->x
+                                                                     : level->y;
+        fill_slot(s, i, is_known ? best : space->constraints.exact[slot->level][slot->place],
+                  is_taken);
+    }
+    for (int l = 0; is_known && l < space->level_count; l++) {
+        memcpy(s->plan.levels[l].order, search->best.levels[l].order,
+               sizeof s->plan.levels[l].order);
+        s->plan.levels[l].keep = search->best.levels[l].keep;
     }
 }
 
 /* Everything in the outermost level, one loop after the other: the smallest tiles there are. */
 static void lay_out(Start *s)
 {
-    ExactSearch *search = s->search;
+    ExactSearch        *search = s->search;
     const MerNestSpace *space = search->space;
-    int outermost = 0;
+    int                 outermost = 0;
     for (int i = 0; i < space->slot_count; i++) {
         bool is_last = space->slots[i].level == space->level_count - 1;
         outermost = is_last && space->slots[i].place == MER_PLACE_TEMPORAL ? i : outermost;
     }
-    mer_nest_plan_make(&s->plan, space->op, space->level_count, search->arena);
+    mer_nest_plan_make(&s->plan, space->op, space->level_count, search->scratch);
     for (int k = 0; k < s->prime_count; k++) {
         s->slot[k] = outermost;
         *factor_at(s, k, outermost) *= s->prime[k];
@@ -139,53 +164,90 @@ static void lay_out(Start *s)
         s->has_bypass = s->has_bypass || space->is_free[l];
         set_order(s, l, &search->levels[l].orders[0]);
     }
-    put_fixed_factors(s);
+    put_known_factors(s);
 }
 
-/* One small change; false if it would change nothing. Levels it touches are in `undo`. */
-static bool move(Start *s, int *prime, int *slot)
+static bool move_order(Start *s)
 {
-    ExactSearch *search = s->search;
-    const MerNestSpace *space = search->space;
-    int what = mer_rng_below(s->rng, 8);
-    *prime = -1;
-    if (what == 0 && s->has_bypass) {
-        int l = mer_rng_below(s->rng, space->level_count);
-        unsigned bit = 1u << mer_rng_below(s->rng, MER_TENSOR_COUNT);
-        s->plan.levels[l].keep ^= space->is_free[l] & bit;
-        return space->is_free[l] & bit;
+    const ExactSearch *search = s->search;
+    if (search->space->level_count < 2) {
+        return false;
     }
-    if (what <= 2 && space->level_count > 1) {
-        int l = 1 + mer_rng_below(s->rng, space->level_count - 1);
-        set_order(s, l, &search->levels[l].orders[mer_rng_below(s->rng, search->levels[l].order_count)]);
-        return true;
-    }
-    *prime = mer_rng_below(s->rng, s->prime_count);
-    *slot = mer_rng_below(s->rng, space->slot_count);
-    int other = mer_rng_below(s->rng, s->prime_count);
-    if (what <= 4 && s->position[other] == s->position[*prime]) {
-        int from = s->slot[*prime];
-        put(s, *prime, s->slot[other]);
-        put(s, other, from);
-    } else {
-        put(s, *prime, *slot);
-    }
+    int l = 1 + mer_rng_below(s->rng, search->space->level_count - 1);
+    set_order(s, l,
+              &search->levels[l].orders[mer_rng_below(s->rng, search->levels[l].order_count)]);
     return true;
+}
+
+static bool move_bypass(Start *s)
+{
+    const MerNestSpace *space = s->search->space;
+    int                 l = mer_rng_below(s->rng, space->level_count);
+    unsigned            bit = space->is_free[l] & 1u << mer_rng_below(s->rng, MER_TENSOR_COUNT);
+    s->plan.levels[l].keep ^= bit;
+    return bit;
+}
+
+/* Keeps the products of slots where a single move would overflow one first. */
+static bool exchange(Start *s)
+{
+    int a = mer_rng_below(s->rng, s->prime_count);
+    int b = mer_rng_below(s->rng, s->prime_count);
+    int slot = s->slot[a];
+    if (slot == s->slot[b]) {
+        return false;
+    }
+    put(s, a, s->slot[b]);
+    put(s, b, slot);
+    return true;
+}
+
+/* All primes of a dim that are in one slot go to another, or change places with those there. */
+static bool move_dim(Start *s)
+{
+    int  a = mer_rng_below(s->rng, s->prime_count);
+    int  from = s->slot[a];
+    int  to = mer_rng_below(s->rng, s->search->space->slot_count);
+    bool is_swap = mer_rng_below(s->rng, 2);
+    for (int k = 0; k < s->prime_count; k++) {
+        int slot = s->slot[k];
+        if (s->position[k] == s->position[a] && (slot == from || (is_swap && slot == to))) {
+            put(s, k, slot == from ? to : from);
+        }
+    }
+    return from != to;
+}
+
+/* One small change, of the same kinds and shares as those of the optimizers (space/neighbours.c). */
+static void move(Start *s)
+{
+    double what = mer_rng_unit(s->rng);
+    bool   is_done =
+        what < ORDER_SHARE                  ? move_order(s)
+          : what < ORDER_SHARE + BYPASS_SHARE ? s->has_bypass && move_bypass(s)
+          : what < ORDER_SHARE + BYPASS_SHARE + EXCHANGE_SHARE
+              ? exchange(s)
+              : what < ORDER_SHARE + BYPASS_SHARE + EXCHANGE_SHARE + DIM_SHARE && move_dim(s);
+    if (!is_done) {
+        put(s, mer_rng_below(s->rng, s->prime_count),
+            mer_rng_below(s->rng, s->search->space->slot_count));
+    }
 }
 
 static bool obeys(const Start *s)
 {
     const MerNestConstraints *constraints = &s->search->space->constraints;
-    const MerLayerShape *shape = s->search->tiles.shape;
+    const MerLayerShape      *shape = s->search->tiles.shape;
     for (int l = 0; l < s->plan.level_count; l++) {
         const MerNestLevel *level = &s->plan.levels[l];
         for (int i = 0; i < shape->dim_count; i++) {
-            int d = shape->dims[i];
+            int       d = shape->dims[i];
             const int factors[] = {level->temporal[d], level->x[d], level->y[d]};
             for (int place = 0; place < 3; place++) {
                 int exact = constraints->exact[l][place][d];
                 int most = constraints->most[l][place][d];
-                if ((exact != 0 && exact != factors[place]) || (most != 0 && factors[place] > most)) {
+                if ((exact != 0 && exact != factors[place]) ||
+                    (most != 0 && factors[place] > most)) {
                     return false;
                 }
             }
@@ -218,7 +280,7 @@ static double measure(Start *s)
     return obeys(s) ? log(mer_exact_try(s->search, &s->plan)) : INFINITY;
 }
 
-void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations)
+void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations, int rounds)
 {
     Start s = {.search = search, .rng = rng};
     Place now;
@@ -227,21 +289,20 @@ void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations)
     lay_out(&s);
     remember(&s, &now, measure(&s));
     best = now;
-    int64_t length = evaluations / ROUNDS;
-    for (int64_t i = 0; i < length * ROUNDS && s.prime_count > 0 && !mer_exact_is_stopped(search); i++) {
-        int prime;
-        int slot;
+    int64_t length = evaluations / rounds;
+    for (int64_t i = 0; i < length * rounds && s.prime_count > 0 && !mer_exact_is_stopped(search);
+         i++) {
         if (i % length == 0) {
             go_back(&s, &best);
             now = best;
         }
-        if (!move(&s, &prime, &slot)) {
-            continue;
-        }
+        do {
+            move(&s);
+        } while (mer_rng_unit(rng) < AGAIN_SHARE);
         double energy = measure(&s);
         double heat = HOT * pow(COLD / HOT, (double)(i % length) / (double)length);
         double uphill = energy - now.energy;
-        bool is_walk = now.energy == INFINITY;
+        bool   is_walk = now.energy == INFINITY;
         if (is_walk || uphill <= 0 || mer_rng_unit(rng) < exp(-uphill / heat)) {
             remember(&s, &now, energy);
         } else {
@@ -251,4 +312,5 @@ void mer_exact_start(ExactSearch *search, MerRng *rng, int64_t evaluations)
             best = now;
         }
     }
+    mer_arena_reset(search->scratch);
 }

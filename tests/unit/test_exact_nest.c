@@ -372,6 +372,68 @@ static void test_no_other_optimizer_beats_it_on_larger_layers(void **state)
     }
 }
 
+/* The answer of a run that ends long before the proof. 14 x 12 units are filled only by the right mix of
+ * factors; the machine has no bandwidths, so a full array is the optimum. */
+static void test_the_first_answer_fills_an_array_that_is_hard_to_fill(void **state)
+{
+    (void)state;
+    static const int layers[][6] = {/* K C Y X R S */
+                                    {64, 64, 56, 56, 3, 3},
+                                    {128, 128, 28, 28, 3, 3},
+                                    {144, 24, 56, 56, 1, 1},
+                                    {32, 3, 112, 112, 3, 3}};
+    for (int i = 0; i < 4; i++) {
+        const int *d = layers[i];
+        const MerGraph *graph = one_layer_graph(d[0], d[1], d[2], d[3], d[4], d[5], arena);
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            ExactCase c = {.op = &graph->ops[0],
+                           .platform = platform_named("eyeriss-like", arena),
+                           .objective = MER_METRIC_CYCLES,
+                           .answers = 1,
+                           .seed = seed};
+            ExactResult exact;
+            solve_exactly(&c, &exact, arena);
+            double least = (double)graph->macs / 168;
+            if (!(exact.score <= least * (1 + 1e-9))) {
+                fail_msg("layer %d, seed %d: %.17g cycles, expected %.17g", i, (int)seed, exact.score, least);
+            }
+        }
+    }
+}
+
+/* The same for EDP with free bypass, against annealing with as many evaluations. */
+static void test_the_first_answer_keeps_up_with_annealing(void **state)
+{
+    (void)state;
+    const MerGraph *graph = one_layer_graph(64, 64, 56, 56, 3, 3, arena);
+    static const char *const machines[] = {"eyeriss-like", "edge", "cloud"};
+    for (int m = 0; m < 3; m++) {
+        double sum = 0;
+        const MerPlatform *platform = platform_named(machines[m], arena);
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            ExactCase c = {.op = &graph->ops[0], .platform = platform, .objective = MER_METRIC_EDP, .answers = 1, .seed = seed};
+            ExactResult exact;
+            solve_exactly(&c, &exact, arena);
+            MerRunSpec spec = {.name = "rival",
+                               .problem = mer_problem_find("map", NULL),
+                               .graph = graph,
+                               .platform = platform,
+                               .evaluator = mer_evaluator_find("loopnest", NULL),
+                               .optimizer = mer_optimizer_find("annealing", NULL),
+                               .objective = "edp",
+                               .seed = seed,
+                               .budget = 60000,
+                               .threads = 1};
+            MerRunResult result = run_or_fail(&spec, NULL, arena);
+            sum += log(exact.score / result.tasks[0].score);
+        }
+        if (exp(sum / 3) > 1.1) {
+            fail_msg("%s: the first answer is %.3f times that of annealing, expected at most 1.1", machines[m],
+                     exp(sum / 3));
+        }
+    }
+}
+
 static void test_what_it_cannot_solve_is_refused(void **state)
 {
     (void)state;
@@ -396,6 +458,8 @@ int main(void)
         cmocka_unit_test(test_every_option_of_the_model_gives_the_optimum_of_brute_force),
         cmocka_unit_test(test_dataflows_give_the_optimum_of_brute_force),
         cmocka_unit_test(test_no_other_optimizer_beats_it_on_larger_layers),
+        cmocka_unit_test(test_the_first_answer_fills_an_array_that_is_hard_to_fill),
+        cmocka_unit_test(test_the_first_answer_keeps_up_with_annealing),
         cmocka_unit_test(test_what_it_cannot_solve_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
