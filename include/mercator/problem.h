@@ -21,6 +21,8 @@ typedef struct MerTask {
     int64_t     count;
     double      macs;
     int         op; /* operator of the graph, -1 if the task is not one operator */
+    double      start; /* cycles from the start of the first task to that of this one; INFINITY: not known yet.
+                        * 0 where tasks do not follow each other */
 } MerTask;
 
 struct MerProblem {
@@ -77,6 +79,8 @@ struct MerProblemClass {
     /* optional */
     /* The tasks of a workload; absent: one task, the whole graph. `problem` has no state yet. */
     MerStatus (*tasks)(const MerProblem *problem, MerArena *arena, const MerTask **tasks, int *count, MerError *error);
+    /* Is the opened task another one once `start` is known? Then it is opened again before its search. */
+    bool (*depends_on_start)(const MerProblem *problem);
     bool (*is_legal)(const MerProblem *problem, const MerIndex *point); /* cheap: false = would be infeasible */
     void (*canonical)(const MerProblem *problem, MerPlan *plan);        /* equal plans become equal; used for the memo */
     MerStatus (*trainable)(const MerProblem *problem, MerTrainable *trainable, MerError *error);

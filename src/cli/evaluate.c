@@ -203,7 +203,11 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
         return mer_cli_fail(&error);
     }
     MerTaskResult *results = MER_ARRAY(arena, MerTaskResult, job.count + 1);
+    double         start = 0;
     for (int t = 0; t < job.count; t++) {
+        double before = t > 0 ? results[t - 1].best.value[MER_METRIC_CYCLES] : 0;
+        start += isnan(before) ? 0 : before;
+        job.given[t].task.start = start; /* of tasks that follow each other; others ignore it */
         if (price(&job, t, &results[t], &error) != MER_OK) {
             return mer_cli_fail(&error);
         }

@@ -62,6 +62,7 @@ typedef struct State {
     MerScheduleRules rules;
     MerBound         bound; /* of cycles; kind NULL: not made yet */
     bool             symmetry;
+    bool depends_on_start; /* releases or deadlines, and earlier groups not yet planned */
 } State;
 
 const MerSchedule *mer_schedule_of(const MerProblem *problem)
@@ -125,7 +126,9 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
         for (int i = groups.start[g]; i < groups.start[g + 1]; i++) {
             macs += (double)mer_job_op(problem->graph, &set->jobs[groups.jobs[i]]).macs;
         }
-        list[g] = (MerTask){groups.names[g], 1, macs, -1};
+        /* The groups of a file are alternatives; those cut from one list run one after the other. */
+        bool follows = g > 0 && set->group_count == 0;
+        list[g] = (MerTask){groups.names[g], 1, macs, -1, follows ? INFINITY : 0};
     }
     *tasks = list;
     *count = groups.count;
@@ -169,8 +172,6 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .clock_hz = platform->clock_hz,
         .tenants = set->tenants,
         .models = set->models,
-        .is_one_of_many =
-            set->group_count == 0 && groups.start[group + 1] - groups.start[group] < set->job_count,
     };
     if (!(schedule->bandwidth > 0) || !isfinite(schedule->bandwidth)) {
         return mer_error_set(
@@ -201,6 +202,11 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     mer_schedule_describe_units(platform, schedule, arena);
     mer_schedule_describe_jobs(problem, set, jobs, schedule, arena);
     mer_arrivals_apply(&chosen->arrivals, schedule, arena);
+    if (set->group_count == 0) {
+        state->depends_on_start =
+            isinf(problem->task->start) && (schedule->has_releases || schedule->has_deadlines);
+        mer_schedule_shift(schedule, problem->task->start, arena);
+    }
     mer_schedule_link_jobs(set, jobs, schedule, arena);
     MerJobOrder order = chosen->order != MER_ORDER_AUTO ? (MerJobOrder)chosen->order
                         : schedule->is_compat           ? MER_ORDER_M3E
@@ -209,6 +215,11 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     state->symmetry = chosen->symmetry;
     problem->space = mer_schedule_space(schedule, arena);
     return MER_OK;
+}
+
+static bool depends_on_start(const MerProblem *problem)
+{
+    return ((const State *)problem->state)->depends_on_start;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
@@ -314,6 +325,7 @@ const MerProblemClass mer_problem_schedule = {
     .encode = encode,
     .bound = bound,
     .tasks = list_tasks,
+    .depends_on_start = depends_on_start,
     .canonical = canonical,
     .write_plan = mer_schedule_write_plan,
     .read_plan = mer_schedule_read_plan,

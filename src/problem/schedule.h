@@ -30,7 +30,6 @@ typedef struct MerSchedule {
     const int *order;                 /* job of each knob: the search sees jobs sorted */
     const int *release_order, *deadline_order; /* jobs by release and by deadline, rising */
     bool       has_dependencies, has_releases, has_deadlines;
-    bool       is_one_of_many; /* further groups come before or after this one */
     /* units and tenants */
     const char *const *unit_names;
     const int         *unit_class; /* units with equal columns share it */

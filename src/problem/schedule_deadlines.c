@@ -35,7 +35,7 @@ double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, Me
         missed += is_missed && *known < 2;
         *known = is_missed ? 2 : *known == 0 ? 1 : *known;
     }
-    return all > 0 ? (double)missed / all : NAN;
+    return all > 0 ? (double)missed / all : 0;
 }
 
 MerLateness mer_schedule_lateness(const MerSchedule *schedule, const double *end)

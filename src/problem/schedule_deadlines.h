@@ -8,7 +8,7 @@
 int mer_schedule_requests_per_model(const MerSchedule *schedule);
 
 /* The share of requests with a deadline that end after it or never (NAN in `end`, by job); a single job is a
- * request. NAN without deadlines. */
+ * request. */
 double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch);
 
 typedef struct MerLateness { /* over the jobs with deadlines */

@@ -131,6 +131,12 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
         schedule->has_releases = schedule->has_releases || numbers[1][i] > 0;
         schedule->has_deadlines = schedule->has_deadlines || numbers[2][i] < INFINITY;
     }
+    /* Groups cut from one list are judged alike: in one without deadlines nothing is late. */
+    for (int j = 0; j < set->job_count && set->group_count == 0; j++) {
+        const MerJob *job = &set->jobs[j];
+        schedule->has_deadlines =
+            schedule->has_deadlines || job->deadline_cycles + job->deadline_s < INFINITY;
+    }
     schedule->job_names = names;
     schedule->layer_names = layers;
     schedule->macs = numbers[0];
@@ -142,4 +148,25 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
     schedule->request = owners[2];
     schedule->release_order = mer_schedule_sorted(schedule->release, count, arena);
     schedule->deadline_order = mer_schedule_sorted(schedule->deadline, count, arena);
+}
+
+void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena)
+{
+    int count = schedule->job_count;
+    if (!(start > 0) || (!schedule->has_releases && !schedule->has_deadlines)) {
+        return;
+    }
+    double *release = MER_ARRAY(arena, double, count + 1);
+    double *deadline = MER_ARRAY(arena, double, count + 1);
+    schedule->has_releases = false;
+    schedule->has_deadlines = schedule->has_deadlines && isfinite(start);
+    for (int j = 0; j < count; j++) {
+        release[j] = fmax(0, schedule->release[j] - start);
+        deadline[j] = isfinite(start) ? schedule->deadline[j] - start : INFINITY;
+        schedule->has_releases = schedule->has_releases || release[j] > 0;
+    }
+    schedule->release = release;
+    schedule->deadline = deadline;
+    schedule->release_order = mer_schedule_sorted(release, count, arena);
+    schedule->deadline_order = mer_schedule_sorted(deadline, count, arena);
 }

@@ -12,6 +12,8 @@ void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *sched
                                  MerArena *arena);
 void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs,
                                 MerSchedule *schedule, MerArena *arena);
+/* Releases and deadlines from `start` on, in cycles; while that is INFINITY, unknown, there are none. */
+void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena);
 void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule,
                             MerArena *arena);
 

@@ -191,10 +191,6 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective
                                 "within flexible_limit_bytes and run in its own\n",
                                 text, fallbacks, name, table->row_names[first]);
     }
-    if (schedule->is_one_of_many && (schedule->has_releases || schedule->has_deadlines)) {
-        text = mer_arena_format(
-            arena, "%sreleases and deadlines of %s count from the group's own start\n", text, name);
-    }
     if (schedule->has_deadlines && mer_schedule_rules(problem)->drops_jobs &&
         is_shortened_by_drops(objective)) {
         text = mer_arena_format(arena,

@@ -49,6 +49,8 @@ MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
 MerBound  mer_run_bound(const MerRunTask *task, MerMetric metric);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error);
 void      mer_run_close_tasks(MerRunState *run);
+/* Opens the task again if it depends on when those before it have ended, which is known now. */
+MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
 MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c */
 MerStatus mer_run_summary(MerRunState *run, MerError *error);

@@ -26,7 +26,7 @@ static MerStatus list_tasks(MerRunState *run, const MerTask **tasks, MerError *e
         return spec->problem->tasks(&blank, run->arena, tasks, &run->task_count, error);
     }
     MerTask *whole = MER_NEW(run->arena, MerTask);
-    *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1};
+    *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1, 0};
     *tasks = whole;
     run->task_count = 1;
     return MER_OK;
@@ -170,18 +170,40 @@ MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
     return status;
 }
 
+static void close_task(MerRunTask *task)
+{
+    MerEvaluator *evaluators[2] = {&task->evaluator, &task->inner};
+    for (int e = 0; e < 2; e++) {
+        if (evaluators[e]->type && evaluators[e]->type->close) {
+            evaluators[e]->type->close(evaluators[e]->state);
+        }
+        *evaluators[e] = (MerEvaluator){0};
+    }
+    if (task->problem.state && task->problem.type->close) {
+        task->problem.type->close(&task->problem);
+    }
+    task->problem.state = NULL;
+}
+
 void mer_run_close_tasks(MerRunState *run)
 {
     for (int t = 0; run->tasks && t < run->task_count; t++) {
-        MerRunTask *task = &run->tasks[t];
-        MerEvaluator *evaluators[2] = {&task->evaluator, &task->inner};
-        for (int e = 0; e < 2; e++) {
-            if (evaluators[e]->type && evaluators[e]->type->close) {
-                evaluators[e]->type->close(evaluators[e]->state);
-            }
-        }
-        if (task->problem.state && task->problem.type->close) {
-            task->problem.type->close(&task->problem);
-        }
+        close_task(&run->tasks[t]);
     }
+}
+
+MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    const MerProblemClass *type = run->spec->problem;
+    if (!type->depends_on_start || !type->depends_on_start(&task->problem)) {
+        return MER_OK;
+    }
+    MerTask what = task->result->task;
+    what.start = 0;
+    for (int t = 0; t < task->index; t++) {
+        double cycles = run->tasks[t].result->best.value[MER_METRIC_CYCLES];
+        what.start += run->tasks[t].result->point && !isnan(cycles) ? cycles : 0;
+    }
+    close_task(task);
+    return mer_run_open_task(run, task, &what, error);
 }

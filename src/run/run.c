@@ -156,7 +156,8 @@ static MerStatus search_all(MerRunState *run, MerError *error)
 {
     MerStatus status = MER_OK;
     for (int t = 0; status == MER_OK && t < run->task_count && !run->is_interrupted; t++) {
-        status = mer_run_search(run, &run->tasks[t], error);
+        status = mer_run_start_task(run, &run->tasks[t], error);
+        status = status == MER_OK ? mer_run_search(run, &run->tasks[t], error) : status;
         if (status == MER_OK && !run->is_interrupted && !run->tasks[t].result->point) {
             mer_run_explain(run, &run->tasks[t]);
         }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const MerMetric additive[] = {MER_METRIC_CYCLES, MER_METRIC_LATENCY, MER_METRIC_MAKESPAN, MER_METRIC_ENERGY,
-                                     MER_METRIC_TRAFFIC_BYTES};
+                                     MER_METRIC_TRAFFIC_BYTES, MER_METRIC_TARDINESS, MER_METRIC_VIOLATIONS};
 
 enum { ADDITIVE_COUNT = sizeof additive / sizeof additive[0] };
 

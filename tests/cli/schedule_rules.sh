@@ -229,6 +229,23 @@ expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --
     --optimizer fcfs --objective violations --quiet --no-report -o run
 says out 'violations 1, bound 0;'
 
+# Groups that follow each other share one time axis: job0 ends at 100, job1 waits until 130 and ends at 210, so job2
+# ends at 260, 10 too late. The files count from the start of each group; evaluate does the same.
+jobs '' ', release_cycles: 130' ', deadline_cycles: 250'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
+    --group-size 1 --budget 20 --quiet --no-report --json -o follow
+near "$(metric cycles)" 260 1e-9 'cycles of three groups'
+near "$(metric tardiness)" 1e-8 1e-9 'tardiness of three groups'
+says follow/schedule.csv '"job1","","job1","b","core0",0,30,110,80,0,320,2,30,,,"group 1"'
+says follow/schedule.csv '"job2","","job2","b","core0",0,0,50,50,0,100,3,0,40,10,"group 2"'
+expect 0 "$MERCATOR" evaluate follow/schedule.yaml --json
+for cycles in 100 110 50; do
+    says out "\"cycles\":$cycles,"
+done
+cp -r follow again
+expect 0 "$MERCATOR" schedule --resume again --quiet --no-report
+cmp follow/run.jsonl again/run.jsonl
+
 # What is dropped makes a plan shorter: a search for that says so, once.
 jobs '' '' ', deadline_cycles: 40'
 expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --late drop --no-report -o run
