@@ -12,17 +12,18 @@ static MerGraph *random_jobs(MerRng *rng, int density)
     int         count = 5 + mer_rng_below(rng, 36);
     for (int j = 0; j < count; j++) {
         const char *more = "";
+        int         release = 0;
         if (j > 0 && mer_rng_below(rng, 100) < density) {
             more = mer_arena_format(arena, ", after: [j%d, j%d]", mer_rng_below(rng, j),
                                     mer_rng_below(rng, j));
         }
         if (density > 0 && mer_rng_below(rng, 4) == 0) {
-            more =
-                mer_arena_format(arena, "%s, release_cycles: %d", more, mer_rng_below(rng, 20000));
+            release = mer_rng_below(rng, 20000);
+            more = mer_arena_format(arena, "%s, release_cycles: %d", more, release);
         }
         if (density > 0 && mer_rng_below(rng, 4) == 0) {
             more = mer_arena_format(arena, "%s, deadline_cycles: %d", more,
-                                    1000 + mer_rng_below(rng, 60000));
+                                    release + mer_rng_below(rng, 60000));
         }
         text = mer_arena_format(arena,
                                 "%s  - {name: j%d, op: gemm, dims: [%d, %d, %d], tenant: t%d%s}\n",
