@@ -42,7 +42,7 @@ typedef struct MerOption { /* a table ends with a NULL name */
     const char   *initial;          /* default, as a user would write it */
     double        minimum, maximum; /* of numbers, inclusive; both 0: any */
     const char   *choices;          /* "perfect|padded" for MER_OPTION_CHOICE */
-    const char   *help;
+    const char   *help; /* NULL: another name of an option with the same field; read, never written */
 } MerOption;
 
 typedef struct MerPreset { /* `preset=NAME` sets these before the other options; ends with NULL */

@@ -67,7 +67,9 @@ void mer_options_write(const MerOption *table, const void *options, MerJson *jso
 {
     mer_json_object(json, key);
     for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
-        write_value(option, (const char *)options + option->offset, json);
+        if (option->help != NULL) {
+            write_value(option, (const char *)options + option->offset, json);
+        }
     }
     mer_json_end_object(json);
 }
@@ -91,7 +93,8 @@ static const char *value_text(const MerOption *option, const void *options, MerA
     return text;
 }
 
-const char *mer_options_changes(const MerOption *table, const void *options, size_t size, MerArena *arena)
+const char *mer_options_changes(const MerOption *table, const void *options, size_t size,
+                                MerArena *arena)
 {
     void       *initial = mer_arena_alloc(arena, size > 0 ? size : 1);
     const char *text = "";
@@ -101,8 +104,9 @@ const char *mer_options_changes(const MerOption *table, const void *options, siz
     mer_options_defaults(table, initial, arena);
     for (const MerOption *option = table; option->name != NULL; option++) {
         const char *value = value_text(option, options, arena);
-        if (strcmp(value, value_text(option, initial, arena)) != 0) {
-            text = mer_arena_format(arena, "%s%s%s=%s", text, *text != '\0' ? "," : "", option->name, value);
+        if (option->help != NULL && strcmp(value, value_text(option, initial, arena)) != 0) {
+            text = mer_arena_format(arena, "%s%s%s=%s", text, *text != '\0' ? "," : "",
+                                    option->name, value);
         }
     }
     return text;
@@ -147,10 +151,15 @@ void mer_options_help(const MerOption *table, FILE *file)
         widest = width > widest && width <= 36 ? width : widest;
     }
     for (const MerOption *option = table; option != NULL && option->name != NULL; option++) {
-        const char *initial = option->initial != NULL ? option->initial : "";
-        int         pad = widest - (int)strlen(option->name) - 1;
-        fprintf(file, "  %s=%-*s  %s (", option->name, pad > 0 ? pad : 0, initial,
-                option->help != NULL ? option->help : "");
+        const char      *initial = option->initial != NULL ? option->initial : "";
+        int              pad = widest - (int)strlen(option->name) - 1;
+        const MerOption *meant = table;
+        while (meant != option && (meant->help == NULL || meant->offset != option->offset)) {
+            meant++;
+        }
+        fprintf(file, "  %s=%-*s  %s%s (", option->name, pad > 0 ? pad : 0, initial,
+                option->help != NULL ? option->help : "another name of ",
+                option->help != NULL ? "" : meant->name);
         print_accepted(option, file);
         fputs(")\n", file);
     }

@@ -19,6 +19,11 @@ typedef struct Options {
     bool    every_level, exact_strides;
 } Options;
 
+/* MAESTRO's own name of an option. */
+#define ALIAS(name, field)                                                                         \
+    {                                                                                              \
+        name, MER_OPTION_INT, offsetof(Options, field), NULL, 0, 2147483647, NULL, NULL            \
+    }
 #define NUMBER(field, least, text)                                                                 \
     {                                                                                              \
 #field, MER_OPTION_INT, offsetof(Options, field), "0", least, 2147483647, NULL, text       \
@@ -47,6 +52,11 @@ static const MerOption options[] = {
      "strict: refuse mappings whose inner clusters leave out work at the edge of a tile"},
     {"exact_strides", MER_OPTION_BOOL, offsetof(Options, exact_strides), "true", 0, 0, NULL,
      "count the outputs of strided tiles exactly, which MAESTRO does only for tiles of one output"},
+    ALIAS("l1_size_cstr", l1_size),
+    ALIAS("l2_size_cstr", l2_size),
+    ALIAS("noc_bw_cstr", noc_bw),
+    ALIAS("offchip_bw_cstr", offchip_bw),
+    ALIAS("num_simd_lanes", simd_lanes),
     {0}};
 
 typedef struct Energies { /* pJ */

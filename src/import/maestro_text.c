@@ -15,10 +15,11 @@ enum { MAX_ITEMS = 1000000 };
 typedef struct Parser {
     const char     *path, *next, *end, *line_start;
     int             line;
-    char           *word;  /* "" at the end; braces and parentheses are words of one letter */
-    MerMaestroPlace place; /* of `word` */
+    char           *word;    /* "" at the end; braces and parentheses are words of one letter */
+    MerMaestroPlace place;   /* of `word` */
+    bool            is_next; /* a comma stands before `word` */
     MerArena       *arena, *scratch;
-    MerNameTable        constants; /* name to int64_t */
+    MerNameTable    constants; /* name to int64_t */
     MerStatus       status;
     MerError       *error;
 } Parser;
@@ -83,6 +84,7 @@ static void skip_space(Parser *parser)
         if (is_comment(parser, '/') || is_comment(parser, '*')) {
             skip_comment(parser);
         } else if (is_space(parser)) {
+            parser->is_next |= *parser->next == ',';
             if (*parser->next++ == '\n') {
                 parser->line++;
                 parser->line_start = parser->next;
@@ -101,6 +103,7 @@ static bool is_brace(char c)
 /* Moves to the next word. */
 static void advance(Parser *parser)
 {
+    parser->is_next = false;
     skip_space(parser);
     const char *start = parser->next;
     parser->place = (MerMaestroPlace){parser->line, (int)(start - parser->line_start) + 1};
@@ -218,14 +221,96 @@ static bool parse_sizes(Parser *parser, MerMaestroSize **sizes, int *count)
     return take(parser, "}");
 }
 
-static bool parse_value(Parser *parser, MerMaestroValue *value)
+/* `Sz(D)`, the word at hand being Sz or ending in it. */
+static bool parse_size(Parser *parser, int sign, MerMaestroValue *value)
 {
-    if (!is_word(parser, "Sz")) {
-        return take_number(parser, &value->number);
+    MerMaestroTerm term = {.sign = sign};
+    advance(parser);
+    if (!take(parser, "(") || !take_name(parser, "the name of a size", &term.size_of)) {
+        return false;
+    }
+    if (value->term_count == MER_MAESTRO_TERMS) {
+        return expected(parser, "at most 4 sizes in a value");
+    }
+    value->terms[value->term_count++] = term;
+    return take(parser, ")");
+}
+
+/* An integer or a constant inside a word; `length` letters of it are the term. */
+static bool add_number(Parser *parser, const char *text, size_t length, int sign, int64_t *sum)
+{
+    const char    *term = mer_arena_text_n(parser->scratch, text, length);
+    const int64_t *constant = mer_name_table_find(&parser->constants, term);
+    int64_t        number = constant != NULL ? *constant : 0;
+    if (constant == NULL && !mer_parse_int(term, &number)) {
+        return expected(parser, "an integer or the name of a Constant");
+    }
+    if (number < 0 || number > INT32_MAX) {
+        return fail_at(parser, parser->place, "the value is %lld, expected an integer in 1 .. %d",
+                       (long long)number, INT32_MAX);
+    }
+    *sum += sign * number;
+    return true;
+}
+
+/* The terms of one word from `text` on; true in `needs_term` if it ends with a sign. */
+static bool parse_terms(Parser *parser, MerMaestroValue *value, int *sign, bool *needs_term)
+{
+    const char *text = parser->word;
+    int64_t     unused;
+    bool        is_whole =
+        mer_name_table_find(&parser->constants, text) != NULL || mer_parse_int(text, &unused);
+    if (*needs_term && is_whole) { /* a name may have a hyphen */
+        *needs_term = false;
+        return add_number(parser, text, strlen(text), *sign, &value->number) &&
+               (advance(parser), true);
+    }
+    while (*text != '\0') {
+        size_t length = strcspn(text, "+-");
+        if (length == 0 && *needs_term) {
+            return expected(parser, "an integer or the name of a Constant");
+        }
+        if (length == 0) {
+            *sign = *text++ == '-' ? -1 : 1;
+            *needs_term = true;
+            continue;
+        }
+        *needs_term = false;
+        if (strcmp(text, "Sz") == 0) {
+            return parse_size(parser, *sign, value);
+        }
+        if (!add_number(parser, text, length, *sign, &value->number)) {
+            return false;
+        }
+        text += length;
     }
     advance(parser);
-    return take(parser, "(") && take_name(parser, "the name of a size", &value->size_of) &&
-           take(parser, ")");
+    return true;
+}
+
+/* `8`, `Sz(R)` or `8+Sz(S)-1`. */
+static bool parse_value(Parser *parser, MerMaestroValue *value)
+{
+    MerMaestroPlace place = parser->place;
+    int             sign = 1;
+    bool            needs_term = true;
+    *value = (MerMaestroValue){0};
+    do {
+        if (*parser->word == '\0' || is_brace(*parser->word)) {
+            return expected(parser, "an integer or the name of a Constant");
+        }
+        if (!parse_terms(parser, value, &sign, &needs_term)) {
+            return false;
+        }
+        if (needs_term && parser->is_next) {
+            return fail_at(parser, place, "the sum ends with a sign, expected another term");
+        }
+    } while (needs_term || (!parser->is_next && (*parser->word == '+' || *parser->word == '-')));
+    if (value->term_count == 0 && (value->number < 1 || value->number > INT32_MAX)) {
+        return fail_at(parser, place, "the value is %lld, expected an integer in 1 .. %d",
+                       (long long)value->number, INT32_MAX);
+    }
+    return true;
 }
 
 /* `TemporalMap(size,offset) K`, `SpatialMap(size,offset) K` or `Cluster(size, P)`. */

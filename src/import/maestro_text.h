@@ -1,6 +1,6 @@
 /* MAESTRO's `.m` text as a tree: networks, layers with their sizes, and the directives of a
  * Dataflow block, for the reader of networks and for readers of mappings. Values are integers,
- * names of Constants (already replaced) or Sz(D). `,` `:` `;` and `->` are white space, `//`
+ * names of Constants (already replaced), Sz(D), or sums and differences of these. `,` `:` `;` and `->` are white space, `//`
  * opens a comment. */
 #ifndef MERCATOR_IMPORT_MAESTRO_TEXT_H
 #define MERCATOR_IMPORT_MAESTRO_TEXT_H
@@ -22,9 +22,16 @@ typedef struct MerMaestroSize { /* `Y': 28` of Dimensions, `X: 2` of Stride */
     MerMaestroPlace place; /* of the value */
 } MerMaestroSize;
 
-typedef struct MerMaestroValue {
-    int64_t     number;  /* when size_of is NULL */
+enum { MER_MAESTRO_TERMS = 4 };
+typedef struct MerMaestroTerm {
     const char *size_of; /* "R" of Sz(R) */
+    int         sign;    /* 1 or -1 */
+} MerMaestroTerm;
+
+typedef struct MerMaestroValue { /* `8+Sz(S)-1`: a number and signed sizes */
+    int64_t        number;
+    int            term_count;
+    MerMaestroTerm terms[MER_MAESTRO_TERMS];
 } MerMaestroValue;
 
 typedef enum MerMaestroMap {

@@ -44,13 +44,14 @@ static MerStatus read_value(const Reader *reader, const MerMaestroDirective *fro
 {
     int64_t size = value->number;
 
-    if (value->size_of) {
+    for (int i = 0; i < value->term_count; i++) {
+        const MerMaestroTerm *term = &value->terms[i];
         const MerMaestroSize *found =
-            mer_maestro_find(reader->layer->dims, reader->layer->dim_count, value->size_of);
+            mer_maestro_find(reader->layer->dims, reader->layer->dim_count, term->size_of);
 
         if (!found)
-            return fail(reader, from, "Sz of a size that Dimensions lack: ", value->size_of);
-        size = found->value;
+            return fail(reader, from, "Sz of a size that Dimensions lack: ", term->size_of);
+        size += term->sign * found->value;
     }
     if (size < 1 || size > INT_MAX)
         return mer_error_set(reader->error, MER_INVALID,

@@ -118,6 +118,20 @@ says err 'hint: GLB needs room for 3 words at least'
 expect 1 "$MERCATOR" map vgg16 --select 2 --platform tiny.yaml --optimizer exact --quiet --no-report -o tiny2
 says err 'sampled points: capacity'
 
+# sizes that are sums, as MAESTRO's own mappings have them, and its names of the hardware
+cat >sums.m <<'END'
+Network n { Layer L { Type: CONV Dimensions { K: 16, C: 8, R: 3, S: 3, Y: 18, X: 18 } Dataflow {
+  TemporalMap(1,1) K; TemporalMap(1,1) C; SpatialMap(Sz(R),1) Y; TemporalMap(8+Sz(S)-1,8) X;
+  Cluster(8,P); SpatialMap(Sz(S),1) X; TemporalMap(Sz(R),Sz(R)) R; TemporalMap(Sz(S),Sz(S)) S; } } }
+END
+sed 's/8+Sz(S)-1/10/' sums.m >plain.m
+expect 0 "$MERCATOR" evaluate sums.m --num-pes 64 --l1_size_cstr 512 --l2_size_cstr 65536 --noc_bw_cstr 16 --json
+cp out sums
+expect 0 "$MERCATOR" evaluate plain.m --num-pes 64 --l1-size 512 --l2-size 65536 --noc-bw 16 --json
+test "$(number sums cycles)" = "$(number out cycles)"
+expect 0 "$MERCATOR" evaluate sums.m --num-pes 64 --l1_size_cstr 4
+says out 'capacity'
+
 # machines of others
 printf 'num_pes: 64\nl1_size_cstr: 512\nl2_size_cstr: 65536\nnoc_bw_cstr: 16\noffchip_bw_cstr: 8\n' >machine.m
 expect 0 "$MERCATOR" inspect machine.m

@@ -71,7 +71,7 @@ static void test_dataflows_are_kept_in_the_tree(void **state)
     assert_string_equal(layer->directives[0].dim, "K");
     assert_int_equal(layer->directives[1].kind, MER_MAESTRO_TEMPORAL);
     assert_int_equal(layer->directives[1].size.number, 64);
-    assert_string_equal(layer->directives[1].offset.size_of, "R");
+    assert_string_equal(layer->directives[1].offset.terms[0].size_of, "R");
     assert_string_equal(layer->directives[1].dim, "Y'");
     assert_int_equal(layer->directives[1].place.line, 7);
     assert_int_equal(layer->directives[1].place.column, 20);
@@ -79,6 +79,39 @@ static void test_dataflows_are_kept_in_the_tree(void **state)
     assert_string_equal(layer->directives[2].dim, "P");
     assert_string_equal(layer->directives[3].dim, "");
     assert_int_equal(import(text, NULL, *state)->op_count, 1);
+}
+
+/* As in the row-stationary and yxp_os mappings that MAESTRO ships. */
+static void test_sizes_may_be_sums_and_differences(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t     number;
+        int         terms;
+        const char *first;
+        int         sign;
+    } values[] = {
+        {"8+Sz(S)-1,8", 7, 1, "S", 1},     {"8 + Sz(S) - 1, 8", 7, 1, "S", 1},
+        {"Sz(R)-1,1", -1, 1, "R", 1},      {"Tile+2,1", 66, 0, NULL, 0},
+        {"Sz(Y)-Sz(R)+1,1", 1, 2, "Y", 1}, {"10-Sz(R),Tile", 10, 1, "R", -1},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        MerMaestroFile file;
+        MerError       error = {0};
+        const char    *text = mer_arena_format(
+               *state, "Constant Tile 64; Network n { Layer L { Dataflow { TemporalMap(%s) X; } } }",
+               values[i].text);
+        if (mer_maestro_parse("t.m", text, strlen(text), *state, &file, &error) != MER_OK)
+            fail_msg("%s: %s", values[i].text, error.message);
+        const MerMaestroDirective *directive = &file.networks[0].layers[0].directives[0];
+        assert_string_equal(directive->dim, "X");
+        assert_int_equal(directive->size.number, values[i].number);
+        assert_int_equal(directive->size.term_count, values[i].terms);
+        if (values[i].terms > 0) {
+            assert_string_equal(directive->size.terms[0].size_of, values[i].first);
+            assert_int_equal(directive->size.terms[0].sign, values[i].sign);
+        }
+    }
 }
 
 static void test_bad_files_are_refused_where_they_are_bad(void **state)
@@ -113,6 +146,14 @@ static void test_bad_files_are_refused_where_they_are_bad(void **state)
          "t.m:1:34: found \"Temporal\", expected TemporalMap, SpatialMap, Cluster or \"}\""},
         {LAYER("Dataflow { TemporalMap(1) K }"),
          "t.m:1:47: found \")\", expected an integer or the name of a Constant"},
+        {LAYER("Dataflow { TemporalMap(8+,1) K }"),
+         "t.m:1:46: the sum ends with a sign, expected another term"},
+        {LAYER("Dataflow { TemporalMap(8+Q,1) K }"),
+         "t.m:1:46: found \"8+Q\", expected an integer or the name of a Constant"},
+        {LAYER("Dataflow { TemporalMap(2-3,1) K }"),
+         "t.m:1:46: the value is -1, expected an integer in 1 .. 2147483647"},
+        {LAYER("Dataflow { TemporalMap(1,-1) K }"),
+         "t.m:1:48: the value is -1, expected an integer in 1 .. 2147483647"},
         {LAYER("Dataflow { } Dataflow { }"), "t.m:1:45: layer L has a second Dataflow"},
         {"Network a { Layer L { } } Network b { Layer L { } }",
          "t.m holds 2 networks, expected one to be selected: a, b (`network: NAME` beside "
@@ -153,6 +194,7 @@ int main(void)
         TEST(test_layers_become_operators),
         TEST(test_one_of_several_networks_is_selected),
         TEST(test_dataflows_are_kept_in_the_tree),
+        TEST(test_sizes_may_be_sums_and_differences),
         TEST(test_bad_files_are_refused_where_they_are_bad),
         TEST(test_the_first_word_decides_the_format),
     };
