@@ -34,7 +34,7 @@ typedef struct MerRunState {
     MerStatus         note_status; /* first failure of a line that a plug-in wrote */
     int64_t           trials;      /* of the whole run */
     double            started, task_started, deadline, last_tick, last_checkpoint;
-    bool              is_interrupted;
+    bool              is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void             *optimizer;
     MerArena         *optimizer_arena;

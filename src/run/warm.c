@@ -36,7 +36,7 @@ typedef struct Reader {
     bool         is_chain; /* the log is this run's own: earlier tasks only */
     Pool        *pools;    /* by old task */
     int          pool_count, room;
-    int64_t      damaged; /* lines */
+    int64_t      damaged, first_damaged; /* lines, and the number of the first */
 } Reader;
 
 /* RUN:k -> path of the log and k. A RUN may itself contain colons. */
@@ -284,16 +284,18 @@ static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
     Candidate **candidates = NULL; /* room for the line at hand, by old task */
     for (int64_t number = 1; status == MER_OK && getline(&text, &room, file) > 0; number++) {
         cJSON *line = cJSON_Parse(text);
+        bool   is_whole = text_of(line, "type")[0] != '\0';
         if (number == 1) {
             status = read_header(reader, line, error);
             candidates = MER_ARRAY(reader->run->arena, Candidate *, reader->pool_count + 1);
-        } else if (!line) {
-            reader->damaged++;
-        } else if (strcmp(text_of(line, "type"), "trial") == 0) {
+        } else if (is_whole && strcmp(text_of(line, "type"), "trial") == 0) {
             const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
             int          t = cJSON_IsNumber(task) ? task->valueint : -1;
             bool         is_known = t >= 0 && t < reader->pool_count;
-            reader->damaged += !is_known || !take_trial(reader, line, &candidates[t]);
+            is_whole = is_known && take_trial(reader, line, &candidates[t]);
+        }
+        if (!is_whole && number > 1) {
+            reader->first_damaged = reader->damaged++ == 0 ? number : reader->first_damaged;
         }
         cJSON_Delete(line);
     }
@@ -301,14 +303,19 @@ static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
     return status;
 }
 
+/* Every task reads the log; what is wrong with it is said once. */
 static void warn_damaged(const Reader *reader)
 {
-    const MerRunHooks *hooks = &reader->run->hooks;
-    if (reader->damaged > 0 && hooks->warn) {
+    MerRunState       *run = reader->run;
+    const MerRunHooks *hooks = &run->hooks;
+    if (reader->damaged > 0 && hooks->warn && !run->has_warned_of_damage) {
+        run->has_warned_of_damage = true;
         hooks->warn(hooks->state,
-                    mer_arena_format(reader->run->arena, "%s: %" PRId64 " damaged line%s skipped",
-                                     reader->path, reader->damaged,
-                                     reader->damaged == 1 ? "" : "s"));
+                    mer_arena_format(run->arena,
+                                     "%s:%" PRId64 ": %" PRId64 " damaged line%s skipped, %s",
+                                     reader->path, reader->first_damaged, reader->damaged,
+                                     reader->damaged == 1 ? "" : "s",
+                                     reader->damaged == 1 ? "this one" : "this one first"));
     }
 }
 

@@ -126,3 +126,10 @@ expect 0 "$MERCATOR" map --resume pair --quiet
 cmp whole pair/002/run.jsonl
 expect 2 "$MERCATOR" map --resume pair/002 --quiet
 says err 'is one of 2 runs'
+
+# a damaged log warms with what is left of it: one warning for all tasks, with count and first line
+expect 0 "$MERCATOR" map resnet18 --select 2,3 --optimizer random --budget 200 --quiet --no-report -o old
+sed -i '5s/.*/{"type":"trial","index":3,"ta/; 9s/.*/null/; 20s/"point":\[[^]]*\]/"point":[1,2]/' old/run.jsonl
+expect 0 "$MERCATOR" map resnet18 --select 2,3 --optimizer annealing --budget 200 --warm old --no-report -o warm
+says err 'old/run.jsonl:5: 3 damaged lines skipped'
+test "$(grep -c damaged err)" -eq 1
