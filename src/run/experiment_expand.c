@@ -213,12 +213,21 @@ static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *a
     return MER_OK;
 }
 
+/* An exact solver proposes what improves one objective: its front would be a point. */
+static bool is_lonely(const MerExpansion *e, const MerRunSpec *spec)
+{
+    return spec->pareto_count > 0 && e->problem->exact && mer_name_equal(spec->optimizer->name, e->problem->exact);
+}
+
 /* A default that does not support what was asked for gives way to the problem's general one. */
 static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
 {
     MerError refusal = {0};
     bool is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
-    if (is_general || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
+    if (!is_general && is_lonely(e, spec)) {
+        mer_error_set(&refusal, MER_UNSUPPORTED, "%s searches one objective, --pareto needs an optimizer that explores",
+                      spec->optimizer->name);
+    } else if (is_general || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
         return MER_OK;
     }
     if (e->warn) {
@@ -285,6 +294,10 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         status = mer_expansion_at_option(e->experiment, "fix", take_fixed(&options->fix, spec, e->arena, error), error);
     }
     bool is_default = !e->optimizers[at[MER_AXIS_OPTIMIZER]];
+    if (status == MER_OK && !is_default && is_lonely(e, spec) && e->warn) {
+        e->warn(e->warn_state, mer_arena_format(e->arena, "%s searches one objective: the front of --pareto has what it "
+                                                          "meets on the way", spec->optimizer->name));
+    }
     return status == MER_OK && is_default ? fall_back(e, spec, error) : status;
 }
 

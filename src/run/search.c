@@ -186,7 +186,8 @@ static const char *why_stop(MerTaskSearch *s)
     if (run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state)) {
         return "interrupted";
     }
-    if (result->gap <= run->spec->gap + 1e-12) {
+    bool is_front = run->spec->pareto_count > 0 && run->spec->gap == 0; /* the optimum is one end of it */
+    if (!is_front && result->gap <= run->spec->gap + 1e-12) {
         return "gap";
     }
     if (s->counted >= s->task->budget) {

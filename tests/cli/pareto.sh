@@ -1,0 +1,19 @@
+# --pareto: the front of the trade-offs met, by an optimizer that explores; the optimum does not end the search.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+expect 0 "$MERCATOR" map resnet18 --select 2 --pareto energy,cycles --objective energy --no-report --json -o front
+says err 'exact_nest searches one objective, --pareto needs an optimizer that explores; using annealing'
+says out '"optimizer":"annealing"'
+test "$(sed 's/.*"front":\[\([^]]*\)\].*/\1/' out | grep -o '"index"' | wc -l)" -ge 2
+
+# asked for by name it stays, with a warning
+expect 0 "$MERCATOR" map resnet18 --select 2 --pareto energy,cycles --optimizer exact --no-report -o exact
+says err 'exact_nest searches one objective: the front of --pareto has what it meets on the way'
+
+# the bound of cycles is met after some hundred trials; the search for cheaper nests goes on
+expect 0 "$MERCATOR" map resnet18 --select 2 --objective cycles --optimizer annealing --budget 3000 --no-report --quiet --json -o one
+says out '"stopped":"gap"'
+expect 0 "$MERCATOR" map resnet18 --select 2 --objective cycles --optimizer annealing --budget 3000 --pareto energy,cycles \
+    --no-report --quiet --json -o many
+says out '"evaluations":3000'
