@@ -223,6 +223,7 @@ static Clp_Simplex *new_model(const ExactRelaxation *relaxation)
         upper[r] = r < jobs || relaxation->is_least[r - jobs] ? INFINITY : lower[r];
     }
     Clp_setLogLevel(model, 0);
+    Clp_setPerturbation(model, 50); /* always: many columns are equally good, it might stall */
     Clp_setDualTolerance(model, 1e-11);
     Clp_setPrimalTolerance(model, 1e-10);
     Clp_resize(model, rows, 0);
