@@ -95,7 +95,7 @@ static inline bool exact_is_done(const ExactSearch *s)
 
 /* exact_schedule_start.c: prices `plan` with the evaluator's own loop and keeps it if it is better; and looks
  * for better ones by annealing from the best. */
-bool exact_keep_if_better(ExactSearch *s);
+void exact_keep_if_better(ExactSearch *s);
 void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot);
 
 /* The relaxation of the whole group: one phase. */

@@ -7,11 +7,11 @@
 
 /* Phases of virtual time, each but the last up to the end of a job. */
 typedef struct Events {
-    int    count; /* of phases */
-    int8_t begin[EXACT_JOBS + 1]
-                [MER_BANDWIDTH_UNITS]; /* job that the unit begins in it, -1: none */
-    int8_t   end[EXACT_JOBS + 1];      /* unit whose job ends it, -1: the last */
-    int8_t   end_of_job[EXACT_JOBS];   /* phase, -1: not in */
+    int count; /* of phases */
+    /* job that the unit begins in it, -1: none */
+    int8_t   begin[EXACT_JOBS + 1][MER_BANDWIDTH_UNITS];
+    int8_t   end[EXACT_JOBS + 1];    /* unit whose job ends it, -1: the last */
+    int8_t   end_of_job[EXACT_JOBS]; /* phase, -1: not in */
     uint32_t given;
 } Events;
 

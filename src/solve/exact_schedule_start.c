@@ -30,14 +30,12 @@ static void keep_best(ExactSearch *s, double cycles)
     }
 }
 
-bool exact_keep_if_better(ExactSearch *s)
+void exact_keep_if_better(ExactSearch *s)
 {
     double cycles = price(s, s->best_cycles);
-    bool   is_better = cycles < s->best_cycles;
-    if (is_better) {
+    if (cycles < s->best_cycles) {
         keep_best(s, cycles);
     }
-    return is_better;
 }
 
 static int unit_at(const MerJobsPlan *plan, int at)
