@@ -219,6 +219,13 @@ static void crossover_rg(State *s, int parents, MerIndex *a, MerIndex *b)
     cross(s, a, b, dad, mom, -1, low < high ? low : high, (low < high ? high : low) + 1);
 }
 
+/* The knob that says where site `i` runs; -1: that is fixed, or the site has none. */
+static int unit_knob(const State *s, int i)
+{
+    int knob = s->sites[i].gene[0];
+    return s->space->knobs[knob].role == MER_ROLE_UNIT ? knob : -1;
+}
+
 /* All jobs that mom runs on one core move there; those that only dad runs there go anywhere. */
 static void crossover_accel(State *s, int parents, MerIndex *child)
 {
@@ -227,9 +234,9 @@ static void crossover_accel(State *s, int parents, MerIndex *child)
     int core = mer_rng_below(s->rng, s->unit_choices);
     copy(s, child, dad);
     for (int i = 0; i < s->site_count; i++) {
-        int unit = s->sites[i].gene[0];
+        int unit = unit_knob(s, i);
         int priority = s->sites[i].gene[1];
-        if (s->space->knobs[unit].role != MER_ROLE_UNIT) {
+        if (unit < 0) {
             continue;
         }
         if (mom[unit] == core && dad[unit] != core) {
@@ -249,8 +256,8 @@ static void exchange_units(State *s, MerIndex *child)
     int a = mer_rng_below(s->rng, s->unit_choices);
     int b = mer_rng_below(s->rng, s->unit_choices);
     for (int i = 0; i < s->site_count; i++) {
-        int unit = s->sites[i].gene[0];
-        if (s->space->knobs[unit].role == MER_ROLE_UNIT) {
+        int unit = unit_knob(s, i);
+        if (unit >= 0) {
             child[unit] = child[unit] == a ? b : child[unit] == b ? a : child[unit];
         }
     }
@@ -265,9 +272,11 @@ static void offload(State *s, MerIndex *child)
         return;
     }
     for (int i = 0; i < s->site_count; i++) {
-        int unit = s->sites[i].gene[0];
-        load[child[unit]] +=
-            s->latency->values[s->space->knobs[unit].op * s->unit_choices + child[unit]];
+        int unit = unit_knob(s, i);
+        if (unit >= 0) {
+            load[child[unit]] +=
+                s->latency->values[s->space->knobs[unit].op * s->unit_choices + child[unit]];
+        }
     }
     for (int u = 0; u < s->unit_choices; u++) {
         busiest = load[u] > load[busiest] ? u : busiest;
@@ -275,8 +284,8 @@ static void offload(State *s, MerIndex *child)
     }
     int start = mer_rng_below(s->rng, s->site_count);
     for (int i = 0; i < s->site_count; i++) {
-        int unit = s->sites[(start + i) % s->site_count].gene[0];
-        if (child[unit] == busiest) {
+        int unit = unit_knob(s, (start + i) % s->site_count);
+        if (unit >= 0 && child[unit] == busiest) {
             child[unit] = idlest;
             return;
         }
@@ -285,9 +294,9 @@ static void offload(State *s, MerIndex *child)
 
 static void swap_units(State *s, MerIndex *child)
 {
-    int a = s->sites[mer_rng_below(s->rng, s->site_count)].gene[0];
-    int b = s->sites[mer_rng_below(s->rng, s->site_count)].gene[0];
-    if (s->space->knobs[a].choices == s->space->knobs[b].choices) {
+    int a = unit_knob(s, mer_rng_below(s->rng, s->site_count));
+    int b = unit_knob(s, mer_rng_below(s->rng, s->site_count));
+    if (a >= 0 && b >= 0 && s->space->knobs[a].choices == s->space->knobs[b].choices) {
         MerIndex unit = child[a];
         child[a] = child[b];
         child[b] = unit;

@@ -175,3 +175,6 @@ is_silent err
 # So is the energy of the published table.
 expect 0 "$MERCATOR" schedule synthetic:5:1 --table m3e-compat --objective energy --budget 10 --no-report -o compat
 says err "warning: energy of the artifact's table leaves out most accesses"
+# A job whose core is fixed has a priority alone; operators on cores leave it out.
+expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed \
+    --optimizer magma:offload=1,exchange=1,swap_units=1
