@@ -38,8 +38,8 @@ export function cyclesByBandwidth(pairs) {
         isLogY: true,
         height: 240,
         nameX: "B/cycle",
-        formatX: (x) => short(x),
-        formatY: (y) => short(y, unitOf("cycles")),
+        formatX: (x, more) => short(x, "", more),
+        formatY: (y, more) => short(y, unitOf("cycles"), more),
         formatValue: (y) => metricText(y, "cycles"),
         hint: `The same plan on platforms with more or less bandwidth than ${pairs.length % 2 ? `${short(pairs[(pairs.length - 1) / 2][0])} bytes per cycle (red)` : "this one"}.`,
         label:

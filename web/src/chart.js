@@ -2,6 +2,7 @@
 // values, because a range of 1.02 to 1.4 needs ticks that whole decades cannot give.
 import uPlot from "uplot";
 import { color, h, watch } from "./dom.js";
+import { labels } from "./units.js";
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', sans-serif";
 
@@ -30,6 +31,12 @@ export function niceTicks(low, high, wanted, isLog) {
   return ticks.length > 1 ? ticks : [low, high];
 }
 
+const LETTER = 7; // width in pixels, roughly
+
+function roomForLabels(chart, texts) {
+  return Math.max(92, 20 + LETTER * Math.max(0, ...(texts ?? []).map((text) => text.length)));
+}
+
 function axis(isLog, format, grid, side) {
   const back = (value) => (isLog ? 10 ** value : value);
   return {
@@ -37,7 +44,7 @@ function axis(isLog, format, grid, side) {
     font: FONT,
     stroke: color("ink-soft"),
     gap: 6,
-    size: side === 3 ? 92 : 34,
+    size: side === 3 ? roomForLabels : 34,
     grid: { stroke: grid, width: 1 },
     ticks: { stroke: grid, width: 1, size: 4 },
     splits: (chart, index, low, high) => {
@@ -47,7 +54,7 @@ function axis(isLog, format, grid, side) {
         isLog ? Math.log10(tick) : tick,
       );
     },
-    values: (chart, splits) => splits.map((split) => format(back(split))),
+    values: (chart, splits) => labels(splits.map(back), format),
   };
 }
 

@@ -21,7 +21,7 @@ const LEAST_GAP = 1e-4;
 /** Ratio to the bound -> gap, as the log axis can draw it. */
 export const drawnGap = (ratio, isLog) =>
   ratio === null ? null : isLog ? Math.max(ratio - 1, LEAST_GAP) : ratio - 1;
-export const gapTick = (gap) => `${Number((gap * 100).toPrecision(3))}\u202f%`;
+export const gapTick = (gap, more = 0) => `${Number((gap * 100).toPrecision(3 + more))}\u202f%`;
 
 /** Score over its task's bound (or, without one, over its own best): 1 is the end of the road. */
 export function ratioCurve(task, grid, objective) {
@@ -112,7 +112,7 @@ function drawAll(box, run, tasks, selected, view) {
     isStepped: true,
     height: 330,
     nameX: "evaluations",
-    formatX: (x) => short(x),
+    formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
     marks: clusteringMarks(run, run.tasks[selected]),
@@ -153,8 +153,8 @@ function drawTask(box, run, task, view) {
     isStepped: true,
     height: 330,
     nameX: "evaluations",
-    formatX: (x) => short(x),
-    formatY: (y) => short(y, unitOf(run.objective)),
+    formatX: (x, more) => short(x, "", more),
+    formatY: (y, more) => short(y, unitOf(run.objective), more),
     formatValue: (y) => metricText(y, run.objective),
     marks: clusteringMarks(run, task),
     hint: `${task.name}: ${curve.length} points. Dashed: bound.`,

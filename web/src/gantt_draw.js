@@ -3,7 +3,7 @@
 import { niceTicks } from "./chart.js";
 import { category, color } from "./dom.js";
 import { binStack, isLate } from "./gantt_scene.js";
-import { full, short } from "./units.js";
+import { labels, short } from "./units.js";
 
 const ROW = 26;
 const BOX = ROW - 6;
@@ -169,14 +169,12 @@ function drawAxis({ context, layout, ink }, view) {
   const right = layout.right();
   const y = layout.bottom - AXIS;
   const ticks = niceTicks(view.low, view.high, Math.floor((right - layout.margin) / 110), false);
-  const rounded = ticks.map((tick) => short(tick, view.unit));
-  const isClear = new Set(rounded).size === rounded.length;
+  const texts = labels(ticks, (tick, more) => short(tick, view.unit, more));
   context.textAlign = "center";
   context.fillStyle = ink["ink-faint"];
   ticks.forEach((tick, at) => {
-    const text = isClear ? rounded[at] : full(tick);
-    const half = context.measureText(text).width / 2;
-    context.fillText(text, Math.min(layout.x(tick), right - half), y + AXIS / 2 + 3);
+    const half = context.measureText(texts[at]).width / 2;
+    context.fillText(texts[at], Math.min(layout.x(tick), right - half), y + AXIS / 2 + 3);
     context.fillRect(layout.x(tick), y, 1, 5);
   });
 }

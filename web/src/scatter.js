@@ -83,8 +83,8 @@ function drawFront(box, front, view) {
     {
       height: 300,
       nameX: view.x,
-      formatX: (x) => short(x, unitOf(view.x)),
-      formatY: (y) => short(y, unitOf(view.y)),
+      formatX: (x, more) => short(x, unitOf(view.x), more),
+      formatY: (y, more) => short(y, unitOf(view.y), more),
       formatValue: (y) => metricText(y, view.y),
       hint: `${view.y} against ${view.x}, ${points.length} points.`,
       label: `${view.y} against ${view.x}, ${points.length} points`,

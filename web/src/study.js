@@ -179,7 +179,7 @@ function drawCurves(box, group, view) {
     isStepped: true,
     height: 420,
     nameX: "samples",
-    formatX: (x) => short(x),
+    formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
     label: `Gap to the best known of ${group.methods.length} optimizers against samples, ${group.title}`,

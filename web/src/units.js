@@ -58,24 +58,24 @@ export function natural(score, objective) {
   return typeof score === "number" && isMaximised(objective) && score < 0 ? -score : score;
 }
 
-function digits(value) {
+function digits(value, more = 0) {
   const size = Math.abs(value);
   if (size === 0) return "0";
-  if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
+  if (size >= 1e5 || size < 1e-3) return value.toExponential(2 + more).replace("e+", "e");
   const places = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
-  return value.toFixed(places);
+  return value.toFixed(places + more);
 }
 
-/** {number, unit}: `3.189e14` in pJ.cycle gives 318.9 and J·cycle. */
-export function split(value, unit = "") {
+/** {number, unit}: `3.189e14` in pJ.cycle gives 318.9 and J·cycle; `more` digits than usual. */
+export function split(value, unit = "", more = 0) {
   if (typeof value !== "number" || !Number.isFinite(value)) return { number: "–", unit: "" };
-  if (unit === "share") return { number: digits(value * 100), unit: "%" };
+  if (unit === "share") return { number: digits(value * 100, more), unit: "%" };
   if (unit === "um2")
     return value >= 1e4
-      ? { number: digits(value * 1e-6), unit: "mm²" }
-      : { number: digits(value), unit: "µm²" };
+      ? { number: digits(value * 1e-6, more), unit: "mm²" }
+      : { number: digits(value, more), unit: "µm²" };
   const known = BASE[unit];
-  if (!known && unit && unit !== "1") return { number: digits(value), unit };
+  if (!known && unit && unit !== "1") return { number: digits(value, more), unit };
   const [factor, base] = known ?? [1, ""];
   const scaled = value * factor;
   const size = Math.abs(scaled);
@@ -86,9 +86,9 @@ export function split(value, unit = "") {
       ? [1, ""]
       : (PREFIXES.find(([step]) => step <= Math.max(smallest, size * 1.00004)) ?? [1, ""]);
   if (!base && scale === 1)
-    return { number: Number.isInteger(scaled) ? String(scaled) : digits(scaled), unit: "" };
+    return { number: Number.isInteger(scaled) ? String(scaled) : digits(scaled, more), unit: "" };
   if (scale === 1 && Number.isInteger(scaled)) return { number: String(scaled), unit: base };
-  return { number: digits(scaled / scale), unit: prefix + base };
+  return { number: digits(scaled / scale, more), unit: prefix + base };
 }
 
 export function text(value, unit = "") {
@@ -97,13 +97,20 @@ export function text(value, unit = "") {
 }
 
 /** The same without trailing zeros, for axes: 1 k, not 1.000 k. */
-export function short(value, unit = "") {
-  const parts = split(value, unit);
+export function short(value, unit = "", more = 0) {
+  const parts = split(value, unit, more);
   const number =
     parts.number.includes(".") && !parts.number.includes("e")
       ? parts.number.replace(/\.?0+$/, "")
       : parts.number;
   return parts.unit ? `${number}\u202f${parts.unit}` : number;
+}
+
+/** Labels of an axis, with as many digits as it takes to tell them apart; `format(value, more)`. */
+export function labels(values, format) {
+  const isClear = (texts) => new Set(texts).size === new Set(values).size;
+  const made = Array.from({ length: 12 }, (_, more) => values.map((value) => format(value, more)));
+  return made.find(isClear) ?? made[0];
 }
 
 /** Metric names as people write them. */
