@@ -176,7 +176,7 @@ static void show_rates(const MerTaskResult *result, FILE *file)
     }
     mer_print_percent(cores, value[MER_METRIC_UTILISATION]);
     mer_print_percent(memory, value[MER_METRIC_BANDWIDTH_USE]);
-    fprintf(file, "cores in use %s, bandwidth in use %s", cores, memory);
+    fprintf(file, "cores occupied %s (until their last job), bandwidth in use %s", cores, memory);
     if (!isnan(value[MER_METRIC_THROUGHPUT])) {
         mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT], "FLOP/s");
         fprintf(file, ", %s", rate);
