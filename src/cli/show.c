@@ -109,8 +109,8 @@ static void show_advice(const char *reason, FILE *file)
         fprintf(file, "  hint: too much is spread below %s; loosen what is fixed there, or widen memories.%s.fanout\n",
                 memory, memory);
     } else if (strncmp(reason, "unsupported: the evaluator gives no ", 36) == 0) {
-        fprintf(file, "  hint: this workload has nothing to measure it by (violations and tardiness need deadlines; stp, antt "
-                      "and jain tenants; xr_score fps); choose another --objective\n");
+        fprintf(file, "  hint: this workload has nothing to measure it by (violations and tardiness need deadlines, "
+                      "xr_score fps); choose another --objective\n");
     } else if (strncmp(reason, "constraint: ", 12) == 0) {
         fprintf(file, "  hint: loosen that constraint; see the constraints as understood\n");
     }

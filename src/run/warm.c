@@ -40,14 +40,20 @@ typedef struct Reader {
 } Reader;
 
 /* RUN:k -> path of the log and k. A RUN may itself contain colons. */
-static void split_name(Reader *reader, const char *warm)
+static MerStatus split_name(Reader *reader, const char *warm, MerError *error)
 {
+    enum { MOST = 1000000 };
     MerArena   *arena = reader->run->arena;
     const char *colon = strrchr(warm, ':');
     int64_t     number;
     size_t      length = strlen(warm);
     reader->room = DEFAULT_COUNT;
-    if (colon && mer_parse_int(colon + 1, &number) && number >= 1 && number <= 1000000) {
+    if (colon && mer_parse_int(colon + 1, &number)) {
+        if (number < 1 || number > MOST) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--warm is \"%s\", expected 1 to %d points after the colon", warm,
+                                 MOST);
+        }
         reader->room = (int)number;
         length = (size_t)(colon - warm);
     }
@@ -58,6 +64,7 @@ static void split_name(Reader *reader, const char *warm)
     reader->path = reader->is_chain ? reader->run->log.path
                    : is_directory   ? mer_arena_format(arena, "%s/run.jsonl", path)
                                     : path;
+    return MER_OK;
 }
 
 static const char *text_of(const cJSON *object, const char *name)
@@ -359,7 +366,10 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
         return MER_OK;
     }
     Reader reader = {.run = run, .task = task};
-    split_name(&reader, run->spec->warm);
+    MerStatus status = split_name(&reader, run->spec->warm, error);
+    if (status != MER_OK) {
+        return status;
+    }
     if (reader.is_chain && (!run->log.file || task->index == 0)) {
         return MER_OK; /* nothing solved yet, or nothing written down */
     }
@@ -368,7 +378,7 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
         return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", reader.path,
                              strerror(errno));
     }
-    MerStatus status = read_log(&reader, file, error);
+    status = read_log(&reader, file, error);
     fclose(file);
     if (status == MER_OK) {
         warn_damaged(&reader);
