@@ -176,10 +176,11 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
 {
     const MerSchedule *schedule = state->schedule;
     double             cycles = output->cycles;
-    double             busy = 0;
+    double             ends = 0;
     for (int u = 0; u < schedule->unit_count; u++) {
-        busy += output->finish[u];
-        double powered = state->is_powered_all_time ? cycles : output->finish[u];
+        ends += output->finish[u];
+        double busy = output->finish[u] - output->idle[u];
+        double powered = state->is_powered_all_time ? cycles : busy;
         energy += state->has_static_power ? schedule->static_pj_per_cycle[u] * powered : 0;
     }
     energy += state->dram_pj_per_byte * traffic;
@@ -187,7 +188,7 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
     cost->value[MER_METRIC_TRAFFIC_BYTES] = traffic;
     cost->value[MER_METRIC_ENERGY] = energy;
     cost->value[MER_METRIC_EDP] = energy * cycles;
-    cost->value[MER_METRIC_UTILISATION] = cycles > 0 ? busy / (schedule->unit_count * cycles) : 0;
+    cost->value[MER_METRIC_UTILISATION] = cycles > 0 ? ends / (schedule->unit_count * cycles) : 0;
     cost->value[MER_METRIC_BANDWIDTH_USE] =
         cycles > 0 ? 1 - output->waste / (state->input.bandwidth * cycles) : 0;
     if (!isnan(schedule->clock_hz)) {

@@ -99,6 +99,7 @@ void mer_bandwidth_start(MerBandwidthRun *loop, int unit)
     const MerWork *work = &loop->input->work[job * loop->plan->unit_count + unit];
     double         saved = work->rate > 0 ? fmin(saved_bytes(loop, unit, job), work->left) : 0;
     lane->mode = MER_LANE_RUNNING;
+    lane->begun = loop->t;
     loop->left[unit] = work->left;
     loop->need[unit] = work->rate;
     if (saved > 0) {

@@ -54,6 +54,8 @@ static void finish_job(MerBandwidthRun *loop, int unit)
     loop->need[unit] = 0;
     loop->is_free_of_traffic[unit] = false;
     loop->tenant[unit] = -1;
+    /* Gaps rather than the time in between are added up: without any, busy is `finish` to the bit. */
+    loop->output->idle[unit] += lane->begun - loop->output->finish[unit];
     loop->output->finish[unit] = loop->t;
 }
 
@@ -171,7 +173,7 @@ static void prepare(MerBandwidthRun *loop, MerArena *scratch)
         loop->need[u] = 0;
         loop->tenant[u] = -1;
         loop->is_free_of_traffic[u] = false;
-        loop->output->finish[u] = 0;
+        loop->output->finish[u] = loop->output->idle[u] = 0;
     }
     loop->times->dropped = 0;
     loop->times->waiting = loop->times->waits_for = -1;

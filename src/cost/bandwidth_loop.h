@@ -78,8 +78,9 @@ typedef struct MerBandwidthInput {
 } MerBandwidthInput;
 
 typedef struct MerBandwidthOutput {
-    double cycles, waste; /* waste: bytes of bandwidth that nobody asked for */
-    double finish[MER_BANDWIDTH_UNITS];
+    double cycles, waste;               /* waste: bytes of bandwidth that nobody asked for */
+    double finish[MER_BANDWIDTH_UNITS]; /* the last end on each unit, */
+    double idle[MER_BANDWIDTH_UNITS];   /* and for how long it ran no job before that */
     bool   is_cut;
 } MerBandwidthOutput;
 

@@ -111,6 +111,7 @@ static void tell(const MerLoopState *state, int units, MerBandwidthOutput *outpu
     output->cycles = state->t;
     output->waste = state->waste;
     memcpy(output->finish, state->finish, (size_t)units * sizeof(double));
+    memset(output->idle, 0, (size_t)units * sizeof(double)); /* nobody waits */
 }
 
 void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,

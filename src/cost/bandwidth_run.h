@@ -18,6 +18,7 @@ typedef struct MerLane { /* one unit */
     int         job, last; /* running or switched to; the one before, -1: none */
     int         head;      /* first position of its queue that may still be unstarted */
     double      switched;  /* when the switch ends */
+    double      begun;     /* when the job that runs began */
 } MerLane;
 
 struct MerBandwidthRun {

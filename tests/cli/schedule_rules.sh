@@ -161,6 +161,13 @@ is energy 6524 --platform warm.yaml
 is energy 6584 --platform warm.yaml --evaluator bandwidth:static=powered
 is energy 12100 --evaluator bandwidth:dram_pj_per_byte=5
 is edp 876000 # 6000 pJ * 146 cycles
+# A core that waits is not busy: core1 has nothing to do from 80 to 100, 100 + 130 cycles; powered 2 * 150.
+jobs '' '' ', after: [job0]'
+is energy 6460 --platform warm.yaml --bandwidth 100
+is energy 6600 --platform warm.yaml --bandwidth 100 --evaluator bandwidth:static=powered
+# Switching from job1 to job2 is dead time, 80 .. 90.
+jobs '' '' ''
+is energy 6460 --platform warm.yaml --bandwidth 100 --evaluator bandwidth:switch_cycles=10
 
 # best OPTION...: cycles of the proven best schedule.
 best()

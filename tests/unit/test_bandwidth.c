@@ -104,6 +104,21 @@ static void test_a_successor_waits_for_the_other_core(void **state)
     assert_true(simulate(schedule, (MerBandwidthRules){0}, in_order).output.cycles == 150);
 }
 
+/* Core 1 runs job 1 until 80 and job 2 from 100 to 150; before a release, too, a core is idle. */
+static void test_a_core_that_waits_is_idle(void **state)
+{
+    (void)state;
+    MerSchedule *schedule = three_jobs(100);
+    add_dependency(schedule, 0, 2);
+    Outcome after = simulate(schedule, (MerBandwidthRules){0}, in_order);
+    assert_true(after.output.idle[0] == 0 && after.output.idle[1] == 20);
+    schedule = three_jobs(100);
+    set_release(schedule, 0, 30);
+    Outcome released = simulate(schedule, (MerBandwidthRules){0}, in_order);
+    assert_true(released.output.finish[0] == 130 && released.output.idle[0] == 30);
+    assert_true(released.output.finish[1] == 130 && released.output.idle[1] == 0);
+}
+
 static void test_a_late_release_is_skipped_or_waited_for(void **state)
 {
     (void)state;
@@ -270,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_starved_jobs_with_water_filling),
         cmocka_unit_test(test_even_sharing_gives_each_core_its_part),
         cmocka_unit_test(test_a_successor_waits_for_the_other_core),
+        cmocka_unit_test(test_a_core_that_waits_is_idle),
         cmocka_unit_test(test_a_late_release_is_skipped_or_waited_for),
         cmocka_unit_test(test_switches_cost_dead_time),
         cmocka_unit_test(test_strict_queues_can_deadlock_and_say_who_waits),
