@@ -57,6 +57,7 @@ static void finish_job(MerBandwidthRun *loop, int unit)
     /* Gaps rather than the time in between are added up: without any, busy is `finish` to the bit. */
     loop->output->idle[unit] += lane->begun - loop->output->finish[unit];
     loop->output->finish[unit] = loop->t;
+    loop->output->waste = loop->waste;
 }
 
 static void record(const MerBandwidthRun *loop, double duration,
@@ -108,7 +109,7 @@ static bool step(MerBandwidthRun *loop, const MerBandwidthRecorder *recorder)
         double left = loop->left[u] - duration * (loop->is_free_of_traffic[u] ? 1 : loop->use[u]);
         loop->left[u] = fabs(left) < 1e-12 ? 0 : left;
     }
-    loop->output->waste += (bandwidth - used) * duration;
+    loop->waste += (bandwidth - used) * duration;
     loop->t = is_known_first ? known : loop->t + duration;
     int before = loop->next_release;
     /* Before the completion, which may make the same job ready: once is enough. */
@@ -125,6 +126,18 @@ static bool step(MerBandwidthRun *loop, const MerBandwidthRecorder *recorder)
     ask_planner(loop, before);
     mer_bandwidth_dispatch(loop, is_known_first ? -1 : first);
     return true;
+}
+
+/* Is it sure that a job ends after the limit, now that the time has passed it? If all that is left may be dropped
+ * it is not. */
+static bool ends_after_limit(const MerBandwidthRun *loop)
+{
+    bool is_sure = !loop->input->rules.drops_late;
+    for (int u = 0; u < loop->plan->unit_count; u++) {
+        is_sure = is_sure || loop->lanes[u].mode != MER_LANE_FREE ||
+                  loop->output->finish[u] > loop->input->limit;
+    }
+    return is_sure;
 }
 
 static void name_deadlock(MerBandwidthRun *loop)
@@ -200,7 +213,7 @@ bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *p
             name_deadlock(&loop);
             break;
         }
-        if (loop.t > input->limit) {
+        if (loop.t > input->limit && ends_after_limit(&loop)) {
             output->is_cut = true;
             break;
         }
@@ -211,6 +224,7 @@ bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *p
     }
     if (output->is_cut) {
         output->cycles = loop.t;
+        output->waste = loop.waste;
     }
     return loop.unfinished == 0 || output->is_cut;
 }

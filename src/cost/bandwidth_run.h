@@ -27,7 +27,7 @@ struct MerBandwidthRun {
     const MerSchedule       *schedule;
     MerBandwidthTimes       *times;
     MerBandwidthOutput      *output;
-    double                   t;
+    double                   t, waste; /* so far; the output's waste ends with the last job */
     int                      unfinished;
     MerLane                  lanes[MER_BANDWIDTH_UNITS];
     double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];

@@ -138,6 +138,11 @@ is drop_rate 0.3333333333333333 --bandwidth 100 --evaluator bandwidth:late=drop
 is cycles 100 --bandwidth 100 --evaluator bandwidth:late=drop
 is violations 1 --bandwidth 100 --evaluator bandwidth:late=drop
 
+# A drop at 1000 is no part of the schedule, which ends at 100: (800 + 320) / (100 * 100).
+jobs '' '' ', release_cycles: 1000, deadline_cycles: 1000'
+is cycles 100 --bandwidth 100 --evaluator bandwidth:late=drop
+is bandwidth_use 0.112 --bandwidth 100 --evaluator bandwidth:late=drop
+
 # Forwarding: job2 follows job1, whose 40 bytes are then neither written nor read: 1220 - 80. If job0 wants them
 # too they are written all the same: 1220 - 40. A tensor larger than the core's store goes through memory.
 jobs '' '' ', after: [job1]'

@@ -175,6 +175,29 @@ static void test_late_jobs_are_dropped(void **state)
     assert_true(outcome.output.cycles == 100);
 }
 
+/* Job 2 is dropped at 1000, long after the last end at 100: of 100 * 100 bytes 800 + 320 are used, and a limit
+ * of 200 cycles is kept. */
+static void test_the_schedule_ends_with_its_last_job_not_with_a_drop(void **state)
+{
+    (void)state;
+    static const int unit[] = {0, 1, 1};
+    MerSchedule     *schedule = three_jobs(100);
+    set_release(schedule, 2, 1000);
+    set_deadline(schedule, 2, 1000);
+    MerBandwidthInput  input = hand_input(schedule, arena);
+    MerJobsPlan        plan = queues(schedule, in_order, unit);
+    MerBandwidthTimes  times = new_times(3, arena);
+    MerBandwidthOutput output;
+    input.rules.drops_late = true;
+    input.limit = 200;
+    assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
+    assert_true(output.cycles == 100 && output.waste == 8880 && times.dropped == 1);
+    assert_false(output.is_cut);
+    input.limit = 99;
+    assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
+    assert_true(output.is_cut);
+}
+
 /* Core 1 is free at 80 and ready for job 2 at 90: in time for a deadline of 91, too late for 85 or 90. */
 static void test_a_switch_does_not_carry_a_job_past_its_deadline(void **state)
 {
@@ -290,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_switches_cost_dead_time),
         cmocka_unit_test(test_strict_queues_can_deadlock_and_say_who_waits),
         cmocka_unit_test(test_late_jobs_are_dropped),
+        cmocka_unit_test(test_the_schedule_ends_with_its_last_job_not_with_a_drop),
         cmocka_unit_test(test_a_switch_does_not_carry_a_job_past_its_deadline),
         cmocka_unit_test(test_a_core_passes_over_a_job_that_its_switch_would_make_late),
         cmocka_unit_test(test_a_job_without_traffic_neither_waits_nor_takes),
