@@ -137,6 +137,15 @@ bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *p
     return mer_bandwidth_extended(&state->input, plan, arena, times, recorder, output);
 }
 
+double mer_bandwidth_macs(const MerSchedule *schedule, const MerBandwidthTimes *times)
+{
+    double macs = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        macs += isnan(times->end[j]) ? 0 : schedule->macs[j];
+    }
+    return macs;
+}
+
 /* Sums over the jobs of the plan, each on its unit. */
 static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, double *traffic,
                       double *energy)
@@ -272,12 +281,8 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
                         times.waits_for < 0 ? "?" : schedule->job_names[times.waits_for]);
         return;
     }
-    double macs = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        macs += isnan(times.end[j]) ? 0 : schedule->macs[j];
-    }
     add_times(state, &times, &traffic, &energy);
-    fill_common(state, &output, traffic, energy, macs, cost);
+    fill_common(state, &output, traffic, energy, mer_bandwidth_macs(schedule, &times), cost);
     cost->cut = output.is_cut;
     if (schedule->has_deadlines) {
         fill_deadlines(state, &times, call->scratch, cost);

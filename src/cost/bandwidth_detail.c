@@ -179,7 +179,8 @@ static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *ti
     mer_json_real(&json, "bytes_per_s", schedule->bandwidth * schedule->clock_hz);
     mer_json_real(&json, "clock_hz", schedule->clock_hz);
     mer_json_real(&json, "gflop_per_s",
-                  2 * state->total_macs / output->cycles * schedule->clock_hz * 1e-9);
+                  2 * mer_bandwidth_macs(schedule, times) / output->cycles * schedule->clock_hz *
+                      1e-9);
     mer_json_hash(&json, "table_hash", schedule->table_hash);
     mer_json_object(&json, "longest_job");
     mer_json_text(&json, "name", schedule->job_names[longest]);

@@ -142,6 +142,11 @@ is violations 1 --bandwidth 100 --evaluator bandwidth:late=drop
 jobs '' '' ', release_cycles: 1000, deadline_cycles: 1000'
 is cycles 100 --bandwidth 100 --evaluator bandwidth:late=drop
 is bandwidth_use 0.112 --bandwidth 100 --evaluator bandwidth:late=drop
+# What was dropped did no work, in the metric and in the report: 2 * (32 + 40) / 100 ns.
+is throughput 1440000000 --bandwidth 100 --evaluator bandwidth:late=drop
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 --late drop \
+    --optimizer fcfs --quiet --no-report -o run
+near "$(number run/run.jsonl gflop_per_s)" 1.44 1e-9 'GFLOP/s of the report'
 
 # Forwarding: job2 follows job1, whose 40 bytes are then neither written nor read: 1220 - 80. If job0 wants them
 # too they are written all the same: 1220 - 40. A tensor larger than the core's store goes through memory.
