@@ -46,7 +46,7 @@ double mer_xr_score(const MerXrRequest *requests, int count, int model_count, bo
     return seen > 0 ? 100 * sum / seen : NAN;
 }
 
-/* Requests of the models, from the times of their jobs. */
+/* Requests of the periodic models, from the times of their jobs. */
 static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times, MerArena *scratch,
                   MerXrRequest **gathered)
 {
@@ -58,7 +58,7 @@ static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times
     MerXrRequest      *requests = MER_ARRAY(scratch, MerXrRequest, schedule->job_count + 1);
     int                count = 0;
     for (int j = 0; j < schedule->job_count; j++) {
-        if (schedule->model[j] < 0) {
+        if (schedule->model[j] < 0 || !(schedule->models[schedule->model[j]].fps > 0)) {
             continue;
         }
         int *at = &place[schedule->model[j] * most + schedule->request[j]];
