@@ -15,6 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Events of a simulation are sums, rounded like those of the bounds. Half of what a gap may have and still be
+ * a proof. */
+static const double rounding = 5e-13;
+
 typedef struct Relaxation { /* equal jobs and equal cores are merged, which changes nothing */
     int     rows, classes;
     int    *count; /* jobs of each row */
@@ -143,7 +147,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
         for (int c = 0; c < relaxation->classes; c++) {
             int    at = r * relaxation->classes + c;
             int    from = row_first[r] * schedule->unit_count + class_first[c];
-            double bytes = rules->saves_traffic ? 0 : schedule->traffic[from] / schedule->bandwidth;
+            double bytes = schedule->traffic[from] / schedule->bandwidth;
             double latency = schedule->latency[from];
             least = fmin(least, latency);
             relaxation->bytes[at] = bytes;
@@ -329,13 +333,13 @@ static double longest_job(const Relaxation *relaxation)
 }
 
 /* What a job moves at least, wherever it runs, in cycles. */
-static double least_bytes(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
+static double least_bytes(const MerSchedule *schedule, int job)
 {
     double least = INFINITY;
     for (int u = 0; u < schedule->unit_count; u++) {
         least = fmin(least, schedule->traffic[job * schedule->unit_count + u]);
     }
-    return rules->saves_traffic ? 0 : least / schedule->bandwidth;
+    return least / schedule->bandwidth;
 }
 
 /* The longest way through the dependencies, every job on its best core, from its release on. */
@@ -362,7 +366,7 @@ static double crowd(const MerSchedule *schedule, const MerScheduleRules *rules,
     for (int i = schedule->job_count - 1; i >= 0; i--) {
         int job = order[i];
         cycles += (paths->need[job] + rules->switch_cycles) / schedule->unit_count;
-        bytes += least_bytes(schedule, rules, job);
+        bytes += least_bytes(schedule, job);
         least_other = fmin(least_other, other[job]);
         double work = fmax(cycles - rules->switch_cycles, bytes);
         bound = fmax(bound, key[job] + work + least_other);
@@ -370,30 +374,50 @@ static double crowd(const MerSchedule *schedule, const MerScheduleRules *rules,
     return bound;
 }
 
+/* The schedule with the bytes that each job moves at least, for the bounds to read. */
+static MerSchedule with_least_traffic(const MerSchedule *schedule, const MerScheduleRules *rules,
+                                      MerArena *arena)
+{
+    MerSchedule least = *schedule;
+    if (rules->saves_traffic) {
+        int     units = schedule->unit_count;
+        double *traffic = MER_ARRAY(arena, double, (size_t)schedule->job_count * (size_t)units + 1);
+        for (int at = 0; at < schedule->job_count * units; at++) {
+            traffic[at] = mer_schedule_least_traffic(schedule, rules, at / units, at % units);
+        }
+        least.traffic = traffic;
+    }
+    return least;
+}
+
+static void raise_bound(MerBound *bound, double value, const char *kind)
+{
+    if (value * (1 - rounding) > bound->value) {
+        *bound = (MerBound){value, kind, ""};
+    }
+}
+
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
                             bool is_published)
 {
-    Relaxation relaxation = {.arena = mer_arena_new()};
-    build(schedule, rules, is_published, &relaxation);
-    double       longest = longest_job(&relaxation);
-    MerBound     bound = {longest, "longest-job", ""};
+    Relaxation  relaxation = {.arena = mer_arena_new()};
+    MerSchedule least = with_least_traffic(schedule, rules, relaxation.arena);
+    build(&least, rules, is_published, &relaxation);
+    MerBound     bound = {longest_job(&relaxation), "longest-job", ""};
     Clp_Simplex *model = load_model(&relaxation);
     double       relaxed =
         is_published ? solve(model, &relaxation, INFINITY) : bound_by_pairs(model, &relaxation);
     Clp_deleteModel(model);
-    if (relaxed * (1 - 1e-13) > bound.value) {
-        bound = (MerBound){relaxed * (1 - 1e-13), "lp", ""};
-    }
+    raise_bound(&bound, relaxed, "lp");
     if (schedule->has_dependencies || schedule->has_releases) {
         MerSchedulePaths paths = mer_schedule_paths(schedule, rules, relaxation.arena);
-        double           path = critical_path(&paths, schedule->job_count);
-        double late = crowd(schedule, rules, &paths, paths.head, paths.tail, relaxation.arena);
-        double early = crowd(schedule, rules, &paths, paths.tail, paths.head, relaxation.arena);
-        double most = fmax(late, early) * (1 - 1e-12); /* sums are rounded */
-        bound = path > bound.value ? (MerBound){path, "critical-path", ""} : bound;
-        bound = most > bound.value ? (MerBound){most, "heads-and-tails", ""} : bound;
+        double late = crowd(&least, rules, &paths, paths.head, paths.tail, relaxation.arena);
+        double early = crowd(&least, rules, &paths, paths.tail, paths.head, relaxation.arena);
+        raise_bound(&bound, critical_path(&paths, schedule->job_count), "critical-path");
+        raise_bound(&bound, fmax(late, early), "heads-and-tails");
     }
     mer_arena_free(relaxation.arena);
+    bound.value *= 1 - rounding;
     return bound;
 }
 
@@ -411,8 +435,9 @@ static int next_class(double *parts, int classes)
 void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
                         int *group_of_unit)
 {
-    Relaxation relaxation = {.arena = mer_arena_new()};
-    build(schedule, rules, false, &relaxation);
+    Relaxation  relaxation = {.arena = mer_arena_new()};
+    MerSchedule least = with_least_traffic(schedule, rules, relaxation.arena);
+    build(&least, rules, false, &relaxation);
     Clp_Simplex *model = load_model(&relaxation);
     double       bound = fmax(longest_job(&relaxation), bound_by_pairs(model, &relaxation));
     solve(model, &relaxation, bound * (1 + 1e-9));

@@ -3,13 +3,29 @@
 
 #include <math.h>
 
+double mer_schedule_least_traffic(const MerSchedule *schedule, const MerScheduleRules *rules,
+                                  int job, int unit)
+{
+    double traffic = schedule->traffic[job * schedule->unit_count + unit];
+    double room = schedule->unit_bytes[unit];
+    if (!rules->saves_traffic || !schedule->weight_bytes) {
+        return traffic;
+    }
+    double saved = schedule->weight_bytes[job] <= room ? schedule->weight_bytes[job] : 0;
+    for (int i = schedule->before_start[job]; i < schedule->before_start[job + 1]; i++) {
+        double tensor = schedule->output_bytes[schedule->before[i]];
+        saved += tensor <= room ? 2 * tensor : 0; /* neither written nor read */
+    }
+    return fmax(0, traffic - saved);
+}
+
 /* What a job needs at least, wherever it runs. */
 static double least_cycles(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
 {
     double least = INFINITY;
     for (int u = 0; u < schedule->unit_count; u++) {
         int    at = job * schedule->unit_count + u;
-        double bytes = rules->saves_traffic ? 0 : schedule->traffic[at] / schedule->bandwidth;
+        double bytes = mer_schedule_least_traffic(schedule, rules, job, u) / schedule->bandwidth;
         least = fmin(least, fmax(schedule->latency[at], bytes));
     }
     return least;

@@ -14,4 +14,9 @@ typedef struct MerSchedulePaths { /* by job, cycles */
 MerSchedulePaths mer_schedule_paths(const MerSchedule *schedule, const MerScheduleRules *rules,
                                     MerArena *arena);
 
+/* Bytes that a job moves at least on a unit, whatever ran there before: less its weights and its inputs where
+ * these may be kept. */
+double mer_schedule_least_traffic(const MerSchedule *schedule, const MerScheduleRules *rules,
+                                  int job, int unit);
+
 #endif
