@@ -204,9 +204,10 @@ static bool take_finished(const MerRunSpec *spec, MerArena *arena, MerRunResult 
         }
         const cJSON *score = cJSON_GetObjectItemCaseSensitive(best, "score");
         const cJSON *gap = cJSON_GetObjectItemCaseSensitive(bound, "gap");
-        result->is_feasible = total->best.feasible = cJSON_IsNumber(score);
-        total->score = result->is_feasible ? score->valuedouble : INFINITY;
-        total->value = result->is_feasible ? -objective.direction * score->valuedouble : NAN;
+        bool is_feasible = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(best, "feasible"));
+        result->is_feasible = total->best.feasible = is_feasible;
+        total->score = cJSON_IsNumber(score) ? score->valuedouble : is_feasible ? NAN : INFINITY;
+        total->value = cJSON_IsNumber(score) ? -objective.direction * score->valuedouble : NAN;
         total->gap = cJSON_IsNumber(gap) ? gap->valuedouble : NAN;
         total->evaluations =
             (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "evaluations"));

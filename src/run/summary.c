@@ -167,10 +167,11 @@ MerStatus mer_run_header(MerRunState *run, MerError *error)
     return status;
 }
 
-static void write_best(const MerTaskResult *result, MerJson *json)
+static void write_best(const MerRunState *run, const MerTaskResult *result, MerJson *json)
 {
+    bool is_total = result == &run->result->total;
     mer_json_object(json, "best");
-    if (isnan(result->value)) {
+    if (is_total ? !run->result->is_feasible : isnan(result->value)) {
         mer_json_bool(json, "feasible", false);
         const MerReasonCount *commonest = NULL;
         for (int r = 0; r < result->reason_count; r++) {
@@ -181,8 +182,13 @@ static void write_best(const MerTaskResult *result, MerJson *json)
         mer_json_text(json, "reason",
                       was_stopped ? "interrupted" : commonest ? commonest->nearest : "no trial");
     } else {
-        mer_json_real(json, "score", result->score);
+        if (!isnan(result->score)) {
+            mer_json_real(json, "score", result->score);
+        }
         mer_json_bool(json, "feasible", true);
+        if (isnan(result->score)) {
+            mer_json_text(json, "reason", MER_NO_TOTAL);
+        }
         for (int m = 0; m < MER_METRIC_COUNT; m++) {
             if (!isnan(result->best.value[m])) {
                 mer_json_real(json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
@@ -247,7 +253,7 @@ static void write_result(const MerRunState *run, const MerTaskResult *result, Me
     mer_json_int(json, "trials", result->trials);
     mer_json_int(json, "evaluations", result->evaluations);
     mer_json_text(json, "stopped", result->stopped);
-    write_best(result, json);
+    write_best(run, result, json);
     write_bound(json, "bound", &result->bound, result->gap, result->is_proven, true);
     if (strcmp(result->reference.kind, "none") != 0) {
         double gap = mer_objective_gap(&run->objective, result->value, result->reference.value);

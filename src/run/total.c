@@ -1,5 +1,6 @@
 /* A network is the sum of its layers: costs add up by count, edp is total energy times total cycles
- * (formats.md section 4). */
+ * (formats.md section 4). Shares of jobs and scores are means over the tasks; what is neither, such as the
+ * fairness of groups with other tenants, has no total. */
 #include "run/internal.h"
 #include "run/reasons.h"
 
@@ -11,13 +12,58 @@ static const MerMetric additive[] = {MER_METRIC_CYCLES, MER_METRIC_LATENCY, MER_
 
 enum { ADDITIVE_COUNT = sizeof additive / sizeof additive[0] };
 
+static const MerMetric mean[] = {MER_METRIC_MISS_RATE, MER_METRIC_DROP_RATE, MER_METRIC_XR_SCORE};
+
+enum { MEAN_COUNT = sizeof mean / sizeof mean[0] };
+
+static bool is_in(const MerMetric *list, int count, MerMetric metric)
+{
+    for (int i = 0; i < count; i++) {
+        if (metric == list[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Rates are shares of jobs, so a task with more of them weighs more; scenarios weigh the same. */
+static double size_of(const MerTaskResult *task, MerMetric metric)
+{
+    bool is_share = metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_DROP_RATE;
+    bool has_jobs = is_share && task->plan.kind == MER_PLAN_JOBS;
+    return (double)task->task.count * (has_jobs ? task->plan.as.jobs.job_count : 1);
+}
+
+/* What the value of one task adds to the total. */
+static double weight_of(const MerRunResult *result, int task, MerMetric metric)
+{
+    double all = 0;
+    if (!is_in(mean, MEAN_COUNT, metric)) {
+        return (double)result->tasks[task].task.count;
+    }
+    for (int t = 0; t < result->task_count; t++) {
+        all += size_of(&result->tasks[t], metric);
+    }
+    return size_of(&result->tasks[task], metric) / all;
+}
+
 static double sum_best(const MerRunResult *result, MerMetric metric)
 {
     double sum = 0;
     for (int t = 0; t < result->task_count; t++) {
-        sum += (double)result->tasks[t].task.count * result->tasks[t].best.value[metric];
+        sum += weight_of(result, t, metric) * result->tasks[t].best.value[metric];
     }
     return sum;
+}
+
+/* The latest of all; tasks without a deadline have none. */
+static double latest(const MerRunResult *result)
+{
+    double lateness = NAN;
+    for (int t = 0; t < result->task_count; t++) {
+        lateness = fmax(lateness, result->tasks[t].best.value[MER_METRIC_LATENESS]);
+    }
+    return lateness;
 }
 
 static void add_costs(const MerRunResult *result, MerCost *total)
@@ -27,6 +73,10 @@ static void add_costs(const MerRunResult *result, MerCost *total)
     for (int i = 0; i < ADDITIVE_COUNT; i++) {
         total->value[additive[i]] = sum_best(result, additive[i]);
     }
+    for (int i = 0; i < MEAN_COUNT; i++) {
+        total->value[mean[i]] = sum_best(result, mean[i]);
+    }
+    total->value[MER_METRIC_LATENESS] = latest(result);
     double cycles = total->value[MER_METRIC_CYCLES];
     double latency = total->value[MER_METRIC_LATENCY];
     total->value[MER_METRIC_EDP] = total->value[MER_METRIC_ENERGY] * cycles;
@@ -42,17 +92,7 @@ static void add_costs(const MerRunResult *result, MerCost *total)
     total->value[MER_METRIC_POWER] = total->value[MER_METRIC_ENERGY] * 1e-9 / latency;
 }
 
-static bool is_additive(MerMetric metric)
-{
-    for (int i = 0; i < ADDITIVE_COUNT; i++) {
-        if (metric == additive[i]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Sum over tasks of the bound of one metric; NaN if a task has none. */
+/* Sum or mean over tasks of the bound of one metric; NaN if a task has none. */
 static double sum_bounds(const MerRunState *run, MerMetric metric, const char **kind)
 {
     double sum = 0;
@@ -62,7 +102,7 @@ static double sum_bounds(const MerRunState *run, MerMetric metric, const char **
         if (run->objective.metric != metric) {
             bound = mer_run_bound(task, metric);
         }
-        sum += (double)task->result->task.count * bound.value;
+        sum += weight_of(run->result, t, metric) * bound.value;
         *kind = t == 0 || strcmp(*kind, bound.kind) == 0 ? bound.kind : "traffic";
     }
     return sum;
@@ -80,6 +120,19 @@ static double edp_from_layers(const MerRunState *run)
     return sum * sum;
 }
 
+/* A group that starts when the one before ends may be late only because of how that one was planned: what it
+ * must miss then is no bound of the whole. */
+static bool is_bound_by_plans(const MerRunState *run, MerMetric metric)
+{
+    bool is_late = metric == MER_METRIC_TARDINESS || metric == MER_METRIC_VIOLATIONS || metric == MER_METRIC_MISS_RATE;
+    bool follows = false;
+    for (int t = 0; t < run->task_count; t++) {
+        const MerTask *task = &run->tasks[t].result->task;
+        follows = follows || (task->start > 0 && isfinite(task->start));
+    }
+    return is_late && follows;
+}
+
 static void add_bounds(const MerRunState *run, MerTaskResult *total)
 {
     MerMetric objective = run->objective.metric;
@@ -93,8 +146,10 @@ static void add_bounds(const MerRunState *run, MerTaskResult *total)
             value = from_layers;
             kind = "search";
         }
-    } else if (objective != MER_METRIC_COUNT && is_additive(objective)) {
+    } else if (is_in(additive, ADDITIVE_COUNT, objective) ||
+               (run->result->is_feasible && is_in(mean, MEAN_COUNT, objective))) {
         value = sum_bounds(run, objective, &kind);
+        value = value > 0 && is_bound_by_plans(run, objective) ? NAN : value;
     }
     total->bound = isnan(value) ? (MerBound){NAN, "none", ""} : (MerBound){value, kind, ""};
 }

@@ -1,0 +1,67 @@
+# Several groups have one total: times, energies and bytes add up, shares of late or dropped jobs are means over the
+# jobs, scores of scenarios are means; what is neither of these has none, and the rest is told all the same.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >net.csv <<'CSV'
+name,type,K,C,Y,X,R,S,stride
+a,conv,16,3,18,18,3,3,1
+b,conv,32,16,16,16,3,3,1
+c,conv,64,32,14,14,3,3,2
+CSV
+cat >list.yaml <<'YAML'
+format: mercator-jobs/1
+models:
+  - {name: eyes, file: net.csv, fps: 60, deadline: period, tenant: xr}
+  - {name: gaze, file: net.csv, fps: 60, deadline: period, tenant: vr}
+groups: {size: 10}
+horizon_ms: 100
+YAML
+
+# values METRIC: of the total, then of the groups.
+values()
+{
+    grep -o '"best":{[^}]*}' out | sed -n "s/.*\"$1\":\(-\{0,1\}[0-9.eE+-]*\).*/\1/p"
+}
+
+# search OBJECTIVE [OPTION...]
+search()
+{
+    objective=$1
+    shift
+    expect 0 "$MERCATOR" schedule list.yaml --objective "$objective" --budget 30 --quiet --no-report --json -o run "$@"
+    test "$(grep -o '"feasible":true' out | wc -l)" -eq 5
+    values cycles | awk 'NR == 1 { total = $1 } NR > 1 { sum += $1 } END { d = total - sum; exit !(NR == 5 && d * d < 1) }'
+    values energy | awk 'NR == 1 { total = $1 } NR > 1 { sum += $1 } END { d = total - sum; exit !(NR == 5 && d * d < 1) }'
+}
+
+# 36 jobs: three groups of 10 and one of 6.
+mean()
+{
+    values "$1" | awk 'NR == 1 { total = $1 } NR > 1 { sum += $1 * (NR < 5 ? 10 : 6) }
+        END { d = total - sum / 36; exit !(NR == 5 && d * d < 1e-18) }'
+}
+search miss_rate
+mean miss_rate
+mean drop_rate
+values miss_rate | awk 'NR == 1 { exit !($1 > 0) }'
+# Later groups are late because of those before, so what they must miss is no bound of the whole.
+sed 's/"tasks":.*//' out >whole
+says whole '"bound":{"value":null,"kind":"none"'
+search drop_rate --late drop
+mean drop_rate
+search lateness
+values lateness | awk 'NR == 1 { total = $1 } NR == 2 || (NR > 2 && $1 > most) { most = $1 } END { exit !(NR == 5 && total == most) }'
+
+# No total, and a word why.
+search jain
+test "$(values jain | wc -l)" -eq 4
+says out '"feasible":true,"reason":"it has no total over several tasks"'
+
+# A cell that is read again is as it was.
+expect 0 "$MERCATOR" schedule list.yaml --objective jain --budget 30 --quiet --no-report \
+    --sweep memories.DRAM.bytes_per_cycle=4,8 -o cells
+cp cells/sweep.csv first.csv
+test "$(cut -d, -f 4 first.csv | grep -c '[0-9]')" -eq 2
+expect 0 "$MERCATOR" schedule --resume cells --quiet --no-report
+cmp cells/sweep.csv first.csv
