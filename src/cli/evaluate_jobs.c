@@ -126,8 +126,18 @@ static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *re
     return MER_OK;
 }
 
+/* A task with the name of its workload had none of its own: in a file of another name it has that name. */
+static MerStatus name_task(const MerEvaluateJob *job, MerYaml *root, const char *given,
+                           const char **name, MerError *error)
+{
+    const char *workload = NULL;
+    TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
+    *name = workload && strcmp(given, workload) == 0 ? job->spec.graph->name : given;
+    return MER_OK;
+}
+
 /* Every task of the file by its name among those of the workload. */
-static MerStatus find_tasks(MerEvaluateJob *job, MerYaml *tasks, MerError *error)
+static MerStatus find_tasks(MerEvaluateJob *job, MerYaml *root, MerYaml *tasks, MerError *error)
 {
     const MerTask *list;
     int            count;
@@ -143,9 +153,11 @@ static MerStatus find_tasks(MerEvaluateJob *job, MerYaml *tasks, MerError *error
         int      found = 0;
         TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
         TRY(mer_yaml_need(node, "name", &name_node, error));
-        const char *name;
+        const char *name, *other;
         TRY(mer_yaml_text(name_node, &name, error));
-        while (found < count && strcmp(list[found].name, name) != 0) {
+        TRY(name_task(job, root, name, &other, error));
+        while (found < count && strcmp(list[found].name, name) != 0 &&
+               strcmp(list[found].name, other) != 0) {
             found++;
         }
         if (found == count) {
@@ -183,5 +195,5 @@ MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *
     if (!request->platform && input && input->kind == MER_YAML_MAP) {
         TRY(check_hash(input, job->spec.platform->hash, job->spec.platform->name, error));
     }
-    return find_tasks(job, tasks, error);
+    return find_tasks(job, root, tasks, error);
 }

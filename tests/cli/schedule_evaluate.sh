@@ -89,6 +89,11 @@ cp jobs.yaml net.csv elsewhere/run/
 cd deep
 expect 0 "$MERCATOR" evaluate ../elsewhere/run/schedule.yaml --json
 cd ..
+# A workload without a name of its own is named after its file; the same content in another file is the same.
+cp jobs.yaml copy.yaml
+expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --workload copy.yaml --json
+grep -o '"feasible":true,"score":[^}]*}' out | grep -o '"cycles":[^}]*}' >read
+cmp ran read
 
 # The same queues under other conditions: less bandwidth is slower.
 expect 0 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --json
