@@ -10,8 +10,12 @@
 #include <string.h>
 
 typedef struct State {
-    MerListState list; /* the point to ask for, once found */
-    ExactSearch  search;
+    const MerSearch  *given;
+    const MerProblem *problem;
+    MerListState      list; /* the point to ask for */
+    ExactSearch       search;
+    double            told_cycles; /* of the last plan asked for */
+    int64_t           proposed;
 } State;
 
 typedef struct Options {
@@ -128,9 +132,8 @@ static void relax(ExactSearch *s)
     s->bound = fmax(s->bound, fmin(s->relaxation.value, s->best_cycles));
 }
 
-/* Longest first, in input order, and the rounded relaxation of the problem's bound; then annealing, the longer
- * the farther the bound is. */
-static void find_plan(ExactSearch *s, const MerScheduleRules *rules, MerRng *rng, MerArena *arena)
+/* Longest first, in input order, and the rounded relaxation of the problem's bound. */
+static void list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena)
 {
     const MerSchedule *schedule = s->input.schedule;
     int               *group = MER_ARRAY(arena, int, schedule->job_count + 1);
@@ -145,6 +148,11 @@ static void find_plan(ExactSearch *s, const MerScheduleRules *rules, MerRng *rng
         mer_schedule_list(schedule, &lists[i], arena, &s->plan);
         exact_keep_if_better(s);
     }
+}
+
+/* Annealing, the longer the farther the bound is. */
+static void improve_plan(ExactSearch *s, MerRng *rng)
+{
     exact_anneal(s, rng, 5000, 0.02);
     relax(s);
     for (int64_t moves = 10000; moves <= 80000 && exact_limit(s) > s->bound; moves *= 2) {
@@ -156,39 +164,47 @@ static void find_plan(ExactSearch *s, const MerScheduleRules *rules, MerRng *rng
 }
 
 /* Each search is complete, and each is hopeless where others shine, so they take turns that double. */
-static void search_all(ExactSearch *s)
+static void take_turn(ExactSearch *s, int turn)
 {
     const struct {
         void (*run)(ExactSearch *);
         int64_t steps; /* of its first turn */
     } searches[] = {{exact_assign, 1000000}, {exact_place, 1000000}, {exact_events, 4000000}};
     int64_t max_steps = s->max_steps;
-    bool    is_over = false;
-    for (int64_t times = 1, i = 0; !is_over && !exact_is_done(s); i++) {
-        int64_t turn = searches[i % 3].steps * times;
-        s->max_steps = turn < max_steps - s->steps ? s->steps + turn : max_steps;
-        searches[i % 3].run(s);
-        is_over = s->steps < s->max_steps;
-        s->max_steps = max_steps;
-        times *= i % 3 == 2 ? 2 : 1;
-    }
-    s->bound = is_over ? s->best_cycles : s->bound;
+    int64_t steps = searches[turn % 3].steps << turn / 3;
+    s->max_steps = steps < max_steps - s->steps ? s->steps + steps : max_steps;
+    searches[turn % 3].run(s);
+    s->is_finished = s->steps < s->max_steps && !s->stop.is_stopped;
+    s->max_steps = max_steps;
+    s->bound = s->is_finished ? s->best_cycles : s->bound;
 }
 
-void exact_solve(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
-                 int64_t max_steps, MerRng *rng, MerArena *arena)
+void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
+                 int64_t max_steps, MerNotes *notes, MerArena *arena)
 {
     const MerSchedule *schedule = input->schedule;
     *s = (ExactSearch){.input = *input,
                        .best_cycles = INFINITY,
                        .max_steps = max_steps,
+                       .stop.notes = notes,
                        .seen = mer_arena_alloc(arena, exact_seen_size())};
+    s->relaxation.stop = &s->stop;
     read_jobs(schedule, &s->jobs, arena);
     mer_schedule_new_plan(schedule, arena, &s->plan);
     mer_schedule_new_plan(schedule, arena, &s->best);
     s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false).value;
-    find_plan(s, rules, rng, arena);
-    search_all(s);
+    list_plans(s, rules, arena);
+}
+
+void exact_step(ExactSearch *s, MerRng *rng)
+{
+    if (s->turn == 0) {
+        improve_plan(s, rng);
+    } else {
+        take_turn(s, s->turn - 1);
+    }
+    s->turn++;
+    s->is_finished = s->is_finished || exact_is_done(s);
     s->is_proven = exact_limit(s) <= s->bound;
 }
 
@@ -230,10 +246,31 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
             "else switched on, found %s",
             EXACT_JOBS, what_is_found(search, schedule, bandwidth, problem));
     }
-    exact_solve(&s->search, &bandwidth->input, mer_schedule_rules(problem), chosen->steps,
-                search->rng, search->arena);
-    mer_list_set(&s->list, search, problem, &s->search.best);
+    s->given = search;
+    s->problem = problem;
+    s->told_cycles = INFINITY;
+    exact_begin(&s->search, &bandwidth->input, mer_schedule_rules(problem), chosen->steps,
+                search->notes, search->arena);
     return MER_OK;
+}
+
+/* Plans are asked for as they are found, since none can be priced once the time is up. The last one that the
+ * budget allows is kept for the optimum. */
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    State       *s = state;
+    ExactSearch *search = &s->search;
+    bool         is_last = s->given->budget - s->proposed <= 1;
+    while (!search->is_finished && (is_last || !(search->best_cycles < s->told_cycles))) {
+        exact_step(search, s->given->rng);
+    }
+    if (capacity < 1 || !(search->best_cycles < s->told_cycles)) {
+        return 0;
+    }
+    s->told_cycles = search->best_cycles;
+    s->proposed++;
+    mer_list_set(&s->list, s->given, s->problem, &search->best);
+    return mer_list_ask(&s->list, proposals, capacity);
 }
 
 static bool proof(const void *state, MerBound *bound)
@@ -246,8 +283,9 @@ static bool proof(const void *state, MerBound *bound)
 
 const MerOptimizerClass mer_optimizer_exact_schedule = {
     .name = "exact_schedule",
-    .summary = "the optimum of at most 20 independent jobs by branch and bound; says so if `steps` "
-               "are too few for the proof",
+    .summary =
+        "the optimum of at most 20 independent jobs: annealing, a linear program over what can "
+        "run together, and branch and bound; says so if `steps` are too few for the proof",
     .reference =
         "Lawler and Wood, Branch-and-Bound Methods: A Survey, Operations Research 14, 1966",
     .options = options,
@@ -255,7 +293,7 @@ const MerOptimizerClass mer_optimizer_exact_schedule = {
     .state_size = sizeof(State),
     .problem = "schedule",
     .open_problem = open_exact_schedule,
-    .ask = mer_list_ask,
+    .ask = ask,
     .tell = mer_list_tell,
     .proof = proof,
 };

@@ -12,6 +12,7 @@
 #define MERCATOR_SOLVE_EXACT_SCHEDULE_H
 
 #include "cost/bandwidth.h"
+#include "mercator/notes.h"
 #include "mercator/rng.h"
 
 #include <stdint.h>
@@ -41,8 +42,29 @@ typedef struct ExactPhase {
     uint32_t spans;                       /* whose durations it is a part of */
 } ExactPhase;
 
+/* Whether the user interrupts or the time is up, asked now and then. */
+typedef struct ExactStop {
+    MerNotes *notes; /* NULL: never */
+    uint32_t  pulse;
+    bool      is_stopped;
+} ExactStop;
+
+static inline bool exact_stop_now(ExactStop *stop)
+{
+    stop->is_stopped = stop->is_stopped || mer_is_cancelled(stop->notes);
+    return stop->is_stopped;
+}
+
+/* For steps that are much shorter than a look at the clock is worth. */
+static inline bool exact_stop_soon(ExactStop *stop)
+{
+    enum { PULSE = 256 };
+    return ++stop->pulse % PULSE == 0 ? exact_stop_now(stop) : stop->is_stopped;
+}
+
 typedef struct ExactRelaxation {
     const ExactJobs *jobs;
+    ExactStop       *stop;
     double           limit;       /* of interest are schedules below it */
     bool             is_question; /* whether the value is below the limit, not which it is */
     int              unit_of_job[EXACT_JOBS];
@@ -75,12 +97,18 @@ typedef struct ExactSearch {
     ExactRelaxation   relaxation; /* the one at work */
     struct ExactSeen *seen;       /* exact_schedule_order.c */
     uint32_t          seen_round;
+    ExactStop         stop;
+    int               turn;        /* steps taken */
+    bool              is_finished; /* nothing left to look at, or no steps or time to do it */
     bool              is_proven;
 } ExactSearch;
 
-/* The plan found is `best`; `input` is that of a plain schedule, whose virtual time exists. */
-void exact_solve(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
-                 int64_t max_steps, MerRng *rng, MerArena *arena);
+/* Finds the first plan. The plan found is `best`; `input` is that of a plain schedule, whose virtual time
+ * exists. */
+void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
+                 int64_t max_steps, MerNotes *notes, MerArena *arena);
+/* Goes on with the search, until `is_finished`. */
+void exact_step(ExactSearch *s, MerRng *rng);
 
 /* Nothing at or above it is of interest; sums are rounded. */
 static inline double exact_limit(const ExactSearch *s)
@@ -88,9 +116,9 @@ static inline double exact_limit(const ExactSearch *s)
     return s->best_cycles * (1 - 1e-12);
 }
 
-static inline bool exact_is_done(const ExactSearch *s)
+static inline bool exact_is_done(ExactSearch *s)
 {
-    return s->steps >= s->max_steps || exact_limit(s) <= s->bound;
+    return exact_stop_soon(&s->stop) || s->steps >= s->max_steps || exact_limit(s) <= s->bound;
 }
 
 /* exact_schedule_start.c: prices `plan` with the evaluator's own loop and keeps it if it is better; and looks

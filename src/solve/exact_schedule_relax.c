@@ -305,7 +305,8 @@ void exact_relaxation_solve(ExactRelaxation *relaxation)
             memcpy(span_price, relaxation->span_price, sizeof span_price);
         }
         bool is_open = relaxation->is_question && Clp_objectiveValue(model) < 1 - 1e-9;
-        if (most <= rounded || isinf(most) || best >= relaxation->limit || is_open) {
+        if (most <= rounded || isinf(most) || best >= relaxation->limit || is_open ||
+            exact_stop_now(relaxation->stop)) {
             break;
         }
     }

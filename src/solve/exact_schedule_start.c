@@ -86,7 +86,7 @@ void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot)
     double       temperature = hot * now;
     double       cooling = pow(cold / hot, 1 / (double)moves);
     copy_plan(&s->plan, &s->best);
-    for (int64_t i = 0; i < moves && exact_limit(s) > s->bound; i++) {
+    for (int64_t i = 0; i < moves && exact_limit(s) > s->bound && !exact_stop_soon(&s->stop); i++) {
         double threshold = now - temperature * log(1 - mer_rng_unit(rng));
         copy_plan(&old, &s->plan);
         change(&s->plan, rng);

@@ -3,6 +3,7 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
+#include "base/log.h"
 #include "solve/exact_schedule.h"
 
 /* Groups of all sorts: equal and unequal jobs and cores, lengths alike or far apart, bandwidth tight or loose. */
@@ -95,6 +96,14 @@ static double optimum_of_all_plans(MerBandwidthInput *input)
 
 static const MerScheduleRules rules = {.is_known = true, .is_proportional = true};
 
+static void solve(ExactSearch *s, const MerBandwidthInput *input, int64_t max_steps, MerRng *rng)
+{
+    exact_begin(s, input, &rules, max_steps, NULL, arena);
+    while (!s->is_finished) {
+        exact_step(s, rng);
+    }
+}
+
 /* Every job on the first core, and no bound. */
 static void forget(ExactSearch *s)
 {
@@ -127,8 +136,8 @@ static void test_small_groups_have_the_optimum_of_all_plans(void **state)
         MerBandwidthInput input = random_group(&rng, seed % 20 ? 5 : 7);
         double            optimum = optimum_of_all_plans(&input);
         ExactSearch      *s = MER_NEW(arena, ExactSearch);
-        exact_solve(s, &input, &rules, 1000000000, &rng, arena);
-        assert_optimum(s, optimum, "exact_solve", seed);
+        solve(s, &input, 1000000000, &rng);
+        assert_optimum(s, optimum, "solve", seed);
         assert_true(s->is_proven);
         assert_true(s->bound <= optimum * (1 + 1e-12));
         assert_true(price(&input, &s->best) == s->best_cycles);
@@ -154,7 +163,7 @@ static void test_no_random_plan_beats_the_relaxation(void **state)
         MerRng            rng = mer_rng_make((uint64_t)seed, 6);
         MerBandwidthInput input = random_group(&rng, EXACT_JOBS);
         ExactSearch      *s = MER_NEW(arena, ExactSearch);
-        exact_solve(s, &input, &rules, 1, &rng, arena);
+        solve(s, &input, 1, &rng);
         double      bound = s->bound;
         MerJobsPlan plan = s->plan;
         assert_true(bound <= s->best_cycles * (1 + 1e-12));
@@ -224,6 +233,24 @@ static void test_an_answer_without_proof_says_so(void **state)
     assert_true(exact.gap > 1e-6 && exact.gap < 0.05);
 }
 
+/* Far more steps than there is time for: what was found by then is the answer. */
+static void test_a_time_limit_ends_the_search_with_its_best_plan(void **state)
+{
+    (void)state;
+    MerRunSpec spec =
+        spec_from("schedule:bandwidth=50", "bandwidth", "exact_schedule:steps=1000000000000",
+                  graph_named("synthetic:16:1", arena), "s2", arena);
+    spec.budget = 100;
+    spec.time_s = 1;
+    double        begin = mer_clock();
+    MerTaskResult exact = run_or_fail(&spec, NULL, arena).tasks[0];
+    assert_true(mer_clock() - begin < 10);
+    assert_string_equal(exact.stopped, "time");
+    assert_non_null(exact.point);
+    assert_false(exact.is_proven);
+    assert_true(exact.gap > 0 && exact.gap < 0.05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_answers_are_not_above_annealing_and_not_below_the_bound),
         cmocka_unit_test(test_groups_of_twenty_jobs_are_proven),
         cmocka_unit_test(test_an_answer_without_proof_says_so),
+        cmocka_unit_test(test_a_time_limit_ends_the_search_with_its_best_plan),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
