@@ -170,6 +170,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .model_count = set->model_count,
         .bandwidth = chosen->bandwidth > 0 ? chosen->bandwidth : rate,
         .clock_hz = platform->clock_hz,
+        .arrival_rate = chosen->arrivals.rate,
         .tenants = set->tenants,
         .models = set->models,
     };
@@ -254,24 +255,18 @@ static double least_energy(const MerSchedule *schedule)
     return schedule->energy ? sum : NAN;
 }
 
-static bool is_about_deadlines(MerMetric metric)
-{
-    return metric == MER_METRIC_TARDINESS || metric == MER_METRIC_VIOLATIONS ||
-           metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_DROP_RATE;
-}
-
 static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
 {
     State             *state = problem->state;
     const MerSchedule *schedule = &state->schedule;
     double             clock = schedule->clock_hz;
     *result = (MerBound){NAN, "none", ""};
-    if (is_about_deadlines(metric) && state->rules.is_known) {
-        *result = mer_schedule_bound_lateness(schedule, &state->rules, metric);
-        return;
-    }
     if (metric == MER_METRIC_JAIN || metric == MER_METRIC_XR_SCORE) {
         *result = (MerBound){metric == MER_METRIC_JAIN ? 1 : 100, "range", ""};
+        return;
+    }
+    if (mer_schedule_is_about_deadlines(metric) && state->rules.is_known) {
+        *result = mer_schedule_bound_lateness(schedule, &state->rules, metric);
         return;
     }
     if (!state->rules.is_known || state->rules.drops_jobs) {

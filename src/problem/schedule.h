@@ -8,8 +8,9 @@
 /* Jobs are numbered as in the input; matrices are [job * unit_count + unit]. */
 typedef struct MerSchedule {
     int    job_count, unit_count, tenant_count, model_count;
-    double bandwidth; /* bytes per cycle shared by all units */
-    double clock_hz;  /* NAN if unknown */
+    double bandwidth;    /* bytes per cycle shared by all units */
+    double clock_hz;     /* NAN if unknown */
+    double arrival_rate; /* of periodic models, as a multiple of their fps */
     /* the job analysis table */
     const double *latency;                     /* cycles without stall, > 0 */
     const double *rate;                        /* bytes per cycle needed not to stall, >= 0 */
@@ -70,6 +71,10 @@ int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
 
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
+
+/* The plan of a point, each job on the unit that the point names: option `symmetry` does not count. */
+void mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, MerPlan *plan,
+                         MerArena *arena);
 
 /* A plan with room for all jobs, in `arena`. */
 void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan);

@@ -6,6 +6,13 @@
 
 #include <math.h>
 
+bool mer_schedule_is_about_deadlines(MerMetric metric)
+{
+    return metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_XR_SCORE ||
+           metric == MER_METRIC_VIOLATIONS || metric == MER_METRIC_TARDINESS ||
+           metric == MER_METRIC_LATENESS || metric == MER_METRIC_DROP_RATE;
+}
+
 int mer_schedule_requests_per_model(const MerSchedule *schedule)
 {
     int most = 1;
@@ -73,8 +80,8 @@ MerBound mer_schedule_bound_lateness(const MerSchedule *schedule, const MerSched
     if (metric == MER_METRIC_DROP_RATE) {
         return schedule->has_deadlines ? (MerBound){0, "zero", ""} : none;
     }
-    if (!schedule->has_deadlines) {
-        return none;
+    if (!schedule->has_deadlines || metric == MER_METRIC_LATENESS) {
+        return none; /* lateness may be negative, from where a gap has no meaning */
     }
     MerArena     *arena = mer_arena_new();
     const double *end = earliest_ends(schedule, rules, arena);

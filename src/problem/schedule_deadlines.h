@@ -4,6 +4,9 @@
 
 #include "problem/schedule.h"
 
+/* Metrics that deadlines decide: miss_rate, drop_rate, violations, tardiness, lateness and xr_score. */
+bool mer_schedule_is_about_deadlines(MerMetric metric);
+
 /* One more than the highest request of any model, at least 1. */
 int mer_schedule_requests_per_model(const MerSchedule *schedule);
 
@@ -18,7 +21,8 @@ typedef struct MerLateness { /* over the jobs with deadlines */
 } MerLateness;
 MerLateness mer_schedule_lateness(const MerSchedule *schedule, const double *end);
 
-/* Of tardiness, violations, miss_rate or drop_rate: "earliest-ends", or "zero" where nothing has to be late. */
+/* Of tardiness, violations, miss_rate or drop_rate: "earliest-ends", or "zero" where nothing has to be late; of
+ * lateness none. */
 MerBound mer_schedule_bound_lateness(const MerSchedule *schedule, const MerScheduleRules *rules,
                                      MerMetric metric);
 

@@ -26,8 +26,6 @@ typedef enum MerJobOrder { /* of the knobs; as the option `order` lists them */
 } MerJobOrder;
 const int *mer_schedule_sort(const MerSchedule *schedule, MerJobOrder order, MerArena *arena);
 MerSpace   mer_schedule_space(const MerSchedule *schedule, MerArena *arena);
-void       mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, MerPlan *plan,
-                               MerArena *arena);
 bool       mer_schedule_encode(const MerSchedule *schedule, const MerPlan *plan, MerIndex *point);
 void       mer_schedule_canonical(const MerSchedule *schedule, MerJobsPlan *plan);
 

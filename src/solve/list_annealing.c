@@ -5,6 +5,7 @@
 #include "solve/list_schedule.h"
 
 #include "cost/bandwidth.h"
+#include "problem/schedule_deadlines.h"
 #include "solve/online.h"
 
 #include <math.h>
@@ -43,7 +44,6 @@ typedef struct Loads { /* of the queues: what the makespan cannot fall below */
 
 typedef struct State {
     const MerSchedule *schedule;
-    const MerProblem  *problem;
     const MerSpace    *space;
     MerRng            *rng;
     Options            options;
@@ -87,12 +87,13 @@ static void number_queue(State *s, int unit)
     }
 }
 
-/* Queues from a point, as the problem decodes it. */
+/* Queues from a point, on the units that it names: those of the problem's own decoder may be exchanged between
+ * equal units, and a neighbour that rewrites some queues of the point would mix both. */
 static void read_point(State *s, const MerIndex *point)
 {
     MerArena *scratch = mer_arena_new();
     MerPlan   plan;
-    s->problem->type->decode(s->problem, point, &plan, scratch);
+    mer_schedule_decode(s->schedule, point, &plan, scratch);
     for (int u = 0; u < s->schedule->unit_count; u++) {
         s->length[u] = plan.as.jobs.start[u + 1] - plan.as.jobs.start[u];
         memcpy(s->queue[u], plan.as.jobs.queue + plan.as.jobs.start[u],
@@ -132,25 +133,19 @@ static void add_start(State *s, const MerSearch *search, const MerProblem *probl
     s->starts[s->start_count++] = point;
 }
 
-static bool is_about_deadlines(MerMetric metric)
-{
-    return metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_XR_SCORE ||
-           metric == MER_METRIC_VIOLATIONS || metric == MER_METRIC_TARDINESS ||
-           metric == MER_METRIC_LATENESS || metric == MER_METRIC_DROP_RATE;
-}
-
 /* Who knows all requests in advance should not do worse than who learns of them as they come. */
 static void add_online_start(State *s, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator)
 {
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
     if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY ||
-        !s->schedule->has_deadlines || !is_about_deadlines(search->objective)) {
+        !s->schedule->has_deadlines || !mer_schedule_is_about_deadlines(search->objective)) {
         return;
     }
     MerOnlinePlanner   planner = {.schedule = s->schedule,
                                   .options = {.moves = 50, .ahead = 2, .patience = 8},
-                                  .rng = search->rng};
+                                  .rng = search->rng,
+                                  .notes = search->notes};
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
     MerJobsPlan        plan;
@@ -195,7 +190,6 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
                              "list_annealing moves all jobs, it cannot work with fixed knobs");
     }
     *s = (State){.schedule = schedule,
-                 .problem = problem,
                  .space = search->space,
                  .rng = search->rng,
                  .options = *(const Options *)given,
@@ -306,6 +300,19 @@ static void undo_move(State *s)
     s->loads = s->old_loads;
 }
 
+/* Whether it does not matter which of two jobs is which: layers are equal, and so is whatever else a metric or a
+ * rule may look at. */
+static bool is_interchangeable(const MerSchedule *schedule, int a, int b)
+{
+    bool is_timed = schedule->has_releases || schedule->has_deadlines;
+    bool is_equal = schedule->layer[a] == schedule->layer[b] && !schedule->has_dependencies &&
+                    schedule->tenant[a] == schedule->tenant[b];
+    return is_equal && (!is_timed || (schedule->release[a] == schedule->release[b] &&
+                                      schedule->deadline[a] == schedule->deadline[b] &&
+                                      schedule->model[a] == schedule->model[b] &&
+                                      schedule->request[a] == schedule->request[b]));
+}
+
 /* Changes the queues; false if the change would say the same plan. */
 static bool make_move(State *s)
 {
@@ -318,7 +325,7 @@ static bool make_move(State *s)
     s->from_place = s->place[job];
     if (is_swap) {
         int other = any_job(s, any_busy_unit(s));
-        if (other == job || s->schedule->layer[other] == s->schedule->layer[job]) {
+        if (other == job || is_interchangeable(s->schedule, job, other)) {
             return false;
         }
         s->job[1] = other;

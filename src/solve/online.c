@@ -110,13 +110,19 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
             "online needs evaluator bandwidth with dispatch skip or strict, since it "
             "makes a plan");
     }
-    MerOnlinePlanner planner = {
-        .schedule = schedule, .options = *(const MerOnlineOptions *)given, .rng = search->rng};
+    MerOnlinePlanner   planner = {.schedule = schedule,
+                                  .options = *(const MerOnlineOptions *)given,
+                                  .rng = search->rng,
+                                  .notes = search->notes};
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
     MerJobsPlan        plan;
     mer_online_plan(&planner, bandwidth, search->objective, search->arena, &plan, &times, &output);
     mer_list_set(state, search, problem, &plan);
+    if (planner.is_stopped) { /* not the plan that was asked for, and too late to price it */
+        ((MerListState *)state)->is_asked = true;
+        return MER_OK;
+    }
     note_decisions(&planner, &output, times.dropped, search->notes);
     return MER_OK;
 }

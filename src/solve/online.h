@@ -44,6 +44,8 @@ typedef struct MerOnlinePlanner {
     const MerSchedule *schedule;
     MerOnlineOptions   options;
     MerRng            *rng;
+    MerNotes          *notes;      /* NULL: nobody stops it */
+    bool               is_stopped; /* the rest was decided without forecasts */
     MerArena          *scratch;
     MerOnlineRequest  *requests;
     int                request_count;
@@ -69,8 +71,8 @@ typedef struct MerOnlinePlanner {
     int64_t           decisions, forecasts, improved;
 } MerOnlinePlanner;
 
-/* The plan that an on-line scheduler follows, and how it went. Schedule, options and rng of the planner are
- * given; the evaluator must follow plans. */
+/* The plan that an on-line scheduler follows, and how it went. Schedule, options, rng and notes of the
+ * planner are given; the evaluator must follow plans. */
 void mer_online_plan(MerOnlinePlanner *planner, const MerBandwidthState *bandwidth,
                      MerMetric objective, MerArena *arena, MerJobsPlan *plan,
                      MerBandwidthTimes *times, MerBandwidthOutput *output);

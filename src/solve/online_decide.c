@@ -52,10 +52,12 @@ static void sort_by(const MerOnlinePlanner *p, int rule, double now, int *order)
     }
 }
 
-static bool has_time(const MerOnlinePlanner *p, double begin, int64_t tried)
+static bool has_time(MerOnlinePlanner *p, double begin, int64_t tried)
 {
     double limit = p->options.milliseconds;
-    return tried < p->options.moves && !(limit > 0 && (mer_clock() - begin) * 1000 > limit);
+    p->is_stopped = p->is_stopped || mer_is_cancelled(p->notes);
+    return !p->is_stopped && tried < p->options.moves &&
+           !(limit > 0 && (mer_clock() - begin) * 1000 > limit);
 }
 
 static void take_if_better(MerOnlinePlanner *p, const MerBandwidthRun *run)

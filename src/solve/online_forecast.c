@@ -136,7 +136,7 @@ static void add_to_order(const double *key, int *order, int count, int job)
 static void expect_model(MerOnlinePlanner *p, int model, double now, int *releases)
 {
     const MerSchedule *schedule = p->schedule;
-    double             fps = schedule->models[model].fps;
+    double             fps = schedule->models[model].fps * schedule->arrival_rate;
     int                r = p->last[model];
     if (!(fps > 0) || r < 0 || isnan(schedule->clock_hz)) {
         return;

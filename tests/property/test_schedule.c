@@ -308,6 +308,50 @@ static void test_small_optima_lie_between_bound_and_every_search(void **state)
     }
 }
 
+static double annealed(const MerGraph *graph, const char *problem, const char *optimizer,
+                       const char *objective, int64_t budget)
+{
+    MerRunSpec spec = spec_from(problem, "bandwidth", optimizer, graph, "s1", arena);
+    spec.objective = objective;
+    spec.budget = budget;
+    return run_or_fail(&spec, NULL, arena).tasks[0].value;
+}
+
+/* Names of equal cores do not matter, so neither does who may exchange them. */
+static void test_annealing_is_as_good_with_symmetry(void **state)
+{
+    (void)state;
+    for (int seed = 1; seed <= 3; seed++) {
+        MerGraph *graph = graph_named(mer_arena_format(arena, "synthetic:60:%d", seed), arena);
+        double plain = annealed(graph, "schedule:bandwidth=16", "list_annealing", "cycles", 5000);
+        double symmetric = annealed(graph, "schedule:bandwidth=16,symmetry=true", "list_annealing",
+                                    "cycles", 5000);
+        if (!(symmetric <= plain * 1.002)) {
+            fail_msg("seed %d: %.17g with symmetry, %.17g without", seed, symmetric, plain);
+        }
+    }
+}
+
+/* Equal layers of two tenants, of whom the one that comes last in the file weighs more. */
+static void test_annealing_exchanges_equal_layers_of_different_tenants(void **state)
+{
+    (void)state;
+    char   text[2000] = "format: mercator-jobs/1\njobs:\n";
+    size_t used = strlen(text);
+    for (int j = 0; j < 8; j++) {
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "  - {name: j%d, op: gemm, dims: [64, 64, 64], tenant: %s, "
+                                 "weight: %d}\n",
+                                 j, j < 4 ? "light" : "heavy", j < 4 ? 1 : 9);
+    }
+    write_text("tenants.yaml", text);
+    MerGraph *graph = graph_named("tenants.yaml", arena);
+    double    first =
+        annealed(graph, "schedule", "list_annealing:swap=1", "weighted_antt", 3); /* the starts */
+    double last = annealed(graph, "schedule", "list_annealing:swap=1", "weighted_antt", 500);
+    assert_true(last < first * 0.99);
+}
+
 static void test_solvers_of_schedule_refuse_other_problems(void **state)
 {
     (void)state;
@@ -342,6 +386,8 @@ int main(void)
         cmocka_unit_test(test_no_random_plan_beats_a_bound),
         cmocka_unit_test(test_every_optimizer_gives_one_log_on_any_threads_and_above_the_bound),
         cmocka_unit_test(test_small_optima_lie_between_bound_and_every_search),
+        cmocka_unit_test(test_annealing_is_as_good_with_symmetry),
+        cmocka_unit_test(test_annealing_exchanges_equal_layers_of_different_tenants),
         cmocka_unit_test(test_solvers_of_schedule_refuse_other_problems),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

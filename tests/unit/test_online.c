@@ -3,6 +3,7 @@
 #include "schedule_support.h"
 #include "support.h"
 
+#include "base/log.h"
 #include "problem/arrivals.h"
 
 #include <cjson/cJSON.h>
@@ -250,6 +251,47 @@ static void test_a_decision_within_a_time_limit_still_gives_a_whole_plan(void **
     mer_arena_free(arena);
 }
 
+static void test_a_time_limit_of_the_run_ends_the_decisions(void **state)
+{
+    (void)state;
+    MerArena  *arena = mer_arena_new();
+    MerRunSpec spec = spec_from(overload, "bandwidth", "online:moves=1000000000",
+                                graph_of(requests_text, arena), "s2", arena);
+    spec.objective = "miss_rate";
+    spec.budget = 1;
+    spec.time_s = 0.5;
+    double       begin = mer_clock();
+    MerRunResult result = run_or_fail(&spec, NULL, arena);
+    assert_true(mer_clock() - begin < 10);
+    assert_string_equal(result.tasks[0].stopped, "time");
+    assert_null(result.tasks[0].point); /* half a plan is none */
+    mer_arena_free(arena);
+}
+
+/* The same requests, once as the file says and once from a slower file: forecasts expect the same. */
+static void test_forecasts_follow_the_rate_of_the_arrivals(void **state)
+{
+    (void)state;
+    MerArena   *arena = mer_arena_new();
+    const char *text = "format: mercator-jobs/1\n"
+                       "models:\n"
+                       "  - {name: eyes, file: resnet18, fps: %d}\n"
+                       "  - {name: scene, file: resnet50, fps: %d}\n"
+                       "horizon_ms: %d\n";
+    char        slow[400], fast[400];
+    snprintf(slow, sizeof slow, text, 50, 25, 800);
+    snprintf(fast, sizeof fast, text, 800, 400, 50);
+    Case planned = make_case("schedule:rate=16", "bandwidth", "online:goal=finish");
+    planned.objective = "antt";
+    MerRunResult scaled = run_case(graph_of(slow, arena), &planned, arena);
+    planned.problem = "schedule";
+    MerRunResult given = run_case(graph_of(fast, arena), &planned, arena);
+    assert_int_equal(scaled.tasks[0].plan.as.jobs.job_count, given.tasks[0].plan.as.jobs.job_count);
+    assert_near(metric(&scaled, MER_METRIC_CYCLES), metric(&given, MER_METRIC_CYCLES), 1);
+    assert_near(metric(&scaled, MER_METRIC_ANTT), metric(&given, MER_METRIC_ANTT), 1e-9);
+    mer_arena_free(arena);
+}
+
 static void test_online_refuses_an_evaluator_that_ignores_plans(void **state)
 {
     (void)state;
@@ -367,6 +409,8 @@ int main(void)
         cmocka_unit_test(test_same_seed_gives_the_same_plan_on_any_number_of_threads),
         cmocka_unit_test(test_what_starts_before_an_arrival_does_not_depend_on_it),
         cmocka_unit_test(test_a_decision_within_a_time_limit_still_gives_a_whole_plan),
+        cmocka_unit_test(test_a_time_limit_of_the_run_ends_the_decisions),
+        cmocka_unit_test(test_forecasts_follow_the_rate_of_the_arrivals),
         cmocka_unit_test(test_online_refuses_an_evaluator_that_ignores_plans),
         cmocka_unit_test(test_jitter_delays_arrivals_and_leaves_deadlines),
         cmocka_unit_test(test_rate_shortens_gaps_and_keeps_the_distance_of_deadlines),
