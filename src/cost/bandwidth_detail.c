@@ -203,6 +203,7 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
     MerJson                  json = {0};
     mer_json_array(&stack.json, NULL);
     if (mer_bandwidth_simulate(state, &plan->as.jobs, arena, &times, &recorder, &output)) {
+        stack.end = fmin(stack.end, output.cycles); /* not up to a drop after the last end */
         flush(&stack);
         mer_json_end_array(&stack.json);
         mer_json_object(&json, NULL);

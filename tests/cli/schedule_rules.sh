@@ -147,6 +147,7 @@ is throughput 1440000000 --bandwidth 100 --evaluator bandwidth:late=drop
 expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 --late drop \
     --optimizer fcfs --quiet --no-report -o run
 near "$(number run/run.jsonl gflop_per_s)" 1.44 1e-9 'GFLOP/s of the report'
+says run/run.jsonl '"segments":[[0,80,8,4],[80,100,8,0]]'
 
 # Forwarding: job2 follows job1, whose 40 bytes are then neither written nor read: 1220 - 80. If job0 wants them
 # too they are written all the same: 1220 - 40. A tensor larger than the core's store goes through memory.
