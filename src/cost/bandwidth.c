@@ -121,7 +121,8 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     mer_schedule_set_rules(
         problem,
         &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
-                            rules->reuses_weights || rules->forwards, rules->switch_cycles});
+                            rules->reuses_weights || rules->forwards, rules->switch_cycles,
+                            rules->share == MER_SHARE_EVEN});
     return MER_OK;
 }
 

@@ -51,6 +51,7 @@ typedef struct MerScheduleRules {
     bool   drops_jobs;      /* not every job runs */
     bool   saves_traffic;   /* reuse or forwarding: jobs may move less than the table says */
     double switch_cycles;
+    bool   is_even; /* every core has its own part of the bandwidth and never more */
 } MerScheduleRules;
 void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *rules);
 const MerScheduleRules *mer_schedule_rules(const MerProblem *problem);

@@ -142,6 +142,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
     relaxation->is_published = is_published;
     relaxation->free_switch = is_published ? 0 : rules->switch_cycles;
     relaxation->scale = 0;
+    double part = schedule->bandwidth / mer_schedule_core_bandwidth(schedule, rules);
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
         for (int c = 0; c < relaxation->classes; c++) {
@@ -153,7 +154,8 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
             relaxation->bytes[at] = bytes;
             relaxation->excess[at] =
                 is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
-            relaxation->load[at] = is_virtual || is_published ? latency : fmax(latency, bytes);
+            relaxation->load[at] =
+                is_virtual || is_published ? latency : fmax(latency, bytes * part);
             relaxation->load[at] += relaxation->free_switch;
         }
         relaxation->scale += relaxation->count[r] * least;

@@ -19,13 +19,19 @@ double mer_schedule_least_traffic(const MerSchedule *schedule, const MerSchedule
     return fmax(0, traffic - saved);
 }
 
+double mer_schedule_core_bandwidth(const MerSchedule *schedule, const MerScheduleRules *rules)
+{
+    return rules->is_even ? schedule->bandwidth / schedule->unit_count : schedule->bandwidth;
+}
+
 /* What a job needs at least, wherever it runs. */
 static double least_cycles(const MerSchedule *schedule, const MerScheduleRules *rules, int job)
 {
     double least = INFINITY;
+    double bandwidth = mer_schedule_core_bandwidth(schedule, rules);
     for (int u = 0; u < schedule->unit_count; u++) {
         int    at = job * schedule->unit_count + u;
-        double bytes = mer_schedule_least_traffic(schedule, rules, job, u) / schedule->bandwidth;
+        double bytes = mer_schedule_least_traffic(schedule, rules, job, u) / bandwidth;
         least = fmin(least, fmax(schedule->latency[at], bytes));
     }
     return least;

@@ -19,4 +19,7 @@ MerSchedulePaths mer_schedule_paths(const MerSchedule *schedule, const MerSchedu
 double mer_schedule_least_traffic(const MerSchedule *schedule, const MerScheduleRules *rules,
                                   int job, int unit);
 
+/* Bytes per cycle that one core has at most. */
+double mer_schedule_core_bandwidth(const MerSchedule *schedule, const MerScheduleRules *rules);
+
 #endif

@@ -288,6 +288,46 @@ static void test_no_plan_beats_the_bound_with_kept_tensors(void **state)
     }
 }
 
+static void test_no_plan_beats_the_bound_with_even_shares(void **state)
+{
+    (void)state;
+    double logs = 0;
+    for (int i = 0; i < 48; i++) {
+        MerRng       rng = mer_rng_make(5, (uint64_t)i);
+        MerSchedule *schedule = random_schedule(4, 2 + i % 2, &rng);
+        if (i & 1) {
+            add_dependencies(schedule, &rng);
+        }
+        if (i & 2) {
+            add_releases(schedule, &rng);
+        }
+        MerBandwidthRules rules = {.share = MER_SHARE_EVEN, .switch_cycles = i & 4 ? 30 : 0};
+        MerScheduleRules  told = {
+             .is_known = true, .switch_cycles = rules.switch_cycles, .is_even = true};
+        double   best = best_plan(schedule, &rules);
+        MerBound bound = mer_schedule_bound(schedule, &told, false);
+        if (!(bound.value <= best) || !(bound.value > 0)) {
+            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
+                     best);
+        }
+        logs += log(best / bound.value);
+    }
+    print_message("best plan over the bound, even shares, geomean: %.4f\n", exp(logs / 48));
+}
+
+/* One job of 1000 bytes has half of 2 bytes a cycle, though the other core is idle. */
+static void test_an_even_share_is_all_a_core_has(void **state)
+{
+    (void)state;
+    static const double latency[] = {100, 100};
+    static const double rate[] = {10, 10};
+    MerSchedule        *schedule = hand_schedule(1, 2, 2, latency, rate, arena);
+    MerScheduleRules    rules = {.is_known = true, .is_even = true};
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 1000) < 1e-6);
+    rules.is_even = false;
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 500) < 1e-6);
+}
+
 /* Two jobs move 1000 bytes each at 1 a cycle; at most 300 of them are weights that may stay. */
 static void test_bytes_that_cannot_be_kept_count(void **state)
 {
@@ -316,6 +356,8 @@ int main(void)
         cmocka_unit_test(test_the_bound_of_a_chain_is_below_its_plan_to_the_last_bit),
         cmocka_unit_test(test_no_plan_beats_the_bound_with_kept_tensors),
         cmocka_unit_test(test_bytes_that_cannot_be_kept_count),
+        cmocka_unit_test(test_no_plan_beats_the_bound_with_even_shares),
+        cmocka_unit_test(test_an_even_share_is_all_a_core_has),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
