@@ -114,6 +114,9 @@ typedef struct MerTaskResult {
     const char     *stopped; /* "budget", "time", "gap", "finished", "interrupted" */
 } MerTaskResult;
 
+/* All tasks have a plan, but the objective neither adds up nor has a mean: `total.value` is NaN. */
+#define MER_NO_TOTAL "it has no total over several tasks"
+
 typedef struct MerRunResult {
     int            task_count;
     MerTaskResult *tasks;

@@ -32,14 +32,15 @@ static int choose_metrics(const MerRunResult *result, MerMetric *metrics)
     return count;
 }
 
-static void add_row(MerTextTable *table, const MerTaskResult *result, const MerMetric *metrics, int count)
+static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_found, const MerMetric *metrics,
+                    int count)
 {
     char bound[64];
     mer_text_table_add(table, result->task.name);
     mer_text_table_add_int(table, result->task.count);
     mer_text_table_add_real(table, result->task.macs, "");
     for (int m = 0; m < count; m++) {
-        double value = isnan(result->value) ? NAN : result->best.value[metrics[m]];
+        double value = is_found ? result->best.value[metrics[m]] : NAN;
         if (metrics[m] == MER_METRIC_UTILISATION || metrics[m] == MER_METRIC_MISS_RATE ||
             metrics[m] == MER_METRIC_DROP_RATE) {
             mer_text_table_add_percent(table, value);
@@ -65,12 +66,12 @@ static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
     titles[columns++] = "bound";
     MerTextTable *table = mer_text_table_new(arena, columns, titles);
     for (int t = 0; t < result->task_count; t++) {
-        add_row(table, &result->tasks[t], metrics, count);
+        add_row(table, &result->tasks[t], !isnan(result->tasks[t].value), metrics, count);
     }
     if (result->task_count > 1 || result->tasks[0].task.count > 1) {
         MerTaskResult total = result->total;
         total.task.name = "total";
-        add_row(table, &total, metrics, count);
+        add_row(table, &total, result->is_feasible, metrics, count);
     }
     mer_text_table_print(table, file);
 }
@@ -230,7 +231,9 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     mer_print_percent(gap, total->gap);
     if (result->is_feasible) {
         fprintf(file, "\n%s %s", result->objective_text, value);
-        if (isnan(total->gap) && isnan(total->bound.value)) {
+        if (isnan(total->value)) {
+            fprintf(file, ", %s", MER_NO_TOTAL);
+        } else if (isnan(total->gap) && isnan(total->bound.value)) {
             fprintf(file, ", no bound known");
         } else if (isnan(total->gap)) { /* no ratio to a bound of 0 */
             fprintf(file, ", bound %g", total->bound.value);

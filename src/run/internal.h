@@ -55,8 +55,6 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /
 MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c */
 MerStatus mer_run_summary(MerRunState *run, MerError *error);
 void      mer_run_add_up(MerRunState *run);                       /* total.c */
-/* All tasks have a plan, but the objective neither adds up nor has a mean: the total has no value. */
-#define MER_NO_TOTAL "it has no total over several tasks"
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task);    /* explain.c */

@@ -57,6 +57,9 @@ values lateness | awk 'NR == 1 { total = $1 } NR == 2 || (NR > 2 && $1 > most) {
 search jain
 test "$(values jain | wc -l)" -eq 4
 says out '"feasible":true,"reason":"it has no total over several tasks"'
+expect 0 "$MERCATOR" schedule list.yaml --objective jain --budget 30 --quiet --no-report -o run
+says out 'jain -, it has no total over several tasks;'
+awk '$1 == "total" { exit !($5 == "-" && $6 > 0) }' out
 
 # A cell that is read again is as it was.
 expect 0 "$MERCATOR" schedule list.yaml --objective jain --budget 30 --quiet --no-report \
