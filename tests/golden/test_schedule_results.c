@@ -1,6 +1,7 @@
 /* Results on the 64 points of ../shared/golden/magma-results.json (group 0 of each task, s1 .. s6): list
  * schedules and the published bound to the printed digit; searches within their bands. The default is a
  * small selection; MERCATOR_STUDY=1 runs every point with five seeds and prints a table. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include "base/log.h"
@@ -8,23 +9,13 @@
 #include <cjson/cJSON.h>
 #include <ctype.h>
 
-static MerArena *arena;
 static cJSON    *golden; /* read once, kept until the end */
 static MerGraph *benchmark;
 
-static int set_up(void **state)
+static int tear_down_all(void **state)
 {
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
     cJSON_Delete(golden);
-    mer_arena_free(arena);
-    return 0;
+    return tear_down(state);
 }
 
 typedef struct Point {
@@ -274,8 +265,9 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every set of five seeds against the band, and the median of all; `outside` counts the points outside of each set. */
-static void count_sets(const Point *point, const Variant *variant, int *outside)
+/* Every set of five seeds against the band, and the median of all; `outside` counts the points outside of each
+ * set. Gives 1 if seeds 1 to 5 are outside. */
+static int count_sets(const Point *point, const Variant *variant, int *outside)
 {
     double values[MOST_SEEDS];
     Band   band = band_of(point, variant);
@@ -288,22 +280,26 @@ static void count_sets(const Point *point, const Variant *variant, int *outside)
             outside[set]++;
         }
     }
+    bool is_doubtful = !is_inside(band, values, SET);
+    assert_true(!is_doubtful || is_inside(band, values, 20)); /* decided by more seeds */
     qsort(values, MOST_SEEDS, sizeof *values, by_value);
     double median = (values[MOST_SEEDS / 2 - 1] + values[MOST_SEEDS / 2]) / 2;
     assert_true(is_inside(band, &median, 1));
+    return is_doubtful;
 }
 
 /* The recorded bands are five runs themselves: of ten runs of one and the same program, five are outside the
  * band of the other five on one of the 64 points. So the medians of 60 seeds are held to the bands on every
  * point, and the means of five to no more than one point outside on average. */
-static void study_bands(const Variant *variant, const Point *points, int count)
+static int study_bands(const Variant *variant, const Point *points, int count)
 {
     enum { SETS = MOST_SEEDS / SET };
     int outside[SETS] = {0};
     int sum = 0;
     int clean = 0;
+    int doubtful = 0;
     for (int i = 0; i < count; i++) {
-        count_sets(&points[i], variant, outside);
+        doubtful += count_sets(&points[i], variant, outside);
     }
     for (int set = 0; set < SETS; set++) {
         sum += outside[set];
@@ -313,6 +309,7 @@ static void study_bands(const Variant *variant, const Point *points, int count)
                   "average\n",
                   variant->optimizer, count, clean, SETS, (double)sum / SETS);
     assert_true(clean > 0 && sum <= SETS);
+    return doubtful;
 }
 
 static void test_magma_lies_within_the_recorded_bands(void **state)
@@ -324,9 +321,10 @@ static void test_magma_lies_within_the_recorded_bands(void **state)
     double               values[20];
     int                  count = read_points(points);
     int                  repeated = 0;
+    bool                 is_study = getenv("MERCATOR_STUDY") != NULL;
     for (int v = 0; v < 2; v++) {
-        if (getenv("MERCATOR_STUDY")) {
-            study_bands(&variants[v], points, count);
+        if (is_study) {
+            repeated += study_bands(&variants[v], points, count);
             continue;
         }
         for (int i = 0; i < count; i++) {
@@ -343,7 +341,7 @@ static void test_magma_lies_within_the_recorded_bands(void **state)
         }
     }
     print_message("%d points were decided by more seeds\n", repeated);
-    assert_true(repeated <= 2);
+    assert_true(repeated <= (is_study ? 1 : 2));
 }
 
 int main(void)
@@ -355,5 +353,5 @@ int main(void)
         cmocka_unit_test(test_default_reaches_a_long_annealing_within_a_second),
         cmocka_unit_test(test_magma_lies_within_the_recorded_bands),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down_all);
 }
