@@ -1,25 +1,16 @@
 /* The bandwidth simulation against the public MAGMA evaluator (../shared/golden/magma-bwalloc.json): five
  * hand cases segment by segment and 64 full-size ones, every bit, through the plain and the extended loop. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include <cjson/cJSON.h>
 
-static MerArena *arena;
-static cJSON    *golden; /* read once, kept until the end */
+static cJSON *golden; /* read once, kept until the end */
 
-static int set_up(void **state)
+static int tear_down_all(void **state)
 {
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
     cJSON_Delete(golden);
-    mer_arena_free(arena);
-    return 0;
+    return tear_down(state);
 }
 
 static cJSON *read_golden(void)
@@ -227,5 +218,5 @@ int main(void)
         cmocka_unit_test(test_full_size_cases_agree_in_every_bit),
         cmocka_unit_test(test_maxmin_lies_in_the_measured_range),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down_all);
 }

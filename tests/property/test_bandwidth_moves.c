@@ -1,24 +1,9 @@
 /* The fast forms of the plain loop against the plain one: vectors, trails and limits change no bit and no
  * decision, whatever a plan was changed from. */
+#include "one_arena.h"
 #include "schedule_support.h"
 
 #include "cost/bandwidth_trail.h"
-
-static MerArena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = mer_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    mer_arena_free(arena);
-    return 0;
-}
 
 typedef enum Kind {
     FEW_SIZES, /* so that some end at once */
