@@ -51,6 +51,7 @@ typedef struct MerSearch {         /* all an optimizer may know; lives as long a
     MerMetric           objective; /* MER_METRIC_COUNT if it is an expression */
     int64_t             budget;    /* INT64_MAX with --time alone: schedules then run in doubling rounds */
     MerRng             *rng;
+    uint64_t            seed;      /* of the run: for replays of programs that draw in their own way */
     MerNotes           *notes;
     MerArena           *arena;     /* for whatever the optimizer keeps while it is open */
     const MerLegality  *legality;  /* NULL: unknown, or hidden by legality=learned */

@@ -36,7 +36,7 @@ INLINE double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* mer_bandwidth_sum for these counts. */
+/* mer_numpy_sum for these counts. */
 INLINE double sum_needs(const Lanes *need, int groups)
 {
     if (groups == 1) {

@@ -144,7 +144,4 @@ typedef struct MerShareInput {
 } MerShareInput;
 void mer_bandwidth_share(const MerShareInput *input, double *use);
 
-/* Sum in the order that the published evaluator adds in: blocks of eight. */
-double mer_bandwidth_sum(const double *values, int count);
-
 #endif

@@ -1,33 +1,11 @@
 /* The plain loop of schedule.md 5.1: independent jobs, proportional sharing. Bits equal those of the public
  * MAGMA evaluator. Common numbers of cores take the vector form of the same loop, and plans that differ
  * little from one with a trail start where they part from it. */
+#include "base/numpy.h"
 #include "cost/bandwidth_trail.h"
 
 #include <math.h>
 #include <string.h>
-
-double mer_bandwidth_sum(const double *values, int count)
-{
-    double sum = 0;
-    int    i = 0;
-    if (count >= 8) {
-        double part[8];
-        for (int p = 0; p < 8; p++) {
-            part[p] = values[p];
-        }
-        for (i = 8; i + 8 <= count; i += 8) {
-            for (int p = 0; p < 8; p++) {
-                part[p] += values[i + p];
-            }
-        }
-        sum = ((part[0] + part[1]) + (part[2] + part[3])) +
-              ((part[4] + part[5]) + (part[6] + part[7]));
-    }
-    for (; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
 
 /* The unit begins its next job, or falls idle for good. */
 static void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, int unit,
@@ -64,7 +42,7 @@ static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, MerLo
 static int advance(MerLoopState *state, int units, double bandwidth)
 {
     double use[MER_BANDWIDTH_UNITS];
-    double wanted = mer_bandwidth_sum(state->need, units);
+    double wanted = mer_numpy_sum(state->need, units);
     double step = INFINITY;
     double used = 0;
     int    first = 0;

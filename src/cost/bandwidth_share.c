@@ -1,5 +1,6 @@
 /* How jobs that run at once share the bandwidth (schedule.md 5.1 and 5.2). Nobody gets more than it needs,
  * so a rule only matters where the needs exceed the bandwidth. */
+#include "base/numpy.h"
 #include "cost/bandwidth_loop.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static void share_by_reservation(const MerShareInput *input, double *use)
 void mer_bandwidth_share(const MerShareInput *input, double *use)
 {
     bool   is_member[MER_BANDWIDTH_UNITS];
-    double wanted = mer_bandwidth_sum(input->need, input->units);
+    double wanted = mer_numpy_sum(input->need, input->units);
     double even = input->bandwidth / input->units;
     for (int u = 0; u < input->units; u++) {
         bool is_even = input->share == MER_SHARE_EVEN;

@@ -1,8 +1,7 @@
 /* MAGMA (Kao and Krishna, HPCA 2022; schedule.md 7.1): a genetic algorithm on pairs of genes, where a thing
- * runs and how urgent it is. rules=paper is the published method; rules=shipped does what the public code
- * does (initial points never priced, two crossovers that copy one way, elites priced again, ties to the last).
+ * runs and how urgent it is. rules=paper, here, is the published method; rules=shipped is the public program.
  * A space without such pairs has one gene per knob, and the operator on cores does nothing. */
-#include "mercator/search.h"
+#include "opt/magma.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -10,21 +9,14 @@
 
 enum { PAPER, SHIPPED };
 
-typedef struct Options {
-    int64_t population;
-    double  elite, parents, crossover_gen, crossover_rg, crossover_accel, mutation;
-    double  exchange, offload, swap_units;
-    int     rules;
-} Options;
-
 #define RATE(field, initial, text)                                                                 \
     {                                                                                              \
-#field, MER_OPTION_REAL, offsetof(Options, field), initial, 0, 1, NULL, text               \
+#field, MER_OPTION_REAL, offsetof(MerMagmaOptions, field), initial, 0, 1, NULL, text       \
     }
 static const MerOption options[] = {
-    {"rules", MER_OPTION_CHOICE, offsetof(Options, rules), "paper", 0, 0, "paper|shipped",
+    {"rules", MER_OPTION_CHOICE, offsetof(MerMagmaOptions, rules), "paper", 0, 0, "paper|shipped",
      "as the paper describes it, or as the public code behaves"},
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
+    {"population", MER_OPTION_INT, offsetof(MerMagmaOptions, population), "100", 2, 100000, NULL,
      "children per generation"},
     RATE(elite, "0.05", "share of the population that survives"),
     RATE(parents, "0.1", "share of the population that has children"),
@@ -37,26 +29,22 @@ static const MerOption options[] = {
     RATE(swap_units, "0", "probability that two jobs of a child exchange their cores"),
     {0}};
 
-typedef struct Site { /* genes that belong together: knobs, -1 if absent */
-    int gene[2];
-} Site;
-
 typedef struct State {
-    const MerSpace *space;
-    const MerTable *latency; /* hint, NULL if absent */
-    MerRng         *rng;
-    Options         options;
-    int             size, elites, parents; /* population, and how many of it */
-    Site           *sites;
-    int             site_count, genomes, unit_choices;
-    MerIndex       *people, *next; /* (size + elites) x knobs */
-    double         *scores, *next_scores;
-    int             known; /* of `people`, priced and sorted; 0: none yet */
-    int             batch; /* of `next` in this generation */
-    int             asked, told;
-    int             warm;
-    double         *weights;
-    int            *order;
+    const MerSpace  *space;
+    const MerTable  *latency; /* hint, NULL if absent */
+    MerRng          *rng;
+    MerMagmaShipped *shipped; /* NULL: rules=paper */
+    MerMagmaOptions  options;
+    int              size, elites, parents; /* population, and how many of it */
+    MerMagmaGenes    genes;
+    MerIndex        *people, *next; /* (size + elites) x knobs */
+    double          *scores, *next_scores;
+    int              known; /* of `people`, priced and sorted; 0: none yet */
+    int              batch; /* of `next` in this generation */
+    int              asked, told;
+    int              warm;
+    double          *weights;
+    int             *order;
 } State;
 
 static MerIndex *person(const State *s, MerIndex *people, int i)
@@ -69,44 +57,64 @@ static void copy(const State *s, MerIndex *to, const MerIndex *from)
     memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
 }
 
-/* Knobs of roles UNIT and PRIORITY pair up by operator; all others stand alone. */
-static void find_sites(State *s, MerArena *arena)
+MerMagmaGenes mer_magma_genes(const MerSpace *space, MerArena *arena)
 {
-    int knobs = s->space->knob_count;
-    s->sites = MER_ARRAY(arena, Site, knobs + 1);
-    s->genomes = 1;
-    int largest = 0;
+    int           knobs = space->knob_count;
+    int           largest = 0;
+    MerMagmaGenes genes = {MER_ARRAY(arena, MerMagmaSite, knobs + 1), 0, 1, 0};
     for (int k = 0; k < knobs; k++) {
-        largest = s->space->knobs[k].op > largest ? s->space->knobs[k].op : largest;
+        largest = space->knobs[k].op > largest ? space->knobs[k].op : largest;
     }
     int *site_of = MER_ARRAY(arena, int, largest + 2); /* + 1; 0: none */
     for (int k = 0; k < knobs; k++) {
-        const MerKnob *knob = &s->space->knobs[k];
+        const MerKnob *knob = &space->knobs[k];
         if (knob->role == MER_ROLE_PRIORITY && knob->op >= 0 && site_of[knob->op] > 0) {
-            s->sites[site_of[knob->op] - 1].gene[1] = k;
-            s->genomes = 2;
+            genes.sites[site_of[knob->op] - 1].gene[1] = k;
+            genes.genomes = 2;
             continue;
         }
-        s->sites[s->site_count] = (Site){{k, -1}};
+        genes.sites[genes.site_count] = (MerMagmaSite){{k, -1}};
         if (knob->role == MER_ROLE_UNIT && knob->op >= 0) {
-            site_of[knob->op] = s->site_count + 1;
-            s->unit_choices = knob->choices;
+            site_of[knob->op] = genes.site_count + 1;
+            genes.unit_choices = knob->choices;
         }
-        s->site_count++;
+        genes.site_count++;
     }
+    return genes;
+}
+
+int mer_magma_unit_knob(const MerSpace *space, const MerMagmaSite *site)
+{
+    return space->knobs[site->gene[0]].role == MER_ROLE_UNIT ? site->gene[0] : -1;
+}
+
+int mer_magma_elites(const MerMagmaOptions *options)
+{
+    int size = (int)options->population;
+    int elites = (int)fmax(1, options->elite * size);
+    return elites < size ? elites : size;
+}
+
+int mer_magma_parents(const MerMagmaOptions *options)
+{
+    int size = (int)options->population;
+    int parents = (int)fmax(2, options->parents * size);
+    return parents < size ? parents : size;
 }
 
 static MerStatus open_magma(void *state, const MerSearch *search, const void *given,
                             MerError *error)
 {
-    (void)error;
-    State *s = state;
-    *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
-    s->size = (int)s->options.population;
-    s->elites = (int)fmax(1, s->options.elite * s->size);
-    s->parents = (int)fmax(2, s->options.parents * s->size);
-    s->parents = s->parents < s->size ? s->parents : s->size;
-    s->elites = s->elites < s->size ? s->elites : s->size;
+    State                 *s = state;
+    const MerMagmaOptions *options = given;
+    *s = (State){.space = search->space, .rng = search->rng, .options = *options};
+    if (options->rules == SHIPPED) {
+        return mer_magma_shipped_open(&s->shipped, search, options, error);
+    }
+    s->size = (int)options->population;
+    s->elites = mer_magma_elites(options);
+    s->parents = mer_magma_parents(options);
+    s->genes = mer_magma_genes(search->space, search->arena);
     s->latency = mer_space_table(search->space, "latency");
     size_t people = (size_t)(s->size + s->elites);
     size_t genes = people * (size_t)s->space->knob_count + 1;
@@ -116,7 +124,6 @@ static MerStatus open_magma(void *state, const MerSearch *search, const void *gi
     s->next_scores = MER_ARRAY(search->arena, double, people);
     s->weights = MER_ARRAY(search->arena, double, people);
     s->order = MER_ARRAY(search->arena, int, people);
-    find_sites(s, search->arena);
     return MER_OK;
 }
 
@@ -164,13 +171,13 @@ static void draw_pair(State *s, int count, const MerIndex **dad, const MerIndex 
     *mom = person(s, s->people, draw(s, count, first));
 }
 
-/* Exchanges one genome (or both, genome -1) on sites low .. high - 1; `b` NULL: only `a` takes from `from`. */
+/* Exchanges one genome (or both, genome -1) on sites low .. high - 1; `b` NULL: there is only one child. */
 static void cross(const State *s, MerIndex *a, MerIndex *b, const MerIndex *dad,
                   const MerIndex *mom, int genome, int low, int high)
 {
     for (int i = low; i < high; i++) {
         for (int g = 0; g < 2; g++) {
-            int knob = s->sites[i].gene[g];
+            int knob = s->genes.sites[i].gene[g];
             if (knob >= 0 && (genome < 0 || genome == g)) {
                 a[knob] = mom[knob];
                 if (b) {
@@ -192,11 +199,10 @@ static void crossover_gen(State *s, int parents, MerIndex *a, MerIndex *b)
     if (mer_rng_unit(s->rng) >= s->options.crossover_gen) {
         return;
     }
-    int  genome = s->genomes == 2 ? mer_rng_below(s->rng, 2) : 0;
-    int  pivot = mer_rng_below(s->rng, s->site_count);
-    bool is_head = pivot < s->site_count / 2;
-    cross(s, a, s->options.rules == PAPER ? b : NULL, dad, mom, genome, is_head ? 0 : pivot,
-          is_head ? pivot : s->site_count);
+    int  genome = s->genes.genomes == 2 ? mer_rng_below(s->rng, 2) : 0;
+    int  pivot = mer_rng_below(s->rng, s->genes.site_count);
+    bool is_head = pivot < s->genes.site_count / 2;
+    cross(s, a, b, dad, mom, genome, is_head ? 0 : pivot, is_head ? pivot : s->genes.site_count);
 }
 
 static void crossover_rg(State *s, int parents, MerIndex *a, MerIndex *b)
@@ -204,26 +210,17 @@ static void crossover_rg(State *s, int parents, MerIndex *a, MerIndex *b)
     const MerIndex *dad, *mom;
     draw_pair(s, parents, &dad, &mom);
     copy(s, a, dad);
-    if (s->options.rules == SHIPPED) {
-        cross(s, a, NULL, dad, mom, -1, 0, mer_rng_below(s->rng, s->site_count));
-        if (b) {
-            copy(s, b, a);
-        }
-        return;
-    }
-    int low = mer_rng_below(s->rng, s->site_count);
-    int high = mer_rng_below(s->rng, s->site_count);
+    int low = mer_rng_below(s->rng, s->genes.site_count);
+    int high = mer_rng_below(s->rng, s->genes.site_count);
     if (b) {
         copy(s, b, mom);
     }
     cross(s, a, b, dad, mom, -1, low < high ? low : high, (low < high ? high : low) + 1);
 }
 
-/* The knob that says where site `i` runs; -1: that is fixed, or the site has none. */
 static int unit_knob(const State *s, int i)
 {
-    int knob = s->sites[i].gene[0];
-    return s->space->knobs[knob].role == MER_ROLE_UNIT ? knob : -1;
+    return mer_magma_unit_knob(s->space, &s->genes.sites[i]);
 }
 
 /* All jobs that mom runs on one core move there; those that only dad runs there go anywhere. */
@@ -231,11 +228,11 @@ static void crossover_accel(State *s, int parents, MerIndex *child)
 {
     const MerIndex *dad, *mom;
     draw_pair(s, parents, &dad, &mom);
-    int core = mer_rng_below(s->rng, s->unit_choices);
+    int core = mer_rng_below(s->rng, s->genes.unit_choices);
     copy(s, child, dad);
-    for (int i = 0; i < s->site_count; i++) {
+    for (int i = 0; i < s->genes.site_count; i++) {
         int unit = unit_knob(s, i);
-        int priority = s->sites[i].gene[1];
+        int priority = s->genes.sites[i].gene[1];
         if (unit < 0) {
             continue;
         }
@@ -253,9 +250,9 @@ static void crossover_accel(State *s, int parents, MerIndex *child)
 /* Operators that the public code has and does not use. */
 static void exchange_units(State *s, MerIndex *child)
 {
-    int a = mer_rng_below(s->rng, s->unit_choices);
-    int b = mer_rng_below(s->rng, s->unit_choices);
-    for (int i = 0; i < s->site_count; i++) {
+    int a = mer_rng_below(s->rng, s->genes.unit_choices);
+    int b = mer_rng_below(s->rng, s->genes.unit_choices);
+    for (int i = 0; i < s->genes.site_count; i++) {
         int unit = unit_knob(s, i);
         if (unit >= 0) {
             child[unit] = child[unit] == a ? b : child[unit] == b ? a : child[unit];
@@ -268,23 +265,24 @@ static void offload(State *s, MerIndex *child)
     double load[256] = {0};
     int    busiest = 0;
     int    idlest = 0;
-    if (!s->latency || s->latency->columns != s->unit_choices || s->unit_choices > 256) {
+    if (!s->latency || s->latency->columns != s->genes.unit_choices ||
+        s->genes.unit_choices > 256) {
         return;
     }
-    for (int i = 0; i < s->site_count; i++) {
+    for (int i = 0; i < s->genes.site_count; i++) {
         int unit = unit_knob(s, i);
         if (unit >= 0) {
             load[child[unit]] +=
-                s->latency->values[s->space->knobs[unit].op * s->unit_choices + child[unit]];
+                s->latency->values[s->space->knobs[unit].op * s->genes.unit_choices + child[unit]];
         }
     }
-    for (int u = 0; u < s->unit_choices; u++) {
+    for (int u = 0; u < s->genes.unit_choices; u++) {
         busiest = load[u] > load[busiest] ? u : busiest;
         idlest = load[u] < load[idlest] ? u : idlest;
     }
-    int start = mer_rng_below(s->rng, s->site_count);
-    for (int i = 0; i < s->site_count; i++) {
-        int unit = unit_knob(s, (start + i) % s->site_count);
+    int start = mer_rng_below(s->rng, s->genes.site_count);
+    for (int i = 0; i < s->genes.site_count; i++) {
+        int unit = unit_knob(s, (start + i) % s->genes.site_count);
         if (unit >= 0 && child[unit] == busiest) {
             child[unit] = idlest;
             return;
@@ -294,8 +292,8 @@ static void offload(State *s, MerIndex *child)
 
 static void swap_units(State *s, MerIndex *child)
 {
-    int a = unit_knob(s, mer_rng_below(s->rng, s->site_count));
-    int b = unit_knob(s, mer_rng_below(s->rng, s->site_count));
+    int a = unit_knob(s, mer_rng_below(s->rng, s->genes.site_count));
+    int b = unit_knob(s, mer_rng_below(s->rng, s->genes.site_count));
     if (a >= 0 && b >= 0 && s->space->knobs[a].choices == s->space->knobs[b].choices) {
         MerIndex unit = child[a];
         child[a] = child[b];
@@ -323,61 +321,55 @@ static void mutate(State *s, MerIndex *child)
     }
 }
 
-/* Children fill next[first] .. next[first + size - 1]; operators pass over all slots one after another. */
-static void breed(State *s, int first)
+/* Operators pass over all slots one after another. */
+static void breed(State *s)
 {
     int       parents = weigh_parents(s);
     MerIndex *none = NULL;
     for (int i = 0; i < s->size; i += 2) {
-        crossover_gen(s, parents, person(s, s->next, first + i),
-                      i + 1 < s->size ? person(s, s->next, first + i + 1) : none);
+        crossover_gen(s, parents, person(s, s->next, i),
+                      i + 1 < s->size ? person(s, s->next, i + 1) : none);
     }
     for (int i = 0; i < s->size; i += 2) {
         if (mer_rng_unit(s->rng) < s->options.crossover_rg) {
-            crossover_rg(s, parents, person(s, s->next, first + i),
-                         i + 1 < s->size ? person(s, s->next, first + i + 1) : none);
+            crossover_rg(s, parents, person(s, s->next, i),
+                         i + 1 < s->size ? person(s, s->next, i + 1) : none);
         }
     }
-    for (int i = 0; i < s->size && s->unit_choices > 1; i++) {
+    for (int i = 0; i < s->size && s->genes.unit_choices > 1; i++) {
         if (mer_rng_unit(s->rng) < s->options.crossover_accel) {
-            crossover_accel(s, parents, person(s, s->next, first + i));
+            crossover_accel(s, parents, person(s, s->next, i));
         }
     }
     for (int i = 0; i < s->size; i++) {
-        if (s->unit_choices > 1) {
-            apply_extras(s, person(s, s->next, first + i));
+        if (s->genes.unit_choices > 1) {
+            apply_extras(s, person(s, s->next, i));
         }
-        mutate(s, person(s, s->next, first + i));
+        mutate(s, person(s, s->next, i));
     }
 }
 
 static void begin_generation(State *s)
 {
-    bool is_shipped = s->options.rules == SHIPPED;
-    bool is_first = s->known == 0;
-    if (is_first) {
+    if (s->known > 0) {
+        breed(s);
+    } else {
         for (int i = s->warm; i < s->size; i++) {
             mer_space_sample(s->space, s->rng, person(s, s->people, i));
         }
-    }
-    if (is_first && !is_shipped) {
         memcpy(s->next, s->people,
                (size_t)s->size * (size_t)s->space->knob_count * sizeof *s->next);
-        s->batch = s->size;
-    } else {
-        int again = is_shipped ? s->elites : 0;
-        for (int i = 0; i < again; i++) {
-            copy(s, person(s, s->next, i), person(s, s->people, i));
-        }
-        breed(s, again);
-        s->batch = again + s->size;
     }
+    s->batch = s->size;
     s->asked = s->told = 0;
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
+    if (s->shipped) {
+        return mer_magma_shipped_ask(s->shipped, proposals, capacity);
+    }
     if (s->told == s->batch) {
         begin_generation(s);
     }
@@ -389,26 +381,17 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return count;
 }
 
-/* Of equal ones the public code takes the last first, as it sorts upwards and turns the order round: children
- * push out elites that are no better, which lets a population drift over plateaus. */
-static bool is_ahead(const State *s, int later, int earlier)
-{
-    double mine = s->next_scores[later];
-    double other = s->next_scores[earlier];
-    return mine < other || (mine == other && s->options.rules == SHIPPED);
-}
-
-/* The new population, best first: what was priced now and, with the paper's rules, the old elites. */
+/* The new population, best first: what was priced now and the old elites. */
 static void end_generation(State *s)
 {
     int count = s->batch;
-    for (int i = 0; i < s->elites && s->known > 0 && s->options.rules == PAPER; i++) {
+    for (int i = 0; i < s->elites && s->known > 0; i++) {
         copy(s, person(s, s->next, count), person(s, s->people, i));
         s->next_scores[count++] = s->scores[i];
     }
     for (int i = 0; i < count; i++) {
         int at = i;
-        for (; at > 0 && is_ahead(s, i, s->order[at - 1]); at--) {
+        for (; at > 0 && s->next_scores[i] < s->next_scores[s->order[at - 1]]; at--) {
             s->order[at] = s->order[at - 1];
         }
         s->order[at] = i;
@@ -423,6 +406,10 @@ static void end_generation(State *s)
 static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
+    if (s->shipped) {
+        mer_magma_shipped_tell(s->shipped, trials, count);
+        return;
+    }
     for (int i = 0; i < count; i++) {
         if (trials[i].warm) {
             if (s->known == 0 && s->warm < s->size) {
@@ -444,7 +431,7 @@ const MerOptimizerClass mer_optimizer_magma = {
         "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
         "Accelerator Cores, HPCA 2022",
     .options = options,
-    .options_size = sizeof(Options),
+    .options_size = sizeof(MerMagmaOptions),
     .state_size = sizeof(State),
     .open = open_magma,
     .ask = ask,

@@ -88,6 +88,7 @@ static void describe(MerTaskSearch *s)
         .objective = run->objective.metric,
         .budget = s->task->budget,
         .rng = &s->rng,
+        .seed = run->spec->seed,
         .notes = &s->notes,
         .arena = run->optimizer_arena,
     };

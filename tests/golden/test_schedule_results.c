@@ -236,6 +236,30 @@ static void test_default_reaches_a_long_annealing_within_a_second(void **state)
     assert_true(reached >= (is_study ? 60 : tried - 1));
 }
 
+/* What the public program printed with Python's and NumPy's seed 1: ours draws the same numbers. */
+static void test_shipped_rules_replay_the_public_program_to_the_bit(void **state)
+{
+    (void)state;
+    Point points[64];
+    read_points(points);
+    int count = 0;
+    for (const cJSON *run = cJSON_GetObjectItemCaseSensitive(golden, "public_python_runs")->child;
+         run; run = run->next) {
+        Point point = {cJSON_GetObjectItemCaseSensitive(run, "task")->valuestring, "s",
+                       number(run, "bw"), NULL};
+        point.platform[1] = cJSON_GetObjectItemCaseSensitive(run, "S")->valuestring[1];
+        double ours = run_point(&point, "magma:rules=shipped", (int)number(run, "seed"),
+                                (int64_t)number(run, "evals"))
+                          .value;
+        if (ours != number(run, "best")) {
+            fail_msg("%s %s %g: %.17g, the public program %.17g", point.task, point.platform,
+                     point.bandwidth, ours, number(run, "best"));
+        }
+        count++;
+    }
+    assert_int_equal(count, 3);
+}
+
 typedef struct Variant {
     const char *optimizer, *column;
     int64_t     budget;
@@ -351,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_bound_is_tight_and_never_above_a_known_makespan),
         cmocka_unit_test(test_default_is_at_least_as_good_as_the_recorded_annealing),
         cmocka_unit_test(test_default_reaches_a_long_annealing_within_a_second),
+        cmocka_unit_test(test_shipped_rules_replay_the_public_program_to_the_bit),
         cmocka_unit_test(test_magma_lies_within_the_recorded_bands),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down_all);
