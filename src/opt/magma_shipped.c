@@ -6,13 +6,12 @@
 #include "opt/magma.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct Ranked {
+typedef struct Rank { /* of one knob, in [0, 1) */
     double value;
     int    knob;
-} Ranked;
+} Rank;
 
 struct MerMagmaShipped {
     const MerSpace *space;
@@ -29,7 +28,8 @@ struct MerMagmaShipped {
     int     asked, told;
     double *weights, *sums;
     int    *order;
-    Ranked *ranked;
+    Rank   *ranks, *sorted;
+    int    *buckets;
 };
 
 static double *person(const MerMagmaShipped *s, double *people, int i)
@@ -78,7 +78,9 @@ MerStatus mer_magma_shipped_open(MerMagmaShipped **shipped, const MerSearch *sea
     s->weights = MER_ARRAY(arena, double, people);
     s->sums = MER_ARRAY(arena, double, people);
     s->order = MER_ARRAY(arena, int, people);
-    s->ranked = MER_ARRAY(arena, Ranked, s->space->knob_count + 1);
+    s->ranks = MER_ARRAY(arena, Rank, s->space->knob_count + 1);
+    s->sorted = MER_ARRAY(arena, Rank, s->space->knob_count + 1);
+    s->buckets = MER_ARRAY(arena, int, s->space->knob_count + 2);
     return check_options(options, error);
 }
 
@@ -277,28 +279,44 @@ static void begin_generation(MerMagmaShipped *s)
     s->asked = s->told = 0;
 }
 
-static int by_value(const void *a, const void *b)
+/* Ascending, equals in their order. Ranks are spread evenly, so that a bucket for each leaves little to sort. */
+static void sort_ranks(MerMagmaShipped *s, int count)
 {
-    const Ranked *x = a;
-    const Ranked *y = b;
-    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : x->knob - y->knob;
+    memset(s->buckets, 0, (size_t)(count + 1) * sizeof *s->buckets);
+    for (int i = 0; i < count; i++) {
+        s->buckets[(int)(s->ranks[i].value * count) + 1]++;
+    }
+    for (int b = 0; b < count; b++) {
+        s->buckets[b + 1] += s->buckets[b];
+    }
+    for (int i = 0; i < count; i++) {
+        s->sorted[s->buckets[(int)(s->ranks[i].value * count)]++] = s->ranks[i];
+    }
+    for (int i = 1; i < count; i++) {
+        Rank moved = s->sorted[i];
+        int  at = i;
+        for (; at > 0 && moved.value < s->sorted[at - 1].value; at--) {
+            s->sorted[at] = s->sorted[at - 1];
+        }
+        s->sorted[at] = moved;
+    }
 }
 
 /* Ranks have fewer choices than doubles have values: what counts is their order, which is written down evenly. */
 static void write_point(MerMagmaShipped *s, const double *genes, MerIndex *point)
 {
-    int ranks = 0;
+    int count = 0;
     for (int k = 0; k < s->space->knob_count; k++) {
         if (is_rank(s, k)) {
-            s->ranked[ranks++] = (Ranked){genes[k], k};
+            s->ranks[count++] = (Rank){genes[k], k};
         } else {
             point[k] = (MerIndex)genes[k];
         }
     }
-    qsort(s->ranked, (size_t)ranks, sizeof *s->ranked, by_value);
-    for (int r = 0; r < ranks; r++) {
-        int choices = s->space->knobs[s->ranked[r].knob].choices;
-        point[s->ranked[r].knob] = (MerIndex)((int64_t)r * choices / ranks);
+    sort_ranks(s, count);
+    for (int r = 0; r < count; r++) {
+        int choices = s->space->knobs[s->sorted[r].knob].choices;
+        point[s->sorted[r].knob] = (MerIndex)((int64_t)r * choices / count);
     }
 }
 
