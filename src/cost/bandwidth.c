@@ -288,7 +288,9 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     if (schedule->has_deadlines) {
         fill_deadlines(state, &times, call->scratch, cost);
     }
-    mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);
+    if (!cost->cut) { /* who has not ended yet has not been dropped */
+        mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);
+    }
     if (state->has_requests) {
         cost->value[MER_METRIC_XR_SCORE] =
             state->is_xr_compat ? state->xr_compat

@@ -42,7 +42,9 @@ double mer_bandwidth_xr_compat(const MerBandwidthState *state);
 
 /* How long each tenant takes alone: the better of fcfs and lpt (schedule.md 5.4). */
 const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena);
-/* STP, ANTT and Jain's index from turnarounds, shared and alone; of one tenant without releases. */
+/* STP, ANTT and Jain's index from turnarounds, shared and alone, of the jobs that ran: STP and Jain by the part
+ * of the tenant's work that was done, ANTT INFINITY where a tenant had none done. `single`: of one tenant
+ * without releases. */
 void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerCost *cost);
 void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, MerCost *cost);

@@ -7,17 +7,16 @@
 
 #include <math.h>
 
-/* Edges between jobs of one tenant; alone, nobody waits for the jobs of others. */
-static void keep_own(const MerSchedule *schedule, int tenant, const int **start, const int **list,
-                     MerArena *arena)
+/* Edges between the jobs of one owner; alone, nobody waits for the jobs of others. */
+static void keep_edges(const int *owner, int tenant, int jobs, const int **start, const int **list,
+                       MerArena *arena)
 {
-    int  jobs = schedule->job_count;
     int  used = 0;
     int *own_start = MER_ARRAY(arena, int, jobs + 1);
     int *own = MER_ARRAY(arena, int, (*start)[jobs] + 1);
     for (int j = 0; j < jobs; j++) {
         for (int i = (*start)[j]; i < (*start)[j + 1]; i++) {
-            if (schedule->tenant[j] == tenant && schedule->tenant[(*list)[i]] == tenant) {
+            if (owner[j] == tenant && owner[(*list)[i]] == tenant) {
                 own[used++] = (*list)[i];
             }
         }
@@ -27,33 +26,61 @@ static void keep_own(const MerSchedule *schedule, int tenant, const int **start,
     *list = own;
 }
 
-/* The tenant's jobs on the whole platform at full bandwidth; the others never become ready. */
-static double time_alone(const MerBandwidthState *state, int tenant, MerListOrder order,
-                         MerArena *scratch)
+/* Queues without the jobs of others, which nobody should have to look past. */
+static void keep_queues(const int *owner, int tenant, MerJobsPlan *plan)
 {
-    const MerSchedule *schedule = state->schedule;
+    int used = 0;
+    int at = 0;
+    for (int u = 0; u < plan->unit_count; u++) {
+        plan->start[u] = used;
+        for (int end = plan->start[u + 1]; at < end; at++) {
+            if (owner[plan->queue[at]] == tenant) {
+                plan->queue[used++] = plan->queue[at];
+            }
+        }
+    }
+    plan->start[plan->unit_count] = used;
+}
+
+static double end_of_list(const MerBandwidthState *own, int tenant, MerListOrder order,
+                          MerArena *scratch)
+{
     MerJobsPlan        plan;
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
     MerListOptions     list = {.order = order, .tenant = tenant};
-    mer_schedule_list(schedule, &list, scratch, &plan);
-    MerSchedule only = *schedule;
-    double     *release = MER_ARRAY(scratch, double, schedule->job_count);
-    double      first = INFINITY;
-    for (int j = 0; j < schedule->job_count; j++) {
-        release[j] = schedule->tenant[j] == tenant ? schedule->release[j] : INFINITY;
+    mer_schedule_list(own->schedule, &list, scratch, &plan);
+    keep_queues(own->schedule->tenant, tenant, &plan);
+    mer_bandwidth_simulate(own, &plan, scratch, &times, NULL, &output);
+    return output.cycles;
+}
+
+/* The jobs that `owner` gives to the tenant, on the whole platform at full bandwidth; the others never become
+ * ready. */
+static double time_alone(const MerBandwidthState *state, const int *owner, int tenant,
+                         MerArena *scratch)
+{
+    const MerSchedule *schedule = state->schedule;
+    int                jobs = schedule->job_count;
+    MerSchedule        only = *schedule;
+    double            *release = MER_ARRAY(scratch, double, jobs + 1);
+    double             first = INFINITY;
+    for (int j = 0; j < jobs; j++) {
+        release[j] = owner[j] == tenant ? schedule->release[j] : INFINITY;
         first = fmin(first, release[j]);
     }
+    only.tenant = owner;
     only.release = release;
-    only.release_order = mer_schedule_sorted(release, schedule->job_count, scratch);
-    keep_own(schedule, tenant, &only.before_start, &only.before, scratch);
-    keep_own(schedule, tenant, &only.after_start, &only.after, scratch);
+    only.release_order = mer_schedule_sorted(release, jobs, scratch);
+    keep_edges(owner, tenant, jobs, &only.before_start, &only.before, scratch);
+    keep_edges(owner, tenant, jobs, &only.after_start, &only.after, scratch);
     MerBandwidthState own = *state;
     own.schedule = own.input.schedule = &only;
+    own.input.limit = INFINITY;
     own.input.rules.drops_late = false;
     own.input.rules.dispatch = MER_DISPATCH_SKIP;
-    mer_bandwidth_simulate(&own, &plan, scratch, &times, NULL, &output);
-    return output.cycles - first;
+    double fcfs = end_of_list(&own, tenant, MER_LIST_INPUT, scratch);
+    return fmin(fcfs, end_of_list(&own, tenant, MER_LIST_LONGEST, scratch)) - first;
 }
 
 const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena)
@@ -62,55 +89,87 @@ const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *aren
     double   *alone = MER_ARRAY(arena, double, count);
     MerArena *scratch = mer_arena_new();
     for (int i = 0; i < count; i++) {
-        double fcfs = time_alone(state, i, MER_LIST_INPUT, scratch);
-        alone[i] = fmin(fcfs, time_alone(state, i, MER_LIST_LONGEST, scratch));
+        alone[i] = time_alone(state, state->schedule->tenant, i, scratch);
         mer_arena_reset(scratch);
     }
     mer_arena_free(scratch);
     return alone;
 }
 
-/* From the first release of each tenant to its last end; not finite where it has no job or none ended. */
-static const double *turnarounds(const MerSchedule *schedule, const MerBandwidthTimes *times,
-                                 MerArena *scratch)
+typedef struct Service { /* what one tenant got; times in cycles, of the jobs that ran */
+    int    jobs, late, dropped;
+    double work, done; /* cycles of all its jobs where each is fastest, and of those that ran */
+    double first, last, alone;
+} Service;
+
+static double turnaround(const Service *service)
 {
-    int     count = schedule->tenant_count;
-    double *first = MER_ARRAY(scratch, double, count);
-    double *last = MER_ARRAY(scratch, double, count);
-    for (int i = 0; i < count; i++) {
-        first[i] = INFINITY;
-        last[i] = -INFINITY;
-    }
-    for (int j = 0; j < schedule->job_count; j++) {
-        int i = schedule->tenant[j];
-        first[i] = fmin(first[i], schedule->release[j]);
-        last[i] = isnan(times->end[j]) ? last[i] : fmax(last[i], times->end[j]);
-    }
-    for (int i = 0; i < count; i++) {
-        last[i] -= first[i];
-    }
-    return last;
+    return service->last - service->first;
 }
 
-void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                                MerArena *scratch, MerCost *cost)
+static double shortest(const MerSchedule *schedule, int job)
+{
+    double best = INFINITY;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        best = fmin(best, schedule->latency[job * schedule->unit_count + u]);
+    }
+    return best;
+}
+
+/* Where jobs were dropped both times are of the others, or whoever drops the long ones would look quick; where
+ * none were, the time alone is the same for all plans. */
+static const Service *serve(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                            MerArena *scratch)
 {
     const MerSchedule *schedule = state->schedule;
-    const double      *turnaround = turnarounds(schedule, times, scratch);
-    double             stp = 0, antt = 0, weighted = 0, weights = 0, sum = 0, squares = 0;
-    int                seen = 0;
+    Service           *services = MER_ARRAY(scratch, Service, schedule->tenant_count + 1);
+    int               *owner = MER_ARRAY(scratch, int, schedule->job_count + 1);
     for (int i = 0; i < schedule->tenant_count; i++) {
-        if (turnaround[i] > 0 && turnaround[i] < INFINITY) {
-            double speed = state->alone[i] / turnaround[i];
-            double fair = speed / schedule->tenants[i].weight;
-            stp += speed;
-            antt += 1 / speed;
-            weighted += schedule->tenants[i].weight / speed;
-            weights += schedule->tenants[i].weight;
-            sum += fair;
-            squares += fair * fair;
-            seen++;
+        services[i] = (Service){.first = INFINITY, .last = -INFINITY, .alone = state->alone[i]};
+    }
+    for (int j = 0; j < schedule->job_count; j++) {
+        Service *service = &services[schedule->tenant[j]];
+        bool     has_run = !isnan(times->end[j]);
+        double   work = shortest(schedule, j);
+        owner[j] = has_run ? schedule->tenant[j] : -1;
+        service->jobs++;
+        service->late += times->end[j] > schedule->deadline[j];
+        service->dropped += !has_run;
+        service->work += work;
+        if (has_run) {
+            service->done += work;
+            service->first = fmin(service->first, schedule->release[j]);
+            service->last = fmax(service->last, times->end[j]);
         }
+    }
+    for (int i = 0; i < schedule->tenant_count; i++) {
+        if (services[i].dropped > 0 && services[i].done > 0) {
+            services[i].alone = time_alone(state, owner, i, scratch);
+        }
+    }
+    return services;
+}
+
+static void fill(const MerSchedule *schedule, const Service *services, MerCost *cost)
+{
+    double stp = 0, antt = 0, weighted = 0, weights = 0, sum = 0, squares = 0;
+    int    seen = 0;
+    for (int i = 0; i < schedule->tenant_count; i++) {
+        const Service *service = &services[i];
+        double         weight = schedule->tenants[i].weight;
+        if (service->jobs == 0) { /* its jobs are in other groups */
+            continue;
+        }
+        bool   is_served = service->done > 0;
+        double speed = is_served ? service->alone / turnaround(service) : 0;
+        double progress = speed * (service->done / service->work);
+        stp += progress;
+        antt += is_served ? 1 / speed : INFINITY;
+        weighted += is_served ? weight / speed : INFINITY;
+        weights += weight;
+        sum += progress / weight;
+        squares += progress / weight * (progress / weight);
+        seen++;
     }
     if (seen > 0) {
         cost->value[MER_METRIC_STP] = stp;
@@ -120,6 +179,12 @@ void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwid
     }
 }
 
+void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                                MerArena *scratch, MerCost *cost)
+{
+    fill(state->schedule, serve(state, times, scratch), cost);
+}
+
 void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, MerCost *cost)
 {
     cost->value[MER_METRIC_STP] = state->alone[0] / cycles;
@@ -127,30 +192,24 @@ void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, Me
     cost->value[MER_METRIC_JAIN] = 1;
 }
 
-static void write_tenant(const MerBandwidthState *state, const MerBandwidthTimes *times, int tenant,
-                         double turnaround, MerJson *json)
+static void write_tenant(const MerSchedule *schedule, int tenant, const Service *service,
+                         MerJson *json)
 {
-    const MerSchedule *schedule = state->schedule;
-    int                jobs = 0, late = 0, dropped = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        bool is_own = schedule->tenant[j] == tenant;
-        jobs += is_own;
-        dropped += is_own && isnan(times->end[j]);
-        late += is_own && times->end[j] > schedule->deadline[j];
-    }
-    if (jobs == 0) { /* its jobs are in other groups */
+    if (service->jobs == 0) {
         return;
     }
+    bool is_served = service->done > 0;
     mer_json_object(json, NULL);
     mer_json_text(json, "name", schedule->tenants[tenant].name);
     mer_json_real(json, "weight", schedule->tenants[tenant].weight);
-    mer_json_int(json, "jobs", jobs);
+    mer_json_int(json, "jobs", service->jobs);
     if (schedule->has_deadlines) {
-        mer_json_int(json, "late", late);
-        mer_json_int(json, "dropped", dropped);
+        mer_json_int(json, "late", service->late);
+        mer_json_int(json, "dropped", service->dropped);
+        mer_json_real(json, "done", service->done / service->work);
     }
-    mer_json_real(json, "alone_cycles", state->alone[tenant]);
-    mer_json_real(json, "shared_cycles", turnaround > 0 ? turnaround : NAN);
+    mer_json_real(json, "alone_cycles", is_served ? service->alone : NAN);
+    mer_json_real(json, "shared_cycles", is_served ? turnaround(service) : NAN);
     mer_json_end_object(json);
 }
 
@@ -158,11 +217,11 @@ void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwid
                                 MerArena *scratch, MerNotes *notes)
 {
     const MerSchedule *schedule = state->schedule;
-    const double      *turnaround = turnarounds(schedule, times, scratch);
+    const Service     *services = serve(state, times, scratch);
     MerCost            cost;
     MerJson            json = {0};
     mer_cost_clear(&cost);
-    mer_bandwidth_fill_tenants(state, times, scratch, &cost);
+    fill(schedule, services, &cost);
     mer_json_object(&json, NULL);
     mer_json_real(&json, "stp", cost.value[MER_METRIC_STP]);
     mer_json_real(&json, "antt", cost.value[MER_METRIC_ANTT]);
@@ -170,7 +229,7 @@ void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwid
     mer_json_real(&json, "jain", cost.value[MER_METRIC_JAIN]);
     mer_json_array(&json, "tenants");
     for (int i = 0; i < schedule->tenant_count; i++) {
-        write_tenant(state, times, i, turnaround[i], &json);
+        write_tenant(schedule, i, &services[i], &json);
     }
     mer_json_end_array(&json);
     mer_json_end_object(&json);

@@ -149,6 +149,26 @@ expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --
 near "$(number run/run.jsonl gflop_per_s)" 1.44 1e-9 'GFLOP/s of the report'
 says run/run.jsonl '"segments":[[0,80,8,4],[80,100,8,0]]'
 
+# Tenants without what was dropped, here job2 at 70: b takes 96 and 80 alone, and has 80 of its 130 cycles of work
+# done, which counts as throughput and as fairness.
+jobs '' '' ', deadline_cycles: 70'
+is stp 1.374889478337754 --evaluator bandwidth:late=drop # 100/116 + 80/96 * 80/130
+is antt 1.18 --evaluator bandwidth:late=drop # the mean of 116/100 and 96/80
+is jain 0.9393854043239256 --evaluator bandwidth:late=drop # (x + y)^2 / (2 (x^2 + y^2))
+# One that would have come late does not make its tenant's time alone long: 1 + 80/130.
+jobs '' '' ', release_cycles: 1000, deadline_cycles: 1000'
+is stp 1.6153846153846154 --bandwidth 100 --evaluator bandwidth:late=drop
+is antt 1 --bandwidth 100 --evaluator bandwidth:late=drop
+# Of a none has run: its turnaround is infinite. b takes 130 and 80 alone.
+jobs ', release_cycles: 1000, deadline_cycles: 1000' '' ''
+is stp 0.6153846153846154 --bandwidth 100 --evaluator bandwidth:late=drop
+is jain 0.5 --bandwidth 100 --evaluator bandwidth:late=drop
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 --late drop \
+    --optimizer fcfs --quiet --no-report -o run
+says out 'tenants: STP 0.615, ANTT inf, Jain 0.5'
+says run/run.jsonl '"stp":0.6153846153846154,"antt":null'
+says run/run.jsonl '{"name":"a","weight":1,"jobs":1,"late":0,"dropped":1,"done":0,"alone_cycles":null,"shared_cycles":null}'
+
 # Forwarding: job2 follows job1, whose 40 bytes are then neither written nor read: 1220 - 80. If job0 wants them
 # too they are written all the same: 1220 - 40. A tensor larger than the core's store goes through memory.
 jobs '' '' ', after: [job1]'

@@ -61,7 +61,12 @@ function table(columns, rows, rowid) {
   );
 }
 
-/** {stp, antt, weighted_antt, jain, tenants: [{name, weight, jobs, late, dropped, alone_cycles, shared_cycles}]} */
+/** Nothing of a tenant that was dropped ended, ever. */
+function slowdown(tenant) {
+  return tenant.alone_cycles > 0 ? `${number(tenant.shared_cycles / tenant.alone_cycles)}×` : "∞";
+}
+
+/** {stp, antt, weighted_antt, jain, tenants: [{name, weight, jobs, late, dropped, done, alone_cycles, shared_cycles}]} */
 export function tenantsView(value) {
   const tenants = value?.tenants;
   if (!Array.isArray(tenants) || tenants.length === 0) return null;
@@ -73,23 +78,24 @@ export function tenantsView(value) {
     ["jobs", "", (tenant) => count(tenant.jobs)],
     hasDeadlines && ["late", "jobs that ended after their deadline", (one) => count(one.late)],
     hasDropped && ["dropped", "jobs that never ran", (one) => count(one.dropped)],
+    hasDropped && ["done", "share of its work", (one) => percent(one.done)],
     [
       "alone",
-      "cycles, the better of fcfs and lpt with the platform to itself",
+      "cycles of the jobs that ran, the better of fcfs and lpt with the platform to itself",
       (tenant) => short(tenant.alone_cycles),
     ],
     [
       "shared",
-      "cycles from its first release to its last end",
+      "cycles from the first release of those to their last end",
       (tenant) => short(tenant.shared_cycles),
     ],
-    ["slower", "shared over alone", (one) => `${number(one.shared_cycles / one.alone_cycles)}×`],
+    ["slower", "shared over alone", slowdown],
   ].filter(Boolean);
   return h(
     "div",
     {},
     facts([
-      ["STP", number(value.stp, 4), "sum of alone over shared times", "stp", value.stp],
+      ["STP", number(value.stp, 4), "sum of alone over shared, by work done", "stp", value.stp],
       ["ANTT", number(value.antt, 4), "mean of shared over alone times", "antt", value.antt],
       ["weighted ANTT", number(value.weighted_antt, 4), "the same by the tenants' weights"],
       ["Jain", number(value.jain, 4), "fairness, 1: all are slowed alike", "jain", value.jain],
