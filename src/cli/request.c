@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/option_json.h"
+#include "cli/job_flags.h"
 #include "cli/recall.h"
 #include "mercator/registry.h"
 #include "report/table.h"
@@ -25,6 +26,7 @@ typedef struct Parser {
     MerArena      *arena;
     MerError       error;
     bool           is_given[MER_AXIS_COUNT]; /* on the command line: replaces the file's values */
+    MerJobFlags    jobs;
 } Parser;
 
 static int fail(Parser *p)
@@ -113,6 +115,11 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
     if (mer_cli_is(flag, "sweep")) {
         return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK ? MER_EXIT_DONE : fail(p);
     }
+    if (mer_job_flags_know(&request->experiment, flag)) {
+        mer_job_flags_take(&p->jobs, flag, value);
+        return mer_cli_is(flag, "jobs") ? add_axis(p, MER_AXIS_WORKLOAD, value) : MER_EXIT_DONE;
+    }
+    mer_job_flags_see(&p->jobs, flag);
     for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
         if (mer_cli_is(flag, axis_names[axis])) {
             return add_axis(p, (MerAxis)axis, value);
@@ -164,10 +171,11 @@ static int parse_all(Parser *p, int count, char **arguments)
         if (is_flag) {
             code = parse_flag(p, count, arguments, &i);
         } else if (!mer_experiment_is(arguments[i])) {
+            p->jobs.has_network = true;
             code = add_axis(p, MER_AXIS_WORKLOAD, arguments[i]);
         }
     }
-    return code;
+    return code == MER_EXIT_DONE ? mer_job_flags_apply(&p->jobs, p->verb, &p->request->experiment) : code;
 }
 
 static const char *list_arguments(int count, char **arguments, MerArena *arena)
@@ -231,6 +239,7 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     const MerProblemClass *type = mer_problem_find(problem, NULL);
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
     printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
+    mer_job_flags_help(problem);
     printf("  --platform NAME|FILE    default %s; see mercator list platforms\n", type->platform ? type->platform : "none");
     printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n", type->optimizer_of[MER_PLAN_NEST] ? type->optimizer_of[MER_PLAN_NEST] : type->optimizer);
     printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n", type->evaluator);

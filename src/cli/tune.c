@@ -109,11 +109,14 @@ static int parse(const MerVerb *verb, Tuning *tuning, int count, char **argument
             tuning->workload_count++;
             continue;
         }
-        tuning->flags[tuning->flag_count++] = arguments[i];
-        tuning->workload_count += mer_cli_is(flag, "workload");
-        if (!is_switch(flag) && i + 1 < count) {
-            i++;
-            tuning->rest[tuning->rest_count++] = tuning->flags[tuning->flag_count++] = arguments[i];
+        bool is_workload = mer_cli_is(flag, "workload") || mer_cli_is(flag, "jobs");
+        bool has_value = !is_switch(flag) && i + 1 < count;
+        tuning->workload_count += is_workload;
+        for (int part = 0; !is_workload && part <= has_value; part++) {
+            tuning->flags[tuning->flag_count++] = arguments[i + part];
+        }
+        if (has_value) {
+            tuning->rest[tuning->rest_count++] = arguments[++i];
         }
     }
     return MER_EXIT_DONE;

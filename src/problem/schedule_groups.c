@@ -4,6 +4,7 @@
 
 #include "mercator/rng.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,10 +193,56 @@ static bool names_group(const char *word, size_t length, int number, const char 
     return end == word + length && end != range && own >= low && own <= high;
 }
 
+/* "vision:0-9, mix:0-9", names without a family one by one; as much as fits. */
+static void list_groups(const MerJobGroups *groups, char *text, size_t size)
+{
+    size_t at = 0;
+    for (int g = 0; g < groups->count && at < size;) {
+        const char *name = groups->names[g];
+        size_t      head = strcspn(name, ":") + 1;
+        int         last = g;
+        while (last + 1 < groups->count && strlen(name) > head &&
+               strncmp(groups->names[last + 1], name, head) == 0) {
+            last++;
+        }
+        bool is_cut = at > size - 100;
+        at += (size_t)snprintf(text + at, size - at, "%s%.60s%s%.20s", at ? ", " : "",
+                               is_cut ? "..." : name, last > g && !is_cut ? "-" : "",
+                               last > g && !is_cut ? groups->names[last] + head : "");
+        g = is_cut ? groups->count : last + 1;
+    }
+}
+
+/* A word that names no group is an error, so that a slip of the pen is no smaller run. */
+static MerStatus check_words(const MerJobGroups *groups, const char *select, MerError *error)
+{
+    char listed[300];
+    for (const char *at = select; *at;) {
+        size_t length = strcspn(at, ",");
+        bool   is_known = false;
+        for (int g = 0; g < groups->count && !is_known; g++) {
+            is_known = names_group(at, length, g, groups->names[g]);
+        }
+        if (!is_known) {
+            list_groups(groups, listed, sizeof listed);
+            return mer_error_set(error, MER_INVALID,
+                                 "there is no group \"%.*s\", expected one of %d groups: %s",
+                                 (int)length, at, groups->count, listed);
+        }
+        at += length;
+        at += *at == ',';
+    }
+    return MER_OK;
+}
+
 MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError *error)
 {
     if (!select || !*select) {
         return MER_OK;
+    }
+    MerStatus status = check_words(groups, select, error);
+    if (status != MER_OK) {
+        return status;
     }
     int kept = 0;
     int jobs = 0;
@@ -217,11 +264,7 @@ MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError
             groups->start[kept++] = first;
         }
     }
-    int count = groups->count;
     groups->count = kept;
     groups->start[kept] = jobs;
-    return kept > 0 ? MER_OK
-                    : mer_error_set(error, MER_INVALID,
-                                    "--select is \"%s\", expected one of %d groups: %s%s", select,
-                                    count, groups->names[0], count > 1 ? ", ..." : "");
+    return MER_OK;
 }

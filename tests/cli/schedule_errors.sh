@@ -83,7 +83,7 @@ refuses 'workload is "synthetic:0:1", expected synthetic:N:SEED' synthetic:0:1
 refuses 'bandwidth is -1, expected a number' synthetic:5:1 --bandwidth -1
 refuses 'table is "mine", expected own, m3e-compat or a file' synthetic:5:1 --table mine
 refuses 'mine.json: no such file' synthetic:5:1 --table mine.json
-refuses '--select is "3", expected one of 1 groups' synthetic:5:1 --select 3
+refuses 'there is no group "3", expected one of 1 groups: synthetic:5:1' synthetic:5:1 --select 3
 refuses 'batch_size is 3, expected a multiple of mini_batch 2' resnet18 --batch-size 3 --mini-batch 2
 refuses 'share is "fair", expected proportional, maxmin, even, priority or reserved' synthetic:5:1 --share fair
 refuses 'flexible is "yes", expected search or align' synthetic:5:1 --flexible yes

@@ -191,8 +191,10 @@ static void test_select_takes_names_families_numbers_and_ranges(void **state)
     assert_string_equal(selected("vision", names, 5), "vision:0=3 vision:1=4 ");
     assert_string_equal(selected("mix:1-10", names, 5), "mix:1=1 mix:10=2 ");
     assert_string_equal(selected("0,3-4", names, 5), "mix:0=0 vision:0=3 vision:1=4 ");
-    mer_test_contains(selected("language:0", names, 5),
-                      "--select is \"language:0\", expected one of 5");
+    mer_test_contains(
+        selected("language:0", names, 5),
+        "there is no group \"language:0\", expected one of 5 groups: mix:0-10, vision:0-1");
+    mer_test_contains(selected("mix:0,language:0", names, 5), "there is no group \"language:0\"");
     mer_test_contains(selected("mix:x", names, 5), "expected one of 5 groups: mix:0");
     mer_test_contains(selected("9", names, 5), "expected one of 5 groups");
 }

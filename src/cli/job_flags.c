@@ -1,0 +1,115 @@
+/* --jobs, --task, --group, --groups and --scenario (schedule.md section 3 and 7.6). */
+#include "cli/job_flags.h"
+
+#include "base/text.h"
+#include "mercator/registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool mer_job_flags_know(const MerExperiment *experiment, const char *flag)
+{
+    static const char *const names[] = {"jobs", "task", "group", "groups", "scenario"};
+    bool                     is_known = false;
+    for (int i = 0; i < 5; i++) {
+        is_known = is_known || mer_cli_is(flag, names[i]);
+    }
+    return is_known && mer_name_equal(experiment->problem.name, "schedule");
+}
+
+void mer_job_flags_take(MerJobFlags *flags, const char *flag, const char *value)
+{
+    flags->has_jobs = flags->has_jobs || mer_cli_is(flag, "jobs");
+    flags->task = mer_cli_is(flag, "task") ? value : flags->task;
+    flags->group = mer_cli_is(flag, "group") ? value : flags->group;
+    flags->groups = mer_cli_is(flag, "groups") ? value : flags->groups;
+    flags->scenario = mer_cli_is(flag, "scenario") ? value : flags->scenario;
+}
+
+void mer_job_flags_see(MerJobFlags *flags, const char *flag)
+{
+    flags->has_select = flags->has_select || mer_cli_is(flag, "select");
+    flags->has_warm = flags->has_warm || mer_cli_is(flag, "warm");
+}
+
+/* What is said twice: NULL, or the two ways. */
+static const char *find_contradiction(const MerJobFlags *flags)
+{
+    bool names_groups = flags->task || flags->group || flags->groups;
+    return flags->has_jobs && flags->has_network  ? "a network without a flag and --jobs"
+           : flags->group && flags->groups        ? "--group and --groups"
+           : names_groups && flags->has_select    ? "--select and --task, --group or --groups"
+           : names_groups && flags->scenario      ? "--scenario and --task, --group or --groups"
+           : flags->scenario && flags->has_select ? "--scenario and --select"
+                                                  : NULL;
+}
+
+/* "3" -> 3-3, "0..9" -> 0-9 */
+static MerStatus read_range(const MerJobFlags *flags, int64_t *low, int64_t *high, MerArena *arena,
+                            MerError *error)
+{
+    const char *text = flags->groups ? flags->groups : flags->group;
+    const char *dots = flags->groups ? strstr(text, "..") : NULL;
+    const char *first = dots ? mer_arena_text_n(arena, text, (size_t)(dots - text)) : text;
+    bool        is_range = dots && mer_parse_int(dots + 2, high);
+    if (mer_parse_int(first, low) && *low >= 0 &&
+        (is_range ? *high >= *low : flags->group != NULL)) {
+        *high = is_range ? *high : *low;
+        return MER_OK;
+    }
+    return flags->groups
+               ? mer_error_set(error, MER_INVALID,
+                               "--groups is \"%s\", expected FIRST..LAST such as 0..9", text)
+               : mer_error_set(error, MER_INVALID,
+                               "--group is \"%s\", expected a whole number from 0", text);
+}
+
+/* The selection that the flags stand for, NULL if there are none. */
+static MerStatus selection(const MerJobFlags *flags, const char **select, MerArena *arena,
+                           MerError *error)
+{
+    int64_t low, high;
+    *select = flags->scenario ? flags->scenario : flags->task;
+    if (!flags->group && !flags->groups) {
+        return MER_OK;
+    }
+    MerStatus status = read_range(flags, &low, &high, arena, error);
+    if (status == MER_OK) {
+        *select = mer_arena_format(arena, "%s%s%lld-%lld", flags->task ? flags->task : "",
+                                   flags->task ? ":" : "", (long long)low, (long long)high);
+    }
+    if (status == MER_OK && low == high) { /* as people write it, and as logs show it */
+        *select = mer_arena_format(arena, "%s%s%lld", flags->task ? flags->task : "",
+                                   flags->task ? ":" : "", (long long)low);
+    }
+    return status;
+}
+
+int mer_job_flags_apply(const MerJobFlags *flags, const MerVerb *verb, MerExperiment *experiment)
+{
+    MerError    error = {0};
+    const char *select;
+    const char *twice = find_contradiction(flags);
+    if (twice) {
+        return mer_cli_usage(verb, "%s say the same, expected one of them", twice);
+    }
+    MerStatus status = selection(flags, &select, experiment->arena, &error);
+    if (status == MER_OK && select) {
+        status = mer_experiment_set(experiment, "select", select, &error);
+    }
+    if (status == MER_OK && flags->groups && !flags->has_warm) { /* schedule.md 7.6 */
+        status = mer_experiment_set(experiment, "warm", "chain", &error);
+    }
+    return status == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+}
+
+void mer_job_flags_help(const char *problem)
+{
+    if (mer_name_equal(problem, "schedule")) {
+        printf("  --jobs FILE             the network or job file, as without a flag\n"
+               "  --task NAME --group N   group N of a task of the file, as --select NAME:N\n"
+               "  --groups FIRST..LAST    these groups (of --task) one after the other, each with "
+               "--warm chain\n"
+               "  --scenario NAME         of an XRBench file, as --select NAME\n");
+    }
+}

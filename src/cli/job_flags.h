@@ -1,0 +1,25 @@
+/* The words of `schedule` for its input: --jobs FILE, and --task NAME, --group N, --groups A..B or
+ * --scenario NAME for the groups in it. They say what a network without a flag and --select say. */
+#ifndef MERCATOR_CLI_JOB_FLAGS_H
+#define MERCATOR_CLI_JOB_FLAGS_H
+
+#include "cli/cli.h"
+#include "run/experiment.h"
+
+typedef struct MerJobFlags {
+    const char *task, *group, *groups, *scenario;            /* NULL: not given */
+    bool        has_jobs, has_network, has_select, has_warm; /* network: without a flag */
+} MerJobFlags;
+
+/* Is the flag one of these, of a problem that has them? */
+bool mer_job_flags_know(const MerExperiment *experiment, const char *flag);
+/* Keeps what such a flag says until all are known. The file of --jobs is a workload, which the caller adds. */
+void mer_job_flags_take(MerJobFlags *flags, const char *flag, const char *value);
+/* Notes another flag that may say the same. */
+void mer_job_flags_see(MerJobFlags *flags, const char *flag);
+/* Sets --select, and --warm chain for a stream of groups. MER_EXIT_DONE, or the exit code of a message
+ * already printed. */
+int  mer_job_flags_apply(const MerJobFlags *flags, const MerVerb *verb, MerExperiment *experiment);
+void mer_job_flags_help(const char *problem);
+
+#endif

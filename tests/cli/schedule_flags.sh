@@ -1,0 +1,75 @@
+# `mercator schedule --jobs FILE --task NAME --group N`: other words for a network without a flag and --select.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >jobs.json <<'JSON'
+{"format":"m3e-benchmark/1",
+ "layer_table":[{"raw":[64,16,18,18,3,3,1]},{"raw":[128,64,1,1,1,1,0]},{"raw":[20,96,48,1,1,1,3]}],
+ "tasks":{"even":{"groups":[[0,1,2,0,1,2],[2,2,1,1,0,0],[0,0,0,1,1,1]]},"odd":{"groups":[[0,1,2,2,1],[2,1,1,0,0]]}}}
+JSON
+
+# same WORDS... -- OTHERS...: both give the same log.
+same()
+{
+    first=
+    while [ "$1" != -- ]; do
+        first="$first $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # the words are separate arguments
+    expect 0 "$MERCATOR" schedule $first --optimizer magma --budget 300 --quiet --no-report -o one
+    expect 0 "$MERCATOR" schedule "$@" --optimizer magma --budget 300 --quiet --no-report -o other
+    cmp one/run.jsonl other/run.jsonl
+}
+same --jobs jobs.json --task even --group 1 -- jobs.json --select even:1
+same --jobs=jobs.json --task=odd -- jobs.json --select odd
+same --jobs jobs.json --group 3 -- jobs.json --select 3
+same --jobs jobs.json --task even --groups 0..2 -- jobs.json --select even:0-2 --warm chain
+same --jobs jobs.json --groups 1..3 --warm chain:5 -- jobs.json --select 1-3 --warm chain:5
+
+# refuses CODE TEXT ARGUMENT...: one line that has TEXT.
+refuses()
+{
+    wanted_code=$1
+    text=$2
+    shift 2
+    expect "$wanted_code" "$MERCATOR" schedule "$@" --budget 10 --quiet --no-report -o none
+    one_line err
+    is_silent out
+    says err "$text"
+}
+refuses 2 'a network without a flag and --jobs say the same' jobs.json --jobs jobs.json
+refuses 2 '--select and --task, --group or --groups say the same' jobs.json --select even:0 --task even
+refuses 2 '--group and --groups say the same' jobs.json --group 0 --groups 0..1
+refuses 2 '--scenario and --select say the same' jobs.json --scenario even --select even
+refuses 1 'there is no group "mix:0", expected one of 5 groups: even:0-2, odd:0-1' --jobs jobs.json --task mix --group 0
+refuses 1 'there is no group "even:3"' --jobs jobs.json --task even --group 3
+refuses 1 'there is no group "odd:7"' jobs.json --select even:0,odd:7
+refuses 1 '--group is "0..2", expected a whole number from 0' jobs.json --group 0..2
+refuses 1 '--group is "-1", expected a whole number from 0' jobs.json --group -1
+refuses 1 '--groups is "2..0", expected FIRST..LAST such as 0..9' jobs.json --groups 2..0
+refuses 1 '--groups is "3", expected FIRST..LAST such as 0..9' jobs.json --groups 3
+# Other problems do not have them.
+expect 2 "$MERCATOR" map resnet18 --task even
+says err 'map has no option "task"'
+expect 0 "$MERCATOR" schedule --help
+says out '--task NAME --group N'
+
+# A stopped run goes on with them, and options are tuned on them.
+expect 0 "$MERCATOR" schedule --resume one --quiet --no-report
+expect 0 "$MERCATOR" schedule --jobs jobs.json --task even --group 0 --tune magma --test jobs.json --tune-settings 2 \
+    --tune-seeds 1 --budget 100 --quiet --json -o tuned
+
+# The command as it is printed in the specification.
+if [ ! -f "$MERCATOR_SHARED/golden/magma-benchmark.json" ]; then
+    echo 'skipped: no golden/magma-benchmark.json for the last of these'
+    [ "${MERCATOR_REQUIRE_SHARED:-}" != 1 ] || exit 1
+    exit 77
+fi
+expect 0 "$MERCATOR" schedule --jobs "$MERCATOR_SHARED/golden/magma-benchmark.json" --task mix --group 0 --platform s2 \
+    --bandwidth 16 --table m3e-compat --share proportional --optimizer magma --objective cycles --budget 10000 \
+    --seed 1 --threads 8 -o run
+says out 'mix:0 '
+says out '16 bytes/cycle shared by 4 cores'
+says out '10000 evaluations'
