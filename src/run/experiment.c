@@ -20,7 +20,8 @@ const MerOption mer_run_options[] = {
     {"legality", MER_OPTION_CHOICE, offsetof(MerRunOptions, legality), "known", 0, 0, "known|learned",
      "whether optimizers may ask if a point is legal before proposing it"},
     {"warm", MER_OPTION_TEXT, offsetof(MerRunOptions, warm), "", 0, 0, NULL,
-     "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks before"},
+     "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks before; k: the "
+     "optimizer's population, or 64"},
     {"warm_match", MER_OPTION_CHOICE, offsetof(MerRunOptions, warm_match), "rank", 0, 0, "rank|layer",
      "which job of another group a job takes after: same place in the sorted table, or same layer"},
     {"policy", MER_OPTION_TEXT, offsetof(MerRunOptions, policy), "", 0, 0, NULL, "file with a saved policy to start from"},

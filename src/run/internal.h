@@ -61,6 +61,8 @@ void      mer_run_explain(MerRunState *run, MerRunTask *task);    /* explain.c *
 MerStatus mer_run_export(MerRunState *run, MerError *error);      /* export.c */
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
+/* Points of a generation: the optimizer's option `population`; 0 if it has none. */
+int64_t mer_run_population(const MerRunSpec *spec, MerArena *arena); /* generations.c */
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
 

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DEFAULT_COUNT = 64 };
-
 typedef struct Candidate {
     double   score;
     int64_t  index;
@@ -42,12 +40,13 @@ typedef struct Reader {
 /* RUN:k -> path of the log and k. A RUN may itself contain colons. */
 static MerStatus split_name(Reader *reader, const char *warm, MerError *error)
 {
-    enum { MOST = 1000000 };
+    enum { MOST = 1000000, WITHOUT_POPULATION = 64 };
     MerArena   *arena = reader->run->arena;
+    int64_t     population = mer_run_population(reader->run->spec, arena);
     const char *colon = strrchr(warm, ':');
     int64_t     number;
     size_t      length = strlen(warm);
-    reader->room = DEFAULT_COUNT;
+    reader->room = population > 0 ? (int)population : WITHOUT_POPULATION;
     if (colon && mer_parse_int(colon + 1, &number)) {
         if (number < 1 || number > MOST) {
             return mer_error_set(error, MER_INVALID,

@@ -65,6 +65,14 @@ expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platfo
     --no-report --warm solved:8 --warm-match layer -o next
 says err '1 damaged line skipped'
 test "$(grep -c '"warm":true' next/run.jsonl)" -eq 8
+# Without a number they fill the population; an optimizer without one is told 64.
+expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 0 --platform s2 --optimizer random --budget 150 \
+    --no-report --quiet -o solved
+for case in magma:100 genetic:population=20:20 de:30 random:64; do
+    expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer "${case%:*}" --budget 5 \
+        --no-report --quiet --warm solved -o next
+    test "$(grep -c '"warm":true' next/run.jsonl)" -eq "${case##*:}"
+done
 
 # Tuning prints a line to paste; what it prints is taken.
 expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --bandwidth 100000 --platform s2 --tune magma --tune-settings 3 \
