@@ -111,7 +111,7 @@ static void show_advice(const char *reason, FILE *file)
                 memory, memory);
     } else if (strncmp(reason, "unsupported: the evaluator gives no ", 36) == 0) {
         fprintf(file, "  hint: this workload has nothing to measure it by (violations and tardiness need deadlines, "
-                      "xr_score fps); choose another --objective\n");
+                      "xr_score both fps and them); choose another --objective\n");
     } else if (strncmp(reason, "constraint: ", 12) == 0) {
         fprintf(file, "  hint: loosen that constraint; see the constraints as understood\n");
     }

@@ -33,7 +33,8 @@ bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *p
 /* Multiplications of the jobs that ran to their end. */
 double mer_bandwidth_macs(const MerSchedule *schedule, const MerBandwidthTimes *times);
 
-/* XRBench's score of the requests in `times`, 0 .. 100 (schedule.md section 12); NAN without requests. */
+/* XRBench's score of the requests in `times`, 0 .. 100 (schedule.md section 12), over the periodic models with
+ * deadlines; NAN without any. */
 double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidthTimes *times,
                               MerArena *scratch);
 

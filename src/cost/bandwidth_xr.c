@@ -46,7 +46,8 @@ double mer_xr_score(const MerXrRequest *requests, int count, int model_count, bo
     return seen > 0 ? 100 * sum / seen : NAN;
 }
 
-/* Requests of the periodic models, from the times of their jobs. */
+/* Requests of the periodic models, from the times of their jobs. Those without a deadline are left out: they
+ * would count as in time whenever they end. */
 static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times, MerArena *scratch,
                   MerXrRequest **gathered)
 {
@@ -58,7 +59,8 @@ static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times
     MerXrRequest      *requests = MER_ARRAY(scratch, MerXrRequest, schedule->job_count + 1);
     int                count = 0;
     for (int j = 0; j < schedule->job_count; j++) {
-        if (schedule->model[j] < 0 || !(schedule->models[schedule->model[j]].fps > 0)) {
+        if (schedule->model[j] < 0 || !(schedule->models[schedule->model[j]].fps > 0) ||
+            schedule->deadline[j] == INFINITY) {
             continue;
         }
         int *at = &place[schedule->model[j] * most + schedule->request[j]];

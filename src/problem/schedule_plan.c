@@ -173,6 +173,18 @@ static bool is_shortened_by_drops(MerMetric objective)
            objective == MER_METRIC_LATENESS || objective == MER_METRIC_TARDINESS;
 }
 
+/* The first periodic model without deadlines, NULL if there is none. */
+static const char *model_without_deadline(const MerSchedule *schedule)
+{
+    for (int j = 0; j < schedule->job_count; j++) {
+        int model = schedule->model[j];
+        if (model >= 0 && schedule->models[model].fps > 0 && schedule->deadline[j] == INFINITY) {
+            return schedule->models[model].name;
+        }
+    }
+    return NULL;
+}
+
 const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
@@ -198,6 +210,11 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective
                                 "miss_rate, violations, xr_score or %s*(1+drop_rate) count them\n",
                                 text, mer_metric_info(objective)->name, name,
                                 mer_metric_info(objective)->name);
+    }
+    if (objective == MER_METRIC_XR_SCORE && schedule->has_deadlines &&
+        model_without_deadline(schedule)) {
+        text = mer_arena_format(arena, "%sxr_score leaves out %s, which has fps but no deadline\n",
+                                text, model_without_deadline(schedule));
     }
     bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
                      objective == MER_METRIC_POWER;

@@ -33,6 +33,14 @@ says clocked/summary.json '"reproducible":false'
 expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none
 says err 'dispatch skip or strict'
 
+# xr_score is about models with deadlines: it leaves out those without, and is of nothing where all are.
+sed '/feed/s/ deadline: period,//' jobs.yaml >some.yaml
+sed 's/ deadline: period,//' jobs.yaml >none.yaml
+expect 0 "$MERCATOR" schedule some.yaml --platform s2 --optimizer fcfs --objective xr_score --no-report -o some
+says err 'warning: xr_score leaves out feed, which has fps but no deadline'
+expect 1 "$MERCATOR" schedule none.yaml --platform s2 --optimizer fcfs --objective xr_score --no-report --quiet -o none
+says err 'xr_score both fps and them'
+
 # Who knows all requests in advance does no worse.
 # misses NAME ARGUMENT...: the share of requests that a run misses where bandwidth is scarce.
 misses()

@@ -284,25 +284,34 @@ static void test_heavier_tenants_are_served_first_or_have_their_part(void **stat
     assert_true(fabs(output.finish[1] - 400.0 / 3) < 1e-9 && fabs(output.finish[0] - 200) < 1e-9);
 }
 
-/* Job 0 is a request that comes hopelessly late, job 1 one of a model that nobody asks for regularly. */
-static void test_xr_score_is_of_periodic_models(void **state)
+/* Job 0 is a request that comes hopelessly late, job 1 one of the other model. */
+static double score_beside(const MerJobModel *other, double deadline)
 {
-    (void)state;
-    static const double      latency[] = {1e9, 1};
-    static const double      rate[] = {1, 1};
-    static const double      deadline[] = {1, INFINITY};
-    static const int         model[] = {0, 1};
-    static const MerJobModel models[] = {{.name = "eyes", .fps = 60}, {.name = "batch"}};
-    MerSchedule             *schedule = hand_schedule(2, 1, 10, latency, rate, arena);
-    MerBandwidthTimes        times = new_times(2, arena);
-    MerBandwidthState        opened = {.schedule = schedule, .clamps_energy = true};
-    schedule->deadline = deadline;
+    static const double latency[] = {1e9, 1};
+    static const double rate[] = {1, 1};
+    static const int    model[] = {0, 1};
+    const double        deadlines[] = {1, deadline};
+    const MerJobModel   models[] = {{.name = "eyes", .fps = 60}, *other};
+    MerSchedule        *schedule = hand_schedule(2, 1, 10, latency, rate, arena);
+    MerBandwidthTimes   times = new_times(2, arena);
+    MerBandwidthState   opened = {.schedule = schedule, .clamps_energy = true};
+    schedule->deadline = deadlines;
     schedule->model = model;
     schedule->models = models;
     schedule->model_count = 2;
     times.end[0] = 1e9;
     times.end[1] = 1;
-    assert_true(mer_bandwidth_xr_score(&opened, &times, arena) == 0);
+    return mer_bandwidth_xr_score(&opened, &times, arena);
+}
+
+static void test_xr_score_is_of_periodic_models_with_deadlines(void **state)
+{
+    (void)state;
+    const MerJobModel batch = {.name = "batch"};
+    const MerJobModel hands = {.name = "hands", .fps = 45};
+    assert_true(score_beside(&batch, INFINITY) == 0);
+    assert_true(score_beside(&hands, INFINITY) == 0);
+    assert_true(score_beside(&hands, 1e9) == 50); /* the mean of 0 and 100 */
 }
 
 /* Core 0 is free first, and job 2 is due first. */
@@ -339,7 +348,7 @@ int main(void)
         cmocka_unit_test(test_a_core_passes_over_a_job_that_its_switch_would_make_late),
         cmocka_unit_test(test_a_job_without_traffic_neither_waits_nor_takes),
         cmocka_unit_test(test_heavier_tenants_are_served_first_or_have_their_part),
-        cmocka_unit_test(test_xr_score_is_of_periodic_models),
+        cmocka_unit_test(test_xr_score_is_of_periodic_models_with_deadlines),
         cmocka_unit_test(test_policies_choose_by_deadline_or_length),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
