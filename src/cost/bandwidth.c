@@ -176,7 +176,8 @@ static void add_times(const MerBandwidthState *state, const MerBandwidthTimes *t
         int unit = times->unit[j];
         if (unit >= 0) {
             *traffic += times->moved[j];
-            *energy += schedule->energy ? schedule->energy[j * schedule->unit_count + unit] : 0;
+            *energy +=
+                schedule->energy ? mer_schedule_job_energy(schedule, j, unit, times->moved[j]) : 0;
         }
     }
 }

@@ -77,8 +77,9 @@ static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times
         request->deadline = fmax(request->deadline, schedule->deadline[j] * ms);
         request->finish = fmax(request->finish, isnan(times->end[j]) ? 0 : times->end[j] * ms);
         if (unit >= 0 && schedule->energy) {
-            request->energy_mj += 1e-9 * (schedule->energy[j * schedule->unit_count + unit] +
-                                          state->dram_pj_per_byte * times->moved[j]);
+            request->energy_mj +=
+                1e-9 * (mer_schedule_job_energy(schedule, j, unit, times->moved[j]) +
+                        state->dram_pj_per_byte * times->moved[j]);
         }
     }
     *gathered = requests;

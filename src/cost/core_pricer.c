@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { UNLIMITED_RATE = 81920000, UNLIMITED_SIZE = 819200000, COLUMNS = 64 };
-static const double dram_pj_per_byte = 32; /* about 4 pJ per bit, LPDDR4 */
+enum { DRAM_PJ_PER_BYTE = 32 }; /* about 4 pJ per bit, LPDDR4 */
 
 typedef struct Core {
     const char *style; /* "nvdla", "shi", "eye" */
@@ -347,8 +347,8 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
     result->energy_pj = mode == MER_PRICE_COMPAT
                             ? model.csv_energy_nj * 1000 * repeat
                             : model.total_energy_x_mac * MER_DATACENTRIC_MAC_NJ * 1000 * repeat +
-                                  dram_pj_per_byte * result->traffic_bytes;
+                                  DRAM_PJ_PER_BYTE * result->traffic_bytes;
     return MER_OK;
 }
 
-const MerLayerPricer mer_core_pricer = {"datacentric", price};
+const MerLayerPricer mer_core_pricer = {"datacentric", price, DRAM_PJ_PER_BYTE};

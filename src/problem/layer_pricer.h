@@ -25,6 +25,7 @@ typedef struct MerLayerPricer {
     const char *name;
     MerStatus (*price)(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
                        MerFlexible flexible, MerLayerPrice *price, MerError *error);
+    double dram_pj_per_byte; /* how much of energy_pj each byte of traffic is, in mode OWN; 0: none */
 } MerLayerPricer;
 
 #endif

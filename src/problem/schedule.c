@@ -5,6 +5,7 @@
 #include "problem/schedule_export.h"
 #include "problem/schedule_jobs.h"
 #include "problem/schedule_parts.h"
+#include "problem/schedule_paths.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -242,13 +243,23 @@ static void canonical(const MerProblem *problem, MerPlan *plan)
     mer_schedule_canonical(mer_schedule_of(problem), &plan->as.jobs);
 }
 
-static double least_energy(const MerSchedule *schedule)
+double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved)
+{
+    int    at = job * schedule->unit_count + unit;
+    double saved = schedule->latency[at] * schedule->rate[at] - moved; /* to the bit 0 if none */
+    return schedule->energy[at] - schedule->dram_pj_per_byte * saved;
+}
+
+static double least_energy(const MerSchedule *schedule, const MerScheduleRules *rules)
 {
     double sum = 0;
     for (int j = 0; schedule->energy && j < schedule->job_count; j++) {
         double least = INFINITY;
         for (int u = 0; u < schedule->unit_count; u++) {
-            least = fmin(least, schedule->energy[j * schedule->unit_count + u]);
+            double kept = schedule->traffic[j * schedule->unit_count + u] -
+                          mer_schedule_least_traffic(schedule, rules, j, u);
+            least = fmin(least, schedule->energy[j * schedule->unit_count + u] -
+                                    schedule->dram_pj_per_byte * kept);
         }
         sum += least;
     }
@@ -276,7 +287,7 @@ static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
         state->bound = mer_schedule_bound(schedule, &state->rules, false);
     }
     MerBound cycles = state->bound;
-    double   energy = least_energy(schedule);
+    double   energy = least_energy(schedule, &state->rules);
     switch (metric) {
     case MER_METRIC_CYCLES:
         *result = cycles;

@@ -15,7 +15,8 @@ typedef struct MerSchedule {
     const double *latency;                     /* cycles without stall, > 0 */
     const double *rate;                        /* bytes per cycle needed not to stall, >= 0 */
     const double *traffic;                     /* bytes = latency * rate */
-    const double *energy;                      /* pJ; NULL: unknown */
+    const double *energy;                      /* pJ; NULL: unknown, */
+    double        dram_pj_per_byte;            /* of it for each byte of traffic; 0: none */
     const double *weight_bytes, *output_bytes; /* by job; NULL: unknown */
     uint64_t      table_hash;
     bool          is_compat; /* numbers of the published artifact */
@@ -69,6 +70,9 @@ void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rul
 /* The job that no schedule shortens, the first of equals, and the cycles it takes where it is fastest with
  * all the bandwidth to itself. */
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
+
+/* The table's energy of a job on a unit, less that of the bytes it did not have to move. */
+double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved);
 
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);

@@ -109,7 +109,9 @@ static void write_csv_row(const MerGantt *gantt, int unit, int position, const M
     write_number(file, ran ? schedule->latency[at] : NAN);
     write_number(file, item->stall);
     write_number(file, item->traffic);
-    write_number(file, ran && schedule->energy ? schedule->energy[at] / 1000 : NAN);
+    write_number(file, ran && schedule->energy
+                           ? mer_schedule_job_energy(schedule, job, unit, item->traffic) / 1000
+                           : NAN);
     write_number(file, schedule->release[job]);
     write_number(file, schedule->deadline[job]);
     write_number(file, item->end - schedule->deadline[job]);

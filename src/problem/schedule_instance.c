@@ -34,6 +34,7 @@ void mer_schedule_spread_table(const MerPlatform *platform, MerSchedule *schedul
     schedule->rate = rate;
     schedule->traffic = traffic;
     schedule->energy = has_energy ? energy : NULL;
+    schedule->dram_pj_per_byte = table->dram_pj_per_byte;
     schedule->weight_bytes = weights;
     schedule->output_bytes = outputs;
     schedule->table_hash = table->hash;

@@ -226,6 +226,8 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
     *table = (MerJobTable){.source = input->source,
                            .is_compat = !is_own,
                            .has_energy = true,
+                           .dram_pj_per_byte =
+                               is_own && input->pricer ? input->pricer->dram_pj_per_byte : 0,
                            .row_count = rows.count,
                            .class_count = classes,
                            .row_of_job = rows.row_of_job,
@@ -245,6 +247,7 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
             return status;
         }
         table->is_compat = !making.file.has_traffic;
+        table->dram_pj_per_byte = table->is_compat ? 0 : making.file.dram_pj_per_byte;
     }
     for (int c = 0; c < classes; c++) {
         making.units[c] = unit_of_class(platform, c);

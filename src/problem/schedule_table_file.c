@@ -140,6 +140,7 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
     TRY(read_texts(column_list, &columns, arena, error));
     TRY(read_texts(types, &file->class_names, arena, error));
     TRY(read_identity(root, rows->count, file, arena, error));
+    TRY(mer_yaml_get_real(root, "dram_pj_per_byte", 0, 1e6, &file->dram_pj_per_byte, error));
     if (column_list->count > 32) {
         return mer_yaml_expected(column_list, error, "at most 32 columns");
     }

@@ -16,6 +16,7 @@ typedef struct MerTableFile {
     const char **row_names;  /* NULL: rows are numbered */
     uint64_t    *row_hashes; /* of layers; NULL: rows go by name or number */
     int64_t     *row_ids;    /* beside hashes: the number in the job file, -1: none */
+    double       dram_pj_per_byte; /* within the energies; 0: none, or not known */
     double *values; /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
 } MerTableFile;
 

@@ -83,6 +83,9 @@ void mer_job_table_write(const MerJobTable *const *tables, int count, MerArena *
     mer_json_text(json, "source", first->source);
     mer_json_text(json, "version", MERCATOR_VERSION);
     mer_json_hash(json, "hash", hash);
+    if (first->dram_pj_per_byte > 0) {
+        mer_json_real(json, "dram_pj_per_byte", first->dram_pj_per_byte);
+    }
     write_texts(json, "columns", columns, first->is_compat ? 9 : 10);
     write_texts(json, "core_types", first->class_names, first->class_count);
     mer_json_array(json, "layers");

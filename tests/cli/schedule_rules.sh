@@ -186,6 +186,31 @@ sed -i 's/dims: \[8, 6\]/dims: [8, 5]/' jobs.yaml
 is traffic_bytes 1440 # 800 + 2 * 320
 is traffic_bytes 1430 --evaluator bandwidth:weight_reuse=same_layer
 
+# What does not move takes no energy where the table says how much a byte of its energy is for, or an option how much
+# is missing; the CSV table says nothing. Forwarding saves 80 bytes and reuse 10; the plan file's rows add up to it.
+cat >table.json <<'JSON'
+{"format": "m3e-jobtable/1", "dram_pj_per_byte": 3, "core_types": ["big"], "layers": ["job0", "job1", "job2"],
+ "columns": ["latency_cycles", "traffic_bytes", "weight_bytes", "output_bytes", "energy_pj"],
+ "rows": [[[100, 800, 10, 10, 1000]], [[80, 320, 10, 40, 2000]], [[50, 100, 60, 10, 3000]]]}
+JSON
+jobs '' '' ', after: [job1]'
+is energy 6000 --evaluator bandwidth:forward=same_core
+is energy 11700 --evaluator bandwidth:forward=same_core,dram_pj_per_byte=5 # 6000 + 5 * 1140
+sed -i 's/table.csv/table.json/' plan.yaml
+is energy 6000
+is energy 5760 --evaluator bandwidth:forward=same_core
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.json --cache off --forward same_core \
+    --objective energy --budget 500 --quiet --no-report --json -o run
+near "$(metric energy)" 5760 1e-9 'least energy with forwarding'
+near "$(awk -F, 'NR > 1 { sum += $12 } END { print sum }' run/schedule.csv)" 5.76 1e-9 'energy of the rows'
+# At least 1000 - 30 and 2000 - 30 with kept weights, 3000 - 3 * 100 with all that job2 moves.
+near "$(number run/run.jsonl value)" 5640 1e-9 'bound of energy with forwarding'
+jobs '' '' ''
+sed -i 's/dims: \[8, 6\]/dims: [8, 5]/' jobs.yaml
+sed -i 's/table.csv/table.json/' plan.yaml
+is energy 5000 # 1000 + 2 * 2000
+is energy 4970 --evaluator bandwidth:weight_reuse=same_layer
+
 # Energy: the table's 6 nJ, 2 pJ for every cycle a core is busy (116 + 146) or powered (2 * 146), 5 pJ per byte.
 jobs '' '' ''
 is energy 6524 --platform warm.yaml

@@ -47,7 +47,7 @@ static MerStatus fake_price(const MerOp *op, const MerUnit *unit, int word_bits,
     };
     return MER_OK;
 }
-static const MerLayerPricer pricer = {"fake", fake_price};
+static const MerLayerPricer pricer = {"fake", fake_price, 0.1};
 
 static const char machine[] =
     "{format: mercator-platform/1, kind: cores, name: m, clock_hz: 1G, word_bits: 8, memories: "
@@ -89,6 +89,7 @@ static void assert_same_bits(const MerJobTable *a, const MerJobTable *b)
     assert_int_equal(a->row_count, b->row_count);
     assert_int_equal(a->class_count, b->class_count);
     assert_true(a->hash == b->hash);
+    assert_true(a->dram_pj_per_byte == b->dram_pj_per_byte);
     for (int i = 0; i < a->row_count * a->class_count; i++) {
         assert_true(mer_price_equal(&a->entries[i], &b->entries[i]));
         assert_true(a->entries[i].rate == b->entries[i].rate);
