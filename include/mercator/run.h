@@ -17,7 +17,7 @@ typedef enum MerLogMode {
     MER_LOG_IMPROVING
 } MerLogMode;
 
-enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24, MER_DEFAULT_BATCH = 256 };
+enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24, MER_MAX_MILESTONES = 4, MER_DEFAULT_BATCH = 256 };
 
 typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not see this knob */
     const char *name;
@@ -85,6 +85,12 @@ typedef struct MerFrontPoint {
     double  value[MER_MAX_PARETO];
 } MerFrontPoint;
 
+typedef struct MerMilestone {
+    int     generations; /* of the optimizer's population; 0: before the search */
+    int64_t evaluations; /* which is so many */
+    double  value;       /* the best objective by then, NaN if there was none */
+} MerMilestone;
+
 typedef struct MerTaskResult {
     MerTask         task;
     const MerIndex *point; /* of the best; NULL if nothing feasible was found */
@@ -111,6 +117,8 @@ typedef struct MerTaskResult {
     int             front_count;
     MerFrontPoint  *front;
     double          spent[MER_SPENT_COUNT];
+    int             milestone_count; /* 0 unless tasks are chained (`warm`) and there is a population */
+    MerMilestone    milestones[MER_MAX_MILESTONES];
     const char     *stopped; /* "budget", "time", "gap", "finished", "interrupted" */
 } MerTaskResult;
 

@@ -76,6 +76,30 @@ static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
     mer_text_table_print(table, file);
 }
 
+/* A stream of tasks: how much of the answer was there when the search began, and soon after. */
+static void show_milestones(const MerRunResult *result, MerArena *arena, FILE *file)
+{
+    const char *titles[] = {"task", ">carried", ">1", ">30", ">100"};
+    const char *unit =
+        result->objective == MER_METRIC_COUNT ? "" : mer_metric_info(result->objective)->unit;
+    if (result->tasks[0].milestone_count == 0) {
+        return;
+    }
+    MerTextTable *table = mer_text_table_new(arena, MER_MAX_MILESTONES + 1, titles);
+    for (int t = 0; t < result->task_count; t++) {
+        const MerTaskResult *task = &result->tasks[t];
+        mer_text_table_add(table, task->task.name);
+        for (int i = 0; i < MER_MAX_MILESTONES; i++) {
+            mer_text_table_add_real(
+                table, i < task->milestone_count ? task->milestones[i].value : NAN, unit);
+        }
+    }
+    fprintf(file,
+            "\n%s of what was carried over from the tasks before, and after so many generations:\n",
+            result->objective_text);
+    mer_text_table_print(table, file);
+}
+
 void mer_show_refusals(const MerTaskResult *result, FILE *file)
 {
     bool is_sampled = result->trials == 0;
@@ -221,6 +245,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
             (unsigned long long)spec->seed,
             spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
     show_table(result, arena, file);
+    show_milestones(result, arena, file);
     show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
         fprintf(file, "\n%s", result->tasks[0].text);

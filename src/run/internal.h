@@ -17,6 +17,7 @@ typedef struct MerRunTask { /* one task, opened */
     int           *free_knobs; /* NULL: all are free */
     MerIndex      *full;       /* the fixed knobs' choices, free ones filled per point */
     MerIndex      *best_point;
+    int64_t        population; /* of which milestones count the generations; 0: no milestones */
 } MerRunTask;
 
 typedef struct MerRunState {
@@ -63,6 +64,11 @@ MerStatus mer_run_export(MerRunState *run, MerError *error);      /* export.c */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
 /* Points of a generation: the optimizer's option `population`; 0 if it has none. */
 int64_t mer_run_population(const MerRunSpec *spec, MerArena *arena); /* generations.c */
+/* Milestones of a task that goes on from those before it: once what they left has been told, after every
+ * trial, and at the end. */
+void    mer_generations_begin(const MerRunState *run, MerRunTask *task);
+void    mer_generations_count(MerRunTask *task);
+void    mer_generations_end(MerRunTask *task);
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
 

@@ -124,6 +124,7 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
             return status;
         }
         mer_task_take(s->run, s->task, trial);
+        mer_generations_count(s->task);
         s->counted += !trial->is_warm && !(s->run->spec->count_distinct && trial->same_as >= 0);
         const MerIndex *seen = s->seen + (size_t)*done * (size_t)s->task->view.knob_count;
         s->told[*done] = (MerTrial){trial->index, seen, &trial->cost, trial->score, trial->is_warm};
@@ -293,7 +294,9 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
         status = warm_up(&s, error);
     }
     if (status == MER_OK) {
+        mer_generations_begin(run, task);
         status = loop(&s, error);
+        mer_generations_end(task);
     }
     if (status == MER_OK) {
         status = mer_policy_save(run, s.type, s.optimizer, error);

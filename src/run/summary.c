@@ -275,6 +275,19 @@ void mer_run_write_warnings(MerJson *json, const char *key, const char *text, Me
     mer_json_end_array(json);
 }
 
+static void write_milestones(const MerTaskResult *result, MerJson *json)
+{
+    mer_json_array(json, "milestones");
+    for (int i = 0; i < result->milestone_count; i++) {
+        mer_json_object(json, NULL);
+        mer_json_int(json, "generations", result->milestones[i].generations);
+        mer_json_int(json, "evaluations", result->milestones[i].evaluations);
+        mer_json_real(json, "value", result->milestones[i].value);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
 static void write_tasks(const MerRunState *run, MerJson *json)
 {
     mer_json_array(json, "tasks");
@@ -288,6 +301,9 @@ static void write_tasks(const MerRunState *run, MerJson *json)
             mer_run_write_warnings(json, "warnings", result->warnings, run->arena);
         }
         write_result(run, result, json);
+        if (result->milestone_count > 0) {
+            write_milestones(result, json);
+        }
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
