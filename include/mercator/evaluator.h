@@ -35,8 +35,8 @@ struct MerEvaluatorClass {
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
     bool (*keeps_bounds)(const void *state); /* false: it may price below the problem's bounds; absent: true */
     uint64_t (*tables_hash)(const void *state); /* of the cost tables it reads; absent: not logged */
-    /* true: values are only close to what exact calls give; a run prices every new best again by such a call.
-     * Absent: false */
+    /* true: values are only close to what exact calls give; a run prices every new best and every point of its
+     * front again by such a call. Absent: false */
     bool (*approximates)(const void *state);
     void (*close)(void *state);
 };

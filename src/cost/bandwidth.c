@@ -46,8 +46,8 @@ static const MerOption options[] = {
      "xr_score of the plan, or of XRBench's published runtime with whole inferences, whatever the "
      "plan"},
     {"precision", MER_OPTION_CHOICE, offsetof(Options, precision), "exact", 0, 0, "exact|fast",
-     "fast: plain schedules in virtual time, equal to the exact loop within 1e-12; every best is "
-     "priced exactly"},
+     "fast: plain schedules in virtual time, equal to the exact loop within 1e-12; every best "
+     "and every point of a front is priced exactly"},
     {"loop", MER_OPTION_CHOICE, offsetof(Options, loop), "auto", 0, 0, "auto|extended",
      "extended: never the fast loop, for checks"},
     {0}};

@@ -116,7 +116,8 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 {
     for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
         MerRunTrial *trial = &s->trials[*done];
-        if (!trial->is_known && mer_task_is_better(s->task, trial)) {
+        bool may_be_reported = mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
+        if (!trial->is_known && may_be_reported) {
             mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
         }
         MerStatus status = log_trial(s, trial, mer_task_is_better(s->task, trial), error);

@@ -33,6 +33,8 @@ void mer_task_search_close(MerTaskSearch *s, bool is_last);
 
 /* Would this trial be the best so far? */
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial);
+/* Would it be in the front of trade-offs, or could it, as some of its values are not known? */
+bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial);
 /* Takes a priced trial into the task's result: best, front, counts. */
 void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
 

@@ -5,29 +5,49 @@
 #include <math.h>
 #include <string.h>
 
-static void keep_front(MerRunState *run, MerTaskResult *result, const MerRunTrial *trial)
+/* The trial as a point of the front, every value smaller the better. */
+static MerFrontPoint front_point(const MerRunSpec *spec, const MerRunTrial *trial)
 {
-    const MerRunSpec *spec = run->spec;
     MerFrontPoint point = {.index = trial->index};
-    if (spec->pareto_count == 0 || !trial->cost.feasible || trial->cost.cut) {
-        return;
-    }
     for (int m = 0; m < spec->pareto_count; m++) {
         double direction = mer_metric_info(spec->pareto[m])->direction;
         point.value[m] = -direction * trial->cost.value[spec->pareto[m]];
     }
+    return point;
+}
+
+/* No value of `a` is above that of `b`; false where one is not known. */
+static bool dominates(const MerRunSpec *spec, const MerFrontPoint *a, const MerFrontPoint *b)
+{
+    bool is_below = true;
+    for (int m = 0; m < spec->pareto_count; m++) {
+        is_below = is_below && a->value[m] <= b->value[m];
+    }
+    return is_below;
+}
+
+bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial)
+{
+    const MerTaskResult *result = task->result;
+    MerFrontPoint point = front_point(run->spec, trial);
+    bool joins = run->spec->pareto_count > 0 && trial->cost.feasible && !trial->cost.cut;
+    for (int i = 0; joins && i < result->front_count; i++) {
+        joins = !dominates(run->spec, &result->front[i], &point);
+    }
+    return joins;
+}
+
+static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    MerFrontPoint point = front_point(run->spec, trial);
+    bool is_known = dominates(run->spec, &point, &point);
+    if (!is_known || !mer_task_joins_front(run, task, trial)) {
+        return;
+    }
     int kept = 0;
     for (int i = 0; i < result->front_count; i++) {
-        bool is_worse = true;
-        bool is_better = true;
-        for (int m = 0; m < spec->pareto_count; m++) {
-            is_worse = is_worse && result->front[i].value[m] <= point.value[m];
-            is_better = is_better && point.value[m] <= result->front[i].value[m];
-        }
-        if (is_worse) {
-            return; /* nothing was taken out: a point in the front dominates this one */
-        }
-        if (!is_better) {
+        if (!dominates(run->spec, &point, &result->front[i])) {
             result->front[kept++] = result->front[i];
         }
     }
@@ -75,7 +95,7 @@ void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
     if (mer_task_is_better(task, trial)) {
         keep_best(run, task, trial);
     }
-    keep_front(run, result, trial);
+    keep_front(run, task, trial);
     for (int i = 0; i < MER_SPENT_COUNT; i++) {
         result->spent[i] += trial->spent[i];
     }

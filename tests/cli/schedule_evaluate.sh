@@ -71,6 +71,24 @@ cmp whole/run.jsonl run/run.jsonl
 round synthetic:40:1 --bandwidth 4
 test "$(grep -c '"exact":"best"' run/run.jsonl)" -eq 0
 
+# So is the front of a fast search: random points, so that both precisions see the same.
+# front PRECISION: the points of the front.
+front()
+{
+    expect 0 "$MERCATOR" schedule synthetic:40:1 --bandwidth 4 --precision "$1" --optimizer random --budget 200 \
+        --pareto cycles,energy,stp --quiet --no-report --json -o "$1"
+    sed 's/.*"front":\[\([^]]*\)\].*/\1/' out
+}
+front exact >exact.front
+front fast >fast.front
+grep -q '"energy":[1-9]' exact.front
+test "$(grep -o '"index"' exact.front | wc -l)" -ge 2
+cmp exact.front fast.front
+cp -r fast whole.front
+head -n 100 whole.front/run.jsonl >fast/run.jsonl
+expect 0 "$MERCATOR" schedule --resume fast --quiet --no-report
+cmp whole.front/run.jsonl fast/run.jsonl
+
 # The folder may move, as long as the workload is found: as named, or beside the plan.
 round jobs.yaml
 mkdir elsewhere
