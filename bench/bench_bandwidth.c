@@ -1,5 +1,6 @@
 /* Schedules priced per second on one core: full evaluations with and without decoding, the virtual-time form,
- * and local moves of an annealing on 100 jobs and 4 cores. Lines are `name value unit`. */
+ * jobs that wait for each other, and local moves of an annealing on 100 jobs and 4 cores. Lines are `name value
+ * unit`. */
 #include "base/log.h"
 #include "cost/bandwidth.h"
 #include "cost/core_pricer.h"
@@ -39,16 +40,17 @@ static const void *fill(const char *text, const MerOption *table, size_t size, M
     return options;
 }
 
-static void open_bench(Bench *bench, const char *workload, const char *platform, double bandwidth,
-                       const char *evaluator)
+static void open_batch(Bench *bench, const char *workload, int batch, const char *platform,
+                       double bandwidth, const char *evaluator)
 {
-    char               problem[64];
+    char               problem[96];
     MerError           error = {0};
     MerGraph          *graph;
     const MerPlatform *machine;
     const MerTask     *tasks;
     int                count;
-    snprintf(problem, sizeof problem, "schedule:table=m3e-compat,bandwidth=%g", bandwidth);
+    snprintf(problem, sizeof problem, "schedule:table=m3e-compat,bandwidth=%g,batch_size=%d",
+             bandwidth, batch);
     bench->arena = mer_arena_new();
     bench->scratch = mer_arena_new();
     const MerProblemClass   *type = mer_problem_find("schedule", NULL);
@@ -86,6 +88,12 @@ static void open_bench(Bench *bench, const char *workload, const char *platform,
         mer_space_sample(&bench->problem.space, &rng, bench->points + i * knobs);
         type->decode(&bench->problem, bench->points + i * knobs, &bench->plans[i], bench->arena);
     }
+}
+
+static void open_bench(Bench *bench, const char *workload, const char *platform, double bandwidth,
+                       const char *evaluator)
+{
+    open_batch(bench, workload, 1, platform, bandwidth, evaluator);
 }
 
 static double price(const Bench *bench, const MerPlan *plan, double limit, const void *base,
@@ -266,6 +274,37 @@ static void print_moves(const char *name, const char *evaluator)
     printf("bandwidth_%s_100x4 %.0f moves/s\n", name, exp(logs / 4));
 }
 
+/* Jobs that wait for each other: free cores find the next one in heaps, or by walking their queues. */
+static double waiting_rate(const Bench *bench, bool walks)
+{
+    MerBandwidthState  state = *mer_bandwidth_state(&bench->evaluator);
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    double             best = 0;
+    state.input.walks_queues = walks;
+    for (int r = 0; r < ROUNDS; r++) {
+        double begin = mer_cpu_clock();
+        mer_bandwidth_simulate(&state, &bench->plans[r % POINTS].as.jobs, bench->scratch, &times,
+                               NULL, &output);
+        best = fmax(best, 1 / (mer_cpu_clock() - begin));
+        mer_arena_reset(bench->scratch);
+    }
+    return best;
+}
+
+static void print_waiting(void)
+{
+    static const int batches[] = {5, 50, 500}; /* of 21 layers each */
+    for (int i = 0; i < 3; i++) {
+        Bench bench;
+        open_batch(&bench, "resnet18", batches[i], "s1", 0, "bandwidth");
+        int jobs = mer_schedule_of(&bench.problem)->job_count;
+        printf("bandwidth_waiting_%dx4 %.0f evaluations/s\n", jobs, waiting_rate(&bench, false));
+        printf("bandwidth_walking_%dx4 %.0f evaluations/s\n", jobs, waiting_rate(&bench, true));
+        mer_arena_free(bench.arena);
+    }
+}
+
 int main(void)
 {
     static const struct {
@@ -285,6 +324,7 @@ int main(void)
         mer_arena_free(exact.arena);
         mer_arena_free(fast.arena);
     }
+    print_waiting();
     print_moves("moves", "bandwidth");
     print_moves("virtual_moves", "bandwidth:precision=fast");
     return 0;

@@ -2,6 +2,8 @@
  * dispatch policies, and what a job finds on the core it starts on. */
 #include "cost/bandwidth_run.h"
 
+#include "base/smallest.h"
+
 #include <math.h>
 
 bool mer_bandwidth_is_ready(const MerBandwidthRun *loop, int job)
@@ -21,6 +23,10 @@ void mer_bandwidth_count_ready(MerBandwidthRun *loop, int job, int change)
             at++;
         }
         loop->ready_jobs[at] = loop->ready_jobs[count - 1];
+    } else if (loop->heap && change > 0) {
+        int unit = loop->plan->unit[job];
+        mer_smallest_push(loop->heap + loop->plan->start[unit], &loop->heap_count[unit],
+                          loop->place[job]);
     }
     loop->ready[loop->plan->unit[job]] += change;
     loop->ready[MER_BANDWIDTH_UNITS] += change;
@@ -39,10 +45,10 @@ void mer_bandwidth_release(MerBandwidthRun *loop)
     }
 }
 
-static void drop(MerBandwidthRun *loop, int job)
+/* The job goes, if it is known and has not started, and is put on the list of those whose successors go, too. */
+static void drop_one(MerBandwidthRun *loop, int job, int *count)
 {
-    const MerSchedule *schedule = loop->schedule;
-    if (loop->progress[job] != MER_JOB_WAITING || schedule->release[job] > loop->seen) {
+    if (loop->progress[job] != MER_JOB_WAITING || loop->schedule->release[job] > loop->seen) {
         return;
     }
     if (mer_bandwidth_is_ready(loop, job)) {
@@ -51,8 +57,20 @@ static void drop(MerBandwidthRun *loop, int job)
     loop->progress[job] = MER_JOB_DROPPED;
     loop->unfinished--;
     loop->times->dropped++;
-    for (int i = schedule->after_start[job]; i < schedule->after_start[job + 1]; i++) {
-        drop(loop, schedule->after[i]);
+    loop->dropping[(*count)++] = job;
+}
+
+/* With all that wait for it, by a list: a chain of jobs may be too long for a recursion. */
+static void drop(MerBandwidthRun *loop, int job)
+{
+    const MerSchedule *schedule = loop->schedule;
+    int                count = 0;
+    drop_one(loop, job, &count);
+    while (count > 0) {
+        int gone = loop->dropping[--count];
+        for (int i = schedule->after_start[gone]; i < schedule->after_start[gone + 1]; i++) {
+            drop_one(loop, schedule->after[i], &count);
+        }
     }
 }
 
@@ -145,15 +163,13 @@ static bool can_take(const MerBandwidthRun *loop, int unit, int job)
     return mer_bandwidth_is_ready(loop, job) && is_in_time(loop, unit, job);
 }
 
-static void dispatch_queue(MerBandwidthRun *loop, int unit)
+/* The job that a free unit takes, by looking along its queue; -1: none. */
+static int walk_queue(MerBandwidthRun *loop, int unit)
 {
     const MerJobsPlan *plan = loop->plan;
     MerLane           *lane = &loop->lanes[unit];
     int                end = plan->start[unit + 1];
     int                at = lane->head;
-    if (loop->ready[unit] == 0) {
-        return;
-    }
     while (at < end && loop->progress[plan->queue[at]] != MER_JOB_WAITING) {
         at++;
     }
@@ -162,8 +178,32 @@ static void dispatch_queue(MerBandwidthRun *loop, int unit)
     while (at < end && !can_take(loop, unit, plan->queue[at]) && !is_strict) {
         at++;
     }
-    if (at < end && can_take(loop, unit, plan->queue[at])) {
-        assign(loop, unit, plan->queue[at]);
+    return at < end && can_take(loop, unit, plan->queue[at]) ? plan->queue[at] : -1;
+}
+
+/* The same from the heap of ready jobs. One that has been dropped, or that a switch makes too late, never comes
+ * into question again: time goes on, and the unit will not forget that it has run something. */
+static int first_ready(MerBandwidthRun *loop, int unit)
+{
+    const MerJobsPlan *plan = loop->plan;
+    while (loop->heap_count[unit] > 0) {
+        int place = mer_smallest_take(loop->heap + plan->start[unit], &loop->heap_count[unit]);
+        int job = plan->queue[place];
+        if (can_take(loop, unit, job)) {
+            return job;
+        }
+    }
+    return -1;
+}
+
+static void dispatch_queue(MerBandwidthRun *loop, int unit)
+{
+    if (loop->ready[unit] == 0) {
+        return;
+    }
+    int job = loop->heap ? first_ready(loop, unit) : walk_queue(loop, unit);
+    if (job >= 0) {
+        assign(loop, unit, job);
     }
 }
 
@@ -256,6 +296,16 @@ static void dispatch_policy(MerBandwidthRun *loop)
         }
         assign(loop, chosen_unit, chosen);
         unit_count = free_units(loop, units);
+    }
+}
+
+void mer_bandwidth_prepare_heaps(MerBandwidthRun *loop, MerArena *scratch)
+{
+    int jobs = loop->plan->job_count;
+    loop->place = MER_ARRAY(scratch, int, jobs + 1);
+    loop->heap = MER_ARRAY(scratch, int, jobs + 1);
+    for (int i = 0; i < jobs; i++) {
+        loop->place[loop->plan->queue[i]] = i;
     }
 }
 

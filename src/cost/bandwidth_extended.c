@@ -168,10 +168,13 @@ static void prepare(MerBandwidthRun *loop, MerArena *scratch)
     int                jobs = loop->plan->job_count;
     loop->progress = MER_ARRAY(scratch, unsigned char, jobs + 1);
     loop->missing = MER_ARRAY(scratch, int, jobs + 1);
+    loop->dropping = loop->input->rules.drops_late ? MER_ARRAY(scratch, int, jobs + 1) : NULL;
     loop->unfinished = jobs;
     loop->seen = loop->input->planner ? loop->input->planner->seen : INFINITY;
     if (loop->input->rules.dispatch == MER_DISPATCH_POLICY) {
         mer_bandwidth_prepare_policy(loop, scratch);
+    } else if (loop->input->rules.dispatch == MER_DISPATCH_SKIP && !loop->input->walks_queues) {
+        mer_bandwidth_prepare_heaps(loop, scratch);
     }
     for (int j = 0; j < jobs; j++) {
         loop->missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];

@@ -74,7 +74,8 @@ typedef struct MerBandwidthInput {
     double                     bandwidth;
     double                     limit; /* cycles above which the answer may be cut short */
     MerBandwidthRules          rules;
-    const MerBandwidthPlanner *planner; /* NULL: none */
+    const MerBandwidthPlanner *planner;      /* NULL: none */
+    bool                       walks_queues; /* for checks: the plain search for ready jobs */
 } MerBandwidthInput;
 
 typedef struct MerBandwidthOutput {

@@ -39,7 +39,12 @@ struct MerBandwidthRun {
     int           *missing;                /* by job: predecessors not done */
     int           *ready_jobs;             /* dispatch=policy: the ready ones, in any order, */
     double        *cheapest;               /* and by job the price on its best unit */
+    int           *dropping;               /* late=drop: jobs whose successors go with them */
     double         seen;                   /* releases after it are not known */
+    /* dispatch=skip: by job its place in the queues, and per unit a heap of the places of ready jobs, the first
+     * on top, which begins where the unit's queue does; NULL: queues are walked */
+    int *place, *heap;
+    int  heap_count[MER_BANDWIDTH_UNITS];
 };
 
 /* fmin without its care for NAN, which calls a function. */
@@ -55,6 +60,8 @@ void mer_bandwidth_release(MerBandwidthRun *run);
 /* Those whose deadline has come without a start go, with all that wait for them, if the rules say so. */
 void mer_bandwidth_drop_late(MerBandwidthRun *run);
 
+/* Heaps of ready jobs, in which a free unit finds its next one without walking its queue. */
+void mer_bandwidth_prepare_heaps(MerBandwidthRun *run, MerArena *scratch);
 /* What a policy needs besides: lists of the ready and the price of each job where it is cheapest. */
 void mer_bandwidth_prepare_policy(MerBandwidthRun *run, MerArena *scratch);
 /* Free units take jobs, first the one that has just ended one (-1: none). */

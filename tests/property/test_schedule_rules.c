@@ -189,6 +189,56 @@ static void test_skipping_changes_nothing_where_all_jobs_are_ready(void **state)
     }
 }
 
+static void assert_same_run(const MerBandwidthTimes *a, const MerBandwidthOutput *x,
+                            const MerBandwidthTimes *b, const MerBandwidthOutput *y, int jobs,
+                            int units)
+{
+    size_t size = (size_t)jobs * sizeof(double);
+    assert_memory_equal(a->start, b->start, size);
+    assert_memory_equal(a->end, b->end, size);
+    assert_memory_equal(a->moved, b->moved, size);
+    assert_memory_equal(a->unit, b->unit, (size_t)jobs * sizeof(int));
+    assert_memory_equal(x->finish, y->finish, (size_t)units * sizeof(double));
+    assert_memory_equal(x->idle, y->idle, (size_t)units * sizeof(double));
+    assert_true(x->cycles == y->cycles && x->waste == y->waste && x->is_cut == y->is_cut);
+    assert_int_equal(a->dropped, b->dropped);
+}
+
+/* Free cores find their next job in a heap of ready ones; walking the queue is the plain way to say it. */
+static void test_heaps_of_ready_jobs_find_what_walking_the_queues_finds(void **state)
+{
+    (void)state;
+    MerRng rng = mer_rng_make(24, 0);
+    int    drops = 0, cuts = 0;
+    for (int c = 0; c < 300; c++) {
+        OpenedSchedule opened;
+        open_schedule_case(random_jobs(&rng, c % 5 * 20),
+                           platform_named(c % 2 ? "s2" : "s5", arena),
+                           "schedule:cache=off,bandwidth=16", random_rules(&rng), arena, &opened);
+        MerBandwidthState heap = *mer_bandwidth_state(&opened.evaluator);
+        MerIndex         *point = MER_ARRAY(arena, MerIndex, opened.problem.space.knob_count + 1);
+        heap.input.rules.dispatch = MER_DISPATCH_SKIP;
+        for (int i = 0; i < 4; i++) {
+            MerPlan            plan;
+            MerBandwidthTimes  a, b;
+            MerBandwidthOutput x, y;
+            mer_space_sample(&opened.problem.space, &rng, point);
+            opened.problem.type->decode(&opened.problem, point, &plan, arena);
+            heap.input.limit = i == 0 ? 30000 : INFINITY;
+            MerBandwidthState walk = heap;
+            walk.input.walks_queues = true;
+            assert_true(mer_bandwidth_simulate(&heap, &plan.as.jobs, arena, &a, NULL, &x));
+            assert_true(mer_bandwidth_simulate(&walk, &plan.as.jobs, arena, &b, NULL, &y));
+            assert_same_run(&a, &x, &b, &y, opened.schedule->job_count,
+                            opened.schedule->unit_count);
+            drops += a.dropped > 0;
+            cuts += x.is_cut;
+        }
+        mer_arena_reset(arena);
+    }
+    assert_true(drops > 50 && cuts > 50); /* the cases do reach them */
+}
+
 /* Forwarding and reuse take bytes away and nothing else. */
 static void test_reuse_never_adds_traffic(void **state)
 {
@@ -222,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_laws_hold_under_all_rules),
         cmocka_unit_test(test_skipping_changes_nothing_where_all_jobs_are_ready),
+        cmocka_unit_test(test_heaps_of_ready_jobs_find_what_walking_the_queues_finds),
         cmocka_unit_test(test_reuse_never_adds_traffic),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -175,6 +175,37 @@ static void test_late_jobs_are_dropped(void **state)
     assert_true(outcome.output.cycles == 100);
 }
 
+/* The first of a chain has no time, so that nothing of it runs; more jobs than a stack has room for calls. */
+static void test_a_long_chain_is_dropped_whole(void **state)
+{
+    (void)state;
+    enum { JOBS = 500000 };
+    double *numbers = MER_ARRAY(arena, double, JOBS);
+    int    *start =
+        MER_ARRAY(arena, int, JOBS + 2); /* 0 0 1 2 ..: all but the first have one before them */
+    int *order = MER_ARRAY(arena, int, JOBS + 1);
+    for (int j = 0; j < JOBS; j++) {
+        numbers[j] = 1;
+        start[j + 2] = j + 1;
+        order[j] = j;
+    }
+    MerSchedule *schedule = hand_schedule(JOBS, 1, 100, numbers, numbers, arena);
+    order[JOBS] = JOBS - 1; /* the last has nothing after it */
+    schedule->before_start = start;
+    schedule->after_start = order;
+    schedule->before = order;
+    schedule->after = start + 2;
+    schedule->has_dependencies = true;
+    set_deadline(schedule, 0, 0);
+    MerBandwidthInput  input = hand_input(schedule, arena);
+    MerJobsPlan        plan = queues(schedule, order, MER_ARRAY(arena, int, JOBS));
+    MerBandwidthTimes  times = new_times(JOBS, arena);
+    MerBandwidthOutput output;
+    input.rules.drops_late = true;
+    assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
+    assert_int_equal(times.dropped, JOBS);
+}
+
 /* Job 2 is dropped at 1000, long after the last end at 100: of 100 * 100 bytes 800 + 320 are used, and a limit
  * of 200 cycles is kept. */
 static void test_the_schedule_ends_with_its_last_job_not_with_a_drop(void **state)
@@ -343,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_switches_cost_dead_time),
         cmocka_unit_test(test_strict_queues_can_deadlock_and_say_who_waits),
         cmocka_unit_test(test_late_jobs_are_dropped),
+        cmocka_unit_test(test_a_long_chain_is_dropped_whole),
         cmocka_unit_test(test_the_schedule_ends_with_its_last_job_not_with_a_drop),
         cmocka_unit_test(test_a_switch_does_not_carry_a_job_past_its_deadline),
         cmocka_unit_test(test_a_core_passes_over_a_job_that_its_switch_would_make_late),
