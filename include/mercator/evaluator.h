@@ -38,6 +38,10 @@ struct MerEvaluatorClass {
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its
      * front again by such a call. Absent: false */
     bool (*approximates)(const void *state);
+    /* As of a problem: what the user should know of the evaluator as it was opened. Absent: nothing */
+    const char *(*warnings)(const void *state, MerMetric objective, MerArena *arena);
+    /* The option by which `objective` is the same for every plan, "dispatch=policy"; NULL: it is not. Absent: NULL */
+    const char *(*ignores_plan)(const void *state, MerMetric objective);
     void (*close)(void *state);
 };
 

@@ -70,6 +70,49 @@ static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bo
     return work;
 }
 
+/* What the plain loop cannot do, NULL if nothing. */
+static const char *why_not_plain(const MerBandwidthState *state, const Options *chosen,
+                                 bool needs_all)
+{
+    const MerBandwidthRules *rules = &state->input.rules;
+    const MerSchedule       *schedule = state->schedule;
+    return chosen->loop != 0                        ? "loop=extended"
+           : rules->share != MER_SHARE_PROPORTIONAL ? "another way of sharing"
+           : rules->dispatch == MER_DISPATCH_POLICY ? "dispatch=policy"
+           : rules->switch_cycles > 0               ? "switch_cycles"
+           : rules->drops_late                      ? "late=drop"
+           : rules->reuses_weights                  ? "weight_reuse"
+           : rules->forwards                        ? "forward"
+           : schedule->has_dependencies             ? "jobs that wait for others"
+           : schedule->has_releases                 ? "releases"
+           : schedule->has_deadlines                ? "deadlines"
+           : schedule->tenant_count > 1             ? "several tenants"
+           : !needs_all                             ? "a job that moves no bytes"
+                                                    : NULL;
+}
+
+/* The published runtime needs requests, and has arrivals of its own. */
+static MerStatus check_xr(const MerProblem *problem, const MerSchedule *schedule,
+                          const Options *chosen, MerError *error)
+{
+    bool is_any = false;
+    for (int m = 0; m < schedule->model_count; m++) {
+        is_any = is_any || schedule->models[m].fps > 0;
+    }
+    if (chosen->xr == 1 && !is_any) {
+        return mer_error_set(error, MER_INVALID,
+                             "xr=compat scores requests, but no model of %s is periodic, expected "
+                             "one with fps, or xr=exact",
+                             problem->graph->name);
+    }
+    if (chosen->xr == 1 && schedule->has_other_arrivals) {
+        return mer_error_set(error, MER_INVALID,
+                             "xr=compat has the arrivals of the published runtime, found others by "
+                             "rate, arrivals or jitter_ms, expected none of them, or xr=exact");
+    }
+    return MER_OK;
+}
+
 static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const void *given,
                                 MerArena *arena, MerError *error)
 {
@@ -98,12 +141,14 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
                   chosen->forward == 1},
     };
     const MerBandwidthRules *rules = &state->input.rules;
-    state->is_plain = chosen->loop == 0 && needs_all && rules->share == MER_SHARE_PROPORTIONAL &&
-                      rules->dispatch != MER_DISPATCH_POLICY && rules->switch_cycles == 0 &&
-                      !rules->drops_late && !rules->reuses_weights && !rules->forwards &&
-                      !schedule->has_dependencies && !schedule->has_releases &&
-                      !schedule->has_deadlines && schedule->tenant_count == 1;
-    state->is_fast = state->is_plain && chosen->precision == 1;
+    MerStatus                status = check_xr(problem, schedule, chosen, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    state->not_plain = why_not_plain(state, chosen, needs_all);
+    state->is_plain = !state->not_plain;
+    state->wants_fast = chosen->precision == 1;
+    state->is_fast = state->is_plain && state->wants_fast;
     state->is_powered_all_time = chosen->static_power == 1;
     state->dram_pj_per_byte = chosen->dram_pj_per_byte;
     state->clamps_energy = chosen->xr_energy == 0;
@@ -119,10 +164,9 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     state->is_xr_compat = state->has_requests && chosen->xr == 1;
     state->xr_compat = state->is_xr_compat ? mer_bandwidth_xr_compat(state) : NAN;
     mer_schedule_set_rules(
-        problem,
-        &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
-                            rules->reuses_weights || rules->forwards, rules->switch_cycles,
-                            rules->share == MER_SHARE_EVEN});
+        problem, &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL,
+                                     rules->drops_late, rules->reuses_weights || rules->forwards,
+                                     rules->switch_cycles, rules->share == MER_SHARE_EVEN});
     return MER_OK;
 }
 
@@ -155,7 +199,8 @@ static void add_table(const MerBandwidthState *state, const MerJobsPlan *plan, d
     *traffic = 0;
     *energy = schedule->energy ? 0 : NAN;
     for (int u = 0; u < plan->unit_count; u++) {
-        double bytes = 0, spent = 0; /* of one unit: short sums, which need not wait for the others */
+        double bytes = 0,
+               spent = 0; /* of one unit: short sums, which need not wait for the others */
         for (int i = plan->start[u]; i < plan->start[u + 1]; i++) {
             int at = plan->queue[i] * plan->unit_count + u;
             bytes += schedule->traffic[at];
@@ -317,6 +362,26 @@ static bool approximates(const void *opened)
     return state->is_fast;
 }
 
+static const char *warnings(const void *opened, MerMetric objective, MerArena *arena)
+{
+    const MerBandwidthState *state = opened;
+    (void)objective;
+    return state->wants_fast && !state->is_fast
+               ? mer_arena_format(arena,
+                                  "precision=fast is for plain schedules, found %s: every plan is "
+                                  "priced exactly\n",
+                                  state->not_plain)
+               : NULL;
+}
+
+static const char *ignores_plan(const void *opened, MerMetric objective)
+{
+    const MerBandwidthState *state = opened;
+    return state->input.rules.dispatch == MER_DISPATCH_POLICY        ? "dispatch=policy"
+           : state->is_xr_compat && objective == MER_METRIC_XR_SCORE ? "xr=compat"
+                                                                     : NULL;
+}
+
 #define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 const MerEvaluatorClass mer_evaluator_bandwidth = {
     .name = "bandwidth",
@@ -339,4 +404,6 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .detail = mer_bandwidth_detail,
     .tables_hash = tables_hash,
     .approximates = approximates,
+    .warnings = warnings,
+    .ignores_plan = ignores_plan,
 };

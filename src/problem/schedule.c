@@ -172,6 +172,8 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .bandwidth = chosen->bandwidth > 0 ? chosen->bandwidth : rate,
         .clock_hz = platform->clock_hz,
         .arrival_rate = chosen->arrivals.rate,
+        .has_other_arrivals = chosen->arrivals.process != MER_ARRIVALS_FILE ||
+                              chosen->arrivals.rate != 1 || chosen->arrivals.jitter_ms > 0,
         .tenants = set->tenants,
         .models = set->models,
     };

@@ -36,6 +36,7 @@ typedef struct MerRunState {
     int64_t           trials;      /* of the whole run */
     double            started, task_started, deadline, last_tick, last_checkpoint;
     bool              is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
+    bool              has_warned_of_waste; /* evaluations of plans that do not matter */
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void             *optimizer;
     MerArena         *optimizer_arena;
@@ -72,7 +73,9 @@ void    mer_generations_end(MerRunTask *task);
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
 
-/* A problem's warnings, one JSON text per line. */
+/* Appends lines, each with its newline; NULL: none. */
+void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *arena); /* open.c */
+/* A task's warnings, one JSON text per line. */
 void mer_run_write_warnings(MerJson *json, const char *key, const char *text, MerArena *arena);
 
 /* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */

@@ -68,6 +68,27 @@ MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
     return bound;
 }
 
+void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *arena)
+{
+    if (lines) {
+        result->warnings = mer_arena_format(arena, "%s%s", result->warnings ? result->warnings : "", lines);
+    }
+}
+
+static void gather_warnings(const MerRunState *run, MerRunTask *task)
+{
+    const MerProblemClass *problem = task->problem.type;
+    const MerEvaluatorClass *evaluator = task->evaluator.type;
+    MerMetric objective = run->objective.metric;
+    task->result->warnings = NULL;
+    if (problem->warnings) {
+        mer_run_add_warning(task->result, problem->warnings(&task->problem, objective, run->arena), run->arena);
+    }
+    if (evaluator->warnings) {
+        mer_run_add_warning(task->result, evaluator->warnings(task->evaluator.state, objective, run->arena), run->arena);
+    }
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
@@ -93,8 +114,8 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     if (status == MER_OK) {
         status = mer_run_fix_knobs(run, task, error);
     }
-    if (status == MER_OK && spec->problem->warnings) {
-        task->result->warnings = spec->problem->warnings(&task->problem, run->objective.metric, run->arena);
+    if (status == MER_OK) {
+        gather_warnings(run, task);
     }
     if (status == MER_OK) {
         task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);

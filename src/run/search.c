@@ -53,6 +53,28 @@ static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is
     mer_run_expand(s->task, seen, trial->point);
 }
 
+/* Once a second plan is asked for: does it matter which? */
+static void warn_of_waste(MerTaskSearch *s, int count)
+{
+    MerRunState *run = s->run;
+    const MerEvaluator *evaluator = &s->task->evaluator;
+    int64_t before = s->task->result->trials;
+    bool is_second = before <= 1 && before + count > 1;
+    const char *reason = is_second && evaluator->type->ignores_plan
+                             ? evaluator->type->ignores_plan(evaluator->state, run->objective.metric)
+                             : NULL;
+    if (!reason) {
+        return;
+    }
+    const char *text = mer_arena_format(run->arena, "%s: %s is the same for every plan, so that one evaluation is "
+                                        "enough (--budget 1)", reason, run->objective.text);
+    mer_run_add_warning(s->task->result, mer_arena_format(run->arena, "%s\n", text), run->arena);
+    if (run->hooks.warn && !run->has_warned_of_waste) {
+        run->has_warned_of_waste = true;
+        run->hooks.warn(run->hooks.state, text);
+    }
+}
+
 static int ask(MerTaskSearch *s, MerError *error)
 {
     int64_t left = s->task->budget - s->counted;
@@ -62,6 +84,7 @@ static int ask(MerTaskSearch *s, MerError *error)
         s->proposals[i] = (MerProposal){seen, INFINITY, -1};
     }
     int count = s->type->ask(s->optimizer, s->proposals, capacity);
+    warn_of_waste(s, count);
     for (int i = 0; i < count; i++) {
         if (!mer_space_contains(&s->task->view, s->proposals[i].point)) {
             mer_error_set(error, MER_INVALID, "optimizer %s proposed a point outside the space of %s", s->type->name,

@@ -180,3 +180,35 @@ expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budge
     --optimizer magma:offload=1,exchange=1,swap_units=1
 expect 1 "$MERCATOR" schedule synthetic:8:3 --warm chain:0 --budget 30 --no-report -o none
 says err '--warm is "chain:0", expected 1 to 1000000 points after the colon'
+
+# Options that have no effect, or more cost than effect, are said: once, and in the summary.
+# warns TEXT OPTION...
+warns()
+{
+    text=$1
+    shift
+    expect 0 "$MERCATOR" schedule "$@" --no-report -o warned
+    one_line err
+    says err "mercator: warning: $text"
+    says warned/summary.json "\"warnings\":[\"$text"
+}
+warns 'dispatch=policy: cycles is the same for every plan' synthetic:8:3 --dispatch policy --budget 30
+warns 'dispatch=policy: energy is the same for every plan' synthetic:40:3 --group-size 10 --dispatch policy --rule sjf \
+    --objective energy --optimizer random --budget 30
+warns 'precision=fast is for plain schedules, found another way of sharing: every plan is priced exactly' synthetic:8:3 \
+    --precision fast --share maxmin --budget 30
+warns 'precision=fast is for plain schedules, found jobs that wait for others' net.csv --batch-size 4 --precision fast \
+    --budget 30
+printf 'format: mercator-jobs/1\nmodels: [{name: n, file: net.csv, fps: 60, deadline: period}]\nhorizon_ms: 100\n' >fps.yaml
+warns 'xr=compat: xr_score is the same for every plan' fps.yaml --xr compat --objective xr_score --budget 30
+# One evaluation is not too many, and a fast one needs no word.
+for options in '--dispatch policy --optimizer fcfs' '--dispatch policy --budget 1' '--precision fast --budget 30'; do
+    # shellcheck disable=SC2086 # the words are separate arguments
+    expect 0 "$MERCATOR" schedule synthetic:8:3 $options --no-report -o warned
+    is_silent err
+done
+refuses 'xr=compat scores requests, but no model of synthetic:8:3 is periodic, expected one with fps' synthetic:8:3 --xr compat
+for options in '--rate 2' '--arrivals poisson' '--jitter-ms 1'; do
+    # shellcheck disable=SC2086
+    refuses 'xr=compat has the arrivals of the published runtime, found others' fps.yaml --xr compat $options
+done
