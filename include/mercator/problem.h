@@ -62,6 +62,7 @@ struct MerProblemClass {
     const char      *name, *summary;
     const char      *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
     const char      *optimizer_of[MER_PLAN_KIND_COUNT]; /* other defaults by kind of plan; NULL: `optimizer` */
+    const char      *optimizer_fixed; /* in place of `optimizer` where that cannot work with fixed knobs; NULL: none */
     const char      *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
     const char      *plan_file; /* "mapping.yaml" */
     int64_t          budget;

@@ -318,6 +318,7 @@ const MerProblemClass mer_problem_schedule = {
     .summary = "which core runs which job of which network, and when",
     .evaluator = "bandwidth",
     .optimizer = "list_annealing",
+    .optimizer_fixed = "annealing",
     .objective = "cycles",
     .exact = "exact_schedule",
     .platform = "s2",

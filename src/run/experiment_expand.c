@@ -219,21 +219,25 @@ static bool is_lonely(const MerExpansion *e, const MerRunSpec *spec)
     return spec->pareto_count > 0 && e->problem->exact && mer_name_equal(spec->optimizer->name, e->problem->exact);
 }
 
-/* A default that does not support what was asked for gives way to the problem's general one. */
+/* A default that does not support what was asked for gives way to the problem's general one, and that, with fixed
+ * knobs, to the one for them. */
 static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
 {
     MerError refusal = {0};
     bool is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
+    const char *other = !is_general             ? e->problem->optimizer
+                        : spec->fixed_count > 0 ? e->problem->optimizer_fixed
+                                                : NULL;
     if (!is_general && is_lonely(e, spec)) {
         mer_error_set(&refusal, MER_UNSUPPORTED, "%s searches one objective, --pareto needs an optimizer that explores",
                       spec->optimizer->name);
-    } else if (is_general || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
+    } else if (!other || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
         return MER_OK;
     }
     if (e->warn) {
-        e->warn(e->warn_state, mer_arena_format(e->arena, "%s; using %s", refusal.message, e->problem->optimizer));
+        e->warn(e->warn_state, mer_arena_format(e->arena, "%s; using %s", refusal.message, other));
     }
-    return resolve_optimizer(e, e->problem->optimizer, spec, error);
+    return resolve_optimizer(e, other, spec, error);
 }
 
 /* Arrivals drawn anew for every seed: the seed becomes an option, so that log and plan file say it. */

@@ -187,7 +187,8 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
     }
     if (search->space->knob_count != problem->space.knob_count) {
         return mer_error_set(error, MER_UNSUPPORTED,
-                             "list_annealing moves all jobs, it cannot work with fixed knobs");
+                             "list_annealing moves all jobs, it cannot work with fixed knobs "
+                             "(annealing and magma can)");
     }
     *s = (State){.schedule = schedule,
                  .space = search->space,

@@ -178,6 +178,15 @@ says err "warning: energy of the artifact's table leaves out most accesses"
 # A job whose core is fixed has a priority alone; operators on cores leave it out.
 expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed \
     --optimizer magma:offload=1,exchange=1,swap_units=1
+# The default gives way to one that can work with it, in so many words.
+expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed
+one_line err
+says err 'list_annealing moves all jobs, it cannot work with fixed knobs (annealing and magma can); using annealing'
+says out 'on s2, annealing, objective cycles'
+says fixed/run.jsonl '"optimizer":{"name":"annealing"'
+refuses 'cannot work with fixed knobs (annealing and magma can)' synthetic:8:3 --fix unit.5.gemm-17x79x47=0 \
+    --optimizer list_annealing
+refuses 'has no knob "unit.5" to fix' synthetic:8:3 --fix unit.5=0
 expect 1 "$MERCATOR" schedule synthetic:8:3 --warm chain:0 --budget 30 --no-report -o none
 says err '--warm is "chain:0", expected 1 to 1000000 points after the colon'
 
