@@ -142,14 +142,9 @@ static void add_online_start(State *s, const MerSearch *search, const MerProblem
         !s->schedule->has_deadlines || !mer_schedule_is_about_deadlines(search->objective)) {
         return;
     }
-    MerOnlinePlanner   planner = {.schedule = s->schedule,
-                                  .options = {.moves = 50, .ahead = 2, .patience = 8},
-                                  .rng = search->rng,
-                                  .notes = search->notes};
-    MerBandwidthTimes  times;
-    MerBandwidthOutput output;
-    MerJobsPlan        plan;
-    mer_online_plan(&planner, bandwidth, search->objective, search->arena, &plan, &times, &output);
+    const MerOnlineOptions defaults = {.moves = 50, .ahead = 2, .patience = 8};
+    MerJobsPlan            plan;
+    mer_online_plan(&defaults, search, bandwidth, &plan);
     add_start(s, search, problem, &plan);
 }
 

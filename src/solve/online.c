@@ -62,37 +62,43 @@ static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJob
     mer_schedule_make_queues(order, unit, plan);
 }
 
-static void note_decisions(const MerOnlinePlanner *p, const MerBandwidthOutput *output, int dropped,
-                           MerNotes *notes)
+static void note_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
-    mer_json_int(&json, "decisions", p->decisions);
-    mer_json_int(&json, "forecasts", p->forecasts);
-    mer_json_int(&json, "better_than_rules", p->improved);
-    mer_json_real(&json, "cycles", output->cycles); /* as it went; the plan must give the same */
-    mer_json_int(&json, "dropped", dropped);
+    mer_json_int(&json, "decisions", outcome->decisions);
+    mer_json_int(&json, "forecasts", outcome->forecasts);
+    mer_json_int(&json, "better_than_rules", outcome->improved);
+    mer_json_real(&json, "cycles", outcome->cycles); /* as it went; the plan must give the same */
+    mer_json_int(&json, "dropped", outcome->dropped);
     mer_json_end_object(&json);
     mer_note(notes, "online", json.text);
     mer_json_free(&json);
 }
 
-void mer_online_plan(MerOnlinePlanner *planner, const MerBandwidthState *bandwidth,
-                     MerMetric objective, MerArena *arena, MerJobsPlan *plan,
-                     MerBandwidthTimes *times, MerBandwidthOutput *output)
+MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
+                                 const MerBandwidthState *bandwidth, MerJobsPlan *plan)
 {
-    planner->scratch = mer_arena_new();
-    mer_online_prepare(planner, objective, arena);
-    MerBandwidthPlanner hooks = {planner->urgency, planner->patience, INFINITY, planner,
+    MerOnlinePlanner   planner = {.schedule = bandwidth->schedule,
+                                  .options = *options,
+                                  .rng = search->rng,
+                                  .notes = search->notes,
+                                  .scratch = mer_arena_new()};
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    mer_online_prepare(&planner, search->objective, search->arena);
+    MerBandwidthPlanner hooks = {planner.urgency, planner.patience, INFINITY, &planner,
                                  mer_online_arrived};
     MerBandwidthState   own = *bandwidth;
     own.input.rules.dispatch = MER_DISPATCH_POLICY;
     own.input.rules.policy = MER_POLICY_FCFS;
     own.input.planner = &hooks;
-    make_blank_plan(planner->schedule, arena, plan);
-    mer_bandwidth_simulate(&own, plan, arena, times, NULL, output);
-    make_plan(planner, times, arena, plan);
-    mer_arena_free(planner->scratch);
+    make_blank_plan(planner.schedule, search->arena, plan);
+    mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
+    make_plan(&planner, &times, search->arena, plan);
+    mer_arena_free(planner.scratch);
+    return (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
+                              planner.decisions, planner.forecasts, planner.improved};
 }
 
 static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
@@ -110,20 +116,14 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
             "online needs evaluator bandwidth with dispatch skip or strict, since it "
             "makes a plan");
     }
-    MerOnlinePlanner   planner = {.schedule = schedule,
-                                  .options = *(const MerOnlineOptions *)given,
-                                  .rng = search->rng,
-                                  .notes = search->notes};
-    MerBandwidthTimes  times;
-    MerBandwidthOutput output;
-    MerJobsPlan        plan;
-    mer_online_plan(&planner, bandwidth, search->objective, search->arena, &plan, &times, &output);
+    MerJobsPlan      plan;
+    MerOnlineOutcome outcome = mer_online_plan(given, search, bandwidth, &plan);
     mer_list_set(state, search, problem, &plan);
-    if (planner.is_stopped) { /* not the plan that was asked for, and too late to price it */
+    if (outcome.is_stopped) { /* not the plan that was asked for, and too late to price it */
         ((MerListState *)state)->is_asked = true;
         return MER_OK;
     }
-    note_decisions(&planner, &output, times.dropped, search->notes);
+    note_decisions(&outcome, search->notes);
     return MER_OK;
 }
 

@@ -71,11 +71,17 @@ typedef struct MerOnlinePlanner {
     int64_t           decisions, forecasts, improved;
 } MerOnlinePlanner;
 
-/* The plan that an on-line scheduler follows, and how it went. Schedule, options, rng and notes of the
- * planner are given; the evaluator must follow plans. */
-void mer_online_plan(MerOnlinePlanner *planner, const MerBandwidthState *bandwidth,
-                     MerMetric objective, MerArena *arena, MerJobsPlan *plan,
-                     MerBandwidthTimes *times, MerBandwidthOutput *output);
+typedef struct MerOnlineOutcome {
+    double  cycles;
+    int     dropped;
+    bool    is_stopped; /* the rest was decided without forecasts */
+    int64_t decisions, forecasts, improved;
+} MerOnlineOutcome;
+
+/* The plan that an on-line scheduler follows, in the search's arena, and how it went. The evaluator must follow
+ * plans. */
+MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
+                                 const MerBandwidthState *bandwidth, MerJobsPlan *plan);
 /* Room for the requests of `schedule`; all arrays in `arena`. */
 void mer_online_prepare(MerOnlinePlanner *planner, MerMetric objective, MerArena *arena);
 /* What the simulation calls at every arrival: decides on urgency and patience. */
