@@ -61,7 +61,8 @@ static int tensor_of(const char *name)
     }
 }
 
-MerStatus mer_timeloop_tensors(const MerYaml *node, unsigned *mask, MerError *error)
+/* NULL: none */
+static MerStatus read_tensors(const MerYaml *node, unsigned *mask, MerError *error)
 {
     *mask = 0;
     if (!node || mer_yaml_is_null(node)) {
@@ -77,6 +78,12 @@ MerStatus mer_timeloop_tensors(const MerYaml *node, unsigned *mask, MerError *er
         *mask |= 1u << tensor_of(name);
     }
     return MER_OK;
+}
+
+MerStatus mer_timeloop_keep(MerYaml *entry, unsigned *keep, unsigned *bypass, MerError *error)
+{
+    MER_TRY(read_tensors(mer_yaml_get(entry, "keep"), keep, error));
+    return read_tensors(mer_yaml_get(entry, "bypass"), bypass, error);
 }
 
 static MerTimeloopLevel *find_level(MerTimeloopArch *arch, const MerYaml *target)
@@ -105,8 +112,7 @@ static MerStatus read_keep(MerTimeloopArch *arch, MerYaml *entry)
     if (!level || !speaks_of_data) {
         return MER_OK;
     }
-    MER_TRY(mer_timeloop_tensors(mer_yaml_get(entry, "keep"), &keep, arch->error));
-    MER_TRY(mer_timeloop_tensors(mer_yaml_get(entry, "bypass"), &bypass, arch->error));
+    MER_TRY(mer_timeloop_keep(entry, &keep, &bypass, arch->error));
     level->keep |= keep;
     level->bypass |= bypass;
     if (level->keep & level->bypass) {

@@ -178,10 +178,7 @@ static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 {
     unsigned  keep;
     unsigned  bypass;
-    MerStatus status = mer_timeloop_tensors(mer_yaml_get(entry, "keep"), &keep, reader->error);
-    if (status == MER_OK) {
-        status = mer_timeloop_tensors(mer_yaml_get(entry, "bypass"), &bypass, reader->error);
-    }
+    MerStatus status = mer_timeloop_keep(entry, &keep, &bypass, reader->error);
     if (status == MER_OK) {
         reader->constraints->keep[level] |= keep;
         reader->constraints->bypass[level] |= bypass;

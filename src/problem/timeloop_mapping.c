@@ -144,10 +144,7 @@ static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 {
     unsigned  keep;
     unsigned  bypass;
-    MerStatus status = mer_timeloop_tensors(mer_yaml_get(entry, "keep"), &keep, reader->error);
-    if (status == MER_OK) {
-        status = mer_timeloop_tensors(mer_yaml_get(entry, "bypass"), &bypass, reader->error);
-    }
+    MerStatus status = mer_timeloop_keep(entry, &keep, &bypass, reader->error);
     if (status == MER_OK && (keep & bypass)) {
         status = mer_yaml_error(entry, reader->error, "%s has a data-space in both keep and bypass",
                                 entry->path);
