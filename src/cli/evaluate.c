@@ -152,7 +152,10 @@ static void print_text(const MerEvaluateJob *job, const MerTaskResult *results)
                 printf("  %-14s %s\n", mer_metric_info((MerMetric)m)->name, text);
             }
         }
-        if (!isnan(result->gap)) {
+        if (100 * result->gap >= MER_MOST_PERCENT) {
+            printf("  %-14s > %d %% above the %s bound\n", "gap", MER_MOST_PERCENT,
+                   result->bound.kind);
+        } else if (!isnan(result->gap)) {
             printf("  %-14s %.4g %% above the %s bound\n", "gap", 100 * result->gap,
                    result->bound.kind);
         }

@@ -265,6 +265,10 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         } else {
             fprintf(file, "%s%s", total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
         }
+        if (100 * total->gap >= MER_MOST_PERCENT) { /* it is next to nothing, like a rounding error */
+            fprintf(file, " (it is %.3g%s%s)", total->bound.value, is_metric ? " " : "",
+                    is_metric ? mer_metric_info(result->objective)->unit : "");
+        }
         fprintf(file, "; ");
     } else {
         fputc('\n', file);

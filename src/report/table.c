@@ -80,8 +80,8 @@ int mer_print_percent(char buffer[48], double share)
     if (!isfinite(value)) {
         return snprintf(buffer, 48, "-");
     }
-    if (fabs(value) >= 1e6) {
-        return snprintf(buffer, 48, "%.3g %%", value);
+    if (fabs(value) >= MER_MOST_PERCENT) {
+        return snprintf(buffer, 48, "%s%d %%", value > 0 ? "> " : "< -", MER_MOST_PERCENT);
     }
     return snprintf(buffer, 48, "%.*f %%",
                     fabs(value) >= 99.95   ? 0

@@ -221,3 +221,17 @@ for options in '--rate 2' '--arrivals poisson' '--jitter-ms 1'; do
     # shellcheck disable=SC2086
     refuses 'xr=compat has the arrivals of the published runtime, found others' fps.yaml --xr compat $options
 done
+
+# A bound next to nothing (here a trillionth of a cycle) gives a gap that nobody can read; the bound is said instead.
+cat >late.yaml <<'YAML'
+format: mercator-jobs/1
+jobs:
+  - {name: a, op: fc, dims: [8, 4], deadline_cycles: 2.999999999999}
+  - {name: b, op: fc, dims: [8, 4], deadline_cycles: 2.999999999999}
+YAML
+expect 0 "$MERCATOR" schedule late.yaml --objective tardiness --optimizer fcfs --quiet --no-report -o late
+says out '  > 1000000 %  earliest-ends'
+says out 'gap to the bound > 1000000 % (it is 1.9'
+says out 'e-21 s);'
+expect 0 "$MERCATOR" evaluate late/schedule.yaml --objective tardiness
+says out '> 1000000 % above the earliest-ends bound'
