@@ -3,12 +3,7 @@
 set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 
-cat >net.csv <<'CSV'
-name,type,K,C,Y,X,R,S,stride
-a,conv,16,3,18,18,3,3,1
-b,conv,32,16,16,16,3,3,1
-c,conv,64,32,14,14,3,3,2
-CSV
+three_layers >net.csv
 cat >jobs.yaml <<'YAML'
 format: mercator-jobs/1
 models:
@@ -136,23 +131,16 @@ expect 1 "$MERCATOR" evaluate elsewhere/run/schedule.yaml --workload other.yaml
 one_line err
 says err 'elsewhere/run/schedule.yaml:4:'
 says err 'the plan is of content'
-sed 's/"extra"/"extre"/' elsewhere/run/schedule.yaml >elsewhere/run/renamed.yaml
-expect 1 "$MERCATOR" evaluate elsewhere/run/renamed.yaml --workload jobs.yaml
-one_line err
-says err 'is "extre", expected a job of the group'
-sed 's/"extra"/"cam#0.0"/' elsewhere/run/schedule.yaml >elsewhere/run/twice.yaml
-expect 1 "$MERCATOR" evaluate elsewhere/run/twice.yaml --workload jobs.yaml
-one_line err
-says err 'expected every job once'
-sed 's/"hb0"/"hb9"/' elsewhere/run/schedule.yaml >elsewhere/run/core.yaml
-expect 1 "$MERCATOR" evaluate elsewhere/run/core.yaml --workload jobs.yaml
-one_line err
-says err 'unknown key "hb9" in tasks[0].queues, did you mean "hb0"'
-sed 's/,"extra"//; s/"extra",//; s/"extra"//' elsewhere/run/schedule.yaml >elsewhere/run/lost.yaml
-expect 1 "$MERCATOR" evaluate elsewhere/run/lost.yaml --workload jobs.yaml
-one_line err
-says err 'extra is missing'
-sed 's/name: "jobs"/name: "works"/' elsewhere/run/schedule.yaml >elsewhere/run/group.yaml
-expect 1 "$MERCATOR" evaluate elsewhere/run/group.yaml --workload jobs.yaml
-one_line err
-says err 'expected a group of jobs'
+# refuses EDIT MESSAGE: a plan file with this edit.
+refuses()
+{
+    sed "$1" elsewhere/run/schedule.yaml >elsewhere/run/edited.yaml
+    expect 1 "$MERCATOR" evaluate elsewhere/run/edited.yaml --workload jobs.yaml
+    one_line err
+    says err "$2"
+}
+refuses 's/"extra"/"extre"/' 'is "extre", expected a job of the group'
+refuses 's/"extra"/"cam#0.0"/' 'expected every job once'
+refuses 's/"hb0"/"hb9"/' 'unknown key "hb9" in tasks[0].queues, did you mean "hb0"'
+refuses 's/,"extra"//; s/"extra",//; s/"extra"//' 'extra is missing'
+refuses 's/name: "jobs"/name: "works"/' 'expected a group of jobs'

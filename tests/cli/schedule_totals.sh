@@ -3,12 +3,7 @@
 set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 
-cat >net.csv <<'CSV'
-name,type,K,C,Y,X,R,S,stride
-a,conv,16,3,18,18,3,3,1
-b,conv,32,16,16,16,3,3,1
-c,conv,64,32,14,14,3,3,2
-CSV
+three_layers >net.csv
 cat >list.yaml <<'YAML'
 format: mercator-jobs/1
 models:

@@ -153,6 +153,15 @@ static MerJobsPlan golden_plan(const MerSchedule *schedule)
     return plan;
 }
 
+static void open_case(MerGraph *graph, const cJSON *test, const char *evaluator,
+                      OpenedSchedule *opened)
+{
+    char platform[8];
+    snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
+    open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint,
+                   platform, number(test, "bw"), "", evaluator, arena, opened);
+}
+
 static void test_full_size_cases_agree_in_every_bit(void **state)
 {
     (void)state;
@@ -164,10 +173,7 @@ static void test_full_size_cases_agree_in_every_bit(void **state)
             continue;
         }
         OpenedSchedule opened;
-        char           platform[8];
-        snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
-        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint,
-                       platform, number(test, "bw"), "", "bandwidth", arena, &opened);
+        open_case(graph, test, "bandwidth", &opened);
         const MerBandwidthState *evaluator = mer_bandwidth_state(&opened.evaluator);
         MerJobsPlan              plan = golden_plan(opened.schedule);
         MerBandwidthTimes        times;
@@ -197,10 +203,7 @@ static void test_maxmin_lies_in_the_measured_range(void **state)
             continue;
         }
         OpenedSchedule opened;
-        char           platform[8];
-        snprintf(platform, sizeof platform, "s%c", member(test, "setting")->valuestring[1]);
-        open_reference(graph, member(test, "task")->valuestring, member(test, "group")->valueint,
-                       platform, number(test, "bw"), "", "bandwidth:share=maxmin", arena, &opened);
+        open_case(graph, test, "bandwidth:share=maxmin", &opened);
         MerPlan plan = {.kind = MER_PLAN_JOBS, .as.jobs = golden_plan(opened.schedule)};
         double  ratio = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES] /
                        number(test, "makespan");

@@ -174,45 +174,43 @@ static void test_heads_move_to_another_partition(void **state)
     mer_team_free(next);
 }
 
-/* Habits for teams that move: by far the likeliest is the choice after the present one. */
-static void fill_habits(float tables[KNOBS][64], const float *habits[KNOBS])
+typedef struct Moving { /* a team of two that moves */
+    float        tables[KNOBS][64];
+    const float *habits[KNOBS];
+    MerTeamSpec  spec;
+    MerRng       rng;
+} Moving;
+
+/* By habit, by far the likeliest is the choice after the present one. */
+static MerTeam *moving_team(Moving *moving)
 {
-    memset(tables, 0, KNOBS * sizeof tables[0]);
+    *moving = (Moving){.spec = spec_of(MER_ALGORITHM_PPO, 1), .rng = mer_rng_make(1, 0)};
     for (int k = 0; k < KNOBS; k++) {
         for (int now = 0; now < choices[k]; now++) {
-            tables[k][now * choices[k] + (now + 1) % choices[k]] = 9;
+            moving->tables[k][now * choices[k] + (now + 1) % choices[k]] = 9;
         }
-        habits[k] = tables[k];
+        moving->habits[k] = moving->tables[k];
     }
-}
-
-static MerTeamSpec moving_spec(float tables[KNOBS][64], const float *habits[KNOBS])
-{
-    MerTeamSpec spec = spec_of(MER_ALGORITHM_PPO, 1);
-    fill_habits(tables, habits);
-    spec.habits = habits;
-    return spec;
+    moving->spec.habits = moving->habits;
+    return mer_team_new(&moving->spec, &moving->rng);
 }
 
 static void test_only_acting_agents_change_their_knobs(void **state)
 {
     (void)state;
     static const int start[KNOBS] = {1, 1, 4, 0, 2, 3};
-    float            tables[KNOBS][64];
-    const float     *habits[KNOBS];
-    MerTeamSpec      spec = moving_spec(tables, habits);
-    MerRng           rng = mer_rng_make(1, 0);
-    MerTeam         *team = mer_team_new(&spec, &rng);
+    Moving           moving;
+    MerTeam         *team = moving_team(&moving);
     int              moved[KNOBS] = {0};
     for (int round = 0; round < 400; round++) {
         bool acting[2] = {round % 4 == 1 || round % 4 == 3, round % 4 >= 2};
         int  point[KNOBS];
         memcpy(point, start, sizeof point);
         mer_team_stand(team, 0, start);
-        mer_team_move(team, &rng, 0, acting, round % 3 == 0, point);
+        mer_team_move(team, &moving.rng, 0, acting, round % 3 == 0, point);
         for (int k = 0; k < KNOBS; k++) {
             assert_in_range(point[k], 0, choices[k] - 1);
-            assert_true(acting[spec.owner[k]] || point[k] == start[k]);
+            assert_true(acting[moving.spec.owner[k]] || point[k] == start[k]);
             moved[k] += point[k] != start[k];
         }
     }
@@ -226,22 +224,19 @@ static void test_only_acting_agents_change_their_knobs(void **state)
 static void test_moves_by_habit_follow_the_tables(void **state)
 {
     (void)state;
-    float        tables[KNOBS][64];
-    const float *habits[KNOBS];
-    MerTeamSpec  spec = moving_spec(tables, habits);
-    MerRng       rng = mer_rng_make(1, 0);
-    MerTeam     *team = mer_team_new(&spec, &rng);
-    int          next = 0, moves = 0;
+    Moving   moving;
+    MerTeam *team = moving_team(&moving);
+    int      next = 0, moves = 0;
     for (int i = 0; i < 100; i++) {
-        round_of(team, &rng);
+        round_of(team, &moving.rng);
     }
     for (int i = 0; i < 500; i++) {
         int start[KNOBS], point[KNOBS];
         for (int k = 0; k < KNOBS; k++) {
-            start[k] = point[k] = mer_rng_below(&rng, choices[k]);
+            start[k] = point[k] = mer_rng_below(&moving.rng, choices[k]);
         }
         mer_team_stand(team, 0, start);
-        mer_team_move(team, &rng, 0, NULL, true, point);
+        mer_team_move(team, &moving.rng, 0, NULL, true, point);
         for (int k = 0; k < KNOBS; k++, moves++) {
             next += point[k] == (start[k] + 1) % choices[k];
         }
@@ -272,16 +267,13 @@ static void run_batch_of_first_agent(MerTeam *team, MerRng *rng)
 static void test_agents_learn_only_from_rows_they_acted_in(void **state)
 {
     (void)state;
-    float        tables[KNOBS][64];
-    const float *habits[KNOBS];
-    MerTeamSpec  spec = moving_spec(tables, habits);
-    MerRng       rng = mer_rng_make(1, 0);
-    MerTeam     *team = mer_team_new(&spec, &rng);
-    MerTensor   *first = team->agents[0].policy.bias, *second = team->agents[1].policy.bias;
-    MerTensor   *idle[] = {second, team->agents[1].policy.w, team->agents[1].habit,
-                           team->agents[1].value.w, team->agents[1].trunk.layers[0].w};
-    double       sums[5] = {0}, before = 0, after = 0;
-    round_of(team, &rng); /* so that the updater has something to go on with */
+    Moving     moving;
+    MerTeam   *team = moving_team(&moving);
+    MerTensor *first = team->agents[0].policy.bias, *second = team->agents[1].policy.bias;
+    MerTensor *idle[] = {second, team->agents[1].policy.w, team->agents[1].habit,
+                         team->agents[1].value.w, team->agents[1].trunk.layers[0].w};
+    double     sums[5] = {0}, before = 0, after = 0;
+    round_of(team, &moving.rng); /* so that the updater has something to go on with */
     for (int64_t i = 0; i < first->size; i++) {
         before += fabs(first->data[i]);
     }
@@ -294,7 +286,7 @@ static void test_agents_learn_only_from_rows_they_acted_in(void **state)
             assert_true(round == 0 || sum == sums[t]);
             sums[t] = sum;
         }
-        run_batch_of_first_agent(team, &rng);
+        run_batch_of_first_agent(team, &moving.rng);
     }
     for (int64_t i = 0; i < first->size; i++) {
         after += fabs(first->data[i]);
@@ -307,25 +299,22 @@ static void test_agents_learn_only_from_rows_they_acted_in(void **state)
 static void test_a_batch_without_moves_changes_nothing(void **state)
 {
     (void)state;
-    float        tables[KNOBS][64];
-    const float *habits[KNOBS];
-    MerTeamSpec  spec = moving_spec(tables, habits);
-    MerRng       rng = mer_rng_make(1, 0);
-    MerTeam     *team = mer_team_new(&spec, &rng);
-    double       rewards[UNROLL * LANES] = {0};
-    const bool   acting[2] = {false, false};
-    float        before = team->agents[0].habit->data[1];
+    Moving     moving;
+    MerTeam   *team = moving_team(&moving);
+    double     rewards[UNROLL * LANES] = {0};
+    const bool acting[2] = {false, false};
+    float      before = team->agents[0].habit->data[1];
     for (int t = 0; t < UNROLL; t++) {
         for (int lane = 0; lane < LANES; lane++) {
             int   point[KNOBS] = {0};
             float features[FEATURES] = {0};
             mer_team_stand(team, lane, point);
-            mer_team_move(team, &rng, lane, acting, false, point);
+            mer_team_move(team, &moving.rng, lane, acting, false, point);
             mer_team_see(team, lane, features);
         }
         mer_team_step(team);
     }
-    mer_team_learn(team, rewards, 0, &rng);
+    mer_team_learn(team, rewards, 0, &moving.rng);
     assert_true(team->agents[0].habit->data[1] == before);
     assert_true(mer_team_entropy(team) == 0);
     mer_team_free(team);
