@@ -75,6 +75,9 @@ int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
 /* The table's energy of a job on a unit, less that of the bytes it did not have to move. */
 double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved);
 
+/* Sorts `jobs` stably: one that `is_after` another goes behind it. */
+typedef bool MerJobCompare(const void *context, int a, int b);
+void mer_schedule_merge_sort(int *jobs, int count, MerJobCompare *is_after, const void *context);
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
 

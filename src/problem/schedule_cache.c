@@ -2,6 +2,7 @@
  * floating point and a checksum. The name of the file is the hash of all that prices depend on. */
 #include "problem/schedule_cache.h"
 
+#include "base/key_table.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct MerPriceCache {
     int         count, room, found, generation;
     bool        is_changed;
     Line       *lines;
+    MerKeyTable places; /* in `lines`, by layer */
 };
 
 static const char *cache_folder(const char *where, MerArena *arena)
@@ -78,7 +80,14 @@ static void add_line(MerPriceCache *cache, const Line *line)
         cache->lines = more;
         cache->room = room;
     }
+    mer_key_table_add(&cache->places, line->layer, cache->count);
     cache->lines[cache->count++] = *line;
+}
+
+static void empty(MerPriceCache *cache)
+{
+    cache->count = 0;
+    cache->places = (MerKeyTable){.arena = cache->arena};
 }
 
 static bool read_line(const char *text, Line *line, const char **rest)
@@ -117,7 +126,9 @@ static void read_cache(MerPriceCache *cache)
                 add_line(cache, &line);
             }
         }
-        cache->count = is_good ? cache->count : 0;
+        if (!is_good) {
+            empty(cache);
+        }
         cache->is_changed = !is_good;
     }
     mer_arena_free(scratch);
@@ -128,6 +139,7 @@ MerPriceCache *mer_price_cache_open(const char *where, const MerPriceKey *key, M
     MerPriceCache *cache = MER_NEW(arena, MerPriceCache);
     const char    *folder = cache_folder(where, arena);
     *cache = (MerPriceCache){.arena = arena, .key = hash_key(key)};
+    empty(cache);
     if (folder) {
         cache->path = mer_arena_format(arena, "%s/prices-%016" PRIx64 ".txt", folder, cache->key);
         read_cache(cache);
@@ -137,22 +149,21 @@ MerPriceCache *mer_price_cache_open(const char *where, const MerPriceKey *key, M
 
 bool mer_price_cache_find(MerPriceCache *cache, uint64_t layer, MerJobTableEntry *entry)
 {
-    for (int i = 0; i < cache->count; i++) {
-        const double *v = cache->lines[i].numbers;
-        if (cache->lines[i].layer == layer) {
-            *entry = (MerJobTableEntry){.latency = v[0],
-                                        .traffic = v[1],
-                                        .energy_pj = v[2],
-                                        .weight_bytes = v[3],
-                                        .output_bytes = v[4],
-                                        .l2_bytes = v[5],
-                                        .l1_bytes = v[6],
-                                        .macs = v[7] < 0 ? -v[7] : v[7],
-                                        .is_fallback = v[7] < 0};
-            return true;
-        }
+    int place = mer_key_table_find(&cache->places, layer);
+    if (place < 0) {
+        return false;
     }
-    return false;
+    const double *v = cache->lines[place].numbers;
+    *entry = (MerJobTableEntry){.latency = v[0],
+                                .traffic = v[1],
+                                .energy_pj = v[2],
+                                .weight_bytes = v[3],
+                                .output_bytes = v[4],
+                                .l2_bytes = v[5],
+                                .l1_bytes = v[6],
+                                .macs = v[7] < 0 ? -v[7] : v[7],
+                                .is_fallback = v[7] < 0};
+    return true;
 }
 
 bool mer_price_cache_wants_check(MerPriceCache *cache)
@@ -178,7 +189,7 @@ bool mer_price_equal(const MerJobTableEntry *known, const MerJobTableEntry *pric
 
 void mer_price_cache_forget(MerPriceCache *cache)
 {
-    cache->count = 0;
+    empty(cache);
     cache->generation++;
     cache->is_changed = true;
 }
@@ -193,7 +204,9 @@ void mer_price_cache_add(MerPriceCache *cache, uint64_t layer, const MerJobTable
     MerJobTableEntry known;
     Line             line = make_line(layer, entry);
     if (cache->path && !mer_price_cache_find(cache, layer, &known)) {
-        cache->count = cache->count < MOST ? cache->count : 0; /* better a young cache than none */
+        if (cache->count >= MOST) { /* better a young cache than none */
+            empty(cache);
+        }
         add_line(cache, &line);
         cache->is_changed = true;
     }

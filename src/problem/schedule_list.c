@@ -24,11 +24,12 @@ static double key_of(const MerSchedule *schedule, MerListOrder order, int job)
     }
 }
 
-/* Stable, by merging runs of doubling length. */
-static void sort_by_key(int *jobs, const double *key, int count, MerArena *arena)
+/* By merging runs of doubling length. */
+void mer_schedule_merge_sort(int *jobs, int count, MerJobCompare *is_after, const void *context)
 {
-    int *from = jobs;
-    int *to = MER_ARRAY(arena, int, count + 1);
+    MerArena *scratch = mer_arena_new();
+    int      *from = jobs;
+    int      *to = MER_ARRAY(scratch, int, count + 1);
     for (int width = 1; width < count; width *= 2) {
         for (int first = 0; first < count; first += 2 * width) {
             int a = first;
@@ -36,7 +37,7 @@ static void sort_by_key(int *jobs, const double *key, int count, MerArena *arena
             int b = middle;
             int end = first + 2 * width < count ? first + 2 * width : count;
             for (int at = first; at < end; at++) {
-                bool takes_a = a < middle && (b == end || key[from[a]] <= key[from[b]]);
+                bool takes_a = a < middle && (b == end || !is_after(context, from[a], from[b]));
                 to[at] = takes_a ? from[a++] : from[b++];
             }
         }
@@ -47,6 +48,17 @@ static void sort_by_key(int *jobs, const double *key, int count, MerArena *arena
     for (int i = 0; i < count && from != jobs; i++) {
         jobs[i] = from[i];
     }
+    mer_arena_free(scratch);
+}
+
+static bool has_larger_key(const void *key, int a, int b)
+{
+    return !(((const double *)key)[a] <= ((const double *)key)[b]);
+}
+
+static void sort_by_key(int *jobs, const double *key, int count)
+{
+    mer_schedule_merge_sort(jobs, count, has_larger_key, key);
 }
 
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
@@ -55,7 +67,7 @@ const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
     for (int j = 0; j < count; j++) {
         jobs[j] = j;
     }
-    sort_by_key(jobs, key, count, arena);
+    sort_by_key(jobs, key, count);
     return jobs;
 }
 
@@ -68,7 +80,7 @@ static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *
     for (int j = 0; j < count; j++) {
         key[j] = seen[schedule->model[j] + 1]++;
     }
-    sort_by_key(jobs, key, count, arena);
+    sort_by_key(jobs, key, count);
 }
 
 static int *make_order(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena)
@@ -85,7 +97,7 @@ static int *make_order(const MerSchedule *schedule, const MerListOptions *option
     } else if (options->order == MER_LIST_ROUND_ROBIN) {
         order_round_robin(schedule, jobs, arena);
     } else if (options->order != MER_LIST_INPUT) {
-        sort_by_key(jobs, key, count, arena);
+        sort_by_key(jobs, key, count);
     }
     return jobs;
 }

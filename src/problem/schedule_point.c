@@ -9,29 +9,35 @@
 
 enum { PRIORITIES = 1 << 24 };
 
+typedef struct LatencyOrder {
+    const MerSchedule *schedule;
+    int                last_key;
+} LatencyOrder;
+
+static bool is_slower(const void *context, int a, int b)
+{
+    const LatencyOrder *order = context;
+    int                 units = order->schedule->unit_count;
+    const double       *x = order->schedule->latency + (size_t)a * (size_t)units;
+    const double       *y = order->schedule->latency + (size_t)b * (size_t)units;
+    int                 key = units - 1;
+    while (key >= order->last_key && x[key] == y[key]) {
+        key--;
+    }
+    return key >= order->last_key && x[key] > y[key];
+}
+
 /* The order in which the search sees the jobs, which gives one-point crossovers their meaning: by latency on
  * the last core, then the one before, down to core `last_key`; ties keep the input order (section 6). */
 const int *mer_schedule_sort(const MerSchedule *schedule, MerJobOrder order, MerArena *arena)
 {
-    int  count = schedule->job_count;
-    int  units = schedule->unit_count;
-    int  last_key = order == MER_ORDER_M3E ? 2 : 0;
-    int *sorted = MER_ARRAY(arena, int, count + 1);
-    for (int i = 0; i < count; i++) {
-        int at = i;
-        for (; at > 0 && order != MER_ORDER_INPUT; at--) {
-            const double *mine = schedule->latency + (size_t)i * (size_t)units;
-            const double *other = schedule->latency + (size_t)sorted[at - 1] * (size_t)units;
-            int           key = units - 1;
-            while (key >= last_key && mine[key] == other[key]) {
-                key--;
-            }
-            if (key < last_key || mine[key] > other[key]) {
-                break;
-            }
-            sorted[at] = sorted[at - 1];
-        }
-        sorted[at] = i;
+    LatencyOrder by_latency = {schedule, order == MER_ORDER_M3E ? 2 : 0};
+    int         *sorted = MER_ARRAY(arena, int, schedule->job_count + 1);
+    for (int i = 0; i < schedule->job_count; i++) {
+        sorted[i] = i;
+    }
+    if (order != MER_ORDER_INPUT) {
+        mer_schedule_merge_sort(sorted, schedule->job_count, is_slower, &by_latency);
     }
     return sorted;
 }

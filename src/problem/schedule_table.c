@@ -1,6 +1,7 @@
 /* Fills the job analysis table: from the pricer, once per distinct layer and core class, or from a file. */
 #include "problem/schedule_table.h"
 
+#include "base/key_table.h"
 #include "base/text.h"
 #include "mercator/option.h"
 #include "problem/schedule_cache.h"
@@ -48,17 +49,16 @@ typedef struct Rows { /* of a table in the making, in order of first occurrence 
 
 static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
 {
-    int  jobs = input->job_count;
-    Rows rows = {0, MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, uint64_t, jobs + 1),
-                 MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, int, jobs + 1)};
+    int         jobs = input->job_count;
+    Rows        rows = {0, MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, uint64_t, jobs + 1),
+                        MER_ARRAY(arena, int, jobs + 1), MER_ARRAY(arena, int, jobs + 1)};
+    MerArena   *scratch = mer_arena_new();
+    MerKeyTable known = {.arena = scratch};
     for (int i = 0; i < jobs; i++) {
         const MerJob *job = &input->set->jobs[input->jobs[i]];
         MerOp         op = mer_job_op(input->graph, job);
         uint64_t      hash = mer_layer_hash(&op);
-        int           row = 0;
-        while (row < rows.count && !(rows.hashes[row] == hash && rows.ids[row] == job->row)) {
-            row++;
-        }
+        int           row = mer_key_table_add(&known, mer_hash_int(hash, job->row), rows.count);
         if (row == rows.count) {
             rows.hashes[row] = hash;
             rows.ids[row] = job->row;
@@ -66,6 +66,7 @@ static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
         }
         rows.row_of_job[i] = row;
     }
+    mer_arena_free(scratch);
     return rows;
 }
 

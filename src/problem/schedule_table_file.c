@@ -159,16 +159,35 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
     return read_rows(rows, column, column_list->count, file, error);
 }
 
+static void index_rows(MerTableFile *file, MerArena *arena)
+{
+    file->by_hash = file->by_hash_and_id = (MerKeyTable){.arena = arena};
+    file->by_name = (MerNameTable){.arena = arena};
+    for (int r = file->row_count - 1; r >= 0; r--) {
+        if (file->row_hashes) {
+            int own = file->row_count - 1 - r; /* from the first on */
+            mer_key_table_add(&file->by_hash, file->row_hashes[own], own);
+            mer_key_table_add(&file->by_hash_and_id,
+                              mer_hash_int(file->row_hashes[r], file->row_ids[r]), r);
+        } else if (file->row_names) {
+            mer_name_table_set(&file->by_name, file->row_names[r], &file->row_names[r]);
+        }
+    }
+}
+
 MerStatus mer_table_file_parse(const char *path, char *data, size_t size, MerArena *arena,
                                MerTableFile *file, MerError *error)
 {
     MerYaml *root;
     *file = (MerTableFile){.path = path};
     if (data[strspn(data, " \t\r\n")] != '{') {
-        return mer_table_csv_read(data, arena, file, error);
+        TRY(mer_table_csv_read(data, arena, file, error));
+    } else {
+        TRY(mer_yaml_parse(path, data, size, arena, &root, error));
+        TRY(read_json(root, arena, file, error));
     }
-    TRY(mer_yaml_parse(path, data, size, arena, &root, error));
-    return read_json(root, arena, file, error);
+    index_rows(file, arena);
+    return MER_OK;
 }
 
 MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,
@@ -183,13 +202,14 @@ MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *f
 /* The same layer under another number is as good, if the number itself is not there. */
 static int find_by_hash(const MerTableFile *file, const MerJob *job, uint64_t hash)
 {
-    int found = -1;
-    for (int r = 0; r < file->row_count; r++) {
-        if (file->row_hashes[r] == hash && (found < 0 || file->row_ids[r] == job->row)) {
-            found = r;
-        }
-    }
-    return found;
+    int exact = mer_key_table_find(&file->by_hash_and_id, mer_hash_int(hash, job->row));
+    return exact >= 0 ? exact : mer_key_table_find(&file->by_hash, hash);
+}
+
+static int find_by_name(const MerTableFile *file, const char *name)
+{
+    const char **at = mer_name_table_find(&file->by_name, name);
+    return at ? (int)(at - file->row_names) : file->row_count;
 }
 
 static int find_row(const MerTableFile *file, const MerJob *job, const MerOp *op)
@@ -200,13 +220,10 @@ static int find_row(const MerTableFile *file, const MerJob *job, const MerOp *op
     if (!file->row_names) {
         return job->row < file->row_count ? job->row : -1;
     }
-    for (int r = 0; r < file->row_count; r++) {
-        if (strcmp(file->row_names[r], job->name) == 0 ||
-            strcmp(file->row_names[r], op->name) == 0) {
-            return r;
-        }
-    }
-    return -1;
+    int own = find_by_name(file, job->name);
+    int layer = find_by_name(file, op->name);
+    int row = own < layer ? own : layer;
+    return row < file->row_count ? row : -1;
 }
 
 MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, const MerOp *op,
@@ -237,9 +254,9 @@ MerStatus mer_table_file_entry(const MerTableFile *file, const MerJob *job, cons
         ((size_t)row * (size_t)file->class_count + (size_t)class_index) * MER_TABLE_COLUMNS;
     int bytes = file->has_traffic ? 5 : 1;
     if (isnan(v[0]) || isnan(v[bytes])) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s: found no %s of layer %s on core type %s, expected a number",
-                             file->path, column_names[isnan(v[0]) ? 0 : bytes], op->name, class_name);
+        return mer_error_set(
+            error, MER_INVALID, "%s: found no %s of layer %s on core type %s, expected a number",
+            file->path, column_names[isnan(v[0]) ? 0 : bytes], op->name, class_name);
     }
     *entry = (MerJobTableEntry){.latency = v[0],
                                 .l2_bytes = v[1],

@@ -2,6 +2,8 @@
 #ifndef MERCATOR_PROBLEM_SCHEDULE_TABLE_FILE_H
 #define MERCATOR_PROBLEM_SCHEDULE_TABLE_FILE_H
 
+#include "base/key_table.h"
+#include "base/name_table.h"
 #include "problem/schedule_table.h"
 
 enum { /* latency, l2, l1, energy in nJ, macs, traffic, weights, outputs, energy in pJ, fallback */
@@ -17,6 +19,9 @@ typedef struct MerTableFile {
     uint64_t    *row_hashes; /* of layers; NULL: rows go by name or number */
     int64_t     *row_ids;    /* beside hashes: the number in the job file, -1: none */
     double       dram_pj_per_byte; /* within the energies; 0: none, or not known */
+    MerKeyTable  by_hash;        /* rows, the first of equal ones; */
+    MerKeyTable  by_hash_and_id; /* the last one with the same number */
+    MerNameTable by_name;        /* the first of a name, as a pointer into row_names */
     double *values; /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
 } MerTableFile;
 

@@ -31,18 +31,18 @@ bool mer_space_contains(const MerSpace *space, const MerIndex *point)
 double mer_space_log10_size(const MerSpace *space)
 {
     double log10_size = 0;
+    int priorities = 0; /* so far; there may be as many as jobs */
     for (int k = 0; k < space->knob_count; k++) {
         const MerKnob *knob = &space->knobs[k];
         if (knob->kind != MER_KNOB_RANK) {
             log10_size += log10(knob->choices);
             continue;
         }
-        int position = 1;
-        for (int j = 0; j < k; j++) {
+        bool is_priority = knob->role == MER_ROLE_PRIORITY;
+        int position = is_priority ? ++priorities : 1;
+        for (int j = 0; j < k && !is_priority; j++) {
             const MerKnob *other = &space->knobs[j];
-            bool together = other->kind == MER_KNOB_RANK && other->role == knob->role &&
-                            (knob->role == MER_ROLE_PRIORITY || other->level == knob->level);
-            position += together;
+            position += other->kind == MER_KNOB_RANK && other->role == knob->role && other->level == knob->level;
         }
         log10_size += log10(position);
     }

@@ -1,6 +1,10 @@
-/* Groups of a thousand jobs: the default search, the bound and trails work as they do on small ones. */
+/* Groups of a thousand jobs: the default search, the bound and trails work as they do on small ones; and larger
+ * ones are prepared in time. */
 #include "one_arena.h"
 #include "schedule_support.h"
+
+#include "base/log.h"
+#include "problem/schedule_parts.h"
 
 static MerTaskResult search(const char *platform, double bandwidth, const char *optimizer)
 {
@@ -30,10 +34,80 @@ static void test_a_thousand_jobs_are_scheduled_above_their_bound_and_below_every
     }
 }
 
+/* Seconds to read, price and sort so many different layers; the least of a few tries. */
+static double time_to_open(int jobs)
+{
+    double best = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        MerArena       *own = mer_arena_new();
+        OpenedSchedule  opened;
+        const MerGraph *graph = graph_named(mer_arena_format(own, "synthetic:%d:1", jobs), own);
+        double          begin = mer_cpu_clock();
+        open_schedule_case(graph, platform_named("s1", own), "schedule:cache=off", "bandwidth", own,
+                           &opened);
+        best = fmin(best, mer_cpu_clock() - begin);
+        mer_arena_free(own);
+    }
+    return best;
+}
+
+/* n log n would be 9, the square of n 64. */
+static void test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time(void **state)
+{
+    (void)state;
+    assert_true(time_to_open(64000) < 20 * time_to_open(8000));
+}
+
+/* The plain version of the sort: each job is put before those that come after it. */
+static void sort_plainly(const MerSchedule *schedule, int last_key, int *sorted)
+{
+    int units = schedule->unit_count;
+    for (int i = 0; i < schedule->job_count; i++) {
+        int at = i;
+        for (; at > 0; at--) {
+            const double *mine = schedule->latency + (size_t)(i * units);
+            const double *other = schedule->latency + (size_t)(sorted[at - 1] * units);
+            int           key = units - 1;
+            while (key >= last_key && mine[key] == other[key]) {
+                key--;
+            }
+            if (key < last_key || mine[key] > other[key]) {
+                break;
+            }
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = i;
+    }
+}
+
+static void test_knobs_are_in_the_order_of_a_plain_sort(void **state)
+{
+    (void)state;
+    static const MerJobOrder orders[] = {MER_ORDER_LATENCY, MER_ORDER_M3E};
+    MerRng                   rng = mer_rng_make(5, 0);
+    for (int c = 0; c < 200; c++) {
+        int     jobs = mer_rng_below(&rng, 60);
+        int     units = 1 + mer_rng_below(&rng, 5);
+        double *latency = MER_ARRAY(arena, double, jobs *units + 1);
+        int    *plain = MER_ARRAY(arena, int, jobs + 1);
+        for (int i = 0; i < jobs * units; i++) {
+            latency[i] = 1 + mer_rng_below(&rng, 3); /* many ties */
+        }
+        MerSchedule schedule = {.job_count = jobs, .unit_count = units, .latency = latency};
+        for (int o = 0; o < 2; o++) {
+            const int *sorted = mer_schedule_sort(&schedule, orders[o], arena);
+            sort_plainly(&schedule, orders[o] == MER_ORDER_M3E ? 2 : 0, plain);
+            assert_memory_equal(sorted, plain, (size_t)jobs * sizeof(int));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_thousand_jobs_are_scheduled_above_their_bound_and_below_every_list),
+        cmocka_unit_test(test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time),
+        cmocka_unit_test(test_knobs_are_in_the_order_of_a_plain_sort),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
