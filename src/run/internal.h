@@ -37,6 +37,7 @@ typedef struct MerRunState {
     double            started, task_started, deadline, last_tick, last_checkpoint;
     bool              is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool              has_warned_of_waste; /* evaluations of plans that do not matter */
+    struct MerWarmChain *chain; /* what the tasks so far left for `warm` chain (warm.c) */
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void             *optimizer;
     MerArena         *optimizer_arena;

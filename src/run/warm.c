@@ -23,9 +23,16 @@ typedef struct Candidate {
 typedef struct Pool { /* the best of one old task so far, best first */
     Candidate **list;
     int         count, room, knobs;
-    bool        is_wanted;
+    int         share; /* of them are given at most */
+    bool        is_read, is_wanted;
     const int  *from; /* by knob of the new task: old knob; NULL: the same space */
 } Pool;
+
+/* Of the run's own log: what it holds up to here need not be read again for the next task. */
+typedef struct MerWarmChain {
+    Pool   *pools;
+    int64_t bytes, lines;
+} MerWarmChain;
 
 typedef struct Reader {
     MerRunState *run;
@@ -168,6 +175,26 @@ static MerStatus make_map(Reader *reader, const cJSON *header, int index, const 
     return status;
 }
 
+static void open_pools(Reader *reader, int count)
+{
+    MerRunState *run = reader->run;
+    reader->pool_count = count;
+    if (reader->is_chain && !run->chain) {
+        run->chain = MER_NEW(run->arena, MerWarmChain);
+        run->chain->pools = MER_ARRAY(run->arena, Pool, count + 1);
+    }
+    reader->pools = reader->is_chain ? run->chain->pools : MER_ARRAY(run->arena, Pool, count + 1);
+}
+
+/* Later tasks of a chain take fewer points of each task, or all of them of one that is equal. */
+static void make_room(const Reader *reader, Pool *pool)
+{
+    if (!pool->list && pool->is_read) {
+        pool->room = reader->is_chain ? reader->room : pool->share;
+        pool->list = MER_ARRAY(reader->run->arena, Candidate *, pool->room + 1);
+    }
+}
+
 /* Which tasks of the old log give points, and how: the one with the same space, else all that can be carried
  * over, each its part. */
 static MerStatus read_header(Reader *reader, const cJSON *header, MerError *error)
@@ -183,34 +210,37 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
                             run->spec->problem->name) == 0;
     int wanted = 0;
     int same = -1;
-    reader->pool_count = cJSON_GetArraySize(tasks);
-    reader->pools = MER_ARRAY(run->arena, Pool, reader->pool_count + 1);
+    open_pools(reader, cJSON_GetArraySize(tasks));
     for (int t = 0; t < reader->pool_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t);
         const cJSON *knobs = cJSON_GetObjectItemCaseSensitive(task, "knobs");
         bool         is_before = !reader->is_chain || t < reader->task->index;
-        reader->pools[t].knobs = cJSON_IsNumber(knobs) ? knobs->valueint : 0;
+        Pool        *pool = &reader->pools[t];
+        pool->knobs = reader->is_chain        ? run->tasks[t].problem.space.knob_count
+                      : cJSON_IsNumber(knobs) ? knobs->valueint
+                                              : 0;
         same = is_before && same < 0 && has_hash(task, mer_space_hash(space)) ? t : same;
-        reader->pools[t].is_wanted = is_before && can_carry && reader->pools[t].knobs >= 2;
-        wanted += reader->pools[t].is_wanted;
+        pool->is_read = reader->is_chain && is_before;
+        pool->is_wanted = is_before && can_carry && pool->knobs >= 2;
+        wanted += pool->is_wanted;
     }
-    if (same < 0 && wanted == 0) {
-        return reader->is_chain
-                   ? MER_OK
-                   : mer_error_set(error, MER_INVALID,
-                                   "%s:1: no task of this run has the space of %s%s", reader->path,
-                                   reader->task->result->task.name,
-                                   mer_warm_is_pairs(space) && !is_same_platform
-                                       ? ", and jobs are carried over on the same platform only"
-                                       : "");
+    if (same < 0 && wanted == 0 && !reader->is_chain) {
+        return mer_error_set(error, MER_INVALID, "%s:1: no task of this run has the space of %s%s",
+                             reader->path, reader->task->result->task.name,
+                             mer_warm_is_pairs(space) && !is_same_platform
+                                 ? ", and jobs are carried over on the same platform only"
+                                 : "");
     }
     MerStatus status = MER_OK;
     for (int t = 0; status == MER_OK && t < reader->pool_count; t++) {
         Pool *pool = &reader->pools[t];
         pool->is_wanted = same >= 0 ? t == same : pool->is_wanted;
         pool->knobs = t == same ? space->knob_count : pool->knobs;
-        pool->room = same >= 0 ? reader->room : (reader->room + wanted - 1) / wanted;
-        pool->list = MER_ARRAY(run->arena, Candidate *, pool->room + 1);
+        pool->is_read = pool->is_read || pool->is_wanted;
+        pool->share =
+            same >= 0 || wanted == 0 ? reader->room : (reader->room + wanted - 1) / wanted;
+        pool->from = NULL;
+        make_room(reader, pool);
         if (pool->is_wanted && same < 0) {
             status = make_map(reader, header, t, cJSON_GetArrayItem(tasks, t), pool, error);
         }
@@ -257,7 +287,7 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **room)
         return false;
     }
     Pool *pool = &reader->pools[task->valueint];
-    if (!pool->is_wanted) {
+    if (!pool->is_read) {
         return true;
     }
     size_t size = sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex);
@@ -274,36 +304,56 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **room)
         }
         candidate->point[k++] = item->valueint;
     }
-    bool is_later =
-        reader->is_chain && candidate->index >= reader->run->trials; /* of a resumed log */
-    if (k == pool->knobs && isfinite(candidate->score) && !cost.cut && !is_later) {
+    if (k == pool->knobs && isfinite(candidate->score) && !cost.cut) {
         keep(pool, candidate, reader->run->arena);
     }
     return k == pool->knobs;
 }
 
+/* False: the line is not a whole one. */
+static bool take_line(Reader *reader, const cJSON *line, Candidate **candidates)
+{
+    const char  *type = text_of(line, "type");
+    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
+    int          t = cJSON_IsNumber(task) ? task->valueint : -1;
+    if (strcmp(type, "trial") != 0) {
+        return type[0] != '\0';
+    }
+    return t >= 0 && t < reader->pool_count && take_trial(reader, line, &candidates[t]);
+}
+
+/* The run's own log is read from where the task before left off, to where the run is: a resumed one goes on. */
 static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
 {
-    char       *text = NULL;
-    size_t      room = 0;
-    MerStatus   status = MER_OK;
-    Candidate **candidates = NULL; /* room for the line at hand, by old task */
-    for (int64_t number = 1; status == MER_OK && getline(&text, &room, file) > 0; number++) {
+    MerRunState *run = reader->run;
+    char        *text = NULL;
+    size_t       room = 0;
+    ssize_t      length;
+    int64_t      number = 0;
+    int64_t      bytes = 0;
+    MerStatus    status = MER_OK;
+    Candidate  **candidates = NULL; /* room for the line at hand, by old task */
+    while (status == MER_OK && (!reader->is_chain || bytes < run->log.bytes) &&
+           (length = getline(&text, &room, file)) > 0) {
         cJSON *line = cJSON_Parse(text);
-        bool   is_whole = text_of(line, "type")[0] != '\0';
+        number++;
+        bytes += length;
         if (number == 1) {
             status = read_header(reader, line, error);
-            candidates = MER_ARRAY(reader->run->arena, Candidate *, reader->pool_count + 1);
-        } else if (is_whole && strcmp(text_of(line, "type"), "trial") == 0) {
-            const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
-            int          t = cJSON_IsNumber(task) ? task->valueint : -1;
-            bool         is_known = t >= 0 && t < reader->pool_count;
-            is_whole = is_known && take_trial(reader, line, &candidates[t]);
-        }
-        if (!is_whole && number > 1) {
+            candidates = MER_ARRAY(run->arena, Candidate *, reader->pool_count + 1);
+            bool is_known = run->chain && reader->is_chain && run->chain->bytes > 0;
+            if (is_known && fseeko(file, (off_t)run->chain->bytes, SEEK_SET) == 0) {
+                bytes = run->chain->bytes;
+                number = run->chain->lines;
+            }
+        } else if (!take_line(reader, line, candidates)) {
             reader->first_damaged = reader->damaged++ == 0 ? number : reader->first_damaged;
         }
         cJSON_Delete(line);
+    }
+    if (reader->is_chain && run->chain) {
+        run->chain->bytes = bytes;
+        run->chain->lines = number;
     }
     free(text);
     return status;
@@ -333,14 +383,16 @@ static void give_points(const Reader *reader, MerIndex **points, int *count)
     int               seen = task->view.knob_count;
     size_t            total = 0;
     for (int t = 0; t < reader->pool_count; t++) {
-        total += (size_t)reader->pools[t].count;
+        const Pool *pool = &reader->pools[t];
+        int         given = pool->count < pool->share ? pool->count : pool->share;
+        total += pool->is_wanted ? (size_t)given : 0;
     }
     MerIndex *whole = MER_ARRAY(reader->run->arena, MerIndex, space->knob_count + 1);
     *points = MER_ARRAY(reader->run->arena, MerIndex, total * (size_t)seen + 1);
     for (int rank = 0; (size_t)*count < total && rank < reader->room; rank++) {
         for (int t = 0; t < reader->pool_count && *count < reader->room; t++) {
             const Pool *pool = &reader->pools[t];
-            if (rank >= pool->count) {
+            if (!pool->is_wanted || rank >= pool->count || rank >= pool->share) {
                 continue;
             }
             for (int k = 0; k < space->knob_count; k++) {
@@ -364,13 +416,16 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     if (!run->spec->warm) {
         return MER_OK;
     }
-    Reader reader = {.run = run, .task = task};
+    Reader    reader = {.run = run, .task = task};
     MerStatus status = split_name(&reader, run->spec->warm, error);
     if (status != MER_OK) {
         return status;
     }
     if (reader.is_chain && (!run->log.file || task->index == 0)) {
         return MER_OK; /* nothing solved yet, or nothing written down */
+    }
+    if (reader.is_chain && mer_runlog_flush(&run->log, error) != MER_OK) {
+        return MER_IO;
     }
     FILE *file = fopen(reader.path, "r");
     if (!file) {
