@@ -207,16 +207,6 @@ static void dispatch_queue(MerBandwidthRun *loop, int unit)
     }
 }
 
-static double shortest(const MerBandwidthRun *loop, int job)
-{
-    int    units = loop->plan->unit_count;
-    double best = INFINITY;
-    for (int u = 0; u < units; u++) {
-        best = fmin(best, loop->schedule->latency[job * units + u]);
-    }
-    return best;
-}
-
 /* What a policy calls urgent: smaller first. */
 static double urgency(const MerBandwidthRun *loop, int job)
 {
@@ -226,14 +216,14 @@ static double urgency(const MerBandwidthRun *loop, int job)
     }
     switch (loop->input->rules.policy) {
     case MER_POLICY_SJF:
-        return shortest(loop, job);
+        return mer_schedule_shortest(schedule, job);
     case MER_POLICY_EDF:
         return schedule->deadline[job];
     case MER_POLICY_LEAST_LAXITY:
-        return schedule->deadline[job] - loop->t - shortest(loop, job);
+        return schedule->deadline[job] - loop->t - mer_schedule_shortest(schedule, job);
     case MER_POLICY_BALANCED:
         return (schedule->deadline[job] < INFINITY ? schedule->deadline[job] - loop->t : 0) +
-               shortest(loop, job);
+               mer_schedule_shortest(schedule, job);
     default:
         return schedule->release[job];
     }

@@ -107,15 +107,6 @@ static double turnaround(const Service *service)
     return service->last - service->first;
 }
 
-static double shortest(const MerSchedule *schedule, int job)
-{
-    double best = INFINITY;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        best = fmin(best, schedule->latency[job * schedule->unit_count + u]);
-    }
-    return best;
-}
-
 /* Where jobs were dropped both times are of the others, or whoever drops the long ones would look quick; where
  * none were, the time alone is the same for all plans. */
 static const Service *serve(const MerBandwidthState *state, const MerBandwidthTimes *times,
@@ -130,7 +121,7 @@ static const Service *serve(const MerBandwidthState *state, const MerBandwidthTi
     for (int j = 0; j < schedule->job_count; j++) {
         Service *service = &services[schedule->tenant[j]];
         bool     has_run = !isnan(times->end[j]);
-        double   work = shortest(schedule, j);
+        double   work = mer_schedule_shortest(schedule, j);
         owner[j] = has_run ? schedule->tenant[j] : -1;
         service->jobs++;
         service->late += times->end[j] > schedule->deadline[j];

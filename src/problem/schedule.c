@@ -245,6 +245,15 @@ static void canonical(const MerProblem *problem, MerPlan *plan)
     mer_schedule_canonical(mer_schedule_of(problem), &plan->as.jobs);
 }
 
+double mer_schedule_shortest(const MerSchedule *schedule, int job)
+{
+    double best = INFINITY;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        best = fmin(best, schedule->latency[job * schedule->unit_count + u]);
+    }
+    return best;
+}
+
 double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved)
 {
     int    at = job * schedule->unit_count + unit;

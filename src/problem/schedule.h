@@ -72,6 +72,8 @@ void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rul
  * all the bandwidth to itself. */
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
 
+/* Cycles of a job on its fastest unit, without stall. */
+double mer_schedule_shortest(const MerSchedule *schedule, int job);
 /* The table's energy of a job on a unit, less that of the bytes it did not have to move. */
 double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved);
 

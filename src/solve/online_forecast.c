@@ -104,11 +104,8 @@ void mer_online_prepare(MerOnlinePlanner *p, MerMetric objective, MerArena *aren
         plans[i]->patience = MER_ARRAY(arena, double, jobs + 1);
     }
     for (int j = 0; j < jobs; j++) {
-        p->shortest[j] = INFINITY;
+        p->shortest[j] = mer_schedule_shortest(schedule, j);
         p->patience[j] = p->options.patience;
-        for (int u = 0; u < schedule->unit_count; u++) {
-            p->shortest[j] = fmin(p->shortest[j], schedule->latency[j * schedule->unit_count + u]);
-        }
     }
     find_requests(p, objective, arena);
     link_requests(p, arena);
