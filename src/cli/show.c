@@ -218,7 +218,8 @@ static void show_service(const MerTaskResult *result, FILE *file)
 {
     const double *value = result->best.value;
     char text[48];
-    bool is_shared = fabs(value[MER_METRIC_STP] * value[MER_METRIC_ANTT] - 1) > 1e-9; /* not by one tenant alone */
+    /* One tenant alone is treated like itself, and has no more done than that. */
+    bool is_shared = value[MER_METRIC_JAIN] < 1 - 1e-9 || value[MER_METRIC_STP] * value[MER_METRIC_ANTT] > 1 + 1e-9;
     if (isnan(result->value)) {
         return;
     }

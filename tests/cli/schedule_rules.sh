@@ -169,6 +169,15 @@ says out 'tenants: STP 0.615, ANTT inf, Jain 0.5'
 says run/run.jsonl '"stp":0.6153846153846154,"antt":null'
 says run/run.jsonl '{"name":"a","weight":1,"jobs":1,"late":0,"dropped":1,"done":0,"alone_cycles":null,"shared_cycles":null}'
 
+# One tenant, who lost a job, has nobody to share with.
+jobs '' '' ', release_cycles: 1000, deadline_cycles: 1000'
+sed -i 's/tenant: b/tenant: a/' jobs.yaml
+is stp 0.782608695652174 --bandwidth 100 --evaluator bandwidth:late=drop # 180 of its 230 cycles of work are done
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 --late drop \
+    --optimizer fcfs --quiet --no-report -o run
+says out '% of the requests late or dropped'
+test "$(grep -c 'tenants:' out)" -eq 0
+
 # Forwarding: job2 follows job1, whose 40 bytes are then neither written nor read: 1220 - 80. If job0 wants them
 # too they are written all the same: 1220 - 40. A tensor larger than the core's store goes through memory.
 jobs '' '' ', after: [job1]'
