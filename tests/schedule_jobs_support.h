@@ -57,7 +57,7 @@ static inline MerJobGroups cut(const MerJobSet *set, int size, MerArena *arena)
 {
     MerJobGroups groups;
     MerGraph     graph = {.name = "toy"};
-    mer_schedule_groups(&graph, set, size, arena, &groups);
+    mer_schedule_groups(&graph, set, size, NULL, arena, &groups);
     return groups;
 }
 

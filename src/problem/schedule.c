@@ -89,6 +89,32 @@ const MerScheduleRules *mer_schedule_rules(const MerProblem *problem)
     return &((const State *)problem->state)->rules;
 }
 
+/* When the jobs of a list come, and how fast the platform could be at most; NULL: all are there at 0. */
+static const MerGroupTimes *find_times(const MerProblem *problem, const MerJobSet *set,
+                                       MerArena *arena)
+{
+    const Options     *chosen = problem->options;
+    const MerPlatform *platform = problem->platform;
+    MerSchedule        all = {.job_count = set->job_count,
+                              .model_count = set->model_count,
+                              .clock_hz = platform->clock_hz,
+                              .models = set->models};
+    int               *jobs = MER_ARRAY(arena, int, set->job_count + 1);
+    for (int j = 0; j < set->job_count; j++) {
+        jobs[j] = j;
+    }
+    mer_schedule_describe_jobs(problem, set, jobs, &all, arena);
+    mer_arrivals_apply(&chosen->arrivals, &all, arena);
+    MerGroupTimes *times = MER_NEW(arena, MerGroupTimes);
+    *times = (MerGroupTimes){.release = all.release, .macs = all.macs};
+    for (int u = 0; u < platform->unit_count; u++) {
+        double rate = (double)platform->units[u].rows * platform->units[u].columns;
+        times->macs_per_cycle += rate;
+        times->core_macs_per_cycle = fmax(times->core_macs_per_cycle, rate);
+    }
+    return all.has_releases ? times : NULL;
+}
+
 static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const MerJobSet **set,
                              MerJobGroups *groups, MerError *error)
 {
@@ -108,7 +134,9 @@ static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const M
                              "group_size is %lld, but %s has groups of its own, expected --select",
                              (long long)chosen->group_size, problem->graph->name);
     }
-    mer_schedule_groups(problem->graph, *set, (int)chosen->group_size, arena, groups);
+    bool is_cut = chosen->group_size > 0 || (*set)->group_size > 0;
+    mer_schedule_groups(problem->graph, *set, (int)chosen->group_size,
+                        is_cut ? find_times(problem, *set, arena) : NULL, arena, groups);
     return mer_schedule_select(groups, chosen->select, error);
 }
 

@@ -31,13 +31,22 @@ typedef struct MerJobGroups { /* group g has jobs[start[g]] .. jobs[start[g+1]-1
     int         *start, *jobs;
 } MerJobGroups;
 
+typedef struct MerGroupTimes {    /* what the rule knows of time, if jobs come later than at 0 */
+    const double *release, *macs; /* by job: cycles, and multiplications */
+    double        macs_per_cycle, core_macs_per_cycle; /* at most: of the platform, of one core */
+} MerGroupTimes;
+
 /* The groups of the file; else, with a size, those of the host's rule: ready jobs are taken round robin
  * over networks and mini-batches until the group is full (the next group goes on with the stream whose turn
  * it is), no job of a group waits for another of it, and groups run one after the other, so that a job is
  * ready when those it waits for are in earlier groups; else one group of everything. `size` 0: as the job
- * set says. */
-void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size, MerArena *arena,
-                         MerJobGroups *groups);
+ * set says. `times` NULL: all jobs are there at 0; else a job is not ready, either, before it has come by the
+ * time that the groups before must take, unless the group would be empty or has all others. */
+void mer_schedule_groups(const MerGraph *graph, const MerJobSet *set, int size,
+                         const MerGroupTimes *times, MerArena *arena, MerJobGroups *groups);
+/* The host's rule alone (schedule_cut.c). */
+void mer_schedule_cut(const MerJobSet *set, int size, const MerGroupTimes *times, MerArena *arena,
+                      MerJobGroups *groups);
 
 /* Drops the groups that `select` does not name: "mix:0", "mix:0-9", "mix", or numbers "0,2-4". */
 MerStatus mer_schedule_select(MerJobGroups *groups, const char *select, MerError *error);

@@ -11,7 +11,7 @@ static void check(const MerGraph *graph, MerArena *arena)
     if (!graph->jobs || graph->jobs->job_count == 0) {
         abort();
     }
-    mer_schedule_groups(graph, graph->jobs, 0, arena, &groups);
+    mer_schedule_groups(graph, graph->jobs, 0, NULL, arena, &groups);
     mer_schedule_select(&groups, "mix:0-2,VR_gaming,1", &error);
 }
 

@@ -6,7 +6,7 @@
 static void cut(const MerGraph *graph, int size, MerArena *arena)
 {
     MerJobGroups groups;
-    mer_schedule_groups(graph, graph->jobs, size, arena, &groups);
+    mer_schedule_groups(graph, graph->jobs, size, NULL, arena, &groups);
     int jobs = 0;
     for (int g = 0; g < groups.count; g++) {
         jobs += groups.start[g + 1] - groups.start[g];

@@ -1,6 +1,8 @@
 /* The grouping rule on random graphs of jobs: every job once, none with another it depends on, never before
- * those it waits for, no group that could have held more, and turns that are fair. */
+ * those it waits for, no group that could have held more, turns that are fair, and no waiting for late ones. */
 #include "schedule_jobs_support.h"
+
+#include <math.h>
 
 enum { CASES = 300 };
 
@@ -133,12 +135,125 @@ static void test_equal_streams_advance_together(void **state)
     }
 }
 
+/* The rule as it reads, without any memory: every turn looks through the whole stream. */
+typedef struct Plain {
+    int models,
+        requests; /* streams: single jobs, then networks, of the first mini-batch, then of the second */
+    int turn;
+} Plain;
+
+static int plain_stream(const Plain *plain, const MerJob *job)
+{
+    return job->request * (plain->models + 1) + job->model + 1;
+}
+
+/* The next job of the stream that the group may take, -1: none. */
+static int plain_next(const HandSet *hand, const Plain *plain, const int *group_of, int group,
+                      int stream)
+{
+    for (int j = 0; j < hand->set.job_count; j++) {
+        const MerJob *job = &hand->jobs[j];
+        bool          is_free = group_of[j] < 0 && plain_stream(plain, job) == stream;
+        for (int k = 0; k < job->after_count; k++) {
+            int before = group_of[job->after[k]];
+            is_free = is_free && before >= 0 && before < group;
+        }
+        if (is_free) {
+            return j;
+        }
+    }
+    return -1;
+}
+
+static void test_groups_are_those_of_the_plain_rule(void **state)
+{
+    (void)state;
+    MerRng rng = mer_rng_make(14, 0);
+    for (int c = 0; c < CASES; c++) {
+        MerArena *arena = mer_arena_new();
+        HandSet   hand = random_set(&rng, arena);
+        int       size = 1 + mer_rng_below(&rng, 20);
+        hand.set.is_shuffled = false;
+        MerJobGroups groups = cut(&hand.set, size, arena);
+        Plain        plain = {hand.set.model_count, 3, 0};
+        int          streams = plain.requests * (plain.models + 1);
+        int         *group_of = MER_ARRAY(arena, int, hand.set.job_count + 1);
+        memset(group_of, -1, (size_t)hand.set.job_count * sizeof *group_of);
+        for (int g = 0; g < groups.count; g++) {
+            int taken = 0;
+            for (int misses = 0; taken < size && misses < streams;) {
+                int job = plain_next(&hand, &plain, group_of, g, plain.turn);
+                plain.turn = (plain.turn + 1) % streams;
+                misses = job < 0 ? misses + 1 : 0;
+                if (job >= 0) {
+                    group_of[job] = g;
+                    assert_true(groups.start[g] + taken < groups.start[g + 1]);
+                    assert_int_equal(groups.jobs[groups.start[g] + taken++], job);
+                }
+            }
+            assert_int_equal(groups.start[g + 1] - groups.start[g], taken);
+        }
+        mer_arena_free(arena);
+    }
+}
+
+/* Jobs come at random. Nobody is in a group from whose start on, at the earliest, he has to be waited for,
+ * unless all who came before are in it or in earlier ones. */
+static void test_no_group_waits_for_a_release_while_others_could_run(void **state)
+{
+    (void)state;
+    MerRng rng = mer_rng_make(15, 0);
+    int    waits = 0;
+    for (int c = 0; c < CASES; c++) {
+        MerArena *arena = mer_arena_new();
+        HandSet   hand = random_set(&rng, arena);
+        int       jobs = hand.set.job_count;
+        int       size = 1 + mer_rng_below(&rng, 20);
+        double   *release = MER_ARRAY(arena, double, jobs + 1);
+        double   *macs = MER_ARRAY(arena, double, jobs + 1);
+        for (int j = 0; j < jobs; j++) {
+            release[j] = 50 * mer_rng_below(&rng, 5);
+            macs[j] = 100 * mer_rng_below(&rng, 10);
+        }
+        MerGroupTimes times = {release, macs, 40, 10};
+        MerJobGroups  groups;
+        mer_schedule_cut(&hand.set, size, &times, arena, &groups);
+        const int *group_of = group_of_jobs(&hand.set, &groups, arena);
+        double     start = 0;
+        assert_int_equal(groups.start[groups.count], jobs);
+        for (int j = 0; j < jobs; j++) { /* edges lead to later jobs */
+            assert_true(is_ready_for(&hand.jobs[j], group_of, group_of[j]));
+            for (int k = 0; k < hand.jobs[j].after_count; k++) {
+                release[j] = fmax(release[j], release[hand.jobs[j].after[k]]);
+            }
+        }
+        for (int g = 0; g < groups.count; g++) {
+            double end = start, work = 0, last = 0;
+            for (int i = groups.start[g]; i < groups.start[g + 1]; i++) {
+                int job = groups.jobs[i];
+                last = fmax(last, release[job]);
+                end = fmax(end, fmax(start, release[job]) + macs[job] / 10);
+                work += macs[job] / 40;
+            }
+            for (int j = 0; last > start && j < jobs; j++) {
+                assert_false(group_of[j] > g && release[j] < last);
+            }
+            waits += last > start;
+            start = fmax(end, start + work);
+        }
+        mer_arena_free(arena);
+    }
+    assert_true(waits > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_hold_every_job_once_and_never_two_that_depend_on_each_other),
         cmocka_unit_test(test_a_group_is_full_unless_nothing_else_was_ready),
         cmocka_unit_test(test_equal_streams_advance_together),
+        cmocka_unit_test(test_groups_are_those_of_the_plain_rule),
+        cmocka_unit_test(test_no_group_waits_for_a_release_while_others_could_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

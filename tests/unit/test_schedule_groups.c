@@ -110,6 +110,45 @@ static void test_single_jobs_take_turns_with_networks(void **state)
     ASSERT_GROUP(&groups, 1, 1, 4);
 }
 
+/* Jobs 0 to 3 of one list, of 100 cycles each on either of two cores; job 1 comes at 1000, job 3 at 150. The
+ * first group has who is there; it takes at least 100 cycles, the second one waits for nobody else. */
+static void test_late_jobs_do_not_hold_up_those_who_are_there(void **state)
+{
+    (void)state;
+    HandSet hand = new_hand_set(4, arena);
+    for (int i = 0; i < 4; i++) {
+        add_hand_job(&hand, -1, 0, NULL, 0);
+    }
+    const double  release[] = {0, 1000, 0, 150}, macs[] = {100, 100, 100, 100};
+    MerGroupTimes times = {release, macs, 2, 1};
+    MerJobGroups  groups;
+    mer_schedule_cut(&hand.set, 2, &times, arena, &groups);
+    assert_int_equal(groups.count, 2);
+    ASSERT_GROUP(&groups, 0, 0, 2);
+    ASSERT_GROUP(&groups, 1, 3, 1);
+}
+
+/* Two requests of a chain of three, the second one at 200: it starts beside the last layer of the first, which
+ * cannot begin before 200, and no later. */
+static void test_requests_join_when_they_come(void **state)
+{
+    (void)state;
+    HandSet hand = new_hand_set(6, arena);
+    add_chain(&hand, 0, 0, 3);
+    add_chain(&hand, 0, 1, 3);
+    const double  macs[] = {100, 100, 100, 100, 100, 100};
+    const double  release[] = {0, 0, 0, 200, 200, 200};
+    MerGroupTimes times = {release, macs, 2, 1};
+    MerJobGroups  groups;
+    mer_schedule_cut(&hand.set, 10, &times, arena, &groups);
+    assert_int_equal(groups.count, 5);
+    ASSERT_GROUP(&groups, 0, 0);
+    ASSERT_GROUP(&groups, 1, 1);
+    ASSERT_GROUP(&groups, 2, 3, 2);
+    ASSERT_GROUP(&groups, 3, 4);
+    ASSERT_GROUP(&groups, 4, 5);
+}
+
 static void test_without_a_size_everything_is_one_group_in_input_order(void **state)
 {
     (void)state;
@@ -208,6 +247,8 @@ int main(void)
         cmocka_unit_test(test_streams_that_have_nothing_ready_are_passed_over),
         cmocka_unit_test(test_dependencies_across_networks_hold),
         cmocka_unit_test(test_single_jobs_take_turns_with_networks),
+        cmocka_unit_test(test_late_jobs_do_not_hold_up_those_who_are_there),
+        cmocka_unit_test(test_requests_join_when_they_come),
         cmocka_unit_test(test_without_a_size_everything_is_one_group_in_input_order),
         cmocka_unit_test(test_groups_of_the_file_stay_as_they_are),
         cmocka_unit_test(test_shuffled_turns_depend_on_the_seed_alone),
