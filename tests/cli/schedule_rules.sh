@@ -303,7 +303,7 @@ says out 'violations 1, bound 0;'
 
 # Groups that follow each other share one time axis: job0 ends at 100, job1 waits until 130 and ends at 210, so job2
 # ends at 260, 10 too late. The files count from the start of each group; evaluate does the same.
-jobs '' ', release_cycles: 130' ', deadline_cycles: 250'
+jobs '' ', release_cycles: 130' ', deadline_cycles: 250, after: [job1]'
 expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
     --group-size 1 --budget 20 --quiet --no-report --json -o follow
 near "$(metric cycles)" 260 1e-9 'cycles of three groups'
@@ -317,6 +317,12 @@ done
 cp -r follow again
 expect 0 "$MERCATOR" schedule --resume again --quiet --no-report
 cmp follow/run.jsonl again/run.jsonl
+# If job2 waits for nobody it comes before job1, which is not there yet, and in time: 100, 150, 230.
+jobs '' ', release_cycles: 130' ', deadline_cycles: 250'
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
+    --group-size 1 --budget 20 --quiet --no-report --json -o late
+near "$(metric cycles)" 230 1e-9 'cycles with a late job'
+near "$(metric tardiness)" 0 1e-9 'tardiness with a late job'
 
 # What is dropped makes a plan shorter: a search for that says so, once.
 jobs '' '' ', deadline_cycles: 40'

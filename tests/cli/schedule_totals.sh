@@ -7,10 +7,10 @@ three_layers >net.csv
 cat >list.yaml <<'YAML'
 format: mercator-jobs/1
 models:
-  - {name: eyes, file: net.csv, fps: 60, deadline: period, tenant: xr}
-  - {name: gaze, file: net.csv, fps: 60, deadline: period, tenant: vr}
+  - {name: eyes, file: net.csv, fps: 200000, deadline: period, tenant: xr, dependencies: none}
+  - {name: gaze, file: net.csv, fps: 200000, deadline: period, tenant: vr, dependencies: none}
 groups: {size: 10}
-horizon_ms: 100
+horizon_ms: 0.03
 YAML
 
 # values METRIC: of the total, then of the groups.
