@@ -275,8 +275,9 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         fputc('\n', file);
     }
     bool is_finished = total->stopped && strcmp(total->stopped, "finished") == 0; /* it asked for no more */
-    fprintf(file, "%lld evaluation%s in %.2f s, %.0f %% infeasible, %s%s\n", (long long)total->evaluations,
+    fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s\n", (long long)total->evaluations,
             total->evaluations == 1 ? "" : "s", result->wall_s,
+            (double)total->evaluations / fmax(result->wall_s, 1e-9),
             total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
             is_finished ? "" : "stopped by ", total->stopped);
 }

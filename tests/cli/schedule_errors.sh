@@ -222,6 +222,10 @@ for options in '--rate 2' '--arrivals poisson' '--jitter-ms 1'; do
     refuses 'xr=compat has the arrivals of the published runtime, found others' fps.yaml --xr compat $options
 done
 
+# The last line says how fast it went, by the numbers of the summary.
+expect 0 "$MERCATOR" schedule synthetic:8:3 --optimizer random --budget 500 --quiet --no-report -o speed
+test "$(sed -n 's/.* evaluations in [0-9.]* s (\([0-9]*\)\/s), .*/\1/p' out)" -gt 0
+
 # A bound next to nothing (here a trillionth of a cycle) gives a gap that nobody can read; the bound is said instead.
 cat >late.yaml <<'YAML'
 format: mercator-jobs/1
