@@ -59,7 +59,8 @@ void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *r
 const MerScheduleRules *mer_schedule_rules(const MerProblem *problem);
 
 /* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
- * "critical-path", "heads-and-tails" or "none" (other metrics: schedule_deadlines.h). `is_published`: the bound of 9.1 alone. */
+ * "configurations", "critical-path", "heads-and-tails" or "none" (other metrics: schedule_deadlines.h).
+ * `is_published`: the bound of 9.1 alone. */
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
                             bool is_published);
 

@@ -2,12 +2,13 @@
  * relaxation solved with COIN-OR CLP, in which jobs are split over cores. With proportional sharing the
  * relaxation counts, in virtual time, the bytes by which single jobs exceed the bandwidth (9.2), also for the
  * core that runs a long job. A job that would take longer than the bound on some core may not go there, even
- * in part (after Lenstra, Shmoys and Tardos, 1990). CLP only proposes multipliers; the bound is computed from them, so rounding cannot make
- * it too high. */
+ * in part (after Lenstra, Shmoys and Tardos, 1990). CLP only proposes multipliers; the bound is computed from them,
+ * so rounding cannot make it too high. In virtual time schedule_bound_search.c goes on from there. */
 #include "problem/schedule.h"
 
 #include "base/memory.h"
 #include "mercator/arena.h"
+#include "problem/schedule_bound.h"
 #include "problem/schedule_paths.h"
 
 #include <Clp_C_Interface.h>
@@ -18,21 +19,6 @@
 /* Events of a simulation are sums, rounded like those of the bounds. Half of what a gap may have and still be
  * a proof. */
 static const double rounding = 5e-13;
-
-typedef struct Relaxation { /* equal jobs and equal cores are merged, which changes nothing */
-    int     rows, classes;
-    int    *count; /* jobs of each row */
-    int    *units; /* cores of each class */
-    double *load;  /* [row * classes + class]: cycles on the core, with the switch before the job */
-    double *excess; /* cycles by which one such job stretches the time of all cores */
-    double *bytes;  /* traffic / bandwidth, in cycles */
-    double *alone;  /* the makespan is at least this if a job of the row runs on the class */
-    double  scale;
-    double  free_switch;                /* cycles: the first job of a core needs none */
-    bool    is_published;               /* without the rows of single jobs */
-    int    *row_of_job, *class_of_unit; /* who is merged into what */
-    MerArena *arena;
-} Relaxation;
 
 typedef struct Multipliers { /* all >= 0 */
     double *core;            /* by class */
@@ -138,7 +124,9 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
     relaxation->excess = MER_ARRAY(arena, double, size);
     relaxation->bytes = MER_ARRAY(arena, double, size);
     relaxation->alone = MER_ARRAY(arena, double, size);
+    relaxation->row_price = MER_ARRAY(arena, double, relaxation->rows + 1);
     bool is_virtual = !is_published && has_virtual_time(schedule, rules);
+    relaxation->is_virtual = is_virtual;
     relaxation->is_published = is_published;
     relaxation->free_switch = is_published ? 0 : rules->switch_cycles;
     relaxation->scale = 0;
@@ -164,7 +152,7 @@ static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bo
 }
 
 /* Weak duality: for any multipliers this is below every makespan that keeps to pairs with alone <= limit. */
-static double dual_value(const Relaxation *relaxation, const Multipliers *multipliers, double limit)
+static double dual_value(Relaxation *relaxation, const Multipliers *multipliers, double limit)
 {
     double all = 0;
     for (int c = 0; c < relaxation->classes; c++) {
@@ -173,6 +161,7 @@ static double dual_value(const Relaxation *relaxation, const Multipliers *multip
     for (int r = 0; r < relaxation->rows; r++) {
         all += multipliers->job[r];
     }
+    double weight = all + multipliers->bytes;
     double sum = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double least = INFINITY;
@@ -184,8 +173,8 @@ static double dual_value(const Relaxation *relaxation, const Multipliers *multip
             least = relaxation->alone[at] <= limit ? fmin(least, cost) : least;
         }
         sum += relaxation->count[r] * least;
+        relaxation->row_price[r] = weight > 0 ? least / weight : 0;
     }
-    double weight = all + multipliers->bytes;
     return weight > 0 ? (sum - all * relaxation->free_switch) / weight : 0;
 }
 
@@ -259,7 +248,7 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
 }
 
 /* The relaxation's value with only the pairs that are allowed at `limit`; INFINITY if a job has none. */
-static double solve(Clp_Simplex *model, const Relaxation *relaxation, double limit)
+static double solve(Clp_Simplex *model, Relaxation *relaxation, double limit)
 {
     int     jobs = relaxation->rows;
     int     classes = relaxation->classes;
@@ -298,7 +287,7 @@ static int compare_reals(const void *a, const void *b)
 
 /* The longest pair that a schedule uses is some pair of the table; the makespan is at least that pair's own
  * bound and the relaxation without longer ones. The least over all pairs holds whatever the schedule. */
-static double bound_by_pairs(Clp_Simplex *model, const Relaxation *relaxation)
+static double bound_by_pairs(Clp_Simplex *model, Relaxation *relaxation)
 {
     int     count = relaxation->rows * relaxation->classes;
     double *limits = MER_ARRAY(relaxation->arena, double, count + 1);
@@ -409,7 +398,6 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
     Clp_Simplex *model = load_model(&relaxation);
     double       relaxed =
         is_published ? solve(model, &relaxation, INFINITY) : bound_by_pairs(model, &relaxation);
-    Clp_deleteModel(model);
     raise_bound(&bound, relaxed, "lp");
     if (schedule->has_dependencies || schedule->has_releases) {
         MerSchedulePaths paths = mer_schedule_paths(schedule, rules, relaxation.arena);
@@ -418,6 +406,12 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
         raise_bound(&bound, critical_path(&paths, schedule->job_count), "critical-path");
         raise_bound(&bound, fmax(late, early), "heads-and-tails");
     }
+    if (relaxation.is_virtual) {
+        solve(model, &relaxation, bound.value * (1 + 1e-9)); /* for the prices */
+        raise_bound(&bound, mer_schedule_bound_by_configurations(&relaxation, bound.value),
+                    "configurations");
+    }
+    Clp_deleteModel(model);
     mer_arena_free(relaxation.arena);
     bound.value *= 1 - rounding;
     return bound;

@@ -186,6 +186,105 @@ static void test_no_plan_beats_the_bound_when_jobs_move_nothing(void **state)
     }
 }
 
+/* Few kinds of jobs and of cores, with lengths that fit together and lengths that do not. */
+static MerSchedule *schedule_of_kinds(int jobs, int units, MerRng *rng)
+{
+    enum { MOST_KINDS = 3, MOST_CLASSES = 2 };
+    double  length[MOST_KINDS][MOST_CLASSES], need[MOST_KINDS][MOST_CLASSES];
+    double *latency = MER_ARRAY(arena, double, jobs *units);
+    double *rate = MER_ARRAY(arena, double, jobs *units);
+    int     classes = 1 + mer_rng_below(rng, MOST_CLASSES);
+    bool    is_even = mer_rng_below(rng, 2) == 0;
+    for (int at = 0; at < MOST_KINDS * MOST_CLASSES; at++) {
+        int    kind = at / MOST_CLASSES, class = at % MOST_CLASSES;
+        double slower = 1 + class * (is_even ? 1 : 2 * mer_rng_unit(rng));
+        length[kind][class] = slower * (is_even ? kind + 1 : exp(3 * mer_rng_unit(rng)));
+        need[kind][class] = exp(4 * mer_rng_unit(rng) - 1) / slower;
+    }
+    for (int j = 0; j < jobs; j++) {
+        int kind = mer_rng_below(rng, MOST_KINDS);
+        for (int u = 0; u < units; u++) {
+            latency[j * units + u] = length[kind][u % classes];
+            rate[j * units + u] = need[kind][u % classes];
+        }
+    }
+    return hand_schedule(jobs, units, 4, latency, rate, arena);
+}
+
+static void test_no_plan_of_equal_jobs_and_cores_beats_the_bound(void **state)
+{
+    (void)state;
+    double logs = 0;
+    int    tight = 0, count = 60;
+    for (int i = 0; i < count; i++) {
+        MerRng       rng = mer_rng_make(6, (uint64_t)i);
+        MerSchedule *schedule = schedule_of_kinds(4 + i % 5 / 4, 2 + i % 2, &rng);
+        if (i % 4 == 3) {
+            add_dependencies(schedule, &rng);
+        }
+        MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
+        MerScheduleRules  told = {.is_known = true, .is_proportional = true};
+        double            best = best_plan(schedule, &rules);
+        MerBound          bound = mer_schedule_bound(schedule, &told, false);
+        if (!(bound.value <= best) || !(bound.value > 0)) {
+            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
+                     best);
+        }
+        logs += log(best / bound.value);
+        tight += best / bound.value - 1 < 1e-9;
+    }
+    print_message("best plan over the bound, equal jobs and cores, geomean: %.4f, %d of %d equal\n",
+                  exp(logs / count), tight, count);
+    assert_true(exp(logs / count) < 1.05 && tight > count / 2);
+}
+
+/* Where whole jobs count, times are rounded to a grid. */
+static void assert_bound(const MerSchedule *schedule, double value, double tolerance)
+{
+    MerScheduleRules told = {.is_known = true, .is_proportional = true};
+    MerBound         bound = mer_schedule_bound(schedule, &told, false);
+    if (bound.value > value || bound.value < value * (1 - tolerance) ||
+        strcmp(bound.kind, "configurations") != 0) {
+        fail_msg("bound %.17g (%s), expected %.17g", bound.value, bound.kind, value);
+    }
+}
+
+/* A job of 10 cycles needs 1.9 of the bandwidth, one of 100 needs 0.1: together 2, so 10 * 2 + 90. Alone they
+ * exceed it by 9, with which the relaxation of single jobs comes to 109. */
+static void test_what_runs_together_counts(void **state)
+{
+    (void)state;
+    static const double latency[] = {10, 10, 100, 100};
+    static const double rate[] = {1.9, 1.9, 0.1, 0.1};
+    assert_bound(hand_schedule(2, 2, 1, latency, rate, arena), 110, 1e-11);
+}
+
+/* Three jobs of 100 on two cores need 200, five on one fast and two slow cores 300: cores run whole jobs. */
+static void test_cores_run_whole_jobs(void **state)
+{
+    (void)state;
+    static const double equal[] = {100, 100, 100, 100, 100, 100};
+    static const double mixed[] = {100, 200, 200, 100, 200, 200, 100, 200,
+                                   200, 100, 200, 200, 100, 200, 200};
+    static const double rate[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1,
+                                  0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+    assert_bound(hand_schedule(3, 2, 1, equal, rate, arena), 200, 5e-4);
+    assert_bound(hand_schedule(5, 3, 1, mixed, rate, arena), 300, 5e-4);
+}
+
+/* The excess takes its part of the time into which whole jobs must fit: three of 100 on two cores, and ten of 1
+ * that need twice the bandwidth, one at a time beside a long one (need 2.1), so 200 + 10 * 1.1. */
+static void test_whole_jobs_fit_into_what_the_excess_leaves(void **state)
+{
+    (void)state;
+    double latency[26], rate[26];
+    for (int at = 0; at < 26; at++) {
+        latency[at] = at < 6 ? 100 : 1;
+        rate[at] = at < 6 ? 0.1 : 2;
+    }
+    assert_bound(hand_schedule(13, 2, 1, latency, rate, arena), 211, 6e-3);
+}
+
 /* Two cores and four jobs that end together: 100 + 30 + 100, which the relaxation sees. */
 static void test_dead_time_between_jobs_counts(void **state)
 {
@@ -351,6 +450,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_plan_of_a_small_group_beats_the_bound),
         cmocka_unit_test(test_no_plan_beats_the_bound_when_jobs_move_nothing),
+        cmocka_unit_test(test_no_plan_of_equal_jobs_and_cores_beats_the_bound),
+        cmocka_unit_test(test_what_runs_together_counts),
+        cmocka_unit_test(test_cores_run_whole_jobs),
+        cmocka_unit_test(test_whole_jobs_fit_into_what_the_excess_leaves),
         cmocka_unit_test(test_dead_time_between_jobs_counts),
         cmocka_unit_test(test_work_that_comes_late_counts_together),
         cmocka_unit_test(test_the_bound_of_a_chain_is_below_its_plan_to_the_last_bit),
