@@ -62,7 +62,7 @@ typedef struct ConfigurationPricer {
     struct ConfigurationKey   *keys;
     struct ConfigurationState *states;
     int                        state_count;
-    int *now, *next, *now_start, *next_start; /* states by place, needs and values rising */
+    int *now, *next, *now_start, *next_start; /* states by place, needs and worths rising */
     /* found */
     int           kept;
     Configuration best[CONFIGURATIONS_KEPT]; /* the last is the best */

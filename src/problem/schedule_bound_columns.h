@@ -42,7 +42,8 @@ typedef struct Columns {
 /* False if there are too many kinds of cores. */
 bool mer_columns_begin(Columns *columns, const Relaxation *relaxation);
 /* What no schedule can beat whose makespan is at most `limit` and whose virtual time is at most `core_limit`:
- * the makespan or the excess in cycles, INFINITY if there is no such schedule. */
+ * the makespan or the excess in cycles, INFINITY if there is no such schedule. `core_limit` INFINITY: without
+ * queues, which is less work. */
 double mer_columns_solve(Columns *columns, double limit, double core_limit, ColumnsGoal goal);
 bool   mer_columns_are_exhausted(const Columns *columns);
 

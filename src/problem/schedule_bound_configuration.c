@@ -1,5 +1,5 @@
 /* The best configurations at given prices: jobs are taken one after the other, each on a free unit of some class
- * or not at all, and of equally many busy units only those states stay that no other beats in need and value.
+ * or not at all, and of equally many busy units only those states stay that no other beats in need and worth.
  *
  * What a state may still gain is bounded from above: with a mixture of two lower bounds on the cost, jobs and
  * units become an assignment, of which any unit prices give a bound. States that cannot come above the
@@ -284,7 +284,7 @@ static bool fill_place(ConfigurationPricer *pricer, ConfigurationCost cost, int 
     Sources sources;
     State   state;
     int     number;
-    double  last = -1;
+    double  last = -INFINITY;
     double  rest[MIXTURES];
     find_sources(pricer, item, place, &sources);
     for (int m = 0; m < MIXTURES && sources.count > 0; m++) {
@@ -297,18 +297,18 @@ static bool fill_place(ConfigurationPricer *pricer, ConfigurationCost cost, int 
             Mixture mixture = {cost.slope, part[m]};
             most = fmin(most, state.value - mixed_cost(mixture, state.need) + rest[m]);
         }
+        double worth = state.value - mer_configuration_cost(cost, state.need);
         pricer->work++;
-        if (state.value <= last || most <= *best) {
+        if (worth <= last || most <= *best) { /* with less need the last one never costs more */
             continue;
         }
-        last = state.value;
+        last = worth;
         if (state.class >= 0) {
             if (pricer->state_count == MOST_STATES) {
                 return false;
             }
             number = pricer->state_count++;
             pricer->states[number] = state;
-            double worth = state.value - mer_configuration_cost(cost, state.need);
             if (worth > *best) {
                 *best = worth;
                 keep(pricer, number);

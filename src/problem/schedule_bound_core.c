@@ -51,7 +51,7 @@ static void read_queue(const CorePricer *pricer, int items, double step, CoreQue
             queue->row[queue->jobs++] = (int16_t)pricer->item_row[item];
         }
     }
-    queue->cycles = (GRID - left) * step;
+    queue->cycles = queue->jobs > 0 ? (GRID - left) * step : 0;
 }
 
 double mer_core_queues_price(CorePricer *pricer, int class, const double *worth,

@@ -67,7 +67,7 @@ double mer_schedule_bound_by_configurations(const Relaxation *relaxation, double
     }
     columns->most_work = MOST_WORK;
     columns->tolerance = fine / 100;
-    double value = mer_columns_solve(columns, wide * bound, wide * bound, COLUMNS_VALUE);
+    double value = mer_columns_solve(columns, wide * bound, INFINITY, COLUMNS_VALUE);
     search->low = fmax(bound, fmin(value, wide * bound));
     search->high = INFINITY;
     find_limit(search);
