@@ -59,7 +59,7 @@ static void open_bench(Bench *bench, const MerGraph *graph, const MerPlatform *p
     void *evaluator_options = mer_arena_alloc(bench->arena, evaluator->options_size);
     mer_options_defaults(type->options, options, bench->arena);
     mer_options_defaults(evaluator->options, evaluator_options, bench->arena);
-    bench->task = (MerTask){"layer", 1, (double)graph->macs, 0};
+    bench->task = (MerTask){"layer", 1, (double)graph->macs, 0, 0, NULL};
     bench->problem = (MerProblem){.type = type, .options = options, .graph = graph, .platform = platform,
                                   .task = &bench->task, .state = mer_arena_alloc(bench->arena, type->state_size)};
     bench->evaluator = (MerEvaluator){evaluator, mer_arena_alloc(bench->arena, evaluator->state_size),

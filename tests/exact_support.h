@@ -52,7 +52,7 @@ static inline void solve_exactly(const ExactCase *c, ExactResult *result, MerAre
     const MerOptimizerClass *optimizer = mer_optimizer_find("exact_nest", NULL);
     const MerEvaluatorClass *evaluator_type = mer_evaluator_find("loopnest", NULL);
     MerGraph *graph = mer_graph_new("layer", arena);
-    MerTask task = {"layer", 1, 0, 0, 0};
+    MerTask task = {.name = "layer", .count = 1};
     *result = (ExactResult){.score = INFINITY};
     mer_graph_add_op(graph, c->op);
     result->status = mer_graph_finish(graph, &result->error);

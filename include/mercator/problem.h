@@ -23,6 +23,7 @@ typedef struct MerTask {
     int         op; /* operator of the graph, -1 if the task is not one operator */
     double      start; /* cycles from the start of the first task to that of this one; INFINITY: not known yet.
                         * 0 where tasks do not follow each other */
+    void       *shared; /* what the problem keeps for all tasks of the list, in its arena; NULL: nothing */
 } MerTask;
 
 struct MerProblem {

@@ -29,7 +29,7 @@ static void take_graph(MerEvaluateJob *job, const MerGraph *graph)
     job->count = graph->op_count;
     job->given = MER_ARRAY(job->arena, MerGiven, graph->op_count + 1);
     for (int i = 0; i < graph->op_count; i++) {
-        job->given[i].task = (MerTask){graph->ops[i].name, 1, (double)graph->ops[i].macs, i, 0};
+        job->given[i].task = (MerTask){graph->ops[i].name, 1, (double)graph->ops[i].macs, i, 0, NULL};
     }
 }
 
@@ -353,7 +353,7 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
     take_graph(job, graph);
     int op = graph->layers[0].op;
     job->given[0].task =
-        (MerTask){graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op, 0};
+        (MerTask){graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op, 0, NULL};
     job->count = 1;
     return read_mapping(job, mapping, 0, error);
 }

@@ -82,7 +82,7 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
         const MerOp *op = &graph->ops[graph->layers[l].op];
         if (is_selected(chosen->select, l + 1, op->name)) {
             list[(*count)++] =
-                (MerTask){op->name, graph->layers[l].count, (double)op->macs, graph->layers[l].op, 0};
+                (MerTask){op->name, graph->layers[l].count, (double)op->macs, graph->layers[l].op, 0, NULL};
         }
     }
     *tasks = list;

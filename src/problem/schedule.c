@@ -1,5 +1,6 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
  * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
+#include "base/name_table.h"
 #include "problem/arrivals.h"
 #include "problem/schedule_deadlines.h"
 #include "problem/schedule_export.h"
@@ -56,6 +57,15 @@ static const MerOption options[] = {
     {0}};
 
 extern const MerProblemClass mer_problem_schedule;
+
+typedef struct Shared { /* what all groups of a workload have in common */
+    MerArena              *arena;
+    const MerJobSet       *set;
+    MerJobGroups           groups;
+    MerNameTable           by_name; /* of groups: a pointer into `groups.names` */
+    bool                   has_deadlines;
+    struct MerPriceCache **caches; /* by core class */
+} Shared;
 
 typedef struct State {
     MerSchedule      schedule;
@@ -115,65 +125,96 @@ static const MerGroupTimes *find_times(const MerProblem *problem, const MerJobSe
     return all.has_releases ? times : NULL;
 }
 
-static MerStatus find_groups(const MerProblem *problem, MerArena *arena, const MerJobSet **set,
-                             MerJobGroups *groups, MerError *error)
+static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError *error)
 {
     const Options *chosen = problem->options;
+    MerArena      *arena = shared->arena;
     MerJobOptions  jobs = {(int)chosen->batch_size, (int)chosen->mini_batch,
                            (MerJobDependencies)chosen->dependencies};
-    MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, set, error);
+    MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, &shared->set, error);
     if (status == MER_OK) {
         uint64_t seed = (uint64_t)chosen->arrivals.seed;
-        status = mer_schedule_draw_requests(problem->graph->name, *set, seed, arena, set, error);
+        status = mer_schedule_draw_requests(problem->graph->name, shared->set, seed, arena,
+                                            &shared->set, error);
     }
     if (status != MER_OK) {
         return status;
     }
-    if (chosen->group_size > 0 && (*set)->group_count > 0) {
+    if (chosen->group_size > 0 && shared->set->group_count > 0) {
         return mer_error_set(error, MER_INVALID,
                              "group_size is %lld, but %s has groups of its own, expected --select",
                              (long long)chosen->group_size, problem->graph->name);
     }
-    bool is_cut = chosen->group_size > 0 || (*set)->group_size > 0;
-    mer_schedule_groups(problem->graph, *set, (int)chosen->group_size,
-                        is_cut ? find_times(problem, *set, arena) : NULL, arena, groups);
-    return mer_schedule_select(groups, chosen->select, error);
+    bool is_cut = chosen->group_size > 0 || shared->set->group_size > 0;
+    mer_schedule_groups(problem->graph, shared->set, (int)chosen->group_size,
+                        is_cut ? find_times(problem, shared->set, arena) : NULL, arena,
+                        &shared->groups);
+    return mer_schedule_select(&shared->groups, chosen->select, error);
+}
+
+static MerStatus make_shared(const MerProblem *problem, MerArena *arena, Shared **shared,
+                             MerError *error)
+{
+    Shared *made = *shared = MER_NEW(arena, Shared);
+    made->arena = arena;
+    MerStatus status = find_groups(problem, made, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    made->by_name = (MerNameTable){.arena = arena};
+    for (int g = made->groups.count - 1; g >= 0; g--) { /* of equal names the first */
+        mer_name_table_set(&made->by_name, made->groups.names[g], &made->groups.names[g]);
+    }
+    for (int j = 0; j < made->set->job_count && !made->has_deadlines; j++) {
+        const MerJob *job = &made->set->jobs[j];
+        made->has_deadlines = job->deadline_cycles + job->deadline_s < INFINITY;
+    }
+    return MER_OK;
 }
 
 static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
                             int *count, MerError *error)
 {
-    const MerJobSet *set;
-    MerJobGroups     groups;
-    MerStatus        status = find_groups(problem, arena, &set, &groups, error);
+    Shared   *shared;
+    MerStatus status = make_shared(problem, arena, &shared, error);
     if (status != MER_OK) {
         return status;
     }
-    MerTask *list = MER_ARRAY(arena, MerTask, groups.count);
-    for (int g = 0; g < groups.count; g++) {
+    const MerJobGroups *groups = &shared->groups;
+    MerTask            *list = MER_ARRAY(arena, MerTask, groups->count);
+    for (int g = 0; g < groups->count; g++) {
         double macs = 0;
-        for (int i = groups.start[g]; i < groups.start[g + 1]; i++) {
-            macs += (double)mer_job_op(problem->graph, &set->jobs[groups.jobs[i]]).macs;
+        for (int i = groups->start[g]; i < groups->start[g + 1]; i++) {
+            macs += (double)mer_job_op(problem->graph, &shared->set->jobs[groups->jobs[i]]).macs;
         }
         /* The groups of a file are alternatives; those cut from one list run one after the other. */
-        bool follows = g > 0 && set->group_count == 0;
-        list[g] = (MerTask){groups.names[g], 1, macs, -1, follows ? INFINITY : 0};
+        bool follows = g > 0 && shared->set->group_count == 0;
+        list[g] = (MerTask){groups->names[g], 1, macs, -1, follows ? INFINITY : 0, shared};
     }
     *tasks = list;
-    *count = groups.count;
+    *count = groups->count;
     return MER_OK;
 }
 
-static MerStatus find_task(const MerProblem *problem, const MerJobGroups *groups, int *group,
+/* The group that the task is about, made with all others if nobody has listed them. */
+static MerStatus find_task(const MerProblem *problem, MerArena *arena, Shared **shared, int *group,
                            MerError *error)
 {
-    for (*group = 0; *group < groups->count; (*group)++) {
-        if (strcmp(groups->names[*group], problem->task->name) == 0) {
-            return MER_OK;
-        }
+    MerStatus status = MER_OK;
+    *shared = problem->task->shared;
+    if (!*shared) {
+        status = make_shared(problem, arena, shared, error);
     }
-    return mer_error_set(error, MER_NOT_FOUND, "there is no group \"%s\" in %s",
-                         problem->task->name, problem->graph->name);
+    if (status != MER_OK) {
+        return status;
+    }
+    const char **name = mer_name_table_find(&(*shared)->by_name, problem->task->name);
+    if (!name) {
+        return mer_error_set(error, MER_NOT_FOUND, "there is no group \"%s\" in %s",
+                             problem->task->name, problem->graph->name);
+    }
+    *group = (int)(name - (*shared)->groups.names);
+    return MER_OK;
 }
 
 static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *error)
@@ -182,18 +223,22 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     const MerPlatform *platform = problem->platform;
     State             *state = problem->state;
     MerSchedule       *schedule = &state->schedule;
-    const MerJobSet   *set;
-    MerJobGroups       groups;
-    int                group;
-    MerStatus          status = find_groups(problem, arena, &set, &groups, error);
-    status = status == MER_OK ? find_task(problem, &groups, &group, error) : status;
+    Shared            *shared;
+    int                group = 0;
+    MerStatus          status = find_task(problem, arena, &shared, &group, error);
     if (status != MER_OK) {
         return status;
     }
-    const int *jobs = groups.jobs + groups.start[group];
-    double     rate = platform->memories[0].read_words_per_cycle * platform->word_bits / 8;
+    if (!shared->caches) {
+        shared->caches =
+            MER_ARRAY(shared->arena, struct MerPriceCache *, platform->class_count + 1);
+    }
+    const MerJobSet    *set = shared->set;
+    const MerJobGroups *groups = &shared->groups;
+    const int          *jobs = groups->jobs + groups->start[group];
+    double              rate = platform->memories[0].read_words_per_cycle * platform->word_bits / 8;
     *schedule = (MerSchedule){
-        .job_count = groups.start[group + 1] - groups.start[group],
+        .job_count = groups->start[group + 1] - groups->start[group],
         .unit_count = platform->unit_count,
         .tenant_count = set->tenant_count,
         .model_count = set->model_count,
@@ -225,7 +270,9 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                               problem->pricer,
                               chosen->table ? chosen->table : "own",
                               (MerFlexible)chosen->flexible,
-                              chosen->cache ? chosen->cache : "off"};
+                              chosen->cache ? chosen->cache : "off",
+                              shared->caches,
+                              shared->arena};
     status = mer_job_table_make(&input, arena, &state->table, error);
     if (status != MER_OK) {
         return status;
@@ -235,6 +282,8 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     mer_schedule_describe_jobs(problem, set, jobs, schedule, arena);
     mer_arrivals_apply(&chosen->arrivals, schedule, arena);
     if (set->group_count == 0) {
+        /* Groups cut from one list are judged alike: in one without deadlines nothing is late. */
+        schedule->has_deadlines = shared->has_deadlines;
         state->depends_on_start =
             isinf(problem->task->start) && (schedule->has_releases || schedule->has_deadlines);
         mer_schedule_shift(schedule, problem->task->start, arena);

@@ -1,6 +1,8 @@
 /* A group of jobs on a platform as the arrays that evaluator, bound and solvers read. */
 #include "problem/schedule_parts.h"
 
+#include "base/key_table.h"
+
 #include <math.h>
 
 /* Columns of the table, spread from core classes to cores. */
@@ -65,13 +67,15 @@ void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *sched
 void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule,
                             MerArena *arena)
 {
-    int  count = schedule->job_count;
-    int *place = MER_ARRAY(arena, int, set->job_count + 1); /* in the group, + 1 */
-    int *before_start = MER_ARRAY(arena, int, count + 1);
-    int *after_start = MER_ARRAY(arena, int, count + 2);
-    int  edges = 0;
+    int         count = schedule->job_count;
+    MerArena   *scratch = mer_arena_new();
+    MerKeyTable place = {.arena =
+                             scratch}; /* in the group; a group may be a small part of the set */
+    int        *before_start = MER_ARRAY(arena, int, count + 1);
+    int        *after_start = MER_ARRAY(arena, int, count + 2);
+    int         edges = 0;
     for (int i = 0; i < count; i++) {
-        place[jobs[i]] = i + 1;
+        mer_key_table_add(&place, (uint64_t)jobs[i], i);
         edges += set->jobs[jobs[i]].after_count;
     }
     int *before = MER_ARRAY(arena, int, edges + 1);
@@ -80,7 +84,7 @@ void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *
     for (int i = 0; i < count; i++) {
         const MerJob *job = &set->jobs[jobs[i]];
         for (int k = 0; k < job->after_count; k++) {
-            int from = place[job->after[k]] - 1;
+            int from = mer_key_table_find(&place, (uint64_t)job->after[k]);
             if (from >= 0) {
                 before[used++] = from;
                 after_start[from + 2]++;
@@ -96,6 +100,7 @@ void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *
             after[after_start[before[k] + 1]++] = i;
         }
     }
+    mer_arena_free(scratch);
     schedule->has_dependencies = used > 0;
     schedule->before_start = before_start;
     schedule->before = before;
@@ -131,12 +136,6 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
         owners[2][i] = job->request;
         schedule->has_releases = schedule->has_releases || numbers[1][i] > 0;
         schedule->has_deadlines = schedule->has_deadlines || numbers[2][i] < INFINITY;
-    }
-    /* Groups cut from one list are judged alike: in one without deadlines nothing is late. */
-    for (int j = 0; j < set->job_count && set->group_count == 0; j++) {
-        const MerJob *job = &set->jobs[j];
-        schedule->has_deadlines =
-            schedule->has_deadlines || job->deadline_cycles + job->deadline_s < INFINITY;
     }
     schedule->job_names = names;
     schedule->layer_names = layers;

@@ -203,8 +203,11 @@ static void open_caches(Making *making, MerArena *arena)
                            input->pricer ? input->pricer->name : "none",
                            making->table->is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN,
                            input->flexible};
-        making->caches[c] = mer_price_cache_open(
-            making->is_file || !input->pricer ? "off" : input->cache, &key, arena);
+        if (!making->caches[c]) {
+            making->caches[c] =
+                mer_price_cache_open(making->is_file || !input->pricer ? "off" : input->cache, &key,
+                                     input->caches ? input->cache_arena : arena);
+        }
     }
 }
 
@@ -223,7 +226,8 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
                      .table = table,
                      .is_file = !is_own && !mer_name_equal(input->source, "m3e-compat"),
                      .units = MER_ARRAY(arena, const MerUnit *, classes + 1),
-                     .caches = MER_ARRAY(arena, MerPriceCache *, classes + 1)};
+                     .caches = input->caches ? input->caches
+                                             : MER_ARRAY(arena, MerPriceCache *, classes + 1)};
     *table = (MerJobTable){.source = input->source,
                            .is_compat = !is_own,
                            .has_energy = true,

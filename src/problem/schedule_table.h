@@ -28,15 +28,17 @@ typedef struct
 } MerJobTable;
 
 typedef struct MerJobTableInput {
-    const MerGraph       *graph;
-    const MerJobSet      *set;
-    const int            *jobs; /* of the group */
-    int                   job_count;
-    const MerPlatform    *platform;
-    const MerLayerPricer *pricer;
-    const char           *source; /* "own", "m3e-compat" or a file */
-    MerFlexible           flexible;
-    const char           *cache; /* "auto", "off" or a folder for prices (schedule_cache.h) */
+    const MerGraph        *graph;
+    const MerJobSet       *set;
+    const int             *jobs; /* of the group */
+    int                    job_count;
+    const MerPlatform     *platform;
+    const MerLayerPricer  *pricer;
+    const char            *source; /* "own", "m3e-compat" or a file */
+    MerFlexible            flexible;
+    const char            *cache;  /* "auto", "off" or a folder for prices (schedule_cache.h) */
+    struct MerPriceCache **caches; /* by core class: stay open for further tables, NULL where */
+    MerArena              *cache_arena; /* not open yet, in this arena. NULL: only for this table */
 } MerJobTableInput;
 
 MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table,

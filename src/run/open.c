@@ -26,7 +26,7 @@ static MerStatus list_tasks(MerRunState *run, const MerTask **tasks, MerError *e
         return spec->problem->tasks(&blank, run->arena, tasks, &run->task_count, error);
     }
     MerTask *whole = MER_NEW(run->arena, MerTask);
-    *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1, 0};
+    *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1, 0, NULL};
     *tasks = whole;
     run->task_count = 1;
     return MER_OK;

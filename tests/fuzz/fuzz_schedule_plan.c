@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const MerPlatform     *platform = NULL;
     MerGraph              *graph = NULL;
     MerYaml               *root;
-    MerTask                task = {"synthetic:5:1", 1, 0, -1, 0};
+    MerTask                task = {"synthetic:5:1", 1, 0, -1, 0, NULL};
     if (mer_options_fill(type->options, NULL, options, &reference, arena, &error) != MER_OK ||
         mer_platform_read("s2", arena, &platform, &error) != MER_OK ||
         mer_graph_import("synthetic:5:1", NULL, arena, &graph, &error) != MER_OK) {

@@ -74,7 +74,7 @@ static void open_case(const Case *from, Opened *opened)
     const MerProblemClass *type = mer_problem_find(from->problem, NULL);
     const void *options = options_from(from->options, type->options, type->options_size, arena);
     opened->is_padded = strstr(from->options, "padded") != NULL;
-    opened->task = (MerTask){"layer", 1, (double)from->graph->macs, 0, 0};
+    opened->task = (MerTask){"layer", 1, (double)from->graph->macs, 0, 0, NULL};
     opened->problem = (MerProblem){.type = type, .options = options, .graph = from->graph, .platform = from->platform,
                                    .task = &opened->task, .state = mer_arena_alloc(arena, type->state_size)};
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);

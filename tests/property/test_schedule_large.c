@@ -58,6 +58,41 @@ static void test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time(vo
     assert_true(time_to_open(64000) < 20 * time_to_open(8000));
 }
 
+/* Seconds to cut so many mini-batches into groups of 21 and to open them all; the least of a few tries. */
+static double time_to_open_groups(int batch)
+{
+    double best = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        MerArena       *own = mer_arena_new();
+        OpenedSchedule  opened;
+        MerError        error = {0};
+        const MerTask  *tasks;
+        int             count;
+        const MerGraph *graph = graph_named("resnet18", own);
+        double          begin = mer_cpu_clock();
+        open_schedule_case(
+            graph, platform_named("s1", own),
+            mer_arena_format(own, "schedule:cache=off,batch_size=%d,group_size=21", batch),
+            "bandwidth", own, &opened);
+        const MerProblemClass *type = opened.problem.type;
+        assert_int_equal(type->tasks(&opened.problem, own, &tasks, &count, &error), MER_OK);
+        assert_int_equal(count, batch);
+        for (int t = 0; t < count; t++) {
+            opened.task = tasks[t];
+            assert_int_equal(type->open(&opened.problem, own, &error), MER_OK);
+        }
+        best = fmin(best, mer_cpu_clock() - begin);
+        mer_arena_free(own);
+    }
+    return best;
+}
+
+static void test_eight_times_the_groups_open_in_less_than_twenty_times_the_time(void **state)
+{
+    (void)state;
+    assert_true(time_to_open_groups(400) < 20 * time_to_open_groups(50));
+}
+
 /* The plain version of the sort: each job is put before those that come after it. */
 static void sort_plainly(const MerSchedule *schedule, int last_key, int *sorted)
 {
@@ -107,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_thousand_jobs_are_scheduled_above_their_bound_and_below_every_list),
         cmocka_unit_test(test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time),
+        cmocka_unit_test(test_eight_times_the_groups_open_in_less_than_twenty_times_the_time),
         cmocka_unit_test(test_knobs_are_in_the_order_of_a_plain_sort),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -57,7 +57,7 @@ static void open_layer(const Layer *layer, const MerPlatform *platform, const ch
     const MerGraph *graph = one_op_graph(&op, arena);
     const void *problem_options = options_from("map", type->options, type->options_size, arena);
     const void *evaluator_options = options_from(options, evaluator->options, evaluator->options_size, arena);
-    opened->task = (MerTask){"layer", 1, (double)graph->macs, 0, 0};
+    opened->task = (MerTask){"layer", 1, (double)graph->macs, 0, 0, NULL};
     opened->problem = (MerProblem){.type = type, .options = problem_options, .graph = graph, .platform = platform,
                                    .task = &opened->task, .state = mer_arena_alloc(arena, type->state_size)};
     opened->evaluator =

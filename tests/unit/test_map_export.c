@@ -68,7 +68,7 @@ static MerCost price(const MerPlatform *platform, const MerGraph *graph, const c
                      const MerPlan *plan, MerArena *arena)
 {
     const MerEvaluatorClass *type = mer_evaluator_find(evaluator, NULL);
-    MerTask                  task = {"layer", 1, (double)graph->ops[0].macs, 0, 0};
+    MerTask                  task = {"layer", 1, (double)graph->ops[0].macs, 0, 0, NULL};
     MerProblem               problem = {.type = mer_problem_find("map", NULL),
                                         .graph = graph,
                                         .platform = platform,

@@ -71,7 +71,9 @@ static MerJobTableInput input_of(const char *workload, const char *source, const
                               &pricer,
                               source,
                               MER_FLEXIBLE_SEARCH,
-                              cache};
+                              cache,
+                              NULL,
+                              NULL};
 }
 
 static MerJobTable make(const MerJobTableInput *input)
