@@ -35,6 +35,7 @@ struct MerProblem {
     const MerTask         *task;
     const MerEvaluator    *inner;    /* NULL if none */
     const struct MerLayerPricer *pricer; /* prices one layer on one core (problem/layer_pricer.h); NULL: nobody */
+    MerNotes              *notes;    /* asked whether to stop while a large task is opened; NULL: nobody stops it */
     MerPlanKind            plan;     /* the kind the evaluator prices */
     MerSpace               space;
 };

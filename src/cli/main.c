@@ -47,7 +47,7 @@ bool mer_cli_is_interrupted(void *state)
 int mer_cli_fail(const MerError *error)
 {
     fprintf(stderr, "mercator: %s\n", error->message);
-    return MER_EXIT_BAD;
+    return error->status == MER_CANCELLED ? MER_EXIT_INTERRUPTED : MER_EXIT_BAD;
 }
 
 int mer_cli_usage(const MerVerb *verb, const char *format, ...)

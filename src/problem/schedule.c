@@ -272,7 +272,8 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                               (MerFlexible)chosen->flexible,
                               chosen->cache ? chosen->cache : "off",
                               shared->caches,
-                              shared->arena};
+                              shared->arena,
+                              problem->notes};
     status = mer_job_table_make(&input, arena, &state->table, error);
     if (status != MER_OK) {
         return status;

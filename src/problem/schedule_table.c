@@ -180,6 +180,12 @@ static MerStatus make_entries(Making *making, const Rows *rows, MerJobTableEntry
             const MerJob     *job = &input->set->jobs[input->jobs[rows->first[r]]];
             MerOp             op = mer_job_op(input->graph, job);
             MerJobTableEntry *entry = &entries[r * table->class_count + c];
+            if (mer_is_cancelled(input->notes)) {
+                return mer_error_set(error, MER_CANCELLED,
+                                     "interrupted before the search could begin: %d of %d layers "
+                                     "were priced on core type %s",
+                                     r, table->row_count, table->class_names[c]);
+            }
             status = making->is_file ? mer_table_file_entry(&making->file, job, &op,
                                                             table->class_names[c], entry, error)
                                      : find_price(making, c, rows->hashes[r], &op, entry, error);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "mercator/graph.h"
 #include "mercator/jobs.h"
+#include "mercator/notes.h"
 #include "problem/layer_pricer.h"
 
 typedef struct MerJobTableEntry {
@@ -39,6 +40,7 @@ typedef struct MerJobTableInput {
     const char            *cache;  /* "auto", "off" or a folder for prices (schedule_cache.h) */
     struct MerPriceCache **caches; /* by core class: stay open for further tables, NULL where */
     MerArena              *cache_arena; /* not open yet, in this arena. NULL: only for this table */
+    MerNotes              *notes;       /* asked whether to stop; NULL: nobody stops it */
 } MerJobTableInput;
 
 MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, MerJobTable *table,

@@ -32,6 +32,7 @@ typedef struct MerRunState {
     MerRunlog         log;
     FILE             *clock_file;
     MerError         *error;
+    MerNotes         *opening;     /* while all tasks are opened before the first search; NULL later */
     MerStatus         note_status; /* first failure of a line that a plug-in wrote */
     int64_t           trials;      /* of the whole run */
     double            started, task_started, deadline, last_tick, last_checkpoint;

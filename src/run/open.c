@@ -89,12 +89,18 @@ static void gather_warnings(const MerRunState *run, MerRunTask *task)
     }
 }
 
+static bool is_interrupted(void *state)
+{
+    const MerRunState *run = state;
+    return run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state);
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     task->result->task = *what;
     task->problem = (MerProblem){.type = spec->problem, .graph = spec->graph, .platform = spec->platform,
-                                 .task = &task->result->task, .pricer = &mer_core_pricer};
+                                 .task = &task->result->task, .pricer = &mer_core_pricer, .notes = run->opening};
     task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
                                                 spec->problem->options_size, run->arena);
     MerStatus status = choose_plan(&task->problem, spec->evaluator, error);
@@ -179,11 +185,15 @@ MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
     run->tasks = MER_ARRAY(run->arena, MerRunTask, run->task_count);
     run->result->tasks = MER_ARRAY(run->arena, MerTaskResult, run->task_count);
     run->result->task_count = run->task_count;
+    MerNotes opening = {.state = run, .is_cancelled = is_interrupted};
+    run->opening = &opening;
     for (int t = 0; status == MER_OK && t < run->task_count; t++) {
         run->tasks[t].index = t;
         run->tasks[t].result = &run->result->tasks[t];
         status = mer_run_open_task(run, &run->tasks[t], &list[t], error);
+        run->tasks[t].problem.notes = NULL;
     }
+    run->opening = NULL;
     if (status == MER_OK) {
         share_budget(run);
         warn(run);

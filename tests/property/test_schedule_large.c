@@ -93,6 +93,27 @@ static void test_eight_times_the_groups_open_in_less_than_twenty_times_the_time(
     assert_true(time_to_open_groups(400) < 20 * time_to_open_groups(50));
 }
 
+static bool is_impatient(void *looks)
+{
+    return --*(int *)looks < 0;
+}
+
+/* Whoever interrupts while layers are priced need not wait until all are. */
+static void test_preparation_ends_when_it_is_interrupted(void **state)
+{
+    (void)state;
+    int          looks = 100;
+    MerRunHooks  hooks = {.state = &looks, .is_cancelled = is_impatient};
+    MerRunSpec   spec = spec_from("schedule:cache=off", "bandwidth", "lpt",
+                                  graph_named("synthetic:2000:1", arena), "s1", arena);
+    MerRunResult result;
+    MerError     error = {0};
+    spec.budget = 1;
+    assert_int_equal(mer_run(&spec, &hooks, arena, &result, &error), MER_CANCELLED);
+    mer_test_contains(error.message, "interrupted before the search could begin: 100 of");
+    assert_int_equal(looks, -1);
+}
+
 /* The plain version of the sort: each job is put before those that come after it. */
 static void sort_plainly(const MerSchedule *schedule, int last_key, int *sorted)
 {
@@ -143,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_a_thousand_jobs_are_scheduled_above_their_bound_and_below_every_list),
         cmocka_unit_test(test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time),
         cmocka_unit_test(test_eight_times_the_groups_open_in_less_than_twenty_times_the_time),
+        cmocka_unit_test(test_preparation_ends_when_it_is_interrupted),
         cmocka_unit_test(test_knobs_are_in_the_order_of_a_plain_sort),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

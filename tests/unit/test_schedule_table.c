@@ -73,6 +73,7 @@ static MerJobTableInput input_of(const char *workload, const char *source, const
                               MER_FLEXIBLE_SEARCH,
                               cache,
                               NULL,
+                              NULL,
                               NULL};
 }
 
