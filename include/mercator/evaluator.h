@@ -33,6 +33,8 @@ struct MerEvaluatorClass {
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice, MerMetric metric);
     /* Breakdown of one plan as notes: accesses per level, Gantt, critical path. */
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
+    /* How one plan runs, as lines for a person after those of the problem's print_plan. */
+    const char *(*print)(const void *state, const MerPlan *plan, MerArena *arena);
     bool (*keeps_bounds)(const void *state); /* false: it may price below the problem's bounds; absent: true */
     uint64_t (*tables_hash)(const void *state); /* of the cost tables it reads; absent: not logged */
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its

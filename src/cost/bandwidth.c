@@ -402,6 +402,7 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .evaluate = evaluate,
     .trail_size = trail_size,
     .detail = mer_bandwidth_detail,
+    .print = mer_bandwidth_print,
     .tables_hash = tables_hash,
     .approximates = approximates,
     .warnings = warnings,

@@ -142,29 +142,63 @@ static void note_curve(const MerBandwidthState *state, const MerJobsPlan *plan, 
     mer_arena_free(arena);
 }
 
+typedef struct UnitTimes { /* shares of the makespan */
+    double busy, stalled, idle;
+} UnitTimes;
+
+static UnitTimes unit_times(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                            double cycles, int unit)
+{
+    double work = 0;
+    double stall = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (times->unit[j] == unit && !isnan(times->end[j])) {
+            double latency = schedule->latency[j * schedule->unit_count + unit];
+            work += latency;
+            stall += fmax(0, times->end[j] - times->start[j] - latency);
+        }
+    }
+    return (UnitTimes){work / cycles, stall / cycles, fmax(0, 1 - (work + stall) / cycles)};
+}
+
 static void write_unit_times(const MerBandwidthState *state, const MerBandwidthTimes *times,
                              const MerBandwidthOutput *output, MerJson *json)
 {
     const MerSchedule *schedule = state->schedule;
     mer_json_array(json, "cores");
     for (int u = 0; u < schedule->unit_count; u++) {
-        double work = 0;
-        double stall = 0;
-        for (int j = 0; j < schedule->job_count; j++) {
-            if (times->unit[j] == u && !isnan(times->end[j])) {
-                double latency = schedule->latency[j * schedule->unit_count + u];
-                work += latency;
-                stall += fmax(0, times->end[j] - times->start[j] - latency);
-            }
-        }
+        UnitTimes shares = unit_times(schedule, times, output->cycles, u);
         mer_json_object(json, NULL);
         mer_json_text(json, "name", schedule->unit_names[u]);
-        mer_json_real(json, "busy", work / output->cycles);
-        mer_json_real(json, "stalled", stall / output->cycles);
-        mer_json_real(json, "idle", fmax(0, 1 - (work + stall) / output->cycles));
+        mer_json_real(json, "busy", shares.busy);
+        mer_json_real(json, "stalled", shares.stalled);
+        mer_json_real(json, "idle", shares.idle);
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
+}
+
+const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerArena *arena)
+{
+    const MerBandwidthState *state = opened;
+    const MerSchedule       *schedule = state->schedule;
+    MerArena                *scratch = mer_arena_new();
+    MerBandwidthTimes        times;
+    MerBandwidthOutput       output;
+    const char              *text = NULL;
+    if (mer_bandwidth_simulate(state, &plan->as.jobs, scratch, &times, NULL, &output) &&
+        output.cycles > 0) {
+        text = "busy/stalled/idle %:";
+        for (int u = 0; u < schedule->unit_count; u++) {
+            UnitTimes shares = unit_times(schedule, &times, output.cycles, u);
+            text = mer_arena_format(scratch, "%s%s %s %.0f/%.0f/%.0f", text, u ? "," : "",
+                                    schedule->unit_names[u], 100 * shares.busy,
+                                    100 * shares.stalled, 100 * shares.idle);
+        }
+        text = mer_arena_format(arena, "%s\n", text);
+    }
+    mer_arena_free(scratch);
+    return text;
 }
 
 static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *times,

@@ -74,6 +74,8 @@ void    mer_generations_count(MerRunTask *task);
 void    mer_generations_end(MerRunTask *task);
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
+/* The plan of the result as text for people. */
+void      mer_run_print_plan(MerRunState *run, MerRunTask *task);
 
 /* Appends lines, each with its newline; NULL: none. */
 void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *arena); /* open.c */

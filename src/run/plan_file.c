@@ -169,15 +169,25 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
     return status;
 }
 
+void mer_run_print_plan(MerRunState *run, MerRunTask *task)
+{
+    MerTaskResult *result = task->result;
+    const MerProblemClass *type = task->problem.type;
+    const MerEvaluator *evaluator = &task->evaluator;
+    const char *plan = type->print_plan ? type->print_plan(&task->problem, &result->plan, run->arena) : NULL;
+    const char *runs = evaluator->type->print ? evaluator->type->print(evaluator->state, &result->plan, run->arena) : NULL;
+    if (plan || runs) {
+        result->text = mer_arena_format(run->arena, "%s%s", plan ? plan : "", runs ? runs : "");
+    }
+}
+
 /* The best plan in three forms: decoded, as text for people, and as the body of a plan file. */
 static void describe_best(MerRunState *run, MerRunTask *task)
 {
     MerTaskResult *result = task->result;
     const MerProblemClass *type = task->problem.type;
     type->decode(&task->problem, result->point, &result->plan, run->arena);
-    if (type->print_plan) {
-        result->text = type->print_plan(&task->problem, &result->plan, run->arena);
-    }
+    mer_run_print_plan(run, task);
     if (type->write_plan) {
         MerJson body = {0};
         mer_json_object(&body, NULL);

@@ -20,7 +20,6 @@ static void gather(void *state, const char *name, const char *value)
 static void price(MerRunState *run, MerRunTask *task, const char **detail)
 {
     MerTaskResult *result = task->result;
-    const MerProblemClass *type = task->problem.type;
     MerCall call = {.scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
     task->evaluator.type->evaluate(task->evaluator.state, &result->plan, &call, &result->best);
     result->score = mer_objective_score(&run->objective, &result->best);
@@ -34,9 +33,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     } else {
         result->infeasible = 1;
     }
-    if (type->print_plan) {
-        result->text = type->print_plan(&task->problem, &result->plan, run->arena);
-    }
+    mer_run_print_plan(run, task);
     if (detail && task->evaluator.type->detail) {
         Details details = {0};
         MerNotes notes = {.state = &details, .note = gather};

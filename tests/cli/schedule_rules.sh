@@ -68,6 +68,8 @@ jobs '' '' ''
 # Both cores want 12 of 10 bytes: job1 ends at 96 with job0 at 640 of 800, which then takes 20; job2 50 more.
 is cycles 146
 is utilisation 0.8972602739726028 # (116 + 146) / (2 * 146)
+expect 0 "$MERCATOR" evaluate plan.yaml # of 146 cycles: 100 and 130 of work, 16 of waiting on either core
+says out 'busy/stalled/idle %: core0 68/11/21, core1 89/11/0'
 is traffic_bytes 1220
 is bandwidth_use 0.8356164383561644 # 1220 / (10 * 146)
 is throughput 1643835616.4383562 # 2 * (32 + 40 + 48) / 146 ns
