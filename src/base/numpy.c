@@ -114,30 +114,50 @@ int mer_twister_numpy_below(MerTwister *twister, int n)
     return (int)drawn;
 }
 
-/* The first place whose share of the running sum is above a draw; `except` weighs nothing. */
-static int place_of(double draw, const double *weights, int count, int except, double *sums)
+/* The first place whose share of the running sum is above a draw. */
+static int place_of(double draw, const double *sums, int count)
 {
+    int low = 0;
+    int high = count - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (sums[middle] / sums[count - 1] <= draw) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The same if what stands at `taken` weighed nothing. */
+static int place_beside(double draw, const double *weights, int count, int taken)
+{
+    double whole = 0;
     double sum = 0;
     int    place = 0;
     for (int i = 0; i < count; i++) {
-        sums[i] = sum += i == except ? 0 : weights[i];
+        whole += i == taken ? 0 : weights[i];
     }
-    while (place < count - 1 && sums[place] / sum <= draw) {
-        place++;
+    for (; place < count - 1; place++) {
+        sum += place == taken ? 0 : weights[place];
+        if (sum / whole > draw) {
+            break;
+        }
     }
     return place;
 }
 
 /* Two draws at once; if they agree, the second is drawn again without what the first took. */
-void mer_twister_choose_pair(MerTwister *twister, const double *weights, int count, double *scratch,
-                             int pair[2])
+void mer_twister_choose_pair(MerTwister *twister, const double *weights, const double *sums,
+                             int count, int pair[2])
 {
     double first = mer_twister_unit(twister);
     double second = mer_twister_unit(twister);
-    pair[0] = place_of(first, weights, count, -1, scratch);
-    pair[1] = place_of(second, weights, count, -1, scratch);
+    pair[0] = place_of(first, sums, count);
+    pair[1] = place_of(second, sums, count);
     if (pair[0] == pair[1]) {
-        pair[1] = place_of(mer_twister_unit(twister), weights, count, pair[0], scratch);
+        pair[1] = place_beside(mer_twister_unit(twister), weights, count, pair[0]);
     }
 }
 

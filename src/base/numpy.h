@@ -17,8 +17,9 @@ int        mer_twister_python_below(MerTwister *twister, int n); /* random.randi
 int        mer_twister_numpy_below(MerTwister *twister, int n);  /* numpy.random.randint(0, n) */
 
 /* numpy.random.choice(count, 2, p=weights, replace=False); at least two weights are above 0, and they add up to
- * 1. `scratch` holds `count`. */
-void mer_twister_choose_pair(MerTwister *twister, const double *weights, int count, double *scratch, int pair[2]);
+ * 1. `sums` are their running sums (numpy.cumsum). */
+void mer_twister_choose_pair(MerTwister *twister, const double *weights, const double *sums, int count,
+                             int pair[2]);
 
 double mer_numpy_sum(const double *values, int count);
 /* numpy.argsort(keys): ascending; the order of equal keys is that of NumPy's quicksort (before 2.0, without the

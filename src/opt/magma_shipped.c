@@ -129,15 +129,17 @@ static void weigh_parents(MerMagmaShipped *s, int parents)
                                                   : 0;
     }
     double sum = mer_numpy_sum(s->weights, parents);
+    double running = 0;
     for (int i = 0; i < parents; i++) {
         s->weights[i] /= sum;
+        s->sums[i] = running += s->weights[i];
     }
 }
 
 static void draw_pair(MerMagmaShipped *s, int parents, const double **dad, const double **mom)
 {
     int pair[2];
-    mer_twister_choose_pair(&s->numpy, s->weights, parents, s->sums, pair);
+    mer_twister_choose_pair(&s->numpy, s->weights, s->sums, parents, pair);
     *dad = person(s, s->people, pair[0]);
     *mom = person(s, s->people, pair[1]);
 }
