@@ -1,8 +1,10 @@
 /* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
  * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
 #include "cli/cells.h"
+#include "cli/job_flags.h"
 #include "cli/study.h"
 
+#include "mercator/registry.h"
 #include "report/html.h"
 #include "report/table.h"
 #include "run/compare.h"
@@ -127,19 +129,42 @@ static int show(Job *job)
     return MER_EXIT_DONE;
 }
 
+/* The problem that an optimizer is made for, NULL: any. */
+static const char *problem_of_optimizer(const char *text, MerArena *arena)
+{
+    MerReference reference;
+    const MerOptimizerClass *optimizer = mer_reference_parse(text, &reference, arena, NULL) == MER_OK
+                                             ? mer_optimizer_find(reference.name, NULL)
+                                             : NULL;
+    return optimizer ? optimizer->problem : NULL;
+}
+
+/* --problem, else what the experiment file says, else what the workload is made for, else what the optimizers
+ * are: one that knows a single problem could not run with another. */
 static const char *find_problem(int count, char **arguments, MerArena *arena)
 {
-    const char *problem = "map";
+    const char *given = NULL, *named = NULL, *of_workload = NULL, *of_optimizer = NULL;
     for (int i = 0; i < count; i++) {
-        if (mer_cli_is(arguments[i], "problem")) {
-            const char *value = mer_cli_value(count, arguments, &i);
-            problem = value ? value : problem;
-        } else if (arguments[i][0] != '-' && mer_experiment_is(arguments[i])) {
-            const char *named = mer_experiment_problem(arguments[i], arena);
-            problem = named ? named : problem;
+        const char *argument = arguments[i];
+        bool is_value = argument[0] == '-' && argument[1] != '\0' && !mer_request_is_switch(argument);
+        const char *value = is_value ? mer_cli_value(count, arguments, &i) : argument;
+        if (!value) {
+            continue; /* said by the parser */
+        }
+        if (mer_cli_is(argument, "problem")) {
+            given = value;
+        } else if (mer_cli_is(argument, "optimizer")) {
+            const char *only = problem_of_optimizer(value, arena);
+            of_optimizer = only ? only : of_optimizer;
+        } else if (mer_job_flags_know("schedule", argument)) {
+            of_workload = "schedule";
+        } else if (!is_value && mer_experiment_is(value)) {
+            named = mer_experiment_problem(value, arena);
+        } else if ((!is_value || mer_cli_is(argument, "workload")) && mer_job_flags_is_task(value, arena)) {
+            of_workload = "schedule";
         }
     }
-    return problem;
+    return given ? given : named ? named : of_workload ? of_workload : of_optimizer ? of_optimizer : "map";
 }
 
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -150,12 +175,17 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
         return mer_cli_study(verb, count, arguments, arena);
     }
     const char *problem = find_problem(count, arguments, arena);
+    if (!mer_problem_find(problem, &error)) {
+        return mer_cli_fail(&error);
+    }
     int code = mer_request_parse(verb, problem, count, arguments, arena, &job.request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
     if (job.request.is_help) {
         mer_request_help(verb, problem);
+        printf("\n  --problem NAME          default: that of the experiment file, of the workload (vision, mix, ...) or of the\n"
+               "                          optimizers, else map; the options above are those of %s\n", problem);
         printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, objectives, seeds\n"
                "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run it again to go on.\n"
                "With --time S every combination also runs for S seconds without a budget: equal time.\n");

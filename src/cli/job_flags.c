@@ -2,19 +2,28 @@
 #include "cli/job_flags.h"
 
 #include "base/text.h"
+#include "import/jobs.h"
 #include "mercator/registry.h"
 
 #include <stdio.h>
 #include <string.h>
 
-bool mer_job_flags_know(const MerExperiment *experiment, const char *flag)
+bool mer_job_flags_know(const char *problem, const char *flag)
 {
     static const char *const names[] = {"jobs", "task", "group", "groups", "scenario"};
     bool                     is_known = false;
     for (int i = 0; i < 5; i++) {
         is_known = is_known || mer_cli_is(flag, names[i]);
     }
-    return is_known && mer_name_equal(experiment->problem.name, "schedule");
+    return is_known && mer_name_equal(problem, "schedule");
+}
+
+bool mer_job_flags_is_task(const char *workload, MerArena *arena)
+{
+    bool is_name = strpbrk(workload, "/.") == NULL;
+    return mer_jobs_is_synthetic(workload) ||
+           (is_name && !mer_data_path("models", workload, ".onnx", arena) &&
+            mer_data_path("models", workload, ".yaml", arena));
 }
 
 void mer_job_flags_take(MerJobFlags *flags, const char *flag, const char *value)

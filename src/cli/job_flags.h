@@ -12,7 +12,9 @@ typedef struct MerJobFlags {
 } MerJobFlags;
 
 /* Is the flag one of these, of a problem that has them? */
-bool mer_job_flags_know(const MerExperiment *experiment, const char *flag);
+bool mer_job_flags_know(const char *problem, const char *flag);
+/* Is this a built-in list of jobs (vision, mix, ..., synthetic:N:SEED) and no network? */
+bool mer_job_flags_is_task(const char *workload, MerArena *arena);
 /* Keeps what such a flag says until all are known. The file of --jobs is a workload, which the caller adds. */
 void mer_job_flags_take(MerJobFlags *flags, const char *flag, const char *value);
 /* Notes another flag that may say the same. */

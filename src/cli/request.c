@@ -89,6 +89,11 @@ static bool set_switch(MerRequest *request, const char *flag)
     return false;
 }
 
+bool mer_request_is_switch(const char *flag)
+{
+    return set_switch(&(MerRequest){0}, flag);
+}
+
 static int parse_flag(Parser *p, int count, char **arguments, int *at)
 {
     const char *flag = arguments[*at];
@@ -112,10 +117,13 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
         request->redo = value;
         return MER_EXIT_DONE;
     }
+    if (mer_cli_is(flag, "problem") && p->verb->run == mer_cli_compare) { /* found by the verb itself */
+        return MER_EXIT_DONE;
+    }
     if (mer_cli_is(flag, "sweep")) {
         return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK ? MER_EXIT_DONE : fail(p);
     }
-    if (mer_job_flags_know(&request->experiment, flag)) {
+    if (mer_job_flags_know(request->experiment.problem.name, flag)) {
         mer_job_flags_take(&p->jobs, flag, value);
         return mer_cli_is(flag, "jobs") ? add_axis(p, MER_AXIS_WORKLOAD, value) : MER_EXIT_DONE;
     }

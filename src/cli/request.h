@@ -20,6 +20,9 @@ int  mer_request_parse(const MerVerb *verb, const char *problem, int count, char
                        MerRequest *request);
 void mer_request_help(const MerVerb *verb, const char *problem);
 
+/* Is this one of the flags without a value (--quiet, ...)? */
+bool mer_request_is_switch(const char *flag);
+
 /* Runs one spec with progress on stderr. `result` is filled on success. */
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena, MerRunResult *result,
                           MerError *error);
