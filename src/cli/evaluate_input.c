@@ -6,7 +6,6 @@
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
 #include "mercator/registry.h"
-#include "problem/nest_format.h"
 #include "problem/timeloop_mapping.h"
 #include "run/maestro_plan.h"
 
@@ -22,7 +21,7 @@
 
 typedef MerEvaluateNames Names;
 
-static void take_graph(MerEvaluateJob *job, const MerGraph *graph)
+void mer_evaluate_take_graph(MerEvaluateJob *job, const MerGraph *graph)
 {
     job->spec.graph = graph;
     job->spec.name = graph->name;
@@ -31,121 +30,6 @@ static void take_graph(MerEvaluateJob *job, const MerGraph *graph)
     for (int i = 0; i < graph->op_count; i++) {
         job->given[i].task = (MerTask){graph->ops[i].name, 1, (double)graph->ops[i].macs, i, 0, NULL};
     }
-}
-
-/* Plan files */
-
-static MerStatus read_name(MerYaml *root, const char *key, const char **name, MerError *error)
-{
-    MerYaml *node = mer_yaml_get(root, key);
-    if (node && node->kind == MER_YAML_MAP) {
-        return mer_yaml_get_text(node, "name", name, error);
-    }
-    return node ? mer_yaml_text(node, name, error) : MER_OK;
-}
-
-/* The operators that the tasks carry make the graph. */
-static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
-{
-    MerYaml *op_node;
-    MerOp    op;
-    TRY(mer_yaml_check_kind(task, MER_YAML_MAP, error));
-    TRY(mer_yaml_need(task, "op", &op_node, error));
-    TRY(mer_op_read(op_node, &op, error));
-    op.name = "layer";
-    TRY(mer_yaml_get_text(task, "name", &op.name, error));
-    mer_graph_add_op(graph, &op);
-    return MER_OK;
-}
-
-/* The kind that the file says must be one its evaluator prices. */
-static MerStatus check_plan_kind(const MerEvaluateJob *job, MerYaml *root, MerError *error)
-{
-    MerYaml    *node = mer_yaml_get(root, "kind");
-    const char *kind;
-    if (!node) {
-        return MER_OK;
-    }
-    TRY(mer_yaml_text(node, &kind, error));
-    for (int k = 0; k < MER_PLAN_KIND_COUNT; k++) {
-        bool is_priced = job->spec.evaluator->plans >> k & 1;
-        if (is_priced && strcmp(kind, mer_plan_kind_name((MerPlanKind)k)) == 0) {
-            return MER_OK;
-        }
-    }
-    return mer_yaml_expected(node, error, "a kind that evaluator %s prices", job->spec.evaluator->name);
-}
-
-/* Padded plans are held against the bounds of padded factors. */
-static MerStatus is_any_padded(const MerYaml *tasks, bool *is_padded, MerError *error)
-{
-    *is_padded = false;
-    for (int t = 0; t < tasks->count; t++) {
-        bool is_this = false;
-        TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
-        TRY(mer_yaml_get_bool(tasks->items[t], "padded", &is_this, error));
-        *is_padded = *is_padded || is_this;
-    }
-    return MER_OK;
-}
-
-static MerReference with_option(MerReference reference, const char *key, const char *value, MerArena *arena)
-{
-    MerReference more = {reference.name, reference.count + 1, MER_ARRAY(arena, const char *, reference.count + 1),
-                         MER_ARRAY(arena, const char *, reference.count + 1)};
-    for (int i = 0; i < reference.count; i++) {
-        more.keys[i] = reference.keys[i];
-        more.values[i] = reference.values[i];
-    }
-    more.keys[reference.count] = key;
-    more.values[reference.count] = value;
-    return more;
-}
-
-static MerStatus open_plan(MerEvaluateJob *job, const MerEvaluateRequest *given, MerYaml *root,
-                           MerError *error)
-{
-    Names    names = {0};
-    MerYaml *tasks;
-    bool     is_padded;
-    MerEvaluateRequest with_factors = *given;
-    const MerEvaluateRequest *request = &with_factors;
-    TRY(mer_yaml_format(root, "plan", 1, error));
-    TRY(mer_yaml_need(root, "tasks", &tasks, error));
-    TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
-    TRY(is_any_padded(tasks, &is_padded, error));
-    if (tasks->count == 0) {
-        return mer_yaml_expected(tasks, error, "at least one task");
-    }
-    if (is_padded) {
-        with_factors.options = with_option(given->options, "factors", "padded", job->arena);
-    }
-    TRY(read_name(root, "problem", &names.problem, error));
-    TRY(read_name(root, "platform", &names.platform, error));
-    TRY(read_name(root, "evaluator", &names.evaluator, error));
-    TRY(read_name(root, "objective", &names.objective, error));
-    const char *kind = NULL;
-    TRY(mer_yaml_get_text(root, "kind", &kind, error));
-    if (kind && strcmp(kind, mer_plan_kind_name(MER_PLAN_JOBS)) == 0) {
-        return mer_evaluate_open_jobs(job, request, &names, root, tasks, error);
-    }
-    TRY(mer_evaluate_plugins(job, request, &names, error));
-    TRY(check_plan_kind(job, root, error));
-    MerGraph *graph = mer_graph_new("plan", job->arena);
-    for (int t = 0; t < tasks->count; t++) {
-        TRY(read_task_op(tasks->items[t], graph, error));
-    }
-    TRY(mer_graph_finish(graph, error));
-    take_graph(job, graph);
-    for (int t = 0; t < tasks->count; t++) {
-        job->given[t].body = tasks->items[t];
-        TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40,
-                             &job->given[t].task.count, error));
-        /* results of the run that wrote the file: they are computed anew */
-        mer_yaml_get(tasks->items[t], "best");
-        mer_yaml_get(tasks->items[t], "bound");
-    }
-    return MER_OK;
 }
 
 /* MAESTRO */
@@ -176,7 +60,7 @@ static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *req
     TRY(mer_file_read(path, (size_t)1 << 26, job->arena, &data, &size, error));
     TRY(mer_maestro_parse(path, data, size, job->arena, &file, error));
     TRY(mer_evaluate_plugins(job, request, &names, error));
-    take_graph(job, graph);
+    mer_evaluate_take_graph(job, graph);
     const MerMaestroLayer *inherited = NULL;
     for (int i = 0; i < graph->op_count; i++) {
         const MerMaestroLayer *layer = &file.networks[0].layers[i];
@@ -296,7 +180,7 @@ static MerStatus read_single(MerEvaluateJob *job, const Timeloop *found, MerErro
     MerGraph   *graph = mer_graph_new(name, job->arena);
     TRY(add_layer(graph, found->problem, name, error));
     TRY(mer_graph_finish(graph, error));
-    take_graph(job, graph);
+    mer_evaluate_take_graph(job, graph);
     return read_mapping(job, found->mapping, 0, error);
 }
 
@@ -313,7 +197,7 @@ static MerStatus read_layers(MerEvaluateJob *job, const Timeloop *found, MerErro
         TRY(add_layer(graph, list->items[i], name, error));
     }
     TRY(mer_graph_finish(graph, error));
-    take_graph(job, graph);
+    mer_evaluate_take_graph(job, graph);
     for (int i = 0; i < list->count; i++) {
         TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40,
                              &job->given[i].task.count, error));
@@ -330,9 +214,7 @@ static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *re
     TRY(sort_roles(request, roots, count, &found, job->arena, error));
     MerYaml *own = found.own ? mer_yaml_get(found.own, "mercator") : NULL;
     if (own && own->kind == MER_YAML_MAP) {
-        TRY(read_name(own, "platform", &names.platform, error));
-        TRY(read_name(own, "evaluator", &names.evaluator, error));
-        TRY(read_name(own, "objective", &names.objective, error));
+        TRY(mer_evaluate_names(own, request, &names, job->arena, error));
     }
     names.platform = found.platform ? found.platform : names.platform;
     TRY(mer_evaluate_plugins(job, request, &names, error));
@@ -350,7 +232,7 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
         return mer_error_set(error, MER_INVALID, "%s has %d layers, a mapping is of one",
                              request->inputs[0], graph->layer_count);
     }
-    take_graph(job, graph);
+    mer_evaluate_take_graph(job, graph);
     int op = graph->layers[0].op;
     job->given[0].task =
         (MerTask){graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op, 0, NULL};
@@ -373,7 +255,7 @@ MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *reque
         TRY(mer_yaml_read(request->mapping, job->arena, &roots[0], error));
         TRY(mer_yaml_check_kind(roots[0], MER_YAML_MAP, error));
         if (mer_yaml_get(roots[0], "format")) { /* a plan file carries its layers */
-            return open_plan(job, request, roots[0], error);
+            return mer_evaluate_open_plan(job, request, roots[0], error);
         }
         if (!is_yaml(request->inputs[0])) {
             return open_network(job, request, roots[0], error);
@@ -387,7 +269,7 @@ MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *reque
         TRY(mer_yaml_check_kind(roots[count++], MER_YAML_MAP, error));
     }
     if (count == 1 && mer_yaml_get(roots[0], "format")) {
-        return open_plan(job, request, roots[0], error);
+        return mer_evaluate_open_plan(job, request, roots[0], error);
     }
     return open_timeloop(job, request, roots, count, error);
 }

@@ -41,6 +41,21 @@ typedef struct MerEvaluateNames { /* of plug-ins, as the files say; NULL: not sa
 MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerError *error);
 
+/* The keys platform, evaluator and objective of a file of ours, as experiment files say them. */
+MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
+                             MerEvaluateNames *names, MerArena *arena, MerError *error);
+
+/* One task per operator. */
+void mer_evaluate_take_graph(MerEvaluateJob *job, const MerGraph *graph);
+
+/* A plan file (`mercator-plan/1`); a key nobody knows is an error. */
+MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                                 MerYaml *root, MerError *error);
+
+/* Options in a map, of the problem or of its evaluator (NULL: the default), each checked where it stands. */
+MerStatus mer_evaluate_check_options(const MerYaml *map, const MerProblemClass *problem,
+                                     const char *evaluator, MerArena *arena, MerError *error);
+
 /* A plan of jobs (schedule.yaml) names the jobs of a workload that is read again. */
 MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *request,
                                  const MerEvaluateNames *names, MerYaml *root, MerYaml *tasks,

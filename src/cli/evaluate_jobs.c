@@ -62,6 +62,19 @@ static MerStatus join_options(MerYaml *root, const MerReference *given, MerRefer
     return MER_OK;
 }
 
+static MerStatus check_options(MerYaml *root, const MerEvaluateRequest *request,
+                               const MerEvaluateNames *names, MerArena *arena, MerError *error)
+{
+    MerYaml               *node = mer_yaml_get(root, "options");
+    const MerProblemClass *problem = mer_problem_find(names->problem, NULL);
+    if (!node || !problem) {
+        return MER_OK;
+    }
+    TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
+    return mer_evaluate_check_options(node, problem, evaluator, arena, error);
+}
+
 static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, MerError *error)
 {
     const char *wanted = NULL;
@@ -186,6 +199,7 @@ MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *
     if (exists(platform)) {
         found.platform = platform;
     }
+    TRY(check_options(root, request, &found, job->arena, error));
     TRY(join_options(root, &request->options, &asked.options, job->arena, error));
     TRY(read_workload(job, request, root, error));
     TRY(mer_evaluate_plugins(job, &asked, &found, error));

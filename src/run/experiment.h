@@ -3,6 +3,7 @@
 #ifndef MERCATOR_RUN_EXPERIMENT_H
 #define MERCATOR_RUN_EXPERIMENT_H
 
+#include "base/yaml.h"
 #include "mercator/import.h"
 #include "mercator/run.h"
 
@@ -70,6 +71,16 @@ bool      mer_experiment_is(const char *path);
 /* The problem an experiment file names, or NULL. */
 const char *mer_experiment_problem(const char *path, MerArena *arena);
 MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error);
+
+/* A plug-in as files name it, `name:key=value,...` or a map {name: NAME, key: value, ...}, as the former. The
+ * options of a map are checked where they stand, if the key is that of evaluators or optimizers. */
+MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, MerArena *arena, MerError *error);
+/* Entry `index` of a map as an option of the plug-in `name`; messages say where it stands. */
+MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size, const MerYaml *map, int index,
+                               MerArena *arena, MerError *error);
+
+/* The keys of both; those of `extra` come later and win. */
+MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra, MerArena *arena);
 
 /* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);

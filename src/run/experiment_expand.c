@@ -84,8 +84,7 @@ static MerStatus fill_options(const char *where, const MerOption *table, const M
     return mer_options_fill(table, presets, filled, reference, arena, error);
 }
 
-/* The keys of both; those of `extra` come later and win. */
-static MerReference join(const MerReference *reference, const MerReference *extra, MerArena *arena)
+MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra, MerArena *arena)
 {
     int count = reference->count + extra->count;
     MerReference all = {reference->name, 0, MER_ARRAY(arena, const char *, count + 1),
@@ -111,7 +110,7 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
-    MerReference all = join(&reference, &e->experiment->evaluator_options, e->arena);
+    MerReference all = mer_experiment_join(&reference, &e->experiment->evaluator_options, e->arena);
     return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
                         &spec->evaluator_options, e->arena, error);
 }
@@ -276,7 +275,7 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         .batch = (int)options->batch,
         .threads = (int)options->threads,
     };
-    MerReference problem = join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
+    MerReference problem = mer_experiment_join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
     MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size, &problem,
                                     &spec->problem_options, e->arena, error);
     if (e->workloads[at[MER_AXIS_WORKLOAD]].count > 0) {

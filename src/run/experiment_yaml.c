@@ -80,23 +80,27 @@ static MerStatus reference_text(MerYaml *node, const char **text, MerArena *aren
     return status;
 }
 
+MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size, const MerYaml *map, int index,
+                               MerArena *arena, MerError *error)
+{
+    const char *value;
+    void *scratch = mer_arena_alloc(arena, size ? size : 1);
+    MerStatus status = option_text(map->items[index], &value, arena, error);
+    if (status == MER_OK) {
+        status = mer_options_set(table, scratch, name, map->keys[index], value, arena, error);
+    }
+    return mer_experiment_fail_at(place_of(map->items[index], arena), status, error);
+}
+
 /* Where a plug-in is given as a map, its options are checked while it is known where each stands. */
 static MerStatus check_options(const char *name, const MerOption *table, size_t size, const MerYaml *map,
                                MerArena *arena, MerError *error)
 {
-    void *scratch = mer_arena_alloc(arena, size ? size : 1);
     MerStatus status = MER_OK;
     for (int i = 0; status == MER_OK && i < map->count; i++) {
         const char *key = map->keys[i];
-        const char *value;
         bool is_of_run = strcmp(key, "name") == 0 || strcmp(key, "preset") == 0 || strcmp(key, "budget") == 0;
-        if (is_of_run || option_text(map->items[i], &value, arena, NULL) != MER_OK) {
-            continue;
-        }
-        status = mer_options_set(table, scratch, name, key, value, arena, error);
-        if (status != MER_OK) {
-            status = mer_experiment_fail_at(place_of(map->items[i], arena), status, error);
-        }
+        status = is_of_run ? MER_OK : mer_experiment_check(name, table, size, map, i, arena, error);
     }
     return status;
 }
@@ -120,6 +124,12 @@ static MerStatus check_plugin(MerAxis axis, const char *text, const MerYaml *map
     return MER_OK;
 }
 
+MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, MerArena *arena, MerError *error)
+{
+    MerStatus status = reference_text(node, text, arena, error);
+    return status == MER_OK && node->kind == MER_YAML_MAP ? check_plugin(axis, *text, node, arena, error) : status;
+}
+
 static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
 {
     const char *text = NULL;
@@ -128,10 +138,7 @@ static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *nod
     if (is_inline) {
         text = mer_inline_text(node, "mercator-platform/1", experiment->arena);
     } else {
-        status = reference_text(node, &text, experiment->arena, error);
-    }
-    if (status == MER_OK && !is_inline && node->kind == MER_YAML_MAP) {
-        status = check_plugin(axis, text, node, experiment->arena, error);
+        status = mer_experiment_plugin(axis, node, &text, experiment->arena, error);
     }
     if (status == MER_OK) {
         mer_experiment_add_at(experiment, axis, text, place_of(node, experiment->arena));

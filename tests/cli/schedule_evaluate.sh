@@ -144,3 +144,45 @@ refuses 's/"extra"/"cam#0.0"/' 'expected every job once'
 refuses 's/"hb0"/"hb9"/' 'unknown key "hb9" in tasks[0].queues, did you mean "hb0"'
 refuses 's/,"extra"//; s/"extra",//; s/"extra"//' 'extra is missing'
 refuses 's/name: "jobs"/name: "works"/' 'expected a group of jobs'
+
+# A plan names its plug-ins as experiment files do: options as a map count, and a key that nobody knows is refused.
+plan=elsewhere/run/schedule.yaml
+expect 0 "$MERCATOR" evaluate $plan --workload jobs.yaml --json
+cp out full
+expect 0 "$MERCATOR" evaluate $plan --workload jobs.yaml --switch-cycles 1000 --json
+cp out slow
+if cmp -s full slow; then
+    echo 'expected other metrics with --switch-cycles 1000' >&2
+    exit 1
+fi
+# means EDIT: the edited plan is priced as with --switch-cycles 1000.
+means()
+{
+    sed "$1" $plan >elsewhere/run/edited.yaml
+    expect 0 "$MERCATOR" evaluate elsewhere/run/edited.yaml --workload jobs.yaml --json
+    cmp out slow
+}
+means 's/^evaluator: .*/evaluator: {name: bandwidth, switch_cycles: 1000}/'
+means 's/^evaluator: .*/evaluator: "bandwidth:switch_cycles=1000"/'
+means 's/^problem: .*/problem: {name: schedule, switch_cycles: 1000}/'
+sed 's/^problem: .*/problem: {name: schedule, switch_cycles: 5}/' $plan >elsewhere/run/edited.yaml
+expect 0 "$MERCATOR" evaluate elsewhere/run/edited.yaml --workload jobs.yaml --switch-cycles 1000 --json
+cmp out slow
+refuses 's/^evaluator: .*/evaluator: {name: bandwidth, dispatsh: strict}/' \
+    'edited.yaml:7:40: unknown option "dispatsh" of bandwidth, did you mean'
+refuses 's/^evaluator: .*/evaluator: {name: bandwidth, dispatch: fast}/' 'edited.yaml:7:40: bandwidth: dispatch is "fast"'
+refuses 's/^evaluator: .*/evaluator: "bandwidth:dispatsh=strict"/' 'edited.yaml:7:12: unknown option "dispatsh"'
+refuses 's/^evaluator: .*/evaluator: {dispatch: strict}/' 'edited.yaml:7:12: evaluator has no key "name"'
+refuses 's/^evaluator: .*/evaluator: bandwith/' 'edited.yaml:7:12: '
+refuses 's/^problem: .*/problem: {name: schedule, banana: 3}/' 'edited.yaml:3:35: unknown option "banana" of schedule'
+refuses 's/"rate":/"rat":/' 'edited.yaml:5:'
+refuses 's/^objective: /banana: 3\nobjective: /' 'edited.yaml:8:1: unknown key "banana"'
+refuses 's/^platform: {/platform: {"banana":3,/' 'edited.yaml:6:12: unknown key "banana" in platform'
+refuses 's/^workload: {/workload: {"banana":3,/' 'edited.yaml:4:12: unknown key "banana" in workload'
+expect 0 "$MERCATOR" map net.csv --select 1 --budget 30 --quiet --no-report -o nest
+sed 's/^evaluator: .*/evaluator: {name: loopnest}/' nest/mapping.yaml >nest/edited.yaml
+expect 0 "$MERCATOR" evaluate nest/edited.yaml
+echo 'banana: 3' >>nest/edited.yaml
+expect 1 "$MERCATOR" evaluate nest/edited.yaml
+one_line err
+says err ':1: unknown key "banana"'
