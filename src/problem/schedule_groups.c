@@ -91,21 +91,65 @@ static void list_groups(const MerJobGroups *groups, char *text, size_t size)
     }
 }
 
-/* A word that names no group is an error, so that a slip of the pen is no smaller run. */
+static bool names_any(const MerJobGroups *groups, const char *word, size_t length)
+{
+    bool is_known = false;
+    for (int g = 0; g < groups->count && !is_known; g++) {
+        is_known = names_group(word, length, g, groups->names[g]);
+    }
+    return is_known;
+}
+
+/* The end of a range that names no group, "mix:20" of "mix:8-20"; false if there is none. */
+static bool find_missing_end(const MerJobGroups *groups, const char *word, size_t length,
+                             char *text, size_t size)
+{
+    const char *colon = memchr(word, ':', length);
+    const char *range = colon ? colon + 1 : word;
+    char       *dash, *end;
+    long        ends[2] = {strtol(range, &dash, 10)};
+    if (dash == range || *dash != '-') {
+        return false;
+    }
+    ends[1] = strtol(dash + 1, &end, 10);
+    for (int i = 0; i < 2 && end == word + length; i++) {
+        snprintf(text, size, "%.*s%ld", (int)(range - word), word, ends[i]);
+        if (!names_any(groups, text, strlen(text))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_name(const MerJobGroups *groups, const char *word, size_t length)
+{
+    for (int g = 0; g < groups->count; g++) {
+        if (strlen(groups->names[g]) == length && strncmp(word, groups->names[g], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A word that names no group, and a range that goes beyond them, are errors, so that a slip of the pen is no
+ * smaller run. */
 static MerStatus check_words(const MerJobGroups *groups, const char *select, MerError *error)
 {
     char listed[300];
+    char missing[100];
     for (const char *at = select; *at;) {
         size_t length = strcspn(at, ",");
-        bool   is_known = false;
-        for (int g = 0; g < groups->count && !is_known; g++) {
-            is_known = names_group(at, length, g, groups->names[g]);
-        }
-        if (!is_known) {
+        bool   is_known = names_any(groups, at, length);
+        bool   is_cut = is_known && !is_name(groups, at, length) &&
+                      find_missing_end(groups, at, length, missing, sizeof missing);
+        if (!is_known || is_cut) {
             list_groups(groups, listed, sizeof listed);
-            return mer_error_set(error, MER_INVALID,
-                                 "there is no group \"%.*s\", expected one of %d groups: %s",
-                                 (int)length, at, groups->count, listed);
+            return mer_error_set(
+                error, MER_INVALID,
+                "there is no group \"%.*s\"%s%.*s%s, expected one of %d groups: %s",
+                is_cut ? (int)sizeof missing : (int)length, is_cut ? missing : at,
+                is_cut ? " of the range \"" : "", is_cut ? (int)length : 0, at, is_cut ? "\"" : "",
+                groups->count, listed);
         }
         at += length;
         at += *at == ',';

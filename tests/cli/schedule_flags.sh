@@ -46,6 +46,9 @@ refuses 2 '--scenario and --select say the same' jobs.json --scenario even --sel
 refuses 1 'there is no group "mix:0", expected one of 5 groups: even:0-2, odd:0-1' --jobs jobs.json --task mix --group 0
 refuses 1 'there is no group "even:3"' --jobs jobs.json --task even --group 3
 refuses 1 'there is no group "odd:7"' jobs.json --select even:0,odd:7
+refuses 1 'there is no group "even:9" of the range "even:0-9", expected one of 5 groups: even:0-2, odd:0-1' jobs.json \
+    --task even --groups 0..9
+refuses 1 'there is no group "5" of the range "3-5"' jobs.json --select 3-5
 refuses 1 '--group is "0..2", expected a whole number from 0' jobs.json --group 0..2
 refuses 1 '--group is "-1", expected a whole number from 0' jobs.json --group -1
 refuses 1 '--groups is "2..0", expected FIRST..LAST such as 0..9' jobs.json --groups 2..0
