@@ -94,13 +94,47 @@ static MerStatus selection(const MerJobFlags *flags, const char **select, MerAre
     return status;
 }
 
-int mer_job_flags_apply(const MerJobFlags *flags, const MerVerb *verb, MerExperiment *experiment)
+/* --task without a file is the built-in list of that name, whose groups have no names of their own. */
+static void take_built_in(MerJobFlags *flags, MerExperiment *experiment)
 {
-    MerError    error = {0};
-    const char *select;
-    const char *twice = find_contradiction(flags);
+    const MerAxisValues *given = &experiment->axes[MER_AXIS_WORKLOAD];
+    if (!flags->task || !mer_job_flags_is_task(flags->task, experiment->arena)) {
+        return;
+    }
+    if (given->count == 0) {
+        mer_experiment_add(experiment, MER_AXIS_WORKLOAD, flags->task, true);
+    }
+    if (given->count == 1 && strcmp(given->texts[0], flags->task) == 0) {
+        flags->task = NULL;
+    }
+}
+
+static int refuse_task(const MerJobFlags *flags, const MerVerb *verb, MerArena *arena)
+{
+    const char **names;
+    const char  *listed = "";
+    int          count = mer_data_list("models", ".yaml", arena, &names);
+    for (int i = 0; i < count; i++) {
+        listed = mer_arena_format(arena, "%s%s%s", listed, i ? ", " : "", names[i]);
+    }
+    return mer_cli_usage(verb,
+                         "--task is \"%s\", expected --jobs FILE beside it or a built-in task: %s",
+                         flags->task, listed);
+}
+
+int mer_job_flags_apply(const MerJobFlags *given, const MerVerb *verb, MerExperiment *experiment)
+{
+    MerError           error = {0};
+    const char        *select;
+    MerJobFlags        own = *given;
+    const MerJobFlags *flags = &own;
+    const char        *twice = find_contradiction(flags);
     if (twice) {
         return mer_cli_usage(verb, "%s say the same, expected one of them", twice);
+    }
+    take_built_in(&own, experiment);
+    if (flags->task && experiment->axes[MER_AXIS_WORKLOAD].count == 0) {
+        return refuse_task(flags, verb, experiment->arena);
     }
     MerStatus status = selection(flags, &select, experiment->arena, &error);
     if (status == MER_OK && select) {
@@ -116,7 +150,9 @@ void mer_job_flags_help(const char *problem)
 {
     if (mer_name_equal(problem, "schedule")) {
         printf("  --jobs FILE             the network or job file, as without a flag\n"
-               "  --task NAME --group N   group N of a task of the file, as --select NAME:N\n"
+               "  --task NAME --group N   group N of a task of the file, as --select NAME:N; "
+               "without a file "
+               "of the built-in task\n"
                "  --groups FIRST..LAST    these groups (of --task) one after the other, each with "
                "--warm chain\n"
                "  --scenario NAME         of an XRBench file, as --select NAME\n");

@@ -19,9 +19,9 @@ bool mer_job_flags_is_task(const char *workload, MerArena *arena);
 void mer_job_flags_take(MerJobFlags *flags, const char *flag, const char *value);
 /* Notes another flag that may say the same. */
 void mer_job_flags_see(MerJobFlags *flags, const char *flag);
-/* Sets --select, and --warm chain for a stream of groups. MER_EXIT_DONE, or the exit code of a message
- * already printed. */
-int  mer_job_flags_apply(const MerJobFlags *flags, const MerVerb *verb, MerExperiment *experiment);
+/* Sets --select, --warm chain for a stream of groups, and the workload if --task names a built-in one.
+ * MER_EXIT_DONE, or the exit code of a message already printed. */
+int  mer_job_flags_apply(const MerJobFlags *given, const MerVerb *verb, MerExperiment *experiment);
 void mer_job_flags_help(const char *problem);
 
 #endif

@@ -27,6 +27,11 @@ same --jobs=jobs.json --task=odd -- jobs.json --select odd
 same --jobs jobs.json --group 3 -- jobs.json --select 3
 same --jobs jobs.json --task even --groups 0..2 -- jobs.json --select even:0-2 --warm chain
 same --jobs jobs.json --groups 1..3 --warm chain:5 -- jobs.json --select 1-3 --warm chain:5
+# A task without a file is the built-in one.
+same --task mix --group 0 -- mix --select 0
+same mix --task mix --group 0 -- mix --select 0
+same --task mix --groups 0..1 -- mix --select 0-1 --warm chain
+same --jobs mix --group 1 -- mix --select 1
 
 # refuses CODE TEXT ARGUMENT...: one line that has TEXT.
 refuses()
@@ -41,6 +46,9 @@ refuses()
 }
 refuses 2 'a network without a flag and --jobs say the same' jobs.json --jobs jobs.json
 refuses 2 '--select and --task, --group or --groups say the same' jobs.json --select even:0 --task even
+refuses 2 '--task is "mixx", expected --jobs FILE beside it or a built-in task: language, mix, recommendation, vision' \
+    --task mixx
+refuses 1 'there is no group "vision:0"' mix --task vision --group 0
 refuses 2 '--group and --groups say the same' jobs.json --group 0 --groups 0..1
 refuses 2 '--scenario and --select say the same' jobs.json --scenario even --select even
 refuses 1 'there is no group "mix:0", expected one of 5 groups: even:0-2, odd:0-1' --jobs jobs.json --task mix --group 0
