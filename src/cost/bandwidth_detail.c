@@ -39,6 +39,16 @@ static void add_segment(void *state, const MerBandwidthSegment *segment)
     stack->end = segment->t + segment->duration;
 }
 
+/* Jobs of one request have the same pair; a single job is a request of its own. */
+static void write_request(const MerSchedule *schedule, int job, MerJson *json)
+{
+    int model = schedule->model[job];
+    mer_json_array(json, "request");
+    mer_json_int(json, NULL, model);
+    mer_json_int(json, NULL, model < 0 ? job : schedule->request[job]);
+    mer_json_end_array(json);
+}
+
 /* What a job is, wherever and whether it ran. */
 static void write_job(const MerSchedule *schedule, int job, MerJson *json)
 {
@@ -57,6 +67,7 @@ static void write_job(const MerSchedule *schedule, int job, MerJson *json)
     }
     if (schedule->deadline[job] < INFINITY) {
         mer_json_real(json, "deadline", schedule->deadline[job]);
+        write_request(schedule, job, json);
     }
     if (schedule->before_start[job + 1] > first) {
         mer_json_array(json, "after");

@@ -277,12 +277,70 @@ static void test_switches_reuse_and_forwarding_add_up(void **state)
                   "bandwidth:weight_reuse=same_layer,forward=same_core", 0, 1);
 }
 
+enum { MODELS = 3, REQUESTS = 20 };
+
+/* 1: in time, 2: missed, by [model][request] of the note; single jobs in the last row. */
+static void mark_requests(const cJSON *items, unsigned char marks[MODELS][REQUESTS])
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, items)
+    {
+        const cJSON *deadline = cJSON_GetObjectItem(item, "deadline");
+        const cJSON *end = cJSON_GetObjectItem(item, "end");
+        const cJSON *pair = cJSON_GetObjectItem(item, "request");
+        assert_int_equal(cJSON_GetArraySize(pair), deadline ? 2 : 0);
+        if (deadline) {
+            int model = cJSON_GetArrayItem(pair, 0)->valueint;
+            int request = cJSON_GetArrayItem(pair, 1)->valueint;
+            assert_true(model < MODELS - 1 && (model < 0 || request < REQUESTS));
+            unsigned char *mark = model < 0 ? &marks[MODELS - 1][0] : &marks[model][request];
+            bool           is_missed = !end || end->valuedouble > deadline->valuedouble;
+            *mark = is_missed || *mark == 2 ? 2 : 1;
+        }
+    }
+}
+
+/* Two models whose deadlines fall together, and a single job: the chart tells their requests apart. */
+static void test_requests_of_the_chart_are_those_of_the_miss_rate(void **state)
+{
+    (void)state;
+    write_text("requests.yaml",
+               "format: mercator-jobs/1\n"
+               "models:\n"
+               "  - {name: eyes, file: mobilenet_v2, fps: 600, deadline: period}\n"
+               "  - {name: gaze, file: alexnet, fps: 600, deadline: period}\n"
+               "jobs:\n"
+               "  - {name: once, op: fc, dims: [64, 64], deadline_cycles: 50000000}\n"
+               "horizon_ms: 10\n");
+    unsigned char      marks[MODELS][REQUESTS] = {{0}};
+    MerRunSpec         spec = spec_of("requests.yaml", "schedule", "bandwidth:late=drop");
+    const MerRunResult result = run_or_fail(&spec, NULL, arena);
+    cJSON             *gantt = note_of(spec.directory, "gantt", 0);
+    const cJSON       *lane;
+    int                all = 0, missed = 0;
+    cJSON_ArrayForEach(lane, cJSON_GetObjectItem(gantt, "lanes"))
+    {
+        mark_requests(cJSON_GetObjectItem(lane, "items"), marks);
+    }
+    mark_requests(cJSON_GetObjectItem(gantt, "dropped"), marks);
+    for (int i = 0; i < MODELS * REQUESTS; i++) {
+        all += marks[i / REQUESTS][i % REQUESTS] > 0;
+        missed += marks[i / REQUESTS][i % REQUESTS] == 2;
+    }
+    assert_int_equal(all, 13); /* six of each model, and the single job */
+    assert_true(missed > 0 && missed < all);
+    assert_near((double)missed / all, result.total.best.value[MER_METRIC_MISS_RATE], "miss rate");
+    cJSON_Delete(gantt);
+    remove_folder(spec.directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_schedules_add_up),
         cmocka_unit_test(test_several_groups_add_up_each),
         cmocka_unit_test(test_switches_reuse_and_forwarding_add_up),
+        cmocka_unit_test(test_requests_of_the_chart_are_those_of_the_miss_rate),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -219,7 +219,7 @@ format: mercator-jobs/1
 models:
   - {name: cam, file: resnet18, tenant: vision, weight: 2}
   - {name: eyes, file: mobilenet_v2, fps: 600, deadline: period, tenant: xr}
-  - {name: gaze, file: alexnet, fps: 600, after: [eyes], tenant: xr}
+  - {name: gaze, file: alexnet, fps: 600, after: [eyes], deadline: period, tenant: xr}
 horizon_ms: 4
 YAML
 if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --optimizer fcfs --cache off --quiet -o schedule) \
@@ -234,11 +234,16 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --op
         for metric in stp antt jain; do
             same "schedule: $metric" "$(value_of "$folder/schedule.dom" $metric)" "$(member "$folder/schedule/summary.json" best $metric)"
         done
-        # columns of schedule.csv: 8 end_cycle (empty: dropped), 14 deadline
+        # columns of schedule.csv: 2 model, 8 end_cycle (empty: dropped), 13 release, 14 deadline
         dropped=$(awk -F, 'NR > 1 && $8 == ""' "$folder/schedule/schedule.csv" | wc -l)
-        missed=$(awk -F, 'NR > 1 && $14 != "" && ($8 == "" || $8 > $14 + 0) { print $14 }' "$folder/schedule/schedule.csv" | sort -u | wc -l)
+        requests=$(awk -F, 'NR > 1 && $14 != "" { print $2, $13 }' "$folder/schedule/schedule.csv" | sort -u | wc -l)
+        missed=$(awk -F, 'NR > 1 && $14 != "" && ($8 == "" || $8 > $14 + 0) { print $2, $13 }' "$folder/schedule/schedule.csv" | sort -u | wc -l)
         same "schedule: dropped jobs" "$(value_of "$folder/schedule.dom" gantt-dropped)" "$dropped"
-        same "schedule: missed deadlines" "$(value_of "$folder/schedule.dom" gantt-deadlines)" "$missed"
+        # Requests, not the times of their deadlines: the page and the metric are of the same.
+        same "schedule: requests" "$(value_of "$folder/schedule.dom" gantt-requests)" "$requests"
+        same "schedule: missed requests" "$(value_of "$folder/schedule.dom" gantt-missed)" "$missed"
+        same "schedule: miss rate" "$(awk -v a="$missed" -v b="$requests" 'BEGIN { printf "%.17g", a / b }')" \
+            "$(member "$folder/schedule/summary.json" best miss_rate)"
         pointed=$(value_of "$folder/schedule.dom" gantt-readout text)
         checks=$((checks + 1))
         case $pointed in *" on hb0: "*" · before "*) ;; *) fail "schedule: pointing at a job says '$pointed'" ;; esac

@@ -1,11 +1,12 @@
 // Who works when: one row per unit, the bandwidth stack below on the same axis. Pointing at a box shows what
 // it waits for and who waits for it; dragging, the wheel with Ctrl, or + and - zoom.
-// {unit, lanes: [{name, items: [{id, name, start, end, group, model, stall, traffic, release, deadline, after: [ids]}]}],
-//  dropped: [{name, deadline}], bandwidth: {limit, unit, segments: [[start, end, use of lane 0, ...]]}}
+// {unit, lanes: [{name, items: [{id, name, start, end, group, model, stall, traffic, release, deadline,
+//  request: [model, number], after: [ids]}]}],
+//  dropped: [{name, deadline, request}], bandwidth: {limit, unit, segments: [[start, end, use of lane 0, ...]]}}
 import { canvas, categoryCss, h, select } from "./dom.js";
 import { drawOverlay, drawScene, laneCss, makeLayout } from "./gantt_draw.js";
 import { isLate, itemAt, readScene, segmentAt } from "./gantt_scene.js";
-import { count, short, text } from "./units.js";
+import { count, percent, short, text } from "./units.js";
 
 const REACH = 4; /* pixels beside a narrow box that still mean it */
 
@@ -98,20 +99,28 @@ function tools(chart) {
   );
 }
 
+/** Late jobs, and the requests they are of, as the metric `miss_rate` counts them. */
+function lateness({ items, requests }) {
+  const late = items.filter(isLate).length;
+  return [
+    `late: ${count(late)} job${late === 1 ? "" : "s"}`,
+    requests &&
+      h(
+        "span",
+        { "data-testid": "gantt-requests", "data-value": requests.all },
+        "; ",
+        h("span", { "data-testid": "gantt-missed", "data-value": requests.missed }, count(requests.missed)),
+        ` of ${count(requests.all)} requests late or dropped (${percent(requests.missed / requests.all)})`,
+      ),
+  ];
+}
+
 /** What the signs mean; only those that occur. */
 function signs(scene) {
-  const missed = scene.marks.filter((mark) => mark.isMissed).length;
-  const late = scene.items.filter(isLate).length;
   const entries = [
     scene.items.some((item) => item.stall > 0) &&
       h("span", {}, h("i", { class: "sign-stall" }), "waits for memory"),
-    scene.marks.length > 0 &&
-      h(
-        "span",
-        { "data-testid": "gantt-deadlines", "data-value": missed },
-        h("i", { class: "sign-late" }),
-        `late: ${count(late)} jobs, ${count(missed)} of ${count(scene.marks.length)} deadlines missed`,
-      ),
+    scene.marks.length > 0 && h("span", {}, h("i", { class: "sign-late" }), ...lateness(scene)),
     scene.dropped.length > 0 &&
       h(
         "span",

@@ -3,7 +3,7 @@
 
 export const isLate = (item) => typeof item.deadline === "number" && !(item.end <= item.deadline);
 
-/** {lanes, rows: [[item, ...] by start], items, dropped, before, after, marks, stack, end} of a note. */
+/** {lanes, rows: [[item, ...] by start], items, dropped, before, after, marks, requests, stack, end} of a note. */
 export function readScene(value) {
   const lanes = value.lanes;
   const rows = lanes.map((lane, row) =>
@@ -27,6 +27,7 @@ export function readScene(value) {
     before: (item) => (item.after ?? []).map((id) => known.get(id)).filter(Boolean),
     after: (item) => followers.get(item.id) ?? [],
     marks: deadlineMarks([...items, ...dropped]),
+    requests: countRequests([...items, ...dropped]),
     stackTop: stack && stackTop(stack),
   };
 }
@@ -38,6 +39,19 @@ function deadlineMarks(items) {
     if (typeof item.deadline === "number")
       missed.set(item.deadline, Boolean(missed.get(item.deadline)) || isLate(item));
   return [...missed].map(([time, isMissed]) => ({ time, isMissed })).sort((a, b) => a.time - b.time);
+}
+
+/** {all, missed} of the requests with a deadline: one late or dropped job is enough to miss it. Null where the jobs
+ *  do not say which request they are of. */
+function countRequests(items) {
+  const missed = new Map();
+  for (const item of items) {
+    if (typeof item.deadline !== "number") continue;
+    if (!Array.isArray(item.request)) return null;
+    const request = item.request.join(" ");
+    missed.set(request, Boolean(missed.get(request)) || isLate(item));
+  }
+  return { all: missed.size, missed: [...missed.values()].filter(Boolean).length };
 }
 
 function stackTop(stack) {
