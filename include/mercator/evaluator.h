@@ -16,6 +16,11 @@ typedef struct MerCall {   /* what one evaluation may use besides the plan */
     bool        exact;     /* the value will be reported; see approximates */
 } MerCall;
 
+typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
+    int64_t number;        /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
+    bool    is_missed;     /* late, or never ended */
+} MerServed;
+
 struct MerEvaluatorClass {
     const char      *name, *summary, *reference;
     unsigned         plans;   /* bit per MerPlanKind it prices */
@@ -44,6 +49,8 @@ struct MerEvaluatorClass {
     const char *(*warnings)(const void *state, MerMetric objective, MerArena *arena);
     /* The option by which `objective` is the same for every plan, "dispatch=policy"; NULL: it is not. Absent: NULL */
     const char *(*ignores_plan)(const void *state, MerMetric objective);
+    /* The requests of `plan`, or parts of them, in `arena`; gives how many. Absent: there are none */
+    int (*requests)(const void *state, const MerPlan *plan, MerArena *arena, MerServed **requests);
     void (*close)(void *state);
 };
 

@@ -407,4 +407,5 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .approximates = approximates,
     .warnings = warnings,
     .ignores_plan = ignores_plan,
+    .requests = mer_bandwidth_requests,
 };

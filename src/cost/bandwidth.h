@@ -55,6 +55,9 @@ void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwid
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
+/* What became of each job with a deadline; none after a deadlock. */
+int mer_bandwidth_requests(const void *state, const MerPlan *plan, MerArena *arena,
+                           MerServed **requests);
 /* A line for people: how long each core is busy, waits for memory and has nothing to do. */
 const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);
 

@@ -58,7 +58,12 @@ MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
 MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c */
 MerStatus mer_run_summary(MerRunState *run, MerError *error);
-void      mer_run_add_up(MerRunState *run);                       /* total.c */
+void      mer_run_add_up(MerRunState *run);                       /* total.c; the best plans are decoded */
+typedef struct MerRequestCount { /* with a deadline */
+    int64_t all, missed;
+} MerRequestCount;
+/* Of tasks first .. last - 1, all with a plan; a request in several of them counts once. */
+MerRequestCount mer_run_count_requests(const MerRunState *run, int first, int last); /* requests.c */
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task);    /* explain.c */

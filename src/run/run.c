@@ -174,7 +174,6 @@ static MerStatus search_all(MerRunState *run, MerError *error)
 
 static MerStatus finish(MerRunState *run, MerError *error)
 {
-    mer_run_add_up(run);
     MerStatus status = MER_OK;
     if (run->is_interrupted) { /* the best so far, though the log does not carry it as notes yet */
         MerRunlog silent = run->log;
@@ -184,6 +183,7 @@ static MerStatus finish(MerRunState *run, MerError *error)
         }
         run->log = silent;
     }
+    mer_run_add_up(run);
     status = mer_run_write_plans(run, error);
     status = status == MER_OK ? mer_run_export(run, error) : status;
     return status == MER_OK ? mer_run_summary(run, error) : status;

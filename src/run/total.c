@@ -1,6 +1,6 @@
 /* A network is the sum of its layers: costs add up by count, edp is total energy times total cycles
- * (formats.md section 4). Shares of jobs and scores are means over the tasks; what is neither, such as the
- * fairness of groups with other tenants, has no total. */
+ * (formats.md section 4). Shares of jobs and scores are means over the tasks, shares of requests are
+ * counted anew; what is none of these, such as the fairness of groups with other tenants, has no total. */
 #include "run/internal.h"
 #include "run/reasons.h"
 
@@ -12,7 +12,7 @@ static const MerMetric additive[] = {MER_METRIC_CYCLES, MER_METRIC_LATENCY, MER_
 
 enum { ADDITIVE_COUNT = sizeof additive / sizeof additive[0] };
 
-static const MerMetric mean[] = {MER_METRIC_MISS_RATE, MER_METRIC_DROP_RATE, MER_METRIC_XR_SCORE};
+static const MerMetric mean[] = {MER_METRIC_DROP_RATE, MER_METRIC_XR_SCORE};
 
 enum { MEAN_COUNT = sizeof mean / sizeof mean[0] };
 
@@ -26,34 +26,52 @@ static bool is_in(const MerMetric *list, int count, MerMetric metric)
     return false;
 }
 
-/* Rates are shares of jobs, so a task with more of them weighs more; scenarios weigh the same. */
-static double size_of(const MerTaskResult *task, MerMetric metric)
+/* Shares weigh by what they are shares of, jobs or requests; scenarios weigh the same. */
+static double size_of(const MerRunState *run, int task, MerMetric metric)
 {
-    bool is_share = metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_DROP_RATE;
-    bool has_jobs = is_share && task->plan.kind == MER_PLAN_JOBS;
-    return (double)task->task.count * (has_jobs ? task->plan.as.jobs.job_count : 1);
+    const MerTaskResult *result = &run->result->tasks[task];
+    double size = metric == MER_METRIC_DROP_RATE && result->plan.kind == MER_PLAN_JOBS ? result->plan.as.jobs.job_count
+                  : metric == MER_METRIC_MISS_RATE ? (double)mer_run_count_requests(run, task, task + 1).all
+                                                   : 1;
+    return (double)result->task.count * size;
 }
 
-/* What the value of one task adds to the total. */
-static double weight_of(const MerRunResult *result, int task, MerMetric metric)
+/* What the value of each task adds to the total. */
+static const double *weigh(const MerRunState *run, MerMetric metric)
 {
+    double *weights = MER_ARRAY(run->arena, double, run->task_count);
     double all = 0;
-    if (!is_in(mean, MEAN_COUNT, metric)) {
-        return (double)result->tasks[task].task.count;
+    bool is_sum = is_in(additive, ADDITIVE_COUNT, metric);
+    for (int t = 0; t < run->task_count; t++) {
+        weights[t] = is_sum ? (double)run->result->tasks[t].task.count : size_of(run, t, metric);
+        all += weights[t];
     }
-    for (int t = 0; t < result->task_count; t++) {
-        all += size_of(&result->tasks[t], metric);
+    for (int t = 0; !is_sum && t < run->task_count; t++) {
+        weights[t] = all > 0 ? weights[t] / all : 0;
     }
-    return size_of(&result->tasks[task], metric) / all;
+    return weights;
 }
 
-static double sum_best(const MerRunResult *result, MerMetric metric)
+static double sum_best(const MerRunState *run, MerMetric metric)
 {
+    const double *weights = weigh(run, metric);
     double sum = 0;
-    for (int t = 0; t < result->task_count; t++) {
-        sum += weight_of(result, t, metric) * result->tasks[t].best.value[metric];
+    for (int t = 0; t < run->task_count; t++) {
+        sum += weights[t] * run->result->tasks[t].best.value[metric];
     }
     return sum;
+}
+
+/* Requests with layers in several groups count once. Without deadlines there is none. */
+static double miss_rate(const MerRunState *run)
+{
+    for (int t = 0; t < run->task_count; t++) {
+        if (isnan(run->result->tasks[t].best.value[MER_METRIC_MISS_RATE])) {
+            return NAN;
+        }
+    }
+    MerRequestCount requests = mer_run_count_requests(run, 0, run->task_count);
+    return requests.all > 0 ? (double)requests.missed / (double)requests.all : 0;
 }
 
 /* The latest of all; tasks without a deadline have none. */
@@ -66,16 +84,18 @@ static double latest(const MerRunResult *result)
     return lateness;
 }
 
-static void add_costs(const MerRunResult *result, MerCost *total)
+static void add_costs(const MerRunState *run, MerCost *total)
 {
+    const MerRunResult *result = run->result;
     double macs = 0;
     mer_cost_clear(total);
     for (int i = 0; i < ADDITIVE_COUNT; i++) {
-        total->value[additive[i]] = sum_best(result, additive[i]);
+        total->value[additive[i]] = sum_best(run, additive[i]);
     }
     for (int i = 0; i < MEAN_COUNT; i++) {
-        total->value[mean[i]] = sum_best(result, mean[i]);
+        total->value[mean[i]] = sum_best(run, mean[i]);
     }
+    total->value[MER_METRIC_MISS_RATE] = miss_rate(run);
     total->value[MER_METRIC_LATENESS] = latest(result);
     double cycles = total->value[MER_METRIC_CYCLES];
     double latency = total->value[MER_METRIC_LATENCY];
@@ -95,6 +115,7 @@ static void add_costs(const MerRunResult *result, MerCost *total)
 /* Sum or mean over tasks of the bound of one metric; NaN if a task has none. */
 static double sum_bounds(const MerRunState *run, MerMetric metric, const char **kind)
 {
+    const double *weights = weigh(run, metric);
     double sum = 0;
     for (int t = 0; t < run->task_count; t++) {
         const MerRunTask *task = &run->tasks[t];
@@ -102,7 +123,7 @@ static double sum_bounds(const MerRunState *run, MerMetric metric, const char **
         if (run->objective.metric != metric) {
             bound = mer_run_bound(task, metric);
         }
-        sum += weight_of(run->result, t, metric) * bound.value;
+        sum += weights[t] * bound.value;
         *kind = t == 0 || strcmp(*kind, bound.kind) == 0 ? bound.kind : "traffic";
     }
     return sum;
@@ -147,7 +168,8 @@ static void add_bounds(const MerRunState *run, MerTaskResult *total)
             kind = "search";
         }
     } else if (is_in(additive, ADDITIVE_COUNT, objective) ||
-               (run->result->is_feasible && is_in(mean, MEAN_COUNT, objective))) {
+               (run->result->is_feasible &&
+                (is_in(mean, MEAN_COUNT, objective) || objective == MER_METRIC_MISS_RATE))) {
         value = sum_bounds(run, objective, &kind);
         value = value > 0 && is_bound_by_plans(run, objective) ? NAN : value;
     }
@@ -192,7 +214,7 @@ void mer_run_add_up(MerRunState *run)
     if (!result->is_feasible) {
         return;
     }
-    add_costs(result, &total->best);
+    add_costs(run, &total->best);
     total->value = mer_objective_value(&run->objective, total->best.value);
     total->score = run->objective.direction > 0 ? -total->value : total->value;
     total->gap = mer_objective_gap(&run->objective, total->value, total->bound.value);
