@@ -258,6 +258,24 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --share maxmin -
     grep -q 'data-testid="cycles_by_bandwidth"' "$folder/curve.dom" || fail "schedule: no curve over bandwidths"
 fi
 
+# A stream of groups: what was carried to each, and what generations made of it. The budget
+# ends before the hundredth, which a group that is proven optimal has anyway.
+if (cd "$folder" && "$program" schedule synthetic:60:3 --group-size 20 --bandwidth 1000 --groups 0..2 --optimizer magma:population=20 \
+    --budget 600 --cache off --quiet -o stream) >/dev/null 2>"$folder/stream.messages" &&
+    open_page "$folder/stream/report.html" "$folder/stream.dom"; then
+    for task in 0 1 2; do
+        for pair in 0:0 1:1 2:30 3:100; do
+            same "stream: group $task after ${pair#*:} generations" "$(value_of "$folder/stream.dom" "task-$task-after-${pair#*:}")" \
+                "$(member "$folder/stream/summary.json" tasks "$task" milestones "${pair%:*}" value)"
+        done
+    done
+    checks=$((checks + 2))
+    case $(value_of "$folder/stream.dom" task-1-after-0) in "" | 0) fail "stream: nothing was carried to group 1" ;; esac
+    grep -q 'id="milestones-panel"' "$folder/schedule.dom" && fail "schedule: milestones without a stream"
+else
+    fail "the stream failed: $(head -n 1 "$folder/stream.messages")"
+fi
+
 # A real search, and the page it wrote itself.
 if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --seed 1 --quiet -o "$folder/real" >/dev/null 2>"$folder/real.messages"; then
     if open_page "$folder/real/report.html" "$folder/real.dom"; then

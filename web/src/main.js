@@ -6,6 +6,7 @@ import { curvesPanel } from "./curves.js";
 import { h } from "./dom.js";
 import { cards, runFacts } from "./head.js";
 import { infeasiblePanel } from "./infeasible.js";
+import { milestonesPanel } from "./milestones.js";
 import { planPanel } from "./nest.js";
 import { notePanels, otherNotes, warnings } from "./notes.js";
 import { openRun } from "./run.js";
@@ -58,6 +59,7 @@ function runView(run) {
       { class: "grid" },
       curvesPanel(run, state),
       tasksPanel(run, state),
+      milestonesPanel(run),
       agentsPanel(run, state),
       planPanel(run, state),
       h("div", { class: "stack" }, breakdownPanel(run, state), infeasiblePanel(run, state)),

@@ -65,6 +65,7 @@ function openTasks(run) {
       evaluations: result.evaluations ?? last?.[0],
       bound: completeBound(result.bound ?? about.bound, best.score, run.objective),
       reasons: result.infeasible?.reasons ?? null,
+      milestones: result.milestones ?? [],
       plan: (raw.plans ?? []).find((one) => one.task === index) ?? null,
     };
   });
