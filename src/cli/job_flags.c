@@ -28,11 +28,15 @@ bool mer_job_flags_is_task(const char *workload, MerArena *arena)
 
 void mer_job_flags_take(MerJobFlags *flags, const char *flag, const char *value)
 {
+    static const char *const names[] = {"task", "group", "groups", "scenario"};
+    const char **places[] = {&flags->task, &flags->group, &flags->groups, &flags->scenario};
     flags->has_jobs = flags->has_jobs || mer_cli_is(flag, "jobs");
-    flags->task = mer_cli_is(flag, "task") ? value : flags->task;
-    flags->group = mer_cli_is(flag, "group") ? value : flags->group;
-    flags->groups = mer_cli_is(flag, "groups") ? value : flags->groups;
-    flags->scenario = mer_cli_is(flag, "scenario") ? value : flags->scenario;
+    for (int i = 0; i < 4; i++) {
+        if (mer_cli_is(flag, names[i])) {
+            flags->repeated = *places[i] ? names[i] : flags->repeated;
+            *places[i] = value;
+        }
+    }
 }
 
 void mer_job_flags_see(MerJobFlags *flags, const char *flag)
@@ -73,21 +77,23 @@ static MerStatus read_range(const MerJobFlags *flags, int64_t *low, int64_t *hig
                                "--group is \"%s\", expected a whole number from 0", text);
 }
 
-/* The selection that the flags stand for, NULL if there are none. */
-static MerStatus selection(const MerJobFlags *flags, const char **select, MerArena *arena,
-                           MerError *error)
+/* The selection that the flags stand for, NULL if there are none; several groups are a stream. */
+static MerStatus selection(const MerJobFlags *flags, const char **select, bool *is_stream,
+                           MerArena *arena, MerError *error)
 {
     int64_t low, high;
+    *is_stream = false;
     *select = flags->scenario ? flags->scenario : flags->task;
     if (!flags->group && !flags->groups) {
         return MER_OK;
     }
     MerStatus status = read_range(flags, &low, &high, arena, error);
-    if (status == MER_OK) {
+    *is_stream = status == MER_OK && high > low;
+    if (*is_stream) {
         *select = mer_arena_format(arena, "%s%s%lld-%lld", flags->task ? flags->task : "",
                                    flags->task ? ":" : "", (long long)low, (long long)high);
     }
-    if (status == MER_OK && low == high) { /* as people write it, and as logs show it */
+    if (status == MER_OK && !*is_stream) { /* as people write it, and as logs show it */
         *select = mer_arena_format(arena, "%s%s%lld", flags->task ? flags->task : "",
                                    flags->task ? ":" : "", (long long)low);
     }
@@ -126,9 +132,15 @@ int mer_job_flags_apply(const MerJobFlags *given, const MerVerb *verb, MerExperi
 {
     MerError           error = {0};
     const char        *select;
+    bool               is_stream;
     MerJobFlags        own = *given;
     const MerJobFlags *flags = &own;
     const char        *twice = find_contradiction(flags);
+    if (flags->repeated) {
+        return mer_cli_usage(verb,
+                             "--%s is given twice, expected once; --select takes several groups",
+                             flags->repeated);
+    }
     if (twice) {
         return mer_cli_usage(verb, "%s say the same, expected one of them", twice);
     }
@@ -136,11 +148,11 @@ int mer_job_flags_apply(const MerJobFlags *given, const MerVerb *verb, MerExperi
     if (flags->task && experiment->axes[MER_AXIS_WORKLOAD].count == 0) {
         return refuse_task(flags, verb, experiment->arena);
     }
-    MerStatus status = selection(flags, &select, experiment->arena, &error);
+    MerStatus status = selection(flags, &select, &is_stream, experiment->arena, &error);
     if (status == MER_OK && select) {
         status = mer_experiment_set(experiment, "select", select, &error);
     }
-    if (status == MER_OK && flags->groups && !flags->has_warm) { /* schedule.md 7.6 */
+    if (status == MER_OK && is_stream && !flags->has_warm) { /* schedule.md 7.6 */
         status = mer_experiment_set(experiment, "warm", "chain", &error);
     }
     return status == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);

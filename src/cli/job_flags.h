@@ -7,7 +7,8 @@
 #include "run/experiment.h"
 
 typedef struct MerJobFlags {
-    const char *task, *group, *groups, *scenario;            /* NULL: not given */
+    const char *task, *group, *groups, *scenario; /* NULL: not given */
+    const char *repeated;                         /* the flag among these given twice; NULL: none */
     bool        has_jobs, has_network, has_select, has_warm; /* network: without a flag */
 } MerJobFlags;
 

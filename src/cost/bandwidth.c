@@ -113,6 +113,25 @@ static MerStatus check_xr(const MerProblem *problem, const MerSchedule *schedule
     return MER_OK;
 }
 
+/* Deadlines are looked for in the whole list: one group of it may have none. */
+static const char *find_idle(const MerProblem *problem, const Options *chosen, MerArena *arena)
+{
+    const MerJobSet *set = problem->graph->jobs;
+    bool             has_deadlines = false;
+    for (int j = 0; set && j < set->job_count && !has_deadlines; j++) {
+        has_deadlines = isfinite(set->jobs[j].deadline_cycles) && isfinite(set->jobs[j].deadline_s);
+    }
+    bool is_rule_idle =
+        chosen->policy != 0 && chosen->dispatch != MER_DISPATCH_POLICY && chosen->xr == 0;
+    bool is_drop_idle = chosen->late == 1 && !has_deadlines;
+    return is_rule_idle || is_drop_idle
+               ? mer_arena_format(
+                     arena, "%s%s",
+                     is_rule_idle ? "rule has no effect without dispatch=policy\n" : "",
+                     is_drop_idle ? "late=drop has no effect: no job has a deadline\n" : "")
+               : NULL;
+}
+
 static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const void *given,
                                 MerArena *arena, MerError *error)
 {
@@ -147,6 +166,7 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     }
     state->not_plain = why_not_plain(state, chosen, needs_all);
     state->is_plain = !state->not_plain;
+    state->idle = find_idle(problem, chosen, arena);
     state->wants_fast = chosen->precision == 1;
     state->is_fast = state->is_plain && state->wants_fast;
     state->is_powered_all_time = chosen->static_power == 1;
@@ -367,11 +387,12 @@ static const char *warnings(const void *opened, MerMetric objective, MerArena *a
     const MerBandwidthState *state = opened;
     (void)objective;
     return state->wants_fast && !state->is_fast
-               ? mer_arena_format(arena,
-                                  "precision=fast is for plain schedules, found %s: every plan is "
-                                  "priced exactly\n",
-                                  state->not_plain)
-               : NULL;
+               ? mer_arena_format(
+                     arena,
+                     "%sprecision=fast is for plain schedules, found %s: every plan is "
+                     "priced exactly\n",
+                     state->idle ? state->idle : "", state->not_plain)
+               : state->idle;
 }
 
 static const char *ignores_plan(const void *opened, MerMetric objective)

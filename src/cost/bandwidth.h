@@ -21,6 +21,7 @@ typedef struct MerBandwidthState {
     bool               clamps_energy;
     bool               is_xr_compat; /* xr_score is that of the published runtime, */
     double             xr_compat;    /* which no plan changes */
+    const char        *idle;         /* options without effect, one line each; NULL: none */
 } MerBandwidthState;
 
 /* NULL if `evaluator` is another one. */

@@ -247,6 +247,9 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
         .arrival_rate = chosen->arrivals.rate,
         .has_other_arrivals = chosen->arrivals.process != MER_ARRIVALS_FILE ||
                               chosen->arrivals.rate != 1 || chosen->arrivals.jitter_ms > 0,
+        .has_random_arrivals =
+            chosen->arrivals.process == MER_ARRIVALS_POISSON || chosen->arrivals.jitter_ms > 0,
+        .has_other_seed = chosen->arrivals.seed != 1,
         .tenants = set->tenants,
         .models = set->models,
     };

@@ -12,6 +12,7 @@ typedef struct MerSchedule {
     double clock_hz;     /* NAN if unknown */
     double arrival_rate; /* of periodic models, as a multiple of their fps */
     bool   has_other_arrivals; /* than those of the file: at another rate, at random or with jitter */
+    bool   has_random_arrivals, has_other_seed; /* than the default one */
     /* the job analysis table */
     const double *latency;                     /* cycles without stall, > 0 */
     const double *rate;                        /* bytes per cycle needed not to stall, >= 0 */

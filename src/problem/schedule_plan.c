@@ -185,6 +185,22 @@ static const char *model_without_deadline(const MerSchedule *schedule)
     return NULL;
 }
 
+/* Options of arrivals that change nothing, NULL if there are none. */
+static const char *find_idle_arrivals(const MerSchedule *schedule)
+{
+    bool is_periodic = false, is_uncertain = false;
+    for (int m = 0; m < schedule->model_count; m++) {
+        is_periodic = is_periodic || schedule->models[m].fps > 0;
+        is_uncertain = is_uncertain || schedule->models[m].probability < 1;
+    }
+    bool is_drawn = is_uncertain || (is_periodic && schedule->has_random_arrivals);
+    return schedule->has_other_arrivals && !is_periodic
+               ? "arrivals, rate and jitter_ms have no effect: no model is periodic (fps)"
+           : schedule->has_other_seed && !is_drawn
+               ? "arrival_seed has no effect: neither arrivals nor requests are random"
+               : NULL;
+}
+
 const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
@@ -202,6 +218,9 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective
                                 "%s%d layers of %s (%s, ...) fit no shape of a flexible core "
                                 "within flexible_limit_bytes and run in its own\n",
                                 text, fallbacks, name, table->row_names[first]);
+    }
+    if (find_idle_arrivals(schedule)) {
+        text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));
     }
     if (schedule->has_deadlines && mer_schedule_rules(problem)->drops_jobs &&
         is_shortened_by_drops(objective)) {

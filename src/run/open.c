@@ -2,6 +2,7 @@
 #include "run/internal.h"
 
 #include "cost/core_pricer.h"
+#include "solve/list_schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,6 +85,16 @@ static void gather_warnings(const MerRunState *run, MerRunTask *task)
     if (problem->warnings) {
         mer_run_add_warning(task->result, problem->warnings(&task->problem, objective, run->arena), run->arena);
     }
+    const char *warm = run->spec->warm ? run->spec->warm : "";
+    bool is_chain = strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
+    if (is_chain && run->task_count == 1) {
+        mer_run_add_warning(task->result, "--warm chain has no effect: there is one task\n", run->arena);
+    }
+    if (*warm && !is_chain && run->spec->optimizer && run->spec->optimizer->tell == mer_list_tell) {
+        mer_run_add_warning(task->result,
+                            mer_arena_format(run->arena, "%s makes a plan of its own: the points of --warm are priced, "
+                                             "but do not guide it\n", run->spec->optimizer->name), run->arena);
+    }
     if (evaluator->warnings) {
         mer_run_add_warning(task->result, evaluator->warnings(task->evaluator.state, objective, run->arena), run->arena);
     }
@@ -155,17 +166,46 @@ static void share_budget(MerRunState *run)
     }
 }
 
-/* The warnings of the first tasks that have some; a long list of tasks is no reason for a long list here. */
+static bool has_line(const char *text, const char *line, size_t length)
+{
+    bool is_found = false;
+    while (text && *text && !is_found) {
+        size_t own = strcspn(text, "\n");
+        is_found = own == length && strncmp(text, line, length) == 0;
+        text += own + (text[own] == '\n');
+    }
+    return is_found;
+}
+
+/* Has no task before the t-th this warning? */
+static bool is_new(const MerTaskResult *tasks, int t, const char *line, size_t length)
+{
+    for (int before = 0; before < t; before++) {
+        if (has_line(tasks[before].warnings, line, length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The warnings of the first tasks that have some, each once; a long list of tasks is no reason for a long list
+ * here. */
 static void warn(MerRunState *run)
 {
     enum { SHOWN = 4 };
     int warned = 0;
     for (int t = 0; run->hooks.warn && t < run->task_count; t++) {
         const char *text = run->result->tasks[t].warnings;
-        warned += text != NULL;
-        while (text && *text && warned <= SHOWN) {
+        bool has_new = false;
+        while (text && *text) {
             size_t length = strcspn(text, "\n");
-            run->hooks.warn(run->hooks.state, mer_arena_text_n(run->arena, text, length));
+            if (is_new(run->result->tasks, t, text, length)) {
+                warned += !has_new;
+                has_new = true;
+                if (warned <= SHOWN) {
+                    run->hooks.warn(run->hooks.state, mer_arena_text_n(run->arena, text, length));
+                }
+            }
             text += length + (text[length] == '\n');
         }
     }

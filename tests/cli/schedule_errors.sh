@@ -210,6 +210,27 @@ warns 'precision=fast is for plain schedules, found jobs that wait for others' n
     --budget 30
 printf 'format: mercator-jobs/1\nmodels: [{name: n, file: net.csv, fps: 60, deadline: period}]\nhorizon_ms: 100\n' >fps.yaml
 warns 'xr=compat: xr_score is the same for every plan' fps.yaml --xr compat --objective xr_score --budget 30
+for option in '--rate 2' '--arrivals poisson' '--jitter-ms 1'; do
+    # shellcheck disable=SC2086 # the words are separate arguments
+    warns 'arrivals, rate and jitter_ms have no effect: no model is periodic (fps)' synthetic:8:3 $option --budget 30
+done
+warns 'arrival_seed has no effect: neither arrivals nor requests are random' synthetic:8:3 --arrival-seed 2 --budget 30
+warns 'arrival_seed has no effect' fps.yaml --arrival-seed 2 --budget 30
+warns 'rule has no effect without dispatch=policy' synthetic:8:3 --rule edf --budget 30
+warns 'late=drop has no effect: no job has a deadline' synthetic:40:3 --group-size 10 --late drop --budget 30
+warns '--warm chain has no effect: there is one task' synthetic:8:3 --warm chain --budget 30
+warns 'lpt makes a plan of its own: the points of --warm are priced, but do not guide it' synthetic:8:3 --warm warned \
+    --optimizer lpt
+# What has an effect needs no word.
+printf 'format: mercator-jobs/1\nmodels: [{name: n, file: net.csv, probability: 0.5, batch: 8}]\n' >random.yaml
+for options in 'fps.yaml --rate 2' 'fps.yaml --jitter-ms 1 --arrival-seed 2' 'random.yaml --arrival-seed 3' \
+    'fps.yaml --late drop --objective miss_rate' 'fps.yaml --dispatch policy --rule edf --optimizer fcfs' \
+    'synthetic:8:3 --group-size 4 --warm chain' 'synthetic:8:3 --groups 0..0'; do
+    # shellcheck disable=SC2086
+    expect 0 "$MERCATOR" schedule $options --budget 30 --no-report -o silent
+    is_silent err
+    rm -r silent
+done
 # One evaluation is not too many, and a fast one needs no word.
 for options in '--dispatch policy --optimizer fcfs' '--dispatch policy --budget 1' '--precision fast --budget 30'; do
     # shellcheck disable=SC2086 # the words are separate arguments

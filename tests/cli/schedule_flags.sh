@@ -46,6 +46,8 @@ refuses()
 }
 refuses 2 'a network without a flag and --jobs say the same' jobs.json --jobs jobs.json
 refuses 2 '--select and --task, --group or --groups say the same' jobs.json --select even:0 --task even
+refuses 2 '--task is given twice, expected once' jobs.json --task even --task odd
+refuses 2 '--group is given twice, expected once' jobs.json --group 0 --group 1
 refuses 2 '--task is "mixx", expected --jobs FILE beside it or a built-in task: language, mix, recommendation, vision' \
     --task mixx
 refuses 1 'there is no group "vision:0"' mix --task vision --group 0
