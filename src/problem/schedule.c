@@ -376,7 +376,7 @@ static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
         return;
     }
     if (!state->bound.kind) {
-        state->bound = mer_schedule_bound(schedule, &state->rules, false);
+        state->bound = mer_schedule_bound(schedule, &state->rules, false, problem->notes);
     }
     MerBound cycles = state->bound;
     double   energy = least_energy(schedule, &state->rules);

@@ -61,14 +61,15 @@ const MerScheduleRules *mer_schedule_rules(const MerProblem *problem);
 
 /* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
  * "configurations", "critical-path", "heads-and-tails" or "none" (other metrics: schedule_deadlines.h).
- * `is_published`: the bound of 9.1 alone. */
+ * `is_published`: the bound of 9.1 alone. `notes`, NULL for none: when it is cancelled what is known so far is
+ * the answer. */
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
-                            bool is_published);
+                            bool is_published, MerNotes *notes);
 
 /* The relaxation behind the bound, rounded: the group of equal units that each job goes to (schedule.md 7.5,
- * lp_round), and the group of each unit. */
+ * lp_round), and the group of each unit. Cancelled by `notes`: any groups. */
 void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
-                        int *group_of_unit);
+                        int *group_of_unit, MerNotes *notes);
 
 /* The job that no schedule shortens, the first of equals, and the cycles it takes where it is fastest with
  * all the bandwidth to itself. */

@@ -26,131 +26,6 @@ typedef struct Multipliers { /* all >= 0 */
     double  bytes;
 } Multipliers;
 
-static bool is_equal_job(const MerSchedule *schedule, int a, int b)
-{
-    size_t units = (size_t)schedule->unit_count;
-    size_t size = units * sizeof(double);
-    return memcmp(schedule->latency + (size_t)a * units, schedule->latency + (size_t)b * units,
-                  size) == 0 &&
-           memcmp(schedule->traffic + (size_t)a * units, schedule->traffic + (size_t)b * units,
-                  size) == 0;
-}
-
-static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
-{
-    for (int j = 0; j < schedule->job_count; j++) {
-        int at = j * schedule->unit_count;
-        if (schedule->latency[at + a] != schedule->latency[at + b] ||
-            schedule->traffic[at + a] != schedule->traffic[at + b]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Representatives of equal items, how many each stands for, and who stands for whom. */
-static int merge(const MerSchedule *schedule, int                      count,
-                 bool (*is_equal)(const MerSchedule *, int, int), int *first, int *size,
-                 int *merged_to)
-{
-    int merged = 0;
-    for (int i = 0; i < count; i++) {
-        int r = 0;
-        while (r < merged && !is_equal(schedule, first[r], i)) {
-            r++;
-        }
-        if (r == merged) {
-            first[merged] = i;
-            size[merged++] = 0;
-        }
-        size[r]++;
-        merged_to[i] = r;
-    }
-    return merged;
-}
-
-static void fill_alone(Relaxation *relaxation, bool is_virtual)
-{
-    double  least = 0; /* excess of all jobs, each where it is smallest */
-    int     classes = relaxation->classes;
-    double *own = MER_ARRAY(relaxation->arena, double, relaxation->rows + 1);
-    for (int r = 0; r < relaxation->rows; r++) {
-        own[r] = INFINITY;
-        for (int c = 0; c < classes; c++) {
-            own[r] = fmin(own[r], relaxation->excess[r * classes + c]);
-        }
-        least += relaxation->count[r] * own[r];
-    }
-    for (int r = 0; r < relaxation->rows; r++) {
-        for (int c = 0; c < classes; c++) {
-            int    at = r * classes + c;
-            double others = is_virtual ? least - own[r] : 0;
-            double cycles = relaxation->load[at] - relaxation->free_switch;
-            relaxation->alone[at] =
-                fmax(cycles + relaxation->excess[at] + others, relaxation->bytes[at]);
-        }
-    }
-}
-
-/* Whether all running jobs slow down alike. One that moves no bytes is never slowed down, so that the excess of
- * the others does not stretch its core. */
-static bool has_virtual_time(const MerSchedule *schedule, const MerScheduleRules *rules)
-{
-    for (int i = 0; i < schedule->job_count * schedule->unit_count; i++) {
-        if (schedule->rate[i] <= 0) {
-            return false;
-        }
-    }
-    return rules->is_proportional && !schedule->has_releases && !rules->saves_traffic &&
-           rules->switch_cycles == 0;
-}
-
-static void build(const MerSchedule *schedule, const MerScheduleRules *rules, bool is_published,
-                  Relaxation *relaxation)
-{
-    MerArena *arena = relaxation->arena;
-    int      *row_first = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int      *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
-    relaxation->count = MER_ARRAY(arena, int, schedule->job_count + 1);
-    relaxation->units = MER_ARRAY(arena, int, schedule->unit_count + 1);
-    relaxation->row_of_job = MER_ARRAY(arena, int, schedule->job_count + 1);
-    relaxation->class_of_unit = MER_ARRAY(arena, int, schedule->unit_count + 1);
-    relaxation->rows = merge(schedule, schedule->job_count, is_equal_job, row_first,
-                             relaxation->count, relaxation->row_of_job);
-    relaxation->classes = merge(schedule, schedule->unit_count, is_equal_unit, class_first,
-                                relaxation->units, relaxation->class_of_unit);
-    size_t size = (size_t)relaxation->rows * (size_t)relaxation->classes + 1;
-    relaxation->load = MER_ARRAY(arena, double, size);
-    relaxation->excess = MER_ARRAY(arena, double, size);
-    relaxation->bytes = MER_ARRAY(arena, double, size);
-    relaxation->alone = MER_ARRAY(arena, double, size);
-    relaxation->row_price = MER_ARRAY(arena, double, relaxation->rows + 1);
-    bool is_virtual = !is_published && has_virtual_time(schedule, rules);
-    relaxation->is_virtual = is_virtual;
-    relaxation->is_published = is_published;
-    relaxation->free_switch = is_published ? 0 : rules->switch_cycles;
-    relaxation->scale = 0;
-    double part = schedule->bandwidth / mer_schedule_core_bandwidth(schedule, rules);
-    for (int r = 0; r < relaxation->rows; r++) {
-        double least = INFINITY;
-        for (int c = 0; c < relaxation->classes; c++) {
-            int    at = r * relaxation->classes + c;
-            int    from = row_first[r] * schedule->unit_count + class_first[c];
-            double bytes = schedule->traffic[from] / schedule->bandwidth;
-            double latency = schedule->latency[from];
-            least = fmin(least, latency);
-            relaxation->bytes[at] = bytes;
-            relaxation->excess[at] =
-                is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
-            relaxation->load[at] =
-                is_virtual || is_published ? latency : fmax(latency, bytes * part);
-            relaxation->load[at] += relaxation->free_switch;
-        }
-        relaxation->scale += relaxation->count[r] * least;
-    }
-    fill_alone(relaxation, is_virtual);
-}
-
 /* Weak duality: for any multipliers this is below every makespan that keeps to pairs with alone <= limit. */
 static double dual_value(Relaxation *relaxation, const Multipliers *multipliers, double limit)
 {
@@ -296,7 +171,7 @@ static double bound_by_pairs(Clp_Simplex *model, Relaxation *relaxation)
     int    low = 0;
     int    high = count - 1; /* the first place where the pair itself is the larger of the two */
     double below = INFINITY;
-    while (low < high) {
+    while (low < high && !mer_is_cancelled(relaxation->notes)) {
         int    middle = low + (high - low) / 2;
         double value = solve(model, relaxation, limits[middle]);
         if (limits[middle] >= value) {
@@ -306,21 +181,11 @@ static double bound_by_pairs(Clp_Simplex *model, Relaxation *relaxation)
             low = middle + 1;
         }
     }
+    if (mer_is_cancelled(relaxation->notes)) {
+        return 0;
+    }
     double last = fmax(limits[low], solve(model, relaxation, limits[low]));
     return fmin(below, last);
-}
-
-static double longest_job(const Relaxation *relaxation)
-{
-    double longest = 0;
-    for (int r = 0; r < relaxation->rows; r++) {
-        double least = INFINITY;
-        for (int c = 0; c < relaxation->classes; c++) {
-            least = fmin(least, relaxation->alone[r * relaxation->classes + c]);
-        }
-        longest = fmax(longest, least);
-    }
-    return longest;
 }
 
 /* What a job moves at least, wherever it runs, in cycles. */
@@ -372,7 +237,7 @@ static MerSchedule with_least_traffic(const MerSchedule *schedule, const MerSche
     MerSchedule least = *schedule;
     if (rules->saves_traffic) {
         int     units = schedule->unit_count;
-        double *traffic = MER_ARRAY(arena, double, (size_t)schedule->job_count * (size_t)units + 1);
+        double *traffic = MER_ARRAY(arena, double, (size_t)schedule->job_count *(size_t)units + 1);
         for (int at = 0; at < schedule->job_count * units; at++) {
             traffic[at] = mer_schedule_least_traffic(schedule, rules, at / units, at % units);
         }
@@ -388,16 +253,27 @@ static void raise_bound(MerBound *bound, double value, const char *kind)
     }
 }
 
-MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
-                            bool is_published)
+/* "configurations", from the prices of the best limit so far. */
+static void raise_by_configurations(MerBound *bound, Clp_Simplex *model, Relaxation *relaxation)
 {
-    Relaxation  relaxation = {.arena = mer_arena_new()};
+    if (relaxation->is_virtual && model && !mer_is_cancelled(relaxation->notes)) {
+        solve(model, relaxation, bound->value * (1 + 1e-9)); /* for the prices */
+        raise_bound(bound, mer_schedule_bound_by_configurations(relaxation, bound->value),
+                    "configurations");
+    }
+}
+
+MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
+                            bool is_published, MerNotes *notes)
+{
+    Relaxation  relaxation = {.arena = mer_arena_new(), .notes = notes};
     MerSchedule least = with_least_traffic(schedule, rules, relaxation.arena);
-    build(&least, rules, is_published, &relaxation);
-    MerBound     bound = {longest_job(&relaxation), "longest-job", ""};
-    Clp_Simplex *model = load_model(&relaxation);
-    double       relaxed =
-        is_published ? solve(model, &relaxation, INFINITY) : bound_by_pairs(model, &relaxation);
+    mer_relaxation_build(&least, rules, is_published, &relaxation);
+    MerBound     bound = {mer_relaxation_longest_job(&relaxation), "longest-job", ""};
+    Clp_Simplex *model = mer_relaxation_is_large(&relaxation) ? NULL : load_model(&relaxation);
+    double       relaxed = !model         ? mer_schedule_bound_by_prices(&relaxation, NULL)
+                           : is_published ? solve(model, &relaxation, INFINITY)
+                                          : bound_by_pairs(model, &relaxation);
     raise_bound(&bound, relaxed, "lp");
     if (schedule->has_dependencies || schedule->has_releases) {
         MerSchedulePaths paths = mer_schedule_paths(schedule, rules, relaxation.arena);
@@ -406,12 +282,10 @@ MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules 
         raise_bound(&bound, critical_path(&paths, schedule->job_count), "critical-path");
         raise_bound(&bound, fmax(late, early), "heads-and-tails");
     }
-    if (relaxation.is_virtual) {
-        solve(model, &relaxation, bound.value * (1 + 1e-9)); /* for the prices */
-        raise_bound(&bound, mer_schedule_bound_by_configurations(&relaxation, bound.value),
-                    "configurations");
+    raise_by_configurations(&bound, model, &relaxation);
+    if (model) {
+        Clp_deleteModel(model);
     }
-    Clp_deleteModel(model);
     mer_arena_free(relaxation.arena);
     bound.value *= 1 - rounding;
     return bound;
@@ -428,19 +302,30 @@ static int next_class(double *parts, int classes)
     return largest;
 }
 
-void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
-                        int *group_of_unit)
+/* Jobs of each row by class, in parts. */
+static void read_program(Relaxation *relaxation, double *parts)
 {
-    Relaxation  relaxation = {.arena = mer_arena_new()};
-    MerSchedule least = with_least_traffic(schedule, rules, relaxation.arena);
-    build(&least, rules, false, &relaxation);
-    Clp_Simplex *model = load_model(&relaxation);
-    double       bound = fmax(longest_job(&relaxation), bound_by_pairs(model, &relaxation));
-    solve(model, &relaxation, bound * (1 + 1e-9));
-    int     count = relaxation.rows * relaxation.classes;
-    double *parts = MER_ARRAY(relaxation.arena, double, count + 1);
-    memcpy(parts, Clp_primalColumnSolution(model), (size_t)count * sizeof *parts);
+    Clp_Simplex *model = load_model(relaxation);
+    double bound = fmax(mer_relaxation_longest_job(relaxation), bound_by_pairs(model, relaxation));
+    size_t count = (size_t)relaxation->rows * (size_t)relaxation->classes;
+    solve(model, relaxation, bound * (1 + 1e-9));
+    memcpy(parts, Clp_primalColumnSolution(model), count * sizeof *parts);
     Clp_deleteModel(model);
+}
+
+void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
+                        int *group_of_unit, MerNotes *notes)
+{
+    Relaxation  relaxation = {.arena = mer_arena_new(), .notes = notes};
+    MerSchedule least = with_least_traffic(schedule, rules, relaxation.arena);
+    mer_relaxation_build(&least, rules, false, &relaxation);
+    size_t  count = (size_t)relaxation.rows * (size_t)relaxation.classes;
+    double *parts = MER_ARRAY(relaxation.arena, double, count + 1);
+    if (mer_relaxation_is_large(&relaxation)) {
+        mer_schedule_bound_by_prices(&relaxation, parts);
+    } else {
+        read_program(&relaxation, parts);
+    }
     for (int j = 0; j < schedule->job_count; j++) {
         group[j] = next_class(parts + (size_t)relaxation.row_of_job[j] * (size_t)relaxation.classes,
                               relaxation.classes);

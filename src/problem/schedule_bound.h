@@ -7,6 +7,8 @@
 #define MERCATOR_PROBLEM_SCHEDULE_BOUND_H
 
 #include "mercator/arena.h"
+#include "mercator/notes.h"
+#include "problem/schedule.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +28,20 @@ typedef struct Relaxation { /* equal jobs and equal cores are merged, which chan
     double *row_price;    /* cycles that a job of the row adds to the bound at least */
     int    *row_of_job, *class_of_unit; /* who is merged into what */
     MerArena *arena;
+    MerNotes *notes; /* asked whether to stop; NULL: nobody stops it */
 } Relaxation;
+
+/* schedule_bound_relaxation.c: into `relaxation`, of which `arena` and `notes` are given. */
+void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *rules,
+                          bool is_published, Relaxation *relaxation);
+/* What the job needs that needs most, each where it needs least, in cycles. */
+double mer_relaxation_longest_job(const Relaxation *relaxation);
+
+/* schedule_bound_prices.c: whether the program of the relaxation is so large that prices take its place. Counted,
+ * never timed, so that results do not depend on the machine. */
+bool mer_relaxation_is_large(const Relaxation *relaxation);
+/* No makespan is below the result. `parts`, if not NULL: how many jobs of each row go to each class, about. */
+double mer_schedule_bound_by_prices(const Relaxation *relaxation, double *parts);
 
 /* No makespan is below the result, which is `bound`, one that holds, or higher. Needs virtual time. */
 double mer_schedule_bound_by_configurations(const Relaxation *relaxation, double bound);

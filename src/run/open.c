@@ -142,6 +142,11 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
         if (run->objective.metric != MER_METRIC_COUNT) {
             task->result->bound = mer_run_bound(task, run->objective.metric);
         }
+        if (mer_is_cancelled(task->problem.notes)) { /* the bound may have been cut short */
+            status = mer_error_set(error, MER_CANCELLED,
+                                   "interrupted before the search could begin: the bound of %s is not complete",
+                                   what->name);
+        }
     }
     return status;
 }

@@ -143,7 +143,7 @@ static void list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *
             {.order = MER_LIST_INPUT, .tenant = -1},
             {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
     };
-    mer_schedule_round(schedule, rules, group, group_of_unit);
+    mer_schedule_round(schedule, rules, group, group_of_unit, s->stop.notes);
     for (int i = 0; i < 3; i++) {
         mer_schedule_list(schedule, &lists[i], arena, &s->plan);
         exact_keep_if_better(s);
@@ -192,7 +192,7 @@ void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerSchedu
     read_jobs(schedule, &s->jobs, arena);
     mer_schedule_new_plan(schedule, arena, &s->plan);
     mer_schedule_new_plan(schedule, arena, &s->best);
-    s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false).value;
+    s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false, notes).value;
     list_plans(s, rules, arena);
 }
 

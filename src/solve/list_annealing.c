@@ -160,7 +160,8 @@ static void make_starts(State *s, const MerSearch *search, const MerProblem *pro
         {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
         {.order = MER_LIST_DEADLINE, .tenant = -1},
     };
-    mer_schedule_round(s->schedule, mer_schedule_rules(problem), group, group_of_unit);
+    mer_schedule_round(s->schedule, mer_schedule_rules(problem), group, group_of_unit,
+                       search->notes);
     for (int i = 0; i < STARTS - 1 - !s->schedule->has_deadlines; i++) {
         MerJobsPlan plan;
         mer_schedule_list(s->schedule, &lists[i], search->arena, &plan);

@@ -17,7 +17,8 @@ static MerStatus open_lp_round(void *state, const MerSearch *search, const MerPr
                                .tenant = -1,
                                .group = group,
                                .group_of_unit = group_of_unit};
-        mer_schedule_round(schedule, mer_schedule_rules(problem), group, group_of_unit);
+        mer_schedule_round(schedule, mer_schedule_rules(problem), group, group_of_unit,
+                           search->notes);
         mer_schedule_list(schedule, &list, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);
     }

@@ -29,7 +29,7 @@ static double best_recorded(const cJSON *row)
 static MerBound bound_of(const MerSchedule *schedule)
 {
     MerScheduleRules rules = {.is_known = true, .is_proportional = true};
-    return mer_schedule_bound(schedule, &rules, false);
+    return mer_schedule_bound(schedule, &rules, false, NULL);
 }
 
 /* The default's result, which is not below its bound. */

@@ -14,7 +14,7 @@ static void test_list_schedules_and_published_bound_equal_their_columns(void **s
         open_reference(benchmark, point->task, 0, point->platform, point->bandwidth, "",
                        "bandwidth", arena, &opened);
         MerScheduleRules rules = {.is_known = true, .is_proportional = true};
-        double           bound = mer_schedule_bound(opened.schedule, &rules, true).value;
+        double           bound = mer_schedule_bound(opened.schedule, &rules, true, NULL).value;
         double           fcfs = run_point(point, "fcfs", 1, 1).value;
         double           lpt = run_point(point, "lpt", 1, 1).value;
         if (fabs(bound - number(point->row, "lb")) > 0.1 ||

@@ -3,6 +3,8 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
+#include "problem/schedule_bound.h"
+
 typedef struct Case {
     MerSchedule      *schedule;
     MerBandwidthInput input;
@@ -129,6 +131,14 @@ static double best_plan(MerSchedule *schedule, const MerBandwidthRules *rules)
     return c.best;
 }
 
+/* The bound of large groups, of any size. */
+static double bound_by_prices(const MerSchedule *schedule, const MerScheduleRules *rules)
+{
+    Relaxation relaxation = {.arena = arena};
+    mer_relaxation_build(schedule, rules, false, &relaxation);
+    return mer_schedule_bound_by_prices(&relaxation, NULL);
+}
+
 static void test_no_plan_of_a_small_group_beats_the_bound(void **state)
 {
     (void)state;
@@ -148,10 +158,14 @@ static void test_no_plan_of_a_small_group_beats_the_bound(void **state)
         MerScheduleRules  told = {
              .is_known = true, .is_proportional = !(i & 4), .switch_cycles = rules.switch_cycles};
         double   best = best_plan(schedule, &rules);
-        MerBound bound = mer_schedule_bound(schedule, &told, false);
+        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
         if (!(bound.value <= best) || !(bound.value > 0)) {
             fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
                      best);
+        }
+        double by_prices = bound_by_prices(schedule, &told);
+        if (!(by_prices <= best) || !(i & 3 || by_prices > 0.5 * bound.value)) {
+            fail_msg("case %d: bound by prices %.17g, best plan %.17g", i, by_prices, best);
         }
         logs += log(best / bound.value);
         count++;
@@ -178,7 +192,7 @@ static void test_no_plan_beats_the_bound_when_jobs_move_nothing(void **state)
         MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
         MerScheduleRules  told = {.is_known = true, .is_proportional = true};
         double            best = best_plan(schedule, &rules);
-        MerBound          bound = mer_schedule_bound(schedule, &told, false);
+        MerBound          bound = mer_schedule_bound(schedule, &told, false, NULL);
         if (!(bound.value <= best) || !(bound.value > 0)) {
             fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
                      best);
@@ -225,7 +239,7 @@ static void test_no_plan_of_equal_jobs_and_cores_beats_the_bound(void **state)
         MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
         MerScheduleRules  told = {.is_known = true, .is_proportional = true};
         double            best = best_plan(schedule, &rules);
-        MerBound          bound = mer_schedule_bound(schedule, &told, false);
+        MerBound          bound = mer_schedule_bound(schedule, &told, false, NULL);
         if (!(bound.value <= best) || !(bound.value > 0)) {
             fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
                      best);
@@ -238,11 +252,38 @@ static void test_no_plan_of_equal_jobs_and_cores_beats_the_bound(void **state)
     assert_true(exp(logs / count) < 1.05 && tight > count / 2);
 }
 
+/* Among many jobs that are all different, prices of cores and bytes say what the whole program says. Every other
+ * case has jobs that are so slow on some cores that they may not go there. */
+static void test_prices_come_to_the_bound_of_the_program(void **state)
+{
+    (void)state;
+    double widest = 0;
+    for (int i = 0; i < 16; i++) {
+        MerRng           rng = mer_rng_make(9, (uint64_t)i);
+        MerSchedule     *schedule = random_schedule(300, 2 + i % 5, &rng);
+        double          *latency = MER_ARRAY(arena, double, 300 * schedule->unit_count);
+        MerScheduleRules told = {
+            .is_known = true, .is_proportional = i & 2, .switch_cycles = i & 4 ? 30 : 0};
+        for (int at = 0; at < 300 * schedule->unit_count; at++) {
+            bool is_slow = i & 1 && mer_rng_below(&rng, 3) == 0;
+            latency[at] = schedule->latency[at] * (is_slow ? 500 : 1);
+        }
+        schedule = hand_schedule(300, schedule->unit_count, 4, latency, schedule->rate, arena);
+        double whole = mer_schedule_bound(schedule, &told, false, NULL).value;
+        double prices = bound_by_prices(schedule, &told);
+        widest = fmax(widest, 1 - prices / whole);
+        if (!(prices <= whole * (1 + 1e-11)) || !(prices >= whole * (1 - 1e-5))) {
+            fail_msg("case %d: bound by prices %.17g, of the program %.17g", i, prices, whole);
+        }
+    }
+    print_message("prices are below the program by up to %.2g\n", widest);
+}
+
 /* Where whole jobs count, times are rounded to a grid. */
 static void assert_bound(const MerSchedule *schedule, double value, double tolerance)
 {
     MerScheduleRules told = {.is_known = true, .is_proportional = true};
-    MerBound         bound = mer_schedule_bound(schedule, &told, false);
+    MerBound         bound = mer_schedule_bound(schedule, &told, false, NULL);
     if (bound.value > value || bound.value < value * (1 - tolerance) ||
         strcmp(bound.kind, "configurations") != 0) {
         fail_msg("bound %.17g (%s), expected %.17g", bound.value, bound.kind, value);
@@ -293,9 +334,9 @@ static void test_dead_time_between_jobs_counts(void **state)
     static const double rate[] = {1, 1, 1, 1, 1, 1, 1, 1};
     MerSchedule        *schedule = hand_schedule(4, 2, 10, latency, rate, arena);
     MerScheduleRules    rules = {.is_known = true, .is_proportional = true, .switch_cycles = 30};
-    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 230) < 1e-6);
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 230) < 1e-6);
     rules.switch_cycles = 0;
-    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 200) < 1e-6);
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 200) < 1e-6);
 }
 
 /* Four jobs of 100 that all come at 50 share two cores: 50 + 200. */
@@ -310,7 +351,7 @@ static void test_work_that_comes_late_counts_together(void **state)
     schedule->release = release;
     schedule->release_order = mer_schedule_sorted(release, 4, arena);
     schedule->has_releases = true;
-    MerBound bound = mer_schedule_bound(schedule, &rules, false);
+    MerBound bound = mer_schedule_bound(schedule, &rules, false, NULL);
     assert_string_equal(bound.kind, "heads-and-tails");
     assert_true(fabs(bound.value - 250) < 1e-6);
 }
@@ -333,7 +374,7 @@ static void test_the_bound_of_a_chain_is_below_its_plan_to_the_last_bit(void **s
         mer_schedule_new_plan(schedule, arena, &plan);
         mer_schedule_make_queues(schedule->order, MER_ARRAY(arena, int, jobs), &plan);
         assert_true(mer_bandwidth_extended(&input, &plan, arena, &times, NULL, &output));
-        MerBound bound = mer_schedule_bound(schedule, &told, false);
+        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
         if (!(bound.value <= output.cycles) || output.cycles / bound.value - 1 > 1e-12) {
             fail_msg("case %d: bound %.17g (%s), plan %.17g", i, bound.value, bound.kind,
                      output.cycles);
@@ -379,7 +420,7 @@ static void test_no_plan_beats_the_bound_with_kept_tensors(void **state)
         MerScheduleRules  told = {
              .is_known = true, .is_proportional = !(i & 2), .saves_traffic = true};
         double   best = best_plan(schedule, &rules);
-        MerBound bound = mer_schedule_bound(schedule, &told, false);
+        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
         if (!(bound.value <= best) || !(bound.value > 0)) {
             fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
                      best);
@@ -404,7 +445,7 @@ static void test_no_plan_beats_the_bound_with_even_shares(void **state)
         MerScheduleRules  told = {
              .is_known = true, .switch_cycles = rules.switch_cycles, .is_even = true};
         double   best = best_plan(schedule, &rules);
-        MerBound bound = mer_schedule_bound(schedule, &told, false);
+        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
         if (!(bound.value <= best) || !(bound.value > 0)) {
             fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
                      best);
@@ -422,9 +463,9 @@ static void test_an_even_share_is_all_a_core_has(void **state)
     static const double rate[] = {10, 10};
     MerSchedule        *schedule = hand_schedule(1, 2, 2, latency, rate, arena);
     MerScheduleRules    rules = {.is_known = true, .is_even = true};
-    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 1000) < 1e-6);
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 1000) < 1e-6);
     rules.is_even = false;
-    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 500) < 1e-6);
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 500) < 1e-6);
 }
 
 /* Two jobs move 1000 bytes each at 1 a cycle; at most 300 of them are weights that may stay. */
@@ -440,9 +481,9 @@ static void test_bytes_that_cannot_be_kept_count(void **state)
     schedule->weight_bytes = weights;
     schedule->output_bytes = outputs;
     schedule->unit_bytes = room;
-    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 1400) < 1e-6);
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 1400) < 1e-6);
     schedule->unit_bytes = small;
-    assert_true(fabs(mer_schedule_bound(schedule, &rules, false).value - 2000) < 1e-6);
+    assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 2000) < 1e-6);
 }
 
 int main(void)
@@ -451,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_no_plan_of_a_small_group_beats_the_bound),
         cmocka_unit_test(test_no_plan_beats_the_bound_when_jobs_move_nothing),
         cmocka_unit_test(test_no_plan_of_equal_jobs_and_cores_beats_the_bound),
+        cmocka_unit_test(test_prices_come_to_the_bound_of_the_program),
         cmocka_unit_test(test_what_runs_together_counts),
         cmocka_unit_test(test_cores_run_whole_jobs),
         cmocka_unit_test(test_whole_jobs_fit_into_what_the_excess_leaves),

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "problem/schedule_parts.h"
+#include "problem/schedule_table.h"
 
 static MerTaskResult search(const char *platform, double bandwidth, const char *optimizer)
 {
@@ -114,6 +115,57 @@ static void test_preparation_ends_when_it_is_interrupted(void **state)
     assert_int_equal(looks, -1);
 }
 
+/* Nor until a large bound is known. */
+static void test_bounds_end_when_they_are_interrupted(void **state)
+{
+    (void)state;
+    static const int sizes[] = {300, 5000};
+    for (int i = 0; i < 2; i++) {
+        const char     *name = mer_arena_format(arena, "synthetic:%d:1", sizes[i]);
+        const MerGraph *graph = graph_named(name, arena);
+        OpenedSchedule  opened;
+        MerRunResult    result;
+        MerError        error = {0};
+        open_schedule_case(graph, platform_named("s2", arena), "schedule:cache=off", "bandwidth",
+                           arena, &opened);
+        const MerJobTable *table = mer_schedule_table(&opened.problem);
+        int                looks = table->row_count * table->class_count + 2;
+        MerRunHooks        hooks = {.state = &looks, .is_cancelled = is_impatient};
+        MerRunSpec spec = spec_from("schedule:cache=off", "bandwidth", "lpt", graph, "s2", arena);
+        spec.budget = 1;
+        assert_int_equal(mer_run(&spec, &hooks, arena, &result, &error), MER_CANCELLED);
+        mer_test_contains(error.message, "the bound of synthetic");
+        assert_true(looks >= -4);
+    }
+}
+
+/* Seconds for the bound and the rounded relaxation of so many different layers. */
+static double time_to_bound(int jobs)
+{
+    MerArena        *own = mer_arena_new();
+    OpenedSchedule   opened;
+    const MerGraph  *graph = graph_named(mer_arena_format(own, "synthetic:%d:1", jobs), own);
+    MerScheduleRules rules = {.is_known = true, .is_proportional = true};
+    open_schedule_case(graph, platform_named("s2", own), "schedule:cache=off", "bandwidth", own,
+                       &opened);
+    int   *group = MER_ARRAY(own, int, jobs);
+    int   *group_of_unit = MER_ARRAY(own, int, opened.schedule->unit_count);
+    double begin = mer_cpu_clock();
+    double bound = mer_schedule_bound(opened.schedule, &rules, false, NULL).value;
+    mer_schedule_round(opened.schedule, &rules, group, group_of_unit, NULL);
+    double seconds = mer_cpu_clock() - begin;
+    assert_true(bound > 0);
+    mer_arena_free(own);
+    return seconds;
+}
+
+/* The time of the whole program grows with the square of the jobs. */
+static void test_four_times_the_jobs_are_bounded_in_less_than_ten_times_the_time(void **state)
+{
+    (void)state;
+    assert_true(time_to_bound(32000) < 10 * time_to_bound(8000));
+}
+
 /* The plain version of the sort: each job is put before those that come after it. */
 static void sort_plainly(const MerSchedule *schedule, int last_key, int *sorted)
 {
@@ -165,6 +217,8 @@ int main(void)
         cmocka_unit_test(test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time),
         cmocka_unit_test(test_eight_times_the_groups_open_in_less_than_twenty_times_the_time),
         cmocka_unit_test(test_preparation_ends_when_it_is_interrupted),
+        cmocka_unit_test(test_bounds_end_when_they_are_interrupted),
+        cmocka_unit_test(test_four_times_the_jobs_are_bounded_in_less_than_ten_times_the_time),
         cmocka_unit_test(test_knobs_are_in_the_order_of_a_plain_sort),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
