@@ -4,6 +4,7 @@
 #include "report/csv.h"
 #include "report/html.h"
 #include "report/metrics.h"
+#include "report/run_folder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,29 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
     return request->csv && request->count > 1 ? mer_cli_usage(verb, "--csv takes one run") : MER_EXIT_DONE;
 }
 
+/* One page of all runs; a folder of several gets it as it got its first one. */
+static MerStatus write_page(const Request *request, const char *path, MerArena *arena, MerError *error)
+{
+    enum { MOST_IN_FOLDER = 100 };
+    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, (size_t)request->count * MOST_IN_FOLDER);
+    MerStatus status = MER_OK;
+    int count = 0;
+    for (int i = 0; status == MER_OK && i < request->count; i++) {
+        const char **found;
+        int found_count = 0;
+        status = mer_report_find_runs(request->runs[i], arena, &found, &found_count, error);
+        if (found_count > MOST_IN_FOLDER) {
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s holds %d runs, expected at most %d on one page; mercator compare %s -o DIR makes one "
+                                 "of tables", request->runs[i], found_count, MOST_IN_FOLDER, request->runs[i]);
+        }
+        for (int r = 0; status == MER_OK && r < found_count; r++) {
+            status = mer_report_read(found[r], &runs[count++], arena, error);
+        }
+    }
+    return status == MER_OK ? mer_report_html(runs, count, NULL, path, error) : status;
+}
+
 int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     Request request = {.runs = MER_ARRAY(arena, const char *, count + 1)};
@@ -59,7 +83,7 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
     if (request.is_help) {
         printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv]\n"
                "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
-               "One run: its page. Several: a page that compares them. --csv writes the trials of one run.\n"
+               "One run: its page. Several, or a folder of them: a page that compares them. --csv writes the trials of one run.\n"
                "--metrics prints a table instead: what differs between the runs (or the runs in a directory), and\n"
                "the mean of each metric (or gap) over seeds with its 95 %% interval. --over divides every row by the one that has\n"
                "these values and else the same: --over platform=s3.\n");
@@ -74,16 +98,10 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
     if (request.csv) {
         return mer_report_csv(request.runs[0], request.csv, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
     }
-    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, request.count);
-    for (int i = 0; i < request.count; i++) {
-        if (mer_report_read(request.runs[i], &runs[i], arena, &error) != MER_OK) {
-            return mer_cli_fail(&error);
-        }
-    }
-    const char *path = request.output              ? request.output
+    const char *path = request.output       ? request.output
                        : request.count == 1 ? mer_arena_format(arena, "%s/report.html", request.runs[0])
                                             : "report.html";
-    if (mer_report_html(runs, request.count, NULL, path, &error) != MER_OK) {
+    if (write_page(&request, path, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     printf("%s\n", path);

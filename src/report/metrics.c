@@ -5,13 +5,12 @@
 #include "base/stats.h"
 #include "base/text.h"
 #include "mercator/metric.h"
+#include "report/run_folder.h"
 
 #include <cjson/cJSON.h>
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_METRICS = 16, MOST_KEYS = 256, MOST_OVER = 8 };
 
@@ -136,39 +135,15 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
     return MER_OK;
 }
 
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-/* Cells of a study are numbered with three digits, and with more where there are more. */
-static int by_number(const struct dirent **a, const struct dirent **b)
-{
-    long x = strtol((*a)->d_name, NULL, 10);
-    long y = strtol((*b)->d_name, NULL, 10);
-    return x != y ? (x > y) - (x < y) : strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static MerStatus add_path(Table *table, const char *path, MerError *error)
 {
-    struct dirent **entries = NULL;
-    MerStatus       status = MER_OK;
-    bool            is_any = false;
-    if (access(mer_arena_format(table->arena, "%s/run.jsonl", path), F_OK) == 0) {
-        return add_run(table, path, error);
+    const char **runs;
+    int          count;
+    MerStatus    status = mer_report_find_runs(path, table->arena, &runs, &count, error);
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        status = add_run(table, runs[i], error);
     }
-    int count = scandir(path, &entries, is_visible, by_number);
-    for (int i = 0; i < count; i++) {
-        const char *inner = mer_arena_format(table->arena, "%s/%s", path, entries[i]->d_name);
-        bool is_run = access(mer_arena_format(table->arena, "%s/run.jsonl", inner), F_OK) == 0;
-        is_any = is_any || is_run;
-        status = status == MER_OK && is_run ? add_run(table, inner, error) : status;
-        free(entries[i]);
-    }
-    free(entries);
-    return status == MER_OK && !is_any
-               ? mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected run.jsonl", path)
-               : status;
+    return status;
 }
 
 static bool is_equal(const char *a, const char *b)

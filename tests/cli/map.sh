@@ -81,6 +81,15 @@ test -s nine/report.html
 expect 0 "$MERCATOR" report nine/001 nine/002 -o both.html
 test -s both.html
 expect 0 "$MERCATOR" report nine/001 --csv trials.csv
+# a folder of several runs gets its own page again
+mv nine/report.html page.html
+expect 0 "$MERCATOR" report nine
+says out 'nine/report.html'
+cmp nine/report.html page.html
+mkdir empty
+expect 1 "$MERCATOR" report empty
+one_line err
+says err 'empty: no run in it, expected run.jsonl'
 test "$(wc -l <trials.csv)" -eq 201
 
 # a directory that is used again holds nothing of the run before
