@@ -26,7 +26,7 @@ bool mer_request_is_switch(const char *flag);
 /* Runs one spec with progress on stderr. `result` is filled on success. */
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena, MerRunResult *result,
                           MerError *error);
-/* Warnings go to stderr, unless the request is quiet. */
+/* Warnings go to stderr, also of a quiet request. */
 void mer_request_warn(void *state, const char *text);
 /* The run directory: -o, --resume, or runs/<verb>-<name>-<seed>. */
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec, MerArena *arena);

@@ -169,6 +169,9 @@ says run/schedule.csv '"a","","a","jobs","",,,,,,,,0,0,,"jobs"'
 expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --no-report -o small
 says err 'warning: synthetic:3:1 has 3 jobs for 4 cores, so some stay idle'
 says small/summary.json '"warnings":["synthetic:3:1 has 3 jobs for 4 cores'
+expect 0 "$MERCATOR" schedule synthetic:3:1 --budget 10 --quiet --no-report -o small
+says err 'warning: synthetic:3:1 has 3 jobs for 4 cores, so some stay idle'
+one_line err
 says small/run.jsonl '"name":"warnings","value":["synthetic:3:1 has 3 jobs for 4 cores'
 expect 0 "$MERCATOR" schedule synthetic:4:1 --budget 10 --no-report -o full
 is_silent err
