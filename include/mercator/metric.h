@@ -66,7 +66,7 @@ void mer_cost_refuse(MerCost *cost, const char *format, ...) __attribute__((form
 double mer_reason_excess(const char *reason);
 
 /* kind: "roofline", "traffic", "lp", "critical-path", "balance", "search" (a solver's certificate),
- * "optimum", "none".
+ * "optimum", "none"; of a total over bounds of several kinds "mixed".
  * scope: "" = no plan can beat it, else the class of plans it holds for, such as "contiguous". */
 typedef struct MerBound {
     double      value;

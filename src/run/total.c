@@ -112,6 +112,12 @@ static void add_costs(const MerRunState *run, MerCost *total)
     total->value[MER_METRIC_POWER] = total->value[MER_METRIC_ENERGY] * 1e-9 / latency;
 }
 
+/* A total has the kind of its parts, "mixed" if they differ; NULL: there was no part yet. */
+static void join_kinds(const char **kind, const char *other)
+{
+    *kind = !*kind || strcmp(*kind, other) == 0 ? other : "mixed";
+}
+
 /* Sum or mean over tasks of the bound of one metric; NaN if a task has none. */
 static double sum_bounds(const MerRunState *run, MerMetric metric, const char **kind)
 {
@@ -124,7 +130,7 @@ static double sum_bounds(const MerRunState *run, MerMetric metric, const char **
             bound = mer_run_bound(task, metric);
         }
         sum += weights[t] * bound.value;
-        *kind = t == 0 || strcmp(*kind, bound.kind) == 0 ? bound.kind : "traffic";
+        join_kinds(kind, bound.kind);
     }
     return sum;
 }
@@ -157,13 +163,16 @@ static bool is_bound_by_plans(const MerRunState *run, MerMetric metric)
 static void add_bounds(const MerRunState *run, MerTaskResult *total)
 {
     MerMetric objective = run->objective.metric;
-    const char *kind = "none";
+    const char *kind = NULL;
     double value = NAN;
     if (objective == MER_METRIC_EDP) {
-        value = sum_bounds(run, MER_METRIC_ENERGY, &kind) * sum_bounds(run, MER_METRIC_CYCLES, &kind);
-        kind = "traffic";
+        const char *kind_of_factor = NULL;
+        value = sum_bounds(run, MER_METRIC_ENERGY, &kind_of_factor) * sum_bounds(run, MER_METRIC_CYCLES, &kind_of_factor);
+        for (int t = 0; t < run->task_count; t++) {
+            join_kinds(&kind, mer_run_bound(&run->tasks[t], MER_METRIC_EDP).kind);
+        }
         double from_layers = edp_from_layers(run);
-        if (from_layers > value) {
+        if (from_layers > value) { /* only what was proven of layers makes it so */
             value = from_layers;
             kind = "search";
         }

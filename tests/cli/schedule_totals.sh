@@ -85,3 +85,25 @@ cp cells/sweep.csv first.csv
 test "$(cut -d, -f 4 first.csv | grep -c '[0-9]')" -eq 2
 expect 0 "$MERCATOR" schedule --resume cells --quiet --no-report
 cmp cells/sweep.csv first.csv
+
+# A total has the kind of bound of its groups, "mixed" if they have none in common. Here the first group is one job,
+# for which all others wait: it is proven, they are not.
+{
+    printf 'format: mercator-jobs/1\ngroups: {size: 20}\njobs:\n  - {name: a, op: fc, dims: [64, 64]}\n'
+    for size in 31 47 59 73 89 101 127 149 167 191 211 233; do
+        echo "  - {name: b$size, op: gemm, dims: [$size, 64, $((1000 / size * 8))], after: [a]}"
+    done
+} >waiting.yaml
+# kinds: those of the groups, then that of the total, as the table has them.
+kinds()
+{
+    awk '/^group [0-9]/ || $1 == "total" { print $NF }' out | tr '\n' ' '
+}
+schedule()
+{
+    expect 0 "$MERCATOR" schedule waiting.yaml --quiet --no-report -o run "$@"
+}
+schedule --optimizer random --budget 40
+kinds | awk '{ exit !($1 == "optimum" && $2 != "optimum" && $3 == "mixed") }'
+schedule --optimizer fcfs --objective energy
+test "$(kinds)" = 'optimum optimum optimum '
