@@ -274,10 +274,10 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     } else {
         fputc('\n', file);
     }
-    bool is_finished = total->stopped && strcmp(total->stopped, "finished") == 0; /* it asked for no more */
+    bool is_word = strcmp(total->stopped, "finished") == 0 || strcmp(total->stopped, "interrupted") == 0;
     fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s\n", (long long)total->evaluations,
             total->evaluations == 1 ? "" : "s", result->wall_s,
             (double)total->evaluations / fmax(result->wall_s, 1e-9),
             total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
-            is_finished ? "" : "stopped by ", total->stopped);
+            is_word ? "" : "stopped by ", total->stopped);
 }

@@ -185,6 +185,19 @@ static void add_bounds(const MerRunState *run, MerTaskResult *total)
     total->bound = isnan(value) ? (MerBound){NAN, "none", ""} : (MerBound){value, kind, ""};
 }
 
+/* Of the reasons to stop the one that leaves the most open: a run whose groups ended by the gap but for one that
+ * used up its budget was stopped by the budget. */
+static const char *worse_stop(const char *one, const char *other)
+{
+    static const char *const rising[] = {"finished", "gap", "budget", "time", "interrupted"};
+    int rank[2] = {-1, -1};
+    for (int i = 0; i < 5; i++) {
+        rank[0] = one && strcmp(one, rising[i]) == 0 ? i : rank[0];
+        rank[1] = other && strcmp(other, rising[i]) == 0 ? i : rank[1];
+    }
+    return rank[1] > rank[0] ? other : one;
+}
+
 static void add_counts(const MerRunResult *result, MerTaskResult *total)
 {
     for (int t = 0; t < result->task_count; t++) {
@@ -197,8 +210,7 @@ static void add_counts(const MerRunResult *result, MerTaskResult *total)
             total->spent[s] += task->spent[s];
         }
         mer_reasons_merge(total, task);
-        bool is_worse = !total->stopped || (task->stopped && strcmp(task->stopped, "interrupted") == 0);
-        total->stopped = is_worse ? task->stopped : total->stopped;
+        total->stopped = worse_stop(total->stopped, task->stopped);
     }
 }
 

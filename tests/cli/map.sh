@@ -62,7 +62,7 @@ code=0
 wait $process || code=$?
 test $code -eq 130
 test $(($(date +%s) - started)) -le 2
-says out 'stopped by interrupted'
+says out '% infeasible, interrupted'
 test -s six/summary.json
 test -s six/mapping.yaml
 

@@ -105,5 +105,6 @@ schedule()
 }
 schedule --optimizer random --budget 40
 kinds | awk '{ exit !($1 == "optimum" && $2 != "optimum" && $3 == "mixed") }'
+says out '% infeasible, stopped by budget' # of the two reasons the one that left something open
 schedule --optimizer fcfs --objective energy
 test "$(kinds)" = 'optimum optimum optimum '
