@@ -47,8 +47,9 @@ static int print_digits(char buffer[48], double value, const char *prefix, const
     double size = fabs(value);
     int    places = size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
     bool   is_whole = *prefix == '\0' && value == floor(value);
-    int    length = size >= 1e6 ? snprintf(buffer, 48, "%.4g", value)
-                                : snprintf(buffer, 48, "%.*f", is_whole ? 0 : places, value);
+    bool   is_extreme = size >= 1e6 || (size > 0 && size < 0.01);
+    int    length = is_extreme ? snprintf(buffer, 48, "%.4g", value)
+                               : snprintf(buffer, 48, "%.*f", is_whole ? 0 : places, value);
     if (*prefix != '\0' || *unit != '\0') {
         length += snprintf(buffer + length, 48 - (size_t)length, " %s%.12s", prefix, unit);
     }

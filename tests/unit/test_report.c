@@ -431,6 +431,8 @@ static void test_numbers_get_four_digits_and_a_prefix(void **state)
     expect_number(0, "pJ", "0 J");
     expect_number(0.00123, "s", "1.230 ms");
     expect_number(0.9731, "1", "0.973");
+    expect_number(1.23456e-9, "", "1.235e-09");
+    expect_number(-0.00123, "1", "-0.00123");
     expect_number(0.25, "mW", "250.0 uW");
     expect_number(-2.5e3, "", "-2.500 k");
     expect_number(NAN, "pJ", "-");
