@@ -174,10 +174,8 @@ static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *no
 
 static void finish_trial(MerBatch *batch, MerRunTrial *trial)
 {
+    mer_objective_refuse(batch->objective, &trial->cost);
     trial->score = mer_objective_score(batch->objective, &trial->cost);
-    if (trial->cost.feasible && !isfinite(trial->score)) {
-        mer_cost_refuse(&trial->cost, "unsupported: the evaluator gives no %s", batch->objective->text);
-    }
     if (batch->write_lines) {
         mer_trial_write(trial, batch->problem->space.knob_count);
     }

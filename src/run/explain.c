@@ -32,9 +32,7 @@ static double price(Explanation *e, const MerIndex *point)
     e->task->problem.type->decode(&e->task->problem, point, &plan, e->scratch);
     e->task->evaluator.type->evaluate(e->task->evaluator.state, &plan, &call, &cost);
     result->explained++;
-    if (cost.feasible && isnan(mer_objective_value(&e->run->objective, cost.value))) {
-        mer_cost_refuse(&cost, "unsupported: the evaluator gives no %s", e->run->objective.text);
-    }
+    mer_objective_refuse(&e->run->objective, &cost);
     if (cost.feasible) {
         result->is_reachable = true;
         return 0;

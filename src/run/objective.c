@@ -193,6 +193,16 @@ double mer_objective_score(const MerObjective *objective, const MerCost *cost)
     return isnan(value) ? INFINITY : objective->direction > 0 ? -value : value;
 }
 
+void mer_objective_refuse(const MerObjective *objective, MerCost *cost)
+{
+    double value = cost->feasible ? mer_objective_value(objective, cost->value) : 0;
+    if (isnan(value)) {
+        mer_cost_refuse(cost, "unsupported: the evaluator gives no %s", objective->text);
+    } else if (isinf(value)) {
+        mer_cost_refuse(cost, "unsupported: %s is infinite, expected a finite number", objective->text);
+    }
+}
+
 double mer_objective_gap(const MerObjective *objective, double value, double bound)
 {
     if (isnan(value) || isnan(bound)) {

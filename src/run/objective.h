@@ -19,6 +19,8 @@ typedef struct MerObjective {
 MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena, MerError *error);
 double    mer_objective_value(const MerObjective *objective, const double *metrics); /* as the user reads it */
 double    mer_objective_score(const MerObjective *objective, const MerCost *cost);   /* minimised; +inf infeasible */
+/* A feasible cost without a finite value of the objective becomes infeasible, with the reason. */
+void mer_objective_refuse(const MerObjective *objective, MerCost *cost);
 /* value/bound - 1 or bound/value - 1 by direction, never negative; NaN if it cannot be said. */
 double mer_objective_gap(const MerObjective *objective, double value, double bound);
 /* Does it only need metrics of this mask? Gives the first it lacks. */

@@ -97,6 +97,14 @@ if grep -q 'feasible plans exist' err; then
     exit 1
 fi
 
+# So is one beyond all numbers.
+expect 1 "$MERCATOR" schedule mix --select 0 --bandwidth 1e-300 --budget 10 --quiet --no-report -o run
+says err 'unsupported: cycles is infinite, expected a finite number'
+if grep -q 'feasible plans exist' err; then
+    echo 'expected no advice to search longer' >&2
+    exit 1
+fi
+
 # json TEXT MESSAGE
 json()
 {
