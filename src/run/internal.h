@@ -37,7 +37,7 @@ typedef struct MerRunState {
     int64_t           trials;      /* of the whole run */
     double            started, task_started, deadline, last_tick, last_checkpoint;
     bool              is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
-    bool              has_warned_of_waste; /* evaluations of plans that do not matter */
+    bool              has_warned_of_waste; /* that plans do not matter */
     struct MerWarmChain *chain; /* what the tasks so far left for `warm` chain (warm.c) */
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void             *optimizer;

@@ -53,21 +53,25 @@ static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is
     mer_run_expand(s->task, seen, trial->point);
 }
 
-/* Once a second plan is asked for: does it matter which? */
-static void warn_of_waste(MerTaskSearch *s, int count)
+/* Why every plan has the same price, in all that is wanted; NULL: they differ. */
+static const char *why_plans_are_equal(const MerTaskSearch *s)
+{
+    const MerEvaluator *evaluator = &s->task->evaluator;
+    const MerRunSpec *spec = s->run->spec;
+    const char *reason = evaluator->type->ignores_plan
+                             ? evaluator->type->ignores_plan(evaluator->state, s->run->objective.metric)
+                             : NULL;
+    for (int i = 0; reason && i < spec->pareto_count; i++) {
+        reason = evaluator->type->ignores_plan(evaluator->state, spec->pareto[i]);
+    }
+    return reason;
+}
+
+static void warn_of_waste(MerTaskSearch *s, const char *reason)
 {
     MerRunState *run = s->run;
-    const MerEvaluator *evaluator = &s->task->evaluator;
-    int64_t before = s->task->result->trials;
-    bool is_second = before <= 1 && before + count > 1;
-    const char *reason = is_second && evaluator->type->ignores_plan
-                             ? evaluator->type->ignores_plan(evaluator->state, run->objective.metric)
-                             : NULL;
-    if (!reason) {
-        return;
-    }
-    const char *text = mer_arena_format(run->arena, "%s: %s is the same for every plan, so that one evaluation is "
-                                        "enough (--budget 1)", reason, run->objective.text);
+    const char *text = mer_arena_format(run->arena, "%s: %s is the same for every plan, so that the search ends after "
+                                        "one evaluation", reason, run->objective.text);
     mer_run_add_warning(s->task->result, mer_arena_format(run->arena, "%s\n", text), run->arena);
     if (run->hooks.warn && !run->has_warned_of_waste) {
         run->has_warned_of_waste = true;
@@ -79,12 +83,17 @@ static int ask(MerTaskSearch *s, MerError *error)
 {
     int64_t left = s->task->budget - s->counted;
     int capacity = left < s->capacity ? (int)left : s->capacity;
+    const char *equal = why_plans_are_equal(s);
+    capacity = equal ? 1 : capacity;
     for (int i = 0; i < capacity; i++) {
         MerIndex *seen = s->seen + (size_t)i * (size_t)s->task->view.knob_count;
         s->proposals[i] = (MerProposal){seen, INFINITY, -1};
     }
     int count = s->type->ask(s->optimizer, s->proposals, capacity);
-    warn_of_waste(s, count);
+    if (equal && count > 0 && s->counted > 0) {
+        warn_of_waste(s, equal);
+        return 0;
+    }
     for (int i = 0; i < count; i++) {
         if (!mer_space_contains(&s->task->view, s->proposals[i].point)) {
             mer_error_set(error, MER_INVALID, "optimizer %s proposed a point outside the space of %s", s->type->name,

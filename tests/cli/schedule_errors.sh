@@ -212,7 +212,11 @@ warns()
     says err "mercator: warning: $text"
     says warned/summary.json "\"warnings\":[\"$text"
 }
-warns 'dispatch=policy: cycles is the same for every plan' synthetic:8:3 --dispatch policy --budget 30
+for optimizer in list_annealing magma annealing random; do
+    warns 'dispatch=policy: cycles is the same for every plan, so that the search ends after one evaluation' synthetic:8:3 \
+        --dispatch policy --optimizer $optimizer --budget 30
+    says out '; 1 evaluation in'
+done
 warns 'dispatch=policy: energy is the same for every plan' synthetic:40:3 --group-size 10 --dispatch policy --rule sjf \
     --objective energy --optimizer random --budget 30
 warns 'precision=fast is for plain schedules, found another way of sharing: every plan is priced exactly' synthetic:8:3 \
