@@ -156,8 +156,8 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
         .bandwidth = schedule->bandwidth,
         .limit = INFINITY,
         .rules = {(MerShare)chosen->share, (MerDispatch)chosen->dispatch, (MerPolicy)chosen->policy,
-                  chosen->switch_cycles, chosen->late == 1, chosen->weight_reuse == 1,
-                  chosen->forward == 1},
+                  chosen->switch_cycles, chosen->late == 1 && schedule->has_deadlines,
+                  chosen->weight_reuse == 1, chosen->forward == 1},
     };
     const MerBandwidthRules *rules = &state->input.rules;
     MerStatus                status = check_xr(problem, schedule, chosen, error);

@@ -233,6 +233,7 @@ warns 'arrival_seed has no effect: neither arrivals nor requests are random' syn
 warns 'arrival_seed has no effect' fps.yaml --arrival-seed 2 --budget 30
 warns 'rule has no effect without dispatch=policy' synthetic:8:3 --rule edf --budget 30
 warns 'late=drop has no effect: no job has a deadline' synthetic:40:3 --group-size 10 --late drop --budget 30
+says out 'gap to the bound'
 warns '--warm chain has no effect: there is one task' synthetic:8:3 --warm chain --budget 30
 warns 'lpt makes a plan of its own: the points of --warm are priced, but do not guide it' synthetic:8:3 --warm warned \
     --optimizer lpt
