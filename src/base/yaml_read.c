@@ -47,8 +47,8 @@ static const char *found(const MerYaml *node, char buffer[MER_SHOWN_SIZE])
     if (mer_yaml_is_null(node)) {
         return "nothing";
     }
-    bool bare = !node->quoted &&
-                (mer_parse_real(node->text, &number) || is_true(node) || is_false(node));
+    bool bare =
+        !node->quoted && (mer_parse_real(node->text, &number) || is_true(node) || is_false(node));
     return mer_shown_text(buffer, node->text, bare);
 }
 
@@ -119,6 +119,22 @@ MerYaml *mer_yaml_get(MerYaml *map, const char *key)
     return NULL;
 }
 
+/* The key that was probably meant to be `key`: near to it, or longer or shorter; -1: none. */
+static int find_misspelt(const MerYaml *map, const char *key)
+{
+    const char *near = mer_name_nearest(key, map->keys, map->count);
+    for (int i = 0; i < map->count; i++) {
+        size_t length = strlen(map->keys[i]), wanted = strlen(key);
+        size_t common = length < wanted ? length : wanted;
+        bool   is_near =
+            near ? map->keys[i] == near : common > 2 && strncmp(map->keys[i], key, common) == 0;
+        if (is_near && !was_asked(map, map->keys[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 MerStatus mer_yaml_need(MerYaml *map, const char *key, MerYaml **value, MerError *error)
 {
     MerStatus status = mer_yaml_check_kind(map, MER_YAML_MAP, error);
@@ -129,10 +145,11 @@ MerStatus mer_yaml_need(MerYaml *map, const char *key, MerYaml **value, MerError
     if (*value != NULL) {
         return MER_OK;
     }
-    const char *near = mer_name_nearest(key, map->keys, map->count);
-    if (near != NULL && !was_asked(map, near)) {
-        return mer_yaml_error(map, error, "%s has no key \"%s\", only \"%s\"", path_of(map), key,
-                              near);
+    int near = find_misspelt(map, key);
+    if (near >= 0) {
+        return mer_yaml_error(map, error, "%s has no key \"%s\", only \"%.80s\" at %d:%d",
+                              path_of(map), key, map->keys[near], map->key_lines[near],
+                              map->key_columns[near]);
     }
     return mer_yaml_error(map, error, "%s has no key \"%s\"", path_of(map), key);
 }
@@ -253,8 +270,8 @@ static MerStatus unknown_key(const MerYaml *map, int index, MerError *error)
         snprintf(expected, sizeof expected, ", expected no keys");
     }
     return mer_error_set(error, MER_INVALID, "%s:%d:%d: unknown key \"%.80s\"%s%s%s", map->file,
-                         map->key_lines[index], map->key_columns[index], key,
-                         is_root ? "" : " in ", map->path, expected);
+                         map->key_lines[index], map->key_columns[index], key, is_root ? "" : " in ",
+                         map->path, expected);
 }
 
 /* Two spellings of one key, `a-b` and `a_b`: one of them would be ignored in silence. */

@@ -19,6 +19,9 @@ typedef struct MerJobBuilder {
     MerTenant   *tenants;
     const char **groups;
     MerJobSet    set; /* the other fields */
+    /* where jobs from `first_single` on stand in the file, for messages; NULL: unknown */
+    const MerYaml *singles;
+    int            first_single;
 } MerJobBuilder;
 
 MerJobBuilder mer_jobs_begin(const char *name, const char *format, MerArena *arena);

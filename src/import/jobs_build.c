@@ -97,9 +97,15 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
         }
         job = builder->jobs[job].after[next];
     } while (job != first && used < sizeof text - 80);
-    return mer_error_set(error, MER_INVALID,
-                         "%s: jobs wait for each other in a circle: %s%s; expected an order", path,
-                         text, builder->jobs[first].name);
+    const MerYaml *list = builder->singles;
+    int            item = first - builder->first_single;
+    return list && item >= 0 && item < list->count
+               ? mer_yaml_error(list->items[item], error,
+                                "jobs wait for each other in a circle: %s%s; expected an order",
+                                text, builder->jobs[first].name)
+               : mer_error_set(error, MER_INVALID,
+                               "%s: jobs wait for each other in a circle: %s%s; expected an order",
+                               path, text, builder->jobs[first].name);
 }
 
 static MerStatus check_order(const MerJobBuilder *builder, const char *path, MerError *error)

@@ -29,7 +29,8 @@ static MerStatus read_op(MerYaml *node, const char *name, MerOp *op, MerError *e
     TRY(mer_yaml_need(node, "dims", &dims, error));
     TRY(mer_yaml_check_kind(dims, MER_YAML_LIST, error));
     if (dims->count != sizes[kind]) {
-        return mer_yaml_expected(dims, error, "%d sizes of a %s", sizes[kind], kinds[kind]);
+        return mer_yaml_error(dims, error, "%s has %d sizes, expected %d of a %s", dims->path,
+                              dims->count, sizes[kind], kinds[kind]);
     }
     for (int i = 0; i < dims->count; i++) {
         TRY(mer_yaml_int(dims->items[i], 1, MER_LAYER_MAX_SIZE, &row[i], error));
@@ -141,6 +142,8 @@ MerStatus mer_jobs_read_single(MerJobsReader *reader, MerYaml *list, MerError *e
 {
     int first = reader->builder.job_count;
     TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    reader->builder.singles = list;
+    reader->builder.first_single = first;
     for (int j = 0; j < list->count; j++) {
         TRY(read_job(reader, list->items[j], error));
     }

@@ -133,9 +133,10 @@ static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError
                            (MerJobDependencies)chosen->dependencies};
     MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, &shared->set, error);
     if (status == MER_OK) {
-        uint64_t seed = (uint64_t)chosen->arrivals.seed;
-        status = mer_schedule_draw_requests(problem->graph->name, shared->set, seed, arena,
-                                            &shared->set, error);
+        uint64_t        seed = (uint64_t)chosen->arrivals.seed;
+        const MerGraph *graph = problem->graph;
+        status = mer_schedule_draw_requests(graph->path ? graph->path : graph->name, shared->set,
+                                            seed, arena, &shared->set, error);
     }
     if (status != MER_OK) {
         return status;

@@ -212,7 +212,8 @@ void exact_step(ExactSearch *s, MerRng *rng)
 static const char *what_is_found(const MerSearch *search, const MerSchedule *schedule,
                                  const MerBandwidthState *bandwidth, const MerProblem *problem)
 {
-    return schedule->job_count > EXACT_JOBS                         ? "more jobs"
+    return schedule->job_count > EXACT_JOBS
+               ? mer_arena_format(search->arena, "%d jobs", schedule->job_count)
            : search->objective != MER_METRIC_CYCLES                 ? "another objective"
            : search->space->knob_count != problem->space.knob_count ? "fixed knobs"
            : !bandwidth                                             ? "another evaluator"

@@ -36,8 +36,9 @@ horizon_ms: 1e9' 'requests of 2 jobs, expected at most 1000000'
 list 'models: [{name: a, file: net.csv, after: [b]}, {name: b, file: net.csv, after: [a]}]' \
     'models wait for each other in a circle: a after b after a'
 list 'jobs: [{name: a, op: fc, dims: [1, 2], after: [b]}, {name: b, op: fc, dims: [1, 2], after: [a]}]' \
-    'jobs.yaml: jobs wait for each other in a circle'
-list 'jobs: [{name: a, op: fc, dims: []}]' 'jobs.yaml:2:32: jobs[0].dims is a list, expected 2 sizes of a fc'
+    'jobs.yaml:2:8: jobs wait for each other in a circle: a after b after a; expected an order'
+list 'jobs: [{name: a, op: fc, dims: []}]' 'jobs.yaml:2:32: jobs[0].dims has 0 sizes, expected 2 of a fc'
+list 'jobs: [{name: a, op: fc, dimsbig: [1, 2]}]' 'jobs.yaml:2:8: jobs[0] has no key "dims", only "dimsbig" at 2:26'
 list 'jobs: [{name: a, op: fc, dims: [0, 2]}]' 'jobs[0].dims[0] is 0, expected'
 list 'jobs: [{name: a, op: fc, dims: [1, 2], deadline: 5}]' 'jobs.yaml:2:40: unknown key "deadline" in jobs[0]'
 list 'jobs: [{name: "", op: fc, dims: [1, 2]}]' 'jobs.yaml:2:15: jobs[0].name is "", expected a name'
@@ -45,7 +46,7 @@ list 'jobs: [{name: a, op: fc, dims: [1, 2], release_cycles: 9, deadline_cycles:
     'jobs.yaml:2:76: jobs[0].deadline_cycles is 5, expected at least release_cycles, 9'
 list 'jobs: [{name: a, op: fc, dims: [1, 2], release_cycles: -1}]' 'jobs[0].release_cycles is -1, expected'
 list 'models: [{name: n, file: net.csv, fps: 0}]' 'jobs.yaml:2:40: models[0].fps is 0, expected'
-list 'models: [{name: n, file: net.csv, probability: 0}]' 'no request exists with arrival_seed 1, expected at least one'
+list 'models: [{name: n, file: net.csv, probability: 0}]' 'jobs.yaml: no request exists with arrival_seed 1, expected at least one'
 list 'groups: {size: -1}' 'groups.size is -1, expected'
 
 # A file with several networks: one clear line, or one of them.
@@ -162,7 +163,7 @@ table 'layer,core_type,latency_cycles
 ' 'table.csv: found no l2_bytes of layer fc-8x4 on core type HB32, expected a number'
 
 # The exact solver says what keeps it from a group.
-refuses 'nothing else switched on, found more jobs' synthetic:21:1 --optimizer exact_schedule
+refuses 'nothing else switched on, found 21 jobs' synthetic:21:1 --optimizer exact_schedule
 refuses 'found another way of sharing' synthetic:5:1 --optimizer exact_schedule --share even
 refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer exact_schedule --switch-cycles 5
 

@@ -328,7 +328,7 @@ static void test_bad_lists_are_refused_with_their_place(void **state)
          "models[1].weight is 3, expected 2, the weight of tenant t in line 2"},
         {"models:\n  - {name: n, file: net.csv, batch: 2}\n  - {name: \"n#0\", file: net.csv}",
          "two jobs are called n#0.0"},
-        {"jobs: [{name: j, op: gemm, dims: [1, 2]}]", "expected 3 sizes of a gemm"},
+        {"jobs: [{name: j, op: gemm, dims: [1, 2]}]", "jobs[0].dims has 2 sizes, expected 3 of a gemm"},
         {"jobs: [{name: j, op: gemm, dims: [1, 2, -3]}]", "jobs[0].dims[2] is -3, expected"},
         {"jobs: [{name: j, op: gemm, dims: [1, 2, 99999999999999999999]}]", "jobs[0].dims[2] is"},
         {"jobs: [{name: j, op: gemm, dims: [2147483647, 2147483647, 2147483647]}]",
@@ -347,7 +347,7 @@ static void test_bad_lists_are_refused_with_their_place(void **state)
         {"jobs:\n  - {name: j, op: fc, dims: [1, 2], after: [l]}\n"
          "  - {name: k, op: fc, dims: [1, 2], after: [j]}\n"
          "  - {name: l, op: fc, dims: [1, 2], after: [k]}",
-         "toy.yaml: jobs wait for each other in a circle: j after l after k after j"},
+         "toy.yaml:3:5: jobs wait for each other in a circle: j after l after k after j"},
         {"models: [{name: n, file: net.csv}]\ngroups: {size: 0}", "groups.size is 0, expected"},
         {"models: [{name: n, file: net.csv}]\ngroups: {order: shuffle(x)}",
          "groups.order is \"shuffle(x)\", expected input or shuffle(SEED)"},

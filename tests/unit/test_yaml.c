@@ -342,7 +342,7 @@ static void missing_keys_and_wrong_kinds_are_errors(void **state)
     MerYaml *unit = mer_yaml_get(root, "units")->items[0];
     assert_int_equal(mer_yaml_need(unit, "name", &value, &fixture->error), MER_INVALID);
     assert_string_equal(fixture->error.message,
-                        "f.yaml:1:9: units[0] has no key \"name\", only \"nam\"");
+                        "f.yaml:1:9: units[0] has no key \"name\", only \"nam\" at 1:10");
     assert_int_equal(mer_yaml_check_kind(root, MER_YAML_LIST, &fixture->error), MER_INVALID);
     assert_string_equal(fixture->error.message,
                         "f.yaml:1:1: the document is a map, expected a list");
