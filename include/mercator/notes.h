@@ -4,6 +4,7 @@
 #define MERCATOR_NOTES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define MER_SPENT_MAP(X)                                                                           \
     X(SIMULATED_S, "simulated_s")                                                                  \
@@ -13,8 +14,13 @@ typedef enum MerSpent {
 #define X(id, name) MER_SPENT_##id,
     MER_SPENT_MAP(X)
 #undef X
-    MER_SPENT_COUNT
+        MER_SPENT_COUNT
 } MerSpent;
+
+typedef struct MerDecisionTimes { /* of one who decides while things happen, by the wall clock */
+    int64_t count, late;          /* `late`: took longer than allowed */
+    double  total_ms, worst_ms, allowed_ms; /* allowed 0: no limit */
+} MerDecisionTimes;
 
 typedef struct MerNotes { /* filled by run/, used through the functions below */
     void *state;
@@ -23,6 +29,7 @@ typedef struct MerNotes { /* filled by run/, used through the functions below */
     void (*spend)(void *state, MerSpent what, double amount);
     bool (*is_cancelled)(void *state);
     void (*checkpoint)(void *state);
+    void (*decisions)(void *state, const MerDecisionTimes *times);
 } MerNotes;
 
 /* `json` is one complete JSON value; it becomes the `value` of a note line. */
@@ -31,6 +38,9 @@ void mer_note(MerNotes *notes, const char *name, const char *json);
 void mer_epoch(MerNotes *notes, const char *phase, int epoch, int epochs, const char *json);
 /* What an evaluation or a training step really cost; sums appear in the trial and the summary. */
 void mer_spend(MerNotes *notes, MerSpent what, double amount);
+/* How long the decisions of a task took. No two runs agree on it, so it is shown and stands beside
+ * `wall_s` in the summary, and never goes into the log. */
+void mer_note_decisions(MerNotes *notes, const MerDecisionTimes *times);
 /* True once the user interrupts or the time is up: leave soon. An ask then returns 0 proposals;
  * an evaluation returns anything, its trial is dropped. */
 bool mer_is_cancelled(MerNotes *notes);

@@ -130,6 +130,7 @@ typedef struct MerRunResult {
     MerTaskResult *tasks;
     MerTaskResult  total; /* sums by count; name = the workload's */
     double         wall_s;
+    MerDecisionTimes decisions; /* over all tasks; count 0: the optimizer timed none */
     bool           is_reproducible, is_feasible;
     MerMetric      objective; /* MER_METRIC_COUNT for an expression */
     const char    *objective_text;

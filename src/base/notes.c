@@ -24,6 +24,13 @@ void mer_spend(MerNotes *notes, MerSpent what, double amount)
     }
 }
 
+void mer_note_decisions(MerNotes *notes, const MerDecisionTimes *times)
+{
+    if (notes != NULL && notes->decisions != NULL) {
+        notes->decisions(notes->state, times);
+    }
+}
+
 bool mer_is_cancelled(MerNotes *notes)
 {
     return notes != NULL && notes->is_cancelled != NULL && notes->is_cancelled(notes->state);

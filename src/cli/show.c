@@ -235,6 +235,26 @@ static void show_service(const MerTaskResult *result, FILE *file)
     }
 }
 
+/* Who plans while jobs arrive must be quick about it. */
+static void show_decisions(const MerDecisionTimes *times, FILE *file)
+{
+    char mean[48];
+    char worst[48];
+    char allowed[48];
+    if (times->count == 0) {
+        return;
+    }
+    mer_print_engineering(mean, times->total_ms / (double)times->count * 1e-3, "s");
+    mer_print_engineering(worst, times->worst_ms * 1e-3, "s");
+    fprintf(file, "%lld decision%s, %s on average, %s at worst", (long long)times->count,
+            times->count == 1 ? "" : "s", mean, worst);
+    if (times->allowed_ms > 0) {
+        mer_print_engineering(allowed, times->allowed_ms * 1e-3, "s");
+        fprintf(file, "; %s allowed, %lld took longer", allowed, (long long)times->late);
+    }
+    fputc('\n', file);
+}
+
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
 {
     const MerTaskResult *total = &result->total;
@@ -280,4 +300,5 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
             (double)total->evaluations / fmax(result->wall_s, 1e-9),
             total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
             is_word ? "" : "stopped by ", total->stopped);
+    show_decisions(&result->decisions, file);
 }

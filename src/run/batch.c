@@ -198,7 +198,7 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
         MerRunTrial *trial = &batch->trials[batch->todo[first + i]];
         trial->is_dropped = is_late;
         targets[i] = (NoteTarget){batch, trial, false};
-        notes[i] = (MerNotes){&targets[i], note_trial, note_epoch, note_spend, note_cancelled, NULL};
+        notes[i] = (MerNotes){&targets[i], note_trial, note_epoch, note_spend, note_cancelled, NULL, NULL};
         calls[i] = make_call(batch, first + i, worker, &notes[i]);
         if (!is_late) {
             batch->problem->type->decode(batch->problem, trial->point, &plans[i], worker->plans);

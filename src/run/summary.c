@@ -325,6 +325,22 @@ static MerStatus write_summary_line(MerRunState *run, MerError *error)
     return status == MER_OK ? mer_runlog_flush(&run->log, error) : status;
 }
 
+static void write_decisions(const MerDecisionTimes *times, MerJson *json)
+{
+    if (times->count == 0) {
+        return;
+    }
+    mer_json_object(json, "decisions");
+    mer_json_int(json, "count", times->count);
+    mer_json_real(json, "mean_ms", times->total_ms / (double)times->count);
+    mer_json_real(json, "worst_ms", times->worst_ms);
+    if (times->allowed_ms > 0) {
+        mer_json_real(json, "allowed_ms", times->allowed_ms);
+        mer_json_int(json, "late", times->late);
+    }
+    mer_json_end_object(json);
+}
+
 static void write_summary(MerRunState *run, MerJson *json)
 {
     const MerRunSpec *spec = run->spec;
@@ -341,6 +357,7 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_int(json, "budget", spec->total_budget > 0 ? spec->total_budget : spec->budget);
     mer_json_real(json, "wall_s", result->wall_s);
     mer_json_real(json, "evaluations_per_s", (double)result->total.evaluations / fmax(result->wall_s, 1e-9));
+    write_decisions(&result->decisions, json);
     mer_json_bool(json, "reproducible", result->is_reproducible);
     write_result(run, &result->total, json);
     write_tasks(run, json);

@@ -3,6 +3,8 @@
 #include "run/policy.h"
 #include "run/task_search.h"
 
+#include <math.h>
+
 /* Lines of the optimizer go into the log at once: asks and tells are not parallel. */
 static void write_line(MerTaskSearch *s, MerJson *json)
 {
@@ -51,6 +53,17 @@ static void spend(void *state, MerSpent what, double amount)
     s->task->result->spent[what] += amount;
 }
 
+static void decisions(void *state, const MerDecisionTimes *times)
+{
+    MerTaskSearch    *s = state;
+    MerDecisionTimes *sum = &s->run->result->decisions;
+    sum->count += times->count;
+    sum->late += times->late;
+    sum->total_ms += times->total_ms;
+    sum->worst_ms = fmax(sum->worst_ms, times->worst_ms);
+    sum->allowed_ms = times->allowed_ms; /* an option of the run, the same for all tasks */
+}
+
 static bool is_cancelled(void *state)
 {
     MerTaskSearch *s = state;
@@ -79,7 +92,7 @@ static void describe(MerTaskSearch *s)
     const MerProblem *problem = &s->task->problem;
     const MerEvaluator *evaluator = &s->task->evaluator;
     s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
-    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint};
+    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
     s->search = (MerSearch){
         .space = &s->task->view,
         .graph = problem->graph,

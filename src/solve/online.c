@@ -98,7 +98,8 @@ MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearc
     make_plan(&planner, &times, search->arena, plan);
     mer_arena_free(planner.scratch);
     return (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
-                              planner.decisions, planner.forecasts, planner.improved};
+                              planner.decisions, planner.forecasts, planner.improved,
+                              planner.taken};
 }
 
 static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
@@ -124,6 +125,7 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
         return MER_OK;
     }
     note_decisions(&outcome, search->notes);
+    mer_note_decisions(search->notes, &outcome.taken); /* times stay out of the log */
     return MER_OK;
 }
 

@@ -69,13 +69,16 @@ typedef struct MerOnlinePlanner {
     double            until;
     bool              counts_energy; /* the objective is a score that frugal requests raise */
     int64_t           decisions, forecasts, improved;
+    double            began; /* wall clock at the start of this decision */
+    MerDecisionTimes  taken;
 } MerOnlinePlanner;
 
 typedef struct MerOnlineOutcome {
-    double  cycles;
-    int     dropped;
-    bool    is_stopped; /* the rest was decided without forecasts */
-    int64_t decisions, forecasts, improved;
+    double           cycles;
+    int              dropped;
+    bool             is_stopped; /* the rest was decided without forecasts */
+    int64_t          decisions, forecasts, improved;
+    MerDecisionTimes taken;
 } MerOnlineOutcome;
 
 /* The plan that an on-line scheduler follows, in the search's arena, and how it went. The evaluator must follow

@@ -52,12 +52,12 @@ static void sort_by(const MerOnlinePlanner *p, int rule, double now, int *order)
     }
 }
 
-static bool has_time(MerOnlinePlanner *p, double begin, int64_t tried)
+static bool has_time(MerOnlinePlanner *p, int64_t tried)
 {
     double limit = p->options.milliseconds;
     p->is_stopped = p->is_stopped || mer_is_cancelled(p->notes);
     return !p->is_stopped && tried < p->options.moves &&
-           !(limit > 0 && (mer_clock() - begin) * 1000 > limit);
+           !(limit > 0 && (mer_clock() - p->began) * 1000 > limit);
 }
 
 static void take_if_better(MerOnlinePlanner *p, const MerBandwidthRun *run)
@@ -125,13 +125,12 @@ static void search(MerOnlinePlanner *p, const MerBandwidthRun *run)
                                  RESCUE,     MER_ONLINE_FCFS, MER_ONLINE_LEAST_LAXITY};
     enum { ORDER_COUNT = sizeof orders / sizeof *orders };
     double  now = mer_bandwidth_now(run);
-    double  begin = mer_clock();
     int64_t tried = 0;
     rank_new(p);
     p->best.score = INFINITY;
     sort_by(p, MER_ONLINE_EDF, now, p->best.order);
     set_patience(p, p->options.patience, &p->best);
-    for (int o = 0; o < ORDER_COUNT && has_time(p, begin, tried); o++, tried++) {
+    for (int o = 0; o < ORDER_COUNT && has_time(p, tried); o++, tried++) {
         sort_by(p, orders[o], now, p->trial.order);
         for (int i = 0; i < p->seen_count; i++) {
             bool is_last = orders[o] == LAST_ORDER;
@@ -140,21 +139,33 @@ static void search(MerOnlinePlanner *p, const MerBandwidthRun *run)
         take_if_better(p, run);
     }
     double by_rules = p->best.score;
-    for (int i = 0; i < ORDER_COUNT * (DEGREES - 1) && has_time(p, begin, tried); i++, tried++) {
+    for (int i = 0; i < ORDER_COUNT * (DEGREES - 1) && has_time(p, tried); i++, tried++) {
         sort_by(p, orders[i % ORDER_COUNT], now, p->trial.order);
         set_patience(p, degrees[DEGREES - 1 - i / ORDER_COUNT], &p->trial);
         take_if_better(p, run);
     }
-    for (; p->seen_count > 0 && has_time(p, begin, tried); tried++) {
+    for (; p->seen_count > 0 && has_time(p, tried); tried++) {
         change_one(p);
         take_if_better(p, run);
     }
     p->improved += p->best.score < by_rules;
 }
 
+static void count_time(MerOnlinePlanner *p)
+{
+    MerDecisionTimes *taken = &p->taken;
+    double            ms = (mer_clock() - p->began) * 1000;
+    taken->allowed_ms = p->options.milliseconds;
+    taken->count++;
+    taken->late += taken->allowed_ms > 0 && ms > taken->allowed_ms;
+    taken->total_ms += ms;
+    taken->worst_ms = fmax(taken->worst_ms, ms);
+}
+
 void mer_online_arrived(void *planner, const MerBandwidthRun *run)
 {
     MerOnlinePlanner *p = planner;
+    p->began = mer_clock();
     mer_online_look(p, run);
     p->decisions++;
     if (p->options.rule == MER_ONLINE_SEARCH) {
@@ -168,4 +179,5 @@ void mer_online_arrived(void *planner, const MerBandwidthRun *run)
         p->rank[p->live[p->best.order[i]]] = i + 1;
         p->chosen_patience[p->live[i]] = p->best.patience[i];
     }
+    count_time(p);
 }

@@ -22,6 +22,11 @@ says out '1 evaluation in'
 cmp one/run.jsonl two/run.jsonl
 says one/run.jsonl '"arrival_seed":4'
 says one/run.jsonl '"decisions":'
+# How long the decisions took is said, but not in the log, which is the same every time.
+decisions=$(sed -n 's/.*"name":"online","value":{"decisions":\([0-9]*\).*/\1/p' two/run.jsonl)
+grep -qE "^$decisions decisions, [0-9.]+ [num]?s on average, [0-9.]+ [num]?s at worst\$" out
+says two/summary.json "\"decisions\":{\"count\":$decisions,\"mean_ms\":"
+test -z "$(grep -o '"worst_ms"\|"allowed_ms"' two/run.jsonl two/summary.json | grep -v '^two/summary.json:"worst_ms"')"
 expect 0 "$MERCATOR" evaluate one/schedule.yaml --json
 miss=$(grep -o '"miss_rate":[0-9.e-]*' one/summary.json | head -n 1)
 says out "$miss"
@@ -30,6 +35,8 @@ says out "$miss"
 says one/summary.json '"reproducible":true'
 expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --optimizer online:ms=1 --no-report --quiet -o clocked
 says clocked/summary.json '"reproducible":false'
+late=$(sed -n 's/.*"allowed_ms":1,"late":\([0-9]*\)}.*/\1/p' clocked/summary.json)
+says out "; 1.000 ms allowed, $late took longer"
 expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none
 says err 'dispatch skip or strict'
 

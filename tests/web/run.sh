@@ -258,6 +258,15 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --share maxmin -
     grep -q 'data-testid="cycles_by_bandwidth"' "$folder/curve.dom" || fail "schedule: no curve over bandwidths"
 fi
 
+# A planner on line says how long it took to decide.
+if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --optimizer online:ms=1 --cache off --quiet -o online) \
+    >/dev/null 2>"$folder/online.messages" && open_page "$folder/online/report.html" "$folder/online.dom"; then
+    same "online: decisions" "$(value_of "$folder/online.dom" decisions)" "$(member "$folder/online/summary.json" decisions count)"
+    same "online: worst decision" "$(value_of "$folder/online.dom" decision-worst)" "$(member "$folder/online/summary.json" decisions worst_ms)"
+else
+    fail "scheduling on line failed: $(head -n 1 "$folder/online.messages")"
+fi
+
 # A stream of groups: what was carried to each, and what generations made of it. The budget
 # ends before the hundredth, which a group that is proven optimal has anyway.
 if (cd "$folder" && "$program" schedule synthetic:60:3 --group-size 20 --bandwidth 1000 --groups 0..2 --optimizer magma:population=20 \

@@ -194,6 +194,18 @@ function gapCard({ bound, isFinished }) {
 
 const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
 
+/** How long a planner on line took to decide. */
+function decisionsNote({ count: times, mean_ms: mean, worst_ms: worst, allowed_ms: allowed, late }) {
+  const limit = allowed > 0 ? `; ${text(allowed / 1000, "s")} allowed, ${count(late)} took longer` : "";
+  return h(
+    "div",
+    { "data-testid": "decisions", "data-value": times },
+    `${count(times)} decision${times === 1 ? "" : "s"} · ${text(mean / 1000, "s")} on average, `,
+    h("span", { "data-testid": "decision-worst", "data-value": worst }, text(worst / 1000, "s")),
+    ` at worst${limit}`,
+  );
+}
+
 function evaluationsCard(run) {
   const { summary } = run;
   const rate = summary.evaluations_per_s;
@@ -202,6 +214,7 @@ function evaluationsCard(run) {
       h("span", { title: full(summary.wall_s, "s") }, seconds(summary.wall_s)),
     typeof rate === "number" && rate > 0 && ` · ${text(rate)}/s`,
     summary.stopped && ` · ${STOPPED[summary.stopped] ?? summary.stopped}`,
+    summary.decisions?.count > 0 && decisionsNote(summary.decisions),
   ];
   return card(
     "Evaluations",
