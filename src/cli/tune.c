@@ -272,6 +272,9 @@ static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, M
 {
     const char   *titles[] = {"", "workload", "task", ">default", ">tuned", ">ratio"};
     MerTextTable *table = mer_text_table_new(arena, 6, titles);
+    const char   *objective = spec->train[0].objective;
+    MerMetric     metric = mer_metric_find(objective);
+    const char   *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";
     for (int r = 0; r < result->row_count; r++) {
         const MerTuneRow *row = &result->rows[r];
         mer_text_table_add(table, row->is_test ? "test" : "train");
@@ -280,15 +283,16 @@ static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, M
             mer_arena_format(arena, "%s on %s", row->workload,
                              spec->train[0].platform ? spec->train[0].platform->name : "none"));
         mer_text_table_add(table, row->task);
-        mer_text_table_add_real(table, row->initial, "");
-        mer_text_table_add_real(table, row->tuned, "");
+        mer_text_table_add_real(table, row->initial, unit);
+        mer_text_table_add_real(table, row->tuned, unit);
         mer_text_table_add(table, mer_arena_format(arena, "%.4f", row->ratio));
     }
     printf("tuned %s with %s: %d settings, %d seeds, %lld evaluations per task, seed %llu\n\n",
            spec->optimizer->name, spec->searcher->name, result->trial_count - 1, spec->seeds,
            (long long)spec->train[0].budget, (unsigned long long)spec->seed);
     mer_text_table_print(table, stdout);
-    printf("\n");
+    printf("\ndefault, tuned: mean %s over the seeds; ratio: geometric mean of theirs, below 1 where tuned is better\n\n",
+           objective);
     print_side("train", &result->train);
     print_side("test", &result->test);
     if (spec->test_count == 0) {

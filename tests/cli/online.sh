@@ -94,6 +94,8 @@ expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --bandwidth 100000 
     --tune-seeds 1 --budget 100 --test synthetic:40:9 --quiet -o tuned
 says out '--optimizer magma'
 says out 'test: tuned over default'
+grep -q '^train .* [kMG]cycle  [0-9.]* [kMG]cycle  [01]\.[0-9]*$' out
+says out 'default, tuned: mean cycles over the seeds; ratio: geometric mean of theirs, below 1 where tuned is better'
 test -s tuned/tune.json
 setting=$(sed -n 's/^--optimizer //p' out)
 expect 0 "$MERCATOR" schedule synthetic:40:9 --platform s2 --optimizer "$setting" --budget 100 --no-report --quiet -o pasted
