@@ -53,9 +53,7 @@ static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times
 {
     const MerSchedule *schedule = state->schedule;
     double             ms = 1000 / schedule->clock_hz;
-    int                most = mer_schedule_requests_per_model(schedule);
-    size_t             room = (size_t)schedule->model_count * (size_t)most;
-    int               *place = MER_ARRAY(scratch, int, room + 1); /* + 1; 0: none yet */
+    int               *place = MER_ARRAY(scratch, int, schedule->job_count + 1); /* + 1; 0: none */
     MerXrRequest      *requests = MER_ARRAY(scratch, MerXrRequest, schedule->job_count + 1);
     int                count = 0;
     for (int j = 0; j < schedule->job_count; j++) {
@@ -63,7 +61,7 @@ static int gather(const MerBandwidthState *state, const MerBandwidthTimes *times
             schedule->deadline[j] == INFINITY) {
             continue;
         }
-        int *at = &place[schedule->model[j] * most + schedule->request[j]];
+        int *at = &place[schedule->request_number[j]];
         if (*at == 0) {
             *at = ++count;
             requests[count - 1] = (MerXrRequest){.model = schedule->model[j],

@@ -28,7 +28,8 @@ typedef struct MerSchedule {
     const double      *release, *deadline; /* cycles; 0 and INFINITY where there is none */
     const double      *weight;             /* of the job's tenant */
     const int         *tenant, *model, *request;
-    const int         *layer;         /* equal for jobs of equal layers */
+    const int *request_number; /* requests of all models by their first jobs; a single job is one */
+    const int *layer;          /* equal for jobs of equal layers */
     const int *before_start, *before; /* predecessors of job j: before[before_start[j]] .. */
     const int *after_start, *after;   /* successors */
     const int *order;                 /* job of each knob: the search sees jobs sorted */

@@ -2,6 +2,8 @@
  * the earliest ends of those it waits for, plus its time alone on its best core. */
 #include "problem/schedule_deadlines.h"
 
+#include "base/key_table.h"
+#include "base/text.h"
 #include "problem/schedule_paths.h"
 
 #include <math.h>
@@ -22,21 +24,30 @@ int mer_schedule_requests_per_model(const MerSchedule *schedule)
     return most;
 }
 
+const int *mer_schedule_number_requests(const MerSchedule *schedule, MerArena *arena)
+{
+    int        *numbers = MER_ARRAY(arena, int, schedule->job_count + 1);
+    MerKeyTable known = {.arena = arena};
+    int         count = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        int64_t  model = schedule->model[j];
+        uint64_t key = mer_hash_int(MER_HASH_START, model << 32 | schedule->request[j]);
+        numbers[j] = model < 0 ? count : mer_key_table_add(&known, key, count);
+        count += numbers[j] == count;
+    }
+    return numbers;
+}
+
 double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch)
 {
-    int            most = mer_schedule_requests_per_model(schedule);
-    size_t         room = (size_t)schedule->model_count * (size_t)most;
-    unsigned char *seen = MER_ARRAY(scratch, unsigned char, room + 1); /* 1: in time, 2: missed */
+    unsigned char *seen = MER_ARRAY(scratch, unsigned char, schedule->job_count + 1);
     int            all = 0;
     int            missed = 0;
     for (int j = 0; j < schedule->job_count; j++) {
         if (!(schedule->deadline[j] < INFINITY)) {
             continue;
         }
-        unsigned char  single = 0;
-        unsigned char *known = schedule->model[j] < 0
-                                   ? &single
-                                   : &seen[schedule->model[j] * most + schedule->request[j]];
+        unsigned char *known = &seen[schedule->request_number[j]];     /* 1: in time, 2: missed */
         bool           is_missed = !(end[j] <= schedule->deadline[j]); /* NAN: never ended */
         all += *known == 0;
         missed += is_missed && *known < 2;

@@ -10,6 +10,9 @@ bool mer_schedule_is_about_deadlines(MerMetric metric);
 /* One more than the highest request of any model, at least 1. */
 int mer_schedule_requests_per_model(const MerSchedule *schedule);
 
+/* For the field `request_number`, from models and requests. */
+const int *mer_schedule_number_requests(const MerSchedule *schedule, MerArena *arena);
+
 /* The share of requests with a deadline that end after it or never (NAN in `end`, by job); a single job is a
  * request. */
 double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch);

@@ -2,6 +2,7 @@
 #include "problem/schedule_parts.h"
 
 #include "base/key_table.h"
+#include "problem/schedule_deadlines.h"
 
 #include <math.h>
 
@@ -146,6 +147,7 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
     schedule->tenant = owners[0];
     schedule->model = owners[1];
     schedule->request = owners[2];
+    schedule->request_number = mer_schedule_number_requests(schedule, arena);
     schedule->release_order = mer_schedule_sorted(schedule->release, count, arena);
     schedule->deadline_order = mer_schedule_sorted(schedule->deadline, count, arena);
 }

@@ -23,21 +23,13 @@ static double request_weight(const MerSchedule *schedule, int job, int jobs, Mer
 static void find_requests(MerOnlinePlanner *p, MerMetric objective, MerArena *arena)
 {
     const MerSchedule *schedule = p->schedule;
-    int                most = 0;
     for (int j = 0; j < schedule->job_count; j++) {
-        most = schedule->request[j] >= most ? schedule->request[j] + 1 : most;
-    }
-    int *known = MER_ARRAY(arena, int, (size_t)schedule->model_count *(size_t)most + 1); /* + 1 */
-    for (int j = 0; j < schedule->job_count; j++) {
-        int  single = 0;
-        int *at = schedule->model[j] < 0 ? &single
-                                         : &known[schedule->model[j] * most + schedule->request[j]];
-        if (*at == 0) {
-            *at = ++p->request_count;
-            p->requests[*at - 1] = (MerOnlineRequest){.release = INFINITY};
+        int r = schedule->request_number[j];
+        if (r == p->request_count) {
+            p->requests[p->request_count++] = (MerOnlineRequest){.release = INFINITY};
         }
-        p->request_of_job[j] = *at - 1;
-        p->requests[*at - 1].count++;
+        p->request_of_job[j] = r;
+        p->requests[r].count++;
     }
     for (int r = 1; r < p->request_count; r++) {
         p->requests[r].first = p->requests[r - 1].first + p->requests[r - 1].count;

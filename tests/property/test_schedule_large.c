@@ -4,6 +4,7 @@
 #include "schedule_support.h"
 
 #include "base/log.h"
+#include "problem/schedule_deadlines.h"
 #include "problem/schedule_parts.h"
 #include "problem/schedule_table.h"
 
@@ -166,6 +167,25 @@ static void test_four_times_the_jobs_are_bounded_in_less_than_ten_times_the_time
     assert_true(time_to_bound(32000) < 10 * time_to_bound(8000));
 }
 
+/* Room by jobs: by models and requests it would be 5 GB here, at places that no int counts. */
+static void test_requests_are_counted_in_the_room_of_their_jobs(void **state)
+{
+    (void)state;
+    static const double latency[] = {1, 1, 1, 1}, rate[] = {1, 1, 1, 1};
+    static const double deadline[] = {10, 10, 10, 10}, end[] = {5, 20, 20, 20};
+    static const int    model[] = {69999, 69999, -1, 0}, request[] = {69999, 69999, 0, 1};
+    static const int    numbers[] = {0, 0, 1, 2};
+    MerSchedule        *schedule = hand_schedule(4, 1, 1, latency, rate, arena);
+    schedule->model_count = 70000;
+    schedule->model = model;
+    schedule->request = request;
+    schedule->deadline = deadline;
+    schedule->request_number = mer_schedule_number_requests(schedule, arena);
+    assert_memory_equal(schedule->request_number, numbers, sizeof numbers);
+    assert_true(mer_schedule_miss_rate(schedule, end, arena) == 1);
+    assert_true(mer_schedule_miss_rate(schedule, deadline, arena) == 0);
+}
+
 /* The plain version of the sort: each job is put before those that come after it. */
 static void sort_plainly(const MerSchedule *schedule, int last_key, int *sorted)
 {
@@ -219,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_preparation_ends_when_it_is_interrupted),
         cmocka_unit_test(test_bounds_end_when_they_are_interrupted),
         cmocka_unit_test(test_four_times_the_jobs_are_bounded_in_less_than_ten_times_the_time),
+        cmocka_unit_test(test_requests_are_counted_in_the_room_of_their_jobs),
         cmocka_unit_test(test_knobs_are_in_the_order_of_a_plain_sort),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
