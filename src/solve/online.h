@@ -69,7 +69,8 @@ typedef struct MerOnlinePlanner {
     double            until;
     bool              counts_energy; /* the objective is a score that frugal requests raise */
     int64_t           decisions, forecasts, improved;
-    double            began; /* wall clock at the start of this decision */
+    double            began;                   /* wall clock at the start of this decision, */
+    double            forecast_began, longest; /* of its last forecast, and its longest one */
     MerDecisionTimes  taken;
 } MerOnlinePlanner;
 

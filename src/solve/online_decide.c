@@ -52,12 +52,21 @@ static void sort_by(const MerOnlinePlanner *p, int rule, double now, int *order)
     }
 }
 
+/* With a limit, another forecast must fit in that takes as long as the longest one of this decision. */
 static bool has_time(MerOnlinePlanner *p, int64_t tried)
 {
-    double limit = p->options.milliseconds;
+    double limit = p->options.milliseconds / 1000;
     p->is_stopped = p->is_stopped || mer_is_cancelled(p->notes);
-    return !p->is_stopped && tried < p->options.moves &&
-           !(limit > 0 && (mer_clock() - p->began) * 1000 > limit);
+    if (p->is_stopped || tried >= p->options.moves) {
+        return false;
+    }
+    if (!(limit > 0)) {
+        return true;
+    }
+    double now = mer_clock();
+    p->longest = tried > 0 ? fmax(p->longest, now - p->forecast_began) : 0;
+    p->forecast_began = now;
+    return now - p->began + p->longest <= limit;
 }
 
 static void take_if_better(MerOnlinePlanner *p, const MerBandwidthRun *run)

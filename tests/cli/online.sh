@@ -37,6 +37,12 @@ expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --optimizer online:ms=1 --
 says clocked/summary.json '"reproducible":false'
 late=$(sed -n 's/.*"allowed_ms":1,"late":\([0-9]*\)}.*/\1/p' clocked/summary.json)
 says out "; 1.000 ms allowed, $late took longer"
+# A forecast that would not fit in is not begun: however many there could be, decisions keep to their time.
+sed 's/horizon_ms: 100/horizon_ms: 1000/' jobs.yaml >long.yaml
+expect 0 "$MERCATOR" schedule long.yaml --platform s2 --arrivals poisson --optimizer online:ms=3,moves=1000000 --no-report --quiet \
+    -o clocked
+set -- $(sed -n 's/.*"decisions":{"count":\([0-9]*\),.*"late":\([0-9]*\)}.*/\1 \2/p' clocked/summary.json)
+test "$2" -lt "$1"
 expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none
 says err 'dispatch skip or strict'
 
