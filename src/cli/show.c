@@ -213,21 +213,44 @@ static void show_rates(const MerTaskResult *result, FILE *file)
     fputc('\n', file);
 }
 
+static void show_lateness(const double *value, FILE *file)
+{
+    char text[48];
+    mer_print_percent(text, value[MER_METRIC_MISS_RATE]);
+    fprintf(file, "%s of the requests late or dropped", text);
+    mer_print_engineering(text, value[MER_METRIC_TARDINESS], "s");
+    fprintf(file, ", tardiness %s", text);
+}
+
+/* The same of several groups with deadlines, whose plans are not printed. */
+static void show_total_lateness(const MerRunResult *result, FILE *file)
+{
+    const double *value = result->total.best.value;
+    char dropped[48];
+    if (result->task_count == 1 || !result->is_feasible || isnan(value[MER_METRIC_MISS_RATE])) {
+        return;
+    }
+    fputc('\n', file);
+    show_lateness(value, file);
+    if (value[MER_METRIC_DROP_RATE] > 0) {
+        mer_print_percent(dropped, value[MER_METRIC_DROP_RATE]);
+        fprintf(file, ", %s of the jobs dropped", dropped);
+    }
+    fputc('\n', file);
+}
+
 /* Schedules with deadlines or tenants: who was late, and how fair it was. */
 static void show_service(const MerTaskResult *result, FILE *file)
 {
     const double *value = result->best.value;
-    char text[48];
     /* One tenant alone is treated like itself, and has no more done than that. */
     bool is_shared = value[MER_METRIC_JAIN] < 1 - 1e-9 || value[MER_METRIC_STP] * value[MER_METRIC_ANTT] > 1 + 1e-9;
     if (isnan(result->value)) {
         return;
     }
     if (!isnan(value[MER_METRIC_MISS_RATE])) {
-        mer_print_percent(text, value[MER_METRIC_MISS_RATE]);
-        fprintf(file, "%s of the requests late or dropped", text);
-        mer_print_engineering(text, value[MER_METRIC_TARDINESS], "s");
-        fprintf(file, ", tardiness %s%s", text, is_shared ? "; " : "\n");
+        show_lateness(value, file);
+        fputs(is_shared ? "; " : "\n", file);
     }
     if (is_shared) {
         fprintf(file, "tenants: STP %.3g, ANTT %.3g, Jain %.3g\n", value[MER_METRIC_STP], value[MER_METRIC_ANTT],
@@ -273,6 +296,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         show_rates(&result->tasks[0], file);
         show_service(&result->tasks[0], file);
     }
+    show_total_lateness(result, file);
     mer_print_engineering(value, total->value, is_metric ? mer_metric_info(result->objective)->unit : "");
     mer_print_percent(gap, total->gap);
     if (result->is_feasible) {

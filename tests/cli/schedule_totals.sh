@@ -67,6 +67,16 @@ says whole '"bound":{"value":null,"kind":"none"'
 search drop_rate --late drop
 mean drop_rate
 counted 12
+# The terminal says it of the whole, too.
+percent()
+{
+    values "$1" | awk 'NR == 1 { form = $1 < 0.09995 ? "%.2f" : $1 < 0.9995 ? "%.1f" : "%.0f"; printf(form, 100 * $1) }'
+}
+missed=$(percent miss_rate)
+dropped=$(percent drop_rate)
+expect 0 "$MERCATOR" schedule list.yaml --objective drop_rate --budget 30 --late drop --quiet --no-report -o run
+says out "$missed % of the requests late or dropped, tardiness "
+says out ", $dropped % of the jobs dropped"
 search lateness
 values lateness | awk 'NR == 1 { total = $1 } NR == 2 || (NR > 2 && $1 > most) { most = $1 } END { exit !(NR == 5 && total == most) }'
 
