@@ -150,6 +150,16 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
                          void (*show)(void *state, const MerProblem *problem), void *state,
                          MerArena *arena, MerError *error);
 
+typedef struct MerGivenPlan { /* one task and its plan */
+    const MerTask *task;   /* start INFINITY: when those before it have ended */
+    const MerYaml *body;   /* of a plan file; NULL: `plan` */
+    const MerPlan *plan;
+    const char    *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
+} MerGivenPlan;
+
+/* Prices given plans, `count` >= 1: `result` gets their tasks and the total, as of a run. */
+MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,
+                        MerRunResult *result, MerError *error);
 /* Prices one given plan of one task; `result` gets one task. */
 MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body, MerArena *arena,
                        MerTaskResult *result, const char **detail, MerError *error);

@@ -2,6 +2,7 @@
 #include "cli/cells.h"
 
 #include "base/log.h"
+#include "cli/show.h"
 #include "report/table.h"
 #include "run/cells.h"
 
@@ -46,9 +47,7 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result)
 {
     char value[48];
     char gap[48];
-    mer_print_engineering(
-        value, result->total.value,
-        result->objective != MER_METRIC_COUNT ? mer_metric_info(result->objective)->unit : "");
+    mer_show_value(value, result->objective, result->total.value);
     mer_print_percent(gap, result->total.gap);
     printf("%s: %s on %s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
            spec->platform->name,

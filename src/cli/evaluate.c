@@ -1,6 +1,7 @@
 /* evaluate: the cost of given plans. An infeasible plan is an answer, with its reason. */
 #include "cli/cli.h"
 #include "cli/evaluate_input.h"
+#include "cli/show.h"
 
 #include "base/json.h"
 #include "report/table.h"
@@ -37,6 +38,8 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
         const char *flag = arguments[i];
         if (mer_cli_is(flag, "json")) {
             request->json = true;
+        } else if (mer_cli_is(flag, "quiet")) { /* there is no progress to hide */
+            continue;
         } else if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
             request->is_help = true;
         } else if (flag[0] != '-') {
@@ -85,6 +88,24 @@ static void write_counts(const MerTaskResult *result, const char *detail, MerJso
     cJSON_Delete(parsed);
 }
 
+static void write_bound(const MerTaskResult *result, MerJson *json)
+{
+    mer_json_object(json, "bound");
+    mer_json_real(json, "value", result->bound.value);
+    mer_json_text(json, "kind", result->bound.kind);
+    mer_json_real(json, "gap", result->gap);
+    mer_json_end_object(json);
+}
+
+static void write_metrics(const MerTaskResult *result, MerJson *json)
+{
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        if (!isnan(result->best.value[m])) {
+            mer_json_real(json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
+        }
+    }
+}
+
 static void write_task(const MerTaskResult *result, const char *detail, MerJson *json)
 {
     mer_json_object(json, NULL);
@@ -98,24 +119,35 @@ static void write_task(const MerTaskResult *result, const char *detail, MerJson 
     } else {
         mer_json_text(json, "reason", result->best.reason);
     }
-    for (int m = 0; m < MER_METRIC_COUNT; m++) {
-        if (!isnan(result->best.value[m])) {
-            mer_json_real(json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
-        }
-    }
+    write_metrics(result, json);
     mer_json_end_object(json);
-    mer_json_object(json, "bound");
-    mer_json_real(json, "value", result->bound.value);
-    mer_json_text(json, "kind", result->bound.kind);
-    mer_json_real(json, "gap", result->gap);
-    mer_json_end_object(json);
+    write_bound(result, json);
     if (detail) {
         mer_json_raw(json, "detail", detail);
     }
     mer_json_end_object(json);
 }
 
-static void print_json(const MerEvaluateJob *job, const MerTaskResult *results)
+static bool has_total(const MerRunResult *result)
+{
+    return result->task_count > 1 || (result->task_count == 1 && result->tasks[0].task.count > 1);
+}
+
+static void write_total(const MerRunResult *result, MerJson *json)
+{
+    mer_json_object(json, "best");
+    if (result->is_feasible && !isnan(result->total.score)) {
+        mer_json_real(json, "score", result->total.score);
+    }
+    mer_json_bool(json, "feasible", result->is_feasible);
+    if (result->is_feasible) {
+        write_metrics(&result->total, json);
+    }
+    mer_json_end_object(json);
+    write_bound(&result->total, json);
+}
+
+static void print_json(const MerEvaluateJob *job, const MerRunResult *result)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
@@ -123,9 +155,12 @@ static void print_json(const MerEvaluateJob *job, const MerTaskResult *results)
     mer_json_text(&json, "problem", job->spec.problem->name);
     mer_json_text(&json, "platform", job->spec.platform->name);
     mer_json_text(&json, "evaluator", job->spec.evaluator->name);
+    if (has_total(result)) {
+        write_total(result, &json);
+    }
     mer_json_array(&json, "tasks");
     for (int t = 0; t < job->count; t++) {
-        write_task(&results[t], job->given[t].detail, &json);
+        write_task(&result->tasks[t], job->given[t].detail, &json);
     }
     mer_json_end_array(&json);
     mer_json_end_object(&json);
@@ -133,45 +168,59 @@ static void print_json(const MerEvaluateJob *job, const MerTaskResult *results)
     mer_json_free(&json);
 }
 
-static void print_text(const MerEvaluateJob *job, const MerTaskResult *results)
+static void print_metrics(const MerTaskResult *result)
 {
-    for (int t = 0; t < job->count; t++) {
-        const MerTaskResult *result = &results[t];
-        printf("%s on %s\n", result->task.name, job->spec.platform->name);
-        if (result->text) {
-            printf("%s", result->text);
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        char text[48];
+        if (!isnan(result->best.value[m])) {
+            mer_show_value(text, (MerMetric)m, result->best.value[m]);
+            printf("  %-14s %s\n", mer_metric_info((MerMetric)m)->name, text);
         }
-        if (!result->best.feasible) {
-            printf("infeasible: %s\n", result->best.reason);
-        }
-        for (int m = 0; m < MER_METRIC_COUNT; m++) {
-            char text[48];
-            if (!isnan(result->best.value[m])) {
-                mer_print_engineering(text, result->best.value[m],
-                                      mer_metric_info((MerMetric)m)->unit);
-                printf("  %-14s %s\n", mer_metric_info((MerMetric)m)->name, text);
-            }
-        }
-        if (100 * result->gap >= MER_MOST_PERCENT) {
-            printf("  %-14s > %d %% above the %s bound\n", "gap", MER_MOST_PERCENT,
-                   result->bound.kind);
-        } else if (!isnan(result->gap)) {
-            printf("  %-14s %.4g %% above the %s bound\n", "gap", 100 * result->gap,
-                   result->bound.kind);
-        }
+    }
+    if (result->is_proven) {
+        printf("  %-14s 0.00 %%, proven optimal (%s bound)\n", "gap", result->bound.kind);
+    } else if (100 * result->gap >= MER_MOST_PERCENT) {
+        printf("  %-14s > %d %% above the %s bound\n", "gap", MER_MOST_PERCENT, result->bound.kind);
+    } else if (!isnan(result->gap)) {
+        printf("  %-14s %.4g %% above the %s bound\n", "gap", 100 * result->gap,
+               result->bound.kind);
     }
 }
 
-static MerStatus price(MerEvaluateJob *job, int t, MerTaskResult *result, MerError *error)
+static void print_text(const MerEvaluateJob *job, const MerRunResult *result)
 {
-    MerGiven *given = &job->given[t];
-    if (!given->body) {
-        return mer_run_price(&job->spec, &given->task, &given->plan, job->arena, result,
-                             &given->detail, error);
+    for (int t = 0; t < result->task_count; t++) {
+        const MerTaskResult *task = &result->tasks[t];
+        printf("%s on %s\n", task->task.name, job->spec.platform->name);
+        if (task->text) {
+            printf("%s", task->text);
+        }
+        if (!task->best.feasible) {
+            printf("infeasible: %s\n", task->best.reason);
+        }
+        print_metrics(task);
     }
-    MerStatus status = mer_run_plan(&job->spec, &given->task, given->body, job->arena, result,
-                                    &given->detail, error);
-    return status == MER_OK ? mer_yaml_finish(given->body, error) : status;
+    if (has_total(result) && result->is_feasible) {
+        printf("total\n");
+        print_metrics(&result->total);
+    } else if (has_total(result)) {
+        printf("no total: not every plan is feasible\n");
+    }
+}
+
+static MerStatus price(MerEvaluateJob *job, MerRunResult *result, MerError *error)
+{
+    MerGivenPlan *plans = MER_ARRAY(job->arena, MerGivenPlan, job->count + 1);
+    for (int t = 0; t < job->count; t++) {
+        const MerGiven *given = &job->given[t];
+        plans[t] = (MerGivenPlan){.task = &given->task, .body = given->body, .plan = &given->plan};
+    }
+    MerStatus status = mer_run_given(&job->spec, plans, job->count, job->arena, result, error);
+    for (int t = 0; status == MER_OK && t < job->count; t++) {
+        job->given[t].detail = plans[t].detail;
+        status = job->given[t].body ? mer_yaml_finish(job->given[t].body, error) : MER_OK;
+    }
+    return status;
 }
 
 static void print_help(void)
@@ -193,6 +242,7 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
 {
     MerEvaluateRequest request = {0};
     MerEvaluateJob     job = {.arena = arena};
+    MerRunResult       result;
     MerError           error = {0};
     int                code = parse(verb, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
@@ -205,20 +255,13 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
     if (mer_evaluate_open(&job, &request, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    MerTaskResult *results = MER_ARRAY(arena, MerTaskResult, job.count + 1);
-    double         start = 0;
-    for (int t = 0; t < job.count; t++) {
-        double before = t > 0 ? results[t - 1].best.value[MER_METRIC_CYCLES] : 0;
-        start += isnan(before) ? 0 : before;
-        job.given[t].task.start = start; /* of tasks that follow each other; others ignore it */
-        if (price(&job, t, &results[t], &error) != MER_OK) {
-            return mer_cli_fail(&error);
-        }
+    if (price(&job, &result, &error) != MER_OK) {
+        return mer_cli_fail(&error);
     }
     if (request.json) {
-        print_json(&job, results);
+        print_json(&job, &result);
     } else {
-        print_text(&job, results);
+        print_text(&job, &result);
     }
     return MER_EXIT_DONE;
 }

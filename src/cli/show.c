@@ -32,6 +32,15 @@ static int choose_metrics(const MerRunResult *result, MerMetric *metrics)
     return count;
 }
 
+int mer_show_value(char buffer[48], MerMetric metric, double value)
+{
+    bool is_share = metric == MER_METRIC_UTILISATION || metric == MER_METRIC_BANDWIDTH_USE ||
+                    metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_DROP_RATE;
+    bool is_metric = metric != MER_METRIC_COUNT;
+    return is_share ? mer_print_percent(buffer, value)
+                    : mer_print_engineering(buffer, value, is_metric ? mer_metric_info(metric)->unit : "");
+}
+
 static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_found, const MerMetric *metrics,
                     int count)
 {
@@ -40,13 +49,9 @@ static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_fo
     mer_text_table_add_int(table, result->task.count);
     mer_text_table_add_real(table, result->task.macs, "");
     for (int m = 0; m < count; m++) {
-        double value = is_found ? result->best.value[metrics[m]] : NAN;
-        if (metrics[m] == MER_METRIC_UTILISATION || metrics[m] == MER_METRIC_MISS_RATE ||
-            metrics[m] == MER_METRIC_DROP_RATE) {
-            mer_text_table_add_percent(table, value);
-        } else {
-            mer_text_table_add_real(table, value, mer_metric_info(metrics[m])->unit);
-        }
+        char text[48];
+        mer_show_value(text, metrics[m], is_found ? result->best.value[metrics[m]] : NAN);
+        mer_text_table_add(table, text);
     }
     mer_text_table_add_percent(table, result->gap);
     snprintf(bound, sizeof bound, "%s%s", result->is_proven ? "proven " : "", result->bound.kind);
@@ -297,7 +302,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         show_service(&result->tasks[0], file);
     }
     show_total_lateness(result, file);
-    mer_print_engineering(value, total->value, is_metric ? mer_metric_info(result->objective)->unit : "");
+    mer_show_value(value, result->objective, total->value);
     mer_print_percent(gap, total->gap);
     if (result->is_feasible) {
         fprintf(file, "\n%s %s", result->objective_text, value);

@@ -1,4 +1,4 @@
-/* Pricing one given plan: what `mercator evaluate` does. */
+/* Pricing given plans: what `mercator evaluate` does. */
 #include "run/internal.h"
 
 #include "base/yaml.h"
@@ -34,7 +34,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
         result->infeasible = 1;
     }
     mer_run_print_plan(run, task);
-    if (detail && task->evaluator.type->detail) {
+    if (task->evaluator.type->detail) {
         Details details = {0};
         MerNotes notes = {.state = &details, .note = gather};
         mer_json_object(&details.json, NULL);
@@ -64,43 +64,86 @@ static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan, cons
                          evaluator->name, mer_plan_kind_name(problem->plan), mer_plan_kind_name(plan->kind));
 }
 
-/* Either `body` or `plan` is given. */
-static MerStatus price_given(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, const MerPlan *plan,
-                             MerArena *arena, MerTaskResult *result, const char **detail, MerError *error)
+/* Tasks that follow each other start when those before them end. */
+static MerTask place(const MerRunState *run, const MerRunTask *task, const MerTask *given)
 {
-    MerRunResult whole = {0};
-    MerRunState run = {.spec = spec, .arena = arena, .result = &whole, .error = error};
+    MerTask what = *given;
+    if (isinf(what.start)) {
+        what.start = 0;
+        for (int t = 0; t < task->index; t++) {
+            double cycles = run->result->tasks[t].best.value[MER_METRIC_CYCLES];
+            what.start += isnan(cycles) ? 0 : cycles;
+        }
+    }
+    return what;
+}
+
+static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *given, MerError *error)
+{
+    MerTaskResult *result = task->result;
+    MerTask what = place(run, task, given->task);
+    MerStatus status = mer_run_open_task(run, task, &what, error);
+    if (status == MER_OK && !given->body) {
+        result->plan = *given->plan;
+        status = check_kind(&task->problem, given->plan, run->spec->evaluator, error);
+    } else if (status == MER_OK) {
+        status = read_body(&task->problem, given->body, &result->plan, run->arena, error);
+    }
+    if (status == MER_OK) {
+        price(run, task, &given->detail);
+    }
+    return status;
+}
+
+MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,
+                        MerRunResult *result, MerError *error)
+{
+    MerRunState run = {.spec = spec, .arena = arena, .result = result, .error = error};
     const char *objective = spec->objective ? spec->objective : spec->problem->objective;
     MerStatus status = mer_objective_parse(objective, &run.objective, arena, error);
     if (status != MER_OK) {
         return status;
     }
-    MerRunTask task = {.result = result};
-    *result = (MerTaskResult){0};
-    run.tasks = &task;
-    run.task_count = 1;
-    status = mer_run_open_task(&run, &task, what, error);
-    if (status == MER_OK && plan) {
-        result->plan = *plan;
-        status = check_kind(&task.problem, plan, spec->evaluator, error);
-    } else if (status == MER_OK) {
-        status = read_body(&task.problem, body, &result->plan, arena, error);
+    *result = (MerRunResult){.task_count = count,
+                             .tasks = MER_ARRAY(arena, MerTaskResult, count),
+                             .objective = run.objective.metric,
+                             .objective_text = run.objective.text};
+    run.tasks = MER_ARRAY(arena, MerRunTask, count);
+    for (int t = 0; status == MER_OK && t < count; t++) {
+        run.tasks[t].index = t;
+        run.tasks[t].result = &result->tasks[t];
+        run.task_count = t + 1; /* those to be closed */
+        status = price_one(&run, &run.tasks[t], &given[t], error);
     }
     if (status == MER_OK) {
-        price(&run, &task, detail);
+        mer_run_add_up(&run);
     }
     mer_run_close_tasks(&run);
+    return status;
+}
+
+static MerStatus price_alone(const MerRunSpec *spec, MerGivenPlan given, MerArena *arena, MerTaskResult *result,
+                             const char **detail, MerError *error)
+{
+    MerRunResult whole;
+    MerStatus status = mer_run_given(spec, &given, 1, arena, &whole, error);
+    if (status == MER_OK) {
+        *result = whole.tasks[0];
+    }
+    if (status == MER_OK && detail) {
+        *detail = given.detail;
+    }
     return status;
 }
 
 MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, MerArena *arena,
                        MerTaskResult *result, const char **detail, MerError *error)
 {
-    return price_given(spec, what, body, NULL, arena, result, detail, error);
+    return price_alone(spec, (MerGivenPlan){.task = what, .body = body}, arena, result, detail, error);
 }
 
 MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *what, const MerPlan *plan, MerArena *arena,
                         MerTaskResult *result, const char **detail, MerError *error)
 {
-    return price_given(spec, what, NULL, plan, arena, result, detail, error);
+    return price_alone(spec, (MerGivenPlan){.task = what, .plan = plan}, arena, result, detail, error);
 }

@@ -37,6 +37,32 @@ round()
 round synthetic:20:1 --bandwidth 4
 round synthetic:40:2 --group-size 15 --select 0,2 --share maxmin
 test "$(wc -l <read)" -eq 2
+# first FILE KEY: its first value, which is the total's.
+first()
+{
+    grep -o "\"$2\":[^,}]*" "$1" | head -n 1 | cut -d : -f 2
+}
+# total: of a run with several groups, as its summary has it.
+total()
+{
+    test "$(grep -o '"best":{"score":[^}]*}' out | head -n 1)" = "$(grep -o '"best":{"score":[^}]*}' run/summary.json | head -n 1)"
+    test "$(first out gap)" = "$(first run/summary.json gap)"
+}
+total
+sed 's/fps: 60/fps: 200000/; s/horizon_ms: 100/horizon_ms: 0.02/' jobs.yaml >busy.yaml
+round busy.yaml --group-size 4 --late drop --objective miss_rate
+total
+# So it is in words, with shares in percent, and nobody minds --quiet.
+percent=$(awk -v share="$(first run/summary.json miss_rate)" 'BEGIN { printf "%.1f", 100 * share }')
+expect 0 "$MERCATOR" evaluate run/schedule.yaml --quiet
+sed '1,/^total$/d' out >total
+grep -q "^  miss_rate  *$percent %\$" total
+grep -q '^  utilisation  *[0-9.]* %$' total
+# A proof is called one, as in a search.
+round synthetic:20:3 --bandwidth 1
+says run/summary.json '"proven":true'
+expect 0 "$MERCATOR" evaluate run/schedule.yaml
+says out '0.00 %, proven optimal ('
 round jobs.yaml
 round jobs.yaml --late drop --switch-cycles 100 --share reserved
 round jobs.yaml --optimizer online
