@@ -3,96 +3,158 @@
 #include "cost/bandwidth.h"
 
 #include "base/json.h"
+#include "problem/schedule_deadlines.h"
 #include "problem/schedule_list.h"
 
 #include <math.h>
+#include <string.h>
+
+typedef struct Owners { /* jobs by tenant, in input order; those without an owner are left out */
+    const int *owner;
+    int       *start, *jobs; /* of tenant i: jobs[start[i]] .. */
+    int       *place;        /* of a job among those of its tenant */
+} Owners;
+
+static Owners sort_by_owner(const int *owner, const MerSchedule *schedule, MerArena *arena)
+{
+    int    tenants = schedule->tenant_count;
+    Owners owners = {owner, MER_ARRAY(arena, int, tenants + 2),
+                     MER_ARRAY(arena, int, schedule->job_count + 1),
+                     MER_ARRAY(arena, int, schedule->job_count + 1)};
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (owner[j] >= 0) {
+            owners.place[j] = owners.start[owner[j] + 1]++;
+        }
+    }
+    for (int i = 0; i < tenants; i++) {
+        owners.start[i + 1] += owners.start[i];
+    }
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (owner[j] >= 0) {
+            owners.jobs[owners.start[owner[j]] + owners.place[j]] = j;
+        }
+    }
+    return owners;
+}
+
+/* The rows of `jobs` in a matrix; NULL of NULL. */
+static const void *pick_rows(const void *matrix, size_t row_size, const int *jobs, int count,
+                             MerArena *arena)
+{
+    char *picked = matrix ? mer_arena_alloc(arena, row_size * ((size_t)count + 1)) : NULL;
+    for (int i = 0; matrix && i < count; i++) {
+        memcpy(picked + (size_t)i * row_size, (const char *)matrix + (size_t)jobs[i] * row_size,
+               row_size);
+    }
+    return picked;
+}
 
 /* Edges between the jobs of one owner; alone, nobody waits for the jobs of others. */
-static void keep_edges(const int *owner, int tenant, int jobs, const int **start, const int **list,
+static void pick_edges(const Owners *owners, int tenant, const int **start, const int **list,
                        MerArena *arena)
 {
-    int  used = 0;
-    int *own_start = MER_ARRAY(arena, int, jobs + 1);
-    int *own = MER_ARRAY(arena, int, (*start)[jobs] + 1);
-    for (int j = 0; j < jobs; j++) {
-        for (int i = (*start)[j]; i < (*start)[j + 1]; i++) {
-            if (owner[j] == tenant && owner[(*list)[i]] == tenant) {
-                own[used++] = (*list)[i];
+    int        first = owners->start[tenant], count = owners->start[tenant + 1] - first;
+    const int *jobs = owners->jobs + first;
+    int        room = 0, used = 0;
+    for (int i = 0; i < count; i++) {
+        room += (*start)[jobs[i] + 1] - (*start)[jobs[i]];
+    }
+    int *own_start = MER_ARRAY(arena, int, count + 1);
+    int *own = MER_ARRAY(arena, int, room + 1);
+    for (int i = 0; i < count; i++) {
+        for (int k = (*start)[jobs[i]]; k < (*start)[jobs[i] + 1]; k++) {
+            if (owners->owner[(*list)[k]] == tenant) {
+                own[used++] = owners->place[(*list)[k]];
             }
         }
-        own_start[j + 1] = used;
+        own_start[i + 1] = used;
     }
     *start = own_start;
     *list = own;
 }
 
-/* Queues without the jobs of others, which nobody should have to look past. */
-static void keep_queues(const int *owner, int tenant, MerJobsPlan *plan)
+/* A schedule of one tenant's jobs, with all that lists and the event loop look at. */
+static MerSchedule pick_schedule(const MerSchedule *schedule, const Owners *owners, int tenant,
+                                 MerArena *arena)
 {
-    int used = 0;
-    int at = 0;
-    for (int u = 0; u < plan->unit_count; u++) {
-        plan->start[u] = used;
-        for (int end = plan->start[u + 1]; at < end; at++) {
-            if (owner[plan->queue[at]] == tenant) {
-                plan->queue[used++] = plan->queue[at];
-            }
-        }
+    const int  *jobs = owners->jobs + owners->start[tenant];
+    int         count = owners->start[tenant + 1] - owners->start[tenant];
+    size_t      row = (size_t)schedule->unit_count * sizeof(double);
+    MerSchedule only = *schedule;
+    only.job_count = count;
+    only.latency = pick_rows(schedule->latency, row, jobs, count, arena);
+    only.rate = pick_rows(schedule->rate, row, jobs, count, arena);
+    only.traffic = pick_rows(schedule->traffic, row, jobs, count, arena);
+    only.energy = pick_rows(schedule->energy, row, jobs, count, arena);
+    const double **numbers[] = {&only.weight_bytes, &only.output_bytes, &only.macs,
+                                &only.release,      &only.deadline,     &only.weight};
+    const int    **owned[] = {&only.tenant, &only.model, &only.request, &only.layer};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        *numbers[i] = pick_rows(*numbers[i], sizeof(double), jobs, count, arena);
     }
-    plan->start[plan->unit_count] = used;
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        *owned[i] = pick_rows(*owned[i], sizeof(int), jobs, count, arena);
+    }
+    only.job_names = pick_rows(schedule->job_names, sizeof(char *), jobs, count, arena);
+    only.layer_names = pick_rows(schedule->layer_names, sizeof(char *), jobs, count, arena);
+    only.request_number = mer_schedule_number_requests(&only, arena);
+    only.order = NULL; /* there are no knobs */
+    only.release_order = mer_schedule_sorted(only.release, count, arena);
+    only.deadline_order = mer_schedule_sorted(only.deadline, count, arena);
+    pick_edges(owners, tenant, &only.before_start, &only.before, arena);
+    pick_edges(owners, tenant, &only.after_start, &only.after, arena);
+    return only;
 }
 
-static double end_of_list(const MerBandwidthState *own, int tenant, MerListOrder order,
-                          MerArena *scratch)
+static double end_of_list(const MerBandwidthState *own, MerListOrder order, MerArena *scratch)
 {
     MerJobsPlan        plan;
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
-    MerListOptions     list = {.order = order, .tenant = tenant};
+    MerListOptions     list = {.order = order, .tenant = -1};
     mer_schedule_list(own->schedule, &list, scratch, &plan);
-    keep_queues(own->schedule->tenant, tenant, &plan);
     mer_bandwidth_simulate(own, &plan, scratch, &times, NULL, &output);
     return output.cycles;
 }
 
-/* The jobs that `owner` gives to the tenant, on the whole platform at full bandwidth; the others never become
- * ready. */
-static double time_alone(const MerBandwidthState *state, const int *owner, int tenant,
+/* The tenant's jobs on the whole platform at full bandwidth; 0 if it has none. */
+static double time_alone(const MerBandwidthState *state, const Owners *owners, int tenant,
                          MerArena *scratch)
 {
-    const MerSchedule *schedule = state->schedule;
-    int                jobs = schedule->job_count;
-    MerSchedule        only = *schedule;
-    double            *release = MER_ARRAY(scratch, double, jobs + 1);
-    double             first = INFINITY;
-    for (int j = 0; j < jobs; j++) {
-        release[j] = owner[j] == tenant ? schedule->release[j] : INFINITY;
-        first = fmin(first, release[j]);
+    const int *jobs = owners->jobs + owners->start[tenant];
+    int        count = owners->start[tenant + 1] - owners->start[tenant];
+    size_t     row = (size_t)state->schedule->unit_count * sizeof(MerWork);
+    double     first = INFINITY;
+    if (count == 0) {
+        return 0;
     }
-    only.tenant = owner;
-    only.release = release;
-    only.release_order = mer_schedule_sorted(release, jobs, scratch);
-    keep_edges(owner, tenant, jobs, &only.before_start, &only.before, scratch);
-    keep_edges(owner, tenant, jobs, &only.after_start, &only.after, scratch);
+    MerSchedule only = pick_schedule(state->schedule, owners, tenant, scratch);
+    for (int j = 0; j < count; j++) {
+        first = fmin(first, only.release[j]);
+    }
     MerBandwidthState own = *state;
     own.schedule = own.input.schedule = &only;
+    own.input.work = pick_rows(state->input.work, row, jobs, count, scratch);
     own.input.limit = INFINITY;
     own.input.rules.drops_late = false;
     own.input.rules.dispatch = MER_DISPATCH_SKIP;
-    double fcfs = end_of_list(&own, tenant, MER_LIST_INPUT, scratch);
-    return fmin(fcfs, end_of_list(&own, tenant, MER_LIST_LONGEST, scratch)) - first;
+    double fcfs = end_of_list(&own, MER_LIST_INPUT, scratch);
+    return fmin(fcfs, end_of_list(&own, MER_LIST_LONGEST, scratch)) - first;
 }
 
 const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena)
 {
     int       count = state->schedule->tenant_count;
     double   *alone = MER_ARRAY(arena, double, count);
+    MerArena *sorted = mer_arena_new();
     MerArena *scratch = mer_arena_new();
+    Owners    owners = sort_by_owner(state->schedule->tenant, state->schedule, sorted);
     for (int i = 0; i < count; i++) {
-        alone[i] = time_alone(state, state->schedule->tenant, i, scratch);
+        alone[i] = time_alone(state, &owners, i, scratch);
         mer_arena_reset(scratch);
     }
     mer_arena_free(scratch);
+    mer_arena_free(sorted);
     return alone;
 }
 
@@ -133,9 +195,10 @@ static const Service *serve(const MerBandwidthState *state, const MerBandwidthTi
             service->last = fmax(service->last, times->end[j]);
         }
     }
+    Owners owners = sort_by_owner(owner, schedule, scratch);
     for (int i = 0; i < schedule->tenant_count; i++) {
         if (services[i].dropped > 0 && services[i].done > 0) {
-            services[i].alone = time_alone(state, owner, i, scratch);
+            services[i].alone = time_alone(state, &owners, i, scratch);
         }
     }
     return services;

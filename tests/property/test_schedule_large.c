@@ -95,6 +95,39 @@ static void test_eight_times_the_groups_open_in_less_than_twenty_times_the_time(
     assert_true(time_to_open_groups(400) < 20 * time_to_open_groups(50));
 }
 
+/* Seconds to find out how long each of so many tenants takes alone, with ten jobs each. */
+static double time_to_serve(int tenants)
+{
+    MerArena *own = mer_arena_new();
+    int       jobs = 10 * tenants;
+    double   *latency = MER_ARRAY(own, double, 2 * jobs), *rate = MER_ARRAY(own, double, 2 * jobs);
+    int      *tenant = MER_ARRAY(own, int, jobs);
+    MerWork  *work = MER_ARRAY(own, MerWork, 2 * jobs);
+    for (int at = 0; at < 2 * jobs; at++) {
+        latency[at] = 100 + at % 7;
+        rate[at] = 1;
+        work[at] = mer_work_make(latency[at], 1, 4);
+        tenant[at / 2] = at / 2 % tenants;
+    }
+    MerSchedule *schedule = hand_schedule(jobs, 2, 4, latency, rate, own);
+    schedule->tenant_count = tenants;
+    schedule->tenant = tenant;
+    MerBandwidthState state = {.schedule = schedule,
+                               .input = {.schedule = schedule, .work = work, .bandwidth = 4}};
+    double            begin = mer_cpu_clock();
+    const double     *alone = mer_bandwidth_alone(&state, own);
+    double            seconds = mer_cpu_clock() - begin;
+    assert_true(alone[0] >= 500 && alone[0] <= 530 && alone[tenants - 1] >= 500);
+    mer_arena_free(own);
+    return seconds;
+}
+
+static void test_eight_times_the_tenants_are_served_in_less_than_twenty_times_the_time(void **state)
+{
+    (void)state;
+    assert_true(time_to_serve(1600) < 20 * time_to_serve(200));
+}
+
 static bool is_impatient(void *looks)
 {
     return --*(int *)looks < 0;
@@ -236,6 +269,8 @@ int main(void)
         cmocka_unit_test(test_a_thousand_jobs_are_scheduled_above_their_bound_and_below_every_list),
         cmocka_unit_test(test_eight_times_the_jobs_open_in_less_than_twenty_times_the_time),
         cmocka_unit_test(test_eight_times_the_groups_open_in_less_than_twenty_times_the_time),
+        cmocka_unit_test(
+            test_eight_times_the_tenants_are_served_in_less_than_twenty_times_the_time),
         cmocka_unit_test(test_preparation_ends_when_it_is_interrupted),
         cmocka_unit_test(test_bounds_end_when_they_are_interrupted),
         cmocka_unit_test(test_four_times_the_jobs_are_bounded_in_less_than_ten_times_the_time),
