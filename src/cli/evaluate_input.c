@@ -2,6 +2,7 @@
 #include "cli/evaluate_input.h"
 
 #include "base/text.h"
+#include "base/try.h"
 #include "import/layers.h"
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
@@ -10,14 +11,6 @@
 #include "run/maestro_plan.h"
 
 #include <string.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 typedef MerEvaluateNames Names;
 
@@ -56,16 +49,16 @@ static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *req
     MerGraph      *graph;
     char          *data;
     size_t         size;
-    TRY(mer_graph_import(path, NULL, job->arena, &graph, error));
-    TRY(mer_file_read(path, (size_t)1 << 26, job->arena, &data, &size, error));
-    TRY(mer_maestro_parse(path, data, size, job->arena, &file, error));
-    TRY(mer_evaluate_plugins(job, request, &names, error));
+    MER_TRY(mer_graph_import(path, NULL, job->arena, &graph, error));
+    MER_TRY(mer_file_read(path, (size_t)1 << 26, job->arena, &data, &size, error));
+    MER_TRY(mer_maestro_parse(path, data, size, job->arena, &file, error));
+    MER_TRY(mer_evaluate_plugins(job, request, &names, error));
     mer_evaluate_take_graph(job, graph);
     const MerMaestroLayer *inherited = NULL;
     for (int i = 0; i < graph->op_count; i++) {
         const MerMaestroLayer *layer = &file.networks[0].layers[i];
         job->given[i].plan.kind = MER_PLAN_DIRECTIVES;
-        TRY(mer_maestro_plan(path, layer, inherited, &graph->ops[i],
+        MER_TRY(mer_maestro_plan(path, layer, inherited, &graph->ops[i],
                              &job->given[i].plan.as.directives, job->arena, error));
         inherited = layer->has_dataflow ? layer : inherited;
     }
@@ -110,11 +103,11 @@ static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *r
 {
     static const char *const machine[] = {"architecture", "arch", "ERT", NULL};
     for (int i = 0; i < count; i++) {
-        TRY(take_role(roots[i], "problem", &found->problem, error));
-        TRY(take_role(roots[i], "mapping", &found->mapping, error));
-        TRY(take_role(roots[i], "nest", &found->mapping, error));
-        TRY(take_role(roots[i], "layers", &found->layers, error));
-        TRY(take_role(roots[i], "mercator", &found->own, error));
+        MER_TRY(take_role(roots[i], "problem", &found->problem, error));
+        MER_TRY(take_role(roots[i], "mapping", &found->mapping, error));
+        MER_TRY(take_role(roots[i], "nest", &found->mapping, error));
+        MER_TRY(take_role(roots[i], "layers", &found->layers, error));
+        MER_TRY(take_role(roots[i], "mercator", &found->own, error));
         if (!request->platform && has_any(roots[i], machine)) {
             found->platform =
                 found->platform ? mer_arena_format(arena, "%s,%s", found->platform, roots[i]->file)
@@ -145,8 +138,8 @@ static MerStatus sort_roles(const MerEvaluateRequest *request, MerYaml *const *r
 static MerStatus add_layer(MerGraph *graph, MerYaml *root, const char *name, MerError *error)
 {
     MerOp op = mer_op_make(name, "problem", MER_OP_CONV);
-    TRY(mer_timeloop_problem(root, &op, error));
-    TRY(mer_yaml_get_int(root, "repeat", 1, INT64_C(1) << 40, &op.repeat, error));
+    MER_TRY(mer_timeloop_problem(root, &op, error));
+    MER_TRY(mer_yaml_get_int(root, "repeat", 1, INT64_C(1) << 40, &op.repeat, error));
     mer_layer_add(graph, &op);
     return MER_OK;
 }
@@ -168,7 +161,7 @@ static MerStatus read_mapping(MerEvaluateJob *job, MerYaml *root, int task, MerE
         given->body = root;
         return MER_OK;
     }
-    TRY(mer_yaml_need(root, "mapping", &list, error));
+    MER_TRY(mer_yaml_need(root, "mapping", &list, error));
     given->plan.kind = MER_PLAN_NEST;
     return mer_timeloop_mapping_read(list, &job->spec.graph->ops[given->task.op],
                                      job->spec.platform, &given->plan.as.nest, job->arena, error);
@@ -178,8 +171,8 @@ static MerStatus read_single(MerEvaluateJob *job, const Timeloop *found, MerErro
 {
     const char *name = stem(found->problem->file, job->arena);
     MerGraph   *graph = mer_graph_new(name, job->arena);
-    TRY(add_layer(graph, found->problem, name, error));
-    TRY(mer_graph_finish(graph, error));
+    MER_TRY(add_layer(graph, found->problem, name, error));
+    MER_TRY(mer_graph_finish(graph, error));
     mer_evaluate_take_graph(job, graph);
     return read_mapping(job, found->mapping, 0, error);
 }
@@ -188,20 +181,20 @@ static MerStatus read_single(MerEvaluateJob *job, const Timeloop *found, MerErro
 static MerStatus read_layers(MerEvaluateJob *job, const Timeloop *found, MerError *error)
 {
     MerYaml *list = mer_yaml_get(found->layers, "layers");
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     MerGraph *graph = mer_graph_new(stem(found->layers->file, job->arena), job->arena);
     for (int i = 0; i < list->count; i++) {
         const char *name = "layer";
-        TRY(mer_yaml_check_kind(list->items[i], MER_YAML_MAP, error));
-        TRY(mer_yaml_get_text(list->items[i], "name", &name, error));
-        TRY(add_layer(graph, list->items[i], name, error));
+        MER_TRY(mer_yaml_check_kind(list->items[i], MER_YAML_MAP, error));
+        MER_TRY(mer_yaml_get_text(list->items[i], "name", &name, error));
+        MER_TRY(add_layer(graph, list->items[i], name, error));
     }
-    TRY(mer_graph_finish(graph, error));
+    MER_TRY(mer_graph_finish(graph, error));
     mer_evaluate_take_graph(job, graph);
     for (int i = 0; i < list->count; i++) {
-        TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40,
+        MER_TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40,
                              &job->given[i].task.count, error));
-        TRY(read_mapping(job, list->items[i], i, error));
+        MER_TRY(read_mapping(job, list->items[i], i, error));
     }
     return MER_OK;
 }
@@ -211,13 +204,13 @@ static MerStatus open_timeloop(MerEvaluateJob *job, const MerEvaluateRequest *re
 {
     Timeloop found = {0};
     Names    names = {0};
-    TRY(sort_roles(request, roots, count, &found, job->arena, error));
+    MER_TRY(sort_roles(request, roots, count, &found, job->arena, error));
     MerYaml *own = found.own ? mer_yaml_get(found.own, "mercator") : NULL;
     if (own && own->kind == MER_YAML_MAP) {
-        TRY(mer_evaluate_names(own, request, &names, job->arena, error));
+        MER_TRY(mer_evaluate_names(own, request, &names, job->arena, error));
     }
     names.platform = found.platform ? found.platform : names.platform;
-    TRY(mer_evaluate_plugins(job, request, &names, error));
+    MER_TRY(mer_evaluate_plugins(job, request, &names, error));
     return found.layers ? read_layers(job, &found, error) : read_single(job, &found, error);
 }
 
@@ -226,8 +219,8 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
                               MerYaml *mapping, MerError *error)
 {
     MerGraph *graph;
-    TRY(mer_graph_import(request->inputs[0], NULL, job->arena, &graph, error));
-    TRY(mer_evaluate_plugins(job, request, &(Names){0}, error));
+    MER_TRY(mer_graph_import(request->inputs[0], NULL, job->arena, &graph, error));
+    MER_TRY(mer_evaluate_plugins(job, request, &(Names){0}, error));
     if (graph->layer_count != 1) {
         return mer_error_set(error, MER_INVALID, "%s has %d layers, a mapping is of one",
                              request->inputs[0], graph->layer_count);
@@ -252,8 +245,8 @@ MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *reque
     MerYaml *roots[MER_EVALUATE_INPUTS + 1];
     int      count = 0;
     if (request->mapping) {
-        TRY(mer_yaml_read(request->mapping, job->arena, &roots[0], error));
-        TRY(mer_yaml_check_kind(roots[0], MER_YAML_MAP, error));
+        MER_TRY(mer_yaml_read(request->mapping, job->arena, &roots[0], error));
+        MER_TRY(mer_yaml_check_kind(roots[0], MER_YAML_MAP, error));
         if (mer_yaml_get(roots[0], "format")) { /* a plan file carries its layers */
             return mer_evaluate_open_plan(job, request, roots[0], error);
         }
@@ -265,8 +258,8 @@ MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *reque
         return open_maestro(job, request, error);
     }
     for (int i = 0; i < request->input_count; i++) {
-        TRY(mer_yaml_read(request->inputs[i], job->arena, &roots[count], error));
-        TRY(mer_yaml_check_kind(roots[count++], MER_YAML_MAP, error));
+        MER_TRY(mer_yaml_read(request->inputs[i], job->arena, &roots[count], error));
+        MER_TRY(mer_yaml_check_kind(roots[count++], MER_YAML_MAP, error));
     }
     if (count == 1 && mer_yaml_get(roots[0], "format")) {
         return mer_evaluate_open_plan(job, request, roots[0], error);

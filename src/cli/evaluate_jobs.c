@@ -3,6 +3,7 @@
 #include "cli/evaluate_input.h"
 
 #include "base/text.h"
+#include "base/try.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 
@@ -10,14 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 /* `name` in the folder of the plan file. */
 static const char *beside(const MerYaml *root, const char *name, MerArena *arena)
@@ -39,7 +32,7 @@ static MerStatus join_options(MerYaml *root, const MerReference *given, MerRefer
     MerYaml *node = mer_yaml_get(root, "options");
     int      room = given->count + 1;
     if (node) {
-        TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+        MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
         room += node->count;
     }
     *all = (MerReference){NULL, 0, MER_ARRAY(arena, const char *, room),
@@ -51,7 +44,7 @@ static MerStatus join_options(MerYaml *root, const MerReference *given, MerRefer
         }
         if (!is_given) {
             all->keys[all->count] = node->keys[i];
-            TRY(mer_yaml_text(node->items[i], &all->values[all->count], error));
+            MER_TRY(mer_yaml_text(node->items[i], &all->values[all->count], error));
             all->count++;
         }
     }
@@ -70,7 +63,7 @@ static MerStatus check_options(MerYaml *root, const MerEvaluateRequest *request,
     if (!node || !problem) {
         return MER_OK;
     }
-    TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
     return mer_evaluate_check_options(node, problem, evaluator, arena, error);
 }
@@ -79,7 +72,7 @@ static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, Mer
 {
     const char *wanted = NULL;
     char        found[20];
-    TRY(mer_yaml_get_text(input, "hash", &wanted, error));
+    MER_TRY(mer_yaml_get_text(input, "hash", &wanted, error));
     snprintf(found, sizeof found, "%016" PRIx64, hash);
     if (!wanted || strcmp(wanted, found) == 0) {
         return MER_OK;
@@ -113,10 +106,10 @@ static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *re
     MerYaml    *input;
     MerGraph   *graph;
     const char *name = NULL, *path = NULL;
-    TRY(mer_yaml_need(root, "workload", &input, error));
-    TRY(mer_yaml_check_kind(input, MER_YAML_MAP, error));
-    TRY(mer_yaml_get_text(input, "name", &name, error));
-    TRY(mer_yaml_get_text(input, "file", &path, error));
+    MER_TRY(mer_yaml_need(root, "workload", &input, error));
+    MER_TRY(mer_yaml_check_kind(input, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_get_text(input, "name", &name, error));
+    MER_TRY(mer_yaml_get_text(input, "file", &path, error));
     const char *near = path && path[0] != '/' ? beside(root, path, job->arena) : NULL;
     path = request->workload                       ? request->workload
            : near && !exists(path) && exists(near) ? near
@@ -128,12 +121,12 @@ static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *re
     MerError         why = {0};
     MerDimBinding    dims[MER_EVALUATE_INPUTS];
     MerImportOptions options = {.dim_count = request->dim_count, .dims = dims};
-    TRY(bind_dims(request, dims, job->arena, error));
+    MER_TRY(bind_dims(request, dims, job->arena, error));
     if (mer_graph_import(path, &options, job->arena, &graph, &why) != MER_OK) {
         return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
                               why.message, request->workload ? "" : "; give --workload FILE");
     }
-    TRY(check_hash(input, graph->hash, path, error));
+    MER_TRY(check_hash(input, graph->hash, path, error));
     job->spec.graph = graph;
     job->spec.name = graph->name;
     return MER_OK;
@@ -144,7 +137,7 @@ static MerStatus name_task(const MerEvaluateJob *job, MerYaml *root, const char 
                            const char **name, MerError *error)
 {
     const char *workload = NULL;
-    TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
+    MER_TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
     *name = workload && strcmp(given, workload) == 0 ? job->spec.graph->name : given;
     return MER_OK;
 }
@@ -158,17 +151,17 @@ static MerStatus find_tasks(MerEvaluateJob *job, MerYaml *root, MerYaml *tasks, 
                             .graph = job->spec.graph,
                             .platform = job->spec.platform,
                             .options = job->spec.problem_options};
-    TRY(job->spec.problem->tasks(&blank, job->arena, &list, &count, error));
+    MER_TRY(job->spec.problem->tasks(&blank, job->arena, &list, &count, error));
     job->count = tasks->count;
     job->given = MER_ARRAY(job->arena, MerGiven, tasks->count + 1);
     for (int t = 0; t < tasks->count; t++) {
         MerYaml *node = tasks->items[t], *name_node;
         int      found = 0;
-        TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
-        TRY(mer_yaml_need(node, "name", &name_node, error));
+        MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+        MER_TRY(mer_yaml_need(node, "name", &name_node, error));
         const char *name, *other;
-        TRY(mer_yaml_text(name_node, &name, error));
-        TRY(name_task(job, root, name, &other, error));
+        MER_TRY(mer_yaml_text(name_node, &name, error));
+        MER_TRY(name_task(job, root, name, &other, error));
         while (found < count && strcmp(list[found].name, name) != 0 &&
                strcmp(list[found].name, other) != 0) {
             found++;
@@ -178,7 +171,8 @@ static MerStatus find_tasks(MerEvaluateJob *job, MerYaml *root, MerYaml *tasks, 
                                      job->spec.name, count > 0 ? list[0].name : "");
         }
         job->given[t] = (MerGiven){.task = list[found], .body = node};
-        TRY(mer_yaml_get_int(node, "count", 1, INT64_C(1) << 40, &job->given[t].task.count, error));
+        MER_TRY(
+            mer_yaml_get_int(node, "count", 1, INT64_C(1) << 40, &job->given[t].task.count, error));
         mer_yaml_get(node, "best"); /* computed anew */
         mer_yaml_get(node, "bound");
     }
@@ -199,15 +193,15 @@ MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *
     if (exists(platform)) {
         found.platform = platform;
     }
-    TRY(check_options(root, request, &found, job->arena, error));
-    TRY(join_options(root, &request->options, &asked.options, job->arena, error));
-    TRY(read_workload(job, request, root, error));
-    TRY(mer_evaluate_plugins(job, &asked, &found, error));
+    MER_TRY(check_options(root, request, &found, job->arena, error));
+    MER_TRY(join_options(root, &request->options, &asked.options, job->arena, error));
+    MER_TRY(read_workload(job, request, root, error));
+    MER_TRY(mer_evaluate_plugins(job, &asked, &found, error));
     if (!job->spec.problem->tasks) {
         return mer_yaml_expected(mer_yaml_get(root, "problem"), error, "a problem with jobs");
     }
     if (!request->platform && input && input->kind == MER_YAML_MAP) {
-        TRY(check_hash(input, job->spec.platform->hash, job->spec.platform->name, error));
+        MER_TRY(check_hash(input, job->spec.platform->hash, job->spec.platform->name, error));
     }
     return find_tasks(job, root, tasks, error);
 }

@@ -2,19 +2,12 @@
  * carry those with them. */
 #include "cli/evaluate_input.h"
 
+#include "base/try.h"
 #include "mercator/registry.h"
 #include "problem/nest_format.h"
 #include "run/experiment.h"
 
 #include <string.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 static MerStatus fail_at(const MerYaml *node, MerStatus status, MerArena *arena, MerError *error)
 {
@@ -31,14 +24,14 @@ static MerStatus read_input(MerYaml *root, const char *key, const char **name, M
     }
     mer_yaml_get(node, "hash"); /* looked at where the input is read */
     mer_yaml_get(node, "file");
-    TRY(mer_yaml_get_text(node, "name", name, error));
+    MER_TRY(mer_yaml_get_text(node, "name", name, error));
     return mer_yaml_finish(node, error);
 }
 
 static MerStatus check_evaluator(const char *text, MerArena *arena, MerError *error)
 {
     MerReference reference;
-    TRY(mer_reference_parse(text, &reference, arena, error));
+    MER_TRY(mer_reference_parse(text, &reference, arena, error));
     const MerEvaluatorClass *type = mer_evaluator_find(reference.name, error);
     if (!type) {
         return MER_NOT_FOUND;
@@ -52,12 +45,12 @@ MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
                              MerEvaluateNames *names, MerArena *arena, MerError *error)
 {
     MerYaml *evaluator = mer_yaml_get(root, "evaluator");
-    TRY(read_input(root, "platform", &names->platform, error));
-    TRY(mer_yaml_get_text(root, "objective", &names->objective, error));
+    MER_TRY(read_input(root, "platform", &names->platform, error));
+    MER_TRY(mer_yaml_get_text(root, "objective", &names->objective, error));
     if (!evaluator || request->evaluator) {
         return MER_OK;
     }
-    TRY(mer_experiment_plugin(MER_AXIS_EVALUATOR, evaluator, &names->evaluator, arena, error));
+    MER_TRY(mer_experiment_plugin(MER_AXIS_EVALUATOR, evaluator, &names->evaluator, arena, error));
     return fail_at(evaluator, check_evaluator(names->evaluator, arena, error), arena, error);
 }
 
@@ -78,11 +71,11 @@ MerStatus mer_evaluate_check_options(const MerYaml *map, const MerProblemClass *
             continue;
         }
         if (is_evaluators) {
-            TRY(mer_experiment_check(type->name, type->options, type->options_size, map, i, arena,
-                                     error));
+            MER_TRY(mer_experiment_check(type->name, type->options, type->options_size, map, i,
+                                         arena, error));
         } else {
-            TRY(mer_experiment_check(problem->name, problem->options, problem->options_size, map, i,
-                                     arena, error));
+            MER_TRY(mer_experiment_check(problem->name, problem->options, problem->options_size,
+                                         map, i, arena, error));
         }
     }
     return MER_OK;
@@ -93,11 +86,11 @@ static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
 {
     MerYaml *op_node;
     MerOp    op;
-    TRY(mer_yaml_check_kind(task, MER_YAML_MAP, error));
-    TRY(mer_yaml_need(task, "op", &op_node, error));
-    TRY(mer_op_read(op_node, &op, error));
+    MER_TRY(mer_yaml_check_kind(task, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(task, "op", &op_node, error));
+    MER_TRY(mer_op_read(op_node, &op, error));
     op.name = "layer";
-    TRY(mer_yaml_get_text(task, "name", &op.name, error));
+    MER_TRY(mer_yaml_get_text(task, "name", &op.name, error));
     mer_graph_add_op(graph, &op);
     return MER_OK;
 }
@@ -110,7 +103,7 @@ static MerStatus check_plan_kind(const MerEvaluateJob *job, MerYaml *root, MerEr
     if (!node) {
         return MER_OK;
     }
-    TRY(mer_yaml_text(node, &kind, error));
+    MER_TRY(mer_yaml_text(node, &kind, error));
     for (int k = 0; k < MER_PLAN_KIND_COUNT; k++) {
         bool is_priced = job->spec.evaluator->plans >> k & 1;
         if (is_priced && strcmp(kind, mer_plan_kind_name((MerPlanKind)k)) == 0) {
@@ -127,8 +120,8 @@ static MerStatus is_any_padded(const MerYaml *tasks, bool *is_padded, MerError *
     *is_padded = false;
     for (int t = 0; t < tasks->count; t++) {
         bool is_this = false;
-        TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
-        TRY(mer_yaml_get_bool(tasks->items[t], "padded", &is_this, error));
+        MER_TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
+        MER_TRY(mer_yaml_get_bool(tasks->items[t], "padded", &is_this, error));
         *is_padded = *is_padded || is_this;
     }
     return MER_OK;
@@ -144,8 +137,8 @@ static MerStatus read_problem(MerYaml *root, MerEvaluateRequest *request, MerEva
     if (!node) {
         return MER_OK;
     }
-    TRY(mer_experiment_plugin(MER_AXIS_WORKLOAD, node, &text, arena, error));
-    TRY(fail_at(node, mer_reference_parse(text, &reference, arena, error), arena, error));
+    MER_TRY(mer_experiment_plugin(MER_AXIS_WORKLOAD, node, &text, arena, error));
+    MER_TRY(fail_at(node, mer_reference_parse(text, &reference, arena, error), arena, error));
     const MerProblemClass *problem = mer_problem_find(reference.name, error);
     if (!problem) {
         return fail_at(node, MER_NOT_FOUND, arena, error);
@@ -164,11 +157,11 @@ static MerStatus read_head(MerYaml *root, MerEvaluateRequest *request, MerEvalua
 {
     static const char *const passed_over[] = {"best", "bound", "tasks"};
     const char              *workload;
-    TRY(mer_yaml_format(root, "plan", 1, error));
-    TRY(mer_evaluate_names(root, request, names, arena, error));
-    TRY(read_problem(root, request, names, arena, error));
-    TRY(read_input(root, "workload", &workload, error));
-    TRY(mer_yaml_get_text(root, "kind", kind, error));
+    MER_TRY(mer_yaml_format(root, "plan", 1, error));
+    MER_TRY(mer_evaluate_names(root, request, names, arena, error));
+    MER_TRY(read_problem(root, request, names, arena, error));
+    MER_TRY(read_input(root, "workload", &workload, error));
+    MER_TRY(mer_yaml_get_text(root, "kind", kind, error));
     for (int i = 0; i < 3; i++) {
         mer_yaml_get(root, passed_over[i]);
     }
@@ -182,18 +175,18 @@ static MerStatus open_operators(MerEvaluateJob *job, const MerEvaluateRequest *r
                                 const MerEvaluateNames *names, MerYaml *root, MerYaml *tasks,
                                 MerError *error)
 {
-    TRY(mer_evaluate_plugins(job, request, names, error));
-    TRY(check_plan_kind(job, root, error));
+    MER_TRY(mer_evaluate_plugins(job, request, names, error));
+    MER_TRY(check_plan_kind(job, root, error));
     MerGraph *graph = mer_graph_new("plan", job->arena);
     for (int t = 0; t < tasks->count; t++) {
-        TRY(read_task_op(tasks->items[t], graph, error));
+        MER_TRY(read_task_op(tasks->items[t], graph, error));
     }
-    TRY(mer_graph_finish(graph, error));
+    MER_TRY(mer_graph_finish(graph, error));
     mer_evaluate_take_graph(job, graph);
     for (int t = 0; t < tasks->count; t++) {
         job->given[t].body = tasks->items[t];
-        TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40,
-                             &job->given[t].task.count, error));
+        MER_TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40,
+                                 &job->given[t].task.count, error));
         /* results of the run that wrote the file: they are computed anew */
         mer_yaml_get(tasks->items[t], "best");
         mer_yaml_get(tasks->items[t], "bound");
@@ -209,10 +202,10 @@ MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *
     MerYaml           *tasks;
     bool               is_padded;
     const char        *kind = NULL;
-    TRY(read_head(root, &request, &names, &kind, job->arena, error));
-    TRY(mer_yaml_need(root, "tasks", &tasks, error));
-    TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
-    TRY(is_any_padded(tasks, &is_padded, error));
+    MER_TRY(read_head(root, &request, &names, &kind, job->arena, error));
+    MER_TRY(mer_yaml_need(root, "tasks", &tasks, error));
+    MER_TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
+    MER_TRY(is_any_padded(tasks, &is_padded, error));
     if (tasks->count == 0) {
         return mer_yaml_expected(tasks, error, "at least one task");
     }

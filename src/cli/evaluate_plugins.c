@@ -1,15 +1,8 @@
 /* The plug-ins of an evaluation: as the files say, unless the command line says otherwise. */
 #include "cli/evaluate_input.h"
 
+#include "base/try.h"
 #include "mercator/registry.h"
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 static void add_option(MerReference *reference, const char *key, const char *value)
 {
@@ -71,8 +64,8 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
     const char *platform = request->platform ? request->platform : names->platform;
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
     spec->objective = request->objective ? request->objective : names->objective;
-    TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference,
-                            job->arena, error));
+    MER_TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference,
+                                job->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
@@ -82,10 +75,10 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
     MerReference of_evaluator =
         with_room(&reference, spec->evaluator->name, given->count, job->arena);
     share_options(given, spec, &of_problem, &of_evaluator);
-    TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator, job->arena,
-             &spec->evaluator_options, error));
-    TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem, job->arena,
-             &spec->problem_options, error));
+    MER_TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator, job->arena,
+                 &spec->evaluator_options, error));
+    MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem, job->arena,
+                 &spec->problem_options, error));
     return mer_platform_read(platform ? platform : spec->problem->platform, job->arena,
                              &spec->platform, error);
 }

@@ -3,17 +3,9 @@
 #ifndef MERCATOR_HW_READER_H
 #define MERCATOR_HW_READER_H
 
+#include "base/try.h"
 #include "base/yaml.h"
 #include "mercator/platform.h"
-
-/* Ends the calling function with the first failure. */
-#define MER_TRY(call)                                                                              \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 enum {
     MER_IN_PE_ARRAY = 1u << MER_PLATFORM_PE_ARRAY,

@@ -1,17 +1,11 @@
 /* One network of a job file: its entry, and its layers with their order in the joint graph. */
 #include "import/jobs_reader.h"
 
+#include "base/try.h"
+
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 enum { NONE, CHAIN, GRAPH };
 
@@ -117,9 +111,9 @@ MerStatus mer_jobs_read_tenant(MerJobsReader *reader, MerYaml *node, const char 
     const char *name = fallback;
     double      weight = 1;
     MerYaml    *given = mer_yaml_get(node, "weight");
-    TRY(mer_yaml_get_text(node, "tenant", &name, error));
+    MER_TRY(mer_yaml_get_text(node, "tenant", &name, error));
     if (given) {
-        TRY(mer_yaml_real(given, 1e-9, 1e9, &weight, error));
+        MER_TRY(mer_yaml_real(given, 1e-9, 1e9, &weight, error));
     }
     *tenant = mer_jobs_tenant(&reader->builder, name, weight);
     MerTenant     *known = &reader->builder.tenants[*tenant];
@@ -164,11 +158,11 @@ static MerStatus read_dims(MerYaml *node, MerImportOptions *options, MerArena *a
     if (!map) {
         return MER_OK;
     }
-    TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, map->count + 1);
     for (int i = 0; i < map->count; i++) {
         dims[i].name = map->keys[i];
-        TRY(mer_yaml_int(map->items[i], 1, INT32_MAX, &dims[i].size, error));
+        MER_TRY(mer_yaml_int(map->items[i], 1, INT32_MAX, &dims[i].size, error));
     }
     options->dims = dims;
     options->dim_count = map->count;
@@ -181,8 +175,8 @@ static MerStatus import_network(MerJobsReader *reader, MerYaml *node, const MerY
     MerImportOptions inner = reader->options ? *reader->options : (MerImportOptions){0};
     MerError         why = {0};
     inner.is_part = true;
-    TRY(mer_yaml_get_text(node, "network", &inner.select, error));
-    TRY(read_dims(node, &inner, reader->arena, error));
+    MER_TRY(mer_yaml_get_text(node, "network", &inner.select, error));
+    MER_TRY(read_dims(node, &inner, reader->arena, error));
     if (mer_graph_import(beside(reader, file->text), &inner, reader->arena, graph, &why) !=
         MER_OK) {
         return mer_yaml_error(file, error, "%s", why.message);
@@ -204,29 +198,29 @@ MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNet
     int                      order = GRAPH;
     const char              *path;
     *network = (MerJobsNetwork){.node = node, .batch = 1, .mini_batch = 1, .probability = 1};
-    TRY(mer_yaml_need(node, "name", &name, error));
-    TRY(mer_jobs_read_name(name, &network->name, error));
-    TRY(mer_yaml_need(node, "file", &file, error));
-    TRY(mer_yaml_text(file, &path, error));
-    TRY(mer_yaml_get_int(node, "batch", 1, 65536, &network->batch, error));
-    TRY(mer_yaml_get_int(node, "mini_batch", 1, 65536, &network->mini_batch, error));
-    TRY(mer_yaml_get_real(node, "fps", 1e-3, 1e6, &network->fps, error));
-    TRY(mer_yaml_get_real(node, "probability", 0, 1, &network->probability, error));
+    MER_TRY(mer_yaml_need(node, "name", &name, error));
+    MER_TRY(mer_jobs_read_name(name, &network->name, error));
+    MER_TRY(mer_yaml_need(node, "file", &file, error));
+    MER_TRY(mer_yaml_text(file, &path, error));
+    MER_TRY(mer_yaml_get_int(node, "batch", 1, 65536, &network->batch, error));
+    MER_TRY(mer_yaml_get_int(node, "mini_batch", 1, 65536, &network->mini_batch, error));
+    MER_TRY(mer_yaml_get_real(node, "fps", 1e-3, 1e6, &network->fps, error));
+    MER_TRY(mer_yaml_get_real(node, "probability", 0, 1, &network->probability, error));
     if ((words = mer_yaml_get(node, "dependencies")) != NULL) {
-        TRY(mer_yaml_word(words, orders, 3, &order, error));
+        MER_TRY(mer_yaml_word(words, orders, 3, &order, error));
     }
     if ((words = mer_yaml_get(node, "deadline")) != NULL) {
-        TRY(mer_yaml_word(words, deadlines, 2, &deadline, error));
+        MER_TRY(mer_yaml_word(words, deadlines, 2, &deadline, error));
     }
     mer_yaml_get(node, "after"); /* read once all names are known */
     mer_yaml_get(node, "dims");  /* and these two with the file */
     mer_yaml_get(node, "network");
     network->has_deadline = deadline == 1;
-    TRY(mer_jobs_read_tenant(reader, node, network->name, &network->tenant, error));
-    TRY(mer_yaml_finish(node, error));
-    TRY(check_times(network, error));
-    TRY(import_network(reader, node, file, &graph, error));
-    TRY(add_layers(reader, network, graph, error));
+    MER_TRY(mer_jobs_read_tenant(reader, node, network->name, &network->tenant, error));
+    MER_TRY(mer_yaml_finish(node, error));
+    MER_TRY(check_times(network, error));
+    MER_TRY(import_network(reader, node, file, &graph, error));
+    MER_TRY(add_layers(reader, network, graph, error));
     change_order(network, order, reader->arena);
     return MER_OK;
 }

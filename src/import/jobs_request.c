@@ -1,20 +1,14 @@
 /* Requests of the networks of a job file: one per mini-batch, or one per period until the horizon. */
 #include "import/jobs_reader.h"
 
+#include "base/try.h"
+
 #include <math.h>
 #include <string.h>
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
-
 MerStatus mer_jobs_read_name(const MerYaml *node, const char **name, MerError *error)
 {
-    TRY(mer_yaml_text(node, name, error));
+    MER_TRY(mer_yaml_text(node, name, error));
     return **name ? MER_OK : mer_yaml_expected(node, error, "a name");
 }
 
@@ -96,7 +90,7 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
             .after_count = count,
             .after = after,
         };
-        TRY(mer_jobs_add_named(reader, network->node, &job, error));
+        MER_TRY(mer_jobs_add_named(reader, network->node, &job, error));
     }
     network->first_job[index] = first;
     return MER_OK;
@@ -170,13 +164,14 @@ static MerStatus count_requests(const MerJobsReader *reader, MerJobsNetwork *net
 MerStatus mer_jobs_add_requests(MerJobsReader *reader, MerError *error)
 {
     int *order = MER_ARRAY(reader->arena, int, reader->network_count + 1);
-    TRY(order_networks(reader, order, error));
+    MER_TRY(order_networks(reader, order, error));
     for (int i = 0; i < reader->network_count; i++) {
         MerJobsNetwork *network = &reader->networks[order[i]];
-        TRY(count_requests(reader, network, error));
+        MER_TRY(count_requests(reader, network, error));
         network->first_job = MER_ARRAY(reader->arena, int, network->request_count);
         for (int r = 0; r < network->request_count; r++) {
-            TRY(add_request(reader, order[i], r, network->fps > 0 ? 1 / network->fps : 0, error));
+            MER_TRY(
+                add_request(reader, order[i], r, network->fps > 0 ? 1 / network->fps : 0, error));
         }
     }
     return MER_OK;

@@ -3,19 +3,12 @@
 #include "import/jobs_reader.h"
 
 #include "base/text.h"
+#include "base/try.h"
 #include "import/layers.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 static MerStatus read_op(MerYaml *node, const char *name, MerOp *op, MerError *error)
 {
@@ -24,16 +17,16 @@ static MerStatus read_op(MerYaml *node, const char *name, MerOp *op, MerError *e
     MerYaml                 *word, *dims;
     int                      kind = 0;
     int64_t                  row[7] = {1, 1, 1, 1, 1, 1, 0};
-    TRY(mer_yaml_need(node, "op", &word, error));
-    TRY(mer_yaml_word(word, kinds, 4, &kind, error));
-    TRY(mer_yaml_need(node, "dims", &dims, error));
-    TRY(mer_yaml_check_kind(dims, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_need(node, "op", &word, error));
+    MER_TRY(mer_yaml_word(word, kinds, 4, &kind, error));
+    MER_TRY(mer_yaml_need(node, "dims", &dims, error));
+    MER_TRY(mer_yaml_check_kind(dims, MER_YAML_LIST, error));
     if (dims->count != sizes[kind]) {
         return mer_yaml_error(dims, error, "%s has %d sizes, expected %d of a %s", dims->path,
                               dims->count, sizes[kind], kinds[kind]);
     }
     for (int i = 0; i < dims->count; i++) {
-        TRY(mer_yaml_int(dims->items[i], 1, MER_LAYER_MAX_SIZE, &row[i], error));
+        MER_TRY(mer_yaml_int(dims->items[i], 1, MER_LAYER_MAX_SIZE, &row[i], error));
     }
     row[6] = kind;
     return mer_m3e_op(row, name, op) ? MER_OK
@@ -46,18 +39,18 @@ static MerStatus read_job(MerJobsReader *reader, MerYaml *node, MerError *error)
     MerYaml *name;
     MerOp    op;
     job.deadline_cycles = INFINITY;
-    TRY(mer_yaml_need(node, "name", &name, error));
-    TRY(mer_jobs_read_name(name, &job.name, error));
-    TRY(read_op(node, job.name, &op, error));
-    TRY(mer_yaml_get_real(node, "release_cycles", 0, 1e18, &job.release_cycles, error));
-    TRY(mer_yaml_get_real(node, "deadline_cycles", 0, 1e18, &job.deadline_cycles, error));
+    MER_TRY(mer_yaml_need(node, "name", &name, error));
+    MER_TRY(mer_jobs_read_name(name, &job.name, error));
+    MER_TRY(read_op(node, job.name, &op, error));
+    MER_TRY(mer_yaml_get_real(node, "release_cycles", 0, 1e18, &job.release_cycles, error));
+    MER_TRY(mer_yaml_get_real(node, "deadline_cycles", 0, 1e18, &job.deadline_cycles, error));
     if (job.deadline_cycles < job.release_cycles) {
         return mer_yaml_expected(mer_yaml_get(node, "deadline_cycles"), error,
                                  "at least release_cycles, %.17g", job.release_cycles);
     }
-    TRY(mer_jobs_read_tenant(reader, node, "jobs", &job.tenant, error));
+    MER_TRY(mer_jobs_read_tenant(reader, node, "jobs", &job.tenant, error));
     mer_yaml_get(node, "after"); /* read once all names are known */
-    TRY(mer_yaml_finish(node, error));
+    MER_TRY(mer_yaml_finish(node, error));
     job.op = mer_jobs_add_op(&reader->builder, &op);
     return mer_jobs_add_named(reader, name, &job, error);
 }
@@ -97,7 +90,7 @@ static MerStatus find_name(const MerJobsReader *reader, const MerYaml *node, Fou
                            MerError *error)
 {
     const char *name;
-    TRY(mer_yaml_text(node, &name, error));
+    MER_TRY(mer_yaml_text(node, &name, error));
     const int *job = mer_name_table_find(&reader->jobs, name);
     if (job) {
         add_found(found, *job, reader->arena);
@@ -129,9 +122,9 @@ static MerStatus read_after(MerJobsReader *reader, MerYaml *node, int job, MerEr
     if (!list) {
         return MER_OK;
     }
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     for (int i = 0; i < list->count; i++) {
-        TRY(find_name(reader, list->items[i], &found, error));
+        MER_TRY(find_name(reader, list->items[i], &found, error));
     }
     reader->builder.jobs[job].after = found.jobs;
     reader->builder.jobs[job].after_count = found.count;
@@ -141,14 +134,14 @@ static MerStatus read_after(MerJobsReader *reader, MerYaml *node, int job, MerEr
 MerStatus mer_jobs_read_single(MerJobsReader *reader, MerYaml *list, MerError *error)
 {
     int first = reader->builder.job_count;
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     reader->builder.singles = list;
     reader->builder.first_single = first;
     for (int j = 0; j < list->count; j++) {
-        TRY(read_job(reader, list->items[j], error));
+        MER_TRY(read_job(reader, list->items[j], error));
     }
     for (int j = 0; j < list->count; j++) {
-        TRY(read_after(reader, list->items[j], first + j, error));
+        MER_TRY(read_after(reader, list->items[j], first + j, error));
     }
     return MER_OK;
 }

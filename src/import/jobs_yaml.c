@@ -2,16 +2,10 @@
  * are read by the other importers; their layers join one graph. */
 #include "import/jobs_reader.h"
 
+#include "base/try.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 static int find_network(const MerJobsReader *reader, const char *name)
 {
@@ -29,11 +23,11 @@ static MerStatus read_after(MerJobsReader *reader, MerJobsNetwork *network, MerE
     if (!list) {
         return MER_OK;
     }
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     network->after = MER_ARRAY(reader->arena, int, list->count + 1);
     for (int i = 0; i < list->count; i++) {
         const char *name;
-        TRY(mer_yaml_text(list->items[i], &name, error));
+        MER_TRY(mer_yaml_text(list->items[i], &name, error));
         network->after[i] = find_network(reader, name);
         if (network->after[i] < 0) {
             return mer_yaml_expected(list->items[i], error, "the name of a model");
@@ -45,10 +39,10 @@ static MerStatus read_after(MerJobsReader *reader, MerJobsNetwork *network, MerE
 
 static MerStatus read_networks(MerJobsReader *reader, MerYaml *list, MerError *error)
 {
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     reader->networks = MER_ARRAY(reader->arena, MerJobsNetwork, list->count + 1);
     for (int n = 0; n < list->count; n++) {
-        TRY(mer_jobs_read_network(reader, list->items[n], &reader->networks[n], error));
+        MER_TRY(mer_jobs_read_network(reader, list->items[n], &reader->networks[n], error));
         if (find_network(reader, reader->networks[n].name) >= 0) {
             return mer_yaml_expected(mer_yaml_get(list->items[n], "name"), error,
                                      "a name that no other model has");
@@ -56,7 +50,7 @@ static MerStatus read_networks(MerJobsReader *reader, MerYaml *list, MerError *e
         reader->network_count++;
     }
     for (int n = 0; n < list->count; n++) {
-        TRY(read_after(reader, &reader->networks[n], error));
+        MER_TRY(read_after(reader, &reader->networks[n], error));
     }
     for (int n = 0; n < list->count; n++) {
         const MerJobsNetwork *network = &reader->networks[n];
@@ -73,9 +67,9 @@ static MerStatus read_groups(MerJobsReader *reader, MerYaml *node, MerError *err
     int64_t            size = 0;
     const char        *order = "input";
     unsigned long long seed = 1;
-    TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
-    TRY(mer_yaml_get_int(node, "size", 1, 1000000, &size, error));
-    TRY(mer_yaml_get_text(node, "order", &order, error));
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_get_int(node, "size", 1, 1000000, &size, error));
+    MER_TRY(mer_yaml_get_text(node, "order", &order, error));
     int  length = 0;
     bool is_seeded =
         sscanf(order, "shuffle(%19llu)%n", &seed, &length) == 1 && length > 0 && !order[length];
@@ -93,19 +87,19 @@ static MerStatus read_all(MerJobsReader *reader, MerYaml *root, MerError *error)
 {
     double   horizon_ms = 1000;
     MerYaml *list;
-    TRY(mer_yaml_format(root, "jobs", 1, error));
-    TRY(mer_yaml_get_real(root, "horizon_ms", 1e-3, 1e9, &horizon_ms, error));
+    MER_TRY(mer_yaml_format(root, "jobs", 1, error));
+    MER_TRY(mer_yaml_get_real(root, "horizon_ms", 1e-3, 1e9, &horizon_ms, error));
     reader->horizon_s = reader->builder.set.horizon_s = horizon_ms / 1000;
     if ((list = mer_yaml_get(root, "models")) != NULL) {
-        TRY(read_networks(reader, list, error));
+        MER_TRY(read_networks(reader, list, error));
     }
     if ((list = mer_yaml_get(root, "jobs")) != NULL) {
-        TRY(mer_jobs_read_single(reader, list, error));
+        MER_TRY(mer_jobs_read_single(reader, list, error));
     }
     if ((list = mer_yaml_get(root, "groups")) != NULL) {
-        TRY(read_groups(reader, list, error));
+        MER_TRY(read_groups(reader, list, error));
     }
-    TRY(mer_yaml_finish(root, error));
+    MER_TRY(mer_yaml_finish(root, error));
     if (reader->builder.job_count == 0) {
         return mer_yaml_error(root, error,
                               "found no jobs, expected `models` or `jobs` with at least one");
@@ -131,10 +125,10 @@ static MerStatus read_jobs(const MerImportFile *file, const MerImportOptions *op
         return mer_error_set(error, MER_INVALID, "%s is a list of jobs, expected a network",
                              file->path);
     }
-    TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
-    TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
+    MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
     reader.builder = mer_jobs_begin(file->name, "jobs", arena);
-    TRY(read_all(&reader, root, error));
+    MER_TRY(read_all(&reader, root, error));
     return mer_jobs_end(&reader.builder, file, graph, error);
 }
 

@@ -1,5 +1,6 @@
 /* What a Timeloop problem computes: each dimension by the data-spaces that use it, rows and
  * columns by the ranks of the input that slide. */
+#include "base/try.h"
 #include "import/layers.h"
 #include "import/timeloop.h"
 
@@ -9,14 +10,6 @@ enum { OUTPUT = 2 };
 
 /* The bits of MerTimeloopDim.used. */
 enum { IN_I = 1, IN_W = 2, IN_O = 4 };
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 MerStatus mer_timeloop_unsupported(const MerTimeloopProblem *problem, const MerYaml *place,
                                    const char *what, const char *name)
@@ -174,7 +167,7 @@ static MerStatus place_others(MerTimeloopProblem *problem, MerOp *op)
             return mer_timeloop_unsupported(problem, problem->shape,
                                             "only one data-space, or none, uses ", dim->name);
         }
-        TRY(multiply(problem, &op->dims[target], dim->size));
+        MER_TRY(multiply(problem, &op->dims[target], dim->size));
     }
     return MER_OK;
 }
@@ -196,12 +189,12 @@ static MerStatus place_dims(MerTimeloopProblem *problem, MerOp *op)
     for (int r = 0; r < problem->spaces[0].rank_count; r++) {
         const MerTimeloopRank *rank = &problem->spaces[0].ranks[r];
         if (rank->term_count > 1 || rank->terms[0].coefficient != 1) {
-            TRY(place_sliding(problem, rank, axis, op));
+            MER_TRY(place_sliding(problem, rank, axis, op));
             has_axis[axis++] = true;
         }
     }
     place_named(problem, op, has_axis);
-    TRY(place_others(problem, op));
+    MER_TRY(place_others(problem, op));
     bool has_groups = has_use(problem, IN_I | IN_W | IN_O);
     if (is_sliding || has_axis[0] || has_axis[1]) {
         bool is_depthwise =
@@ -221,7 +214,7 @@ static MerStatus place_dims(MerTimeloopProblem *problem, MerOp *op)
 
 MerStatus mer_timeloop_classify(MerTimeloopProblem *problem, MerOp *op)
 {
-    TRY(sort_spaces(problem));
-    TRY(mark_uses(problem));
+    MER_TRY(sort_spaces(problem));
+    MER_TRY(mark_uses(problem));
     return place_dims(problem, op);
 }

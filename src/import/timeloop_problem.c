@@ -1,5 +1,6 @@
 /* Timeloop problems (YAML v0.1 to v0.4, conventions.md 2.3): the long form with projections and the
  * short forms `shape: cnn-layer` and `shape: gemm`. */
+#include "base/try.h"
 #include "import/layers.h"
 #include "import/timeloop.h"
 
@@ -8,32 +9,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
-
 static MerStatus read_size(const MerYaml *node, int64_t *size, MerError *error)
 {
-    TRY(mer_yaml_int(node, 1, INT64_MAX, size, error));
+    MER_TRY(mer_yaml_int(node, 1, INT64_MAX, size, error));
     return mer_yaml_int(node, 1, MER_LAYER_MAX_SIZE, size, error);
 }
 
 static MerStatus need_size(MerYaml *instance, const char *name, int64_t *size, MerError *error)
 {
     MerYaml *node;
-    TRY(mer_yaml_need(instance, name, &node, error));
+    MER_TRY(mer_yaml_need(instance, name, &node, error));
     return read_size(node, size, error);
 }
 
 static MerStatus read_dims(MerTimeloopProblem *problem)
 {
     MerYaml *list;
-    TRY(mer_yaml_need(problem->shape, "dimensions", &list, problem->error));
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_need(problem->shape, "dimensions", &list, problem->error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
     if (list->count < 1 || list->count > MER_TIMELOOP_MAX_DIMS) {
         return mer_yaml_error(list, problem->error, "%s has %d items, expected 1 to %d", list->path,
                               list->count, MER_TIMELOOP_MAX_DIMS);
@@ -41,14 +34,14 @@ static MerStatus read_dims(MerTimeloopProblem *problem)
     problem->dim_count = list->count;
     for (int i = 0; i < list->count; i++) {
         MerTimeloopDim *dim = &problem->dims[i];
-        TRY(mer_yaml_text(list->items[i], &dim->name, problem->error));
+        MER_TRY(mer_yaml_text(list->items[i], &dim->name, problem->error));
         for (int j = 0; j < i; j++) {
             if (strcmp(problem->dims[j].name, dim->name) == 0) {
                 return mer_yaml_error(list->items[i], problem->error, "%s is %s a second time",
                                       list->items[i]->path, dim->name);
             }
         }
-        TRY(need_size(problem->instance, dim->name, &dim->size, problem->error));
+        MER_TRY(need_size(problem->instance, dim->name, &dim->size, problem->error));
     }
     return MER_OK;
 }
@@ -60,7 +53,7 @@ static MerStatus read_coefficients(MerTimeloopProblem *problem)
     if (list == NULL || mer_yaml_is_null(list)) {
         return MER_OK;
     }
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
     if (list->count > MER_TIMELOOP_MAX_DIMS) {
         return mer_yaml_error(list, problem->error, "%s has %d items, expected at most %d",
                               list->path, list->count, MER_TIMELOOP_MAX_DIMS);
@@ -68,9 +61,9 @@ static MerStatus read_coefficients(MerTimeloopProblem *problem)
     for (int i = 0; i < list->count; i++) {
         MerYaml    *map = list->items[i], *name, *value;
         const char *text;
-        TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
-        TRY(mer_yaml_need(map, "name", &name, problem->error));
-        TRY(mer_yaml_text(name, &text, problem->error));
+        MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
+        MER_TRY(mer_yaml_need(map, "name", &name, problem->error));
+        MER_TRY(mer_yaml_text(name, &text, problem->error));
         value = mer_yaml_get(problem->instance, text);
         if (value == NULL && (value = mer_yaml_get(map, "default")) == NULL) {
             return mer_yaml_error(map, problem->error,
@@ -79,7 +72,7 @@ static MerStatus read_coefficients(MerTimeloopProblem *problem)
                                   map->path, text);
         }
         problem->coefficients[i].name = text;
-        TRY(read_size(value, &problem->coefficients[i].value, problem->error));
+        MER_TRY(read_size(value, &problem->coefficients[i].value, problem->error));
         problem->coefficient_count = i + 1;
     }
     return MER_OK;
@@ -88,7 +81,7 @@ static MerStatus read_coefficients(MerTimeloopProblem *problem)
 static MerStatus find_dim(const MerTimeloopProblem *problem, const MerYaml *node, int *dim)
 {
     const char *name, *names[MER_TIMELOOP_MAX_DIMS];
-    TRY(mer_yaml_text(node, &name, problem->error));
+    MER_TRY(mer_yaml_text(node, &name, problem->error));
     for (int i = 0; i < problem->dim_count; i++) {
         names[i] = problem->dims[i].name;
         if (strcmp(names[i], name) == 0) {
@@ -105,7 +98,7 @@ static MerStatus find_coefficient(const MerTimeloopProblem *problem, const MerYa
                                   int64_t *value)
 {
     const char *name;
-    TRY(mer_yaml_text(node, &name, problem->error));
+    MER_TRY(mer_yaml_text(node, &name, problem->error));
     for (int i = 0; i < problem->coefficient_count; i++) {
         if (mer_name_equal(problem->coefficients[i].name, name)) {
             *value = problem->coefficients[i].value;
@@ -130,7 +123,7 @@ static MerStatus read_term(const MerTimeloopProblem *problem, const MerYaml *nod
         return mer_yaml_expected(node, problem->error,
                                  "a product [dimension] or [dimension, coefficient]");
     }
-    TRY(find_dim(problem, node->items[0], &term->dim));
+    MER_TRY(find_dim(problem, node->items[0], &term->dim));
     return node->count == 2 ? find_coefficient(problem, node->items[1], &term->coefficient)
                             : MER_OK;
 }
@@ -138,14 +131,14 @@ static MerStatus read_term(const MerTimeloopProblem *problem, const MerYaml *nod
 static MerStatus read_rank(const MerTimeloopProblem *problem, const MerYaml *node,
                            MerTimeloopRank *rank)
 {
-    TRY(mer_yaml_check_kind(node, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, problem->error));
     if (node->count < 1 || node->count > MER_TIMELOOP_MAX_TERMS) {
         return mer_timeloop_unsupported(problem, node,
                                         "a rank is a sum of more than two dimensions", "");
     }
     rank->term_count = node->count;
     for (int i = 0; i < node->count; i++) {
-        TRY(read_term(problem, node->items[i], &rank->terms[i]));
+        MER_TRY(read_term(problem, node->items[i], &rank->terms[i]));
     }
     return MER_OK;
 }
@@ -154,19 +147,19 @@ static MerStatus read_space(const MerTimeloopProblem *problem, MerYaml *map,
                             MerTimeloopSpace *space)
 {
     MerYaml *name, *projection;
-    TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
-    TRY(mer_yaml_need(map, "name", &name, problem->error));
-    TRY(mer_yaml_text(name, &space->name, problem->error));
-    TRY(mer_yaml_get_bool(map, "read-write", &space->is_output, problem->error));
-    TRY(mer_yaml_need(map, "projection", &projection, problem->error));
-    TRY(mer_yaml_check_kind(projection, MER_YAML_LIST, problem->error));
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, problem->error));
+    MER_TRY(mer_yaml_need(map, "name", &name, problem->error));
+    MER_TRY(mer_yaml_text(name, &space->name, problem->error));
+    MER_TRY(mer_yaml_get_bool(map, "read-write", &space->is_output, problem->error));
+    MER_TRY(mer_yaml_need(map, "projection", &projection, problem->error));
+    MER_TRY(mer_yaml_check_kind(projection, MER_YAML_LIST, problem->error));
     if (projection->count > MER_TIMELOOP_MAX_RANKS) {
         return mer_timeloop_unsupported(problem, projection, "too many ranks in ", space->name);
     }
     space->place = map;
     space->rank_count = projection->count;
     for (int i = 0; i < projection->count; i++) {
-        TRY(read_rank(problem, projection->items[i], &space->ranks[i]));
+        MER_TRY(read_rank(problem, projection->items[i], &space->ranks[i]));
     }
     return MER_OK;
 }
@@ -174,15 +167,15 @@ static MerStatus read_space(const MerTimeloopProblem *problem, MerYaml *map,
 static MerStatus read_long(MerTimeloopProblem *problem, MerOp *op)
 {
     MerYaml *list;
-    TRY(mer_yaml_need(problem->shape, "data-spaces", &list, problem->error));
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
-    TRY(read_dims(problem));
-    TRY(read_coefficients(problem));
+    MER_TRY(mer_yaml_need(problem->shape, "data-spaces", &list, problem->error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, problem->error));
+    MER_TRY(read_dims(problem));
+    MER_TRY(read_coefficients(problem));
     if (list->count != 3) {
         return mer_timeloop_unsupported(problem, list, "it has not three data-spaces", "");
     }
     for (int i = 0; i < 3; i++) {
-        TRY(read_space(problem, list->items[i], &problem->spaces[i]));
+        MER_TRY(read_space(problem, list->items[i], &problem->spaces[i]));
     }
     return mer_timeloop_classify(problem, op);
 }
@@ -207,16 +200,16 @@ static MerStatus read_cnn_layer(MerYaml *instance, MerOp *op, MerError *error)
     static const char *const dilations[] = {"Wdilation", "Hdilation"};
     op->kind = MER_OP_CONV;
     for (int i = 0; i < 5; i++) {
-        TRY(need_size(instance, needed[i].name, &op->dims[needed[i].dim], error));
+        MER_TRY(need_size(instance, needed[i].name, &op->dims[needed[i].dim], error));
     }
     const char *filters = mer_yaml_get(instance, "K") != NULL ? "K" : "M";
-    TRY(need_size(instance, filters, &op->dims[MER_DIM_K], error));
-    TRY(optional_size(instance, "N", &op->dims[MER_DIM_N], error));
-    TRY(optional_size(instance, "G", &op->dims[MER_DIM_G], error));
+    MER_TRY(need_size(instance, filters, &op->dims[MER_DIM_K], error));
+    MER_TRY(optional_size(instance, "N", &op->dims[MER_DIM_N], error));
+    MER_TRY(optional_size(instance, "G", &op->dims[MER_DIM_G], error));
     for (int axis = 0; axis < 2; axis++) {
         int64_t stride, dilation;
-        TRY(optional_size(instance, strides[axis], &stride, error));
-        TRY(optional_size(instance, dilations[axis], &dilation, error));
+        MER_TRY(optional_size(instance, strides[axis], &stride, error));
+        MER_TRY(optional_size(instance, dilations[axis], &dilation, error));
         op->stride[axis] = (int)stride;
         op->dilation[axis] = (int)dilation;
     }
@@ -226,15 +219,15 @@ static MerStatus read_cnn_layer(MerYaml *instance, MerOp *op, MerError *error)
 static MerStatus read_gemm(MerYaml *instance, MerOp *op, MerError *error)
 {
     op->kind = MER_OP_GEMM;
-    TRY(need_size(instance, "M", &op->dims[MER_DIM_Y], error));
-    TRY(need_size(instance, "N", &op->dims[MER_DIM_K], error));
+    MER_TRY(need_size(instance, "M", &op->dims[MER_DIM_Y], error));
+    MER_TRY(need_size(instance, "N", &op->dims[MER_DIM_K], error));
     return need_size(instance, "K", &op->dims[MER_DIM_C], error);
 }
 
 static MerStatus read_short(const MerTimeloopProblem *problem, MerOp *op)
 {
     const char *name;
-    TRY(mer_yaml_text(problem->shape, &name, problem->error));
+    MER_TRY(mer_yaml_text(problem->shape, &name, problem->error));
     if (mer_name_equal(name, "cnn-layer") || mer_name_equal(name, "cnn")) {
         return read_cnn_layer(problem->instance, op, problem->error);
     }
@@ -255,7 +248,7 @@ static MerStatus check_version(MerYaml *map, MerError *error)
     if (node == NULL) {
         return MER_OK;
     }
-    TRY(mer_yaml_text(node, &version, error));
+    MER_TRY(mer_yaml_text(node, &version, error));
     for (int i = 0; i < 4; i++) {
         if (strcmp(version, known[i]) == 0) {
             return MER_OK;
@@ -270,14 +263,14 @@ MerStatus mer_timeloop_problem(MerYaml *root, MerOp *op, MerError *error)
 {
     MerYaml           *map;
     MerTimeloopProblem problem = {.error = error};
-    TRY(mer_yaml_need(root, "problem", &map, error));
-    TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    TRY(check_version(map, error));
-    TRY(mer_yaml_need(map, "shape", &problem.shape, error));
+    MER_TRY(mer_yaml_need(root, "problem", &map, error));
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(check_version(map, error));
+    MER_TRY(mer_yaml_need(map, "shape", &problem.shape, error));
     /* Short forms keep the sizes beside `shape`. */
     problem.instance = mer_yaml_get(map, "instance");
     problem.instance = problem.instance != NULL ? problem.instance : map;
-    TRY(mer_yaml_check_kind(problem.instance, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_check_kind(problem.instance, MER_YAML_MAP, error));
     return problem.shape->kind == MER_YAML_MAP ? read_long(&problem, op) : read_short(&problem, op);
 }
 
@@ -304,8 +297,8 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
     MerYaml *root;
     MerOp    op = mer_op_make(file->name, "problem", MER_OP_CONV);
     (void)options;
-    TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
-    TRY(mer_timeloop_problem(root, &op, error));
+    MER_TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
+    MER_TRY(mer_timeloop_problem(root, &op, error));
     MerGraph *result = mer_graph_new(file->name, arena);
     result->format = mer_importer_timeloop.name;
     mer_layer_add(result, &op);

@@ -3,19 +3,13 @@
  * of layers with the period's start as release and its end as deadline. */
 #include "import/jobs.h"
 
+#include "base/try.h"
+
 #include <math.h>
 #include <string.h>
 
 static const double run_s = 0.7;
 enum { MAX_JOBS = 1000000 };
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 typedef struct Model { /* layers in the joint graph, one after the other */
     const char *name;
@@ -32,18 +26,18 @@ typedef struct Entry { /* a model in a scenario */
 static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *builder,
                              MerError *error)
 {
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     for (int l = 0; l < list->count; l++) {
         MerYaml *layer = list->items[l];
         int64_t  d[7]; /* N, K, C, Y, X, R, S */
         MerOp    op;
-        TRY(mer_yaml_check_kind(layer, MER_YAML_LIST, error));
+        MER_TRY(mer_yaml_check_kind(layer, MER_YAML_LIST, error));
         if (layer->count != 2 || layer->items[1]->kind != MER_YAML_LIST ||
             layer->items[1]->count != 7) {
             return mer_yaml_expected(layer, error, "a type and a list of N, K, C, Y, X, R, S");
         }
         for (int i = 0; i < 7; i++) {
-            TRY(mer_yaml_int(layer->items[1]->items[i], 1, INT32_MAX, &d[i], error));
+            MER_TRY(mer_yaml_int(layer->items[1]->items[i], 1, INT32_MAX, &d[i], error));
         }
         int64_t row[7] = {d[1], d[2], d[3] < d[5] ? d[5] : d[3], d[4] < d[6] ? d[6] : d[4], d[5],
                           d[6], 1};
@@ -105,8 +99,8 @@ static MerStatus find_model(const Scenario *scenario, MerYaml *node, const Model
 {
     MerYaml    *name;
     const char *text;
-    TRY(mer_yaml_need(node, "model", &name, error));
-    TRY(mer_yaml_text(name, &text, error));
+    MER_TRY(mer_yaml_need(node, "model", &name, error));
+    MER_TRY(mer_yaml_text(name, &text, error));
     for (int m = 0; m < scenario->model_count; m++) {
         if (strcmp(scenario->models[m].name, text) == 0) {
             *model = &scenario->models[m];
@@ -124,12 +118,12 @@ static MerStatus find_before(Scenario *scenario, MerYaml *node, MerError *error)
     if (!list || mer_yaml_is_null(list)) {
         return MER_OK;
     }
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     scenario->before = MER_ARRAY(scenario->builder->graph->arena, const Entry *, list->count + 1);
     for (int d = 0; d < list->count; d++) {
         const char *text;
         int         e = 0;
-        TRY(mer_yaml_text(list->items[d], &text, error));
+        MER_TRY(mer_yaml_text(list->items[d], &text, error));
         while (e < scenario->entry_count && strcmp(scenario->entries[e].model->name, text) != 0) {
             e++;
         }
@@ -149,11 +143,11 @@ static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerError *error)
     const Model   *model = NULL;
     double         fps = 0, probability = 1;
     MerYaml       *rate;
-    TRY(find_model(scenario, node, &model, error));
-    TRY(mer_yaml_need(node, "fps", &rate, error));
-    TRY(mer_yaml_real(rate, 1e-3, 1e6, &fps, error));
-    TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
-    TRY(find_before(scenario, node, error));
+    MER_TRY(find_model(scenario, node, &model, error));
+    MER_TRY(mer_yaml_need(node, "fps", &rate, error));
+    MER_TRY(mer_yaml_real(rate, 1e-3, 1e6, &fps, error));
+    MER_TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
+    MER_TRY(find_before(scenario, node, error));
     int *after = MER_ARRAY(arena, int, scenario->before_count + 1);
     for (int b = 0; b < scenario->before_count; b++) {
         after[b] = scenario->before[b]->index;
@@ -183,7 +177,7 @@ static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerError *error)
 static MerStatus read_scenario(MerYaml *list, const char *name, const Model *models,
                                int model_count, MerJobBuilder *builder, MerError *error)
 {
-    TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     Scenario scenario = {.builder = builder,
                          .models = models,
                          .model_count = model_count,
@@ -191,7 +185,7 @@ static MerStatus read_scenario(MerYaml *list, const char *name, const Model *mod
                          .entries = MER_ARRAY(builder->graph->arena, Entry, list->count + 1)};
     int      first = builder->job_count;
     for (int e = 0; e < list->count; e++) {
-        TRY(read_entry(&scenario, list->items[e], error));
+        MER_TRY(read_entry(&scenario, list->items[e], error));
     }
     if (builder->job_count == first) {
         return mer_yaml_error(list, error, "scenario %s has no requests, expected at least one",
@@ -203,24 +197,24 @@ static MerStatus read_scenario(MerYaml *list, const char *name, const Model *mod
 static MerStatus read_all(MerYaml *root, MerJobBuilder *builder, MerError *error)
 {
     MerYaml *scenarios, *models;
-    TRY(mer_yaml_need(root, "models", &models, error));
-    TRY(mer_yaml_need(root, "scenarios", &scenarios, error));
-    TRY(mer_yaml_check_kind(models, MER_YAML_MAP, error));
-    TRY(mer_yaml_check_kind(scenarios, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(root, "models", &models, error));
+    MER_TRY(mer_yaml_need(root, "scenarios", &scenarios, error));
+    MER_TRY(mer_yaml_check_kind(models, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_check_kind(scenarios, MER_YAML_MAP, error));
     Model *list = MER_ARRAY(builder->graph->arena, Model, models->count + 1);
     for (int m = 0; m < models->count; m++) {
         const char *name = mer_arena_text(builder->graph->arena, models->keys[m]);
-        TRY(mer_yaml_check_kind(models->items[m], MER_YAML_LIST, error));
+        MER_TRY(mer_yaml_check_kind(models->items[m], MER_YAML_LIST, error));
         if (models->items[m]->count == 0) {
             return mer_yaml_expected(models->items[m], error, "at least one layer");
         }
         list[m] = (Model){name, builder->graph->op_count, models->items[m]->count};
-        TRY(read_layers(models->items[m], name, builder, error));
+        MER_TRY(read_layers(models->items[m], name, builder, error));
     }
     for (int s = 0; s < scenarios->count; s++) {
-        TRY(read_scenario(scenarios->items[s],
-                          mer_arena_text(builder->graph->arena, scenarios->keys[s]), list,
-                          models->count, builder, error));
+        MER_TRY(read_scenario(scenarios->items[s],
+                              mer_arena_text(builder->graph->arena, scenarios->keys[s]), list,
+                              models->count, builder, error));
     }
     return MER_OK;
 }
@@ -237,9 +231,9 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
     MerYaml      *root;
     MerJobBuilder builder = mer_jobs_begin(file->name, "xrbench", arena);
     builder.set.horizon_s = run_s;
-    TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
-    TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
-    TRY(read_all(root, &builder, error));
+    MER_TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
+    MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
+    MER_TRY(read_all(root, &builder, error));
     return mer_jobs_end(&builder, file, graph, error);
 }
 

@@ -3,17 +3,10 @@
 
 #include "base/name_table.h"
 #include "base/text.h"
+#include "base/try.h"
 
 #include <math.h>
 #include <string.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 static MerStatus fail_csv(const MerTableFile *file, int line, const char *what, const char *found,
                           MerError *error)
@@ -113,7 +106,7 @@ MerStatus mer_table_csv_read(char *text, MerArena *arena, MerTableFile *file, Me
 {
     Lines        lines = {0};
     MerNameTable rows = {.arena = arena}, classes = {.arena = arena};
-    TRY(split_lines(text, &lines, file, arena, error));
+    MER_TRY(split_lines(text, &lines, file, arena, error));
     int *row_of = MER_ARRAY(arena, int, lines.count);
     int *class_of = MER_ARRAY(arena, int, lines.count);
     file->class_names = MER_ARRAY(arena, const char *, lines.count + 1);
@@ -131,7 +124,7 @@ MerStatus mer_table_csv_read(char *text, MerArena *arena, MerTableFile *file, Me
     mer_table_file_room(file, arena);
     for (int i = 1; i < lines.count; i++) {
         size_t at = (size_t)row_of[i] * (size_t)file->class_count + (size_t)class_of[i];
-        TRY(read_csv_row(&lines, i, file->values + at * MER_TABLE_COLUMNS, file, error));
+        MER_TRY(read_csv_row(&lines, i, file->values + at * MER_TABLE_COLUMNS, file, error));
     }
     return MER_OK;
 }

@@ -2,20 +2,13 @@
 #include "problem/schedule_table_file.h"
 
 #include "base/text.h"
+#include "base/try.h"
 #include "base/yaml.h"
 #include "mercator/option.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        MerStatus status_ = (call);                                                                \
-        if (status_ != MER_OK) {                                                                   \
-            return status_;                                                                        \
-        }                                                                                          \
-    } while (0)
 
 static const char *const column_names[MER_TABLE_COLUMNS] = {
     "latency_cycles", "l2_bytes",     "l1_bytes",     "energy_nJ", "macs",
@@ -96,13 +89,13 @@ static MerStatus read_identity(MerYaml *root, int rows, MerTableFile *file, MerA
     MerYaml                 *lists[3];
     for (int k = 0; k < 3; k++) {
         lists[k] = mer_yaml_get(root, keys[k]);
-        TRY(lists[k] ? mer_yaml_check_kind(lists[k], MER_YAML_LIST, error) : MER_OK);
+        MER_TRY(lists[k] ? mer_yaml_check_kind(lists[k], MER_YAML_LIST, error) : MER_OK);
         if (lists[k] && lists[k]->count != rows) {
             return mer_yaml_expected(lists[k], error, "one item for each of %d rows", rows);
         }
     }
     if (lists[0]) {
-        TRY(read_texts(lists[0], &file->row_names, arena, error));
+        MER_TRY(read_texts(lists[0], &file->row_names, arena, error));
     }
     if (!lists[1] || !lists[2]) {
         return MER_OK;
@@ -112,12 +105,12 @@ static MerStatus read_identity(MerYaml *root, int rows, MerTableFile *file, MerA
     for (int r = 0; r < rows; r++) {
         const char *text;
         char       *end;
-        TRY(mer_yaml_text(lists[1]->items[r], &text, error));
+        MER_TRY(mer_yaml_text(lists[1]->items[r], &text, error));
         file->row_hashes[r] = strtoull(text, &end, 16);
         if (end != text + 16 || *end) {
             return mer_yaml_expected(lists[1]->items[r], error, "16 hexadecimal digits");
         }
-        TRY(mer_yaml_int(lists[2]->items[r], -1, INT32_MAX, &file->row_ids[r], error));
+        MER_TRY(mer_yaml_int(lists[2]->items[r], -1, INT32_MAX, &file->row_ids[r], error));
     }
     return MER_OK;
 }
@@ -128,19 +121,19 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
     const char  *format;
     MerYaml     *column_list, *types, *rows, *format_node;
     int          column[32];
-    TRY(mer_yaml_need(root, "format", &format_node, error));
-    TRY(mer_yaml_text(format_node, &format, error));
+    MER_TRY(mer_yaml_need(root, "format", &format_node, error));
+    MER_TRY(mer_yaml_text(format_node, &format, error));
     if (strcmp(format, "m3e-jobtable/1") != 0) {
         return mer_yaml_expected(format_node, error, "m3e-jobtable/1");
     }
-    TRY(mer_yaml_need(root, "columns", &column_list, error));
-    TRY(mer_yaml_need(root, "core_types", &types, error));
-    TRY(mer_yaml_need(root, "rows", &rows, error));
-    TRY(mer_yaml_check_kind(rows, MER_YAML_LIST, error));
-    TRY(read_texts(column_list, &columns, arena, error));
-    TRY(read_texts(types, &file->class_names, arena, error));
-    TRY(read_identity(root, rows->count, file, arena, error));
-    TRY(mer_yaml_get_real(root, "dram_pj_per_byte", 0, 1e6, &file->dram_pj_per_byte, error));
+    MER_TRY(mer_yaml_need(root, "columns", &column_list, error));
+    MER_TRY(mer_yaml_need(root, "core_types", &types, error));
+    MER_TRY(mer_yaml_need(root, "rows", &rows, error));
+    MER_TRY(mer_yaml_check_kind(rows, MER_YAML_LIST, error));
+    MER_TRY(read_texts(column_list, &columns, arena, error));
+    MER_TRY(read_texts(types, &file->class_names, arena, error));
+    MER_TRY(read_identity(root, rows->count, file, arena, error));
+    MER_TRY(mer_yaml_get_real(root, "dram_pj_per_byte", 0, 1e6, &file->dram_pj_per_byte, error));
     if (column_list->count > 32) {
         return mer_yaml_expected(column_list, error, "at most 32 columns");
     }
@@ -181,10 +174,10 @@ MerStatus mer_table_file_parse(const char *path, char *data, size_t size, MerAre
     MerYaml *root;
     *file = (MerTableFile){.path = path};
     if (data[strspn(data, " \t\r\n")] != '{') {
-        TRY(mer_table_csv_read(data, arena, file, error));
+        MER_TRY(mer_table_csv_read(data, arena, file, error));
     } else {
-        TRY(mer_yaml_parse(path, data, size, arena, &root, error));
-        TRY(read_json(root, arena, file, error));
+        MER_TRY(mer_yaml_parse(path, data, size, arena, &root, error));
+        MER_TRY(read_json(root, arena, file, error));
     }
     index_rows(file, arena);
     return MER_OK;
@@ -195,7 +188,7 @@ MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *f
 {
     char  *data;
     size_t size;
-    TRY(mer_file_read(path, (size_t)1 << 28, arena, &data, &size, error));
+    MER_TRY(mer_file_read(path, (size_t)1 << 28, arena, &data, &size, error));
     return mer_table_file_parse(path, data, size, arena, file, error);
 }
 
