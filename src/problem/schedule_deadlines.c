@@ -30,9 +30,9 @@ const int *mer_schedule_number_requests(const MerSchedule *schedule, MerArena *a
     MerKeyTable known = {.arena = arena};
     int         count = 0;
     for (int j = 0; j < schedule->job_count; j++) {
-        int64_t  model = schedule->model[j];
-        uint64_t key = mer_hash_int(MER_HASH_START, model << 32 | schedule->request[j]);
-        numbers[j] = model < 0 ? count : mer_key_table_add(&known, key, count);
+        uint64_t of_model = mer_hash_int(MER_HASH_START, schedule->model[j]);
+        uint64_t key = mer_hash_int(of_model, schedule->request[j]);
+        numbers[j] = schedule->model[j] < 0 ? count : mer_key_table_add(&known, key, count);
         count += numbers[j] == count;
     }
     return numbers;
