@@ -131,6 +131,23 @@ static double best_plan(MerSchedule *schedule, const MerBandwidthRules *rules)
     return c.best;
 }
 
+typedef struct Check {
+    double best, bound;
+} Check;
+
+/* Tries all plans; none may be below the bound. */
+static Check check_bound(int number, MerSchedule *schedule, const MerBandwidthRules *rules,
+                         const MerScheduleRules *told)
+{
+    double   best = best_plan(schedule, rules);
+    MerBound bound = mer_schedule_bound(schedule, told, false, NULL);
+    if (!(bound.value <= best) || !(bound.value > 0)) {
+        fail_msg("case %d: bound %.17g (%s), best plan %.17g", number, bound.value, bound.kind,
+                 best);
+    }
+    return (Check){best, bound.value};
+}
+
 /* The bound of large groups, of any size. */
 static double bound_by_prices(const MerSchedule *schedule, const MerScheduleRules *rules)
 {
@@ -157,17 +174,12 @@ static void test_no_plan_of_a_small_group_beats_the_bound(void **state)
                                    .switch_cycles = i & 8 ? 30 : 0};
         MerScheduleRules  told = {
              .is_known = true, .is_proportional = !(i & 4), .switch_cycles = rules.switch_cycles};
-        double   best = best_plan(schedule, &rules);
-        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
-        if (!(bound.value <= best) || !(bound.value > 0)) {
-            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
-                     best);
-        }
+        Check  checked = check_bound(i, schedule, &rules, &told);
         double by_prices = bound_by_prices(schedule, &told);
-        if (!(by_prices <= best) || !(i & 3 || by_prices > 0.5 * bound.value)) {
-            fail_msg("case %d: bound by prices %.17g, best plan %.17g", i, by_prices, best);
+        if (!(by_prices <= checked.best) || !(i & 3 || by_prices > 0.5 * checked.bound)) {
+            fail_msg("case %d: bound by prices %.17g, best plan %.17g", i, by_prices, checked.best);
         }
-        logs += log(best / bound.value);
+        logs += log(checked.best / checked.bound);
         count++;
     }
     print_message("best plan over the bound, geomean: %.4f\n", exp(logs / count));
@@ -191,12 +203,7 @@ static void test_no_plan_beats_the_bound_when_jobs_move_nothing(void **state)
         }
         MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
         MerScheduleRules  told = {.is_known = true, .is_proportional = true};
-        double            best = best_plan(schedule, &rules);
-        MerBound          bound = mer_schedule_bound(schedule, &told, false, NULL);
-        if (!(bound.value <= best) || !(bound.value > 0)) {
-            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
-                     best);
-        }
+        check_bound(i, schedule, &rules, &told);
     }
 }
 
@@ -238,14 +245,9 @@ static void test_no_plan_of_equal_jobs_and_cores_beats_the_bound(void **state)
         }
         MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
         MerScheduleRules  told = {.is_known = true, .is_proportional = true};
-        double            best = best_plan(schedule, &rules);
-        MerBound          bound = mer_schedule_bound(schedule, &told, false, NULL);
-        if (!(bound.value <= best) || !(bound.value > 0)) {
-            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
-                     best);
-        }
-        logs += log(best / bound.value);
-        tight += best / bound.value - 1 < 1e-9;
+        Check             checked = check_bound(i, schedule, &rules, &told);
+        logs += log(checked.best / checked.bound);
+        tight += checked.best / checked.bound - 1 < 1e-9;
     }
     print_message("best plan over the bound, equal jobs and cores, geomean: %.4f, %d of %d equal\n",
                   exp(logs / count), tight, count);
@@ -419,12 +421,7 @@ static void test_no_plan_beats_the_bound_with_kept_tensors(void **state)
                                    .forwards = i & 4 || i & 8};
         MerScheduleRules  told = {
              .is_known = true, .is_proportional = !(i & 2), .saves_traffic = true};
-        double   best = best_plan(schedule, &rules);
-        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
-        if (!(bound.value <= best) || !(bound.value > 0)) {
-            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
-                     best);
-        }
+        check_bound(i, schedule, &rules, &told);
     }
 }
 
@@ -444,13 +441,8 @@ static void test_no_plan_beats_the_bound_with_even_shares(void **state)
         MerBandwidthRules rules = {.share = MER_SHARE_EVEN, .switch_cycles = i & 4 ? 30 : 0};
         MerScheduleRules  told = {
              .is_known = true, .switch_cycles = rules.switch_cycles, .is_even = true};
-        double   best = best_plan(schedule, &rules);
-        MerBound bound = mer_schedule_bound(schedule, &told, false, NULL);
-        if (!(bound.value <= best) || !(bound.value > 0)) {
-            fail_msg("case %d: bound %.17g (%s), best plan %.17g", i, bound.value, bound.kind,
-                     best);
-        }
-        logs += log(best / bound.value);
+        Check checked = check_bound(i, schedule, &rules, &told);
+        logs += log(checked.best / checked.bound);
     }
     print_message("best plan over the bound, even shares, geomean: %.4f\n", exp(logs / 48));
 }
