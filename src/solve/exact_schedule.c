@@ -1,5 +1,5 @@
 /* The optimum of small groups (at most 20 jobs) by branch and bound in virtual time: a good plan by annealing, the
- * relaxation of configurations (exact_schedule.h) as bound, and where these differ two searches of what lies
+ * relaxation of configurations (exact_schedule.h) as bound, and where these differ three searches of what lies
  * between. Plain schedules with proportional sharing only; a test oracle for everything else. */
 #include "solve/exact_schedule.h"
 
