@@ -8,12 +8,12 @@
 
 int main(int argc, char **argv)
 {
-    const char *objective = argc > 1 ? argv[1] : "edp";
-    const char *name = argc > 2 ? argv[2] : "";
-    const char *evaluator = argc > 3 ? argv[3] : NULL;
-    MerArena *arena = mer_arena_new();
+    const char        *objective = argc > 1 ? argv[1] : "edp";
+    const char        *name = argc > 2 ? argv[2] : "";
+    const char        *evaluator = argc > 3 ? argv[3] : NULL;
+    MerArena          *arena = mer_arena_new();
     const MerPlatform *platform = NULL;
-    double total = 0;
+    double             total = 0;
     if (mer_platform_read(argc > 4 ? argv[4] : "s256", arena, &platform, NULL) != MER_OK) {
         return 1;
     }
@@ -21,17 +21,18 @@ int main(int argc, char **argv)
         if (!strstr(s256_layers[i].name, name)) {
             continue;
         }
-        MerOp op = s256_op(&s256_layers[i]);
-        ExactCase c = {.op = &op,
-                       .platform = platform,
-                       .objective = mer_metric_find(objective),
-                       .evaluator_options = evaluator,
-                       .seed = 1};
+        MerOp       op = s256_op(&s256_layers[i]);
+        ExactCase   c = {.op = &op,
+                         .platform = platform,
+                         .objective = mer_metric_find(objective),
+                         .evaluator_options = evaluator,
+                         .seed = 1};
         ExactResult result;
         solve_exactly(&c, &result, arena);
-        printf("exact_%s %.2f s  %s %.9g (%s), bound %.9g, %d proposals, SA-F %.6g\n", s256_layers[i].name, result.cpu_s,
-               objective, result.score, result.has_proof ? result.bound.kind : "none", result.bound.value,
-               result.proposals, s256_layers[i].free_edp);
+        printf("exact_%s %.2f s  %s %.9g (%s), bound %.9g, %d proposals, SA-F %.6g\n",
+               s256_layers[i].name, result.cpu_s, objective, result.score,
+               result.has_proof ? result.bound.kind : "none", result.bound.value, result.proposals,
+               s256_layers[i].free_edp);
         fflush(stdout);
         total += result.cpu_s;
     }

@@ -24,8 +24,9 @@ typedef struct Bench { /* one layer, with random feasible plans of it */
     MerIndex    *random[PLANS]; /* and any point, feasible or not */
     MerPlan      plans[PLANS];
     MerPlan      walk[PLANS]; /* each differs from the one before in one knob, ... */
-    unsigned     dims[PLANS], levels[PLANS]; /* ... that is, in the factors or the orders of these */
-    MerCost      costs[PLANS];
+    /* ... that is, in the factors or the orders of these */
+    unsigned dims[PLANS], levels[PLANS];
+    MerCost  costs[PLANS];
 } Bench;
 
 static void fail(const char *what)
@@ -37,7 +38,7 @@ static void fail(const char *what)
 static MerGraph *layer_graph(int k, int c, int size, int filter, int stride, MerArena *arena)
 {
     MerGraph *graph = mer_graph_new("layer", arena);
-    MerOp op = mer_op_make("layer", "bench", MER_OP_CONV);
+    MerOp     op = mer_op_make("layer", "bench", MER_OP_CONV);
     op.dims[MER_DIM_K] = k;
     op.dims[MER_DIM_C] = c;
     op.dims[MER_DIM_Y] = size;
@@ -53,38 +54,45 @@ static MerGraph *layer_graph(int k, int c, int size, int filter, int stride, Mer
 
 static void open_bench(Bench *bench, const MerGraph *graph, const MerPlatform *platform)
 {
-    const MerProblemClass *type = mer_problem_find("map", NULL);
+    const MerProblemClass   *type = mer_problem_find("map", NULL);
     const MerEvaluatorClass *evaluator = mer_evaluator_find("loopnest", NULL);
-    void *options = mer_arena_alloc(bench->arena, type->options_size);
+    void                    *options = mer_arena_alloc(bench->arena, type->options_size);
     void *evaluator_options = mer_arena_alloc(bench->arena, evaluator->options_size);
     mer_options_defaults(type->options, options, bench->arena);
     mer_options_defaults(evaluator->options, evaluator_options, bench->arena);
     bench->task = (MerTask){"layer", 1, (double)graph->macs, 0, 0, NULL};
-    bench->problem = (MerProblem){.type = type, .options = options, .graph = graph, .platform = platform,
-                                  .task = &bench->task, .state = mer_arena_alloc(bench->arena, type->state_size)};
-    bench->evaluator = (MerEvaluator){evaluator, mer_arena_alloc(bench->arena, evaluator->state_size),
-                                      evaluator_options};
+    bench->problem = (MerProblem){.type = type,
+                                  .options = options,
+                                  .graph = graph,
+                                  .platform = platform,
+                                  .task = &bench->task,
+                                  .state = mer_arena_alloc(bench->arena, type->state_size)};
+    bench->evaluator = (MerEvaluator){
+        evaluator, mer_arena_alloc(bench->arena, evaluator->state_size), evaluator_options};
     if (type->open(&bench->problem, bench->arena, NULL) != MER_OK ||
-        evaluator->open(bench->evaluator.state, &bench->problem, evaluator_options, bench->arena, NULL) != MER_OK) {
+        evaluator->open(bench->evaluator.state, &bench->problem, evaluator_options, bench->arena,
+                        NULL) != MER_OK) {
         fail("the problem does not open");
     }
     for (int i = 0; i < CHUNK; i++) {
-        bench->calls[i] = (MerCall){.scratch = bench->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
+        bench->calls[i] = (MerCall){
+            .scratch = bench->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     }
 }
 
 static void sample_plans(Bench *bench)
 {
     const MerSpace *space = &bench->problem.space;
-    size_t bytes = (size_t)space->knob_count * sizeof(MerIndex);
-    MerRng rng = mer_rng_make(1, 0);
-    int drawn = 0;
+    size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
+    MerRng          rng = mer_rng_make(1, 0);
+    int             drawn = 0;
     for (int found = 0; found < PLANS; drawn++) {
         MerIndex *point = mer_arena_alloc(bench->scratch, bytes);
-        MerPlan plan;
+        MerPlan   plan;
         mer_space_sample(space, &rng, point);
         bench->problem.type->decode(&bench->problem, point, &plan, bench->scratch);
-        bench->evaluator.type->evaluate(bench->evaluator.state, &plan, &bench->calls[0], &bench->costs[0]);
+        bench->evaluator.type->evaluate(bench->evaluator.state, &plan, &bench->calls[0],
+                                        &bench->costs[0]);
         MerIndex *copy = NULL;
         if (drawn < PLANS || bench->costs[0].feasible) {
             copy = memcpy(mer_arena_alloc(bench->arena, bytes), point, bytes);
@@ -94,7 +102,8 @@ static void sample_plans(Bench *bench)
         }
         if (bench->costs[0].feasible) {
             bench->points[found] = copy;
-            bench->problem.type->decode(&bench->problem, copy, &bench->plans[found++], bench->arena);
+            bench->problem.type->decode(&bench->problem, copy, &bench->plans[found++],
+                                        bench->arena);
         }
         mer_arena_reset(bench->scratch);
     }
@@ -108,7 +117,8 @@ static void compare(Bench *bench, int i)
         const MerNestLevel *a = &before->levels[l];
         const MerNestLevel *b = &after->levels[l];
         for (int d = 0; d < MER_DIM_COUNT; d++) {
-            bool is_same = a->temporal[d] == b->temporal[d] && a->x[d] == b->x[d] && a->y[d] == b->y[d];
+            bool is_same =
+                a->temporal[d] == b->temporal[d] && a->x[d] == b->x[d] && a->y[d] == b->y[d];
             bench->dims[i] |= is_same ? 0 : 1u << d;
             bench->levels[i] |= a->order[d] == b->order[d] ? 0 : 1u << l;
         }
@@ -119,16 +129,17 @@ static void compare(Bench *bench, int i)
 static void walk_plans(Bench *bench)
 {
     const MerSpace *space = &bench->problem.space;
-    size_t bytes = (size_t)space->knob_count * sizeof(MerIndex);
-    MerIndex *point = mer_arena_alloc(bench->arena, bytes);
-    MerIndex *here = memcpy(mer_arena_alloc(bench->arena, bytes), bench->points[0], bytes);
-    MerRng rng = mer_rng_make(2, 0);
+    size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
+    MerIndex       *point = mer_arena_alloc(bench->arena, bytes);
+    MerIndex       *here = memcpy(mer_arena_alloc(bench->arena, bytes), bench->points[0], bytes);
+    MerRng          rng = mer_rng_make(2, 0);
     bench->walk[0] = bench->plans[0];
     for (int i = 1; i < PLANS;) {
         memcpy(point, here, bytes);
         mer_space_step(space, &rng, (int)mer_rng_below(&rng, (uint64_t)space->knob_count), point);
         bench->problem.type->decode(&bench->problem, point, &bench->walk[i], bench->arena);
-        bench->evaluator.type->evaluate(bench->evaluator.state, &bench->walk[i], &bench->calls[0], &bench->costs[0]);
+        bench->evaluator.type->evaluate(bench->evaluator.state, &bench->walk[i], &bench->calls[0],
+                                        &bench->costs[0]);
         if (bench->costs[0].feasible) {
             compare(bench, i++);
             memcpy(here, point, bytes);
@@ -141,15 +152,16 @@ typedef void Pass(Bench *bench); /* handles PLANS plans or points */
 static void pass_plain(Bench *bench)
 {
     for (int i = 0; i < PLANS; i++) {
-        bench->evaluator.type->evaluate(bench->evaluator.state, &bench->plans[i], &bench->calls[0], &bench->costs[i]);
+        bench->evaluator.type->evaluate(bench->evaluator.state, &bench->plans[i], &bench->calls[0],
+                                        &bench->costs[i]);
     }
 }
 
 static void pass_batch(Bench *bench)
 {
     for (int i = 0; i < PLANS; i += CHUNK) {
-        bench->evaluator.type->evaluate_batch(bench->evaluator.state, &bench->plans[i], CHUNK, bench->calls,
-                                              &bench->costs[i]);
+        bench->evaluator.type->evaluate_batch(bench->evaluator.state, &bench->plans[i], CHUNK,
+                                              bench->calls, &bench->costs[i]);
     }
 }
 
@@ -169,7 +181,8 @@ static void price_points(Bench *bench, MerIndex *const *points)
     for (int i = 0; i < PLANS; i++) {
         MerPlan plan;
         bench->problem.type->decode(&bench->problem, points[i], &plan, bench->scratch);
-        bench->evaluator.type->evaluate(bench->evaluator.state, &plan, &bench->calls[0], &bench->costs[i]);
+        bench->evaluator.type->evaluate(bench->evaluator.state, &plan, &bench->calls[0],
+                                        &bench->costs[i]);
         if (i % CHUNK == 0) {
             mer_arena_reset(bench->scratch);
         }
@@ -248,7 +261,7 @@ static void run_bench(const char *name, const MerGraph *graph, const MerPlatform
 
 int main(void)
 {
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     const MerPlatform *platform;
     if (mer_platform_read("s256", arena, &platform, NULL) != MER_OK) {
         fail("the platform s256 cannot be read");

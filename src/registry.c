@@ -3,15 +3,20 @@
 
 #include "import/import.h"
 
+/* clang-format off */
 #define PROBLEMS(X) \
     X(map) \
     X(schedule)
+/* clang-format on */
 
+/* clang-format off */
 #define EVALUATORS(X) \
     X(loopnest) \
     X(datacentric) \
     X(bandwidth)
+/* clang-format on */
 
+/* clang-format off */
 #define OPTIMIZERS(X) \
     X(random) \
     X(genetic) \
@@ -38,7 +43,9 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing)
+/* clang-format on */
 
+/* clang-format off */
 #define IMPORTERS(X) \
     X(onnx) \
     X(m3e) \
@@ -47,6 +54,7 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv)
+/* clang-format on */
 
 #define DECLARE_PROBLEM(name) extern const MerProblemClass mer_problem_##name;
 #define DECLARE_EVALUATOR(name) extern const MerEvaluatorClass mer_evaluator_##name;
@@ -95,8 +103,8 @@ static const void *find(const void *list, const char *kind, const char *name, Me
 {
     enum { MAX_NAMES = 256 };
     const Named *const *classes = list;
-    const char *names[MAX_NAMES];
-    int count = 0;
+    const char         *names[MAX_NAMES];
+    int                 count = 0;
     for (; classes[count] && count < MAX_NAMES; count++) {
         if (mer_name_equal(classes[count]->name, name)) {
             return classes[count];
@@ -124,8 +132,8 @@ const MerOptimizerClass *mer_optimizer_find(const char *name, MerError *error)
     return find(optimizers, "optimizer", name, error);
 }
 
-MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options, MerArena *arena,
-                           MerGraph **graph, MerError *error)
+MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options,
+                           MerArena *arena, MerGraph **graph, MerError *error)
 {
     return mer_graph_import_with(importers, name_or_path, options, arena, graph, error);
 }

@@ -6,19 +6,21 @@
 #include "mercator/notes.h"
 #include "mercator/problem.h"
 
-typedef struct MerCall {   /* what one evaluation may use besides the plan */
-    MerArena   *scratch;   /* reset after the call */
-    MerNotes   *notes;
-    MerMetric   limit_metric;
-    double      limit;     /* +inf: none; else stop once limit_metric is sure to pass it, and set cut */
-    const void *base;      /* NULL, or the trail of a plan that differs little */
-    void       *trail;     /* NULL, or room to leave this plan's trail */
-    bool        exact;     /* the value will be reported; see approximates */
+typedef struct MerCall { /* what one evaluation may use besides the plan */
+    MerArena *scratch;   /* reset after the call */
+    MerNotes *notes;
+    MerMetric limit_metric;
+    /* +inf: none; else stop once limit_metric is sure to pass it, and set cut */
+    double      limit;
+    const void *base;  /* NULL, or the trail of a plan that differs little */
+    void       *trail; /* NULL, or room to leave this plan's trail */
+    bool        exact; /* the value will be reported; see approximates */
 } MerCall;
 
 typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
-    int64_t number;        /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
-    bool    is_missed;     /* late, or never ended */
+    /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
+    int64_t number;
+    bool    is_missed; /* late, or never ended */
 } MerServed;
 
 struct MerEvaluatorClass {
@@ -27,21 +29,27 @@ struct MerEvaluatorClass {
     uint64_t         metrics; /* bit per MerMetric it fills */
     const MerOption *options;
     size_t           options_size, state_size;
-    MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena, MerError *error);
+    MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena,
+                      MerError *error);
     /* Same plan, same bits, from any thread, with or without limit, base and trail. */
     void (*evaluate)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
 
     /* optional */
     /* `count` plans at once (SIMD, GPU); absent: one by one, on threads. */
-    void (*evaluate_batch)(const void *state, const MerPlan *plans, int count, const MerCall *calls, MerCost *costs);
-    size_t (*trail_size)(const void *state); /* bytes of a trail; absent: base and trail stay NULL */
-    MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice, MerMetric metric);
+    void (*evaluate_batch)(const void *state, const MerPlan *plans, int count, const MerCall *calls,
+                           MerCost *costs);
+    /* bytes of a trail; absent: base and trail stay NULL */
+    size_t (*trail_size)(const void *state);
+    MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
+                           MerMetric metric);
     /* Breakdown of one plan as notes: accesses per level, Gantt, critical path. */
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
     /* How one plan runs, as lines for a person after those of the problem's print_plan. */
     const char *(*print)(const void *state, const MerPlan *plan, MerArena *arena);
-    bool (*keeps_bounds)(const void *state); /* false: it may price below the problem's bounds; absent: true */
-    uint64_t (*tables_hash)(const void *state); /* of the cost tables it reads; absent: not logged */
+    /* false: it may price below the problem's bounds; absent: true */
+    bool (*keeps_bounds)(const void *state);
+    /* of the cost tables it reads; absent: not logged */
+    uint64_t (*tables_hash)(const void *state);
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its
      * front again by such a call. Absent: false */
     bool (*approximates)(const void *state);

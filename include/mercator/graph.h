@@ -24,7 +24,17 @@
 /* Loop dimensions: N batch, K output channels, C input channels, Y X output rows and columns,
  * R S filter rows and columns, G groups of a grouped convolution or batch of a batched GEMM
  * (K and C then count within one group). */
-enum { MER_DIM_N, MER_DIM_K, MER_DIM_C, MER_DIM_Y, MER_DIM_X, MER_DIM_R, MER_DIM_S, MER_DIM_G, MER_DIM_COUNT };
+enum {
+    MER_DIM_N,
+    MER_DIM_K,
+    MER_DIM_C,
+    MER_DIM_Y,
+    MER_DIM_X,
+    MER_DIM_R,
+    MER_DIM_S,
+    MER_DIM_G,
+    MER_DIM_COUNT
+};
 #define MER_DIM_LETTERS "NKCYXRSG"
 
 /* Tensors of a layer. As a bit mask: 1 << MER_TENSOR_W and so on. */
@@ -33,10 +43,10 @@ enum { MER_TENSOR_W, MER_TENSOR_I, MER_TENSOR_O, MER_TENSOR_COUNT };
 
 /* id, name, whether it multiplies and accumulates (a layer that `map` can map) */
 #define MER_OP_KIND_MAP(X)                                                                         \
-    X(CONV, "conv", true)               /* any groups: dims G, K and C per group */                \
-    X(DEPTHWISE, "depthwise", true)     /* C channels, K = G = 1 */                                \
-    X(TRANSPOSED, "transposed", true)   /* Y X are INPUT rows and columns: the loops of scatter */ \
-    X(GEMM, "gemm", true)               /* Y rows, C inner, K columns */                           \
+    X(CONV, "conv", true)             /* any groups: dims G, K and C per group */                  \
+    X(DEPTHWISE, "depthwise", true)   /* C channels, K = G = 1 */                                  \
+    X(TRANSPOSED, "transposed", true) /* Y X are INPUT rows and columns: the loops of scatter */   \
+    X(GEMM, "gemm", true)             /* Y rows, C inner, K columns */                             \
     X(BATCHED_GEMM, "batched-gemm", true) /* G matrices of Y x C times C x K, no weights shared */ \
     X(POOL, "pool", false)                                                                         \
     X(NORM, "norm", false)                                                                         \
@@ -50,20 +60,22 @@ typedef enum MerOpKind {
 #define X(id, name, macs) MER_OP_##id,
     MER_OP_KIND_MAP(X)
 #undef X
-    MER_OP_KIND_COUNT
+        MER_OP_KIND_COUNT
 } MerOpKind;
 
+/* clang-format off */
 #define MER_TYPE_MAP(X)                                                                            \
     X(FLOAT32, "float32", 32) X(FLOAT16, "float16", 16) X(BFLOAT16, "bfloat16", 16)                \
     X(FLOAT64, "float64", 64) X(FLOAT8, "float8", 8) X(INT8, "int8", 8) X(UINT8, "uint8", 8)       \
     X(INT16, "int16", 16) X(UINT16, "uint16", 16) X(INT32, "int32", 32) X(UINT32, "uint32", 32)    \
     X(INT64, "int64", 64) X(UINT64, "uint64", 64) X(INT4, "int4", 4) X(BOOL, "bool", 8)            \
     X(TEXT, "string", 64) X(UNKNOWN, "unknown", 32)
+/* clang-format on */
 typedef enum MerType {
 #define X(id, name, bits) MER_TYPE_##id,
     MER_TYPE_MAP(X)
 #undef X
-    MER_TYPE_COUNT
+        MER_TYPE_COUNT
 } MerType;
 
 typedef enum MerValueRole {
@@ -92,16 +104,20 @@ typedef struct MerOp {
     const char *name;
     const char *source; /* the operator's name in the input format: "Conv", "LSTM" */
     MerOpKind   kind;
-    int64_t     dims[MER_DIM_COUNT]; /* loop extents, 1 where absent; all 1 without MACs */
+    int64_t     dims[MER_DIM_COUNT];    /* loop extents, 1 where absent; all 1 without MACs */
     int         stride[2], dilation[2]; /* rows, columns; >= 1 */
-    int         pad[4];                 /* top, left, bottom, right; may be negative in ONNX: refused */
-    int64_t     input_rows, input_columns; /* of the input image without padding; 0 if none */
-    int64_t     repeat;                    /* the same loops run this often (steps of a recurrence), >= 1 */
-    int         input_count, output_count; /* -1 entries of `inputs` (absent optional inputs) are dropped */
-    int        *inputs, *outputs;          /* indices of values; copied by mer_graph_add_op */
+    /* top, left, bottom, right; may be negative in ONNX: refused */
+    int     pad[4];
+    int64_t input_rows, input_columns; /* of the input image without padding; 0 if none */
+    /* the same loops run this often (steps of a recurrence), >= 1 */
+    int64_t repeat;
+    /* -1 entries of `inputs` (absent optional inputs) are dropped */
+    int  input_count, output_count;
+    int *inputs, *outputs; /* indices of values; copied by mer_graph_add_op */
     /* derived by mer_graph_finish */
-    int64_t macs;       /* product of dims times repeat; 0 without MACs */
-    int64_t parameters; /* elements of its float and 4 or 8-bit weights; a shared one counts at its first user */
+    int64_t macs; /* product of dims times repeat; 0 without MACs */
+    /* elements of its float and 4 or 8-bit weights; a shared one counts at its first user */
+    int64_t parameters;
     int64_t weight_bytes, input_bytes, output_bytes;
     int     layer; /* index into MerGraph.layers, -1 without MACs */
 } MerOp;
@@ -115,22 +131,25 @@ typedef struct MerLayer {
 typedef struct MerGraph {
     const char *name;   /* "resnet50": file name without folder and ending, or as the file says */
     const char *format; /* importer: "onnx", "layers-csv", ... */
-    const char *path;   /* as it was asked for: a file, or the name of a built-in; NULL: made in memory */
+    /* as it was asked for: a file, or the name of a built-in; NULL: made in memory */
+    const char *path;
     int         op_count, value_count, layer_count, warning_count;
     MerOp      *ops; /* in topological order after mer_graph_finish */
     MerValue   *values;
     MerLayer   *layers; /* in order of first occurrence */
     char      **warnings;
-    int64_t     macs, parameters, activation_bytes; /* totals; activation_bytes: sum of all operators' outputs */
-    uint64_t    hash;                               /* of the content, not of names of files */
+    /* totals; activation_bytes: sum of all operators' outputs */
+    int64_t                 macs, parameters, activation_bytes;
+    uint64_t                hash; /* of the content, not of names of files */
     const struct MerJobSet *jobs; /* mercator/jobs.h; NULL: one job per layer */
-    MerArena   *arena;
+    MerArena               *arena;
 } MerGraph;
 
 MerGraph *mer_graph_new(const char *name, MerArena *arena);
 int       mer_graph_add_value(MerGraph *graph, const MerValue *value); /* copies; index */
-MerOp     mer_op_make(const char *name, const char *source, MerOpKind kind); /* dims, strides, repeat 1 */
-int       mer_graph_add_op(MerGraph *graph, const MerOp *op);               /* copies; index */
+/* dims, strides, repeat 1 */
+MerOp mer_op_make(const char *name, const char *source, MerOpKind kind);
+int   mer_graph_add_op(MerGraph *graph, const MerOp *op); /* copies; index */
 /* One line for the user, repeated texts are kept once. */
 void mer_graph_warn(MerGraph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -14,8 +14,10 @@ typedef struct MerDimBinding { /* `--dim batch=8` */
 typedef struct MerImportOptions {
     int                  dim_count;
     const MerDimBinding *dims;
-    const char          *select; /* of a file with several networks: the one wanted; NULL: all of it */
-    bool                 is_part; /* read for another file: lists of networks are refused, they could name themselves */
+    /* of a file with several networks: the one wanted; NULL: all of it */
+    const char *select;
+    /* read for another file: lists of networks are refused, they could name themselves */
+    bool is_part;
 } MerImportOptions;
 
 /* A file in memory, as given to importers. `data` is followed by a 0 byte that does not count. */
@@ -37,7 +39,7 @@ typedef struct MerImporterClass {
 
 /* Reads a built-in model by name, a file by path, or the standard input (`-`). `options` may be NULL. The
  * graph lives in `arena`. */
-MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options, MerArena *arena,
-                           MerGraph **graph, MerError *error);
+MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options,
+                           MerArena *arena, MerGraph **graph, MerError *error);
 
 #endif

@@ -40,7 +40,7 @@ typedef enum MerMetric {
 #define X(id, name, unit, direction, help) MER_METRIC_##id,
     MER_METRIC_MAP(X)
 #undef X
-    MER_METRIC_COUNT
+        MER_METRIC_COUNT
 } MerMetric;
 
 typedef struct MerMetricInfo {

@@ -42,7 +42,8 @@ typedef struct MerOption { /* a table ends with a NULL name */
     const char   *initial;          /* default, as a user would write it */
     double        minimum, maximum; /* of numbers, inclusive; both 0: any */
     const char   *choices;          /* "perfect|padded" for MER_OPTION_CHOICE */
-    const char   *help; /* NULL: another name of an option with the same field; read, never written */
+    /* NULL: another name of an option with the same field; read, never written */
+    const char *help;
 } MerOption;
 
 typedef struct MerPreset { /* `preset=NAME` sets these before the other options; ends with NULL */
@@ -58,7 +59,8 @@ typedef struct MerReference {
 } MerReference;
 
 /* `NAME` or `NAME:key=value,...`; a value may be a list `[a,b,c]`. */
-MerStatus mer_reference_parse(const char *text, MerReference *reference, MerArena *arena, MerError *error);
+MerStatus mer_reference_parse(const char *text, MerReference *reference, MerArena *arena,
+                              MerError *error);
 
 /* Writes every default into `options` (zeroed by the caller, `options_size` bytes of the plug-in). */
 void mer_options_defaults(const MerOption *table, void *options, MerArena *arena);
@@ -71,7 +73,7 @@ MerStatus mer_options_set(const MerOption *table, void *options, const char *whe
 MerStatus mer_options_fill(const MerOption *table, const MerPreset *presets, void *options,
                            const MerReference *reference, MerArena *arena, MerError *error);
 
-bool             mer_name_equal(const char *a, const char *b);            /* '-' equals '_' */
+bool             mer_name_equal(const char *a, const char *b);               /* '-' equals '_' */
 const MerOption *mer_options_find(const MerOption *table, const char *name); /* NULL if absent */
 
 /* The nearest of `names` to `word` (edit distance at most 2 or a third of its length), or NULL. */

@@ -4,17 +4,20 @@
 
 #include "mercator/graph.h"
 
+/* clang-format off */
 #define MER_PLAN_KIND_MAP(X)                                                                       \
     X(NEST, "nest") X(DIRECTIVES, "directives") X(VTA, "vta") X(JOBS, "jobs") X(GRAPH, "graph")    \
     X(SPLIT, "split")
+/* clang-format on */
 typedef enum MerPlanKind {
 #define X(id, name) MER_PLAN_##id,
     MER_PLAN_KIND_MAP(X)
 #undef X
-    MER_PLAN_KIND_COUNT
+        MER_PLAN_KIND_COUNT
 } MerPlanKind;
 
-typedef struct MerNestLevel { /* one memory, with the fan-out below it; level 0 of a plan is innermost */
+/* one memory, with the fan-out below it; level 0 of a plan is innermost */
+typedef struct MerNestLevel {
     int      temporal[MER_DIM_COUNT], x[MER_DIM_COUNT], y[MER_DIM_COUNT]; /* trip counts, >= 1 */
     int      order[MER_DIM_COUNT]; /* temporal loops, outer to inner: a permutation of the dims */
     unsigned keep;                 /* bit per tensor W, I, O */
@@ -29,9 +32,11 @@ typedef struct MerDirective {
     bool spatial, output; /* output: dim is Y' or X' */
     int  dim, size, offset;
 } MerDirective;
-typedef struct MerDirectivePlan { /* outermost cluster first; level l has directives start[l] .. start[l+1]-1 */
-    const MerOp  *op;
-    int           level_count, *cluster, *start; /* cluster[l]: size of the Cluster that opens level l+1 */
+/* outermost cluster first; level l has directives start[l] .. start[l+1]-1 */
+typedef struct MerDirectivePlan {
+    const MerOp *op;
+    /* cluster[l]: size of the Cluster that opens level l+1 */
+    int           level_count, *cluster, *start;
     MerDirective *directives;
 } MerDirectivePlan;
 
@@ -42,12 +47,12 @@ typedef struct MerVtaPlan {
 } MerVtaPlan;
 
 typedef struct MerJobsPlan { /* queue of unit u: queue[start[u]] .. queue[start[u+1]-1] */
-    int job_count, unit_count;
+    int  job_count, unit_count;
     int *unit, *queue, *start;
 } MerJobsPlan;
 
 typedef struct MerGraphPlan {
-    int op_count, stage_count;
+    int  op_count, stage_count;
     int *unit, *priority, *cluster, *stage, *replicas;
 } MerGraphPlan;
 

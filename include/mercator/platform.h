@@ -10,13 +10,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* clang-format off */
 #define MER_PLATFORM_KIND_MAP(X)                                                                   \
     X(PE_ARRAY, "pe-array") X(CORES, "cores") X(VTA, "vta") X(SOC, "soc") X(CLUSTER, "cluster")
+/* clang-format on */
 typedef enum MerPlatformKind {
 #define X(id, name) MER_PLATFORM_##id,
     MER_PLATFORM_KIND_MAP(X)
 #undef X
-    MER_PLATFORM_KIND_COUNT
+        MER_PLATFORM_KIND_COUNT
 } MerPlatformKind;
 
 /* Unlimited capacities and rates are INFINITY. Rates are per instance of the memory. */
@@ -31,7 +33,7 @@ typedef struct MerMemory {
     int         word_bits;
     double      words, bytes; /* both filled when one is known; INFINITY: unlimited */
     double      read_words_per_cycle, write_words_per_cycle;
-    double      bytes_per_s;  /* NAN if it cannot be known (no clock) */
+    double      bytes_per_s;                  /* NAN if it cannot be known (no clock) */
     double      read_pj, write_pj, update_pj; /* per word, pj_per_byte included */
     unsigned    keep, bypass; /* bit per tensor W, I, O; in neither: the search decides */
     int         buffers;      /* usable size = words / buffers */
@@ -63,7 +65,7 @@ typedef struct MerFlops { /* per number type; name "" = any */
     double      per_s;
 } MerFlops;
 
-typedef struct MerUnit { /* `count: n` is already expanded into n units */
+typedef struct MerUnit {           /* `count: n` is already expanded into n units */
     const char *name, *class_name; /* class_name NULL: a class of its own */
     int         class_index;       /* units priced alike share it, 0 .. class_count-1 */
     double      memory_bytes;      /* INFINITY: unlimited */
@@ -91,7 +93,7 @@ typedef struct MerUnit { /* `count: n` is already expanded into n units */
     const char *const *supports;
 } MerUnit;
 
-typedef struct MerLink { /* wildcards are already expanded */
+typedef struct MerLink {  /* wildcards are already expanded */
     int         from, to; /* units */
     double      bytes_per_s, latency_us, gap_us;
     bool        full_duplex;
@@ -112,29 +114,32 @@ typedef struct MerPlatform {
     int        bus_bits;
     MerFormula timing; /* name "timing"; its constants are the timing numbers */
     /* soc */
-    int               reference; /* unit, -1 if none */
-    int               activation_bits;
-    bool              activation_signed;
-    const char       *activation_quantiser;
-    MerFormula        power_mw;
-    bool              store_and_forward; /* cluster */
-    uint64_t          hash;
+    int         reference; /* unit, -1 if none */
+    int         activation_bits;
+    bool        activation_signed;
+    const char *activation_quantiser;
+    MerFormula  power_mw;
+    bool        store_and_forward; /* cluster */
+    uint64_t    hash;
 } MerPlatform;
 
 /* A shipped platform by name, or a file by path. */
-MerStatus mer_platform_read(const char *name_or_path, MerArena *arena, const MerPlatform **platform, MerError *error);
+MerStatus mer_platform_read(const char *name_or_path, MerArena *arena, const MerPlatform **platform,
+                            MerError *error);
 /* From text, for tests and embedded platforms; `name` opens messages and resolves `extends`. */
 MerStatus mer_platform_parse(const char *name, const char *text, size_t size, MerArena *arena,
                              const MerPlatform **platform, MerError *error);
 /* Changes before checking: `memories.GLB.words=16Ki` (sweeps). Each replaces one scalar of the resolved file. */
-MerStatus mer_platform_read_with(const char *name_or_path, const char *const *changes, int change_count,
-                                 MerArena *arena, const MerPlatform **platform, MerError *error);
+MerStatus mer_platform_read_with(const char *name_or_path, const char *const *changes,
+                                 int change_count, MerArena *arena, const MerPlatform **platform,
+                                 MerError *error);
 /* The resolved form as YAML: everything after `extends`, classes and defaults. Reads back to the same hash. */
 void mer_platform_write(const MerPlatform *platform, FILE *file);
 
 /* The number of a formula constant, or `fallback`. */
 double      mer_formula_number(const MerFormula *formula, const char *name, double fallback);
 const char *mer_platform_kind_name(MerPlatformKind kind);
-int         mer_platform_instances(const MerPlatform *platform, int memory); /* product of fan-outs above it */
+/* product of fan-outs above it */
+int mer_platform_instances(const MerPlatform *platform, int memory);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not se
     double      value; /* one of the knob's values, or its index if it has none */
 } MerFixedKnob;
 
-typedef struct MerRunSpec { /* options point to the plug-in's struct; NULL: its defaults */
+typedef struct MerRunSpec {        /* options point to the plug-in's struct; NULL: its defaults */
     const char              *name; /* of the workload, as shown */
     const MerProblemClass   *problem;
     const void              *problem_options;
@@ -35,34 +35,35 @@ typedef struct MerRunSpec { /* options point to the plug-in's struct; NULL: its 
     const MerOptimizerClass *optimizer;
     const void              *optimizer_options;
     const char              *optimizer_text; /* as the user wrote it, for tables; NULL: its name */
-    const char              *objective; /* metric or expression; NULL: the problem's default */
+    const char              *objective;      /* metric or expression; NULL: the problem's default */
     int                      pareto_count;
     MerMetric                pareto[MER_MAX_PARETO];
     uint64_t                 seed;
-    int64_t                  budget;       /* evaluations per task; 0: no limit (then time_s is needed) */
-    int64_t                  total_budget; /* > 0: in all, shared out by MACs */
-    double                   time_s;       /* per task; 0: no limit */
-    double                   gap;          /* stop when the gap is at most this */
-    bool                     count_distinct; /* a plan priced before costs no budget */
-    MerLogMode               log;
-    const char              *warm; /* RUN[:k], chain[:k] or NULL */
-    int                      warm_match; /* of jobs, when tasks differ: 0 by rank, 1 by layer */
-    int                      batch;   /* points per ask at most; 0: 256 */
-    int                      threads; /* 0: all cores */
-    int                      fixed_count;
-    const MerFixedKnob      *fixed;
-    bool                     learned_legality; /* legality=learned: hide the predicate */
-    const char              *policy, *save_policy; /* files, NULL: none */
-    const char              *directory; /* NULL: no files are written */
-    bool                     resume;
-    double                   checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
-    const char              *command; /* JSON, for clock.jsonl; NULL: none */
+    /* evaluations per task; 0: no limit (then time_s is needed) */
+    int64_t             budget;
+    int64_t             total_budget;   /* > 0: in all, shared out by MACs */
+    double              time_s;         /* per task; 0: no limit */
+    double              gap;            /* stop when the gap is at most this */
+    bool                count_distinct; /* a plan priced before costs no budget */
+    MerLogMode          log;
+    const char         *warm;       /* RUN[:k], chain[:k] or NULL */
+    int                 warm_match; /* of jobs, when tasks differ: 0 by rank, 1 by layer */
+    int                 batch;      /* points per ask at most; 0: 256 */
+    int                 threads;    /* 0: all cores */
+    int                 fixed_count;
+    const MerFixedKnob *fixed;
+    bool                learned_legality;     /* legality=learned: hide the predicate */
+    const char         *policy, *save_policy; /* files, NULL: none */
+    const char         *directory;            /* NULL: no files are written */
+    bool                resume;
+    double              checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
+    const char         *command;      /* JSON, for clock.jsonl; NULL: none */
 } MerRunSpec;
 
 typedef struct MerRunProgress {
     int         task, task_count;
     const char *task_name;
-    int64_t     trials, budget; /* of this task; budget 0: unknown */
+    int64_t     trials, budget;                           /* of this task; budget 0: unknown */
     double      elapsed_s, time_s, best, gap, infeasible; /* best, gap: NaN while there is none */
 } MerRunProgress;
 
@@ -95,8 +96,8 @@ typedef struct MerTaskResult {
     MerTask         task;
     const MerIndex *point; /* of the best; NULL if nothing feasible was found */
     MerPlan         plan;
-    const char     *text;  /* the plan for people, NULL if the problem has none */
-    const char     *body;  /* the plan as a JSON object, NULL likewise */
+    const char     *text;        /* the plan for people, NULL if the problem has none */
+    const char     *body;        /* the plan as a JSON object, NULL likewise */
     const char     *constraints; /* what the user fixed, as it was understood; NULL if nothing */
     const char     *warnings;    /* of the problem, one line each; NULL if none */
     MerCost         best;
@@ -111,36 +112,37 @@ typedef struct MerTaskResult {
     MerReasonCount  reasons[MER_MAX_REASONS];
     /* nothing feasible: points priced afterwards to explain it, the nearest miss among them, and whether
      * one of them was feasible after all */
-    int64_t         explained;
-    char            closest[120];
-    bool            is_reachable;
-    int             front_count;
-    MerFrontPoint  *front;
-    double          spent[MER_SPENT_COUNT];
-    int             milestone_count; /* 0 unless tasks are chained (`warm`) and there is a population */
-    MerMilestone    milestones[MER_MAX_MILESTONES];
-    const char     *stopped; /* "budget", "time", "gap", "finished", "interrupted" */
+    int64_t        explained;
+    char           closest[120];
+    bool           is_reachable;
+    int            front_count;
+    MerFrontPoint *front;
+    double         spent[MER_SPENT_COUNT];
+    /* 0 unless tasks are chained (`warm`) and there is a population */
+    int          milestone_count;
+    MerMilestone milestones[MER_MAX_MILESTONES];
+    const char  *stopped; /* "budget", "time", "gap", "finished", "interrupted" */
 } MerTaskResult;
 
 /* All tasks have a plan, but the objective neither adds up nor has a mean: `total.value` is NaN. */
 #define MER_NO_TOTAL "it has no total over several tasks"
 
 typedef struct MerRunResult {
-    int            task_count;
-    MerTaskResult *tasks;
-    MerTaskResult  total; /* sums by count; name = the workload's */
-    double         wall_s;
+    int              task_count;
+    MerTaskResult   *tasks;
+    MerTaskResult    total; /* sums by count; name = the workload's */
+    double           wall_s;
     MerDecisionTimes decisions; /* over all tasks; count 0: the optimizer timed none */
-    bool           is_reproducible, is_feasible;
-    MerMetric      objective; /* MER_METRIC_COUNT for an expression */
-    const char    *objective_text;
-    const char    *summary; /* the `mercator-summary/1` object as JSON text */
-    int            file_count;
-    const char    *files[16]; /* written into the directory */
+    bool             is_reproducible, is_feasible;
+    MerMetric        objective; /* MER_METRIC_COUNT for an expression */
+    const char      *objective_text;
+    const char      *summary; /* the `mercator-summary/1` object as JSON text */
+    int              file_count;
+    const char      *files[16]; /* written into the directory */
 } MerRunResult;
 
-MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,
-                  MerError *error);
+MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,
+                  MerRunResult *result, MerError *error);
 
 /* Would every plug-in of the run open on the first task? Nothing is searched or written. */
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error);
@@ -151,8 +153,8 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
                          MerArena *arena, MerError *error);
 
 typedef struct MerGivenPlan { /* one task and its plan */
-    const MerTask *task;   /* start INFINITY: when those before it have ended */
-    const MerYaml *body;   /* of a plan file; NULL: `plan` */
+    const MerTask *task;      /* start INFINITY: when those before it have ended */
+    const MerYaml *body;      /* of a plan file; NULL: `plan` */
     const MerPlan *plan;
     const char    *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
 } MerGivenPlan;
@@ -161,10 +163,12 @@ typedef struct MerGivenPlan { /* one task and its plan */
 MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,
                         MerRunResult *result, MerError *error);
 /* Prices one given plan of one task; `result` gets one task. */
-MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body, MerArena *arena,
-                       MerTaskResult *result, const char **detail, MerError *error);
+MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body,
+                       MerArena *arena, MerTaskResult *result, const char **detail,
+                       MerError *error);
 /* The same for a plan in memory; its operator is the task's. */
-MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *task, const MerPlan *plan, MerArena *arena,
-                        MerTaskResult *result, const char **detail, MerError *error);
+MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *task, const MerPlan *plan,
+                        MerArena *arena, MerTaskResult *result, const char **detail,
+                        MerError *error);
 
 #endif

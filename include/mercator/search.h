@@ -23,13 +23,17 @@ typedef struct MerProblemClass   MerProblemClass;
 typedef struct MerEvaluator      MerEvaluator;
 typedef struct MerEvaluatorClass MerEvaluatorClass;
 
-typedef struct MerTrainable { /* a network to train; its loss depends on relaxed choices, the rest is hidden */
+/* a network to train; its loss depends on relaxed choices, the rest is hidden */
+typedef struct MerTrainable {
     void *state;
     int (*batch_count)(const void *state, int part); /* part 0 train, 1 validation, 2 test */
     /* choice[op] is (options, channels), rows sum to 1 over options; NULL = the float network. */
-    MerTensor *(*loss)(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch, int batch, int *correct);
-    int (*parameters)(void *state, int group, MerTensor *const **list); /* group 0 weights, 1 quantiser scales */
-    MerStatus (*quantise)(void *state, MerError *error); /* fold batch norm; choices are needed from now on */
+    MerTensor *(*loss)(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch,
+                       int batch, int *correct);
+    /* group 0 weights, 1 quantiser scales */
+    int (*parameters)(void *state, int group, MerTensor *const **list);
+    /* fold batch norm; choices are needed from now on */
+    MerStatus (*quantise)(void *state, MerError *error);
     MerStatus (*save)(const void *state, FILE *file, MerError *error);
     MerStatus (*load)(void *state, FILE *file, MerError *error);
 } MerTrainable;
@@ -41,17 +45,21 @@ typedef struct MerLegality {
 
 typedef struct MerSoftCost { /* the evaluator's `expected` without the evaluator */
     const void *state;
-    MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice, MerMetric metric);
+    MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
+                           MerMetric metric);
 } MerSoftCost;
 
-typedef struct MerSearch {         /* all an optimizer may know; lives as long as the optimizer is open */
-    const MerSpace     *space;
-    const MerGraph     *graph;     /* for policies that read it */
-    int                 task, task_count;
-    MerMetric           objective; /* MER_METRIC_COUNT if it is an expression */
-    int64_t             budget;    /* INT64_MAX with --time alone: schedules then run in doubling rounds */
-    MerRng             *rng;
-    uint64_t            seed;      /* of the run: for replays of programs that draw in their own way */
+/* all an optimizer may know; lives as long as the optimizer is open */
+typedef struct MerSearch {
+    const MerSpace *space;
+    const MerGraph *graph; /* for policies that read it */
+    int             task, task_count;
+    MerMetric       objective; /* MER_METRIC_COUNT if it is an expression */
+    /* INT64_MAX with --time alone: schedules then run in doubling rounds */
+    int64_t budget;
+    MerRng *rng;
+    /* of the run: for replays of programs that draw in their own way */
+    uint64_t            seed;
     MerNotes           *notes;
     MerArena           *arena;     /* for whatever the optimizer keeps while it is open */
     const MerLegality  *legality;  /* NULL: unknown, or hidden by legality=learned */
@@ -59,8 +67,9 @@ typedef struct MerSearch {         /* all an optimizer may know; lives as long a
     const MerTrainable *trainable; /* NULL: nothing to train */
 } MerSearch;
 
-typedef struct MerProposal { /* preset: limit +inf, a score above which the exact value does not matter, */
-    MerIndex *point;         /* and base -1, the index of the trial it was changed from */
+/* preset: limit +inf, a score above which the exact value does not matter, */
+typedef struct MerProposal {
+    MerIndex *point; /* and base -1, the index of the trial it was changed from */
     double    limit;
     int64_t   base;
 } MerProposal;
@@ -73,7 +82,8 @@ typedef struct MerTrial { /* score is minimised, +inf if infeasible; warm: from 
     bool            warm;
 } MerTrial;
 
-typedef enum MerKeep { MER_KEEP_POLICY, MER_KEEP_ALL } MerKeep; /* what moves to other inputs; what a restart needs */
+/* what moves to other inputs; what a restart needs */
+typedef enum MerKeep { MER_KEEP_POLICY, MER_KEEP_ALL } MerKeep;
 
 typedef struct MerOptimizerClass {
     const char      *name, *summary, *reference;
@@ -85,15 +95,19 @@ typedef struct MerOptimizerClass {
     MerStatus (*open)(void *state, const MerSearch *search, const void *options, MerError *error);
     MerStatus (*open_problem)(void *state, const MerSearch *search, const MerProblem *problem,
                               const MerEvaluator *evaluator, const void *options, MerError *error);
-    int (*ask)(void *state, MerProposal *proposals, int capacity); /* how many were filled; 0 = finished */
-    void (*tell)(void *state, const MerTrial *trials, int count);  /* the asked ones in order, or warm ones */
+    /* how many were filled; 0 = finished */
+    int (*ask)(void *state, MerProposal *proposals, int capacity);
+    /* the asked ones in order, or warm ones */
+    void (*tell)(void *state, const MerTrial *trials, int count);
 
     /* optional */
-    bool (*proof)(const void *state, MerBound *bound);             /* solvers: what has been proven so far */
+    /* solvers: what has been proven so far */
+    bool (*proof)(const void *state, MerBound *bound);
     /* MER_KEEP_ALL may give MER_UNSUPPORTED where it cannot be done yet: a restart then asks again from the seed. */
     MerStatus (*save)(const void *state, MerKeep what, FILE *file, MerError *error);
     MerStatus (*load)(void *state, MerKeep what, FILE *file, MerError *error);
-    MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error); /* keep the policy, go on elsewhere */
+    /* keep the policy, go on elsewhere */
+    MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error);
     void (*close)(void *state);
 } MerOptimizerClass;
 

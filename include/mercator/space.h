@@ -11,20 +11,22 @@
 typedef enum MerKnobKind {
     MER_KNOB_CATEGORY, /* choices without order */
     MER_KNOB_ORDERED,  /* neighbouring choices mean similar plans; reals are quantised */
-    MER_KNOB_RANK      /* used for sorting only: index / choices in [0, 1), smaller first, ties by knob */
+    MER_KNOB_RANK /* used for sorting only: index / choices in [0, 1), smaller first, ties by knob */
 } MerKnobKind;
 
+/* clang-format off */
 #define MER_ROLE_MAP(X)                                                                            \
     X(TILE, "tile") X(PARALLEL, "parallel") X(ORDER, "order") X(CLUSTER, "cluster")                \
     X(LEVELS, "levels") X(BYPASS, "bypass")                 /* map; TILE also codesign */          \
     X(HARDWARE, "hardware") X(THREADS, "threads")           /* codesign */                         \
     X(UNIT, "unit") X(PRIORITY, "priority") X(FUSE, "fuse") X(REPLICAS, "replicas") /* schedule, place */ \
     X(CHANNELS, "channels") X(SETTING, "setting")           /* split; SETTING: tuning an optimizer */
+/* clang-format on */
 typedef enum MerRole {
 #define X(id, name) MER_ROLE_##id,
     MER_ROLE_MAP(X)
 #undef X
-    MER_ROLE_COUNT
+        MER_ROLE_COUNT
 } MerRole;
 
 typedef struct MerKnob {

@@ -109,7 +109,7 @@ enum { FOLDER_COUNT = 4 };
 /* PREFIX/share/mercator of a program that runs as PREFIX/bin/NAME, wherever PREFIX was moved. */
 static const char *beside_program(MerArena *arena)
 {
-    char path[4096];
+    char    path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     for (int level = 0; level < 2; level++) {

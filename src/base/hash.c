@@ -14,7 +14,8 @@ uint64_t mer_hash_bytes(uint64_t hash, const void *data, size_t size)
 
 uint64_t mer_hash_text(uint64_t hash, const char *text)
 {
-    return text == NULL ? mer_hash_bytes(hash, "", 1) : mer_hash_bytes(hash, text, strlen(text) + 1);
+    return text == NULL ? mer_hash_bytes(hash, "", 1)
+                        : mer_hash_bytes(hash, text, strlen(text) + 1);
 }
 
 static uint64_t hash_word(uint64_t hash, uint64_t word)

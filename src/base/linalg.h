@@ -5,12 +5,16 @@
 #include <stdbool.h>
 
 double mer_dot(const double *x, const double *y, int n);
-void   mer_axpy(double a, const double *x, double *y, int n);                           /* y += a x */
-void   mer_matvec(const double *a, int rows, int columns, const double *x, double *y);  /* y = A x */
-void   mer_matmul(const double *a, const double *b, double *c, int n, int k, int m);    /* C(n,m) = A(n,k) B(k,m) */
-bool   mer_cholesky(double *a, int n); /* lower factor in place, upper part zeroed; false: not positive definite */
-void   mer_solve_lower(const double *l, int n, double *x);            /* L x = b, b in x */
-void   mer_solve_lower_transposed(const double *l, int n, double *x); /* L^T x = b */
+/* y += a x */
+void mer_axpy(double a, const double *x, double *y, int n);
+/* y = A x */
+void mer_matvec(const double *a, int rows, int columns, const double *x, double *y);
+/* C(n,m) = A(n,k) B(k,m) */
+void mer_matmul(const double *a, const double *b, double *c, int n, int k, int m);
+/* lower factor in place, upper part zeroed; false: not positive definite */
+bool mer_cholesky(double *a, int n);
+void mer_solve_lower(const double *l, int n, double *x);            /* L x = b, b in x */
+void mer_solve_lower_transposed(const double *l, int n, double *x); /* L^T x = b */
 /* Eigen decomposition of a symmetric matrix (Jacobi): values ascending, vectors in columns of `v`. */
 void mer_eigen_symmetric(const double *a, int n, double *values, double *v);
 

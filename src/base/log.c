@@ -15,7 +15,7 @@ static int columns_of(const MerProgress *progress)
         return WIDEST;
     }
     bool is_known = ioctl(fileno(progress->file), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    int columns = is_known ? size.ws_col : USUAL_WIDTH;
+    int  columns = is_known ? size.ws_col : USUAL_WIDTH;
     return columns - 1 < WIDEST ? columns - 1 : WIDEST;
 }
 
@@ -97,7 +97,8 @@ void mer_progress_update(MerProgress *progress, const char *label, int64_t done,
         return;
     }
     char line[WIDEST + 1];
-    int  length = format_line(line, (size_t)columns_of(progress) + 1, label, done, total, rate, best);
+    int  length =
+        format_line(line, (size_t)columns_of(progress) + 1, label, done, total, rate, best);
     progress->last = now;
     if (progress->is_terminal) {
         /* Spaces cover what is left of a longer line. */

@@ -20,7 +20,8 @@ double mer_cpu_clock(void); /* CPU seconds of the process */
 
 void mer_progress_begin(MerProgress *progress, FILE *file); /* NULL file: silent */
 /* `done` of `total` (0: unknown), `best` as text; prints at most ten times a second. */
-void mer_progress_update(MerProgress *progress, const char *label, int64_t done, int64_t total, double rate, const char *best);
+void mer_progress_update(MerProgress *progress, const char *label, int64_t done, int64_t total,
+                         double rate, const char *best);
 void mer_progress_end(MerProgress *progress); /* clears the line on a terminal */
 
 #endif

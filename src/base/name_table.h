@@ -11,7 +11,9 @@ typedef struct MerNameTable { /* {.arena = arena} = empty */
     size_t       count, room;
 } MerNameTable;
 
-void *mer_name_table_find(const MerNameTable *table, const char *name);              /* NULL if absent */
-void  mer_name_table_set(MerNameTable *table, const char *name, void *value); /* keeps `name`; replaces */
+/* NULL if absent */
+void *mer_name_table_find(const MerNameTable *table, const char *name);
+/* keeps `name`; replaces */
+void mer_name_table_set(MerNameTable *table, const char *name, void *value);
 
 #endif

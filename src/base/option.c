@@ -167,9 +167,9 @@ static MerStatus expected_word(const Target *target, const char *const *words, i
     const char *near = mer_name_nearest(target->value, words, count);
     mer_words_text(list, sizeof list, words, count);
     return expected(target, target->value,
-                    near == NULL ? list
-                                 : mer_arena_format(target->arena, "%s, did you mean \"%s\"", list,
-                                                    near));
+                    near == NULL
+                        ? list
+                        : mer_arena_format(target->arena, "%s, did you mean \"%s\"", list, near));
 }
 
 static MerStatus set_choice(const Target *target, int *field)
@@ -197,7 +197,8 @@ static MerStatus split_list(const Target *target, const char ***items, int *coun
     if (length < 2 || strcspn(text, "]") != length - 1 || strchr(text + 1, '[') != NULL) {
         return expected(target, text, "a list [a,b,c]");
     }
-    *count = split(mer_arena_text_n(target->arena, text + 1, length - 2), ',', target->arena, items);
+    *count =
+        split(mer_arena_text_n(target->arena, text + 1, length - 2), ',', target->arena, items);
     return MER_OK;
 }
 

@@ -11,7 +11,8 @@
 void mer_options_write(const MerOption *table, const void *options, MerJson *json, const char *key);
 
 /* "key=value,..." of the options that differ from their defaults, "" if none does. `size` bytes each. */
-const char *mer_options_changes(const MerOption *table, const void *options, size_t size, MerArena *arena);
+const char *mer_options_changes(const MerOption *table, const void *options, size_t size,
+                                MerArena *arena);
 
 /* One line per option: `name=default`, help, and what is accepted. */
 void mer_options_help(const MerOption *table, FILE *file);

@@ -5,10 +5,11 @@
 #include "mercator/rng.h"
 
 double mer_mean(const double *x, int n);
-double mer_variance(const double *x, int n);             /* n - 1 in the denominator; 0 for n < 2 */
-double mer_quantile(const double *x, int n, double q);   /* linear between order statistics (type 7) */
+double mer_variance(const double *x, int n); /* n - 1 in the denominator; 0 for n < 2 */
+/* linear between order statistics (type 7) */
+double mer_quantile(const double *x, int n, double q);
 double mer_median(const double *x, int n);
-double mer_geomean(const double *x, int n);              /* x > 0 */
+double mer_geomean(const double *x, int n);                   /* x > 0 */
 double mer_pearson(const double *x, const double *y, int n);  /* 0 if a side is constant */
 double mer_spearman(const double *x, const double *y, int n); /* average ranks for ties */
 
@@ -17,7 +18,8 @@ typedef struct MerInterval {
 } MerInterval;
 
 /* Percentile bootstrap of a statistic at the given level (0.95), `rounds` resamples. */
-MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const double *, int), double level, int rounds, MerRng *rng);
+MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const double *, int),
+                          double level, int rounds, MerRng *rng);
 /* Half the width of the 95 % interval of a mean of n values, in standard errors (Student's t); NAN for n < 2. */
 double mer_student(int n);
 /* Two-sided p of the Mann-Whitney rank test (exact without ties for n + m <= 20, else normal with tie correction). */

@@ -11,7 +11,8 @@
 
 /* The whole file, followed by a 0 byte that does not count. Refuses directories, missing and empty
  * files and files above `limit` bytes with one clear line. */
-MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size, MerError *error);
+MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size,
+                        MerError *error);
 
 /* Is it a pipe, a terminal or the like, which can be read only once and must not be looked into before? */
 bool mer_file_is_stream(const char *path);

@@ -48,8 +48,8 @@ static void take_chunks(MerPool *pool, int worker)
                 return;
             }
             end = pool->count - begin < pool->chunk ? pool->count : begin + pool->chunk;
-        } while (!atomic_compare_exchange_weak_explicit(&pool->next, &begin, end,
-                                                        memory_order_relaxed, memory_order_relaxed));
+        } while (!atomic_compare_exchange_weak_explicit(
+            &pool->next, &begin, end, memory_order_relaxed, memory_order_relaxed));
         for (int i = begin; i < end; i++) {
             pool->work(pool->context, i, worker);
         }

@@ -11,6 +11,7 @@ int      mer_pool_threads(const MerPool *pool);
 
 /* Calls work(context, index, worker) once for every index 0 .. count-1, in any order; worker is
  * 0 .. threads-1. Returns when all are done. One run at a time per pool. */
-void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int index, int worker), void *context);
+void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int index, int worker),
+                  void *context);
 
 #endif

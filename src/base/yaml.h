@@ -18,15 +18,15 @@ typedef struct MerYaml MerYaml;
 struct MerYaml {
     MerYamlKind  kind;
     const char  *file;
-    int          line, column;  /* from 1 */
-    const char  *text;          /* scalar */
-    bool         quoted;        /* scalar in quotes: never a number, null or boolean */
-    int          count;         /* items of a list, entries of a map */
-    MerYaml    **items;         /* values */
-    const char **keys;          /* map */
+    int          line, column; /* from 1 */
+    const char  *text;         /* scalar */
+    bool         quoted;       /* scalar in quotes: never a number, null or boolean */
+    int          count;        /* items of a list, entries of a map */
+    MerYaml    **items;        /* values */
+    const char **keys;         /* map */
     int         *key_lines, *key_columns;
-    const char  *tag;           /* "!Container", NULL if none */
-    const char  *path;          /* "units[2].memories[0].bytes"; "" at the root */
+    const char  *tag;  /* "!Container", NULL if none */
+    const char  *path; /* "units[2].memories[0].bytes"; "" at the root */
     MerArena    *arena;
     /* keys asked for so far, for mer_yaml_finish */
     const char **asked;
@@ -35,7 +35,8 @@ struct MerYaml {
 
 /* Limits: 64 MiB, 1,000,000 nodes after alias expansion, 200 levels. Double keys are errors. */
 MerStatus mer_yaml_read(const char *path, MerArena *arena, MerYaml **root, MerError *error);
-MerStatus mer_yaml_parse(const char *name, const char *text, size_t size, MerArena *arena, MerYaml **root, MerError *error);
+MerStatus mer_yaml_parse(const char *name, const char *text, size_t size, MerArena *arena,
+                         MerYaml **root, MerError *error);
 
 /* `FILE:LINE:COLUMN: PATH is FOUND, expected EXPECTED`; returns MER_INVALID. */
 MerStatus mer_yaml_expected(const MerYaml *node, MerError *error, const char *format, ...)
@@ -52,16 +53,21 @@ MerYaml *mer_yaml_get(MerYaml *map, const char *key);
 MerStatus mer_yaml_need(MerYaml *map, const char *key, MerYaml **value, MerError *error);
 
 /* Scalars. The _get_ forms leave *value alone when the key is absent. */
-MerStatus mer_yaml_real(const MerYaml *node, double minimum, double maximum, double *value, MerError *error);
-MerStatus mer_yaml_int(const MerYaml *node, int64_t minimum, int64_t maximum, int64_t *value, MerError *error);
+MerStatus mer_yaml_real(const MerYaml *node, double minimum, double maximum, double *value,
+                        MerError *error);
+MerStatus mer_yaml_int(const MerYaml *node, int64_t minimum, int64_t maximum, int64_t *value,
+                       MerError *error);
 MerStatus mer_yaml_bool(const MerYaml *node, bool *value, MerError *error);
 MerStatus mer_yaml_text(const MerYaml *node, const char **value, MerError *error);
-MerStatus mer_yaml_get_real(MerYaml *map, const char *key, double minimum, double maximum, double *value, MerError *error);
-MerStatus mer_yaml_get_int(MerYaml *map, const char *key, int64_t minimum, int64_t maximum, int64_t *value, MerError *error);
+MerStatus mer_yaml_get_real(MerYaml *map, const char *key, double minimum, double maximum,
+                            double *value, MerError *error);
+MerStatus mer_yaml_get_int(MerYaml *map, const char *key, int64_t minimum, int64_t maximum,
+                           int64_t *value, MerError *error);
 MerStatus mer_yaml_get_bool(MerYaml *map, const char *key, bool *value, MerError *error);
 MerStatus mer_yaml_get_text(MerYaml *map, const char *key, const char **value, MerError *error);
 /* One of `count` words; gives its index. */
-MerStatus mer_yaml_word(const MerYaml *node, const char *const *words, int count, int *value, MerError *error);
+MerStatus mer_yaml_word(const MerYaml *node, const char *const *words, int count, int *value,
+                        MerError *error);
 
 MerStatus mer_yaml_check_kind(const MerYaml *node, MerYamlKind kind, MerError *error);
 /* Error for the first key nobody asked for. */

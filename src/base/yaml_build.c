@@ -275,12 +275,11 @@ static MerStatus on_start(Builder *builder, struct fy_event *event, MerYamlKind 
 static MerStatus on_alias(Builder *builder, struct fy_event *event)
 {
     MerStatus   status = MER_OK;
-    const char *name =
-        token_text(builder, fy_event_get_token(event), builder->scratch, &status);
+    const char *name = token_text(builder, fy_event_get_token(event), builder->scratch, &status);
     builder->column -= builder->column > 1; /* libfyaml puts the place behind the star */
     if (expects_key(builder)) {
-        return fail(builder, builder->line, builder->column, "a key is the alias *%s, expected a word",
-                    name);
+        return fail(builder, builder->line, builder->column,
+                    "a key is the alias *%s, expected a word", name);
     }
     const MerYaml *target = mer_name_table_find(&builder->anchors, name);
     if (target == NULL) {
@@ -352,10 +351,10 @@ static MerStatus check_double_keys(Builder *builder, MerNameTable *keys, Entry *
 
 static MerStatus close_map(Builder *builder, const Frame *frame)
 {
-    Entry    *list = builder->entries.list + frame->start;
-    size_t    count = builder->entries.count - frame->start;
-    MerNameTable  keys = {.arena = builder->key_room};
-    MerStatus status = check_double_keys(builder, &keys, list, count);
+    Entry       *list = builder->entries.list + frame->start;
+    size_t       count = builder->entries.count - frame->start;
+    MerNameTable keys = {.arena = builder->key_room};
+    MerStatus    status = check_double_keys(builder, &keys, list, count);
     builder->merged.count = 0;
     for (size_t i = 0; status == MER_OK && i < count; i++) {
         if (list[i].is_merge) {

@@ -32,7 +32,7 @@ typedef struct MerYamlBuilder {
     MerArena      *arena;    /* of the tree */
     MerArena      *scratch;  /* until the end of the parse */
     MerArena      *key_room; /* until the end of a map */
-    MerNameTable       anchors;  /* name to MerYaml */
+    MerNameTable   anchors;  /* name to MerYaml */
     MerYamlFrame   frames[MER_YAML_LEVELS];
     int            depth;
     MerYamlEntries entries, merged;

@@ -14,7 +14,8 @@ typedef struct MerVerb {
     int (*run)(const struct MerVerb *verb, int count, char **arguments, MerArena *arena);
 } MerVerb;
 
-int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena); /* map, ... */
+/* map, ... */
+int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena);
@@ -25,7 +26,8 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
 /* `mercator: MESSAGE` on stderr; returns the exit code for the error's status. */
 int mer_cli_fail(const MerError *error);
 /* Wrong usage: the message and how to get help; returns 2. */
-int mer_cli_usage(const MerVerb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int mer_cli_usage(const MerVerb *verb, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* `--name value` or `--name=value` at arguments[*at]: gives the value and moves on; NULL if it is missing. */
 const char *mer_cli_value(int count, char **arguments, int *at);

@@ -48,7 +48,7 @@ static void take_cells(Job *job, const MerCellTotal *totals)
 /* With a time every combination is run twice: to the budget without a clock, and to the time. */
 static void add_timed(Job *job, double time_s)
 {
-    MerRunSpec *all = MER_ARRAY(job->arena, MerRunSpec, job->spec_count * 2);
+    MerRunSpec            *all = MER_ARRAY(job->arena, MerRunSpec, job->spec_count * 2);
     const MerProblemClass *problem = job->specs[0].problem;
     for (int i = 0; i < job->spec_count; i++) {
         all[i] = all[job->spec_count + i] = job->specs[i];
@@ -63,14 +63,16 @@ static void add_timed(Job *job, double time_s)
 
 static void print_group(const MerComparisonGroup *group, MerArena *arena)
 {
-    const char *titles[] = {"optimizer", ">runs", ">median", ">95 % interval", ">ratio", ">gap", ">evaluations", ">seconds", ">p"};
+    const char   *titles[] = {"optimizer",      ">runs",    ">median",
+                              ">95 % interval", ">ratio",   ">gap",
+                              ">evaluations",   ">seconds", ">p"};
     MerTextTable *table = mer_text_table_new(arena, 9, titles);
-    MerMetric metric = mer_metric_find(group->objective);
-    const char *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";
+    MerMetric     metric = mer_metric_find(group->objective);
+    const char   *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";
     for (int r = 0; r < group->row_count; r++) {
         const MerComparisonRow *row = &group->rows[r];
-        char low[48];
-        char high[48];
+        char                    low[48];
+        char                    high[48];
         mer_print_engineering(low, row->low, unit);
         mer_print_engineering(high, row->high, unit);
         mer_text_table_add(table, row->optimizer);
@@ -83,31 +85,34 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
         mer_text_table_add_real(table, row->wall_s, "s");
         mer_text_table_add(table, isnan(row->p) ? "best" : mer_arena_format(arena, "%.3g", row->p));
     }
-    printf("\n%s on %s, %s, objective %s, equal %s: %g%s\n\n", group->workload, group->platform, group->evaluator,
-           group->objective, group->is_timed ? "time" : "samples", group->limit, group->is_timed ? " s" : "");
+    printf("\n%s on %s, %s, objective %s, equal %s: %g%s\n\n", group->workload, group->platform,
+           group->evaluator, group->objective, group->is_timed ? "time" : "samples", group->limit,
+           group->is_timed ? " s" : "");
     mer_text_table_print(table, stdout);
 }
 
 static MerStatus write_page(const Job *job, const char *page, MerError *error)
 {
     MerReportRun *runs = MER_ARRAY(job->arena, MerReportRun, job->cell_count);
-    MerStatus status = MER_OK;
+    MerStatus     status = MER_OK;
     for (int i = 0; status == MER_OK && i < job->cell_count; i++) {
         status = mer_report_read(job->directories[i], &runs[i], job->arena, error);
     }
-    return status == MER_OK ? mer_report_html(runs, job->cell_count, job->request.experiment.name, page, error) : status;
+    return status == MER_OK
+               ? mer_report_html(runs, job->cell_count, job->request.experiment.name, page, error)
+               : status;
 }
 
 static int show(Job *job)
 {
-    MerError error = {0};
+    MerError            error = {0};
     MerComparisonGroup *groups;
-    int count = mer_compare(job->cells, job->cell_count, job->arena, &groups);
-    MerJson json = {0};
+    int                 count = mer_compare(job->cells, job->cell_count, job->arena, &groups);
+    MerJson             json = {0};
     mer_compare_write(groups, count, &json);
     const char *path = mer_arena_format(job->arena, "%s/comparison.json", job->root);
-    FILE *file = fopen(path, "w");
-    bool is_written = file && fprintf(file, "%s\n", json.text) > 0;
+    FILE       *file = fopen(path, "w");
+    bool        is_written = file && fprintf(file, "%s\n", json.text) > 0;
     is_written = file && fclose(file) == 0 && is_written;
     if (!is_written) {
         mer_error_set(&error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
@@ -132,10 +137,11 @@ static int show(Job *job)
 /* The problem that an optimizer is made for, NULL: any. */
 static const char *problem_of_optimizer(const char *text, MerArena *arena)
 {
-    MerReference reference;
-    const MerOptimizerClass *optimizer = mer_reference_parse(text, &reference, arena, NULL) == MER_OK
-                                             ? mer_optimizer_find(reference.name, NULL)
-                                             : NULL;
+    MerReference             reference;
+    const MerOptimizerClass *optimizer =
+        mer_reference_parse(text, &reference, arena, NULL) == MER_OK
+            ? mer_optimizer_find(reference.name, NULL)
+            : NULL;
     return optimizer ? optimizer->problem : NULL;
 }
 
@@ -146,7 +152,8 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
     const char *given = NULL, *named = NULL, *of_workload = NULL, *of_optimizer = NULL;
     for (int i = 0; i < count; i++) {
         const char *argument = arguments[i];
-        bool is_value = argument[0] == '-' && argument[1] != '\0' && !mer_request_is_switch(argument);
+        bool        is_value =
+            argument[0] == '-' && argument[1] != '\0' && !mer_request_is_switch(argument);
         const char *value = is_value ? mer_cli_value(count, arguments, &i) : argument;
         if (!value) {
             continue; /* said by the parser */
@@ -160,16 +167,21 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
             of_workload = "schedule";
         } else if (!is_value && mer_experiment_is(value)) {
             named = mer_experiment_problem(value, arena);
-        } else if ((!is_value || mer_cli_is(argument, "workload")) && mer_job_flags_is_task(value, arena)) {
+        } else if ((!is_value || mer_cli_is(argument, "workload")) &&
+                   mer_job_flags_is_task(value, arena)) {
             of_workload = "schedule";
         }
     }
-    return given ? given : named ? named : of_workload ? of_workload : of_optimizer ? of_optimizer : "map";
+    return given          ? given
+           : named        ? named
+           : of_workload  ? of_workload
+           : of_optimizer ? of_optimizer
+                          : "map";
 }
 
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    Job job = {.arena = arena};
+    Job      job = {.arena = arena};
     MerError error = {0};
     if (mer_cli_is_study(count, arguments)) {
         return mer_cli_study(verb, count, arguments, arena);
@@ -184,20 +196,28 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     }
     if (job.request.is_help) {
         mer_request_help(verb, problem);
-        printf("\n  --problem NAME          default: that of the experiment file, of the workload (vision, mix, ...) or of the\n"
-               "                          optimizers, else map; the options above are those of %s\n", problem);
-        printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, objectives, seeds\n"
-               "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run it again to go on.\n"
-               "With --time S every combination also runs for S seconds without a budget: equal time.\n");
+        printf(
+            "\n  --problem NAME          default: that of the experiment file, of the workload "
+            "(vision, mix, ...) or of the\n"
+            "                          optimizers, else map; the options above are those of %s\n",
+            problem);
+        printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
+               "objectives, seeds\n"
+               "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
+               "it again to go on.\n"
+               "With --time S every combination also runs for S seconds without a budget: equal "
+               "time.\n");
         mer_cli_study_help();
         return MER_EXIT_DONE;
     }
-    if (mer_experiment_expand(&job.request.experiment, &job.specs, &job.spec_count, mer_request_warn, &job.request,
-                              &error) != MER_OK) {
+    if (mer_experiment_expand(&job.request.experiment, &job.specs, &job.spec_count,
+                              mer_request_warn, &job.request, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    const char *name = job.request.experiment.name ? job.request.experiment.name : job.specs[0].name;
-    job.root = job.request.directory ? job.request.directory : mer_arena_format(arena, "runs/compare-%s", name);
+    const char *name =
+        job.request.experiment.name ? job.request.experiment.name : job.specs[0].name;
+    job.root = job.request.directory ? job.request.directory
+                                     : mer_arena_format(arena, "runs/compare-%s", name);
     if (job.specs[0].time_s > 0) {
         add_timed(&job, job.specs[0].time_s);
     }

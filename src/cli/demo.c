@@ -14,9 +14,11 @@ typedef struct Scene {
 } Scene;
 
 static const Scene scenes[] = {
-    {"map", "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and parallelism.",
+    {"map",
+     "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and parallelism.",
      {"resnet18", "--platform", "s256", "--budget", "20000", "--quiet", NULL}},
-    {"schedule", "A hundred jobs of six networks on four unequal cores that share 16 bytes per cycle.",
+    {"schedule",
+     "A hundred jobs of six networks on four unequal cores that share 16 bytes per cycle.",
      {"mix", "--platform", "s2", "--select", "0", "--quiet", NULL}},
 };
 
@@ -30,15 +32,16 @@ static const Scene *find_scene(const char *problem)
     return NULL;
 }
 
-static int play(const MerVerb *verb, const Scene *scene, const char *root, const char **directory, MerArena *arena)
+static int play(const MerVerb *verb, const Scene *scene, const char *root, const char **directory,
+                MerArena *arena)
 {
-    MerError error = {0};
-    MerRequest request;
-    MerRunSpec *specs;
+    MerError     error = {0};
+    MerRequest   request;
+    MerRunSpec  *specs;
     MerRunResult result;
-    char *arguments[8];
-    int count = 0;
-    int spec_count;
+    char        *arguments[8];
+    int          count = 0;
+    int          spec_count;
     for (; scene->arguments[count]; count++) {
         arguments[count] = mer_arena_text(arena, scene->arguments[count]);
     }
@@ -53,8 +56,8 @@ static int play(const MerVerb *verb, const Scene *scene, const char *root, const
         return code;
     }
     *directory = mer_arena_format(arena, "%s/%s", root, scene->problem);
-    MerStatus status =
-        mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error);
+    MerStatus status = mer_experiment_expand(&request.experiment, &specs, &spec_count,
+                                             mer_request_warn, &request, &error);
     if (status == MER_OK) {
         specs[0].directory = *directory;
         status = mer_request_run(&request, &specs[0], arena, &result, &error);
@@ -69,12 +72,12 @@ static int play(const MerVerb *verb, const Scene *scene, const char *root, const
 int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     enum { MAX_SCENES = 16 };
-    const char *root = "runs/demo";
-    const char *directories[MAX_SCENES];
+    const char  *root = "runs/demo";
+    const char  *directories[MAX_SCENES];
     MerReportRun runs[MAX_SCENES];
-    MerError error = {0};
-    int played = 0;
-    int code = MER_EXIT_DONE;
+    MerError     error = {0};
+    int          played = 0;
+    int          code = MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
         const char *value = NULL;
         if (mer_cli_is(arguments[i], "help") || strcmp(arguments[i], "-h") == 0) {
@@ -89,7 +92,8 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
         }
         root = value;
     }
-    for (const MerProblemClass *const *problem = mer_problems(); *problem && code == MER_EXIT_DONE; problem++) {
+    for (const MerProblemClass *const *problem = mer_problems(); *problem && code == MER_EXIT_DONE;
+         problem++) {
         const Scene *scene = find_scene((*problem)->name);
         if (scene && played < MAX_SCENES) {
             code = play(verb, scene, root, &directories[played++], arena);
@@ -101,7 +105,8 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
         }
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
-    if (code == MER_EXIT_DONE && mer_report_html(runs, played, "Mercator demo", page, &error) != MER_OK) {
+    if (code == MER_EXIT_DONE &&
+        mer_report_html(runs, played, "Mercator demo", page, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     if (code == MER_EXIT_DONE) {

@@ -21,7 +21,8 @@ void mer_evaluate_take_graph(MerEvaluateJob *job, const MerGraph *graph)
     job->count = graph->op_count;
     job->given = MER_ARRAY(job->arena, MerGiven, graph->op_count + 1);
     for (int i = 0; i < graph->op_count; i++) {
-        job->given[i].task = (MerTask){graph->ops[i].name, 1, (double)graph->ops[i].macs, i, 0, NULL};
+        job->given[i].task =
+            (MerTask){graph->ops[i].name, 1, (double)graph->ops[i].macs, i, 0, NULL};
     }
 }
 
@@ -59,7 +60,7 @@ static MerStatus open_maestro(MerEvaluateJob *job, const MerEvaluateRequest *req
         const MerMaestroLayer *layer = &file.networks[0].layers[i];
         job->given[i].plan.kind = MER_PLAN_DIRECTIVES;
         MER_TRY(mer_maestro_plan(path, layer, inherited, &graph->ops[i],
-                             &job->given[i].plan.as.directives, job->arena, error));
+                                 &job->given[i].plan.as.directives, job->arena, error));
         inherited = layer->has_dataflow ? layer : inherited;
     }
     return MER_OK;
@@ -193,7 +194,7 @@ static MerStatus read_layers(MerEvaluateJob *job, const Timeloop *found, MerErro
     mer_evaluate_take_graph(job, graph);
     for (int i = 0; i < list->count; i++) {
         MER_TRY(mer_yaml_get_int(list->items[i], "count", 1, INT64_C(1) << 40,
-                             &job->given[i].task.count, error));
+                                 &job->given[i].task.count, error));
         MER_TRY(read_mapping(job, list->items[i], i, error));
     }
     return MER_OK;
@@ -227,8 +228,8 @@ static MerStatus open_network(MerEvaluateJob *job, const MerEvaluateRequest *req
     }
     mer_evaluate_take_graph(job, graph);
     int op = graph->layers[0].op;
-    job->given[0].task =
-        (MerTask){graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op, 0, NULL};
+    job->given[0].task = (MerTask){
+        graph->ops[op].name, graph->layers[0].count, (double)graph->ops[op].macs, op, 0, NULL};
     job->count = 1;
     return read_mapping(job, mapping, 0, error);
 }

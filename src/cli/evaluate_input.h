@@ -9,11 +9,12 @@
 enum { MER_EVALUATE_INPUTS = 32 };
 
 typedef struct MerEvaluateRequest {
-    int          input_count;
-    const char  *inputs[MER_EVALUATE_INPUTS];
-    const char  *mapping, *platform, *evaluator, *objective; /* NULL: as the files say */
-    const char  *workload; /* of a plan that names its jobs; NULL: as the file says */
-    MerReference options; /* of the problem: --constraints FILE; or of the evaluator: --share maxmin */
+    int         input_count;
+    const char *inputs[MER_EVALUATE_INPUTS];
+    const char *mapping, *platform, *evaluator, *objective; /* NULL: as the files say */
+    const char *workload; /* of a plan that names its jobs; NULL: as the file says */
+    /* of the problem: --constraints FILE; or of the evaluator: --share maxmin */
+    MerReference options;
     int          dim_count;
     const char  *dims[MER_EVALUATE_INPUTS]; /* NAME=SIZE, of a workload that is read again */
     bool         json, is_help;

@@ -18,7 +18,8 @@ typedef struct Request {
     bool             json, is_help;
 } Request;
 
-static void write_shape(const MerGraph *graph, const char *key, const int *values, int count, MerJson *json)
+static void write_shape(const MerGraph *graph, const char *key, const int *values, int count,
+                        MerJson *json)
 {
     mer_json_array(json, key);
     for (int i = 0; i < count; i++) {
@@ -139,17 +140,19 @@ static const char *loop_text(const MerOp *op, MerArena *arena)
         }
     }
     if (op->stride[0] > 1 || op->stride[1] > 1) {
-        text = mer_arena_format(arena, "%s /%d", text, op->stride[0] > op->stride[1] ? op->stride[0] : op->stride[1]);
+        text = mer_arena_format(arena, "%s /%d", text,
+                                op->stride[0] > op->stride[1] ? op->stride[0] : op->stride[1]);
     }
     return op->repeat > 1 ? mer_arena_format(arena, "%s x%lld", text, (long long)op->repeat) : text;
 }
 
 static void print_text(const MerGraph *graph, MerArena *arena)
 {
-    char macs[48];
-    char parameters[48];
-    char bytes[48];
-    const char *titles[] = {">#", "layer", "kind", "loops (Y X are outputs)", ">count", ">MACs", ">parameters"};
+    char          macs[48];
+    char          parameters[48];
+    char          bytes[48];
+    const char   *titles[] = {">#",     "layer", "kind",       "loops (Y X are outputs)",
+                              ">count", ">MACs", ">parameters"};
     MerTextTable *table = mer_text_table_new(arena, 7, titles);
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
@@ -165,13 +168,15 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     mer_print_engineering(macs, (double)graph->macs, "");
     mer_print_engineering(parameters, (double)graph->parameters, "");
     mer_print_engineering(bytes, (double)graph->activation_bytes, "B");
-    printf("\n%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of activations\n", graph->name,
-           graph->format, macs, parameters, graph->op_count, count_layers(graph), graph->layer_count, bytes);
+    printf("\n%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of "
+           "activations\n",
+           graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
+           graph->layer_count, bytes);
 }
 
 static int inspect_platform(const Request *request, MerArena *arena)
 {
-    MerError error = {0};
+    MerError           error = {0};
     const MerPlatform *platform;
     if (mer_platform_read(request->input, arena, &platform, &error) != MER_OK) {
         return mer_cli_fail(&error);
@@ -194,7 +199,7 @@ static bool has_architecture(const char *text)
 
 static bool is_platform(const char *input, MerArena *arena)
 {
-    char *data;
+    char  *data;
     size_t size;
     if (!strchr(input, '/') && mer_data_path("platforms", input, ".yaml", arena) &&
         !mer_data_path("models", input, ".onnx", arena)) {
@@ -203,23 +208,26 @@ static bool is_platform(const char *input, MerArena *arena)
     if (strchr(input, ',')) {
         return true; /* several Timeloop files */
     }
-    if (mer_file_is_stream(input) || mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK || size >= (1 << 20) ||
-        strlen(data) != size) {
+    if (mer_file_is_stream(input) ||
+        mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK ||
+        size >= (1 << 20) || strlen(data) != size) {
         return false;
     }
-    return strstr(data, "mercator-platform/") || mer_maestro_is_hardware(data, size) || has_architecture(data);
+    return strstr(data, "mercator-platform/") || mer_maestro_is_hardware(data, size) ||
+           has_architecture(data);
 }
 
 /* A name that is no file may be a platform with a slip in it. */
 static const char *nearest_platform(const char *input, MerArena *arena)
 {
     const char **names;
-    bool is_name = !strchr(input, '/') && !strchr(input, '.');
-    int count = mer_data_list("platforms", ".yaml", arena, &names);
+    bool         is_name = !strchr(input, '/') && !strchr(input, '.');
+    int          count = mer_data_list("platforms", ".yaml", arena, &names);
     return is_name ? mer_name_nearest(input, names, count) : NULL;
 }
 
-static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena, Request *request)
+static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
+                 Request *request)
 {
     MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
     request->import.dims = dims;
@@ -229,11 +237,13 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
         } else if (mer_cli_is(arguments[i], "help") || strcmp(arguments[i], "-h") == 0) {
             request->is_help = true;
         } else if (mer_cli_is(arguments[i], "dim")) {
-            const char *value = mer_cli_value(count, arguments, &i);
-            const char *equals = value ? strrchr(value, '=') : NULL;
+            const char    *value = mer_cli_value(count, arguments, &i);
+            const char    *equals = value ? strrchr(value, '=') : NULL;
             MerDimBinding *dim = &dims[request->import.dim_count++];
-            if (!equals || equals == value || !mer_parse_int(equals + 1, &dim->size) || dim->size < 1) {
-                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", value ? value : "");
+            if (!equals || equals == value || !mer_parse_int(equals + 1, &dim->size) ||
+                dim->size < 1) {
+                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE",
+                                     value ? value : "");
             }
             dim->name = mer_arena_text_n(arena, value, (size_t)(equals - value));
         } else if (mer_cli_is(arguments[i], "select")) {
@@ -244,22 +254,25 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             request->input = arguments[i];
         }
     }
-    return request->input || request->is_help ? MER_EXIT_DONE
-                                              : mer_cli_usage(verb, "inspect needs a model or a platform");
+    return request->input || request->is_help
+               ? MER_EXIT_DONE
+               : mer_cli_usage(verb, "inspect needs a model or a platform");
 }
 
 int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    Request request = {0};
-    MerError error = {0};
+    Request   request = {0};
+    MerError  error = {0};
     MerGraph *graph;
-    int code = parse(verb, count, arguments, arena, &request);
+    int       code = parse(verb, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
     if (request.is_help) {
-        printf("usage: mercator inspect MODEL|PLATFORM [--json] [--dim NAME=SIZE ...] [--select NETWORK]\n\n"
-               "A model: its layers, loop extents, MACs and parameters. A platform: its resolved form.\n"
+        printf("usage: mercator inspect MODEL|PLATFORM [--json] [--dim NAME=SIZE ...] [--select "
+               "NETWORK]\n\n"
+               "A model: its layers, loop extents, MACs and parameters. A platform: its resolved "
+               "form.\n"
                "What comes through a pipe (-, /dev/stdin) is a model.\n");
         return MER_EXIT_DONE;
     }
@@ -269,7 +282,8 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
     if (mer_graph_import(request.input, &request.import, arena, &graph, &error) != MER_OK) {
         const char *platform = nearest_platform(request.input, arena);
         if (platform && !strstr(error.message, "did you mean")) {
-            mer_error_set(&error, error.status, "%s; did you mean the platform %s", error.message, platform);
+            mer_error_set(&error, error.status, "%s; did you mean the platform %s", error.message,
+                          platform);
         }
         return mer_cli_fail(&error);
     }

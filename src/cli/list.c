@@ -12,12 +12,13 @@
 
 static int list_models(MerArena *arena)
 {
-    const char **names;
-    int count = mer_data_list("models", ".onnx", arena, &names);
-    int code = MER_EXIT_DONE;
-    MerTextTable *table = mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
+    const char  **names;
+    int           count = mer_data_list("models", ".onnx", arena, &names);
+    int           code = MER_EXIT_DONE;
+    MerTextTable *table =
+        mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
     for (int i = 0; i < count; i++) {
-        MerError error = {0};
+        MerError  error = {0};
         MerGraph *graph;
         if (mer_graph_import(names[i], NULL, arena, &graph, &error) != MER_OK) {
             code = mer_cli_fail(&error);
@@ -34,12 +35,13 @@ static int list_models(MerArena *arena)
 
 static int list_platforms(MerArena *arena)
 {
-    const char **names;
-    int count = mer_data_list("platforms", ".yaml", arena, &names);
-    int code = MER_EXIT_DONE;
-    MerTextTable *table = mer_text_table_new(arena, 3, (const char *[]){"platform", "kind", "summary"});
+    const char  **names;
+    int           count = mer_data_list("platforms", ".yaml", arena, &names);
+    int           code = MER_EXIT_DONE;
+    MerTextTable *table =
+        mer_text_table_new(arena, 3, (const char *[]){"platform", "kind", "summary"});
     for (int i = 0; i < count; i++) {
-        MerError error = {0};
+        MerError           error = {0};
         const MerPlatform *platform;
         if (mer_platform_read(names[i], arena, &platform, &error) != MER_OK) {
             code = mer_cli_fail(&error);
@@ -53,9 +55,11 @@ static int list_platforms(MerArena *arena)
     return code;
 }
 
-static void print_plugin(const char *name, const char *summary, const char *reference, const MerOption *table)
+static void print_plugin(const char *name, const char *summary, const char *reference,
+                         const MerOption *table)
 {
-    printf("%s: %s%s%s%s\n", name, summary, reference ? " (" : "", reference ? reference : "", reference ? ")" : "");
+    printf("%s: %s%s%s%s\n", name, summary, reference ? " (" : "", reference ? reference : "",
+           reference ? ")" : "");
     if (table) {
         mer_options_help(table, stdout);
     }
@@ -87,15 +91,17 @@ static int list_problems(MerArena *arena)
     (void)arena;
     for (const MerProblemClass *const *list = mer_problems(); *list; list++) {
         print_plugin((*list)->name, (*list)->summary, NULL, (*list)->options);
-        printf("  defaults: evaluator %s, optimizer %s, objective %s, budget %lld\n", (*list)->evaluator,
-               (*list)->optimizer, (*list)->objective, (long long)(*list)->budget);
+        printf("  defaults: evaluator %s, optimizer %s, objective %s, budget %lld\n",
+               (*list)->evaluator, (*list)->optimizer, (*list)->objective,
+               (long long)(*list)->budget);
     }
     return MER_EXIT_DONE;
 }
 
 static int list_formats(MerArena *arena)
 {
-    MerTextTable *table = mer_text_table_new(arena, 3, (const char *[]){"format", "endings", "what"});
+    MerTextTable *table =
+        mer_text_table_new(arena, 3, (const char *[]){"format", "endings", "what"});
     for (const MerImporterClass *const *list = mer_importers(); *list; list++) {
         mer_text_table_add(table, (*list)->name);
         mer_text_table_add(table, (*list)->endings);
@@ -107,7 +113,8 @@ static int list_formats(MerArena *arena)
 
 static int list_metrics(MerArena *arena)
 {
-    MerTextTable *table = mer_text_table_new(arena, 4, (const char *[]){"metric", "unit", "better", "meaning"});
+    MerTextTable *table =
+        mer_text_table_new(arena, 4, (const char *[]){"metric", "unit", "better", "meaning"});
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
         mer_text_table_add(table, info->name);
@@ -133,14 +140,17 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     const char *names[KIND_COUNT];
-    bool is_help = count == 1 && (mer_cli_is(arguments[0], "help") || strcmp(arguments[0], "-h") == 0);
+    bool        is_help =
+        count == 1 && (mer_cli_is(arguments[0], "help") || strcmp(arguments[0], "-h") == 0);
     if (is_help) {
-        printf("usage: mercator list models|platforms|optimizers|evaluators|problems|formats|metrics\n"
-               "knobs depend on the inputs: mercator map NETWORK --platform P --list-knobs\n");
+        printf(
+            "usage: mercator list models|platforms|optimizers|evaluators|problems|formats|metrics\n"
+            "knobs depend on the inputs: mercator map NETWORK --platform P --list-knobs\n");
         return MER_EXIT_DONE;
     }
     if (count >= 1 && mer_name_equal(arguments[0], "knobs")) {
-        return mer_cli_usage(verb, "knobs depend on network and platform: mercator map NETWORK --list-knobs");
+        return mer_cli_usage(
+            verb, "knobs depend on network and platform: mercator map NETWORK --list-knobs");
     }
     if (count != 1) {
         return mer_cli_usage(verb, "list needs one kind");
@@ -152,6 +162,6 @@ int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *are
         }
     }
     const char *nearest = mer_name_nearest(arguments[0], names, KIND_COUNT);
-    return mer_cli_usage(verb, "nothing called \"%s\" to list%s%s", arguments[0], nearest ? ", did you mean " : "",
-                         nearest ? nearest : "");
+    return mer_cli_usage(verb, "nothing called \"%s\" to list%s%s", arguments[0],
+                         nearest ? ", did you mean " : "", nearest ? nearest : "");
 }

@@ -10,9 +10,12 @@
 
 static const MerVerb verbs[] = {
     {"evaluate", "PLAN", "price one given plan", mer_cli_evaluate},
-    {"inspect", "MODEL|PLATFORM", "show layers, shapes, MACs and parameters, or a resolved platform", mer_cli_inspect},
-    {"list", "KIND", "models, platforms, optimizers, evaluators, problems, formats or metrics", mer_cli_list},
-    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals", mer_cli_compare},
+    {"inspect", "MODEL|PLATFORM",
+     "show layers, shapes, MACs and parameters, or a resolved platform", mer_cli_inspect},
+    {"list", "KIND", "models, platforms, optimizers, evaluators, problems, formats or metrics",
+     mer_cli_list},
+    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals",
+     mer_cli_compare},
     {"report", "RUN...", "make report.html, or CSV, from run directories", mer_cli_report},
     {"demo", "", "every problem on a built-in input, with one report", mer_cli_demo},
 };
@@ -63,7 +66,7 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 
 bool mer_cli_is(const char *argument, const char *name)
 {
-    char flag[64];
+    char   flag[64];
     size_t length = strcspn(argument, "=");
     if (strncmp(argument, "--", 2) != 0 || length - 2 >= sizeof flag) {
         return false;
@@ -84,7 +87,9 @@ const char *mer_cli_value(int count, char **arguments, int *at)
 
 static void print_help(FILE *file)
 {
-    fprintf(file, "Mercator %s maps deep neural networks onto hardware.\n\nusage: mercator VERB INPUT [options]\n\n",
+    fprintf(file,
+            "Mercator %s maps deep neural networks onto hardware.\n\nusage: mercator VERB INPUT "
+            "[options]\n\n",
             MERCATOR_VERSION);
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         fprintf(file, "  %-9s %-20s %s\n", (*problem)->name, "NETWORK", (*problem)->summary);
@@ -94,13 +99,14 @@ static void print_help(FILE *file)
     }
     fprintf(file, "\n  mercator VERB --help    options of a verb\n"
                   "  mercator --version      version and licence\n\n"
-                  "First steps: mercator demo; mercator inspect resnet18; mercator map resnet18 --platform s256\n");
+                  "First steps: mercator demo; mercator inspect resnet18; mercator map resnet18 "
+                  "--platform s256\n");
 }
 
 static int unknown_verb(const char *name)
 {
     const char *names[64];
-    int count = 0;
+    int         count = 0;
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         names[count++] = (*problem)->name;
     }
@@ -108,7 +114,8 @@ static int unknown_verb(const char *name)
         names[count++] = verbs[v].name;
     }
     const char *nearest = mer_name_nearest(name, names, count);
-    return mer_cli_usage(NULL, "unknown verb \"%s\"%s%s", name, nearest ? ", did you mean " : "", nearest ? nearest : "");
+    return mer_cli_usage(NULL, "unknown verb \"%s\"%s%s", name, nearest ? ", did you mean " : "",
+                         nearest ? nearest : "");
 }
 
 static int run_verb(const char *name, int count, char **arguments, MerArena *arena)
@@ -134,7 +141,7 @@ int main(int count, char **arguments)
         return MER_EXIT_USAGE;
     }
     const char *verb = arguments[1];
-    int code = MER_EXIT_DONE;
+    int         code = MER_EXIT_DONE;
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
         print_help(stdout);
     } else if (strcmp(verb, "--version") == 0) {

@@ -20,15 +20,17 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
 {
     for (int i = 0; i < count; i++) {
         const char *flag = arguments[i];
-        bool is_output = strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output");
+        bool        is_output = strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output");
         if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
             request->is_help = true;
-        } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics") || mer_cli_is(flag, "over")) {
-            bool is_csv = mer_cli_is(flag, "csv");
-            bool is_over = mer_cli_is(flag, "over");
+        } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics") ||
+                   mer_cli_is(flag, "over")) {
+            bool        is_csv = mer_cli_is(flag, "csv");
+            bool        is_over = mer_cli_is(flag, "over");
             const char *value = mer_cli_value(count, arguments, &i);
             if (!value) {
-                return mer_cli_usage(verb, "%s needs a %s", flag, is_output || is_csv ? "file" : "list of names");
+                return mer_cli_usage(verb, "%s needs a %s", flag,
+                                     is_output || is_csv ? "file" : "list of names");
             }
             *(is_output ? &request->output
               : is_csv  ? &request->csv
@@ -46,24 +48,28 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
     if (request->over && !request->metrics) {
         return mer_cli_usage(verb, "--over needs --metrics");
     }
-    return request->csv && request->count > 1 ? mer_cli_usage(verb, "--csv takes one run") : MER_EXIT_DONE;
+    return request->csv && request->count > 1 ? mer_cli_usage(verb, "--csv takes one run")
+                                              : MER_EXIT_DONE;
 }
 
 /* One page of all runs; a folder of several gets it as it got its first one. */
-static MerStatus write_page(const Request *request, const char *path, MerArena *arena, MerError *error)
+static MerStatus write_page(const Request *request, const char *path, MerArena *arena,
+                            MerError *error)
 {
     enum { MOST_IN_FOLDER = 100 };
     MerReportRun *runs = MER_ARRAY(arena, MerReportRun, (size_t)request->count * MOST_IN_FOLDER);
-    MerStatus status = MER_OK;
-    int count = 0;
+    MerStatus     status = MER_OK;
+    int           count = 0;
     for (int i = 0; status == MER_OK && i < request->count; i++) {
         const char **found;
-        int found_count = 0;
+        int          found_count = 0;
         status = mer_report_find_runs(request->runs[i], arena, &found, &found_count, error);
         if (found_count > MOST_IN_FOLDER) {
             return mer_error_set(error, MER_UNSUPPORTED,
-                                 "%s holds %d runs, expected at most %d on one page; mercator compare %s -o DIR makes one "
-                                 "of tables", request->runs[i], found_count, MOST_IN_FOLDER, request->runs[i]);
+                                 "%s holds %d runs, expected at most %d on one page; mercator "
+                                 "compare %s -o DIR makes one "
+                                 "of tables",
+                                 request->runs[i], found_count, MOST_IN_FOLDER, request->runs[i]);
         }
         for (int r = 0; status == MER_OK && r < found_count; r++) {
             status = mer_report_read(found[r], &runs[count++], arena, error);
@@ -74,33 +80,39 @@ static MerStatus write_page(const Request *request, const char *path, MerArena *
 
 int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    Request request = {.runs = MER_ARRAY(arena, const char *, count + 1)};
+    Request  request = {.runs = MER_ARRAY(arena, const char *, count + 1)};
     MerError error = {0};
-    int code = parse(verb, count, arguments, &request);
+    int      code = parse(verb, count, arguments, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
     if (request.is_help) {
         printf("usage: mercator report RUN... [-o FILE.html] [--csv FILE.csv]\n"
                "                       [--metrics NAME,... [--over COLUMN=VALUE,...]]\n\n"
-               "One run: its page. Several, or a folder of them: a page that compares them. --csv writes the trials of one run.\n"
-               "--metrics prints a table instead: what differs between the runs (or the runs in a directory), and\n"
-               "the mean of each metric (or gap) over seeds with its 95 %% interval. --over divides every row by the one that has\n"
+               "One run: its page. Several, or a folder of them: a page that compares them. --csv "
+               "writes the trials of one run.\n"
+               "--metrics prints a table instead: what differs between the runs (or the runs in a "
+               "directory), and\n"
+               "the mean of each metric (or gap) over seeds with its 95 %% interval. --over "
+               "divides every row by the one that has\n"
                "these values and else the same: --over platform=s3.\n");
         return MER_EXIT_DONE;
     }
     if (request.metrics) {
-        return mer_report_metrics(request.runs, request.count, request.metrics, request.over, arena, stdout,
-                                  &error) == MER_OK
+        return mer_report_metrics(request.runs, request.count, request.metrics, request.over, arena,
+                                  stdout, &error) == MER_OK
                    ? MER_EXIT_DONE
                    : mer_cli_fail(&error);
     }
     if (request.csv) {
-        return mer_report_csv(request.runs[0], request.csv, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+        return mer_report_csv(request.runs[0], request.csv, &error) == MER_OK
+                   ? MER_EXIT_DONE
+                   : mer_cli_fail(&error);
     }
-    const char *path = request.output       ? request.output
-                       : request.count == 1 ? mer_arena_format(arena, "%s/report.html", request.runs[0])
-                                            : "report.html";
+    const char *path = request.output ? request.output
+                       : request.count == 1
+                           ? mer_arena_format(arena, "%s/report.html", request.runs[0])
+                           : "report.html";
     if (write_page(&request, path, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }

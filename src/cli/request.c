@@ -50,20 +50,21 @@ static const char *join_list(Parser *p, const char *key, const char *value)
     if (!option || option->type != MER_OPTION_TEXTS) {
         return value;
     }
-    const MerTexts *texts = (const MerTexts *)((const char *)&p->request->experiment.options + option->offset);
+    const MerTexts *texts =
+        (const MerTexts *)((const char *)&p->request->experiment.options + option->offset);
     const char *joined = "";
     for (int i = 0; i < texts->count; i++) {
         joined = mer_arena_format(p->arena, "%s%s,", joined, texts->values[i]);
     }
     size_t length = strlen(value);
-    bool is_list = value[0] == '[' && length > 1 && value[length - 1] == ']';
+    bool   is_list = value[0] == '[' && length > 1 && value[length - 1] == ']';
     return is_list ? mer_arena_format(p->arena, "[%s%s", joined, value + 1)
                    : mer_arena_format(p->arena, "[%s%s]", joined, value);
 }
 
 static int set_option(Parser *p, const char *flag, const char *value)
 {
-    char key[64];
+    char   key[64];
     size_t length = strcspn(flag + 2, "=");
     if (length >= sizeof key) {
         return mer_cli_usage(p->verb, "unknown option %s", flag);
@@ -71,14 +72,15 @@ static int set_option(Parser *p, const char *flag, const char *value)
     memcpy(key, flag + 2, length);
     key[length] = '\0';
     const char *name = mer_name_equal(key, "time") ? "time_s" : key;
-    MerStatus status =
+    MerStatus   status =
         mer_experiment_set(&p->request->experiment, name, join_list(p, name, value), &p->error);
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
 }
 
 static bool set_switch(MerRequest *request, const char *flag)
 {
-    bool *switches[] = {&request->is_help, &request->json, &request->quiet, &request->no_report, &request->list_knobs};
+    bool *switches[] = {&request->is_help, &request->json, &request->quiet, &request->no_report,
+                        &request->list_knobs};
     static const char *const names[] = {"help", "json", "quiet", "no-report", "list-knobs"};
     for (int i = 0; i < 5; i++) {
         if (mer_cli_is(flag, names[i]) || (i == 0 && strcmp(flag, "-h") == 0)) {
@@ -117,11 +119,14 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
         request->redo = value;
         return MER_EXIT_DONE;
     }
-    if (mer_cli_is(flag, "problem") && p->verb->run == mer_cli_compare) { /* found by the verb itself */
+    if (mer_cli_is(flag, "problem") &&
+        p->verb->run == mer_cli_compare) { /* found by the verb itself */
         return MER_EXIT_DONE;
     }
     if (mer_cli_is(flag, "sweep")) {
-        return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK ? MER_EXIT_DONE : fail(p);
+        return mer_experiment_sweep(&request->experiment, value, &p->error) == MER_OK
+                   ? MER_EXIT_DONE
+                   : fail(p);
     }
     if (mer_job_flags_know(request->experiment.problem.name, flag)) {
         mer_job_flags_take(&p->jobs, flag, value);
@@ -183,7 +188,8 @@ static int parse_all(Parser *p, int count, char **arguments)
             code = add_axis(p, MER_AXIS_WORKLOAD, arguments[i]);
         }
     }
-    return code == MER_EXIT_DONE ? mer_job_flags_apply(&p->jobs, p->verb, &p->request->experiment) : code;
+    return code == MER_EXIT_DONE ? mer_job_flags_apply(&p->jobs, p->verb, &p->request->experiment)
+                                 : code;
 }
 
 static const char *list_arguments(int count, char **arguments, MerArena *arena)
@@ -204,11 +210,15 @@ static int recall(Parser *p, int given, char **given_arguments)
 {
     for (int i = 0; i < given; i++) {
         const char *flag = given_arguments[i];
-        bool is_about_showing = mer_cli_is(flag, "json") || mer_cli_is(flag, "quiet") || mer_cli_is(flag, "no-report");
+        bool        is_about_showing =
+            mer_cli_is(flag, "json") || mer_cli_is(flag, "quiet") || mer_cli_is(flag, "no-report");
         bool has_value = mer_cli_is(flag, "resume") || mer_cli_is(flag, "threads");
         if (!is_about_showing && !has_value) {
-            return mer_cli_usage(p->verb, "%s: --resume DIR alone goes on as the run was started; to change it, give the "
-                                 "network and all options again", flag);
+            return mer_cli_usage(
+                p->verb,
+                "%s: --resume DIR alone goes on as the run was started; to change it, give the "
+                "network and all options again",
+                flag);
         }
         i += has_value && !strchr(flag, '=');
     }
@@ -226,43 +236,56 @@ static int recall(Parser *p, int given, char **given_arguments)
     return code;
 }
 
-int mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments, MerArena *arena,
-                      MerRequest *request)
+int mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments,
+                      MerArena *arena, MerRequest *request)
 {
     Parser parser = {.verb = verb, .request = request, .arena = arena};
     *request = (MerRequest){.command = list_arguments(count, arguments, arena)};
     mer_experiment_init(&request->experiment, problem, arena);
     int code = parse_all(&parser, count, arguments);
-    if (code == MER_EXIT_DONE && request->resume && request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
+    if (code == MER_EXIT_DONE && request->resume &&
+        request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
         code = recall(&parser, count, arguments);
     }
-    if (code == MER_EXIT_DONE && !request->is_help && request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
-        code = mer_cli_usage(verb, "%s needs a network: a built-in model (mercator list models) or a file", verb->name);
+    if (code == MER_EXIT_DONE && !request->is_help &&
+        request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
+        code = mer_cli_usage(
+            verb, "%s needs a network: a built-in model (mercator list models) or a file",
+            verb->name);
     }
     return code;
 }
 
 void mer_request_help(const MerVerb *verb, const char *problem)
 {
-    const MerProblemClass *type = mer_problem_find(problem, NULL);
+    const MerProblemClass   *type = mer_problem_find(problem, NULL);
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
     printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
     mer_job_flags_help(problem);
-    printf("  --platform NAME|FILE    default %s; see mercator list platforms\n", type->platform ? type->platform : "none");
-    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n", type->optimizer_of[MER_PLAN_NEST] ? type->optimizer_of[MER_PLAN_NEST] : type->optimizer);
-    printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n", type->evaluator);
-    printf("  --objective NAME        default %s; a metric or an expression of metrics\n", type->objective);
-    printf("  --budget N              evaluations per task, default %lld\n", (long long)type->budget);
+    printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
+           type->platform ? type->platform : "none");
+    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n",
+           type->optimizer_of[MER_PLAN_NEST] ? type->optimizer_of[MER_PLAN_NEST] : type->optimizer);
+    printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n",
+           type->evaluator);
+    printf("  --objective NAME        default %s; a metric or an expression of metrics\n",
+           type->objective);
+    printf("  --budget N              evaluations per task, default %lld\n",
+           (long long)type->budget);
     printf("  --time S                seconds per task\n");
     printf("  --seed N                default 1\n");
-    printf("  --sweep PATH=A,B,...    try the platform with each value: memories.GLB.words=16Ki,32Ki\n");
+    printf("  --sweep PATH=A,B,...    try the platform with each value: "
+           "memories.GLB.words=16Ki,32Ki\n");
     printf("  -o DIR                  run directory, default runs/%s-<name>-<seed>\n", verb->name);
     printf("  --resume DIR            go on where a stopped run was\n");
-    printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though they are finished\n");
-    printf("  --json                  one JSON object with the summary on stdout, nothing else there\n");
+    printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "
+           "they are finished\n");
+    printf("  --json                  one JSON object with the summary on stdout, nothing else "
+           "there\n");
     printf("  --quiet                 no progress; warnings stay\n");
     printf("  --no-report             do not write report.html\n");
-    printf("  --list-knobs            do not search: the knobs of each task and their choices, for --fix\n\n"
+    printf("  --list-knobs            do not search: the knobs of each task and their choices, for "
+           "--fix\n\n"
            "further options:\n");
     mer_options_help(mer_run_options, stdout);
     if (type->options) {
@@ -281,7 +304,8 @@ void mer_request_warn(void *state, const char *text)
     fprintf(stderr, "mercator: warning: %s\n", text);
 }
 
-const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec, MerArena *arena)
+const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
+                                  MerArena *arena)
 {
     if (request->resume) {
         return request->resume;
@@ -290,7 +314,8 @@ const char *mer_request_directory(const MerRequest *request, const MerRunSpec *s
         return request->directory;
     }
     const char *name = request->experiment.name ? request->experiment.name : spec->name;
-    return mer_arena_format(arena, "runs/%s-%s-%llu", spec->problem->name, name, (unsigned long long)spec->seed);
+    return mer_arena_format(arena, "runs/%s-%s-%llu", spec->problem->name, name,
+                            (unsigned long long)spec->seed);
 }
 
 typedef struct Shown {
@@ -313,25 +338,26 @@ static void warn(void *state, const char *text)
 static void show(void *state, const MerRunProgress *now)
 {
     Shown *shown = state;
-    char best[48];
-    char gap[48] = "";
-    char label[120];
-    char text[160];
+    char   best[48];
+    char   gap[48] = "";
+    char   label[120];
+    char   text[160];
     mer_print_engineering(best, now->best, "");
     if (!isnan(now->gap)) {
         mer_print_percent(gap, now->gap);
     }
-    snprintf(label, sizeof label, "%s %d/%d %.60s", shown->spec->problem->name, now->task + 1, now->task_count,
-             now->task_name);
-    snprintf(text, sizeof text, "%s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap, 100 * now->infeasible);
+    snprintf(label, sizeof label, "%s %d/%d %.60s", shown->spec->problem->name, now->task + 1,
+             now->task_count, now->task_name);
+    snprintf(text, sizeof text, "%s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap,
+             100 * now->infeasible);
     mer_progress_update(&shown->progress, label, now->trials, now->budget,
                         (double)now->trials / fmax(now->elapsed_s, 1e-9), text);
 }
 
-MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena, MerRunResult *result,
-                          MerError *error)
+MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
+                          MerRunResult *result, MerError *error)
 {
-    Shown shown = {.request = request, .spec = spec};
+    Shown       shown = {.request = request, .spec = spec};
     MerRunHooks hooks = {&shown, is_cancelled, show, warn};
     spec->command = request->command;
     spec->resume = request->resume != NULL;

@@ -10,25 +10,27 @@ typedef struct MerRequest {
     const char   *directory; /* -o, NULL: the default name */
     const char   *resume;    /* directory to go on in, NULL: start anew */
     const char   *command;   /* JSON list of the arguments, for clock.jsonl */
-    const char   *redo;      /* cells of this optimizer are run anew, though they are finished; NULL: none */
-    bool          json, quiet, no_report, is_help;
-    bool          list_knobs; /* show what could be searched, and end */
+    /* cells of this optimizer are run anew, though they are finished; NULL: none */
+    const char *redo;
+    bool        json, quiet, no_report, is_help;
+    bool        list_knobs; /* show what could be searched, and end */
 } MerRequest;
 
 /* MER_EXIT_DONE, or the exit code of a message already printed. */
-int  mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments, MerArena *arena,
-                       MerRequest *request);
+int  mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments,
+                       MerArena *arena, MerRequest *request);
 void mer_request_help(const MerVerb *verb, const char *problem);
 
 /* Is this one of the flags without a value (--quiet, ...)? */
 bool mer_request_is_switch(const char *flag);
 
 /* Runs one spec with progress on stderr. `result` is filled on success. */
-MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena, MerRunResult *result,
-                          MerError *error);
+MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
+                          MerRunResult *result, MerError *error);
 /* Warnings go to stderr, also of a quiet request. */
 void mer_request_warn(void *state, const char *text);
 /* The run directory: -o, --resume, or runs/<verb>-<name>-<seed>. */
-const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec, MerArena *arena);
+const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
+                                  MerArena *arena);
 
 #endif

@@ -14,19 +14,19 @@
 
 enum { MOST_PAGES = 100 }; /* more runs than this get the page of a study */
 
-static MerStatus write_report(const char *const *directories, int count, const char *path, const char *title,
-                              MerArena *arena, MerError *error)
+static MerStatus write_report(const char *const *directories, int count, const char *path,
+                              const char *title, MerArena *arena, MerError *error)
 {
     MerReportRun *runs = MER_ARRAY(arena, MerReportRun, count);
-    MerStatus status = MER_OK;
+    MerStatus     status = MER_OK;
     for (int i = 0; status == MER_OK && i < count; i++) {
         status = mer_report_read(directories[i], &runs[i], arena, error);
     }
     return status == MER_OK ? mer_report_html(runs, count, title, path, error) : status;
 }
 
-static MerStatus write_pages(const char **directories, int count, const char *page, const char *title, MerArena *arena,
-                             MerError *error)
+static MerStatus write_pages(const char **directories, int count, const char *page,
+                             const char *title, MerArena *arena, MerError *error)
 {
     MerStatus status = MER_OK;
     for (int i = 0; status == MER_OK && i < count; i++) {
@@ -36,12 +36,13 @@ static MerStatus write_pages(const char **directories, int count, const char *pa
     return status == MER_OK ? write_report(directories, count, page, title, arena, error) : status;
 }
 
-static MerStatus write_study(const char *root, const char *page, const char *title, MerArena *arena, MerError *error)
+static MerStatus write_study(const char *root, const char *page, const char *title, MerArena *arena,
+                             MerError *error)
 {
-    MerStudy study;
+    MerStudy        study;
     MerStudyOptions options = {.at_count = 2, .at = {500, 2000}};
-    MerJson json = {0};
-    MerStatus status = mer_study_read(&root, 1, mer_cli_study_plugin, arena, &study, error);
+    MerJson         json = {0};
+    MerStatus       status = mer_study_read(&root, 1, mer_cli_study_plugin, arena, &study, error);
     if (status == MER_OK) {
         status = mer_study_json(&study, &options, &json, NULL, arena, error);
     }
@@ -69,13 +70,15 @@ static int explain_failure(const MerRunResult *result)
 /* One run: its summary, table and page. */
 static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
 {
-    MerError error = {0};
-    MerRunResult done;
+    MerError      error = {0};
+    MerRunResult  done;
     MerRunResult *result = &done;
-    MerStatus status = mer_request_run(request, spec, arena, result, &error);
-    const char *page = mer_arena_format(arena, "%s/report.html", spec->directory);
-    bool was_interrupted = status == MER_OK && result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
-    bool has_report = !request->no_report && !was_interrupted; /* whoever interrupts wants to leave */
+    MerStatus     status = mer_request_run(request, spec, arena, result, &error);
+    const char   *page = mer_arena_format(arena, "%s/report.html", spec->directory);
+    bool          was_interrupted = status == MER_OK && result->total.stopped &&
+                           strcmp(result->total.stopped, "interrupted") == 0;
+    /* whoever interrupts wants to leave */
+    bool has_report = !request->no_report && !was_interrupted;
     if (status == MER_OK && has_report) {
         status = write_report(&spec->directory, 1, page, NULL, arena, &error);
     }
@@ -95,26 +98,29 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */
-static int run_many(const MerRequest *request, MerRunSpec *specs, int count, const char *root, MerArena *arena)
+static int run_many(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
+                    MerArena *arena)
 {
-    MerError error = {0};
-    const char **directories = MER_ARRAY(arena, const char *, count);
+    MerError      error = {0};
+    const char  **directories = MER_ARRAY(arena, const char *, count);
     MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, count);
-    int code = mer_cli_cells(request, specs, count, root, true, totals, arena);
+    int           code = mer_cli_cells(request, specs, count, root, true, totals, arena);
     if (request->experiment.sweep_count > 0 && code != MER_EXIT_INTERRUPTED &&
-        mer_sweep_show(&request->experiment, specs, totals, count, root, arena, request->json ? stderr : stdout,
-                       &error) != MER_OK) {
+        mer_sweep_show(&request->experiment, specs, totals, count, root, arena,
+                       request->json ? stderr : stdout, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
-    bool has_all = code != MER_EXIT_INTERRUPTED;
+    bool        has_all = code != MER_EXIT_INTERRUPTED;
     for (int i = 0; i < count; i++) {
         directories[i] = specs[i].directory;
         has_all = has_all && !totals[i].has_failed;
     }
     if (has_all && !request->no_report) {
-        MerStatus status = count > MOST_PAGES ? write_study(root, page, request->experiment.name, arena, &error)
-                                              : write_pages(directories, count, page, request->experiment.name, arena, &error);
+        MerStatus status =
+            count > MOST_PAGES
+                ? write_study(root, page, request->experiment.name, arena, &error)
+                : write_pages(directories, count, page, request->experiment.name, arena, &error);
         if (status != MER_OK) {
             return mer_cli_fail(&error);
         }
@@ -130,10 +136,10 @@ static bool is_run(const char *directory, MerArena *arena)
 
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    MerRequest request;
+    MerRequest  request;
     MerRunSpec *specs;
-    int spec_count;
-    MerError error = {0};
+    int         spec_count;
+    MerError    error = {0};
     if (mer_cli_is_tune(count, arguments)) {
         return mer_cli_tune(verb, count, arguments, arena);
     }
@@ -146,7 +152,8 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
         mer_cli_tune_help();
         return MER_EXIT_DONE;
     }
-    if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request, &error) != MER_OK) {
+    if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request,
+                              &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     if (request.list_knobs) {
@@ -155,7 +162,8 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
     if (request.resume && spec_count > 1 && is_run(request.resume, arena)) {
-        return mer_cli_usage(verb, "%s is one of %d runs; --resume takes the folder above it", request.resume, spec_count);
+        return mer_cli_usage(verb, "%s is one of %d runs; --resume takes the folder above it",
+                             request.resume, spec_count);
     }
     return spec_count == 1 ? run_one(&request, &specs[0], arena)
                            : run_many(&request, specs, spec_count, directory, arena);

@@ -9,10 +9,10 @@
 /* Columns: what the objective is made of and what the evaluator knows, as far as it fits a screen. */
 static int choose_metrics(const MerRunResult *result, MerMetric *metrics)
 {
-    static const MerMetric wanted[] = {MER_METRIC_CYCLES,   MER_METRIC_MAKESPAN, MER_METRIC_PERIOD,
-                                       MER_METRIC_LATENCY,  MER_METRIC_ENERGY,   MER_METRIC_EDP,
-                                       MER_METRIC_ACCURACY, MER_METRIC_UTILISATION};
-    int count = 0;
+    static const MerMetric wanted[] = {
+        MER_METRIC_CYCLES, MER_METRIC_MAKESPAN, MER_METRIC_PERIOD,   MER_METRIC_LATENCY,
+        MER_METRIC_ENERGY, MER_METRIC_EDP,      MER_METRIC_ACCURACY, MER_METRIC_UTILISATION};
+    int  count = 0;
     bool is_wanted = result->objective == MER_METRIC_COUNT;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         is_wanted = is_wanted || wanted[i] == result->objective;
@@ -23,7 +23,8 @@ static int choose_metrics(const MerRunResult *result, MerMetric *metrics)
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         bool is_known = false;
         for (int t = 0; t < result->task_count; t++) {
-            is_known = is_known || (result->tasks[t].point && !isnan(result->tasks[t].best.value[wanted[i]]));
+            is_known = is_known ||
+                       (result->tasks[t].point && !isnan(result->tasks[t].best.value[wanted[i]]));
         }
         if (is_known) {
             metrics[count++] = wanted[i];
@@ -38,11 +39,12 @@ int mer_show_value(char buffer[48], MerMetric metric, double value)
                     metric == MER_METRIC_MISS_RATE || metric == MER_METRIC_DROP_RATE;
     bool is_metric = metric != MER_METRIC_COUNT;
     return is_share ? mer_print_percent(buffer, value)
-                    : mer_print_engineering(buffer, value, is_metric ? mer_metric_info(metric)->unit : "");
+                    : mer_print_engineering(buffer, value,
+                                            is_metric ? mer_metric_info(metric)->unit : "");
 }
 
-static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_found, const MerMetric *metrics,
-                    int count)
+static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_found,
+                    const MerMetric *metrics, int count)
 {
     char bound[64];
     mer_text_table_add(table, result->task.name);
@@ -60,10 +62,10 @@ static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_fo
 
 static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
 {
-    MerMetric metrics[MER_METRIC_COUNT];
+    MerMetric   metrics[MER_METRIC_COUNT];
     const char *titles[MER_METRIC_COUNT + 5] = {"task", ">count", ">MACs"};
-    int count = choose_metrics(result, metrics);
-    int columns = 3;
+    int         count = choose_metrics(result, metrics);
+    int         columns = 3;
     for (int m = 0; m < count; m++) {
         titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
     }
@@ -107,39 +109,46 @@ static void show_milestones(const MerRunResult *result, MerArena *arena, FILE *f
 
 void mer_show_refusals(const MerTaskResult *result, FILE *file)
 {
-    bool is_sampled = result->trials == 0;
+    bool    is_sampled = result->trials == 0;
     int64_t total = result->trials;
-    bool is_shown[MER_MAX_REASONS] = {false};
+    bool    is_shown[MER_MAX_REASONS] = {false};
     for (int r = 0; is_sampled && r < result->reason_count; r++) {
         total += result->reasons[r].count;
     }
     for (int shown = 0; shown < result->reason_count; shown++) {
         int next = -1;
         for (int r = 0; r < result->reason_count; r++) {
-            if (!is_shown[r] && (next < 0 || result->reasons[r].count > result->reasons[next].count)) {
+            if (!is_shown[r] &&
+                (next < 0 || result->reasons[r].count > result->reasons[next].count)) {
                 next = r;
             }
         }
         const MerReasonCount *reason = &result->reasons[next];
         is_shown[next] = true;
-        fprintf(file, "  %lld of %lld%s: %s; nearest: %s\n", (long long)reason->count, (long long)total,
-                is_sampled ? " sampled points" : "", reason->class_name, reason->nearest);
+        fprintf(file, "  %lld of %lld%s: %s; nearest: %s\n", (long long)reason->count,
+                (long long)total, is_sampled ? " sampled points" : "", reason->class_name,
+                reason->nearest);
     }
 }
 
 /* The word after "capacity: " or "fan-out: " names the memory. */
 static void show_advice(const char *reason, FILE *file)
 {
-    char memory[60] = "";
+    char   memory[60] = "";
     double need = 0;
     if (sscanf(reason, "capacity: %59s needs %lf words", memory, &need) == 2) {
-        fprintf(file, "  hint: %s needs room for %.0f words at least (memories.%s.words), or tensors that bypass it\n",
+        fprintf(file,
+                "  hint: %s needs room for %.0f words at least (memories.%s.words), or tensors "
+                "that bypass it\n",
                 memory, need, memory);
     } else if (sscanf(reason, "fan-out: %59s needs %lf instances", memory, &need) == 2) {
-        fprintf(file, "  hint: too much is spread below %s; loosen what is fixed there, or widen memories.%s.fanout\n",
+        fprintf(file,
+                "  hint: too much is spread below %s; loosen what is fixed there, or widen "
+                "memories.%s.fanout\n",
                 memory, memory);
     } else if (strncmp(reason, "unsupported: the evaluator gives no ", 36) == 0) {
-        fprintf(file, "  hint: this workload has nothing to measure it by (violations and tardiness need deadlines, "
+        fprintf(file, "  hint: this workload has nothing to measure it by (violations and "
+                      "tardiness need deadlines, "
                       "xr_score both fps and them); choose another --objective\n");
     } else if (strncmp(reason, "constraint: ", 12) == 0) {
         fprintf(file, "  hint: loosen that constraint; see the constraints as understood\n");
@@ -149,7 +158,8 @@ static void show_advice(const char *reason, FILE *file)
 void mer_show_hints(const MerTaskResult *result, FILE *file)
 {
     if (result->is_reachable) {
-        fprintf(file, "  hint: feasible plans exist, one was met afterwards; give the search a larger --budget\n");
+        fprintf(file, "  hint: feasible plans exist, one was met afterwards; give the search a "
+                      "larger --budget\n");
     } else if (result->closest[0] != '\0') {
         fprintf(file, "  nearest miss of all: %s\n", result->closest);
         show_advice(result->closest, file);
@@ -171,11 +181,11 @@ static void show_constraints(const MerRunResult *result, FILE *file)
 {
     for (int t = 0; t < result->task_count; t++) {
         const char *text = result->tasks[t].constraints;
-        int same = 0;
-        bool is_first = text != NULL;
+        int         same = 0;
+        bool        is_first = text != NULL;
         for (int other = 0; text && other < result->task_count; other++) {
             const char *its = result->tasks[other].constraints;
-            bool is_same = its && strcmp(its, text) == 0;
+            bool        is_same = its && strcmp(its, text) == 0;
             is_first = is_first && !(is_same && other < t);
             same += is_same;
         }
@@ -198,9 +208,9 @@ static void show_constraints(const MerRunResult *result, FILE *file)
 static void show_rates(const MerTaskResult *result, FILE *file)
 {
     const double *value = result->best.value;
-    char cores[48];
-    char memory[48];
-    char rate[48];
+    char          cores[48];
+    char          memory[48];
+    char          rate[48];
     if (isnan(result->value) || isnan(value[MER_METRIC_BANDWIDTH_USE])) {
         return;
     }
@@ -231,7 +241,7 @@ static void show_lateness(const double *value, FILE *file)
 static void show_total_lateness(const MerRunResult *result, FILE *file)
 {
     const double *value = result->total.best.value;
-    char dropped[48];
+    char          dropped[48];
     if (result->task_count == 1 || !result->is_feasible || isnan(value[MER_METRIC_MISS_RATE])) {
         return;
     }
@@ -249,7 +259,8 @@ static void show_service(const MerTaskResult *result, FILE *file)
 {
     const double *value = result->best.value;
     /* One tenant alone is treated like itself, and has no more done than that. */
-    bool is_shared = value[MER_METRIC_JAIN] < 1 - 1e-9 || value[MER_METRIC_STP] * value[MER_METRIC_ANTT] > 1 + 1e-9;
+    bool is_shared = value[MER_METRIC_JAIN] < 1 - 1e-9 ||
+                     value[MER_METRIC_STP] * value[MER_METRIC_ANTT] > 1 + 1e-9;
     if (isnan(result->value)) {
         return;
     }
@@ -258,8 +269,8 @@ static void show_service(const MerTaskResult *result, FILE *file)
         fputs(is_shared ? "; " : "\n", file);
     }
     if (is_shared) {
-        fprintf(file, "tenants: STP %.3g, ANTT %.3g, Jain %.3g\n", value[MER_METRIC_STP], value[MER_METRIC_ANTT],
-                value[MER_METRIC_JAIN]);
+        fprintf(file, "tenants: STP %.3g, ANTT %.3g, Jain %.3g\n", value[MER_METRIC_STP],
+                value[MER_METRIC_ANTT], value[MER_METRIC_JAIN]);
     }
 }
 
@@ -283,15 +294,16 @@ static void show_decisions(const MerDecisionTimes *times, FILE *file)
     fputc('\n', file);
 }
 
-void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file)
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                     FILE *file)
 {
     const MerTaskResult *total = &result->total;
-    char value[48];
-    char gap[48];
-    bool is_metric = result->objective != MER_METRIC_COUNT;
+    char                 value[48];
+    char                 gap[48];
+    bool                 is_metric = result->objective != MER_METRIC_COUNT;
     fprintf(file, "%s %s on %s, %s, objective %s, seed %llu%s\n\n", spec->problem->name, spec->name,
-            spec->platform ? spec->platform->name : "none", spec->optimizer->name, result->objective_text,
-            (unsigned long long)spec->seed,
+            spec->platform ? spec->platform->name : "none", spec->optimizer->name,
+            result->objective_text, (unsigned long long)spec->seed,
             spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
     show_table(result, arena, file);
     show_milestones(result, arena, file);
@@ -313,9 +325,11 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         } else if (isnan(total->gap)) { /* no ratio to a bound of 0 */
             fprintf(file, ", bound %g", total->bound.value);
         } else {
-            fprintf(file, "%s%s", total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
+            fprintf(file, "%s%s",
+                    total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
         }
-        if (100 * total->gap >= MER_MOST_PERCENT) { /* it is next to nothing, like a rounding error */
+        /* it is next to nothing, like a rounding error */
+        if (100 * total->gap >= MER_MOST_PERCENT) {
             fprintf(file, " (it is %.3g%s%s)", total->bound.value, is_metric ? " " : "",
                     is_metric ? mer_metric_info(result->objective)->unit : "");
         }
@@ -323,9 +337,10 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     } else {
         fputc('\n', file);
     }
-    bool is_word = strcmp(total->stopped, "finished") == 0 || strcmp(total->stopped, "interrupted") == 0;
-    fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s\n", (long long)total->evaluations,
-            total->evaluations == 1 ? "" : "s", result->wall_s,
+    bool is_word =
+        strcmp(total->stopped, "finished") == 0 || strcmp(total->stopped, "interrupted") == 0;
+    fprintf(file, "%lld evaluation%s in %.2f s (%.0f/s), %.0f %% infeasible, %s%s\n",
+            (long long)total->evaluations, total->evaluations == 1 ? "" : "s", result->wall_s,
             (double)total->evaluations / fmax(result->wall_s, 1e-9),
             total->trials ? 100.0 * (double)total->infeasible / (double)total->trials : 0,
             is_word ? "" : "stopped by ", total->stopped);

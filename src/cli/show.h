@@ -8,7 +8,8 @@
 
 /* A value with its unit, shares in percent; MER_METRIC_COUNT: of an expression. */
 int  mer_show_value(char buffer[48], MerMetric metric, double value);
-void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena, FILE *file);
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                     FILE *file);
 /* The commonest reasons with counts and the nearest miss of each, on `file`. */
 void mer_show_refusals(const MerTaskResult *result, FILE *file);
 /* After a search in vain: the nearest miss of all, and what would help. */

@@ -22,7 +22,7 @@ static bool is_on_front(const MerCellTotal *results, int count, int at)
     for (int i = 0; i < count; i++) {
         double other_energy = results[i].total.best.value[MER_METRIC_ENERGY];
         double other_time = time_of(&results[i]);
-        bool is_better = results[i].is_feasible && other_energy <= energy && other_time <= time &&
+        bool   is_better = results[i].is_feasible && other_energy <= energy && other_time <= time &&
                          (other_energy < energy || other_time < time);
         if (is_better) {
             return false;
@@ -31,20 +31,24 @@ static bool is_on_front(const MerCellTotal *results, int count, int at)
     return results[at].is_feasible;
 }
 
-static void print_table(const MerRunSpec *specs, const MerCellTotal *results, int count, MerArena *arena, FILE *file)
+static void print_table(const MerRunSpec *specs, const MerCellTotal *results, int count,
+                        MerArena *arena, FILE *file)
 {
-    const char *titles[] = {"", "platform", "workload", "optimizer", ">cycles", ">energy", ">edp", ">gap"};
+    const char   *titles[] = {"",        "platform", "workload", "optimizer",
+                              ">cycles", ">energy",  ">edp",     ">gap"};
     MerTextTable *table = mer_text_table_new(arena, 8, titles);
     for (int i = 0; i < count; i++) {
         const MerTaskResult *total = &results[i].total;
-        bool is_known = results[i].is_feasible;
+        bool                 is_known = results[i].is_feasible;
         mer_text_table_add(table, is_on_front(results, count, i) ? "*" : "");
         mer_text_table_add(table, specs[i].platform->name);
         mer_text_table_add(table, specs[i].name);
         mer_text_table_add(table, specs[i].optimizer->name);
-        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_CYCLES] : NAN, "cycle");
+        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_CYCLES] : NAN,
+                                "cycle");
         mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_ENERGY] : NAN, "pJ");
-        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_EDP] : NAN, "pJ.cycle");
+        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_EDP] : NAN,
+                                "pJ.cycle");
         mer_text_table_add_percent(table, is_known ? total->gap : NAN);
     }
     fprintf(file, "\n");
@@ -52,8 +56,8 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, in
     fprintf(file, "\n* nothing in the sweep beats it in both energy and time\n");
 }
 
-static void write_row(const MerExperiment *experiment, const MerRunSpec *spec, const MerCellTotal *result, bool is_front,
-                      int combination, FILE *file)
+static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
+                      const MerCellTotal *result, bool is_front, int combination, FILE *file)
 {
     const char *values[MER_MAX_SWEEPS];
     for (int s = experiment->sweep_count - 1; s >= 0; s--) {
@@ -67,19 +71,20 @@ static void write_row(const MerExperiment *experiment, const MerRunSpec *spec, c
     }
     const double *best = result->total.best.value;
     if (result->is_feasible) {
-        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d\n", best[MER_METRIC_CYCLES], best[MER_METRIC_ENERGY],
-                best[MER_METRIC_EDP], result->total.gap, is_front);
+        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d\n", best[MER_METRIC_CYCLES],
+                best[MER_METRIC_ENERGY], best[MER_METRIC_EDP], result->total.gap, is_front);
     } else {
         fprintf(file, ",,,,,0\n");
     }
 }
 
-MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs, const MerCellTotal *results, int count,
-                         const char *directory, MerArena *arena, FILE *file, MerError *error)
+MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,
+                         const MerCellTotal *results, int count, const char *directory,
+                         MerArena *arena, FILE *file, MerError *error)
 {
-    MerOutput output;
+    MerOutput   output;
     const char *path = mer_arena_format(arena, "%s/sweep.csv", directory);
-    MerStatus status = mer_output_open(&output, path, error);
+    MerStatus   status = mer_output_open(&output, path, error);
     if (status != MER_OK) {
         return status;
     }
@@ -93,12 +98,13 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
         combinations *= experiment->sweeps[s].values.count;
     }
     const MerPlatform *last = NULL;
-    int combination = -1;
-    for (int i = 0; i < count; i++) { /* platforms vary slower than optimizers, objectives and seeds */
+    int                combination = -1;
+    /* platforms vary slower than optimizers, objectives and seeds */
+    for (int i = 0; i < count; i++) {
         combination += specs[i].platform != last;
         last = specs[i].platform;
-        write_row(experiment, &specs[i], &results[i], is_on_front(results, count, i), combination % combinations,
-                  output.file);
+        write_row(experiment, &specs[i], &results[i], is_on_front(results, count, i),
+                  combination % combinations, output.file);
     }
     status = mer_output_close(&output, error);
     if (status == MER_OK) {

@@ -5,7 +5,8 @@
 #include "cli/cells.h"
 
 /* Prints the table and writes DIR/sweep.csv. */
-MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs, const MerCellTotal *results, int count,
-                         const char *directory, MerArena *arena, FILE *file, MerError *error);
+MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,
+                         const MerCellTotal *results, int count, const char *directory,
+                         MerArena *arena, FILE *file, MerError *error);
 
 #endif

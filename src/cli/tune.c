@@ -291,7 +291,8 @@ static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, M
            spec->optimizer->name, spec->searcher->name, result->trial_count - 1, spec->seeds,
            (long long)spec->train[0].budget, (unsigned long long)spec->seed);
     mer_text_table_print(table, stdout);
-    printf("\ndefault, tuned: mean %s over the seeds; ratio: geometric mean of theirs, below 1 where tuned is better\n\n",
+    printf("\ndefault, tuned: mean %s over the seeds; ratio: geometric mean of theirs, below 1 "
+           "where tuned is better\n\n",
            objective);
     print_side("train", &result->train);
     print_side("test", &result->test);

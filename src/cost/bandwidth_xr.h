@@ -38,9 +38,9 @@ typedef struct MerXrRuntime {
     int               model_count, unit_count;
     const MerXrModel *models;
     const double     *latency_ms, *energy_mj; /* [model * unit_count + unit] */
-    const double
-          *price; /* what a unit is chosen by, likewise: total latency, or latency x energy */
-    double run_ms;
+    /* what a unit is chosen by, likewise: total latency, or latency x energy */
+    const double *price;
+    double        run_ms;
 } MerXrRuntime;
 
 /* The runtime of the published code: whole milliseconds as periods, arrivals noticed at ticks of the fastest

@@ -31,13 +31,15 @@ typedef enum MerDatacentricDim {
 enum { MER_DATACENTRIC_LEVELS = 4, MER_DATACENTRIC_ROWS = 10, MER_DATACENTRIC_TENSORS = 3 };
 enum { MER_DATACENTRIC_INPUT, MER_DATACENTRIC_FILTER, MER_DATACENTRIC_OUTPUT };
 
+/* clang-format off */
 #define MER_DATACENTRIC_TYPE_MAP(X)                                                                \
     X(CONV, "CONV") X(DSCONV, "DSCONV") X(NGCONV, "NGCONV") X(GEMM, "GEMM")
+/* clang-format on */
 typedef enum MerDatacentricType {
 #define X(id, name) MER_DATACENTRIC_##id,
     MER_DATACENTRIC_TYPE_MAP(X)
 #undef X
-    MER_DATACENTRIC_TYPE_COUNT
+        MER_DATACENTRIC_TYPE_COUNT
 } MerDatacentricType;
 
 typedef struct MerDatacentricLayer {
@@ -80,8 +82,10 @@ typedef struct MerDatacentricInput {
     bool                         exact_strides; /* count the outputs of strided tiles exactly */
 } MerDatacentricInput;
 
+/* clang-format off */
 #define MER_DATACENTRIC_STATUS_MAP(X)                                                              \
     X(OK, "ok") X(DEGENERATE, "degenerate") X(INFEASIBLE, "infeasible")
+/* clang-format on */
 typedef enum MerDatacentricStatus {
 #define X(id, name) MER_DATACENTRIC_##id,
     MER_DATACENTRIC_STATUS_MAP(X)

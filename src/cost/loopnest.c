@@ -22,14 +22,14 @@ static const MerOption options[] = {
      "add the time of the first fill of every level"},
     {0}};
 
-static MerStatus open_loopnest(void *state, const MerProblem *problem, const void *given, MerArena *arena,
-                               MerError *error)
+static MerStatus open_loopnest(void *state, const MerProblem *problem, const void *given,
+                               MerArena *arena, MerError *error)
 {
     (void)arena;
     const Options *chosen = given;
-    MerNestModel *model = state;
-    const MerOp *op = &problem->graph->ops[problem->task->op];
-    MerStatus status = mer_nest_model_make(op, problem->platform, model, error);
+    MerNestModel  *model = state;
+    const MerOp   *op = &problem->graph->ops[problem->task->op];
+    MerStatus      status = mer_nest_model_make(op, problem->platform, model, error);
     model->halo = (MerHalo)chosen->halo;
     model->exclusive_axes = chosen->axes == 1;
     model->ramp = chosen->ramp;
@@ -39,7 +39,8 @@ static MerStatus open_loopnest(void *state, const MerProblem *problem, const voi
 }
 
 /* Before the first MAC every level's first tile has to arrive, one level after the other. */
-static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops)
+static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan,
+                          const MerNestLoops *loops)
 {
     double cycles = 0;
     for (int l = 0; l + 1 < model->level_count; l++) {
@@ -54,9 +55,10 @@ static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan, co
 }
 
 /* `words`: to and from the outermost memory. */
-static void fill_metrics(const MerNestModel *model, double words, double cycles, double energy, MerCost *cost)
+static void fill_metrics(const MerNestModel *model, double words, double cycles, double energy,
+                         MerCost *cost)
 {
-    int outermost = model->level_count - 1;
+    int    outermost = model->level_count - 1;
     double rate = model->memories[outermost].read_rate + model->memories[outermost].write_rate;
     cycles *= model->repeat;
     energy *= model->repeat;
@@ -66,7 +68,8 @@ static void fill_metrics(const MerNestModel *model, double words, double cycles,
     cost->value[MER_METRIC_EDP] = energy * cycles;
     cost->value[MER_METRIC_UTILISATION] = macs / (cycles * model->peak_macs);
     cost->value[MER_METRIC_TRAFFIC_BYTES] = words * model->repeat * model->word_bytes;
-    cost->value[MER_METRIC_BANDWIDTH_USE] = isfinite(rate) ? words * model->repeat / (cycles * rate) : 0;
+    cost->value[MER_METRIC_BANDWIDTH_USE] =
+        isfinite(rate) ? words * model->repeat / (cycles * rate) : 0;
     if (!isnan(model->clock_hz)) {
         cost->value[MER_METRIC_LATENCY] = cycles / model->clock_hz;
         cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * model->clock_hz / cycles;
@@ -77,7 +80,8 @@ static void fill_metrics(const MerNestModel *model, double words, double cycles,
 static bool obeys(const MerNestModel *model, const MerNestPlan *plan, MerCost *cost)
 {
     char reason[100];
-    bool is_allowed = mer_nest_allows(model->constraints, plan, &model->shape, reason, sizeof reason);
+    bool is_allowed =
+        mer_nest_allows(model->constraints, plan, &model->shape, reason, sizeof reason);
     if (!is_allowed) {
         mer_cost_refuse(cost, "constraint: %s", reason);
     }
@@ -88,11 +92,11 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
 {
     (void)call;
     const MerNestModel *model = state;
-    const MerNestPlan *nest = &plan->as.nest;
-    MerNestLoops loops;
-    MerNestAccess access;
-    double cycles;
-    double energy;
+    const MerNestPlan  *nest = &plan->as.nest;
+    MerNestLoops        loops;
+    MerNestAccess       access;
+    double              cycles;
+    double              energy;
     mer_cost_clear(cost);
     if (model->constraints && !obeys(model, nest, cost)) {
         return;
@@ -109,12 +113,14 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     }
     double words = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        words += access.reads[model->level_count - 1][t] + access.updates[model->level_count - 1][t];
+        words +=
+            access.reads[model->level_count - 1][t] + access.updates[model->level_count - 1][t];
     }
     fill_metrics(model, words, cycles, energy, cost);
 }
 
-static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls, MerCost *costs)
+static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls,
+                           MerCost *costs)
 {
     const MerNestModel *model = state;
     for (int i = 0; model->constraints && i < count; i++) {
@@ -122,8 +128,8 @@ static void evaluate_batch(const void *state, const MerPlan *plans, int count, c
     }
     for (int first = 0; !model->constraints && first < count; first += MER_NEST_LANES) {
         const MerNestPlan *nests[MER_NEST_LANES];
-        MerNestFigures figures;
-        int used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
+        MerNestFigures     figures;
+        int                used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
         for (int i = 0; i < MER_NEST_LANES; i++) {
             nests[i] = &plans[first + (i < used ? i : 0)].as.nest;
         }
@@ -150,11 +156,12 @@ static double occupancy(const MerNestPlan *plan, const MerNestLoops *loops, int 
     return words;
 }
 
-static void write_level(const MerNestModel *model, const MerNestLoops *loops, const MerNestAccess *access, int l,
-                        double occupied, double cycles, MerJson *json)
+static void write_level(const MerNestModel *model, const MerNestLoops *loops,
+                        const MerNestAccess *access, int l, double occupied, double cycles,
+                        MerJson *json)
 {
     const MerNestMemory *memory = &model->memories[l];
-    double read = 0;
+    double               read = 0;
     mer_json_object(json, NULL);
     mer_json_text(json, "name", memory->name);
     mer_json_object(json, "tensors");
@@ -168,7 +175,8 @@ static void write_level(const MerNestModel *model, const MerNestLoops *loops, co
         mer_json_real(json, "fills", fills);
         mer_json_real(json, "updates", updates);
         mer_json_real(json, "energy",
-                      reads * memory->read_pj + fills * memory->write_pj + updates * memory->update_pj);
+                      reads * memory->read_pj + fills * memory->write_pj +
+                          updates * memory->update_pj);
         mer_json_end_object(json);
     }
     mer_json_end_object(json);
@@ -177,20 +185,22 @@ static void write_level(const MerNestModel *model, const MerNestLoops *loops, co
     mer_json_real(json, "capacity_words", memory->words);
     mer_json_real(json, "instances", loops->instances[l + 1]);
     mer_json_real(json, "bandwidth_use",
-                  isfinite(memory->read_rate) ? read / (loops->instances[l + 1] * memory->read_rate * cycles) : 0);
+                  isfinite(memory->read_rate)
+                      ? read / (loops->instances[l + 1] * memory->read_rate * cycles)
+                      : 0);
     mer_json_end_object(json);
 }
 
 static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
 {
     const MerNestModel *model = state;
-    const MerNestPlan *nest = &plan->as.nest;
-    MerNestLoops loops;
-    MerNestAccess access;
-    double cycles;
-    double energy;
-    const char *binding = "compute";
-    MerJson json = {0};
+    const MerNestPlan  *nest = &plan->as.nest;
+    MerNestLoops        loops;
+    MerNestAccess       access;
+    double              cycles;
+    double              energy;
+    const char         *binding = "compute";
+    MerJson             json = {0};
     mer_nest_unfold(model, nest, &loops);
     mer_nest_count(model, nest, &loops, &access);
     mer_nest_price(model, &loops, &access, &cycles, &energy, &binding);

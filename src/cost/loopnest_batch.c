@@ -15,11 +15,13 @@ typedef int     Ints __attribute__((vector_size(LANES * sizeof(int))));
 #define ALL(number) ((number) - (Lanes){0})
 #define INLINE static inline __attribute__((always_inline))
 
-typedef struct Group { /* as MerNestLoops, one plan per lane; [l] holds the level whose loops start there */
-    Ints  trips[MER_NEST_MAX_LEVELS][MER_DIM_COUNT], x[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];
-    Ints  y[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];
-    Ints  loop_trips[MER_NEST_MAX_LEVELS][MER_DIM_COUNT]; /* outer to inner, dims larger than 1 only */
-    Ints  loop_bit[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];   /* 1 << dim; 0 for a loop of one trip */
+/* as MerNestLoops, one plan per lane; [l] holds the level whose loops start there */
+typedef struct Group {
+    Ints trips[MER_NEST_MAX_LEVELS][MER_DIM_COUNT], x[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];
+    Ints y[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];
+    /* outer to inner, dims larger than 1 only */
+    Ints  loop_trips[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];
+    Ints  loop_bit[MER_NEST_MAX_LEVELS][MER_DIM_COUNT]; /* 1 << dim; 0 for a loop of one trip */
     Lanes tile[MER_NEST_MAX_LEVELS + 1][MER_DIM_COUNT], spatial[MER_NEST_MAX_LEVELS][MER_DIM_COUNT];
     Lanes footprint[MER_NEST_MAX_LEVELS][MER_TENSOR_COUNT];
     Lanes instances[MER_NEST_MAX_LEVELS + 1], reductions[MER_NEST_MAX_LEVELS + 1];
@@ -89,12 +91,13 @@ INLINE void load_axes(const MerNestPlan *const *plans, int l, bool is_spread, Gr
 
 /* The loops of a level, outer to inner. Dims of size 1 have to stand outside all others, as decoded
  * plans have them. */
-INLINE void load_loops(const MerNestModel *model, const MerNestPlan *const *plans, int l, Group *group)
+INLINE void load_loops(const MerNestModel *model, const MerNestPlan *const *plans, int l,
+                       Group *group)
 {
     const MerLayerShape *shape = &model->shape;
-    int units = MER_DIM_COUNT - shape->dim_count;
-    Ints order[LANES];
-    Ints dim[LANES];
+    int                  units = MER_DIM_COUNT - shape->dim_count;
+    Ints                 order[LANES];
+    Ints                 dim[LANES];
     for (int i = 0; i < LANES; i++) {
         memcpy(&order[i], plans[i]->levels[l].order, sizeof order[i]);
     }
@@ -132,10 +135,10 @@ INLINE void load_plans(const MerNestModel *model, const MerNestPlan *const *plan
 INLINE void find_spatial(const MerNestModel *model, int l, Group *group)
 {
     const MerLayerShape *shape = &model->shape;
-    Lanes used_x = ALL(1.0);
-    Lanes used_y = ALL(1.0);
+    Lanes                used_x = ALL(1.0);
+    Lanes                used_y = ALL(1.0);
     for (int i = 0; i < shape->dim_count; i++) {
-        int d = shape->dims[i];
+        int   d = shape->dims[i];
         Lanes x = __builtin_convertvector(group->x[l][d], Lanes);
         Lanes y = __builtin_convertvector(group->y[l][d], Lanes);
         used_x *= x;
@@ -145,7 +148,8 @@ INLINE void find_spatial(const MerNestModel *model, int l, Group *group)
         }
         group->spatial[l][d] = x * y;
     }
-    group->is_bad |= (used_x > model->memories[l].fanout_x) | (used_y > model->memories[l].fanout_y);
+    group->is_bad |=
+        (used_x > model->memories[l].fanout_x) | (used_y > model->memories[l].fanout_y);
 }
 
 INLINE void find_tiles(const MerNestModel *model, Group *group)
@@ -164,8 +168,8 @@ INLINE void find_tiles(const MerNestModel *model, Group *group)
         }
         for (int i = 0; i < shape->dim_count; i++) {
             int d = shape->dims[i];
-            group->tile[l + 1][d] =
-                group->tile[l][d] * group->spatial[l][d] * __builtin_convertvector(group->trips[l][d], Lanes);
+            group->tile[l + 1][d] = group->tile[l][d] * group->spatial[l][d] *
+                                    __builtin_convertvector(group->trips[l][d], Lanes);
         }
     }
     for (int i = 0; i < shape->dim_count; i++) {
@@ -192,10 +196,11 @@ INLINE void find_footprints(const MerNestModel *model, const MerNestPlan *plan, 
 {
     for (int l = 0; l < model->level_count; l++) {
         const MerNestMemory *memory = &model->memories[l];
-        Lanes need = ALL(0.0);
+        Lanes                need = ALL(0.0);
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             if (plan->levels[l].keep >> t & 1) {
-                find_footprint(&model->shape.tensors[t], group->tile[l + 1], &group->footprint[l][t]);
+                find_footprint(&model->shape.tensors[t], group->tile[l + 1],
+                               &group->footprint[l][t]);
                 group->is_bad |= group->footprint[l][t] > memory->partition[t];
                 need += group->footprint[l][t];
             }
@@ -207,8 +212,8 @@ INLINE void find_footprints(const MerNestModel *model, const MerNestPlan *plan, 
 INLINE void find_instances(const MerNestModel *model, Group *group)
 {
     const MerLayerShape *shape = &model->shape;
-    Lanes instances = ALL(1.0);
-    Lanes reductions = ALL(1.0);
+    Lanes                instances = ALL(1.0);
+    Lanes                reductions = ALL(1.0);
     for (int l = model->level_count - 1; l >= 0; l--) {
         group->instances[l + 1] = instances;
         group->reductions[l + 1] = reductions;
@@ -228,12 +233,12 @@ INLINE void find_instances(const MerNestModel *model, Group *group)
 INLINE void find_moves(const MerNestModel *model, Group *group)
 {
     const MerLayerShape *shape = &model->shape;
-    int outermost = model->level_count;
-    Lanes outward = ALL(1.0);
-    Lanes moves[MER_TENSOR_COUNT];
-    Mask first_bit = {0};
-    Lanes first_trips = ALL(1.0);
-    Lanes first_rest = ALL(1.0);
+    int                  outermost = model->level_count;
+    Lanes                outward = ALL(1.0);
+    Lanes                moves[MER_TENSOR_COUNT];
+    Mask                 first_bit = {0};
+    Lanes                first_trips = ALL(1.0);
+    Lanes                first_rest = ALL(1.0);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         moves[t] = ALL(1.0);
     }
@@ -243,9 +248,9 @@ INLINE void find_moves(const MerNestModel *model, Group *group)
     for (int l = outermost - 1; l > 0; l--) {
         Lanes outer_outward = outward;
         for (int i = 0; i < shape->dim_count; i++) {
-            Mask bit = __builtin_convertvector(group->loop_bit[l][i], Mask);
+            Mask  bit = __builtin_convertvector(group->loop_bit[l][i], Mask);
             Lanes trips = __builtin_convertvector(group->loop_trips[l][i], Lanes);
-            Mask is_loop = bit != 0;
+            Mask  is_loop = bit != 0;
             first_bit = (is_loop & bit) | (~is_loop & first_bit);
             first_trips = PICK(is_loop, trips, first_trips);
             first_rest = PICK(is_loop, outward, first_rest);
@@ -257,8 +262,8 @@ INLINE void find_moves(const MerNestModel *model, Group *group)
         Mask has_loops = outward != outer_outward;
         for (int i = 0; i < shape->dim_count; i++) {
             int d = shape->dims[i];
-            group->first_inside[l][d] =
-                PICK(has_loops, group->tile[l][d] * group->spatial[l][d], group->first_inside[l + 1][d]);
+            group->first_inside[l][d] = PICK(has_loops, group->tile[l][d] * group->spatial[l][d],
+                                             group->first_inside[l + 1][d]);
         }
         group->outward[l] = outward;
         group->first_bit[l] = first_bit;
@@ -282,25 +287,26 @@ INLINE void find_traffic(const MerNestModel *model, const Group *group, int tens
     *traffic = *footprint * group->moves[start][tensor];
     for (int s = 0; s < shape->slide_count; s++) {
         const MerSlide *slide = &shape->slides[s];
-        Lanes height = 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
+        Lanes           height = 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
                        slide->coefficient[1] * (tile[slide->dim[1]] - 1);
         Lanes others = *footprint / height;
         for (int side = 0; side < 2; side++) {
-            Mask is_first = group->first_bit[start] == (int64_t)1 << slide->dim[side];
+            Mask  is_first = group->first_bit[start] == (int64_t)1 << slide->dim[side];
             Lanes shift = slide->coefficient[side] * group->first_inside[start][slide->dim[side]];
             Lanes delta = others * PICK(shift < height, shift, height);
-            Lanes slid = (*footprint + (group->first_trips[start] - 1) * delta) * group->first_rest[start];
+            Lanes slid =
+                (*footprint + (group->first_trips[start] - 1) * delta) * group->first_rest[start];
             *traffic = PICK(is_first, slid, *traffic);
         }
     }
 }
 
 /* Words that all children of a parent hold together; see joint_footprint of the plain version. */
-INLINE void find_joint(const MerNestModel *model, const Group *group, int tensor, int child, int parent,
-                       Lanes *tile, Lanes *footprint)
+INLINE void find_joint(const MerNestModel *model, const Group *group, int tensor, int child,
+                       int parent, Lanes *tile, Lanes *footprint)
 {
     const MerTensorShape *shape = &model->shape.tensors[tensor];
-    Lanes copies = ALL(1.0);
+    Lanes                 copies = ALL(1.0);
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         tile[d] = group->tile[child + 1][d];
     }
@@ -324,17 +330,17 @@ INLINE void find_joint(const MerNestModel *model, const Group *group, int tensor
     *footprint *= copies;
 }
 
-INLINE void count_pair(const MerNestModel *model, const Group *group, int tensor, int child, int parent,
-                       Access *access)
+INLINE void count_pair(const MerNestModel *model, const Group *group, int tensor, int child,
+                       int parent, Access *access)
 {
     Lanes joint_tile[MER_DIM_COUNT];
     Lanes joint = ALL(1.0);
     Lanes filled = ALL(1.0);
     Lanes sent;
-    bool is_output = tensor == MER_TENSOR_O;
+    bool  is_output = tensor == MER_TENSOR_O;
     if (child >= 0) {
-        find_traffic(model, group, tensor, child + 1, &group->footprint[child][tensor], group->tile[child + 1],
-                     &filled);
+        find_traffic(model, group, tensor, child + 1, &group->footprint[child][tensor],
+                     group->tile[child + 1], &filled);
     }
     sent = filled;
     if (has_fanout(model, child + 1, parent)) {
@@ -357,7 +363,8 @@ INLINE void count_pair(const MerNestModel *model, const Group *group, int tensor
     }
 }
 
-INLINE void count_accesses(const MerNestModel *model, const MerNestPlan *plan, const Group *group, Access *access)
+INLINE void count_accesses(const MerNestModel *model, const MerNestPlan *plan, const Group *group,
+                           Access *access)
 {
     for (int l = 0; l < model->level_count; l++) {
         access->reads[l] = access->fills[l] = access->updates[l] = ALL(0.0);
@@ -376,16 +383,16 @@ INLINE void count_accesses(const MerNestModel *model, const MerNestPlan *plan, c
 INLINE void take_figures(const MerNestModel *model, const Group *group, const Access *access,
                          MerNestFigures *figures)
 {
-    int outermost = model->level_count - 1;
+    int   outermost = model->level_count - 1;
     Lanes energy = group->outward[0] * group->instances[0] * model->mac_pj;
     Lanes cycles = group->outward[0] / model->lanes;
     Lanes words = access->reads[outermost] + access->updates[outermost];
     for (int l = 0; l < model->level_count; l++) {
         const MerNestMemory *memory = &model->memories[l];
-        Lanes network = access->reads[l] + access->updates[l];
+        Lanes                network = access->reads[l] + access->updates[l];
         Lanes read_cycles = access->reads[l] / (group->instances[l + 1] * memory->read_rate);
-        Lanes write_cycles =
-            (access->fills[l] + access->updates[l]) / (group->instances[l + 1] * memory->write_rate);
+        Lanes write_cycles = (access->fills[l] + access->updates[l]) /
+                             (group->instances[l + 1] * memory->write_rate);
         cycles = PICK(read_cycles > cycles, read_cycles, cycles);
         cycles = PICK(write_cycles > cycles, write_cycles, cycles);
         energy += access->reads[l] * memory->read_pj + access->fills[l] * memory->write_pj +
@@ -399,9 +406,10 @@ INLINE void take_figures(const MerNestModel *model, const Group *group, const Ac
     }
 }
 
-INLINE void price_lanes(const MerNestModel *model, const MerNestPlan *const *plans, MerNestFigures *figures)
+INLINE void price_lanes(const MerNestModel *model, const MerNestPlan *const *plans,
+                        MerNestFigures *figures)
 {
-    Group group;
+    Group  group;
     Access access;
     group.is_bad = (Mask){0};
     group.odd = (Ints){0};
@@ -438,15 +446,15 @@ price_lanes_512(const MerNestModel *model, const MerNestPlan *const *plans, MerN
     price_lanes(model, plans, figures);
 }
 
-__attribute__((target("avx2"))) static void price_lanes_256(const MerNestModel *model,
-                                                            const MerNestPlan *const *plans,
-                                                            MerNestFigures *figures)
+__attribute__((target("avx2"))) static void
+price_lanes_256(const MerNestModel *model, const MerNestPlan *const *plans, MerNestFigures *figures)
 {
     price_lanes(model, plans, figures);
 }
 #endif
 
-static void price_lanes_any(const MerNestModel *model, const MerNestPlan *const *plans, MerNestFigures *figures)
+static void price_lanes_any(const MerNestModel *model, const MerNestPlan *const *plans,
+                            MerNestFigures *figures)
 {
     price_lanes(model, plans, figures);
 }

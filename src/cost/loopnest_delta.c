@@ -3,8 +3,8 @@
  * does not matter, and energies are summed in the order of mer_nest_price. */
 #include "cost/loopnest_delta.h"
 
-#include <stddef.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static double footprint_of(const MerTensorShape *tensor, const double *tile)
@@ -21,7 +21,8 @@ static double footprint_of(const MerTensorShape *tensor, const double *tile)
     return words;
 }
 
-typedef struct Changed { /* bit masks of levels: whose loops, and whose tiles, are no longer the same */
+/* bit masks of levels: whose loops, and whose tiles, are no longer the same */
+typedef struct Changed {
     unsigned loops, tiles;
 } Changed;
 
@@ -30,9 +31,9 @@ static void set_factors(MerNestDelta *delta, const MerNestPlan *plan, int d, Cha
 {
     double inside = 1;
     for (int l = 0; l < delta->model->level_count; l++) {
-        MerNestDeltaLevel *level = &delta->levels[l];
+        MerNestDeltaLevel  *level = &delta->levels[l];
         const MerNestLevel *from = &plan->levels[l];
-        double tile;
+        double              tile;
         level->spatial[d] = (double)from->x[d] * from->y[d];
         level->array[d] = inside * level->spatial[d];
         tile = level->array[d] * from->temporal[d];
@@ -45,10 +46,10 @@ static void set_factors(MerNestDelta *delta, const MerNestPlan *plan, int d, Cha
 
 static bool fits_axes(MerNestDelta *delta, const MerNestPlan *plan, int l)
 {
-    const MerNestModel *model = delta->model;
+    const MerNestModel  *model = delta->model;
     const MerLayerShape *shape = &model->shape;
-    MerNestDeltaLevel *level = &delta->levels[l];
-    bool has_fanout = model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
+    MerNestDeltaLevel   *level = &delta->levels[l];
+    bool   has_fanout = model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
     double x = 1;
     double y = 1;
     level->copies = level->reductions = 1;
@@ -73,8 +74,8 @@ static bool fits_axes(MerNestDelta *delta, const MerNestPlan *plan, int l)
 static bool fits_capacity(MerNestDelta *delta, int l, unsigned dims)
 {
     const MerNestMemory *memory = &delta->model->memories[l];
-    MerNestDeltaLevel *level = &delta->levels[l];
-    double need = 0;
+    MerNestDeltaLevel   *level = &delta->levels[l];
+    double               need = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         const MerTensorShape *tensor = &delta->model->shape.tensors[t];
         if (tensor->relevant & dims) {
@@ -124,11 +125,12 @@ static void set_loops(MerNestDeltaLevel *level, const MerNestLevel *from)
 }
 
 /* The loops of a level added to those outside it (NULL: none). */
-static void add_outside(const MerLayerShape *shape, const MerNestDeltaLevel *outer, MerNestDeltaLevel *level)
+static void add_outside(const MerLayerShape *shape, const MerNestDeltaLevel *outer,
+                        MerNestDeltaLevel *level)
 {
     double outward = outer ? outer->outward : 1;
     double moves[MER_TENSOR_COUNT];
-    int last = level->loop_count - 1;
+    int    last = level->loop_count - 1;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         moves[t] = outer ? outer->moves[t] : 1;
     }
@@ -153,8 +155,8 @@ static void add_outside(const MerLayerShape *shape, const MerNestDeltaLevel *out
 }
 
 /* map.md 4.3: what the loops from `level` outwards bring in, `footprint` words of `tile` at a time. */
-static double traffic(const MerTensorShape *tensor, const MerNestDeltaLevel *level, int t, double footprint,
-                      const double *tile)
+static double traffic(const MerTensorShape *tensor, const MerNestDeltaLevel *level, int t,
+                      double footprint, const double *tile)
 {
     for (int s = 0; s < tensor->slide_count; s++) {
         const MerSlide *slide = &tensor->slides[s];
@@ -182,18 +184,18 @@ static double joint_footprint(const MerNestDelta *delta, int t, int child, int p
     }
     double *tile = room;
     *joint_tile = room;
-    const MerLayerShape *shape = &delta->model->shape;
+    const MerLayerShape  *shape = &delta->model->shape;
     const MerTensorShape *tensor = &shape->tensors[t];
-    double copies = 1;
+    double                copies = 1;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         tile[d] = child < 0 ? 1 : delta->levels[child].tile[d];
     }
     for (int l = child + 1; l <= parent; l++) {
         const MerNestDeltaLevel *level = &delta->levels[l];
         for (int i = 0; level->copies > 1 && i < shape->dim_count; i++) {
-            int d = shape->dims[i];
+            int    d = shape->dims[i];
             double inside = l > 0 ? delta->levels[l - 1].tile[d] : 1;
-            bool is_apart = !(tensor->plain >> d & 1) && inside != tile[d];
+            bool   is_apart = !(tensor->plain >> d & 1) && inside != tile[d];
             copies *= is_apart && (tensor->relevant >> d & 1) ? level->spatial[d] : 1;
             tile[d] *= is_apart ? 1 : level->spatial[d];
         }
@@ -205,15 +207,16 @@ typedef struct Access { /* words of one level, tensors summed up */
     double reads, fills, updates;
 } Access;
 
-static void count_pair(const MerNestDelta *delta, const double *instances, const double *reductions, int t, int child,
-                       int parent, Access *access)
+static void count_pair(const MerNestDelta *delta, const double *instances, const double *reductions,
+                       int t, int child, int parent, Access *access)
 {
     const MerTensorShape *tensor = &delta->model->shape.tensors[t];
-    double whole = t == MER_TENSOR_O ? delta->levels[delta->model->level_count - 1].footprint[t] : 0;
-    bool is_spread = false;
-    double room[MER_DIM_COUNT];
+    double                whole =
+        t == MER_TENSOR_O ? delta->levels[delta->model->level_count - 1].footprint[t] : 0;
+    bool          is_spread = false;
+    double        room[MER_DIM_COUNT];
     const double *joint_tile;
-    double down;
+    double        down;
     for (int l = child + 1; l <= parent; l++) {
         is_spread |= delta->levels[l].copies > 1;
     }
@@ -230,7 +233,8 @@ static void count_pair(const MerNestDelta *delta, const double *instances, const
             sent = traffic(tensor, outside, t, joint, joint_tile);
         }
         down = sent * instances[parent + 1];
-        access[child].fills += fmax(0, filled * instances[child + 1] - whole * reductions[child + 1]);
+        access[child].fills +=
+            fmax(0, filled * instances[child + 1] - whole * reductions[child + 1]);
     }
     access[parent].reads += fmax(0, down - whole * reductions[parent + 1]);
     access[parent].updates += t == MER_TENSOR_O ? down : 0;
@@ -239,10 +243,10 @@ static void count_pair(const MerNestDelta *delta, const double *instances, const
 static void price(MerNestDelta *delta)
 {
     const MerNestModel *model = delta->model;
-    Access access[MER_NEST_MAX_LEVELS];
-    double instances[MER_NEST_MAX_LEVELS + 1];
-    double reductions[MER_NEST_MAX_LEVELS + 1];
-    int count = model->level_count;
+    Access              access[MER_NEST_MAX_LEVELS];
+    double              instances[MER_NEST_MAX_LEVELS + 1];
+    double              reductions[MER_NEST_MAX_LEVELS + 1];
+    int                 count = model->level_count;
     instances[count] = reductions[count] = 1;
     for (int l = count - 1; l >= 0; l--) {
         instances[l] = instances[l + 1] * delta->levels[l].copies;
@@ -262,8 +266,9 @@ static void price(MerNestDelta *delta)
     double cycles = delta->levels[0].outward / model->lanes;
     for (int l = 0; l < count; l++) {
         const MerNestMemory *memory = &model->memories[l];
-        double read_cycles = access[l].reads / (instances[l + 1] * memory->read_rate);
-        double write_cycles = (access[l].fills + access[l].updates) / (instances[l + 1] * memory->write_rate);
+        double               read_cycles = access[l].reads / (instances[l + 1] * memory->read_rate);
+        double               write_cycles =
+            (access[l].fills + access[l].updates) / (instances[l + 1] * memory->write_rate);
         cycles = read_cycles > cycles ? read_cycles : cycles;
         cycles = write_cycles > cycles ? write_cycles : cycles;
         energy += access[l].reads * memory->read_pj + access[l].fills * memory->write_pj +
@@ -276,17 +281,18 @@ static void price(MerNestDelta *delta)
 
 static void price_plain(MerNestDelta *delta, const MerNestPlan *plan)
 {
-    MerNestLoops loops;
+    MerNestLoops  loops;
     MerNestAccess access;
     mer_nest_unfold(delta->model, plan, &loops);
     mer_nest_count(delta->model, plan, &loops, &access);
     mer_nest_price(delta->model, &loops, &access, &delta->cycles, &delta->energy, NULL);
 }
 
-void mer_nest_delta_move(MerNestDelta *delta, const MerNestPlan *plan, unsigned dims, unsigned levels)
+void mer_nest_delta_move(MerNestDelta *delta, const MerNestPlan *plan, unsigned dims,
+                         unsigned levels)
 {
     const MerNestModel *model = delta->model;
-    Changed changed = {levels | delta->late_loops, delta->late_tiles};
+    Changed             changed = {levels | delta->late_loops, delta->late_tiles};
     dims |= delta->late_dims;
     delta->is_feasible = dims == 0 || fits(delta, plan, dims, &changed);
     delta->late_dims = delta->is_feasible ? 0 : dims;

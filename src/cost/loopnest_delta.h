@@ -19,11 +19,12 @@ typedef struct MerNestDeltaLevel {
     int      loop_count; /* loops of more than one trip, outer to inner */
     int      dim[MER_DIM_COUNT];
     double   trips[MER_DIM_COUNT];
-    double   tile[MER_DIM_COUNT], array[MER_DIM_COUNT]; /* what it holds; what all its children hold together */
-    int      temporal[MER_DIM_COUNT];                   /* factors of the plan */
-    double   spatial[MER_DIM_COUNT];                    /* copies below it, per dim, ... */
-    double   copies, reductions;                        /* ... in all, and over reduction dims */
-    double   footprint[MER_TENSOR_COUNT];
+    /* what it holds; what all its children hold together */
+    double tile[MER_DIM_COUNT], array[MER_DIM_COUNT];
+    int    temporal[MER_DIM_COUNT]; /* factors of the plan */
+    double spatial[MER_DIM_COUNT];  /* copies below it, per dim, ... */
+    double copies, reductions;      /* ... in all, and over reduction dims */
+    double footprint[MER_TENSOR_COUNT];
     /* the loops of this level and all outside it */
     double outward, moves[MER_TENSOR_COUNT]; /* as in MerNestLoops */
     int    first_dim;                        /* the innermost of them; -1: there is none */
@@ -34,8 +35,9 @@ typedef struct MerNestDelta { /* the first three are the result, the rest is ins
     bool   is_feasible;
     double cycles, energy; /* of one run of the loops, to the bit as mer_nest_price gives them */
     const MerNestModel *model;
-    unsigned            late_dims, late_loops, late_tiles; /* what moves to plans that do not fit left undone */
-    MerNestDeltaLevel   levels[MER_NEST_MAX_LEVELS];
+    /* what moves to plans that do not fit left undone */
+    unsigned          late_dims, late_loops, late_tiles;
+    MerNestDeltaLevel levels[MER_NEST_MAX_LEVELS];
 } MerNestDelta;
 
 /* Keeps the model. Options halo=timeloop and ramp are not for local moves: false. */
@@ -44,6 +46,7 @@ void mer_nest_delta_copy(MerNestDelta *to, const MerNestDelta *from);
 
 /* Goes to a plan that differs from the last one at most in the factors of `dims` and in the order of the
  * loops of `levels` (bit masks), and keeps the same tensors. */
-void mer_nest_delta_move(MerNestDelta *delta, const MerNestPlan *plan, unsigned dims, unsigned levels);
+void mer_nest_delta_move(MerNestDelta *delta, const MerNestPlan *plan, unsigned dims,
+                         unsigned levels);
 
 #endif

@@ -22,7 +22,8 @@ static void take_memory(const MerMemory *from, MerNestMemory *to)
         .fanout_pj = from->fanout.pj_per_word,
     };
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        to->partition[t] = from->has_partition ? from->partition_words[t] / from->buffers : INFINITY;
+        to->partition[t] =
+            from->has_partition ? from->partition_words[t] / from->buffers : INFINITY;
     }
 }
 
@@ -40,7 +41,8 @@ static double exact_limit(const MerLayerShape *shape)
     return limit;
 }
 
-MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerNestModel *model, MerError *error)
+MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerNestModel *model,
+                              MerError *error)
 {
     *model = (MerNestModel){.repeat = (double)op->repeat};
     if (platform->kind != MER_PLATFORM_PE_ARRAY) {
@@ -48,8 +50,9 @@ MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerN
                              platform->name, mer_platform_kind_name(platform->kind));
     }
     if (platform->memory_count > MER_NEST_MAX_LEVELS) {
-        return mer_error_set(error, MER_UNSUPPORTED, "loopnest takes at most %d memories, %s has %d",
-                             MER_NEST_MAX_LEVELS, platform->name, platform->memory_count);
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "loopnest takes at most %d memories, %s has %d", MER_NEST_MAX_LEVELS,
+                             platform->name, platform->memory_count);
     }
     model->level_count = platform->memory_count;
     model->peak_macs = platform->units[0].lanes;
@@ -155,7 +158,7 @@ void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNest
 /* A number as "%.0f" writes it, cut off at `end`. */
 static char *write_count(char *at, const char *end, double count)
 {
-    char text[400];
+    char  text[400];
     char *first = text + sizeof text;
     if (count >= 0 && count < 0x1p53 && count == (double)(int64_t)count) {
         int64_t rest = (int64_t)count;
@@ -177,7 +180,7 @@ static char *write_count(char *at, const char *end, double count)
  * between and after the two numbers. */
 static void refuse(MerCost *cost, const char *const pieces[6], double need, double has)
 {
-    char *at = cost->reason;
+    char       *at = cost->reason;
     const char *end = at + sizeof cost->reason - 1;
     for (int i = 0; i < 6; i++) {
         for (const char *from = pieces[i]; *from && at < end; from++) {
@@ -194,28 +197,32 @@ static void refuse(MerCost *cost, const char *const pieces[6], double need, doub
 static bool covers(const MerNestModel *model, const MerNestLoops *loops, MerCost *cost)
 {
     const MerLayerShape *shape = &model->shape;
-    const double *whole = loops->tile[model->level_count];
+    const double        *whole = loops->tile[model->level_count];
     for (int i = 0; i < shape->dim_count; i++) {
         int d = shape->dims[i];
         if (whole[d] < shape->size[d]) {
             const char letter[] = {MER_DIM_LETTERS[d], '\0'};
-            refuse(cost, (const char *[]){"coverage: the loops over ", letter, " run ", " of ", "", " times"}, whole[d],
-                   shape->size[d]);
+            refuse(cost,
+                   (const char *[]){"coverage: the loops over ", letter, " run ", " of ", "",
+                                    " times"},
+                   whole[d], shape->size[d]);
             return false;
         }
     }
     return true;
 }
 
-static bool fits_axis(const MerNestMemory *memory, const char *axis, const MerLayerShape *shape, const int *factors,
-                      int limit, MerCost *cost)
+static bool fits_axis(const MerNestMemory *memory, const char *axis, const MerLayerShape *shape,
+                      const int *factors, int limit, MerCost *cost)
 {
     double used = 1;
     for (int i = 0; i < shape->dim_count; i++) {
         used *= factors[shape->dims[i]];
     }
     if (used > limit) {
-        refuse(cost, (const char *[]){"fan-out: ", memory->name, " needs ", " instances on ", axis, ""}, used, limit);
+        refuse(cost,
+               (const char *[]){"fan-out: ", memory->name, " needs ", " instances on ", axis, ""},
+               used, limit);
         return false;
     }
     return true;
@@ -226,7 +233,7 @@ static bool fits_axes(const MerNestModel *model, const MerNestPlan *plan, MerCos
     const MerLayerShape *shape = &model->shape;
     for (int l = 0; l < model->level_count; l++) {
         const MerNestMemory *memory = &model->memories[l];
-        const MerNestLevel *level = &plan->levels[l];
+        const MerNestLevel  *level = &plan->levels[l];
         if (!fits_axis(memory, "x, has ", shape, level->x, memory->fanout_x, cost) ||
             !fits_axis(memory, "y, has ", shape, level->y, memory->fanout_y, cost)) {
             return false;
@@ -234,7 +241,8 @@ static bool fits_axes(const MerNestModel *model, const MerNestPlan *plan, MerCos
         for (int i = 0; model->exclusive_axes && i < shape->dim_count; i++) {
             int d = shape->dims[i];
             if (level->x[d] > 1 && level->y[d] > 1) {
-                mer_cost_refuse(cost, "fan-out: %c is on both axes below %s, axes=exclusive allows one",
+                mer_cost_refuse(cost,
+                                "fan-out: %c is on both axes below %s, axes=exclusive allows one",
                                 MER_DIM_LETTERS[d], memory->name);
                 return false;
             }
@@ -243,12 +251,12 @@ static bool fits_axes(const MerNestModel *model, const MerNestPlan *plan, MerCos
     return true;
 }
 
-static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops,
-                          MerCost *cost)
+static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan,
+                          const MerNestLoops *loops, MerCost *cost)
 {
     for (int l = 0; l < model->level_count; l++) {
         const MerNestMemory *memory = &model->memories[l];
-        double need = 0;
+        double               need = 0;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             if (!(plan->levels[l].keep >> t & 1)) {
                 continue;
@@ -256,22 +264,26 @@ static bool fits_capacity(const MerNestModel *model, const MerNestPlan *plan, co
             double words = loops->footprint[l][t];
             if (words > memory->partition[t]) {
                 const char letter[] = {MER_TENSOR_LETTERS[t], ',', ' ', 'h', 'a', 's', ' ', '\0'};
-                refuse(cost, (const char *[]){"capacity: ", memory->name, " needs ", " words of ", letter, ""}, words,
-                       memory->partition[t]);
+                refuse(cost,
+                       (const char *[]){"capacity: ", memory->name, " needs ", " words of ", letter,
+                                        ""},
+                       words, memory->partition[t]);
                 return false;
             }
             need += words;
         }
         if (need > memory->words) {
-            refuse(cost, (const char *[]){"capacity: ", memory->name, " needs ", " words", ", has ", ""}, need,
-                   memory->words);
+            refuse(cost,
+                   (const char *[]){"capacity: ", memory->name, " needs ", " words", ", has ", ""},
+                   need, memory->words);
             return false;
         }
     }
     return true;
 }
 
-bool mer_nest_fits(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops, MerCost *cost)
+bool mer_nest_fits(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops,
+                   MerCost *cost)
 {
     return covers(model, loops, cost) && fits_axes(model, plan, cost) &&
            fits_capacity(model, plan, loops, cost);
@@ -287,8 +299,9 @@ static void slower(double candidate, const char *name, double *cycles, const cha
     }
 }
 
-void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops, const MerNestAccess *access,
-                    double *cycles, double *energy, const char **binding)
+void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops,
+                    const MerNestAccess *access, double *cycles, double *energy,
+                    const char **binding)
 {
     double macs = loops->outward[0] * loops->instances[0]; /* padded loops included */
     *energy = macs * model->mac_pj;
@@ -296,9 +309,9 @@ void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops, const 
     slower(loops->outward[0] / model->lanes, "compute", cycles, binding);
     for (int l = 0; l < model->level_count; l++) {
         const MerNestMemory *memory = &model->memories[l];
-        double reads = 0;
-        double fills = 0;
-        double updates = 0;
+        double               reads = 0;
+        double               fills = 0;
+        double               updates = 0;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             reads += access->reads[l][t];
             fills += access->fills[l][t];
@@ -307,7 +320,7 @@ void mer_nest_price(const MerNestModel *model, const MerNestLoops *loops, const 
         double instances = loops->instances[l + 1];
         slower(reads / (instances * memory->read_rate), memory->name, cycles, binding);
         slower((fills + updates) / (instances * memory->write_rate), memory->name, cycles, binding);
-        *energy += reads * memory->read_pj + fills * memory->write_pj + updates * memory->update_pj +
-                   access->network[l] * memory->fanout_pj;
+        *energy += reads * memory->read_pj + fills * memory->write_pj +
+                   updates * memory->update_pj + access->network[l] * memory->fanout_pj;
     }
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Words of a sliding tensor that a step of the innermost loop brings in anew (map.md 4.3, rule 2). */
-static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops, int loop, double footprint,
-                         const double *tile)
+static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops, int loop,
+                         double footprint, const double *tile)
 {
     for (int s = 0; s < tensor->slide_count; s++) {
         const MerSlide *slide = &tensor->slides[s];
@@ -30,7 +30,8 @@ static double traffic(const MerNestModel *model, const MerNestLoops *loops, int 
                       double footprint, const double *tile)
 {
     const MerTensorShape *shape = &model->shape.tensors[tensor];
-    if (shape->slide_count > 0 && start < loops->loop_count && (shape->relevant >> loops->dim[start] & 1)) {
+    if (shape->slide_count > 0 && start < loops->loop_count &&
+        (shape->relevant >> loops->dim[start] & 1)) {
         double delta = halo_delta(shape, loops, start, footprint, tile);
         return (footprint + (loops->trips[start] - 1) * delta) * loops->outward[start + 1];
     }
@@ -62,12 +63,12 @@ static double distinct_offsets(double count0, double step0, double count1, doubl
  * overlap (halo=shared), or only count once when they are equal (halo=timeloop: its multicast
  * merges children that receive the same words, so overlapping rows are sent to each). Copies on
  * either side of a temporal loop of the same dim are not neighbours and never overlap. */
-static double joint_footprint(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child,
-                              int parent, double *tile)
+static double joint_footprint(const MerNestModel *model, const MerNestLoops *loops, int tensor,
+                              int child, int parent, double *tile)
 {
     const MerTensorShape *shape = &model->shape.tensors[tensor];
-    double copies = 1;
-    bool is_spread = false;
+    double                copies = 1;
+    bool                  is_spread = false;
     for (int l = child + 1; l <= parent; l++) {
         is_spread |= model->memories[l].fanout_x > 1 || model->memories[l].fanout_y > 1;
     }
@@ -94,12 +95,12 @@ static double joint_footprint(const MerNestModel *model, const MerNestLoops *loo
 
 /* halo=timeloop: children receive whole tiles; equal tiles are one multicast. Gives the number of
  * distinct tiles of a tensor among the children. */
-static double distinct_children(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child,
-                                int parent)
+static double distinct_children(const MerNestModel *model, const MerNestLoops *loops, int tensor,
+                                int child, int parent)
 {
     const MerTensorShape *shape = &model->shape.tensors[tensor];
-    double spread[MER_DIM_COUNT];
-    double distinct = 1;
+    double                spread[MER_DIM_COUNT];
+    double                distinct = 1;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         spread[d] = 1;
     }
@@ -115,27 +116,26 @@ static double distinct_children(const MerNestModel *model, const MerNestLoops *l
     }
     for (int s = 0; s < shape->slide_count; s++) {
         const MerSlide *slide = &shape->slides[s];
-        distinct *= distinct_offsets(spread[slide->dim[0]],
-                                     slide->coefficient[0] * loops->tile[child + 1][slide->dim[0]],
-                                     spread[slide->dim[1]],
-                                     slide->coefficient[1] * loops->tile[child + 1][slide->dim[1]]);
+        distinct *= distinct_offsets(
+            spread[slide->dim[0]], slide->coefficient[0] * loops->tile[child + 1][slide->dim[0]],
+            spread[slide->dim[1]], slide->coefficient[1] * loops->tile[child + 1][slide->dim[1]]);
     }
     return distinct;
 }
 
 /* Words that leave (or reach) one parent towards its children over the whole run. */
-static double parent_traffic(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child,
-                             int parent)
+static double parent_traffic(const MerNestModel *model, const MerNestLoops *loops, int tensor,
+                             int child, int parent)
 {
     const MerTensorShape *shape = &model->shape.tensors[tensor];
-    double tile[MER_DIM_COUNT];
+    double                tile[MER_DIM_COUNT];
     if (child < 0) { /* a MAC has no storage: no stationarity, no halo */
         return joint_footprint(model, loops, tensor, child, parent, tile) * loops->outward[0];
     }
     if (model->halo == MER_HALO_TIMELOOP && shape->slide_count > 0) {
         return distinct_children(model, loops, tensor, child, parent) *
-               traffic(model, loops, tensor, loops->start[child + 1], loops->footprint[child][tensor],
-                       loops->tile[child + 1]);
+               traffic(model, loops, tensor, loops->start[child + 1],
+                       loops->footprint[child][tensor], loops->tile[child + 1]);
     }
     double footprint = joint_footprint(model, loops, tensor, child, parent, tile);
     return traffic(model, loops, tensor, loops->start[child + 1], footprint, tile);
@@ -148,12 +148,13 @@ static double revisits(double visits, double first_visits)
     return visits > first_visits ? visits - first_visits : 0;
 }
 
-static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child, int parent,
-                       MerNestAccess *access)
+static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int tensor, int child,
+                       int parent, MerNestAccess *access)
 {
-    bool is_output = tensor == MER_TENSOR_O;
+    bool   is_output = tensor == MER_TENSOR_O;
     double whole = loops->footprint[model->level_count - 1][tensor]; /* padded loops included */
-    double down = parent_traffic(model, loops, tensor, child, parent) * loops->instances[parent + 1];
+    double down =
+        parent_traffic(model, loops, tensor, child, parent) * loops->instances[parent + 1];
     if (is_output) {
         access->updates[parent][tensor] = down;
         access->reads[parent][tensor] = revisits(down, whole * loops->reductions[parent + 1]);
@@ -162,10 +163,11 @@ static void count_pair(const MerNestModel *model, const MerNestLoops *loops, int
     }
     access->network[parent] += access->reads[parent][tensor] + access->updates[parent][tensor];
     if (child >= 0) {
-        double fills = traffic(model, loops, tensor, loops->start[child + 1], loops->footprint[child][tensor],
-                               loops->tile[child + 1]) *
+        double fills = traffic(model, loops, tensor, loops->start[child + 1],
+                               loops->footprint[child][tensor], loops->tile[child + 1]) *
                        loops->instances[child + 1];
-        access->fills[child][tensor] = is_output ? revisits(fills, whole * loops->reductions[child + 1]) : fills;
+        access->fills[child][tensor] =
+            is_output ? revisits(fills, whole * loops->reductions[child + 1]) : fills;
     }
 }
 

@@ -119,7 +119,8 @@ MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, 
     *platform = mer_arena_format(
         arena,
         "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n"
-        "source: \"a hardware file of MAESTRO; energies are MAESTRO's constants, DRAM 200 times a MAC "
+        "source: \"a hardware file of MAESTRO; energies are MAESTRO's constants, DRAM 200 times a "
+        "MAC "
         "(Eyeriss, ISCA 2016, table IV; MAESTRO has none)\"\nword_bits: 8\n"
         "units: [{name: PE, mac_pj: 0.23}]\nmemories:\n"
         "  - {name: DRAM, access_pj: 46%s}\n"

@@ -11,23 +11,25 @@
 
 static const double LEAST_NOISE = 1e-6, MOST_NOISE = 1, LEAST_WEIGHT = 1e-4, MOST_WEIGHT = 1e4;
 
-void mer_gp_make(MerGaussianProcess *gp, int capacity, int features, const bool *is_category, const int *group,
-                 int group_count, MerArena *arena)
+void mer_gp_make(MerGaussianProcess *gp, int capacity, int features, const bool *is_category,
+                 const int *group, int group_count, MerArena *arena)
 {
     size_t n = (size_t)capacity;
-    *gp = (MerGaussianProcess){.capacity = capacity, .features = features, .group_count = group_count};
+    *gp = (MerGaussianProcess){
+        .capacity = capacity, .features = features, .group_count = group_count};
     gp->is_category = is_category;
     gp->group = group;
-    gp->x = MER_ARRAY(arena, double, n * (size_t)features + 1);
+    gp->x = MER_ARRAY(arena, double, n *(size_t)features + 1);
     gp->y = MER_ARRAY(arena, double, n + 1);
     gp->weight = MER_ARRAY(arena, double, group_count + 1);
-    gp->factor = MER_ARRAY(arena, double, n * n + 1);
+    gp->factor = MER_ARRAY(arena, double, n *n + 1);
     gp->alpha = MER_ARRAY(arena, double, n + 1);
     gp->distance = MER_ARRAY(arena, double, n + 1);
-    gp->cross = MER_ARRAY(arena, double, n * MER_GP_BLOCK + 1);
-    gp->parts = MER_ARRAY(arena, double, (size_t)group_count * MER_GP_TUNED * MER_GP_TUNED + 1);
+    gp->cross = MER_ARRAY(arena, double, n *MER_GP_BLOCK + 1);
+    gp->parts = MER_ARRAY(arena, double, (size_t)group_count *MER_GP_TUNED *MER_GP_TUNED + 1);
     for (int g = 0; g < group_count; g++) {
-        gp->weight[g] = 4.0 / fmax(1, features); /* half of all features differ by about a quarter */
+        /* half of all features differ by about a quarter */
+        gp->weight[g] = 4.0 / fmax(1, features);
     }
     gp->noise = 1e-3;
     gp->signal = gp->deviation = 1;
@@ -48,8 +50,8 @@ void mer_gp_put(MerGaussianProcess *gp, int index, const double *x, double y)
 }
 
 /* Adds weight * squared difference of one feature between `at` and the points 0 .. count-1. */
-static void add_distance(const MerGaussianProcess *gp, int feature, double at, double weight, int count,
-                         double *distance)
+static void add_distance(const MerGaussianProcess *gp, int feature, double at, double weight,
+                         int count, double *distance)
 {
     const double *column = gp->x + (size_t)feature * (size_t)gp->capacity;
     if (gp->is_category[feature]) {
@@ -131,7 +133,8 @@ bool mer_gp_fit(MerGaussianProcess *gp)
     return true;
 }
 
-static void predict_block(const MerGaussianProcess *gp, const double *x, int count, double *mean, double *deviation)
+static void predict_block(const MerGaussianProcess *gp, const double *x, int count, double *mean,
+                          double *deviation)
 {
     int n = gp->count;
     memset(gp->cross, 0, (size_t)n * (size_t)count * sizeof *gp->cross);
@@ -149,16 +152,18 @@ static void predict_block(const MerGaussianProcess *gp, const double *x, int cou
     mer_lapack_solve_lower(gp->factor, n, gp->cross, count, false);
     for (int c = 0; c < count; c++) {
         const double *column = gp->cross + (size_t)c * (size_t)n;
-        double variance = gp->signal * fmax(0, 1 - mer_dot(column, column, n));
+        double        variance = gp->signal * fmax(0, 1 - mer_dot(column, column, n));
         deviation[c] = gp->deviation * sqrt(variance);
     }
 }
 
-void mer_gp_predict(const MerGaussianProcess *gp, const double *x, int count, double *mean, double *deviation)
+void mer_gp_predict(const MerGaussianProcess *gp, const double *x, int count, double *mean,
+                    double *deviation)
 {
     for (int first = 0; first < count; first += MER_GP_BLOCK) {
         int part = count - first < MER_GP_BLOCK ? count - first : MER_GP_BLOCK;
-        predict_block(gp, x + (size_t)first * (size_t)gp->features, part, mean + first, deviation + first);
+        predict_block(gp, x + (size_t)first * (size_t)gp->features, part, mean + first,
+                      deviation + first);
     }
 }
 
@@ -185,7 +190,7 @@ static void measure_parts(MerGaussianProcess *gp, int n)
     memset(gp->parts, 0, (size_t)gp->group_count * cells * sizeof *gp->parts);
     for (int f = 0; f < gp->features; f++) {
         for (int j = 0; j < n; j++) {
-            double at = gp->x[(size_t)f * (size_t)gp->capacity + (size_t)j];
+            double  at = gp->x[(size_t)f * (size_t)gp->capacity + (size_t)j];
             double *column = gp->parts + (size_t)gp->group[f] * cells + (size_t)j * (size_t)n;
             add_distance(gp, f, at, 1, n, column);
         }
@@ -193,7 +198,8 @@ static void measure_parts(MerGaussianProcess *gp, int n)
 }
 
 /* Tries both directions of one parameter; keeps what is more likely. */
-static double try_both(MerGaussianProcess *gp, int n, double *parameter, double least, double most, double now)
+static double try_both(MerGaussianProcess *gp, int n, double *parameter, double least, double most,
+                       double now)
 {
     static const double factors[] = {4, 0.25, 1.5, 0.667};
     for (int i = 0; i < 4; i++) {

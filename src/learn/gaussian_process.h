@@ -19,30 +19,33 @@ typedef struct MerGaussianProcess {
     int         capacity, count, features, group_count;
     const bool *is_category; /* per feature */
     const int  *group;       /* per feature */
-    double     *x;           /* (features, capacity) column per feature, as the inner loops read it */
-    double     *y;
-    double     *weight;      /* per group: 1 / length scale^2 */
-    double      noise;       /* variance of the noise, in units of the signal's */
-    double      mean, deviation, signal; /* of y; variance of the standardised signal */
-    double     *factor;      /* (count, count) Cholesky factor of the last fit */
-    double     *alpha;       /* K^-1 y */
-    double     *distance;    /* room: (capacity) */
-    double     *cross;       /* room: (capacity, MER_GP_BLOCK) */
-    double     *parts;       /* room for tuning: (groups, MER_GP_TUNED^2) */
+    /* (features, capacity) column per feature, as the inner loops read it */
+    double *x;
+    double *y;
+    double *weight;                  /* per group: 1 / length scale^2 */
+    double  noise;                   /* variance of the noise, in units of the signal's */
+    double  mean, deviation, signal; /* of y; variance of the standardised signal */
+    double *factor;                  /* (count, count) Cholesky factor of the last fit */
+    double *alpha;                   /* K^-1 y */
+    double *distance;                /* room: (capacity) */
+    double *cross;                   /* room: (capacity, MER_GP_BLOCK) */
+    double *parts;                   /* room for tuning: (groups, MER_GP_TUNED^2) */
 } MerGaussianProcess;
 
 enum { MER_GP_BLOCK = 64, MER_GP_TUNED = 192 };
 
-void mer_gp_make(MerGaussianProcess *gp, int capacity, int features, const bool *is_category, const int *group,
-                 int group_count, MerArena *arena);
-int  mer_gp_add(MerGaussianProcess *gp); /* index of a new point to be put; needs count < capacity */
+void mer_gp_make(MerGaussianProcess *gp, int capacity, int features, const bool *is_category,
+                 const int *group, int group_count, MerArena *arena);
+/* index of a new point to be put; needs count < capacity */
+int  mer_gp_add(MerGaussianProcess *gp);
 void mer_gp_put(MerGaussianProcess *gp, int index, const double *x, double y);
 /* One sweep of coordinate search for the likelihood of (at most MER_GP_TUNED of) the points. */
 void mer_gp_tune(MerGaussianProcess *gp);
 /* False: no point, or the kernel matrix could not be factored. */
 bool mer_gp_fit(MerGaussianProcess *gp);
 /* `x` is (count, features); the deviation is that of the function without noise. */
-void mer_gp_predict(const MerGaussianProcess *gp, const double *x, int count, double *mean, double *deviation);
+void mer_gp_predict(const MerGaussianProcess *gp, const double *x, int count, double *mean,
+                    double *deviation);
 /* Logarithm of the likelihood of the last fit, up to a constant. */
 double mer_gp_likelihood(const MerGaussianProcess *gp);
 

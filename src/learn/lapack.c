@@ -2,13 +2,16 @@
 #include "learn/lapack.h"
 
 void openblas_set_num_threads(int count);
-void dpotrf_(const char *half, const int *n, double *a, const int *stride, int *info, unsigned long half_length);
-void dtrsm_(const char *side, const char *half, const char *transposed, const char *diagonal, const int *rows,
-            const int *columns, const double *factor, const double *a, const int *a_stride, double *b,
-            const int *b_stride, unsigned long side_length, unsigned long half_length,
-            unsigned long transposed_length, unsigned long diagonal_length);
-void dsyev_(const char *job, const char *half, const int *n, double *a, const int *stride, double *values,
-            double *work, const int *work_size, int *info, unsigned long job_length, unsigned long half_length);
+void dpotrf_(const char *half, const int *n, double *a, const int *stride, int *info,
+             unsigned long half_length);
+void dtrsm_(const char *side, const char *half, const char *transposed, const char *diagonal,
+            const int *rows, const int *columns, const double *factor, const double *a,
+            const int *a_stride, double *b, const int *b_stride, unsigned long side_length,
+            unsigned long half_length, unsigned long transposed_length,
+            unsigned long diagonal_length);
+void dsyev_(const char *job, const char *half, const int *n, double *a, const int *stride,
+            double *values, double *work, const int *work_size, int *info, unsigned long job_length,
+            unsigned long half_length);
 
 void mer_lapack_open(void)
 {

@@ -198,9 +198,8 @@ MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, con
     x = run_trunk(tape, &agent->trunk, x);
     MerTensor *logits = mer_linear_run(tape, &agent->policy, x, MER_LINEAR);
     if (agent->habit != NULL) {
-        logits = mer_tensor_add(tape, logits,
-                                mer_tensor_matmul(tape, present(team, agent, rows, seen),
-                                                  agent->habit));
+        logits = mer_tensor_add(
+            tape, logits, mer_tensor_matmul(tape, present(team, agent, rows, seen), agent->habit));
     }
     out.log_probabilities = mer_heads_log_softmax(tape, &agent->heads, logits);
     out.value = agent->value.w != NULL ? mer_linear_run(tape, &agent->value, x, MER_LINEAR) : NULL;
@@ -288,7 +287,7 @@ static void write_habitual(const MerAgent *agent, const int *point, float *log_p
 
 static void choose(MerAgent *agent, MerRng *rng, const float *now, int64_t row, int *point)
 {
-    int         *columns = agent->columns + row * agent->heads.count;
+    int *columns = agent->columns + row * agent->heads.count;
     mer_heads_sample(&agent->heads, now, rng, columns);
     for (int h = 0; h < agent->heads.count; h++) {
         point[agent->knobs[h]] = columns[h];

@@ -35,16 +35,16 @@ typedef struct MerTeamSpec {
     /* Per knob (choices, choices): logits of the next choice given the present one, where the
      * learned table starts; NULL: no such table. */
     const float *const *habits;
-    int          feature_count;
-    int          lanes, unroll;
-    int          width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
-    int          epochs, minibatches;
-    double       rate, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
-    double       entropy, entropy_end; /* weight at the start and at the end of the search */
-    double       baseline_decay;       /* REINFORCE */
-    bool         is_central;           /* one critic for all, which sees all knobs */
-    bool         is_ratio_per_knob; /* PPO: clip every knob's ratio, not that of the whole point */
-    bool         is_standardised;   /* advantages: mean 0, deviation 1 in every batch */
+    int                 feature_count;
+    int                 lanes, unroll;
+    int    width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
+    int    epochs, minibatches;
+    double rate, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
+    double entropy, entropy_end; /* weight at the start and at the end of the search */
+    double baseline_decay;       /* REINFORCE */
+    bool   is_central;           /* one critic for all, which sees all knobs */
+    bool   is_ratio_per_knob;    /* PPO: clip every knob's ratio, not that of the whole point */
+    bool   is_standardised;      /* advantages: mean 0, deviation 1 in every batch */
 } MerTeamSpec;
 
 typedef struct MerTeam MerTeam;

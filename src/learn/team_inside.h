@@ -13,16 +13,16 @@ typedef struct MerAgent {
     int            observation; /* numbers it sees: features, then its own last choices, one-hot */
     MerMlp         trunk;       /* count 0: none */
     MerLinearLayer policy, value;
-    MerTensor     *logits;  /* without a network: (1, total) */
-    MerTensor     *habit;   /* (total, total) from present to next choices; NULL: none */
-    float         *seen;    /* (unroll + 1, lanes, observation) */
-    int           *columns; /* (unroll, lanes, heads) chosen columns */
+    MerTensor     *logits;      /* without a network: (1, total) */
+    MerTensor     *habit;       /* (total, total) from present to next choices; NULL: none */
+    float         *seen;        /* (unroll + 1, lanes, observation) */
+    int           *columns;     /* (unroll, lanes, heads) chosen columns */
     float         *first_habit; /* where the habit started */
-    bool          *acted;   /* (unroll, lanes) */
-    float         *old;     /* (unroll, lanes, heads) their log-probabilities then */
-    double        *values;  /* (unroll + 1, lanes) */
-    float         *habitual; /* (total) room */
-    float         *now;     /* (lanes, total) log-probabilities of this step */
+    bool          *acted;       /* (unroll, lanes) */
+    float         *old;         /* (unroll, lanes, heads) their log-probabilities then */
+    double        *values;      /* (unroll + 1, lanes) */
+    float         *habitual;    /* (total) room */
+    float         *now;         /* (lanes, total) log-probabilities of this step */
 } MerAgent;
 
 typedef struct MerCritic { /* of a central team */

@@ -15,17 +15,20 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"ants", MER_OPTION_INT, offsetof(Options, ants), "16", 1, 100000, NULL, "points per iteration"},
+    {"ants", MER_OPTION_INT, offsetof(Options, ants), "16", 1, 100000, NULL,
+     "points per iteration"},
     {"depositors", MER_OPTION_INT, offsetof(Options, depositors), "4", 1, 100000, NULL,
      "best ants of an iteration that leave pheromone, by rank; the best point known always does"},
     {"evaporation", MER_OPTION_REAL, offsetof(Options, evaporation), "0.1", 0, 1, NULL,
      "share of the pheromone that is replaced in an iteration"},
     {"greediness", MER_OPTION_REAL, offsetof(Options, greediness), "0", 0, 1, NULL,
      "probability of the choice with the most pheromone"},
-    {"start", MER_OPTION_REAL, offsetof(Options, start), "0.1", 1e-9, 1e6, NULL, "pheromone at first"},
+    {"start", MER_OPTION_REAL, offsetof(Options, start), "0.1", 1e-9, 1e6, NULL,
+     "pheromone at first"},
     {"decay", MER_OPTION_REAL, offsetof(Options, decay), "0.1", 0, 1, NULL,
      "how far a choice falls back to `start` when an ant has taken it"},
-    {"deposit", MER_OPTION_REAL, offsetof(Options, deposit), "1", 0, 1e6, NULL, "pheromone shared out by rank"},
+    {"deposit", MER_OPTION_REAL, offsetof(Options, deposit), "1", 0, 1e6, NULL,
+     "pheromone shared out by rank"},
     {"floor", MER_OPTION_REAL, offsetof(Options, floor), "0.05", 0, 1, NULL,
      "probability of a uniform choice, whatever the pheromone"},
     {0}};
@@ -53,7 +56,7 @@ static MerStatus open_aco(void *state, const MerSearch *search, const void *give
 {
     (void)error;
     State *s = state;
-    int knobs = search->space->knob_count;
+    int    knobs = search->space->knob_count;
     *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
     s->ants = (int)s->options.ants;
     s->cells = MER_ARRAY(search->arena, int, knobs + 1);
@@ -108,7 +111,7 @@ static int drawn_cell(State *s, int knob)
         total += s->pheromone[knob][c];
     }
     double left = mer_rng_unit(s->rng) * total;
-    int c = 0;
+    int    c = 0;
     while (c < s->cells[knob] - 1 && left >= s->pheromone[knob][c]) {
         left -= s->pheromone[knob][c++];
     }
@@ -119,11 +122,12 @@ static void walk(State *s, MerIndex *point)
 {
     for (int k = 0; k < s->space->knob_count; k++) {
         double luck = mer_rng_unit(s->rng);
-        int cell;
+        int    cell;
         if (luck < s->options.floor) {
             cell = mer_rng_below(s->rng, s->cells[k]);
         } else {
-            cell = luck < s->options.floor + s->options.greediness ? most_marked(s, k) : drawn_cell(s, k);
+            cell = luck < s->options.floor + s->options.greediness ? most_marked(s, k)
+                                                                   : drawn_cell(s, k);
         }
         point[k] = index_in(s, k, cell);
         double *mark = &s->pheromone[k][cell];
@@ -134,8 +138,8 @@ static void walk(State *s, MerIndex *point)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int left = s->ants - s->next;
-    int count = left < capacity ? left : capacity;
+    int    left = s->ants - s->next;
+    int    count = left < capacity ? left : capacity;
     for (int i = 0; i < count; i++) {
         walk(s, proposals[i].point);
     }
@@ -153,10 +157,11 @@ static void mark(State *s, const MerIndex *point, double amount)
 static void rank(State *s, const MerIndex *point, double score)
 {
     size_t knobs = (size_t)s->space->knob_count;
-    int place = s->next++;
+    int    place = s->next++;
     for (; place > 0 && s->scores[place - 1] > score; place--) {
         s->scores[place] = s->scores[place - 1];
-        memcpy(s->points + (size_t)place * knobs, s->points + (size_t)(place - 1) * knobs, knobs * sizeof *point);
+        memcpy(s->points + (size_t)place * knobs, s->points + (size_t)(place - 1) * knobs,
+               knobs * sizeof *point);
     }
     s->scores[place] = score;
     memcpy(s->points + (size_t)place * knobs, point, knobs * sizeof *point);
@@ -166,8 +171,9 @@ static void rank(State *s, const MerIndex *point, double score)
  * first of the iteration. Infeasible ants leave nothing. */
 static void end_iteration(State *s)
 {
-    int depositors = s->options.depositors < s->next ? (int)s->options.depositors : s->next;
-    double unit = s->options.deposit * s->options.evaporation / (depositors * (depositors + 1) / 2.0 + depositors);
+    int    depositors = s->options.depositors < s->next ? (int)s->options.depositors : s->next;
+    double unit = s->options.deposit * s->options.evaporation /
+                  (depositors * (depositors + 1) / 2.0 + depositors);
     if (s->best_score < INFINITY) {
         for (int k = 0; k < s->space->knob_count; k++) {
             for (int c = 0; c < s->cells[k]; c++) {

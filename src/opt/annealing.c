@@ -19,7 +19,8 @@ static const MerOption options[] = {
     {"samples", MER_OPTION_INT, offsetof(Options, samples), "64", 1, 1e6, NULL,
      "random points a chain tries for a feasible start before it takes the best one known"},
     {"rounds", MER_OPTION_INT, offsetof(Options, rounds), "2", 1, 30, NULL,
-     "times the temperature falls from hot to cold within the budget, each twice as long as the last"},
+     "times the temperature falls from hot to cold within the budget, each twice as long as the "
+     "last"},
     {"first_round", MER_OPTION_INT, offsetof(Options, first_round), "20000", 100, 1e12, NULL,
      "evaluations of the first round when only a time is given"},
     {"meetings", MER_OPTION_INT, offsetof(Options, meetings), "10", 0, 1000, NULL,
@@ -27,7 +28,8 @@ static const MerOption options[] = {
     {"lost", MER_OPTION_REAL, offsetof(Options, lost), "0.25", 0, 1, NULL,
      "share of the chains that do so"},
     {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.2", 1e-12, 1e6, NULL, "first temperature"},
-    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.001", 1e-12, 1e6, NULL, "last temperature"},
+    {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.001", 1e-12, 1e6, NULL,
+     "last temperature"},
     {0}};
 
 typedef struct Chain {
@@ -54,7 +56,8 @@ static void plan_meeting(State *s)
     s->next_meeting = s->done + (s->round_length + parts - 1) / parts;
 }
 
-static MerStatus open_annealing(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_annealing(void *state, const MerSearch *search, const void *given,
+                                MerError *error)
 {
     (void)error;
     State *s = state;
@@ -62,7 +65,8 @@ static MerStatus open_annealing(void *state, const MerSearch *search, const void
     s->chain_count = (int)s->options.chains;
     s->best_energy = INFINITY;
     int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
-    s->round_length = search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
+    s->round_length =
+        search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
     plan_meeting(s);
     s->chains = MER_ARRAY(search->arena, Chain, s->chain_count);
     s->best = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
@@ -122,7 +126,8 @@ static void keep_best(State *s, const MerIndex *point, double energy)
 static void step(State *s, Chain *chain, const MerIndex *point, double energy)
 {
     double uphill = energy - chain->energy;
-    bool is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(s->rng) < exp(-uphill / temperature(s)));
+    bool   is_taken =
+        energy < INFINITY && (uphill <= 0 || mer_rng_unit(s->rng) < exp(-uphill / temperature(s)));
     chain->tries++;
     if (is_taken) {
         copy_point(s, chain->now, point);

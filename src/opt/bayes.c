@@ -2,8 +2,8 @@
  * those with the largest expected improvement (Jones, Schonlau and Welch, Journal of Global Optimization
  * 13, 1998) among random points and neighbours of the best ones. Infeasible points count as the worst
  * feasible one. Costs grow with the cube of the points in the model: meant for small budgets. */
-#include "mercator/search.h"
 #include "learn/gaussian_process.h"
+#include "mercator/search.h"
 #include "space/positions.h"
 
 #include <math.h>
@@ -15,11 +15,14 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"initial", MER_OPTION_INT, offsetof(Options, initial), "16", 1, 100000, NULL, "random points before the model"},
-    {"random", MER_OPTION_INT, offsetof(Options, random), "64", 0, 100000, NULL, "random candidates per model"},
+    {"initial", MER_OPTION_INT, offsetof(Options, initial), "16", 1, 100000, NULL,
+     "random points before the model"},
+    {"random", MER_OPTION_INT, offsetof(Options, random), "64", 0, 100000, NULL,
+     "random candidates per model"},
     {"local", MER_OPTION_INT, offsetof(Options, local), "256", 1, 100000, NULL,
      "candidates per model that are neighbours of the best points"},
-    {"parents", MER_OPTION_INT, offsetof(Options, parents), "4", 1, 1000, NULL, "how many best points those are"},
+    {"parents", MER_OPTION_INT, offsetof(Options, parents), "4", 1, 1000, NULL,
+     "how many best points those are"},
     {"refit", MER_OPTION_INT, offsetof(Options, refit), "10", 1, 1e9, NULL,
      "points between two searches for length scales and noise"},
     {"points", MER_OPTION_INT, offsetof(Options, points), "500", 4, 4000, NULL,
@@ -42,7 +45,7 @@ typedef struct State {
     int64_t           *ages;
     int64_t            told, tuned;
     int                feasible;
-    int               *order;  /* of the model's points, best first */
+    int               *order; /* of the model's points, best first */
     MerIndex          *candidates;
     double            *vectors, *means, *deviations, *gains;
 } State;
@@ -50,10 +53,10 @@ typedef struct State {
 static void make_model(State *s, MerArena *arena)
 {
     const MerSpace *space = s->space;
-    bool *is_category = MER_ARRAY(arena, bool, space->knob_count + 1);
-    int *group = MER_ARRAY(arena, int, space->knob_count + 1);
-    int group_of_role[MER_ROLE_COUNT];
-    int groups = 0;
+    bool           *is_category = MER_ARRAY(arena, bool, space->knob_count + 1);
+    int            *group = MER_ARRAY(arena, int, space->knob_count + 1);
+    int             group_of_role[MER_ROLE_COUNT];
+    int             groups = 0;
     memset(group_of_role, -1, sizeof group_of_role);
     for (int k = 0; k < space->knob_count; k++) {
         int *of_role = &group_of_role[space->knobs[k].role];
@@ -61,15 +64,17 @@ static void make_model(State *s, MerArena *arena)
         group[k] = *of_role;
         is_category[k] = space->knobs[k].kind == MER_KNOB_CATEGORY;
     }
-    mer_gp_make(&s->gp, (int)s->options.points, space->knob_count, is_category, group, groups, arena);
+    mer_gp_make(&s->gp, (int)s->options.points, space->knob_count, is_category, group, groups,
+                arena);
 }
 
-static MerStatus open_bayes(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_bayes(void *state, const MerSearch *search, const void *given,
+                            MerError *error)
 {
     (void)error;
-    State *s = state;
+    State    *s = state;
     MerArena *arena = search->arena;
-    size_t knobs = (size_t)search->space->knob_count;
+    size_t    knobs = (size_t)search->space->knob_count;
     *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
     size_t points = (size_t)s->options.points;
     size_t candidates = (size_t)(s->options.random + s->options.local);
@@ -78,7 +83,7 @@ static MerStatus open_bayes(void *state, const MerSearch *search, const void *gi
     s->ages = MER_ARRAY(arena, int64_t, points);
     s->order = MER_ARRAY(arena, int, points);
     s->candidates = MER_ARRAY(arena, MerIndex, candidates * knobs + 1);
-    s->vectors = MER_ARRAY(arena, double, candidates * knobs + 1);
+    s->vectors = MER_ARRAY(arena, double, candidates *knobs + 1);
     s->means = MER_ARRAY(arena, double, candidates);
     s->deviations = MER_ARRAY(arena, double, candidates);
     s->gains = MER_ARRAY(arena, double, candidates);
@@ -136,7 +141,8 @@ static int draw_candidates(State *s)
             copy(s, candidate, point_at(s, s->points, s->order[mer_rng_below(s->rng, parents)]));
             mer_moves_step(&s->moves, s->rng, candidate);
         }
-        mer_positions_from_point(&s->positions, candidate, s->vectors + (size_t)i * (size_t)s->space->knob_count);
+        mer_positions_from_point(&s->positions, candidate,
+                                 s->vectors + (size_t)i * (size_t)s->space->knob_count);
     }
     return count;
 }
@@ -198,7 +204,7 @@ static int batch_size(const State *s)
 static int ask_initial(State *s, MerProposal *proposals, int capacity)
 {
     int64_t left = s->told < s->options.initial ? s->options.initial - s->told : s->options.initial;
-    int count = left < capacity ? (int)left : capacity;
+    int     count = left < capacity ? (int)left : capacity;
     for (int i = 0; i < count; i++) {
         mer_space_sample(s->space, s->rng, proposals[i].point);
     }
@@ -212,8 +218,8 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     if (s->told < s->options.initial || s->feasible == 0 || s->space->knob_count == 0 || !fit(s)) {
         return ask_initial(s, proposals, capacity);
     }
-    int candidates = draw_candidates(s);
-    int count = batch_size(s) < capacity ? batch_size(s) : capacity;
+    int    candidates = draw_candidates(s);
+    int    count = batch_size(s) < capacity ? batch_size(s) : capacity;
     double best = s->scores[s->order[0]];
     mer_gp_predict(&s->gp, s->vectors, candidates, s->means, s->deviations);
     for (int i = 0; i < candidates; i++) {
@@ -245,10 +251,10 @@ static int find_place(State *s)
 
 static void tell(void *state, const MerTrial *trials, int count)
 {
-    State *s = state;
+    State  *s = state;
     double *vector = s->vectors; /* free between asks */
     for (int i = 0; i < count; i++) {
-        int place = find_place(s);
+        int    place = find_place(s);
         double score = mer_log_score(trials[i].score);
         s->scores[place] = score < -700 ? -700 : score; /* a score of 0 must not spoil the mean */
         s->ages[place] = trials[i].index;

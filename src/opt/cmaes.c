@@ -22,7 +22,8 @@ typedef struct Options {
 static const MerOption options[] = {
     {"lambda", MER_OPTION_INT, offsetof(Options, lambda), "0", 0, MAX_LAMBDA, NULL,
      "points per generation; 0: 4 + floor(3 ln knobs)"},
-    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.15", 1e-6, 10, NULL, "first step size, in ranges of a knob"},
+    {"sigma", MER_OPTION_REAL, offsetof(Options, sigma), "0.15", 1e-6, 10, NULL,
+     "first step size, in ranges of a knob"},
     {"start", MER_OPTION_INT, offsetof(Options, start), "100", 0, 1e6, NULL,
      "uniform points the best of which becomes the first mean; 0: the middle of the space"},
     {"margin", MER_OPTION_REAL, offsetof(Options, margin), "0.25", 0, 10, NULL,
@@ -33,10 +34,9 @@ static const MerOption options[] = {
      "number of knobs above which only variances are learned"},
     {0}};
 
-static const MerPreset presets[] = {
-    {"map", "sigma=0.3,start=0,margin=0"},
-    {"m3e", "lambda=100,sigma=0.3,start=0,margin=0,growth=1"},
-    {NULL, NULL}};
+static const MerPreset presets[] = {{"map", "sigma=0.3,start=0,margin=0"},
+                                    {"m3e", "lambda=100,sigma=0.3,start=0,margin=0,growth=1"},
+                                    {NULL, NULL}};
 
 typedef struct Sample {
     double *step; /* (x - mean) / sigma */
@@ -53,15 +53,16 @@ typedef struct State {
     double      *weights; /* mu, sum 1 */
     double       mu_eff, c_sigma, d_sigma, c_c, c_1, c_mu, expected_norm;
     double      *mean, *path_sigma, *path_c;
-    double      *covariance, *vectors, *axes; /* C = vectors diag(axes^2) vectors^T; diagonal: n numbers */
-    double      *work, *room;
-    double       sigma;
-    int64_t      generation, eigen_age, last_gain;
-    double       run_best, start_best;
-    int          started;  /* uniform points told in this run */
-    Sample      *samples;
-    int         *order;
-    int          told;
+    /* C = vectors diag(axes^2) vectors^T; diagonal: n numbers */
+    double *covariance, *vectors, *axes;
+    double *work, *room;
+    double  sigma;
+    int64_t generation, eigen_age, last_gain;
+    double  run_best, start_best;
+    int     started; /* uniform points told in this run */
+    Sample *samples;
+    int    *order;
+    int     told;
 } State;
 
 /* Tutorial, table 1. */
@@ -83,7 +84,8 @@ static void set_rates(State *s)
     s->d_sigma = 1 + 2 * fmax(0, sqrt((s->mu_eff - 1) / (n + 1)) - 1) + s->c_sigma;
     s->c_c = (4 + s->mu_eff / n) / (n + 4 + 2 * s->mu_eff / n);
     s->c_1 = 2 / ((n + 1.3) * (n + 1.3) + s->mu_eff);
-    s->c_mu = fmin(1 - s->c_1, 2 * (s->mu_eff - 2 + 1 / s->mu_eff) / ((n + 2) * (n + 2) + s->mu_eff));
+    s->c_mu =
+        fmin(1 - s->c_1, 2 * (s->mu_eff - 2 + 1 / s->mu_eff) / ((n + 2) * (n + 2) + s->mu_eff));
     s->c_mu = fmax(s->c_mu, 0);
     if (s->is_diagonal) { /* fewer numbers are learned faster: sep-CMA-ES, eq. 4 */
         s->c_1 *= (n + 2) / 3;
@@ -116,10 +118,11 @@ static void start_run(State *s)
     s->told = 0;
 }
 
-static MerStatus open_cmaes(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_cmaes(void *state, const MerSearch *search, const void *given,
+                            MerError *error)
 {
     (void)error;
-    State *s = state;
+    State    *s = state;
     MerArena *arena = search->arena;
     *s = (State){.rng = search->rng, .arena = arena, .options = *(const Options *)given};
     s->n = search->space->knob_count;
@@ -172,9 +175,9 @@ static bool is_starting(const State *s)
 
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
-    State *s = state;
+    State  *s = state;
     int64_t left = is_starting(s) ? s->options.start - s->started : s->lambda - s->told;
-    int count = left < capacity ? (int)left : capacity;
+    int     count = left < capacity ? (int)left : capacity;
     for (int i = 0; i < count; i++) {
         if (is_starting(s)) {
             mer_space_sample(s->positions.space, s->rng, proposals[i].point);
@@ -231,7 +234,7 @@ static bool update_paths(State *s, const double *move)
     }
     norm = sqrt(norm);
     double steady = sqrt(1 - pow(keep, 2 * (double)(s->generation + 1)));
-    bool is_taken = norm / steady < (1.4 + 2 / (s->n + 1.0)) * s->expected_norm;
+    bool   is_taken = norm / steady < (1.4 + 2 / (s->n + 1.0)) * s->expected_norm;
     double gain_c = is_taken ? sqrt(s->c_c * (2 - s->c_c) * s->mu_eff) : 0;
     for (int k = 0; k < s->n; k++) {
         s->path_c[k] = (1 - s->c_c) * s->path_c[k] + gain_c * move[k];
@@ -273,9 +276,9 @@ static void keep_margin(State *s)
     size_t n = (size_t)s->n;
     for (size_t k = 0; k < n; k++) {
         double *variance = &s->covariance[s->is_diagonal ? k : k * (n + 1)];
-        double least = s->options.margin / s->positions.space->knobs[k].choices;
-        double now = s->sigma * sqrt(*variance);
-        double stretch = now < least && now > 0 ? least / now : 1;
+        double  least = s->options.margin / s->positions.space->knobs[k].choices;
+        double  now = s->sigma * sqrt(*variance);
+        double  stretch = now < least && now > 0 ? least / now : 1;
         if (s->is_diagonal) {
             *variance *= stretch * stretch;
             continue;
@@ -347,7 +350,7 @@ static bool update(State *s)
 
 static void end_generation(State *s)
 {
-    bool is_sound = update(s);
+    bool   is_sound = update(s);
     double best = s->samples[s->order[0]].score;
     s->told = 0;
     s->generation++;

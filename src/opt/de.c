@@ -18,12 +18,14 @@ typedef struct Options {
 
 static const MerOption options[] = {
     {"population", MER_OPTION_INT, offsetof(Options, population), "30", 4, 100000, NULL, "members"},
-    {"factor", MER_OPTION_REAL, offsetof(Options, factor), "0.5", 0, 2, NULL, "F, weight of a difference of members"},
+    {"factor", MER_OPTION_REAL, offsetof(Options, factor), "0.5", 0, 2, NULL,
+     "F, weight of a difference of members"},
     {"best_factor", MER_OPTION_REAL, offsetof(Options, best_factor), "0.8", 0, 2, NULL,
      "weight of the way to the best member (current_to_best)"},
     {"crossover", MER_OPTION_REAL, offsetof(Options, crossover), "0.1", 0, 1, NULL,
      "CR, probability that a knob comes from the mutant"},
-    {"rule", MER_OPTION_CHOICE, offsetof(Options, rule), "current_to_best", 0, 0, "rand|current_to_best", "how mutants are made"},
+    {"rule", MER_OPTION_CHOICE, offsetof(Options, rule), "current_to_best", 0, 0,
+     "rand|current_to_best", "how mutants are made"},
     {"patience", MER_OPTION_INT, offsetof(Options, patience), "20", 0, 1e9, NULL,
      "generations without a better member before all but the best are drawn anew; 0: never"},
     {0}};
@@ -31,7 +33,8 @@ static const MerOption options[] = {
 /* Spaces of choices are rough: changing few knobs at a time finds more than the usual 0.9. */
 static const MerPreset presets[] = {
     {"map", "population=50,rule=rand,factor=0.5,crossover=0.9,patience=0"},
-    {"m3e", "population=100,rule=current_to_best,factor=0.8,best_factor=0.8,crossover=0.5,patience=0"},
+    {"m3e",
+     "population=100,rule=current_to_best,factor=0.8,best_factor=0.8,crossover=0.5,patience=0"},
     {NULL, NULL}};
 
 typedef struct State {
@@ -51,7 +54,8 @@ static MerStatus open_de(void *state, const MerSearch *search, const void *given
 {
     (void)error;
     State *s = state;
-    *s = (State){.rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
+    *s = (State){
+        .rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
     s->population = (int)s->options.population;
     size_t room = (size_t)s->population * (size_t)s->knobs + 1;
     s->members = MER_ARRAY(search->arena, double, room);
@@ -73,7 +77,7 @@ static double *row(const State *s, double *vectors, int i)
 static int draw_other(State *s, const int *taken, int count)
 {
     for (;;) {
-        int drawn = mer_rng_below(s->rng, s->population);
+        int  drawn = mer_rng_below(s->rng, s->population);
         bool is_taken = false;
         for (int i = 0; i < count; i++) {
             is_taken = is_taken || taken[i] == drawn;
@@ -87,7 +91,7 @@ static int draw_other(State *s, const int *taken, int count)
 static void make_trial(State *s, int i, double *trial)
 {
     bool is_rand = s->options.rule == RAND_1;
-    int taken[4] = {i};
+    int  taken[4] = {i};
     for (int t = 1; t < 4; t++) {
         taken[t] = draw_other(s, taken, t);
     }
@@ -96,10 +100,10 @@ static void make_trial(State *s, int i, double *trial)
     const double *a = row(s, s->members, taken[1]);
     const double *b = row(s, s->members, taken[2]);
     const double *best = row(s, s->members, s->best);
-    double pull = is_rand ? 0 : s->options.best_factor;
-    int forced = mer_rng_below(s->rng, s->knobs);
+    double        pull = is_rand ? 0 : s->options.best_factor;
+    int           forced = mer_rng_below(s->rng, s->knobs);
     for (int k = 0; k < s->knobs; k++) {
-        bool is_mutant = mer_rng_unit(s->rng) < s->options.crossover || k == forced;
+        bool   is_mutant = mer_rng_unit(s->rng) < s->options.crossover || k == forced;
         double mutant = base[k] + s->options.factor * (a[k] - b[k]) + pull * (best[k] - now[k]);
         trial[k] = is_mutant ? mer_position_mirror(mutant) : now[k];
     }
@@ -108,11 +112,12 @@ static void make_trial(State *s, int i, double *trial)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int left = s->population - s->next;
-    int count = left < capacity ? left : capacity;
+    int    left = s->population - s->next;
+    int    count = left < capacity ? left : capacity;
     for (int i = 0; i < count; i++) {
         double *trial = row(s, s->trials, s->next + i);
-        if (s->scores[s->next + i] == INFINITY || s->knobs == 0) { /* no use in mixing what never worked */
+        /* no use in mixing what never worked */
+        if (s->scores[s->next + i] == INFINITY || s->knobs == 0) {
             mer_positions_sample(&s->positions, s->rng, trial);
         } else {
             make_trial(s, s->next + i, trial);

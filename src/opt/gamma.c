@@ -22,24 +22,30 @@ enum { START_PAPER, START_UNIFORM };
 static const MerMetric second_metrics[] = {MER_METRIC_ENERGY, MER_METRIC_CYCLES, MER_METRIC_COUNT};
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 4, 100000, NULL, "points per generation"},
-    {"parents", MER_OPTION_REAL, offsetof(Options, parents), "0.4", 0, 1, NULL, "best share that has offspring"},
+    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 4, 100000, NULL,
+     "points per generation"},
+    {"parents", MER_OPTION_REAL, offsetof(Options, parents), "0.4", 0, 1, NULL,
+     "best share that has offspring"},
     {"parents_decay", MER_OPTION_REAL, offsetof(Options, parents_decay), "1", 0.01, 1, NULL,
      "what that share is multiplied with each generation"},
-    {"elites", MER_OPTION_REAL, offsetof(Options, elites), "0.05", 0, 0.9, NULL, "best share that survives"},
+    {"elites", MER_OPTION_REAL, offsetof(Options, elites), "0.05", 0, 0.9, NULL,
+     "best share that survives"},
     {"crossover", MER_OPTION_REAL, offsetof(Options, crossover), "0.57", 0, 1, NULL,
      "probability that a pair swaps the tiles of a dimension"},
     {"swap_order", MER_OPTION_REAL, offsetof(Options, swap_order), "0.47", 0, 1, NULL,
      "probability that two loops of a level swap"},
     {"mutate_tile", MER_OPTION_REAL, offsetof(Options, mutate_tile), "0.53", 0, 1, NULL,
      "probability of each change of a tile, or of parallel dimension and cluster size"},
-    {"loci", MER_OPTION_INT, offsetof(Options, loci), "3", 1, 1000, NULL, "such changes tried per child"},
+    {"loci", MER_OPTION_INT, offsetof(Options, loci), "3", 1, 1000, NULL,
+     "such changes tried per child"},
     {"mutate_parallel", MER_OPTION_REAL, offsetof(Options, mutate_parallel), "0.1", 0, 1, NULL,
      "probability that two levels swap their parallel dimensions"},
     {"mutate_hardware", MER_OPTION_REAL, offsetof(Options, mutate_hardware), "0.53", 0, 1, NULL,
      "probability of another machine, where the space offers machines"},
-    {"grow", MER_OPTION_REAL, offsetof(Options, grow), "0.57", 0, 1, NULL, "probability of one level more"},
-    {"kill", MER_OPTION_REAL, offsetof(Options, kill), "0.27", 0, 1, NULL, "probability of one level less (aging)"},
+    {"grow", MER_OPTION_REAL, offsetof(Options, grow), "0.57", 0, 1, NULL,
+     "probability of one level more"},
+    {"kill", MER_OPTION_REAL, offsetof(Options, kill), "0.27", 0, 1, NULL,
+     "probability of one level less (aging)"},
     {"use_factor", MER_OPTION_BOOL, offsetof(Options, use_factor), "false", 0, 0, NULL,
      "new tiles only of sizes that divide their limit"},
     {"start", MER_OPTION_CHOICE, offsetof(Options, start), "paper", 0, 0, "paper|uniform",
@@ -48,10 +54,9 @@ static const MerOption options[] = {
      "what decides between equal scores"},
     {0}};
 
-static const MerPreset presets[] = {
-    {"gamma", "population=20"},
-    {"archgym", "population=4,swap_order=0.9,grow=0.4,kill=0.5"},
-    {NULL, NULL}};
+static const MerPreset presets[] = {{"gamma", "population=20"},
+                                    {"archgym", "population=4,swap_order=0.9,grow=0.4,kill=0.5"},
+                                    {NULL, NULL}};
 
 typedef struct Member {
     MerIndex *point;
@@ -63,15 +68,15 @@ typedef struct State {
     Options        options;
     MerGammaGenome genome;
     int            knobs, population, elites;
-    Member        *pool;     /* the best of the last generation, best first */
+    Member        *pool;               /* the best of the last generation, best first */
     int            pool_size, parents; /* 0: the first generation, or none was feasible */
-    Member        *members;  /* of this generation: elites, then children */
+    Member        *members;            /* of this generation: elites, then children */
     int            filled;
     int           *order;
     int64_t        generation;
-    MerIndex      *sister;   /* second child of a pair */
+    MerIndex      *sister; /* second child of a pair */
     bool           has_sister;
-    int            started;  /* points of a first generation handed out */
+    int            started; /* points of a first generation handed out */
 } State;
 
 static Member *make_members(const State *s, MerArena *arena)
@@ -83,11 +88,13 @@ static Member *make_members(const State *s, MerArena *arena)
     return members;
 }
 
-static MerStatus open_gamma(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_gamma(void *state, const MerSearch *search, const void *given,
+                            MerError *error)
 {
     (void)error;
     State *s = state;
-    *s = (State){.rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
+    *s = (State){
+        .rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
     s->population = (int)s->options.population;
     s->elites = (int)(s->options.elites * s->population);
     s->elites = s->elites < s->population ? s->elites : s->population - 1;
@@ -153,8 +160,8 @@ static void breed(State *s, MerIndex *child)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int left = s->population - s->filled;
-    int count = left < capacity ? left : capacity;
+    int    left = s->population - s->filled;
+    int    count = left < capacity ? left : capacity;
     for (int i = 0; i < count; i++) {
         if (s->parents > 0) {
             breed(s, proposals[i].point);
@@ -206,8 +213,8 @@ static bool is_in_pool(const State *s, const Member *member)
 static void turn_generation(State *s)
 {
     double share = s->options.parents * pow(s->options.parents_decay, (double)s->generation++);
-    int wanted = (int)fmax(2, share * s->population);
-    int room = wanted > s->elites ? wanted : s->elites;
+    int    wanted = (int)fmax(2, share * s->population);
+    int    room = wanted > s->elites ? wanted : s->elites;
     sort_members(s);
     s->pool_size = 0;
     for (int i = 0; i < s->filled && s->pool_size < room; i++) {
@@ -227,11 +234,12 @@ static void turn_generation(State *s)
 
 static void tell(void *state, const MerTrial *trials, int count)
 {
-    State *s = state;
+    State    *s = state;
     MerMetric metric = second_metrics[s->options.second];
     for (int i = 0; i < count; i++) {
         double second = metric == MER_METRIC_COUNT ? 0 : trials[i].cost->value[metric];
-        put(s, &s->members[s->filled++], trials[i].point, trials[i].score, isnan(second) ? 0 : second);
+        put(s, &s->members[s->filled++], trials[i].point, trials[i].score,
+            isnan(second) ? 0 : second);
         if (s->filled == s->population) {
             turn_generation(s);
         }

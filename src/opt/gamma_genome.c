@@ -3,7 +3,8 @@
 
 static bool sorts_with(const MerKnob *a, const MerKnob *b)
 {
-    return a->kind == MER_KNOB_RANK && b->kind == MER_KNOB_RANK && a->role == b->role && a->level == b->level;
+    return a->kind == MER_KNOB_RANK && b->kind == MER_KNOB_RANK && a->role == b->role &&
+           a->level == b->level;
 }
 
 static bool is_factor(const MerKnob *knob)
@@ -34,7 +35,8 @@ static bool swaps_tile(const MerKnob *a, const MerKnob *b)
 static int cluster_of(const MerSpace *space, int parallel)
 {
     const MerKnob *knob = &space->knobs[parallel];
-    for (int k = 0; k < space->knob_count && knob->role == MER_ROLE_PARALLEL && knob->dim < 0; k++) {
+    for (int k = 0; k < space->knob_count && knob->role == MER_ROLE_PARALLEL && knob->dim < 0;
+         k++) {
         if (space->knobs[k].role == MER_ROLE_CLUSTER && space->knobs[k].level == knob->level) {
             return k;
         }
@@ -47,7 +49,8 @@ static void sort_into_places(MerGammaGenome *genome)
     const MerSpace *space = genome->space;
     for (int k = 0; k < space->knob_count; k++) {
         const MerKnob *knob = &space->knobs[k];
-        bool is_outer = is_factor(knob) && knob->role == MER_ROLE_TILE && knob->level > genome->outer_level;
+        bool           is_outer =
+            is_factor(knob) && knob->role == MER_ROLE_TILE && knob->level > genome->outer_level;
         genome->outer_level = is_outer ? knob->level : genome->outer_level;
         if (knob->choices < 2 || knob->kind == MER_KNOB_RANK) {
             continue;
@@ -76,13 +79,14 @@ static void sort_into_places(MerGammaGenome *genome)
 static void find_nested_tiles(MerGammaGenome *genome, MerArena *arena)
 {
     const MerSpace *space = genome->space;
-    int levels = genome->outer_level + 1;
-    int *count = MER_ARRAY(arena, int, levels + 1);
+    int             levels = genome->outer_level + 1;
+    int            *count = MER_ARRAY(arena, int, levels + 1);
     genome->tiles = MER_ARRAY(arena, int, (size_t)(levels + 1) * (size_t)(space->knob_count + 1));
     for (int k = 0; k < space->knob_count; k++) {
         const MerKnob *knob = &space->knobs[k];
-        bool is_tile = knob->role == MER_ROLE_TILE;
-        if (is_tile && (knob->kind != MER_KNOB_ORDERED || knob->values || knob->level < 0 || knob->dim < 0)) {
+        bool           is_tile = knob->role == MER_ROLE_TILE;
+        if (is_tile &&
+            (knob->kind != MER_KNOB_ORDERED || knob->values || knob->level < 0 || knob->dim < 0)) {
             return;
         }
         if (is_tile) {
@@ -91,8 +95,9 @@ static void find_nested_tiles(MerGammaGenome *genome, MerArena *arena)
     }
     for (int i = 0; i < genome->locus_count; i++) {
         const MerKnob *knob = &space->knobs[genome->loci[i]];
-        bool is_parallel = knob->role == MER_ROLE_PARALLEL;
-        if (is_parallel && (knob->dim >= 0 || knob->level >= levels || knob->choices > count[knob->level])) {
+        bool           is_parallel = knob->role == MER_ROLE_PARALLEL;
+        if (is_parallel &&
+            (knob->dim >= 0 || knob->level >= levels || knob->choices > count[knob->level])) {
             return;
         }
     }
@@ -203,7 +208,7 @@ static int64_t tile_size(const MerGammaGenome *genome, int level, int tile, cons
 {
     int64_t size = 0;
     for (int l = genome->outer_level; l >= level; l--) {
-        int knob = genome->tiles[l * genome->space->knob_count + tile];
+        int     knob = genome->tiles[l * genome->space->knob_count + tile];
         int64_t choices = genome->space->knobs[knob].choices;
         size = 1 + point[knob] * (l == genome->outer_level ? choices : size) / choices;
     }
@@ -212,7 +217,7 @@ static int64_t tile_size(const MerGammaGenome *genome, int level, int tile, cons
 
 static int64_t draw_divisor(MerRng *rng, int64_t number)
 {
-    int count = 0;
+    int     count = 0;
     int64_t drawn = 1;
     for (int64_t d = 1; d <= number; d++) {
         if (number % d == 0 && mer_rng_below(rng, ++count) == 0) {
@@ -222,7 +227,8 @@ static int64_t draw_divisor(MerRng *rng, int64_t number)
     return drawn;
 }
 
-static void mutate_cluster(const MerGammaGenome *genome, MerRng *rng, int parallel, int cluster, MerIndex *point)
+static void mutate_cluster(const MerGammaGenome *genome, MerRng *rng, int parallel, int cluster,
+                           MerIndex *point)
 {
     const MerKnob *knob = &genome->space->knobs[cluster];
     if (genome->tile_count == 0 || knob->values || knob->level >= genome->outer_level) {
@@ -235,13 +241,14 @@ static void mutate_cluster(const MerGammaGenome *genome, MerRng *rng, int parall
     point[cluster] = (MerIndex)(((size - 1) * knob->choices + most - 1) / most);
 }
 
-void mer_gamma_mutate_locus(const MerGammaGenome *genome, MerRng *rng, bool use_factor, MerIndex *point)
+void mer_gamma_mutate_locus(const MerGammaGenome *genome, MerRng *rng, bool use_factor,
+                            MerIndex *point)
 {
     if (genome->locus_count == 0) {
         return;
     }
-    int locus = mer_rng_below(rng, genome->locus_count);
-    int k = genome->loci[locus];
+    int            locus = mer_rng_below(rng, genome->locus_count);
+    int            k = genome->loci[locus];
     const MerKnob *knob = &genome->space->knobs[k];
     if (use_factor && is_sized_tile(knob) && !knob->values) {
         point[k] = (MerIndex)draw_divisor(rng, knob->choices) - 1;

@@ -12,7 +12,8 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL, "points per generation"},
+    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
+     "points per generation"},
     {"tournament", MER_OPTION_INT, offsetof(Options, tournament), "2", 1, 1000, NULL,
      "points drawn to choose one parent"},
     {"crossover", MER_OPTION_REAL, offsetof(Options, crossover), "0.9", 0, 1, NULL,
@@ -30,12 +31,13 @@ typedef struct State {
     int             population, elites;
     MerIndex       *genes, *next_genes; /* population x knobs */
     double         *scores, *next_scores;
-    int             filled; /* of the next generation, elites included */
+    int             filled;  /* of the next generation, elites included */
     int             parents; /* of the present one; 0: the first is still random */
     int            *order;
 } State;
 
-static MerStatus open_genetic(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_genetic(void *state, const MerSearch *search, const void *given,
+                              MerError *error)
 {
     (void)error;
     State *s = state;
@@ -74,7 +76,7 @@ static void breed(State *s, MerIndex *child)
 {
     const MerIndex *mother = individual(s, s->genes, choose_parent(s));
     const MerIndex *father = individual(s, s->genes, choose_parent(s));
-    bool is_mixed = mer_rng_unit(s->rng) < s->options.crossover;
+    bool            is_mixed = mer_rng_unit(s->rng) < s->options.crossover;
     for (int k = 0; k < s->space->knob_count; k++) {
         child[k] = is_mixed && mer_rng_below(s->rng, 2) ? father[k] : mother[k];
         if (mer_rng_unit(s->rng) < s->options.mutation) {
@@ -86,8 +88,8 @@ static void breed(State *s, MerIndex *child)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int wanted = s->population - s->filled;
-    int count = wanted < capacity ? wanted : capacity;
+    int    wanted = s->population - s->filled;
+    int    count = wanted < capacity ? wanted : capacity;
     for (int i = 0; i < count; i++) {
         if (s->parents == 0) {
             mer_space_sample(s->space, s->rng, proposals[i].point);
@@ -125,7 +127,7 @@ static void select_best(State *s, int count)
 static void turn_generation(State *s)
 {
     MerIndex *genes = s->genes;
-    double *scores = s->scores;
+    double   *scores = s->scores;
     s->genes = s->next_genes;
     s->scores = s->next_scores;
     s->next_genes = genes;

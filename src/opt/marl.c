@@ -179,9 +179,9 @@ static MerStatus begin(State *s, const MerSearch *search, MerError *error)
     Options  options = s->options;
     *s = (State){.options = options, .search = search, .turns = turns};
     int64_t fifth = search->budget / 5 < MOST_SAMPLES ? search->budget / 5 : MOST_SAMPLES;
-    s->rule = (MerPartitionRule){(MerPartitionKind)s->options.partition,
-                                 (MerLinkage)s->options.linkage, s->options.threshold, 0,
-                                 s->options.distance == 1};
+    s->rule =
+        (MerPartitionRule){(MerPartitionKind)s->options.partition, (MerLinkage)s->options.linkage,
+                           s->options.threshold, 0, s->options.distance == 1};
     MerStatus status = read_agents(s->options.agents_wanted, &s->rule.agents, error);
     if (status != MER_OK) {
         return status;

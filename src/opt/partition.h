@@ -25,7 +25,7 @@ typedef struct MerPartitionRule {
 typedef struct MerSamples { /* priced points */
     int       count, room;
     bool      is_warm; /* of an earlier run: they cost no budget */
-    MerIndex *points; /* (room, knobs) */
+    MerIndex *points;  /* (room, knobs) */
     double   *scores;
 } MerSamples;
 
@@ -42,8 +42,7 @@ int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const Mer
                   MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner);
 /* That note; samples are NULL where there were none, matrix and merges where none decided. */
 void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs,
-                        const MerSamples *samples,
-                        const double *matrix, const MerMerge *merges, int agents,
-                        const int *owner);
+                        const MerSamples *samples, const double *matrix, const MerMerge *merges,
+                        int agents, const int *owner);
 
 #endif

@@ -15,10 +15,14 @@ typedef struct Options {
 
 static const MerOption options[] = {
     {"particles", MER_OPTION_INT, offsetof(Options, particles), "40", 1, 100000, NULL, "particles"},
-    {"inertia", MER_OPTION_REAL, offsetof(Options, inertia), "0.729", 0, 2, NULL, "weight of the last velocity"},
-    {"own", MER_OPTION_REAL, offsetof(Options, own), "1.494", 0, 4, NULL, "c1, pull of the particle's best place"},
-    {"swarm", MER_OPTION_REAL, offsetof(Options, swarm), "1.494", 0, 4, NULL, "c2, pull of the leader's best place"},
-    {"clamp", MER_OPTION_REAL, offsetof(Options, clamp), "1", 1e-6, 1, NULL, "largest velocity per knob"},
+    {"inertia", MER_OPTION_REAL, offsetof(Options, inertia), "0.729", 0, 2, NULL,
+     "weight of the last velocity"},
+    {"own", MER_OPTION_REAL, offsetof(Options, own), "1.494", 0, 4, NULL,
+     "c1, pull of the particle's best place"},
+    {"swarm", MER_OPTION_REAL, offsetof(Options, swarm), "1.494", 0, 4, NULL,
+     "c2, pull of the leader's best place"},
+    {"clamp", MER_OPTION_REAL, offsetof(Options, clamp), "1", 1e-6, 1, NULL,
+     "largest velocity per knob"},
     {"neighbours", MER_OPTION_INT, offsetof(Options, neighbours), "0", 0, 100000, NULL,
      "particles on each side of a ring among which the leader is chosen; 0: the whole swarm"},
     {"patience", MER_OPTION_INT, offsetof(Options, patience), "30", 0, 1e9, NULL,
@@ -28,7 +32,8 @@ static const MerOption options[] = {
 /* A knob of five choices needs velocities that cross the range: with 0.2 the swarm finds less. */
 static const MerPreset presets[] = {
     {"map", "clamp=0.2,patience=0"},
-    {"nevergrad", "inertia=0.7213475204444817,own=1.1931471805599454,swarm=1.1931471805599454,clamp=1,patience=0"},
+    {"nevergrad", "inertia=0.7213475204444817,own=1.1931471805599454,swarm=1.1931471805599454,"
+                  "clamp=1,patience=0"},
     {"m3e", "particles=100,inertia=1.6,own=0.8,swarm=0.8,clamp=0.5,patience=0"},
     {NULL, NULL}};
 
@@ -52,7 +57,8 @@ static MerStatus open_pso(void *state, const MerSearch *search, const void *give
 {
     (void)error;
     State *s = state;
-    *s = (State){.rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
+    *s = (State){
+        .rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
     s->count = (int)s->options.particles;
     s->particles = MER_ARRAY(search->arena, Particle, s->count);
     for (int i = 0; i < s->count; i++) {
@@ -78,16 +84,17 @@ static const Particle *leader_of(const State *s, int i)
 
 static void fly(State *s, int i)
 {
-    Particle *particle = &s->particles[i];
+    Particle       *particle = &s->particles[i];
     const Particle *leader = leader_of(s, i);
-    double limit = s->options.clamp;
+    double          limit = s->options.clamp;
     for (int k = 0; k < s->knobs; k++) {
         double own = s->options.own * mer_rng_unit(s->rng) * (particle->best[k] - particle->at[k]);
-        double swarm = s->options.swarm * mer_rng_unit(s->rng) * (leader->best[k] - particle->at[k]);
+        double swarm =
+            s->options.swarm * mer_rng_unit(s->rng) * (leader->best[k] - particle->at[k]);
         double velocity = s->options.inertia * particle->velocity[k] + own + swarm;
         velocity = velocity > limit ? limit : velocity < -limit ? -limit : velocity;
         double to = particle->at[k] + velocity;
-        bool is_out = to < 0 || to >= 1;
+        bool   is_out = to < 0 || to >= 1;
         particle->at[k] = is_out ? mer_position_mirror(to) : to;
         particle->velocity[k] = is_out ? -velocity : velocity;
     }
@@ -104,8 +111,8 @@ static void settle(State *s, Particle *particle)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int left = s->count - s->next;
-    int count = left < capacity ? left : capacity;
+    int    left = s->count - s->next;
+    int    count = left < capacity ? left : capacity;
     for (int i = 0; i < count; i++) {
         Particle *particle = &s->particles[s->next + i];
         /* A particle that knows no feasible place has nothing to fly to unless the swarm does. */

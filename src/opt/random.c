@@ -6,7 +6,8 @@ typedef struct State {
     MerRng         *rng;
 } State;
 
-static MerStatus open_random(void *state, const MerSearch *search, const void *options, MerError *error)
+static MerStatus open_random(void *state, const MerSearch *search, const void *options,
+                             MerError *error)
 {
     (void)options;
     (void)error;

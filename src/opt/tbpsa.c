@@ -1,8 +1,8 @@
 /* Test-based population size adaptation (Hellwig and Beyer, PPSN 2016), in the form and with the
  * defaults of nevergrad (schedule.md section 7.2): an evolution strategy whose population grows while
  * scores do not visibly fall. */
-#include "mercator/search.h"
 #include "base/stats.h"
+#include "mercator/search.h"
 #include "space/positions.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ static void set_population(State *s, int mu)
     }
 }
 
-static MerStatus open_tbpsa(void *state, const MerSearch *search, const void *given, MerError *error)
+static MerStatus open_tbpsa(void *state, const MerSearch *search, const void *given,
+                            MerError *error)
 {
     (void)error;
     State *s = state;
@@ -69,7 +70,7 @@ static MerStatus open_tbpsa(void *state, const MerSearch *search, const void *gi
     s->centre = MER_ARRAY(search->arena, double, s->knobs + 1);
     s->children = MER_ARRAY(search->arena, Child, MAX_LAMBDA);
     s->order = MER_ARRAY(search->arena, int, MAX_LAMBDA);
-    s->losses = MER_ARRAY(search->arena, double, WINDOW * MAX_LAMBDA);
+    s->losses = MER_ARRAY(search->arena, double, WINDOW *MAX_LAMBDA);
     s->sigma = s->options.sigma;
     s->centre_score = INFINITY;
     s->is_new = true;
@@ -89,8 +90,8 @@ static void make_child(State *s, Child *child)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    int left = s->lambda - s->told;
-    int count = left < capacity ? left : capacity;
+    int    left = s->lambda - s->told;
+    int    count = left < capacity ? left : capacity;
     for (int i = 0; i < count; i++) {
         Child *child = &s->children[s->told + i];
         if (s->is_new) {
@@ -109,7 +110,8 @@ static int sort_children(State *s)
     int feasible = 0;
     for (int i = 0; i < s->lambda; i++) {
         int place = i;
-        for (; place > 0 && s->children[i].score < s->children[s->order[place - 1]].score; place--) {
+        for (; place > 0 && s->children[i].score < s->children[s->order[place - 1]].score;
+             place--) {
             s->order[place] = s->order[place - 1];
         }
         s->order[place] = i;
@@ -138,10 +140,11 @@ static void adapt_population(State *s)
 {
     const double *first = s->losses;
     const double *last = s->losses + s->loss_count - s->lambda;
-    double spread = (mer_variance(first, s->lambda) + mer_variance(last, s->lambda)) / (s->lambda - 1);
+    double        spread =
+        (mer_variance(first, s->lambda) + mer_variance(last, s->lambda)) / (s->lambda - 1);
     double z = (mer_mean(first, s->lambda) - mer_mean(last, s->lambda)) / sqrt(spread);
-    int least = s->options.mu < s->knobs ? (int)s->options.mu : s->knobs;
-    int shrunk = (int)(0.84 * s->mu);
+    int    least = s->options.mu < s->knobs ? (int)s->options.mu : s->knobs;
+    int    shrunk = (int)(0.84 * s->mu);
     set_population(s, z < 2 || isnan(z) ? 2 * s->mu : shrunk > least ? shrunk : least);
 }
 

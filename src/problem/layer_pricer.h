@@ -25,7 +25,8 @@ typedef struct MerLayerPricer {
     const char *name;
     MerStatus (*price)(const MerOp *op, const MerUnit *unit, int word_bits, MerPriceMode mode,
                        MerFlexible flexible, MerLayerPrice *price, MerError *error);
-    double dram_pj_per_byte; /* how much of energy_pj each byte of traffic is, in mode OWN; 0: none */
+    /* how much of energy_pj each byte of traffic is, in mode OWN; 0: none */
+    double dram_pj_per_byte;
 } MerLayerPricer;
 
 #endif

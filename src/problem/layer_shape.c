@@ -5,7 +5,8 @@
 
 #define BIT(dim) (1u << MER_DIM_##dim)
 
-static void add_slide(MerTensorShape *tensor, int dim0, int coefficient0, int dim1, int coefficient1)
+static void add_slide(MerTensorShape *tensor, int dim0, int coefficient0, int dim1,
+                      int coefficient1)
 {
     tensor->slides[tensor->slide_count++] = (MerSlide){{dim0, dim1}, {coefficient0, coefficient1}};
     tensor->relevant |= 1u << dim0 | 1u << dim1;
@@ -54,8 +55,9 @@ static MerStatus set_projections(const MerOp *op, MerLayerShape *shape, MerError
         set_plain(o, BIT(N) | BIT(G) | BIT(K) | BIT(Y));
         return MER_OK;
     default:
-        return mer_error_set(error, MER_UNSUPPORTED, "operator %s is of kind %s, which has no loop nest",
-                             op->name, mer_op_kind_name(op->kind));
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "operator %s is of kind %s, which has no loop nest", op->name,
+                             mer_op_kind_name(op->kind));
     }
 }
 
@@ -81,7 +83,7 @@ static void drop_unit_dims(MerLayerShape *shape)
         int kept = 0;
         for (int s = 0; s < tensor->slide_count; s++) {
             const MerSlide *slide = &tensor->slides[s];
-            bool moves = (real >> slide->dim[0] & 1) || (real >> slide->dim[1] & 1);
+            bool            moves = (real >> slide->dim[0] & 1) || (real >> slide->dim[1] & 1);
             if (moves) {
                 tensor->slides[kept++] = *slide;
             }
@@ -107,7 +109,7 @@ static double distinct_positions(const MerSlide *slide, double m, double n)
 double mer_layer_touched(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT])
 {
     const MerTensorShape *t = &shape->tensors[tensor];
-    double words = 1;
+    double                words = 1;
     for (int i = 0; i < t->plain_count; i++) {
         words *= tile[t->plain_dims[i]];
     }
@@ -124,8 +126,9 @@ MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *
     double whole[MER_DIM_COUNT];
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         if (op->dims[d] < 1 || op->dims[d] > INT_MAX) {
-            return mer_error_set(error, MER_INVALID, "operator %s: dimension %c is %lld, expected 1 .. %d",
-                                 op->name, MER_DIM_LETTERS[d], (long long)op->dims[d], INT_MAX);
+            return mer_error_set(error, MER_INVALID,
+                                 "operator %s: dimension %c is %lld, expected 1 .. %d", op->name,
+                                 MER_DIM_LETTERS[d], (long long)op->dims[d], INT_MAX);
         }
         shape->size[d] = (int)op->dims[d];
         shape->macs *= shape->size[d];
@@ -146,7 +149,7 @@ MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *
 double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT])
 {
     const MerTensorShape *t = &shape->tensors[tensor];
-    double words = 1;
+    double                words = 1;
     for (int i = 0; i < t->plain_count; i++) {
         words *= tile[t->plain_dims[i]];
     }

@@ -20,13 +20,13 @@ typedef struct MerTensorShape {
     int      plain_dims[MER_DIM_COUNT];
     int      slide_count; /* ranks with two dims */
     MerSlide slides[MER_MAX_SLIDES];
-    double   words;       /* of the whole tensor, ... */
-    double   touched;     /* ... and how many of them are used at least: strides can leave gaps */
+    double   words;   /* of the whole tensor, ... */
+    double   touched; /* ... and how many of them are used at least: strides can leave gaps */
 } MerTensorShape;
 
 typedef struct MerLayerShape {
     int            size[MER_DIM_COUNT];
-    int            dim_count; /* dims larger than 1 ... */
+    int            dim_count;           /* dims larger than 1 ... */
     int            dims[MER_DIM_COUNT]; /* ... and which they are */
     MerTensorShape tensors[MER_TENSOR_COUNT];
     unsigned       reduction; /* dims not relevant to O */
@@ -36,7 +36,8 @@ typedef struct MerLayerShape {
 MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *error);
 
 /* Words of a tensor touched by a tile with the given extents. */
-double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT]);
+double mer_layer_footprint(const MerLayerShape *shape, int tensor,
+                           const double tile[MER_DIM_COUNT]);
 /* The same without the gaps that strides leave (in odd cases fewer): several children together need
  * hold no more. */
 double mer_layer_touched(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT]);

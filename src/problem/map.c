@@ -26,13 +26,17 @@ typedef struct Options {
 } Options;
 
 static const MerOption options[] = {
-    {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "auto", 0, 0, "auto|primes|divisors|ten|gamma",
-     "how points say plans; loop nests: every prime factor picks a place (auto), or every place takes a "
+    {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "auto", 0, 0,
+     "auto|primes|divisors|ten|gamma",
+     "how points say plans; loop nests: every prime factor picks a place (auto), or every place "
+     "takes a "
      "divisor; directives: ten knobs, or GAMMA's genome (auto)"},
     {"factors", MER_OPTION_CHOICE, offsetof(Options, factors), "perfect", 0, 0, "perfect|padded",
      "loop nests: whether trip counts of a dimension multiply to its size, or may run past it"},
-    {"min_levels", MER_OPTION_INT, offsetof(Options, min_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
-    {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL, "cluster levels of genome gamma"},
+    {"min_levels", MER_OPTION_INT, offsetof(Options, min_levels), "2", 1, 3, NULL,
+     "cluster levels of genome gamma"},
+    {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL,
+     "cluster levels of genome gamma"},
     {"par_rs", MER_OPTION_BOOL, offsetof(Options, par_rs), "false", 0, 0, NULL,
      "genome gamma: R and S may be spread over units too"},
     {"dataflow", MER_OPTION_CHOICE, offsetof(Options, dataflow), "none", 0, 0, MER_DATAFLOW_CHOICES,
@@ -46,7 +50,7 @@ static const MerOption options[] = {
 extern const MerProblemClass mer_problem_map;
 
 typedef struct State {
-    MerNestSpace      nest;       /* plans of kind nest, ... */
+    MerNestSpace      nest; /* plans of kind nest, ... */
     MerNestBound      bound;
     MerDirectiveSpace directives; /* ... or of kind directives */
     double            repeat;
@@ -57,11 +61,11 @@ static bool is_selected(const char *select, int number, const char *name)
 {
     for (const char *at = select; at && *at;) {
         size_t length = strcspn(at, ",");
-        char *end;
-        long low = strtol(at, &end, 10);
-        long high = *end == '-' ? strtol(end + 1, &end, 10) : low;
-        bool is_range = end == at + length && length > 0;
-        bool is_name = strlen(name) == length && strncmp(at, name, length) == 0;
+        char  *end;
+        long   low = strtol(at, &end, 10);
+        long   high = *end == '-' ? strtol(end + 1, &end, 10) : low;
+        bool   is_range = end == at + length && length > 0;
+        bool   is_name = strlen(name) == length && strncmp(at, name, length) == 0;
         if ((is_range && number >= low && number <= high) || is_name) {
             return true;
         }
@@ -71,23 +75,24 @@ static bool is_selected(const char *select, int number, const char *name)
     return !select || !*select;
 }
 
-static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks, int *count,
-                            MerError *error)
+static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
+                            int *count, MerError *error)
 {
-    const Options *chosen = problem->options;
+    const Options  *chosen = problem->options;
     const MerGraph *graph = problem->graph;
-    MerTask *list = MER_ARRAY(arena, MerTask, graph->layer_count + 1);
+    MerTask        *list = MER_ARRAY(arena, MerTask, graph->layer_count + 1);
     *count = 0;
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
         if (is_selected(chosen->select, l + 1, op->name)) {
-            list[(*count)++] =
-                (MerTask){op->name, graph->layers[l].count, (double)op->macs, graph->layers[l].op, 0, NULL};
+            list[(*count)++] = (MerTask){
+                op->name, graph->layers[l].count, (double)op->macs, graph->layers[l].op, 0, NULL};
         }
     }
     *tasks = list;
     if (graph->layer_count == 0) {
-        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to map", graph->name);
+        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to map",
+                             graph->name);
     }
     if (*count == 0) {
         return mer_error_set(error, MER_INVALID,
@@ -99,7 +104,8 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
 
 static MerStatus wrong_genome(const MerProblem *problem, MerError *error)
 {
-    return mer_error_set(error, MER_INVALID, "the genome does not make plans of kind %s; leave it at auto",
+    return mer_error_set(error, MER_INVALID,
+                         "the genome does not make plans of kind %s; leave it at auto",
                          mer_plan_kind_name(problem->plan));
 }
 
@@ -109,36 +115,39 @@ static bool is_padded(const MerProblem *problem)
     return chosen->factors == 1;
 }
 
-static MerStatus make_constraints(const MerProblem *problem, const MerOp *op, MerNestConstraints *constraints,
-                                  MerArena *arena, MerError *error)
+static MerStatus make_constraints(const MerProblem *problem, const MerOp *op,
+                                  MerNestConstraints *constraints, MerArena *arena, MerError *error)
 {
     const Options *chosen = problem->options;
-    MerLayerShape shape;
+    MerLayerShape  shape;
     if (chosen->dataflow == MER_DATAFLOW_NONE && !chosen->constraints) {
         return MER_OK;
     }
     MerStatus status = mer_layer_shape_make(op, &shape, error);
-    return status == MER_OK ? mer_nest_constraints_make(constraints, op, &shape, problem->platform,
-                                                        (MerDataflow)chosen->dataflow, chosen->constraints,
-                                                        is_padded(problem), arena, error)
-                            : status;
+    return status == MER_OK
+               ? mer_nest_constraints_make(constraints, op, &shape, problem->platform,
+                                           (MerDataflow)chosen->dataflow, chosen->constraints,
+                                           is_padded(problem), arena, error)
+               : status;
 }
 
 /* The platform with what the constraints keep and bypass: bounds depend on it. */
-static const MerPlatform *constrained_platform(const MerPlatform *platform, const MerNestSpace *nest, MerArena *arena)
+static const MerPlatform *constrained_platform(const MerPlatform  *platform,
+                                               const MerNestSpace *nest, MerArena *arena)
 {
     if (!nest->is_constrained) {
         return platform;
     }
     MerPlatform *copy = MER_NEW(arena, MerPlatform);
-    MerMemory *memories = MER_ARRAY(arena, MerMemory, platform->memory_count);
+    MerMemory   *memories = MER_ARRAY(arena, MerMemory, platform->memory_count);
     *copy = *platform;
     copy->memories = memories;
     for (int m = 0; m < platform->memory_count; m++) {
         int l = platform->memory_count - 1 - m;
         memories[m] = platform->memories[m];
         memories[m].keep = nest->keep[l];
-        memories[m].bypass = m == 0 ? 0 : ~(nest->keep[l] | nest->is_free[l]) & ((1u << MER_TENSOR_COUNT) - 1);
+        memories[m].bypass =
+            m == 0 ? 0 : ~(nest->keep[l] | nest->is_free[l]) & ((1u << MER_TENSOR_COUNT) - 1);
     }
     return copy;
 }
@@ -146,21 +155,22 @@ static const MerPlatform *constrained_platform(const MerPlatform *platform, cons
 static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
 {
     const Options *chosen = problem->options;
-    State *state = problem->state;
+    State         *state = problem->state;
     if (chosen->genome == TEN || chosen->genome == GAMMA) {
         return wrong_genome(problem, error);
     }
     if (is_padded(problem) && chosen->genome != AUTO) {
-        return mer_error_set(error, MER_INVALID, "factors=padded has a genome of its own; leave genome at auto");
+        return mer_error_set(error, MER_INVALID,
+                             "factors=padded has a genome of its own; leave genome at auto");
     }
-    MerNestGenome genome = is_padded(problem)            ? MER_GENOME_PADDED
-                           : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
-                                                         : MER_GENOME_PRIMES;
+    MerNestGenome      genome = is_padded(problem)           ? MER_GENOME_PADDED
+                                : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
+                                                             : MER_GENOME_PRIMES;
     MerNestConstraints constraints = {0};
-    MerStatus status = make_constraints(problem, op, &constraints, arena, error);
+    MerStatus          status = make_constraints(problem, op, &constraints, arena, error);
     if (status == MER_OK) {
-        status = mer_nest_space_open_with(&state->nest, op, problem->platform, genome, &constraints, &problem->space,
-                                          arena, error);
+        status = mer_nest_space_open_with(&state->nest, op, problem->platform, genome, &constraints,
+                                          &problem->space, arena, error);
     }
     if (status == MER_OK) {
         const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);
@@ -173,15 +183,17 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     return status;
 }
 
-static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
+static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena *arena,
+                                 MerError *error)
 {
     const Options *chosen = problem->options;
-    State *state = problem->state;
+    State         *state = problem->state;
     if (chosen->genome == PRIMES || chosen->genome == DIVISORS) {
         return wrong_genome(problem, error);
     }
     if (chosen->dataflow != MER_DATAFLOW_NONE || chosen->constraints) {
-        return mer_error_set(error, MER_UNSUPPORTED, "dataflow and constraints speak of loop nests, evaluator loopnest");
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "dataflow and constraints speak of loop nests, evaluator loopnest");
     }
     MerDirectiveOptions directive_options = {
         .genome = chosen->genome == TEN ? MER_GENOME_TEN : MER_GENOME_GAMMA,
@@ -189,15 +201,15 @@ static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena 
         .min_levels = (int)chosen->min_levels,
         .max_levels = (int)chosen->max_levels,
     };
-    MerStatus status =
-        mer_directives_open(&state->directives, op, problem->platform, &directive_options, arena, error);
+    MerStatus status = mer_directives_open(&state->directives, op, problem->platform,
+                                           &directive_options, arena, error);
     problem->space = state->directives.space;
     return status;
 }
 
 static MerStatus open_map(MerProblem *problem, MerArena *arena, MerError *error)
 {
-    State *state = problem->state;
+    State       *state = problem->state;
     const MerOp *op = &problem->graph->ops[problem->task->op];
     state->repeat = (double)op->repeat;
     return problem->plan == MER_PLAN_NEST ? open_nest(problem, op, arena, error)
@@ -207,7 +219,8 @@ static MerStatus open_map(MerProblem *problem, MerArena *arena, MerError *error)
 const MerNestSpace *mer_map_nest_space(const MerProblem *problem)
 {
     const State *state = problem->state;
-    return problem->type == &mer_problem_map && problem->plan == MER_PLAN_NEST ? &state->nest : NULL;
+    return problem->type == &mer_problem_map && problem->plan == MER_PLAN_NEST ? &state->nest
+                                                                               : NULL;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
@@ -232,16 +245,17 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
 static MerBound nest_bound(const MerProblem *problem, MerMetric metric)
 {
     const State *state = problem->state;
-    double cycles = state->bound.cycles * state->repeat;
-    double energy = state->bound.energy * state->repeat;
-    double clock = problem->platform->clock_hz;
+    double       cycles = state->bound.cycles * state->repeat;
+    double       energy = state->bound.energy * state->repeat;
+    double       clock = problem->platform->clock_hz;
     switch (metric) {
     case MER_METRIC_CYCLES:
         return (MerBound){cycles, "roofline", ""};
     case MER_METRIC_LATENCY:
         return (MerBound){cycles / clock, isnan(clock) ? "none" : "roofline", ""};
     case MER_METRIC_THROUGHPUT:
-        return (MerBound){2 * problem->task->macs * clock / cycles, isnan(clock) ? "none" : "roofline", ""};
+        return (MerBound){2 * problem->task->macs * clock / cycles,
+                          isnan(clock) ? "none" : "roofline", ""};
     case MER_METRIC_ENERGY:
         return (MerBound){energy, "traffic", ""};
     case MER_METRIC_EDP:
@@ -270,23 +284,22 @@ static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *
     }
 }
 
-static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena,
-                           MerError *error)
+static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                           MerArena *arena, MerError *error)
 {
     const MerOp *op = &problem->graph->ops[problem->task->op];
     plan->kind = problem->plan;
     return plan->kind == MER_PLAN_NEST
-               ? mer_nest_read(body, op, problem->platform, is_padded(problem), &plan->as.nest, arena, error)
+               ? mer_nest_read(body, op, problem->platform, is_padded(problem), &plan->as.nest,
+                               arena, error)
                : mer_directives_read(body, op, &plan->as.directives, arena, error);
 }
 
 static const char *describe(const MerProblem *problem, MerArena *arena)
 {
-    const State *state = problem->state;
+    const State        *state = problem->state;
     const MerNestSpace *nest = problem->plan == MER_PLAN_NEST ? &state->nest : NULL;
-    return nest && nest->is_constrained
-               ? mer_nest_constraints_text(nest, arena)
-               : NULL;
+    return nest && nest->is_constrained ? mer_nest_constraints_text(nest, arena) : NULL;
 }
 
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
@@ -295,10 +308,13 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
                                        : mer_directives_print(&plan->as.directives, arena);
 }
 
-static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice, MerArena *arena)
+static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
+                               MerArena *arena)
 {
     const MerNestSpace *nest = mer_map_nest_space(problem);
-    return nest ? mer_nest_choice_name(nest, problem->platform, &problem->space.knobs[knob], knob, choice, arena) : NULL;
+    return nest ? mer_nest_choice_name(nest, problem->platform, &problem->space.knobs[knob], knob,
+                                       choice, arena)
+                : NULL;
 }
 
 const MerProblemClass mer_problem_map = {

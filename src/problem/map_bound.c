@@ -23,9 +23,10 @@ typedef struct Tiles {
 
 /* Traffic of a tensor when the loops that do not move `stationary` run innermost, and dim `slid`
  * (-1: none) is the very innermost of them. */
-static double class_traffic(const Tiles *tiles, int tensor, int stationary, int slid, double footprint, double all)
+static double class_traffic(const Tiles *tiles, int tensor, int stationary, int slid,
+                            double footprint, double all)
 {
-    const MerLayerShape *shape = tiles->shape;
+    const MerLayerShape  *shape = tiles->shape;
     const MerTensorShape *t = &shape->tensors[tensor];
     if (tensor == stationary) {
         double moves = 1;
@@ -67,8 +68,8 @@ static void try_order(Tiles *tiles, int stationary, int slid, const double *foot
 static void try_tile(Tiles *tiles)
 {
     const MerLayerShape *shape = tiles->shape;
-    double footprints[MER_TENSOR_COUNT];
-    double all = 1;
+    double               footprints[MER_TENSOR_COUNT];
+    double               all = 1;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         footprints[t] = mer_layer_footprint(shape, t, tiles->tile);
     }
@@ -144,15 +145,16 @@ static double tile_count(const MerLayerShape *shape, bool is_padded)
 
 static MerTrafficBound traffic_bound(const MerLayerShape *shape, double words, bool is_padded)
 {
-    double w = shape->tensors[MER_TENSOR_W].touched;
-    double i = shape->tensors[MER_TENSOR_I].touched;
-    double o = shape->tensors[MER_TENSOR_O].touched;
-    bool has_gaps = is_padded && shape->tensors[MER_TENSOR_O].slide_count > 0;
+    double          w = shape->tensors[MER_TENSOR_W].touched;
+    double          i = shape->tensors[MER_TENSOR_I].touched;
+    double          o = shape->tensors[MER_TENSOR_O].touched;
+    bool            has_gaps = is_padded && shape->tensors[MER_TENSOR_O].slide_count > 0;
     MerTrafficBound compulsory = {w + i + o, w + i};
     if (w + i + o <= words || has_gaps || tile_count(shape, is_padded) > MAX_TILES) {
         return compulsory;
     }
-    Tiles tiles = {.shape = shape, .is_padded = is_padded, .words = words, .best = {INFINITY, INFINITY}};
+    Tiles tiles = {
+        .shape = shape, .is_padded = is_padded, .words = words, .best = {INFINITY, INFINITY}};
     tiles.outputs = shape->tensors[MER_TENSOR_O].words;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         tiles.tile[d] = tiles.trips[d] = 1;
@@ -197,9 +199,9 @@ static bool divides(const MerLayerShape *shape, int candidate)
  * the product of the fan-outs is the (weaker) limit. */
 static double most_units(const MerLayerShape *shape, const MerPlatform *platform)
 {
-    int fanouts = 0;
-    int x = 1;
-    int y = 1;
+    int    fanouts = 0;
+    int    x = 1;
+    int    y = 1;
     double product = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         const MerFanout *fanout = &platform->memories[m].fanout;
@@ -281,11 +283,12 @@ typedef struct LevelLimits { /* one memory, innermost first, as the bounds see i
 static int take_levels(const MerPlatform *platform, LevelLimits *levels)
 {
     unsigned all = (1u << MER_TENSOR_COUNT) - 1;
-    double instances = 1;
+    double   instances = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         const MerMemory *memory = &platform->memories[m];
-        bool keeps_all = m == 0 || memory->keep == all;
-        levels[platform->memory_count - 1 - m] = (LevelLimits){memory, instances, keeps_all, !keeps_all};
+        bool             keeps_all = m == 0 || memory->keep == all;
+        levels[platform->memory_count - 1 - m] =
+            (LevelLimits){memory, instances, keeps_all, !keeps_all};
         instances *= (double)memory->fanout.x * memory->fanout.y;
     }
     return platform->memory_count;
@@ -304,8 +307,8 @@ static void slower(double cycles, const char *name, MerNestBound *bound)
 static double least_operand_reads(const MerLayerShape *shape, const MerNestBound *bound)
 {
     const MerTensorShape *out = &shape->tensors[MER_TENSOR_O];
-    double reads = 3 * shape->macs - out->words * bound->reductions;
-    double spread = 1;
+    double                reads = 3 * shape->macs - out->words * bound->reductions;
+    double                spread = 1;
     for (int s = 0; s < out->slide_count; s++) {
         const int *coefficient = out->slides[s].coefficient;
         spread *= coefficient[0] > coefficient[1] ? coefficient[0] : coefficient[1];
@@ -315,8 +318,8 @@ static double least_operand_reads(const MerLayerShape *shape, const MerNestBound
 
 /* B1. Every level that must hold all tensors reads W and I at least once and takes O once; the
  * innermost one serves every MAC. */
-static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, int count, double lanes,
-                         MerNestBound *bound)
+static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, int count,
+                         double lanes, MerNestBound *bound)
 {
     double in = shape->tensors[MER_TENSOR_W].touched + shape->tensors[MER_TENSOR_I].touched;
     double out = shape->tensors[MER_TENSOR_O].touched;
@@ -329,10 +332,11 @@ static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, 
         slower(in / (levels[l].instances * memory->read_words_per_cycle), memory->name, bound);
         slower(out / (levels[l].instances * memory->write_words_per_cycle), memory->name, bound);
     }
-    bool serves_macs = levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
+    bool serves_macs =
+        levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
     if (serves_macs) {
         const MerMemory *memory = levels[0].memory;
-        double reads = least_operand_reads(shape, bound);
+        double           reads = least_operand_reads(shape, bound);
         slower(reads / (bound->units * memory->read_words_per_cycle), memory->name, bound);
         slower(shape->macs / (bound->units * memory->write_words_per_cycle), memory->name, bound);
     }
@@ -356,32 +360,34 @@ static double bound_operand_energy(const MerLayerShape *shape, const LevelLimits
         }
     }
     /* Only a memory of its own per MAC is sure to be asked for partial sums again and again. */
-    bool is_private = levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
+    bool is_private =
+        levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
     double reads = is_private ? least_operand_reads(shape, bound) : 2 * shape->macs;
     return reads * read + shape->macs * update;
 }
 
 /* B4, level by level: each boundary whose child holds everything moves at least Q of its capacity. */
-static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels, int count, double mac_pj,
-                           MerNestBound *bound)
+static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels, int count,
+                           double mac_pj, MerNestBound *bound)
 {
     double operands = bound_operand_energy(shape, levels, count, bound);
     double energy = 0; /* of what crosses boundaries */
     for (int child = 0; child + 1 < count; child++) {
         const LevelLimits *inner = &levels[child];
         const LevelLimits *outer = &levels[child + 1];
-        double own = inner->instances * (inner->memory->words / inner->memory->buffers);
+        double             own = inner->instances * (inner->memory->words / inner->memory->buffers);
         if (!outer->keeps_all) {
             continue; /* a bypassed parent need not move anything */
         }
         /* Tensors that bypass the child take no room in it: then only the compulsory words are sure. */
-        MerTrafficBound q = traffic_bound(shape, inner->keeps_all ? own : INFINITY, bound->is_padded);
+        MerTrafficBound q =
+            traffic_bound(shape, inner->keeps_all ? own : INFINITY, bound->is_padded);
         double written = shape->tensors[MER_TENSOR_O].touched;
         double cheapest = fmin(outer->memory->read_pj, outer->memory->update_pj);
-        bool is_uniform = outer->memory->read_pj == outer->memory->update_pj;
+        bool   is_uniform = outer->memory->read_pj == outer->memory->update_pj;
         energy += is_uniform ? q.total * outer->memory->read_pj
-                             : fmax(q.total * cheapest,
-                                    q.reads * outer->memory->read_pj + written * outer->memory->update_pj);
+                             : fmax(q.total * cheapest, q.reads * outer->memory->read_pj +
+                                                            written * outer->memory->update_pj);
         if (inner->keeps_all) {
             energy += q.reads * inner->memory->write_pj;
         }
@@ -392,7 +398,8 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
     return shape->macs * mac_pj + accesses;
 }
 
-static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded, MerNestBound *bound)
+static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
+                       MerNestBound *bound)
 {
     LevelLimits levels[64];
     *bound = (MerNestBound){.cycles_by = "compute", .is_padded = is_padded};
@@ -401,9 +408,10 @@ static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, 
     for (int m = 0; m < platform->memory_count; m++) {
         units *= platform->memories[m].fanout.x * platform->memories[m].fanout.y;
     }
-    bound->units = is_padded ? shape->macs / fewest_steps(shape, units) : most_units(shape, platform);
-    bound->reductions =
-        is_padded ? padded_reductions(shape, units) : largest_product(shape, shape->reduction, units);
+    bound->units =
+        is_padded ? shape->macs / fewest_steps(shape, units) : most_units(shape, platform);
+    bound->reductions = is_padded ? padded_reductions(shape, units)
+                                  : largest_product(shape, shape->reduction, units);
     bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
     bound->energy = bound_energy(shape, levels, count, platform->units[0].mac_pj, bound);
 }
@@ -413,7 +421,8 @@ void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, Mer
     find_bound(shape, platform, false, bound);
 }
 
-void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
+void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
+                           MerNestBound *bound)
 {
     find_bound(shape, platform, true, bound);
 }

@@ -12,7 +12,7 @@ typedef struct MerTrafficBound {
 } MerTrafficBound;
 
 typedef struct MerNestBound { /* of one run of the loops */
-    double cycles, energy;
+    double      cycles, energy;
     const char *cycles_by; /* "compute" or the memory that limits them */
     bool        is_padded; /* it holds for factors that run past the layer */
     /* the parts, for tests and reports */
@@ -22,8 +22,9 @@ typedef struct MerNestBound { /* of one run of the loops */
 } MerNestBound;
 
 MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words);
-void            mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
 /* The same for nests whose factors may run past the layer. */
-void            mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
+void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
+                           MerNestBound *bound);
 
 #endif

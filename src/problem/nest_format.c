@@ -26,7 +26,8 @@ static const char *factor_text(const int *factors, const int *order, MerArena *a
     for (int i = 0; i < MER_DIM_COUNT; i++) {
         int d = order ? order[i] : i;
         if (factors[d] > 1) {
-            text = mer_arena_format(arena, "%s%s%c%d", text, *text ? " " : "", MER_DIM_LETTERS[d], factors[d]);
+            text = mer_arena_format(arena, "%s%s%c%d", text, *text ? " " : "", MER_DIM_LETTERS[d],
+                                    factors[d]);
         }
     }
     return text;
@@ -36,7 +37,7 @@ static const char *factor_text(const int *factors, const int *order, MerArena *a
 static const char *kept_text(unsigned keep, MerArena *arena)
 {
     char letters[MER_TENSOR_COUNT + 1] = "";
-    int length = 0;
+    int  length = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (keep >> t & 1) {
             letters[length++] = MER_TENSOR_LETTERS[t];
@@ -50,11 +51,13 @@ const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, 
     const char *line = "";
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];
-        const char *loops = factor_text(level->temporal, level->order, arena);
-        line = mer_arena_format(arena, "%s%s%s%s:%s%s", line, *line ? " | " : "", memory_name(plan, platform, l),
-                                kept_text(level->keep, arena), *loops ? " " : "", loops);
+        const char         *loops = factor_text(level->temporal, level->order, arena);
+        line = mer_arena_format(arena, "%s%s%s%s:%s%s", line, *line ? " | " : "",
+                                memory_name(plan, platform, l), kept_text(level->keep, arena),
+                                *loops ? " " : "", loops);
         if (has_factors(level->x) || has_factors(level->y)) {
-            line = mer_arena_format(arena, "%s | X: %s Y: %s", line, factor_text(level->x, NULL, arena),
+            line = mer_arena_format(arena, "%s | X: %s Y: %s", line,
+                                    factor_text(level->x, NULL, arena),
                                     factor_text(level->y, NULL, arena));
         }
     }
@@ -64,7 +67,7 @@ const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, 
 static const char *keep_text(unsigned keep, MerArena *arena)
 {
     char text[2 * MER_TENSOR_COUNT + 1];
-    int length = 0;
+    int  length = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (keep >> t & 1) {
             text[length++] = ' ';
@@ -78,7 +81,7 @@ static const char *keep_text(unsigned keep, MerArena *arena)
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
 {
     const char *text = "";
-    int depth = 0;
+    int         depth = 0;
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];
         text = mer_arena_format(arena, "%s%s [%s ]\n", text, memory_name(plan, platform, l),
@@ -94,8 +97,8 @@ const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform,
             for (int axis = 0; axis < 2; axis++) {
                 int trips = axis == 0 ? level->x[d] : level->y[d];
                 if (trips > 1) {
-                    text = mer_arena_format(arena, "%s%*sparallel %c in 0..%d on %c\n", text, 2 * ++depth, "",
-                                            MER_DIM_LETTERS[d], trips, "xy"[axis]);
+                    text = mer_arena_format(arena, "%s%*sparallel %c in 0..%d on %c\n", text,
+                                            2 * ++depth, "", MER_DIM_LETTERS[d], trips, "xy"[axis]);
                 }
             }
         }
@@ -113,7 +116,7 @@ void mer_op_write(const MerOp *op, MerJson *json)
         }
     }
     const char *names[2] = {"stride", "dilation"};
-    const int *pairs[2] = {op->stride, op->dilation};
+    const int  *pairs[2] = {op->stride, op->dilation};
     for (int i = 0; i < 2; i++) {
         if (i == 0 || pairs[i][0] != 1 || pairs[i][1] != 1) {
             mer_json_array(json, names[i]);
@@ -147,7 +150,8 @@ bool mer_nest_is_padded(const MerNestPlan *plan)
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         double product = 1;
         for (int l = 0; l < plan->level_count; l++) {
-            product *= (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
+            product *=
+                (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
         }
         if (product > (double)plan->op->dims[d]) {
             return true;

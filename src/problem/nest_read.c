@@ -11,7 +11,8 @@ static int dim_of(char letter)
     const char *timeloop = "MPQ";
     const char *ours = "KYX";
     const char *alias = letter ? strchr(timeloop, letter) : NULL;
-    const char *found = letter ? strchr(MER_DIM_LETTERS, alias ? ours[alias - timeloop] : letter) : NULL;
+    const char *found =
+        letter ? strchr(MER_DIM_LETTERS, alias ? ours[alias - timeloop] : letter) : NULL;
     return found ? (int)(found - MER_DIM_LETTERS) : -1;
 }
 
@@ -53,7 +54,8 @@ static bool place_factor(Target *target, int dim, int trips)
     return true;
 }
 
-static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char *where, MerError *error)
+static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char *where,
+                               MerError *error)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         double size = (double)plan->op->dims[d];
@@ -64,9 +66,10 @@ static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char
         }
         bool is_padded = may_pad && size > 1 && product > size;
         if (product != size && !is_padded) {
-            return mer_error_set(error, MER_INVALID, "%s: the factors of %c multiply to %.0f, expected %s%.0f%s",
-                                 where, MER_DIM_LETTERS[d], product, may_pad && size > 1 ? "at least " : "", size,
-                                 !may_pad && product > size ? " (factors=padded allows more)" : "");
+            return mer_error_set(
+                error, MER_INVALID, "%s: the factors of %c multiply to %.0f, expected %s%.0f%s",
+                where, MER_DIM_LETTERS[d], product, may_pad && size > 1 ? "at least " : "", size,
+                !may_pad && product > size ? " (factors=padded allows more)" : "");
         }
     }
     return MER_OK;
@@ -110,40 +113,44 @@ static bool parse_keep(const char *text, size_t length, unsigned *keep)
     return length >= 3 && text[length - 2] == ']';
 }
 
-static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform *platform, bool may_pad,
-                            MerNestPlan *plan, MerArena *arena, MerError *error)
+static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform *platform,
+                            bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
 {
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
     mer_nest_keep_allowed(plan, platform);
     Target target = {0};
-    int level = -1;
+    int    level = -1;
     for (const char *at = line; *at;) {
         size_t length = strcspn(at, " |\t\n");
-        bool is_name = length > 1 && at[length - 1] == ':';
-        int dim;
-        int trips;
+        bool   is_name = length > 1 && at[length - 1] == ':';
+        int    dim;
+        int    trips;
         if (is_name && length == 2 && level >= 0 && (at[0] == 'X' || at[0] == 'Y')) {
-            target = (Target){at[0] == 'X' ? plan->levels[level].x : plan->levels[level].y, NULL, 0};
+            target =
+                (Target){at[0] == 'X' ? plan->levels[level].x : plan->levels[level].y, NULL, 0};
         } else if (is_name) {
             size_t name = strcspn(at, "[:");
             level = level_of(platform, at, name);
             if (level < 0) {
-                return mer_error_set(error, MER_INVALID, "nest: \"%.*s\" is not a memory of %s", (int)name, at,
-                                     platform->name);
+                return mer_error_set(error, MER_INVALID, "nest: \"%.*s\" is not a memory of %s",
+                                     (int)name, at, platform->name);
             }
             unsigned *keep = &plan->levels[level].keep;
-            bool is_outermost = level == plan->level_count - 1;
-            if (at[name] == '[' && (!parse_keep(at + name, length - name, keep) || (is_outermost && *keep != 7u))) {
-                return mer_error_set(error, MER_INVALID, "nest: found \"%.*s\", expected what it keeps as %.*s[%s]:",
+            bool      is_outermost = level == plan->level_count - 1;
+            if (at[name] == '[' &&
+                (!parse_keep(at + name, length - name, keep) || (is_outermost && *keep != 7u))) {
+                return mer_error_set(error, MER_INVALID,
+                                     "nest: found \"%.*s\", expected what it keeps as %.*s[%s]:",
                                      (int)length, at, (int)name, at, is_outermost ? "WIO" : "WI");
             }
             target = (Target){plan->levels[level].temporal, plan->levels[level].order, 0};
         } else if (length > 0 && (!target.factors || !parse_factor(at, length, &dim, &trips) ||
                                   !place_factor(&target, dim, trips))) {
-            return mer_error_set(error, MER_INVALID,
-                                 "nest: found \"%.*s\", expected a memory and a colon or a loop such as K16, "
-                                 "each dimension once per level",
-                                 (int)length, at);
+            return mer_error_set(
+                error, MER_INVALID,
+                "nest: found \"%.*s\", expected a memory and a colon or a loop such as K16, "
+                "each dimension once per level",
+                (int)length, at);
         }
         at += length;
         at += strspn(at, " |\t\n");
@@ -151,8 +158,8 @@ static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform
     return check_product(plan, may_pad, "nest", error);
 }
 
-MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform, MerNestPlan *plan,
-                         MerArena *arena, MerError *error)
+MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
+                         MerNestPlan *plan, MerArena *arena, MerError *error)
 {
     return parse_line(line, op, platform, false, plan, arena, error);
 }
@@ -165,12 +172,13 @@ static MerStatus read_factors(const MerYaml *list, Target target, MerError *erro
     MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
     for (int i = 0; status == MER_OK && i < list->count; i++) {
         const char *text;
-        int dim;
-        int trips;
+        int         dim;
+        int         trips;
         status = mer_yaml_text(list->items[i], &text, error);
-        if (status == MER_OK &&
-            (!parse_factor(text, strlen(text), &dim, &trips) || !place_factor(&target, dim, trips))) {
-            status = mer_yaml_expected(list->items[i], error, "a loop such as K16, each dimension once");
+        if (status == MER_OK && (!parse_factor(text, strlen(text), &dim, &trips) ||
+                                 !place_factor(&target, dim, trips))) {
+            status =
+                mer_yaml_expected(list->items[i], error, "a loop such as K16, each dimension once");
         }
     }
     return status;
@@ -185,19 +193,19 @@ static MerStatus read_keep(const MerYaml *list, unsigned *keep, MerError *error)
     *keep = 0;
     for (int i = 0; status == MER_OK && i < list->count; i++) {
         static const char *const letters[] = {"W", "I", "O"};
-        int tensor;
+        int                      tensor;
         status = mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error);
         *keep |= status == MER_OK ? 1u << tensor : 0;
     }
     return status;
 }
 
-static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestPlan *plan, unsigned *seen,
-                            MerError *error)
+static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestPlan *plan,
+                            unsigned *seen, MerError *error)
 {
     const char *name = NULL;
-    MerYaml *name_node;
-    MerStatus status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
+    MerYaml    *name_node;
+    MerStatus   status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
     if (status == MER_OK) {
         status = mer_yaml_need(node, "name", &name_node, error);
     }
@@ -213,7 +221,8 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     }
     *seen |= 1u << l;
     MerNestLevel *level = &plan->levels[l];
-    status = read_factors(mer_yaml_get(node, "temporal"), (Target){level->temporal, level->order, 0}, error);
+    status = read_factors(mer_yaml_get(node, "temporal"),
+                          (Target){level->temporal, level->order, 0}, error);
     if (status == MER_OK) {
         status = read_factors(mer_yaml_get(node, "x"), (Target){level->x, NULL, 0}, error);
     }
@@ -229,11 +238,11 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     return status == MER_OK ? mer_yaml_finish(node, error) : status;
 }
 
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
-                        MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
+                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
 {
-    MerYaml *line = mer_yaml_get((MerYaml *)body, "nest");
-    MerYaml *levels = mer_yaml_get((MerYaml *)body, "levels");
+    MerYaml  *line = mer_yaml_get((MerYaml *)body, "nest");
+    MerYaml  *levels = mer_yaml_get((MerYaml *)body, "levels");
     MerStatus status = mer_yaml_get_bool((MerYaml *)body, "padded", &may_pad, error);
     if (status != MER_OK) {
         return status;
@@ -241,7 +250,8 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
     if (line) {
         const char *text;
         status = mer_yaml_text(line, &text, error);
-        return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error) : status;
+        return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error)
+                                : status;
     }
     if (!levels) {
         return mer_yaml_expected(body, error, "a key \"levels\" or \"nest\"");
@@ -257,7 +267,8 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
         return status;
     }
     char where[300];
-    snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column, levels->path);
+    snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column,
+             levels->path);
     return check_product(plan, may_pad, where, error);
 }
 
@@ -271,7 +282,7 @@ static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError 
         return mer_yaml_expected(list, error, "two numbers: rows, columns");
     }
     for (int i = 0; i < 2; i++) {
-        int64_t value;
+        int64_t   value;
         MerStatus status = mer_yaml_int(list->items[i], 1, INT_MAX, &value, error);
         if (status != MER_OK) {
             return status;
@@ -288,8 +299,8 @@ MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error)
         MER_OP_KIND_MAP(X)
 #undef X
     };
-    MerYaml *kind_node;
-    int kind = 0;
+    MerYaml  *kind_node;
+    int       kind = 0;
     MerStatus status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
     if (status == MER_OK) {
         status = mer_yaml_need(node, "kind", &kind_node, error);
@@ -302,7 +313,8 @@ MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error)
     }
     *op = mer_op_make("layer", kinds[kind], (MerOpKind)kind);
     for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
-        status = mer_yaml_get_int(node, (char[]){MER_DIM_LETTERS[d], '\0'}, 1, INT_MAX, &op->dims[d], error);
+        status = mer_yaml_get_int(node, (char[]){MER_DIM_LETTERS[d], '\0'}, 1, INT_MAX,
+                                  &op->dims[d], error);
     }
     if (status == MER_OK) {
         status = read_pair(node, "stride", op->stride, error);

@@ -5,9 +5,9 @@
 #ifndef MERCATOR_PROBLEM_PADDED_FACTOR_H
 #define MERCATOR_PROBLEM_PADDED_FACTOR_H
 
-int mer_padded_count(int n, int limit);  /* how many there are, none larger than `limit` (>= 1) */
-int mer_padded_at(int n, int rank);      /* the one at `rank` (0 = 1) in ascending order */
-int mer_padded_rank(int n, int factor);  /* -1 if it is none of them */
-int mer_padded_rest(int n, int factor);  /* what is left: ceil(n / factor) */
+int mer_padded_count(int n, int limit); /* how many there are, none larger than `limit` (>= 1) */
+int mer_padded_at(int n, int rank);     /* the one at `rank` (0 = 1) in ascending order */
+int mer_padded_rank(int n, int factor); /* -1 if it is none of them */
+int mer_padded_rest(int n, int factor); /* what is left: ceil(n / factor) */
 
 #endif

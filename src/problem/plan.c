@@ -38,7 +38,7 @@ static uint64_t hash_directives(uint64_t hash, const MerDirectivePlan *plan)
     hash = hash_ints(hash, plan->start, plan->level_count + 1);
     for (int i = 0; i < plan->start[plan->level_count]; i++) {
         const MerDirective *d = &plan->directives[i];
-        int fields[5] = {d->spatial, d->output, d->dim, d->size, d->offset};
+        int                 fields[5] = {d->spatial, d->output, d->dim, d->size, d->offset};
         hash = hash_ints(hash, fields, 5);
     }
     return hash;
@@ -46,9 +46,9 @@ static uint64_t hash_directives(uint64_t hash, const MerDirectivePlan *plan)
 
 static uint64_t hash_vta(uint64_t hash, const MerVtaPlan *p)
 {
-    int fields[12] = {p->batch, p->block_in, p->block_out, p->log2_inp_bytes,
-                      p->log2_wgt_bytes, p->log2_acc_bytes, p->tile_h, p->tile_w,
-                      p->tile_ci, p->tile_co, p->h_threads, p->oc_threads};
+    int fields[12] = {p->batch,          p->block_in,       p->block_out, p->log2_inp_bytes,
+                      p->log2_wgt_bytes, p->log2_acc_bytes, p->tile_h,    p->tile_w,
+                      p->tile_ci,        p->tile_co,        p->h_threads, p->oc_threads};
     return hash_ints(hash, fields, 12);
 }
 

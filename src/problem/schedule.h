@@ -11,8 +11,9 @@ typedef struct MerSchedule {
     double bandwidth;    /* bytes per cycle shared by all units */
     double clock_hz;     /* NAN if unknown */
     double arrival_rate; /* of periodic models, as a multiple of their fps */
-    bool   has_other_arrivals; /* than those of the file: at another rate, at random or with jitter */
-    bool   has_random_arrivals, has_other_seed; /* than the default one */
+    /* than those of the file: at another rate, at random or with jitter */
+    bool has_other_arrivals;
+    bool has_random_arrivals, has_other_seed; /* than the default one */
     /* the job analysis table */
     const double *latency;                     /* cycles without stall, > 0 */
     const double *rate;                        /* bytes per cycle needed not to stall, >= 0 */
@@ -24,10 +25,10 @@ typedef struct MerSchedule {
     bool          is_compat; /* numbers of the published artifact */
     /* jobs */
     const char *const *job_names, *const *layer_names;
-    const double      *macs;
-    const double      *release, *deadline; /* cycles; 0 and INFINITY where there is none */
-    const double      *weight;             /* of the job's tenant */
-    const int         *tenant, *model, *request;
+    const double *macs;
+    const double *release, *deadline; /* cycles; 0 and INFINITY where there is none */
+    const double *weight;             /* of the job's tenant */
+    const int    *tenant, *model, *request;
     const int *request_number; /* requests of all models by their first jobs; a single job is one */
     const int *layer;          /* equal for jobs of equal layers */
     const int *before_start, *before; /* predecessors of job j: before[before_start[j]] .. */

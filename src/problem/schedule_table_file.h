@@ -15,13 +15,13 @@ typedef struct MerTableFile {
     bool         has_traffic;
     int          row_count, class_count;
     const char **class_names;
-    const char **row_names;  /* NULL: rows are numbered */
-    uint64_t    *row_hashes; /* of layers; NULL: rows go by name or number */
-    int64_t     *row_ids;    /* beside hashes: the number in the job file, -1: none */
+    const char **row_names;        /* NULL: rows are numbered */
+    uint64_t    *row_hashes;       /* of layers; NULL: rows go by name or number */
+    int64_t     *row_ids;          /* beside hashes: the number in the job file, -1: none */
     double       dram_pj_per_byte; /* within the energies; 0: none, or not known */
-    MerKeyTable  by_hash;        /* rows, the first of equal ones; */
-    MerKeyTable  by_hash_and_id; /* the last one with the same number */
-    MerNameTable by_name;        /* the first of a name, as a pointer into row_names */
+    MerKeyTable  by_hash;          /* rows, the first of equal ones; */
+    MerKeyTable  by_hash_and_id;   /* the last one with the same number */
+    MerNameTable by_name;          /* the first of a name, as a pointer into row_names */
     double *values; /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
 } MerTableFile;
 

@@ -33,14 +33,14 @@ typedef struct MerSlice { /* part of the current line; text NULL: absent */
 typedef struct MerLogLine {
     const char *text; /* the whole line, valid until the next call */
     size_t      length;
-    const char
-            *type; /* "header", "trial", "epoch", "note", "summary", "" = unknown; NULL: the end */
-    int64_t  index, task; /* -1 where absent or null */
-    double   score;       /* NaN where absent or null */
-    MerSlice score_text;
-    bool     is_warm, is_cut;
-    MerSlice reason; /* a JSON string with its quotes */
-    MerSlice cost;   /* a JSON object */
+    /* "header", "trial", "epoch", "note", "summary", "" = unknown; NULL: the end */
+    const char *type;
+    int64_t     index, task; /* -1 where absent or null */
+    double      score;       /* NaN where absent or null */
+    MerSlice    score_text;
+    bool        is_warm, is_cut;
+    MerSlice    reason; /* a JSON string with its quotes */
+    MerSlice    cost;   /* a JSON object */
 } MerLogLine;
 
 MerStatus mer_log_open(MerLogFile *log, const char *path, MerError *error);

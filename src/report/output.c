@@ -19,7 +19,7 @@ static MerStatus fail(const char *path, MerError *error)
 
 MerStatus mer_output_open(MerOutput *output, const char *path, MerError *error)
 {
-    size_t size = strlen(path) + 32;
+    size_t      size = strlen(path) + 32;
     struct stat info;
     *output = (MerOutput){.path = path};
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
@@ -47,7 +47,8 @@ MerStatus mer_output_close(MerOutput *output, MerError *error)
     /* Before the close, because a later error of the disk would be lost with the descriptor. */
     bool is_written = fflush(output->file) == 0 && !ferror(output->file);
     bool is_closed = fclose(output->file) == 0;
-    bool is_placed = is_written && is_closed && (!output->part || rename(output->part, output->path) == 0);
+    bool is_placed =
+        is_written && is_closed && (!output->part || rename(output->part, output->path) == 0);
     if (!is_placed) {
         status = fail(output->path, error);
     }

@@ -58,8 +58,8 @@ typedef struct MerStudy {
 } MerStudy;
 
 typedef struct MerStudyOptions {
-    const char
-        *reference; /* samples are counted to this method's final quality; NULL: the first method */
+    /* samples are counted to this method's final quality; NULL: the first method */
+    const char *reference;
     const char *baseline; /* NULL: random, if it was run */
     int         at_count;
     int64_t     at[8]; /* quality after so many samples */

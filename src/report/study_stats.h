@@ -11,7 +11,8 @@ static inline const MerStudyCell *mer_study_cell(const MerStudyGroup *group, int
 }
 
 double mer_trace_best(const MerStudyTrace *trace,
-                      int64_t              samples);                           /* score after so many samples */
+                      /* score after so many samples */
+                      int64_t samples);
 double mer_trace_reach(const MerStudyTrace *trace, double score); /* first sample with this score */
 /* One number per seed. */
 int    mer_cell_best(const MerStudyCell *cell, int64_t samples, double *scores);

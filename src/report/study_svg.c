@@ -122,8 +122,7 @@ static void write_method(FILE *file, const Frame *frame, const MerStudyGroup *gr
         fprintf(file, "\" stroke=\"%s\"%s/>\n", color, dash);
     }
     int y = TOP + 8 + method * 20;
-    fprintf(file,
-            "<path class=\"curve\" d=\"M%d %dh22\" stroke=\"%s\"%s/><text x=\"%d\" y=\"%d\">",
+    fprintf(file, "<path class=\"curve\" d=\"M%d %dh22\" stroke=\"%s\"%s/><text x=\"%d\" y=\"%d\">",
             WIDTH - RIGHT + 14, y, color, dash, WIDTH - RIGHT + 42, y + 4);
     write_text(file, group->methods[method].name);
     fputs("</text>\n", file);
@@ -166,10 +165,11 @@ MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *
             "<text class=\"title\" x=\"%d\" y=\"18\">",
             WIDTH, height, WIDTH, height, LEFT);
     write_text(output.file, group->title);
-    fprintf(output.file,
-            "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers%s</text>\n",
-            LEFT, group->layer_count,
-            group->method_count <= BANDS_MOST ? ", band: their quartiles" : "");
+    fprintf(
+        output.file,
+        "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers%s</text>\n",
+        LEFT, group->layer_count,
+        group->method_count <= BANDS_MOST ? ", band: their quartiles" : "");
     write_axes(output.file, &frame);
     for (int m = 0; m < group->method_count; m++) {
         write_method(output.file, &frame, group, m, values);

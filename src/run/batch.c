@@ -45,8 +45,9 @@ struct MerBatch {
     double       seconds_each; /* of the last batch: decides how much work is handed out at once */
 };
 
-MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator, const MerObjective *objective,
-                        MerPool *pool, bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state)
+MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
+                        const MerObjective *objective, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state)
 {
     MerBatch *batch = mer_heap_zeroed(1, sizeof *batch);
     batch->problem = problem;
@@ -112,7 +113,7 @@ typedef struct NoteTarget {
 static void note_trial(void *state, const char *name, const char *value)
 {
     NoteTarget *target = state;
-    MerJson json = {0};
+    MerJson     json = {0};
     begin_line(target->trial, "note", &json);
     mer_json_text(&json, "source", target->batch->evaluator->type->name);
     mer_json_text(&json, "name", name);
@@ -123,7 +124,7 @@ static void note_trial(void *state, const char *name, const char *value)
 static void note_epoch(void *state, const char *phase, int epoch, int epochs, const char *values)
 {
     NoteTarget *target = state;
-    MerJson json = {0};
+    MerJson     json = {0};
     begin_line(target->trial, "epoch", &json);
     mer_json_text(&json, "phase", phase);
     mer_json_int(&json, "epoch", epoch);
@@ -159,7 +160,7 @@ static void place_trails(MerBatch *batch)
 
 static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *notes)
 {
-    const MerRunTrial *trial = &batch->trials[batch->todo[item]];
+    const MerRunTrial  *trial = &batch->trials[batch->todo[item]];
     const MerObjective *objective = batch->objective;
     bool has_limit = objective->metric != MER_METRIC_COUNT && objective->direction < 0;
     return (MerCall){
@@ -183,22 +184,23 @@ static void finish_trial(MerBatch *batch, MerRunTrial *trial)
 
 static void price_chunk(void *context, int chunk_index, int worker_index)
 {
-    MerBatch *batch = context;
-    Worker *worker = &batch->workers[worker_index];
+    MerBatch                *batch = context;
+    Worker                  *worker = &batch->workers[worker_index];
     const MerEvaluatorClass *type = batch->evaluator->type;
-    int first = chunk_index * batch->chunk;
+    int                      first = chunk_index * batch->chunk;
     int count = batch->todo_count - first < batch->chunk ? batch->todo_count - first : batch->chunk;
-    MerPlan plans[MAX_CHUNK];
-    MerCall calls[MAX_CHUNK];
-    MerCost costs[MAX_CHUNK];
+    MerPlan    plans[MAX_CHUNK];
+    MerCall    calls[MAX_CHUNK];
+    MerCost    costs[MAX_CHUNK];
     NoteTarget targets[MAX_CHUNK];
-    MerNotes notes[MAX_CHUNK];
-    bool is_late = batch->is_cancelled(batch->cancel_state);
+    MerNotes   notes[MAX_CHUNK];
+    bool       is_late = batch->is_cancelled(batch->cancel_state);
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &batch->trials[batch->todo[first + i]];
         trial->is_dropped = is_late;
         targets[i] = (NoteTarget){batch, trial, false};
-        notes[i] = (MerNotes){&targets[i], note_trial, note_epoch, note_spend, note_cancelled, NULL, NULL};
+        notes[i] =
+            (MerNotes){&targets[i], note_trial, note_epoch, note_spend, note_cancelled, NULL, NULL};
         calls[i] = make_call(batch, first + i, worker, &notes[i]);
         if (!is_late) {
             batch->problem->type->decode(batch->problem, trial->point, &plans[i], worker->plans);
@@ -246,7 +248,7 @@ static void memo_grow(Memo *memo)
 
 static uint64_t plan_hash(MerBatch *batch, const MerRunTrial *trial)
 {
-    MerPlan plan;
+    MerPlan   plan;
     MerArena *arena = batch->workers[0].plans;
     batch->problem->type->decode(batch->problem, trial->point, &plan, arena);
     if (batch->problem->type->canonical) {
@@ -265,7 +267,7 @@ static void look_up(MerBatch *batch, MerRunTrial *trials, int count)
         if (batch->memo.count * 2 >= batch->memo.room) {
             memo_grow(&batch->memo);
         }
-        uint64_t hash = plan_hash(batch, trial);
+        uint64_t   hash = plan_hash(batch, trial);
         MemoEntry *entry = memo_find(&batch->memo, hash);
         trial->same_as = entry->cost ? entry->index : -1;
         if (!entry->cost) {
@@ -279,7 +281,7 @@ static void answer_from_memo(MerBatch *batch, MerRunTrial *trials, int count)
 {
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &trials[i];
-        MemoEntry *entry = memo_find(&batch->memo, plan_hash(batch, trial));
+        MemoEntry   *entry = memo_find(&batch->memo, plan_hash(batch, trial));
         if (trial->same_as >= 0 && !trial->is_known) {
             trial->cost = *entry->cost;
             trial->is_dropped = entry->cost->reason[0] == '\0' && !entry->cost->feasible;
@@ -319,7 +321,7 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
     }
     batch->chunk = batch->seconds_each < 2e-5 ? MAX_CHUNK : 1;
     double started = mer_clock();
-    int chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
+    int    chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
     if (chunks > 0) {
         mer_pool_run(batch->pool, chunks, price_chunk, batch);
         batch->seconds_each = (mer_clock() - started) / batch->todo_count;
@@ -337,9 +339,12 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
 void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial)
 {
     const MerEvaluator *evaluator = batch->evaluator;
-    Worker *worker = &batch->workers[0];
-    MerCall call = {.scratch = worker->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
-    MerPlan plan;
+    Worker             *worker = &batch->workers[0];
+    MerCall             call = {.scratch = worker->scratch,
+                                .limit_metric = MER_METRIC_COUNT,
+                                .limit = INFINITY,
+                                .exact = true};
+    MerPlan             plan;
     if (!evaluator->type->approximates || !evaluator->type->approximates(evaluator->state)) {
         return;
     }

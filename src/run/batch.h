@@ -11,8 +11,9 @@
 typedef struct MerBatch MerBatch;
 
 /* Everything is kept. `is_cancelled` may be called from any thread. */
-MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator, const MerObjective *objective,
-                        MerPool *pool, bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state);
+MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
+                        const MerObjective *objective, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state);
 void      mer_batch_free(MerBatch *batch);
 
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */

@@ -204,7 +204,7 @@ static bool take_finished(const MerRunSpec *spec, MerArena *arena, MerRunResult 
         }
         const cJSON *score = cJSON_GetObjectItemCaseSensitive(best, "score");
         const cJSON *gap = cJSON_GetObjectItemCaseSensitive(bound, "gap");
-        bool is_feasible = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(best, "feasible"));
+        bool         is_feasible = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(best, "feasible"));
         result->is_feasible = total->best.feasible = is_feasible;
         total->score = cJSON_IsNumber(score) ? score->valuedouble : is_feasible ? NAN : INFINITY;
         total->value = cJSON_IsNumber(score) ? -objective.direction * score->valuedouble : NAN;

@@ -37,10 +37,11 @@ static const char *state_path(const MerRunState *run, const MerRunTask *task)
     return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory, task->index);
 }
 
-static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng, int64_t counted)
+static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng,
+                               int64_t counted)
 {
     const MerTaskResult *result = task->result;
-    StateHeader header;
+    StateHeader          header;
     memset(&header, 0, sizeof header);
     header.magic = STATE_MAGIC;
     header.run_trials = run->trials;
@@ -59,17 +60,19 @@ static StateHeader make_header(const MerRunState *run, const MerRunTask *task, c
 
 static uint64_t checksum_of(const StateHeader *header, const char *content, size_t size)
 {
-    size_t begin = offsetof(StateHeader, run_trials);
-    uint64_t hash = mer_hash_bytes(MER_HASH_START, (const char *)header + begin, sizeof *header - begin);
+    size_t   begin = offsetof(StateHeader, run_trials);
+    uint64_t hash =
+        mer_hash_bytes(MER_HASH_START, (const char *)header + begin, sizeof *header - begin);
     return mer_hash_bytes(hash, content, size);
 }
 
 /* Through a temporary file, so that the state before stays until this one is whole. */
-static MerStatus write_state(const char *path, const char *temporary, const StateHeader *header, const char *content,
-                             size_t size, MerError *error)
+static MerStatus write_state(const char *path, const char *temporary, const StateHeader *header,
+                             const char *content, size_t size, MerError *error)
 {
     FILE *file = fopen(temporary, "wb");
-    bool is_written = file && fwrite(header, sizeof *header, 1, file) == 1 && fwrite(content, 1, size, file) == size;
+    bool  is_written = file && fwrite(header, sizeof *header, 1, file) == 1 &&
+                      fwrite(content, 1, size, file) == size;
     is_written = file && fclose(file) == 0 && is_written;
     if (!is_written || rename(temporary, path) != 0) {
         mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
@@ -79,11 +82,12 @@ static MerStatus write_state(const char *path, const char *temporary, const Stat
     return MER_OK;
 }
 
-MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, const void *optimizer,
-                              const MerRng *rng, int64_t counted, MerError *error)
+MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
+                              const void *optimizer, const MerRng *rng, int64_t counted,
+                              MerError *error)
 {
     double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
-    bool is_due = mer_clock() - run->last_checkpoint >= interval;
+    bool   is_due = mer_clock() - run->last_checkpoint >= interval;
     if (!type->save || !run->spec->directory || run->log.is_replay || !is_due) {
         return MER_OK;
     }
@@ -91,9 +95,9 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
     if (status != MER_OK) {
         return status;
     }
-    char *content = NULL;
+    char  *content = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&content, &size);
+    FILE  *memory = open_memstream(&content, &size);
     if (!memory) {
         return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
     }
@@ -103,7 +107,8 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
         const char *path = state_path(run, task);
         StateHeader header = make_header(run, task, rng, counted);
         header.checksum = checksum_of(&header, content, size);
-        status = write_state(path, mer_arena_format(run->arena, "%s.new", path), &header, content, size, error);
+        status = write_state(path, mer_arena_format(run->arena, "%s.new", path), &header, content,
+                             size, error);
     }
     free(content);
     if (status == MER_UNSUPPORTED) {
@@ -119,12 +124,13 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
 /* Takes the trials that the log holds up to the saved state. */
 static MerStatus read_log_up_to(MerRunState *run, MerRunTask *task, int64_t bytes, MerError *error)
 {
-    int knobs = task->problem.space.knob_count;
+    int         knobs = task->problem.space.knob_count;
     MerRunTrial trial = {.point = MER_ARRAY(run->arena, MerIndex, knobs + 1)};
     while (run->log.bytes < bytes) {
         const char *text = mer_runlog_next(&run->log);
         if (!text) {
-            return mer_error_set(error, MER_INVALID, "%s is shorter than the saved state beside it", run->log.path);
+            return mer_error_set(error, MER_INVALID, "%s is shorter than the saved state beside it",
+                                 run->log.path);
         }
         cJSON *line = cJSON_Parse(text);
         if (mer_trial_read(line, &trial.cost, &trial.same_as, trial.spent)) {
@@ -163,23 +169,26 @@ static bool has_bytes(const char *path, int64_t bytes)
 }
 
 /* A state that is whole, of this version, and not ahead of the log. */
-static bool read_state(const MerRunState *run, const char *path, MerArena *arena, StateHeader *header, char **content,
-                       size_t *size)
+static bool read_state(const MerRunState *run, const char *path, MerArena *arena,
+                       StateHeader *header, char **content, size_t *size)
 {
     char *data;
-    if (mer_file_read(path, MOST_BYTES, arena, &data, size, NULL) != MER_OK || *size <= sizeof *header) {
+    if (mer_file_read(path, MOST_BYTES, arena, &data, size, NULL) != MER_OK ||
+        *size <= sizeof *header) {
         return false;
     }
     memcpy(header, data, sizeof *header);
     *content = data + sizeof *header;
     *size -= sizeof *header;
-    return header->magic == STATE_MAGIC && header->checksum == checksum_of(header, *content, *size) &&
+    return header->magic == STATE_MAGIC &&
+           header->checksum == checksum_of(header, *content, *size) &&
            header->log_bytes >= run->log.bytes && has_bytes(run->log.path, header->log_bytes) &&
            header->reason_count >= 0 && header->reason_count <= MER_MAX_REASONS;
 }
 
-static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,
-                            const StateHeader *header, char *content, size_t size, MerError *error)
+static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
+                            void *optimizer, const StateHeader *header, char *content, size_t size,
+                            MerError *error)
 {
     MerStatus status = read_log_up_to(run, task, header->log_bytes, error);
     if (status == MER_OK) {
@@ -198,12 +207,13 @@ static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimiz
     return status;
 }
 
-MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type, void *optimizer,
-                                 MerRng *rng, int64_t *counted, bool *is_restored, MerError *error)
+MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
+                                 void *optimizer, MerRng *rng, int64_t *counted, bool *is_restored,
+                                 MerError *error)
 {
     StateHeader header;
-    char *content;
-    size_t size;
+    char       *content;
+    size_t      size;
     *is_restored = false;
     if (!run->log.is_replay || !type->load || !run->spec->directory) {
         return MER_OK;

@@ -35,11 +35,13 @@ typedef struct Samples {
 } Samples;
 
 /* The runs of one optimizer in one group; values as scores, so that smaller is better. */
-static Samples gather(const MerCell *cells, int count, const MerCell *group, const char *optimizer, int direction,
-                      MerArena *arena)
+static Samples gather(const MerCell *cells, int count, const MerCell *group, const char *optimizer,
+                      int direction, MerArena *arena)
 {
-    Samples samples = {.values = MER_ARRAY(arena, double, count), .gaps = MER_ARRAY(arena, double, count),
-                       .evaluations = MER_ARRAY(arena, double, count), .walls = MER_ARRAY(arena, double, count)};
+    Samples samples = {.values = MER_ARRAY(arena, double, count),
+                       .gaps = MER_ARRAY(arena, double, count),
+                       .evaluations = MER_ARRAY(arena, double, count),
+                       .walls = MER_ARRAY(arena, double, count)};
     for (int c = 0; c < count; c++) {
         if (!is_same_group(&cells[c], group) || strcmp(cells[c].optimizer, optimizer) != 0) {
             continue;
@@ -56,9 +58,9 @@ static Samples gather(const MerCell *cells, int count, const MerCell *group, con
 
 static MerComparisonRow make_row(const char *optimizer, const Samples *samples)
 {
-    MerRng rng = mer_rng_make(1, 0);
-    int n = samples->count;
-    bool is_complete = samples->failed == 0;
+    MerRng      rng = mer_rng_make(1, 0);
+    int         n = samples->count;
+    bool        is_complete = samples->failed == 0;
     MerInterval interval = {NAN, NAN};
     if (is_complete) {
         interval = mer_bootstrap(samples->values, n, mer_median, 0.95, BOOTSTRAP_ROUNDS, &rng);
@@ -81,8 +83,8 @@ static void sort_rows(MerComparisonRow *rows, Samples *samples, int count)
 {
     for (int i = 1; i < count; i++) {
         MerComparisonRow row = rows[i];
-        Samples kept = samples[i];
-        int j = i;
+        Samples          kept = samples[i];
+        int              j = i;
         for (; j > 0 && rows[j - 1].median > row.median; j--) {
             rows[j] = rows[j - 1];
             samples[j] = samples[j - 1];
@@ -97,22 +99,25 @@ static void finish_rows(MerComparisonGroup *group, const Samples *samples)
 {
     for (int r = 0; r < group->row_count; r++) {
         MerComparisonRow *row = &group->rows[r];
-        double best = group->rows[0].median;
+        double            best = group->rows[0].median;
         row->ratio = group->direction > 0 ? best / row->median : row->median / best;
-        row->p = r > 0 ? mer_rank_test(samples[0].values, samples[0].count, samples[r].values, samples[r].count) : NAN;
+        row->p = r > 0 ? mer_rank_test(samples[0].values, samples[0].count, samples[r].values,
+                                       samples[r].count)
+                       : NAN;
     }
     for (int r = 0; group->direction > 0 && r < group->row_count; r++) {
         MerComparisonRow *row = &group->rows[r];
-        double low = -row->high;
+        double            low = -row->high;
         row->median = -row->median;
         row->high = -row->low;
         row->low = low;
     }
 }
 
-static void fill_group(const MerCell *cells, int count, const MerCell *first, MerComparisonGroup *group, MerArena *arena)
+static void fill_group(const MerCell *cells, int count, const MerCell *first,
+                       MerComparisonGroup *group, MerArena *arena)
 {
-    Samples *samples = MER_ARRAY(arena, Samples, count);
+    Samples    *samples = MER_ARRAY(arena, Samples, count);
     const char *objective = objective_of(first->spec);
     *group = (MerComparisonGroup){
         .workload = first->spec->name,

@@ -12,14 +12,14 @@ typedef struct MerCell { /* one finished run */
     double            value;     /* objective of the whole workload; NaN: nothing feasible */
     double            gap, wall_s;
     int64_t           evaluations;
-    bool              is_timed;  /* stopped by time, not by samples */
+    bool              is_timed; /* stopped by time, not by samples */
 } MerCell;
 
 typedef struct MerComparisonRow {
     const char *optimizer;
-    int         runs, failed; /* failed: nothing feasible */
-    double      median, low, high; /* of the value; 95 % bootstrap interval of the median */
-    double      ratio;             /* median over the group's best median; >= 1 */
+    int         runs, failed;             /* failed: nothing feasible */
+    double      median, low, high;        /* of the value; 95 % bootstrap interval of the median */
+    double      ratio;                    /* median over the group's best median; >= 1 */
     double      gap, evaluations, wall_s; /* medians */
     double      p; /* rank test against the best row; NaN for the best itself */
 } MerComparisonRow;
@@ -34,7 +34,8 @@ typedef struct MerComparisonGroup {
 } MerComparisonGroup;
 
 /* Groups in order of first appearance. */
-int  mer_compare(const MerCell *cells, int count, MerArena *arena, MerComparisonGroup **groups);
-void mer_compare_write(const MerComparisonGroup *groups, int count, MerJson *json); /* a JSON array */
+int mer_compare(const MerCell *cells, int count, MerArena *arena, MerComparisonGroup **groups);
+/* a JSON array */
+void mer_compare_write(const MerComparisonGroup *groups, int count, MerJson *json);
 
 #endif

@@ -12,27 +12,33 @@ const MerOption mer_run_options[] = {
      "evaluations over all tasks, shared out by MACs; 0: the budget is per task"},
     {"time_s", MER_OPTION_REAL, offsetof(MerRunOptions, time_s), "0", 0, 1e9, NULL,
      "seconds per task (--time); 0: no limit"},
-    {"gap", MER_OPTION_REAL, offsetof(MerRunOptions, gap), "0", 0, 1e9, NULL, "stop when the gap is at most this"},
+    {"gap", MER_OPTION_REAL, offsetof(MerRunOptions, gap), "0", 0, 1e9, NULL,
+     "stop when the gap is at most this"},
     {"count", MER_OPTION_CHOICE, offsetof(MerRunOptions, count), "all", 0, 0, "all|distinct",
      "whether a plan priced before counts against the budget again"},
     {"log", MER_OPTION_CHOICE, offsetof(MerRunOptions, log), "auto", 0, 0, "auto|all|improving",
      "trials that go into the log; auto: all up to a million, then the improving ones"},
-    {"legality", MER_OPTION_CHOICE, offsetof(MerRunOptions, legality), "known", 0, 0, "known|learned",
-     "whether optimizers may ask if a point is legal before proposing it"},
+    {"legality", MER_OPTION_CHOICE, offsetof(MerRunOptions, legality), "known", 0, 0,
+     "known|learned", "whether optimizers may ask if a point is legal before proposing it"},
     {"warm", MER_OPTION_TEXT, offsetof(MerRunOptions, warm), "", 0, 0, NULL,
-     "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks before; k: the "
+     "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks before; k: "
+     "the "
      "optimizer's population, or 64"},
-    {"warm_match", MER_OPTION_CHOICE, offsetof(MerRunOptions, warm_match), "rank", 0, 0, "rank|layer",
+    {"warm_match", MER_OPTION_CHOICE, offsetof(MerRunOptions, warm_match), "rank", 0, 0,
+     "rank|layer",
      "which job of another group a job takes after: same place in the sorted table, or same layer"},
-    {"policy", MER_OPTION_TEXT, offsetof(MerRunOptions, policy), "", 0, 0, NULL, "file with a saved policy to start from"},
+    {"policy", MER_OPTION_TEXT, offsetof(MerRunOptions, policy), "", 0, 0, NULL,
+     "file with a saved policy to start from"},
     {"save_policy", MER_OPTION_TEXT, offsetof(MerRunOptions, save_policy), "", 0, 0, NULL,
      "file to save the learned policy in"},
-    {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL, "points per ask at most"},
+    {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL,
+     "points per ask at most"},
     {"threads", MER_OPTION_INT, offsetof(MerRunOptions, threads), "0", 0, 4096, NULL,
      "0: all cores; the result does not depend on it"},
     {"pareto", MER_OPTION_TEXTS, offsetof(MerRunOptions, pareto), "", 0, 0, NULL,
      "metrics whose best trade-offs are kept: energy,cycles"},
-    {"fix", MER_OPTION_TEXTS, offsetof(MerRunOptions, fix), "", 0, 0, NULL, "knobs with a fixed choice: NAME=VALUE"},
+    {"fix", MER_OPTION_TEXTS, offsetof(MerRunOptions, fix), "", 0, 0, NULL,
+     "knobs with a fixed choice: NAME=VALUE"},
     {"dim", MER_OPTION_TEXTS, offsetof(MerRunOptions, dim), "", 0, 0, NULL,
      "sizes of symbolic dimensions of a network: NAME=SIZE"},
     {0}};
@@ -70,7 +76,8 @@ void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *val
     add_value(values, value, NULL, experiment->arena);
 }
 
-void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value, const char *place)
+void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
+                           const char *place)
 {
     add_value(&experiment->axes[axis], value, place, experiment->arena);
 }
@@ -78,15 +85,19 @@ void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error)
 {
     bool is_plain = error && place && strncmp(error->message, place, strlen(place)) != 0;
-    return is_plain && status != MER_OK ? mer_error_set(error, status, "%s: %s", place, error->message) : status;
+    return is_plain && status != MER_OK
+               ? mer_error_set(error, status, "%s: %s", place, error->message)
+               : status;
 }
 
 MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || equals[1] == '\0') {
-        return mer_error_set(error, MER_INVALID, "--sweep is \"%s\", expected PATH=VALUE,VALUE,... such as "
-                             "memories.GLB.words=16Ki,32Ki", text);
+        return mer_error_set(error, MER_INVALID,
+                             "--sweep is \"%s\", expected PATH=VALUE,VALUE,... such as "
+                             "memories.GLB.words=16Ki,32Ki",
+                             text);
     }
     if (experiment->sweep_count == MER_MAX_SWEEPS) {
         return mer_error_set(error, MER_INVALID, "more than %d sweeps", MER_MAX_SWEEPS);
@@ -104,7 +115,7 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
 /* Later values of a key win, since options are set in order. */
 static void append(MerReference *reference, const char *key, const char *value, MerArena *arena)
 {
-    int count = reference->count;
+    int          count = reference->count;
     const char **keys = MER_ARRAY(arena, const char *, count + 1);
     const char **values = MER_ARRAY(arena, const char *, count + 1);
     if (count > 0) {
@@ -116,11 +127,12 @@ static void append(MerReference *reference, const char *key, const char *value, 
     *reference = (MerReference){reference->name, count + 1, keys, values};
 }
 
-static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem, const char *key)
+static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem,
+                                   const char *key)
 {
     const MerAxisValues *named = &experiment->axes[MER_AXIS_EVALUATOR];
     for (int i = 0; i < (named->count ? named->count : 1); i++) {
-        const char *text = named->count ? named->texts[i] : problem->evaluator;
+        const char  *text = named->count ? named->texts[i] : problem->evaluator;
         MerReference reference;
         if (mer_reference_parse(text, &reference, experiment->arena, NULL) != MER_OK) {
             continue;
@@ -141,11 +153,11 @@ static int list_names(const MerOption *table, const char **names, int count)
     return count;
 }
 
-static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemClass *problem, const char *key,
-                             MerError *error)
+static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemClass *problem,
+                             const char *key, MerError *error)
 {
     const char *names[256];
-    int count = list_names(mer_run_options, names, 0);
+    int         count = list_names(mer_run_options, names, 0);
     count = list_names(problem->options, names, count);
     const MerEvaluatorClass *evaluator = mer_evaluator_find(problem->evaluator, NULL);
     count = list_names(evaluator ? evaluator->options : NULL, names, count);
@@ -158,11 +170,13 @@ static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemCl
         names[count++] = axes[axis];
     }
     const char *nearest = mer_name_nearest(key, names, count);
-    return mer_error_set(error, MER_NOT_FOUND, "%s has no option \"%s\"%s%s%s", experiment->problem.name, key,
-                         nearest ? ", did you mean \"" : "", nearest ? nearest : "", nearest ? "\"" : "");
+    return mer_error_set(error, MER_NOT_FOUND, "%s has no option \"%s\"%s%s%s",
+                         experiment->problem.name, key, nearest ? ", did you mean \"" : "",
+                         nearest ? nearest : "", nearest ? "\"" : "");
 }
 
-MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value, MerError *error)
+MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
+                             MerError *error)
 {
     const MerProblemClass *problem = mer_problem_find(experiment->problem.name, error);
     if (!problem) {
@@ -171,7 +185,8 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
     const MerOption *common = mer_options_find(mer_run_options, key);
     if (common) {
         experiment->option_places[common - mer_run_options] = NULL;
-        return mer_options_set(mer_run_options, &experiment->options, "run", key, value, experiment->arena, error);
+        return mer_options_set(mer_run_options, &experiment->options, "run", key, value,
+                               experiment->arena, error);
     }
     if (problem->options && mer_options_find(problem->options, key)) {
         append(&experiment->problem, key, value, experiment->arena);

@@ -13,11 +13,11 @@ typedef struct MerRunTask { /* one task, opened */
     int            index;
     int64_t        budget;
     /* what the optimizer sees when knobs are fixed; equals the problem's space otherwise */
-    MerSpace       view;
-    int           *free_knobs; /* NULL: all are free */
-    MerIndex      *full;       /* the fixed knobs' choices, free ones filled per point */
-    MerIndex      *best_point;
-    int64_t        population; /* of which milestones count the generations; 0: no milestones */
+    MerSpace  view;
+    int      *free_knobs; /* NULL: all are free */
+    MerIndex *full;       /* the fixed knobs' choices, free ones filled per point */
+    MerIndex *best_point;
+    int64_t   population; /* of which milestones count the generations; 0: no milestones */
 } MerRunTask;
 
 typedef struct MerRunState {
@@ -32,16 +32,17 @@ typedef struct MerRunState {
     MerRunlog         log;
     FILE             *clock_file;
     MerError         *error;
-    MerNotes         *opening;     /* while all tasks are opened before the first search; NULL later */
-    MerStatus         note_status; /* first failure of a line that a plug-in wrote */
-    int64_t           trials;      /* of the whole run */
-    double            started, task_started, deadline, last_tick, last_checkpoint;
-    bool              is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
-    bool              has_warned_of_waste; /* that plans do not matter */
+    /* while all tasks are opened before the first search; NULL later */
+    MerNotes            *opening;
+    MerStatus            note_status; /* first failure of a line that a plug-in wrote */
+    int64_t              trials;      /* of the whole run */
+    double               started, task_started, deadline, last_tick, last_checkpoint;
+    bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
+    bool                 has_warned_of_waste;                  /* that plans do not matter */
     struct MerWarmChain *chain; /* what the tasks so far left for `warm` chain (warm.c) */
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
-    void             *optimizer;
-    MerArena         *optimizer_arena;
+    void     *optimizer;
+    MerArena *optimizer_arena;
 } MerRunState;
 
 /* Told by anyone, from any thread: stop soon? */
@@ -51,36 +52,39 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do t
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
 /* The problem's bound, or none if the evaluator may price below it. */
 MerBound  mer_run_bound(const MerRunTask *task, MerMetric metric);
-MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error);
+MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
+                            MerError *error);
 void      mer_run_close_tasks(MerRunState *run);
 /* Opens the task again if it depends on when those before it have ended, which is known now. */
 MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
-MerStatus mer_run_header(MerRunState *run, MerError *error);      /* summary.c */
+MerStatus mer_run_header(MerRunState *run, MerError *error);                   /* summary.c */
 MerStatus mer_run_summary(MerRunState *run, MerError *error);
-void      mer_run_add_up(MerRunState *run);                       /* total.c; the best plans are decoded */
+/* total.c; the best plans are decoded */
+void mer_run_add_up(MerRunState *run);
 typedef struct MerRequestCount { /* with a deadline */
     int64_t all, missed;
 } MerRequestCount;
 /* Of tasks first .. last - 1, all with a plan; a request in several of them counts once. */
-MerRequestCount mer_run_count_requests(const MerRunState *run, int first, int last); /* requests.c */
-MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+/* requests.c */
+MerRequestCount mer_run_count_requests(const MerRunState *run, int first, int last);
+MerStatus       mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
-void      mer_run_explain(MerRunState *run, MerRunTask *task);    /* explain.c */
-MerStatus mer_run_export(MerRunState *run, MerError *error);      /* export.c */
+void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
+MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
 /* Points of a generation: the optimizer's option `population`; 0 if it has none. */
 int64_t mer_run_population(const MerRunSpec *spec, MerArena *arena); /* generations.c */
 /* Milestones of a task that goes on from those before it: once what they left has been told, after every
  * trial, and at the end. */
-void    mer_generations_begin(const MerRunState *run, MerRunTask *task);
-void    mer_generations_count(MerRunTask *task);
-void    mer_generations_end(MerRunTask *task);
+void mer_generations_begin(const MerRunState *run, MerRunTask *task);
+void mer_generations_count(MerRunTask *task);
+void mer_generations_end(MerRunTask *task);
 /* Best plan and its breakdown as note lines, once per task. */
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error);
 /* The plan of the result as text for people. */
-void      mer_run_print_plan(MerRunState *run, MerRunTask *task);
+void mer_run_print_plan(MerRunState *run, MerRunTask *task);
 
 /* Appends lines, each with its newline; NULL: none. */
 void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *arena); /* open.c */

@@ -24,10 +24,12 @@ static const char *list_choices(const MerKnob *knob, MerArena *arena)
         mer_print_real(number, knob->values[i]);
         list = mer_arena_format(arena, "%s%s%s", list, i ? ", " : "", number);
     }
-    return knob->choices > SHOWN ? mer_arena_format(arena, "%s, ... (%d)", list, knob->choices) : list;
+    return knob->choices > SHOWN ? mer_arena_format(arena, "%s, ... (%d)", list, knob->choices)
+                                 : list;
 }
 
-static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice, MerArena *arena, MerError *error)
+static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice, MerArena *arena,
+                             MerError *error)
 {
     for (int i = 0; i < knob->choices; i++) {
         if (value_of(knob, i) == value) {
@@ -35,14 +37,15 @@ static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice
             return MER_OK;
         }
     }
-    return mer_error_set(error, MER_INVALID, "knob %s cannot be fixed to %g, expected one of %s", knob->name, value,
-                         list_choices(knob, arena));
+    return mer_error_set(error, MER_INVALID, "knob %s cannot be fixed to %g, expected one of %s",
+                         knob->name, value, list_choices(knob, arena));
 }
 
-static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, MerArena *arena, MerError *error)
+static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, MerArena *arena,
+                           MerError *error)
 {
     const MerSpace *space = &task->problem.space;
-    const char **names = MER_ARRAY(arena, const char *, space->knob_count + 1);
+    const char    **names = MER_ARRAY(arena, const char *, space->knob_count + 1);
     for (int k = 0; k < space->knob_count; k++) {
         names[k] = space->knobs[k].name;
         if (mer_name_equal(names[k], name)) {
@@ -51,14 +54,15 @@ static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, 
         }
     }
     const char *nearest = mer_name_nearest(name, names, space->knob_count);
-    return mer_error_set(error, MER_INVALID, "task %s has no knob \"%s\" to fix%s%s; --list-knobs shows all",
-                         task->result->task.name, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
+    return mer_error_set(
+        error, MER_INVALID, "task %s has no knob \"%s\" to fix%s%s; --list-knobs shows all",
+        task->result->task.name, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
 /* The optimizer gets the knobs that are left; the log and the problem keep all of them. */
 MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
 {
-    const MerSpace *space = &task->problem.space;
+    const MerSpace   *space = &task->problem.space;
     const MerRunSpec *spec = run->spec;
     task->view = *space;
     if (spec->fixed_count == 0) {
@@ -67,10 +71,11 @@ MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
     bool *is_fixed = MER_ARRAY(run->arena, bool, space->knob_count + 1);
     task->full = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
     for (int f = 0; f < spec->fixed_count; f++) {
-        int k = 0;
+        int       k = 0;
         MerStatus status = find_knob(task, spec->fixed[f].name, &k, run->arena, error);
         if (status == MER_OK) {
-            status = find_choice(&space->knobs[k], spec->fixed[f].value, &task->full[k], run->arena, error);
+            status = find_choice(&space->knobs[k], spec->fixed[f].value, &task->full[k], run->arena,
+                                 error);
         }
         if (status != MER_OK) {
             return status;
@@ -109,7 +114,11 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
     MerRunSpec free_spec = *spec;
     free_spec.fixed_count = 0;
     MerRunResult result = {0};
-    MerRunState run = {.spec = &free_spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
+    MerRunState  run = {.spec = &free_spec,
+                        .arena = arena,
+                        .result = &result,
+                        .error = error,
+                        .deadline = INFINITY};
     run.objective.metric = MER_METRIC_COUNT; /* no bound is wanted */
     MerStatus status = mer_run_check(&free_spec, error);
     if (status == MER_OK) {

@@ -26,7 +26,8 @@ typedef struct Parser {
 
 static MerStatus fail(Parser *p, const char *expected)
 {
-    return mer_error_set(p->error, MER_INVALID, "objective \"%s\": found \"%s\" at position %d, expected %s", p->text,
+    return mer_error_set(p->error, MER_INVALID,
+                         "objective \"%s\": found \"%s\" at position %d, expected %s", p->text,
                          *p->at ? p->at : "the end", (int)(p->at - p->text) + 1, expected);
 }
 
@@ -51,8 +52,8 @@ static MerStatus unknown_metric(Parser *p, const char *name)
         names[m] = mer_metric_info((MerMetric)m)->name;
     }
     const char *nearest = mer_name_nearest(name, names, MER_METRIC_COUNT);
-    return mer_error_set(p->error, MER_INVALID, "objective \"%s\": unknown metric \"%s\"%s%s", p->text, name,
-                         nearest ? ", did you mean " : "", nearest ? nearest : "");
+    return mer_error_set(p->error, MER_INVALID, "objective \"%s\": unknown metric \"%s\"%s%s",
+                         p->text, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
 static MerStatus parse_sum(Parser *p);
@@ -73,7 +74,7 @@ static MerStatus parse_atom(Parser *p)
         return *p->at++ == ')' ? MER_OK : (p->at--, fail(p, "\")\""));
     }
     if (isdigit((unsigned char)*p->at) || *p->at == '.') {
-        char *end;
+        char  *end;
         double number = strtod(p->at, &end);
         p->at = end;
         return push(p, (Term){'n', 0, number});
@@ -105,7 +106,7 @@ static MerStatus parse_power(Parser *p)
         return status;
     }
     p->at++;
-    char *end;
+    char  *end;
     double exponent = strtod(p->at, &end);
     if (end == p->at || !isfinite(exponent)) {
         return fail(p, "a number");
@@ -141,9 +142,10 @@ static MerStatus parse_sum(Parser *p)
     return status;
 }
 
-MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena, MerError *error)
+MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena,
+                              MerError *error)
 {
-    bool is_max = strncmp(text, "max:", 4) == 0;
+    bool   is_max = strncmp(text, "max:", 4) == 0;
     Parser parser = {.text = text, .at = text + (is_max ? 4 : 0), .error = error};
     parser.terms = MER_ARRAY(arena, Term, MAX_TERMS);
     MerStatus status = parse_sum(&parser);
@@ -167,14 +169,14 @@ MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerAren
 double mer_objective_value(const MerObjective *objective, const double *metrics)
 {
     double stack[MAX_TERMS];
-    int top = 0;
+    int    top = 0;
     for (int i = 0; i < objective->term_count; i++) {
         const Term *term = &objective->terms[i];
         if (term->kind == 'm' || term->kind == 'n') {
             stack[top++] = term->kind == 'm' ? metrics[term->metric] : term->number;
             continue;
         }
-        double right = stack[--top];
+        double  right = stack[--top];
         double *left = &stack[top - 1];
         *left = term->kind == '+'   ? *left + right
                 : term->kind == '*' ? *left * right
@@ -199,7 +201,8 @@ void mer_objective_refuse(const MerObjective *objective, MerCost *cost)
     if (isnan(value)) {
         mer_cost_refuse(cost, "unsupported: the evaluator gives no %s", objective->text);
     } else if (isinf(value)) {
-        mer_cost_refuse(cost, "unsupported: %s is infinite, expected a finite number", objective->text);
+        mer_cost_refuse(cost, "unsupported: %s is infinite, expected a finite number",
+                        objective->text);
     }
 }
 

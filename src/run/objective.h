@@ -9,16 +9,19 @@
 #include <stdint.h>
 
 typedef struct MerObjective {
-    const char          *text;
-    MerMetric            metric;    /* MER_METRIC_COUNT for an expression */
-    int                  direction; /* -1: smaller is better */
-    const struct MerTerm *terms;    /* postfix */
-    int                  term_count;
+    const char           *text;
+    MerMetric             metric;    /* MER_METRIC_COUNT for an expression */
+    int                   direction; /* -1: smaller is better */
+    const struct MerTerm *terms;     /* postfix */
+    int                   term_count;
 } MerObjective;
 
-MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena, MerError *error);
-double    mer_objective_value(const MerObjective *objective, const double *metrics); /* as the user reads it */
-double    mer_objective_score(const MerObjective *objective, const MerCost *cost);   /* minimised; +inf infeasible */
+MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena,
+                              MerError *error);
+/* as the user reads it */
+double mer_objective_value(const MerObjective *objective, const double *metrics);
+/* minimised; +inf infeasible */
+double mer_objective_score(const MerObjective *objective, const MerCost *cost);
 /* A feasible cost without a finite value of the objective becomes infeasible, with the reason. */
 void mer_objective_refuse(const MerObjective *objective, MerCost *cost);
 /* value/bound - 1 or bound/value - 1 by direction, never negative; NaN if it cannot be said. */

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const void *options_or_defaults(const void *given, const MerOption *table, size_t size, MerArena *arena)
+static const void *options_or_defaults(const void *given, const MerOption *table, size_t size,
+                                       MerArena *arena)
 {
     if (given || !table) {
         return given;
@@ -33,8 +34,9 @@ static MerStatus list_tasks(MerRunState *run, const MerTask **tasks, MerError *e
     return MER_OK;
 }
 
-static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass *type, const void *options,
-                                const MerProblem *problem, MerArena *arena, MerError *error)
+static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass *type,
+                                const void *options, const MerProblem *problem, MerArena *arena,
+                                MerError *error)
 {
     evaluator->type = type;
     evaluator->options = options_or_defaults(options, type->options, type->options_size, arena);
@@ -46,7 +48,8 @@ static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass
     return status;
 }
 
-static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator, MerError *error)
+static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator,
+                             MerError *error)
 {
     unsigned common = problem->type->plans & evaluator->plans;
     for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
@@ -55,13 +58,13 @@ static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evalu
             return MER_OK;
         }
     }
-    return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s", evaluator->name,
-                         problem->type->name);
+    return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s",
+                         evaluator->name, problem->type->name);
 }
 
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
 {
-    MerBound bound = {NAN, "none", ""};
+    MerBound            bound = {NAN, "none", ""};
     const MerEvaluator *evaluator = &task->evaluator;
     if (!evaluator->type->keeps_bounds || evaluator->type->keeps_bounds(evaluator->state)) {
         task->problem.type->bound(&task->problem, metric, &bound);
@@ -72,31 +75,40 @@ MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
 void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *arena)
 {
     if (lines) {
-        result->warnings = mer_arena_format(arena, "%s%s", result->warnings ? result->warnings : "", lines);
+        result->warnings =
+            mer_arena_format(arena, "%s%s", result->warnings ? result->warnings : "", lines);
     }
 }
 
 static void gather_warnings(const MerRunState *run, MerRunTask *task)
 {
-    const MerProblemClass *problem = task->problem.type;
+    const MerProblemClass   *problem = task->problem.type;
     const MerEvaluatorClass *evaluator = task->evaluator.type;
-    MerMetric objective = run->objective.metric;
+    MerMetric                objective = run->objective.metric;
     task->result->warnings = NULL;
     if (problem->warnings) {
-        mer_run_add_warning(task->result, problem->warnings(&task->problem, objective, run->arena), run->arena);
+        mer_run_add_warning(task->result, problem->warnings(&task->problem, objective, run->arena),
+                            run->arena);
     }
     const char *warm = run->spec->warm ? run->spec->warm : "";
-    bool is_chain = strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
+    bool        is_chain = strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
     if (is_chain && run->task_count == 1) {
-        mer_run_add_warning(task->result, "--warm chain has no effect: there is one task\n", run->arena);
+        mer_run_add_warning(task->result, "--warm chain has no effect: there is one task\n",
+                            run->arena);
     }
     if (*warm && !is_chain && run->spec->optimizer && run->spec->optimizer->tell == mer_list_tell) {
-        mer_run_add_warning(task->result,
-                            mer_arena_format(run->arena, "%s makes a plan of its own: the points of --warm are priced, "
-                                             "but do not guide it\n", run->spec->optimizer->name), run->arena);
+        mer_run_add_warning(
+            task->result,
+            mer_arena_format(run->arena,
+                             "%s makes a plan of its own: the points of --warm are priced, "
+                             "but do not guide it\n",
+                             run->spec->optimizer->name),
+            run->arena);
     }
     if (evaluator->warnings) {
-        mer_run_add_warning(task->result, evaluator->warnings(task->evaluator.state, objective, run->arena), run->arena);
+        mer_run_add_warning(task->result,
+                            evaluator->warnings(task->evaluator.state, objective, run->arena),
+                            run->arena);
     }
 }
 
@@ -106,17 +118,23 @@ static bool is_interrupted(void *state)
     return run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state);
 }
 
-MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what, MerError *error)
+MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
+                            MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     task->result->task = *what;
-    task->problem = (MerProblem){.type = spec->problem, .graph = spec->graph, .platform = spec->platform,
-                                 .task = &task->result->task, .pricer = &mer_core_pricer, .notes = run->opening};
+    task->problem = (MerProblem){.type = spec->problem,
+                                 .graph = spec->graph,
+                                 .platform = spec->platform,
+                                 .task = &task->result->task,
+                                 .pricer = &mer_core_pricer,
+                                 .notes = run->opening};
     task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
                                                 spec->problem->options_size, run->arena);
     MerStatus status = choose_plan(&task->problem, spec->evaluator, error);
     if (status == MER_OK && spec->inner) {
-        status = open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem, run->arena, error);
+        status = open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
+                                run->arena, error);
         task->problem.inner = &task->inner;
     }
     if (status == MER_OK) {
@@ -125,8 +143,8 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
         status = spec->problem->open(&task->problem, run->arena, error);
     }
     if (status == MER_OK) {
-        status = open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options, &task->problem,
-                                run->arena, error);
+        status = open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
+                                &task->problem, run->arena, error);
     }
     if (status == MER_OK) {
         status = mer_run_fix_knobs(run, task, error);
@@ -143,9 +161,10 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
             task->result->bound = mer_run_bound(task, run->objective.metric);
         }
         if (mer_is_cancelled(task->problem.notes)) { /* the bound may have been cut short */
-            status = mer_error_set(error, MER_CANCELLED,
-                                   "interrupted before the search could begin: the bound of %s is not complete",
-                                   what->name);
+            status = mer_error_set(
+                error, MER_CANCELLED,
+                "interrupted before the search could begin: the bound of %s is not complete",
+                what->name);
         }
     }
     return status;
@@ -155,16 +174,16 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
 static void share_budget(MerRunState *run)
 {
     const MerRunSpec *spec = run->spec;
-    double macs = 0;
-    int64_t left = spec->total_budget;
+    double            macs = 0;
+    int64_t           left = spec->total_budget;
     for (int t = 0; t < run->task_count; t++) {
         run->tasks[t].budget = spec->budget > 0 ? spec->budget : INT64_MAX;
         macs += run->result->tasks[t].task.macs;
     }
     for (int t = 0; t < run->task_count && spec->total_budget > 0; t++) {
         MerRunTask *task = &run->tasks[t];
-        double part = macs > 0 ? task->result->task.macs / macs : 1.0 / run->task_count;
-        int64_t share = (int64_t)fmax(1, floor(part * (double)spec->total_budget));
+        double      part = macs > 0 ? task->result->task.macs / macs : 1.0 / run->task_count;
+        int64_t     share = (int64_t)fmax(1, floor(part * (double)spec->total_budget));
         share = t + 1 == run->task_count || share > left ? left : share;
         task->budget = share < task->budget ? share : task->budget;
         left -= share;
@@ -201,7 +220,7 @@ static void warn(MerRunState *run)
     int warned = 0;
     for (int t = 0; run->hooks.warn && t < run->task_count; t++) {
         const char *text = run->result->tasks[t].warnings;
-        bool has_new = false;
+        bool        has_new = false;
         while (text && *text) {
             size_t length = strcspn(text, "\n");
             if (is_new(run->result->tasks, t, text, length)) {
@@ -216,14 +235,15 @@ static void warn(MerRunState *run)
     }
     if (warned > SHOWN) {
         run->hooks.warn(run->hooks.state,
-                        mer_arena_format(run->arena, "%d more tasks have warnings, see the summary", warned - SHOWN));
+                        mer_arena_format(run->arena, "%d more tasks have warnings, see the summary",
+                                         warned - SHOWN));
     }
 }
 
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
 {
     const MerTask *list = NULL;
-    MerStatus status = list_tasks(run, &list, error);
+    MerStatus      status = list_tasks(run, &list, error);
     if (status != MER_OK) {
         return status;
     }

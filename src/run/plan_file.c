@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static void flow(const cJSON *node, MerJson *json, const char *key)
 {
     const cJSON *item;
@@ -36,7 +35,7 @@ static void flow(const cJSON *node, MerJson *json, const char *key)
 static void write_member(const cJSON *node, const char *indent, FILE *file)
 {
     MerJson json = {0};
-    bool is_list_of_maps = cJSON_IsArray(node) && node->child && cJSON_IsObject(node->child);
+    bool    is_list_of_maps = cJSON_IsArray(node) && node->child && cJSON_IsObject(node->child);
     fprintf(file, "%s%s:", indent, node->string);
     if (!is_list_of_maps) {
         flow(node, &json, NULL);
@@ -86,7 +85,8 @@ static void write_quoted(const char *key, const char *text, FILE *file)
 }
 
 /* `path`: where the input came from, NULL if it does not matter. */
-static void write_input(const char *key, const char *name, uint64_t hash, const char *path, FILE *file)
+static void write_input(const char *key, const char *name, uint64_t hash, const char *path,
+                        FILE *file)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
@@ -103,7 +103,7 @@ static void write_input(const char *key, const char *name, uint64_t hash, const 
 /* Plans of jobs name them only: whoever reads the plan needs the same workload and the same options. */
 static void write_problem_options(const MerRunState *run, FILE *file)
 {
-    MerJson json = {0};
+    MerJson           json = {0};
     const MerProblem *problem = &run->tasks[0].problem;
     mer_options_write(problem->type->options, problem->options, &json, NULL);
     fprintf(file, "options: %s\n", json.text);
@@ -132,8 +132,8 @@ static void write_plan_text(MerRunState *run, FILE *file)
     if (is_by_name) {
         write_problem_options(run, file);
     }
-    write_input("platform", spec->platform ? spec->platform->name : "none", spec->platform ? spec->platform->hash : 0,
-                NULL, file);
+    write_input("platform", spec->platform ? spec->platform->name : "none",
+                spec->platform ? spec->platform->hash : 0, NULL, file);
     write_quoted("evaluator", mer_run_evaluator_text(spec, run->arena), file);
     write_quoted("objective", run->objective.text, file);
     write_cost(&run->result->total, "", file);
@@ -148,16 +148,16 @@ static void write_plan_text(MerRunState *run, FILE *file)
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
 {
     const MerProblemClass *type = run->spec->problem;
-    bool has_plan = false;
+    bool                   has_plan = false;
     for (int t = 0; t < run->task_count; t++) {
         has_plan = has_plan || run->result->tasks[t].body;
     }
     if (!run->spec->directory || !type->plan_file || !has_plan) {
         return MER_OK;
     }
-    char *text = NULL;
+    char  *text = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
+    FILE  *memory = open_memstream(&text, &size);
     if (!memory) {
         return mer_error_set(error, MER_NO_MEMORY, "no memory for %s", type->plan_file);
     }
@@ -171,11 +171,14 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
 
 void mer_run_print_plan(MerRunState *run, MerRunTask *task)
 {
-    MerTaskResult *result = task->result;
+    MerTaskResult         *result = task->result;
     const MerProblemClass *type = task->problem.type;
-    const MerEvaluator *evaluator = &task->evaluator;
-    const char *plan = type->print_plan ? type->print_plan(&task->problem, &result->plan, run->arena) : NULL;
-    const char *runs = evaluator->type->print ? evaluator->type->print(evaluator->state, &result->plan, run->arena) : NULL;
+    const MerEvaluator    *evaluator = &task->evaluator;
+    const char            *plan =
+        type->print_plan ? type->print_plan(&task->problem, &result->plan, run->arena) : NULL;
+    const char *runs = evaluator->type->print
+                           ? evaluator->type->print(evaluator->state, &result->plan, run->arena)
+                           : NULL;
     if (plan || runs) {
         result->text = mer_arena_format(run->arena, "%s%s", plan ? plan : "", runs ? runs : "");
     }
@@ -184,7 +187,7 @@ void mer_run_print_plan(MerRunState *run, MerRunTask *task)
 /* The best plan in three forms: decoded, as text for people, and as the body of a plan file. */
 static void describe_best(MerRunState *run, MerRunTask *task)
 {
-    MerTaskResult *result = task->result;
+    MerTaskResult         *result = task->result;
     const MerProblemClass *type = task->problem.type;
     type->decode(&task->problem, result->point, &result->plan, run->arena);
     mer_run_print_plan(run, task);
@@ -205,7 +208,8 @@ typedef struct DetailTarget {
     MerError    *error;
 } DetailTarget;
 
-static void write_note(DetailTarget *target, const char *source, const char *name, const char *value)
+static void write_note(DetailTarget *target, const char *source, const char *name,
+                       const char *value)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
@@ -232,7 +236,8 @@ static void detail_note(void *state, const char *name, const char *value)
 static void note_constraints(DetailTarget *target)
 {
     const MerProblem *problem = &target->task->problem;
-    const char *text = problem->type->constraints ? problem->type->constraints(problem, target->run->arena) : NULL;
+    const char       *text =
+        problem->type->constraints ? problem->type->constraints(problem, target->run->arena) : NULL;
     target->task->result->constraints = text;
     if (text) {
         MerJson json = {0};
@@ -255,7 +260,7 @@ static void note_warnings(DetailTarget *target)
 
 MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error)
 {
-    DetailTarget target = {run, task, MER_OK, error};
+    DetailTarget   target = {run, task, MER_OK, error};
     MerTaskResult *result = task->result;
     note_constraints(&target);
     note_warnings(&target);

@@ -20,7 +20,8 @@ static void gather(void *state, const char *name, const char *value)
 static void price(MerRunState *run, MerRunTask *task, const char **detail)
 {
     MerTaskResult *result = task->result;
-    MerCall call = {.scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
+    MerCall        call = {
+               .scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
     task->evaluator.type->evaluate(task->evaluator.state, &result->plan, &call, &result->best);
     result->score = mer_objective_score(&run->objective, &result->best);
     result->trials = result->evaluations = 1;
@@ -35,7 +36,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     }
     mer_run_print_plan(run, task);
     if (task->evaluator.type->detail) {
-        Details details = {0};
+        Details  details = {0};
         MerNotes notes = {.state = &details, .note = gather};
         mer_json_object(&details.json, NULL);
         task->evaluator.type->detail(task->evaluator.state, &result->plan, &notes);
@@ -45,23 +46,25 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     }
 }
 
-static MerStatus read_body(const MerProblem *problem, const MerYaml *body, MerPlan *plan, MerArena *arena,
-                           MerError *error)
+static MerStatus read_body(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                           MerArena *arena, MerError *error)
 {
     if (!problem->type->read_plan) {
-        return mer_error_set(error, MER_UNSUPPORTED, "plans of problem %s cannot be read back", problem->type->name);
+        return mer_error_set(error, MER_UNSUPPORTED, "plans of problem %s cannot be read back",
+                             problem->type->name);
     }
     return problem->type->read_plan(problem, body, plan, arena, error);
 }
 
-static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan, const MerEvaluatorClass *evaluator,
-                            MerError *error)
+static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan,
+                            const MerEvaluatorClass *evaluator, MerError *error)
 {
     if (plan->kind == problem->plan) {
         return MER_OK;
     }
-    return mer_error_set(error, MER_INVALID, "evaluator %s prices plans of kind %s, the plan given is of kind %s",
-                         evaluator->name, mer_plan_kind_name(problem->plan), mer_plan_kind_name(plan->kind));
+    return mer_error_set(
+        error, MER_INVALID, "evaluator %s prices plans of kind %s, the plan given is of kind %s",
+        evaluator->name, mer_plan_kind_name(problem->plan), mer_plan_kind_name(plan->kind));
 }
 
 /* Tasks that follow each other start when those before them end. */
@@ -81,8 +84,8 @@ static MerTask place(const MerRunState *run, const MerRunTask *task, const MerTa
 static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *given, MerError *error)
 {
     MerTaskResult *result = task->result;
-    MerTask what = place(run, task, given->task);
-    MerStatus status = mer_run_open_task(run, task, &what, error);
+    MerTask        what = place(run, task, given->task);
+    MerStatus      status = mer_run_open_task(run, task, &what, error);
     if (status == MER_OK && !given->body) {
         result->plan = *given->plan;
         status = check_kind(&task->problem, given->plan, run->spec->evaluator, error);
@@ -100,7 +103,7 @@ MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, 
 {
     MerRunState run = {.spec = spec, .arena = arena, .result = result, .error = error};
     const char *objective = spec->objective ? spec->objective : spec->problem->objective;
-    MerStatus status = mer_objective_parse(objective, &run.objective, arena, error);
+    MerStatus   status = mer_objective_parse(objective, &run.objective, arena, error);
     if (status != MER_OK) {
         return status;
     }
@@ -122,11 +125,11 @@ MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, 
     return status;
 }
 
-static MerStatus price_alone(const MerRunSpec *spec, MerGivenPlan given, MerArena *arena, MerTaskResult *result,
-                             const char **detail, MerError *error)
+static MerStatus price_alone(const MerRunSpec *spec, MerGivenPlan given, MerArena *arena,
+                             MerTaskResult *result, const char **detail, MerError *error)
 {
     MerRunResult whole;
-    MerStatus status = mer_run_given(spec, &given, 1, arena, &whole, error);
+    MerStatus    status = mer_run_given(spec, &given, 1, arena, &whole, error);
     if (status == MER_OK) {
         *result = whole.tasks[0];
     }
@@ -136,14 +139,17 @@ static MerStatus price_alone(const MerRunSpec *spec, MerGivenPlan given, MerAren
     return status;
 }
 
-MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body, MerArena *arena,
-                       MerTaskResult *result, const char **detail, MerError *error)
+MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body,
+                       MerArena *arena, MerTaskResult *result, const char **detail, MerError *error)
 {
-    return price_alone(spec, (MerGivenPlan){.task = what, .body = body}, arena, result, detail, error);
+    return price_alone(spec, (MerGivenPlan){.task = what, .body = body}, arena, result, detail,
+                       error);
 }
 
-MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *what, const MerPlan *plan, MerArena *arena,
-                        MerTaskResult *result, const char **detail, MerError *error)
+MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *what, const MerPlan *plan,
+                        MerArena *arena, MerTaskResult *result, const char **detail,
+                        MerError *error)
 {
-    return price_alone(spec, (MerGivenPlan){.task = what, .plan = plan}, arena, result, detail, error);
+    return price_alone(spec, (MerGivenPlan){.task = what, .plan = plan}, arena, result, detail,
+                       error);
 }

@@ -23,10 +23,10 @@ static MerReasonCount *find(MerTaskResult *result, const char *name, size_t leng
     return added;
 }
 
-static void add(MerTaskResult *result, const char *name, size_t length, int64_t count, const char *example,
-                double excess)
+static void add(MerTaskResult *result, const char *name, size_t length, int64_t count,
+                const char *example, double excess)
 {
-    size_t room = sizeof result->reasons[0].class_name - 1;
+    size_t          room = sizeof result->reasons[0].class_name - 1;
     MerReasonCount *entry = find(result, name, length < room ? length : room);
     entry->count += count;
     if (entry->nearest[0] == '\0' || excess < entry->excess) {
@@ -44,6 +44,7 @@ void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part)
 {
     for (int r = 0; r < part->reason_count; r++) {
         const MerReasonCount *from = &part->reasons[r];
-        add(total, from->class_name, strlen(from->class_name), from->count, from->nearest, from->excess);
+        add(total, from->class_name, strlen(from->class_name), from->count, from->nearest,
+            from->excess);
     }
 }

@@ -16,25 +16,31 @@
 static MerStatus choose_objective(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
-    const char *text = spec->objective ? spec->objective : spec->problem->objective;
-    bool has_clock = spec->platform && !isnan(spec->platform->clock_hz);
-    if (strcmp(text, "latency") == 0 && !has_clock && (spec->evaluator->metrics >> MER_METRIC_CYCLES & 1)) {
+    const char       *text = spec->objective ? spec->objective : spec->problem->objective;
+    bool              has_clock = spec->platform && !isnan(spec->platform->clock_hz);
+    if (strcmp(text, "latency") == 0 && !has_clock &&
+        (spec->evaluator->metrics >> MER_METRIC_CYCLES & 1)) {
         text = "cycles";
         if (run->hooks.warn) {
-            run->hooks.warn(run->hooks.state, "the platform has no clock_hz: latency is counted in cycles");
+            run->hooks.warn(run->hooks.state,
+                            "the platform has no clock_hz: latency is counted in cycles");
         }
     }
     MerStatus status = mer_objective_parse(text, &run->objective, run->arena, error);
     MerMetric missing;
-    if (status == MER_OK && !mer_objective_needs(&run->objective, spec->evaluator->metrics, &missing)) {
-        status = mer_error_set(error, MER_INVALID, "objective %s needs %s, which evaluator %s does not give", text,
+    if (status == MER_OK &&
+        !mer_objective_needs(&run->objective, spec->evaluator->metrics, &missing)) {
+        status = mer_error_set(error, MER_INVALID,
+                               "objective %s needs %s, which evaluator %s does not give", text,
                                mer_metric_info(missing)->name, spec->evaluator->name);
     }
     static const MerMetric timed[] = {MER_METRIC_LATENCY, MER_METRIC_THROUGHPUT, MER_METRIC_POWER};
-    bool needs_clock = spec->platform && spec->platform->kind == MER_PLATFORM_PE_ARRAY && !has_clock;
+    bool                   needs_clock =
+        spec->platform && spec->platform->kind == MER_PLATFORM_PE_ARRAY && !has_clock;
     for (int m = 0; status == MER_OK && needs_clock && m < 3; m++) {
         if (!mer_objective_needs(&run->objective, ~(UINT64_C(1) << timed[m]), &missing)) {
-            status = mer_error_set(error, MER_INVALID, "objective %s needs seconds, but platform %s has no clock_hz",
+            status = mer_error_set(error, MER_INVALID,
+                                   "objective %s needs seconds, but platform %s has no clock_hz",
                                    text, spec->platform->name);
         }
     }
@@ -49,8 +55,10 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
     }
     if (spec->platform && !(spec->problem->platforms >> spec->platform->kind & 1)) {
-        return mer_error_set(error, MER_INVALID, "platform %s is of kind %s, which problem %s cannot use",
-                             spec->platform->name, mer_platform_kind_name(spec->platform->kind), spec->problem->name);
+        return mer_error_set(error, MER_INVALID,
+                             "platform %s is of kind %s, which problem %s cannot use",
+                             spec->platform->name, mer_platform_kind_name(spec->platform->kind),
+                             spec->problem->name);
     }
     return MER_OK;
 }
@@ -58,15 +66,16 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 /* Results of an earlier run in the same directory would be taken for this one's. */
 static void remove_old_results(const char *directory, MerArena *arena)
 {
-    char *text;
-    size_t size;
+    char       *text;
+    size_t      size;
     const char *path = mer_arena_format(arena, "%s/summary.json", directory);
     if (mer_file_read(path, (size_t)1 << 28, arena, &text, &size, NULL) == MER_OK) {
-        cJSON *summary = cJSON_Parse(text);
+        cJSON       *summary = cJSON_Parse(text);
         const cJSON *file;
         cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
         {
-            bool is_open = cJSON_IsString(file) && strstr(file->valuestring, ".jsonl"); /* written anew already */
+            bool is_open = cJSON_IsString(file) &&
+                           strstr(file->valuestring, ".jsonl"); /* written anew already */
             if (cJSON_IsString(file) && !is_open && !strchr(file->valuestring, '/')) {
                 remove(mer_arena_format(arena, "%s/%s", directory, file->valuestring));
             }
@@ -75,7 +84,8 @@ static void remove_old_results(const char *directory, MerArena *arena)
     }
     remove(path);
     remove(mer_arena_format(arena, "%s/report.html", directory));
-    for (int task = 0; remove(mer_arena_format(arena, "%s/state-%d.bin", directory, task)) == 0; task++) {
+    for (int task = 0; remove(mer_arena_format(arena, "%s/state-%d.bin", directory, task)) == 0;
+         task++) {
     }
 }
 
@@ -93,7 +103,8 @@ static MerStatus make_directory(const char *path, MerArena *arena, MerError *err
         char end = *at;
         *at = '\0';
         if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
-            return mer_error_set(error, MER_IO, "%s: cannot make the run directory: %s", path, strerror(errno));
+            return mer_error_set(error, MER_IO, "%s: cannot make the run directory: %s", path,
+                                 strerror(errno));
         }
         *at = end;
         if (!end) {
@@ -113,7 +124,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     if (!spec->directory) {
         return mer_runlog_open(&run->log, NULL, false, error);
     }
-    MerStatus status = make_directory(spec->directory, run->arena, error);
+    MerStatus   status = make_directory(spec->directory, run->arena, error);
     const char *path = mer_arena_format(run->arena, "%s/run.jsonl", spec->directory);
     if (status == MER_OK && spec->resume && access(path, F_OK) != 0) {
         status = mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
@@ -199,7 +210,8 @@ static MerStatus open_run(MerRunState *run, MerError *error)
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
 {
     MerRunResult result = {0};
-    MerRunState run = {.spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
+    MerRunState  run = {
+         .spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
     run.optimizer_arena = mer_arena_new();
     MerStatus status = open_run(&run, error);
     if (status == MER_OK) {
@@ -215,15 +227,17 @@ MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
 /* Does the optimizer look at the clock? Its option `ms` is a time per decision. */
 static bool is_clocked(const MerRunSpec *spec)
 {
-    const MerOption *option = spec->optimizer->options ? mer_options_find(spec->optimizer->options, "ms") : NULL;
+    const MerOption *option =
+        spec->optimizer->options ? mer_options_find(spec->optimizer->options, "ms") : NULL;
     return option && option->type == MER_OPTION_REAL && spec->optimizer_options &&
            *(const double *)((const char *)spec->optimizer_options + option->offset) > 0;
 }
 
-MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena, MerRunResult *result,
-                  MerError *error)
+MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,
+                  MerRunResult *result, MerError *error)
 {
-    MerRunState run = {.spec = spec, .arena = arena, .result = result, .error = error, .started = mer_clock()};
+    MerRunState run = {
+        .spec = spec, .arena = arena, .result = result, .error = error, .started = mer_clock()};
     *result = (MerRunResult){.is_reproducible = !is_clocked(spec)};
     if (hooks) {
         run.hooks = *hooks;

@@ -31,7 +31,9 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
     }
     log->is_replay = resume;
-    return resume || ftruncate(descriptor, 0) == 0 || errno == EINVAL ? MER_OK : io_error(log, "write", error);
+    return resume || ftruncate(descriptor, 0) == 0 || errno == EINVAL
+               ? MER_OK
+               : io_error(log, "write", error);
 }
 
 MerStatus mer_runlog_flush(MerRunlog *log, MerError *error)
@@ -75,7 +77,8 @@ MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError 
         return MER_OK;
     }
     fflush(log->file);
-    if (ftruncate(fileno(log->file), (off_t)bytes) != 0 || fseeko(log->file, (off_t)bytes, SEEK_SET) != 0) {
+    if (ftruncate(fileno(log->file), (off_t)bytes) != 0 ||
+        fseeko(log->file, (off_t)bytes, SEEK_SET) != 0) {
         return io_error(log, "cut", error);
     }
     log->is_replay = false;
@@ -92,21 +95,24 @@ static bool is_interim_summary(const char *line)
 }
 
 /* Which key of the header is not as it was? */
-static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line, MerError *error)
+static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line,
+                                MerError *error)
 {
-    cJSON *before = cJSON_Parse(old);
-    cJSON *now = cJSON_Parse(line);
+    cJSON       *before = cJSON_Parse(old);
+    cJSON       *now = cJSON_Parse(line);
     const cJSON *item;
-    MerStatus status = mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
+    MerStatus    status =
+        mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
     cJSON_ArrayForEach(item, now)
     {
         const cJSON *was = cJSON_GetObjectItemCaseSensitive(before, item->string);
         if (before && !cJSON_Compare(was, item, true)) {
             char *found = was ? cJSON_PrintUnformatted(was) : NULL;
             char *wanted = cJSON_PrintUnformatted(item);
-            status = mer_error_set(error, MER_INVALID, "%s:1: %s is %.100s in the log, %.100s now; a run is resumed "
-                                   "with the inputs it was started with", log->path, item->string,
-                                   found ? found : "absent", wanted);
+            status = mer_error_set(error, MER_INVALID,
+                                   "%s:1: %s is %.100s in the log, %.100s now; a run is resumed "
+                                   "with the inputs it was started with",
+                                   log->path, item->string, found ? found : "absent", wanted);
             cJSON_free(found);
             cJSON_free(wanted);
             break;
@@ -119,8 +125,8 @@ static MerStatus header_differs(const MerRunlog *log, const char *old, const cha
 
 static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerError *error)
 {
-    int64_t bytes = log->bytes;
-    int64_t lines = log->line_count;
+    int64_t     bytes = log->bytes;
+    int64_t     lines = log->line_count;
     const char *old = mer_runlog_next(log);
     *is_done = old && strcmp(old, line) == 0;
     if (*is_done) {
@@ -137,10 +143,11 @@ static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerErr
         same++;
     }
     size_t from = same > 20 ? same - 20 : 0;
-    return mer_error_set(error, MER_INVALID,
-                         "%s:%lld:%zu: the log says %.60s, this run would say %.60s; the inputs or the "
-                         "program differ from those of the stopped run",
-                         log->path, (long long)lines + 1, same + 1, old + from, line + from);
+    return mer_error_set(
+        error, MER_INVALID,
+        "%s:%lld:%zu: the log says %.60s, this run would say %.60s; the inputs or the "
+        "program differ from those of the stopped run",
+        log->path, (long long)lines + 1, same + 1, old + from, line + from);
 }
 
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
@@ -149,7 +156,7 @@ MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
         return MER_OK;
     }
     if (log->is_replay) {
-        bool is_done;
+        bool      is_done;
         MerStatus status = compare(log, line, &is_done, error);
         if (status != MER_OK || is_done) {
             return status;

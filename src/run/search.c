@@ -27,7 +27,8 @@ static void make_room(MerTaskSearch *s)
     s->trials = MER_ARRAY(s->run->arena, MerRunTrial, s->capacity);
     s->proposals = MER_ARRAY(s->run->arena, MerProposal, s->capacity);
     s->told = MER_ARRAY(s->run->arena, MerTrial, s->capacity);
-    s->seen = MER_ARRAY(s->run->arena, MerIndex, (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
+    s->seen = MER_ARRAY(s->run->arena, MerIndex,
+                        (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
     for (int i = 0; i < s->capacity; i++) {
         s->trials[i].point = MER_ARRAY(s->run->arena, MerIndex, knobs + 1);
     }
@@ -57,10 +58,11 @@ static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is
 static const char *why_plans_are_equal(const MerTaskSearch *s)
 {
     const MerEvaluator *evaluator = &s->task->evaluator;
-    const MerRunSpec *spec = s->run->spec;
-    const char *reason = evaluator->type->ignores_plan
-                             ? evaluator->type->ignores_plan(evaluator->state, s->run->objective.metric)
-                             : NULL;
+    const MerRunSpec   *spec = s->run->spec;
+    const char         *reason =
+        evaluator->type->ignores_plan
+                    ? evaluator->type->ignores_plan(evaluator->state, s->run->objective.metric)
+                    : NULL;
     for (int i = 0; reason && i < spec->pareto_count; i++) {
         reason = evaluator->type->ignores_plan(evaluator->state, spec->pareto[i]);
     }
@@ -70,8 +72,11 @@ static const char *why_plans_are_equal(const MerTaskSearch *s)
 static void warn_of_waste(MerTaskSearch *s, const char *reason)
 {
     MerRunState *run = s->run;
-    const char *text = mer_arena_format(run->arena, "%s: %s is the same for every plan, so that the search ends after "
-                                        "one evaluation", reason, run->objective.text);
+    const char  *text =
+        mer_arena_format(run->arena,
+                         "%s: %s is the same for every plan, so that the search ends after "
+                         "one evaluation",
+                         reason, run->objective.text);
     mer_run_add_warning(s->task->result, mer_arena_format(run->arena, "%s\n", text), run->arena);
     if (run->hooks.warn && !run->has_warned_of_waste) {
         run->has_warned_of_waste = true;
@@ -81,8 +86,8 @@ static void warn_of_waste(MerTaskSearch *s, const char *reason)
 
 static int ask(MerTaskSearch *s, MerError *error)
 {
-    int64_t left = s->task->budget - s->counted;
-    int capacity = left < s->capacity ? (int)left : s->capacity;
+    int64_t     left = s->task->budget - s->counted;
+    int         capacity = left < s->capacity ? (int)left : s->capacity;
     const char *equal = why_plans_are_equal(s);
     capacity = equal ? 1 : capacity;
     for (int i = 0; i < capacity; i++) {
@@ -96,7 +101,8 @@ static int ask(MerTaskSearch *s, MerError *error)
     }
     for (int i = 0; i < count; i++) {
         if (!mer_space_contains(&s->task->view, s->proposals[i].point)) {
-            mer_error_set(error, MER_INVALID, "optimizer %s proposed a point outside the space of %s", s->type->name,
+            mer_error_set(error, MER_INVALID,
+                          "optimizer %s proposed a point outside the space of %s", s->type->name,
                           s->task->result->task.name);
             return -1;
         }
@@ -111,11 +117,12 @@ static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
 {
     for (int i = 0; i < count && s->run->log.is_replay; i++) {
         MerRunTrial *trial = &s->trials[i];
-        bool found;
+        bool         found;
         if (!is_logged(s, trial->index)) {
             continue;
         }
-        MerStatus status = mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found, error);
+        MerStatus status =
+            mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found, error);
         if (status != MER_OK || !found) {
             return status;
         }
@@ -148,7 +155,8 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 {
     for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
         MerRunTrial *trial = &s->trials[*done];
-        bool may_be_reported = mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
+        bool         may_be_reported =
+            mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
         if (!trial->is_known && may_be_reported) {
             mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
         }
@@ -169,10 +177,11 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 static void take_proof(MerTaskSearch *s)
 {
     MerTaskResult *result = s->task->result;
-    MerBound proof = {NAN, "none", ""};
+    MerBound       proof = {NAN, "none", ""};
     if (s->type->proof && s->type->proof(s->optimizer, &proof)) {
-        bool is_tighter = isnan(result->bound.value) || (s->run->objective.direction < 0 ? proof.value >= result->bound.value
-                                                                                     : proof.value <= result->bound.value);
+        bool is_tighter = isnan(result->bound.value) ||
+                          (s->run->objective.direction < 0 ? proof.value >= result->bound.value
+                                                           : proof.value <= result->bound.value);
         if (*proof.scope) {
             result->reference = proof;
         } else if (is_tighter) {
@@ -181,10 +190,13 @@ static void take_proof(MerTaskSearch *s)
     }
     double beyond = s->run->objective.direction > 0 ? result->value / result->bound.value
                                                     : result->bound.value / result->value;
-    if (result->point && beyond > 1 + 1e-9) { /* a bound that was beaten is none, and never a proof */
+    /* a bound that was beaten is none, and never a proof */
+    if (result->point && beyond > 1 + 1e-9) {
         result->bound = (MerBound){NAN, "none", ""};
     }
-    result->gap = result->point ? mer_objective_gap(&s->run->objective, result->value, result->bound.value) : NAN;
+    result->gap = result->point
+                      ? mer_objective_gap(&s->run->objective, result->value, result->bound.value)
+                      : NAN;
     result->is_proven = result->gap <= 1e-12;
     if (result->is_proven) {
         result->bound.kind = "optimum"; /* whatever it was, it has been reached */
@@ -193,41 +205,50 @@ static void take_proof(MerTaskSearch *s)
 
 static void show_progress(MerTaskSearch *s, bool is_end)
 {
-    MerRunState *run = s->run;
+    MerRunState         *run = s->run;
     const MerTaskResult *result = s->task->result;
-    double now = mer_clock();
+    double               now = mer_clock();
     if (run->hooks.progress) {
-        bool is_limited = s->task->budget < INT64_MAX;
+        bool           is_limited = s->task->budget < INT64_MAX;
         MerRunProgress progress = {
-            s->task->index, run->task_count, result->task.name, result->trials, is_limited ? s->task->budget : 0,
-            now - run->task_started, run->spec->time_s, result->point ? result->value : NAN, result->gap,
+            s->task->index,
+            run->task_count,
+            result->task.name,
+            result->trials,
+            is_limited ? s->task->budget : 0,
+            now - run->task_started,
+            run->spec->time_s,
+            result->point ? result->value : NAN,
+            result->gap,
             result->trials > 0 ? (double)result->infeasible / (double)result->trials : 0,
         };
         run->hooks.progress(run->hooks.state, &progress);
     }
     if (run->clock_file && (is_end || now - run->last_tick >= 1)) {
         run->last_tick = now;
-        fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f}\n", (long long)run->trials,
-                now - run->started, mer_cpu_clock());
+        fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f}\n",
+                (long long)run->trials, now - run->started, mer_cpu_clock());
         fflush(run->clock_file);
     }
 }
 
 static const char *why_stop(MerTaskSearch *s)
 {
-    MerRunState *run = s->run;
+    MerRunState         *run = s->run;
     const MerTaskResult *result = s->task->result;
     if (run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state)) {
         return "interrupted";
     }
-    bool is_front = run->spec->pareto_count > 0 && run->spec->gap == 0; /* the optimum is one end of it */
+    /* the optimum is one end of it */
+    bool is_front = run->spec->pareto_count > 0 && run->spec->gap == 0;
     if (!is_front && result->gap <= run->spec->gap + 1e-12) {
         return "gap";
     }
     if (s->counted >= s->task->budget) {
         return "budget";
     }
-    bool repeats_itself = run->spec->count_distinct && result->trials - s->counted > MAX_REPEATS * (s->counted + 100);
+    bool repeats_itself =
+        run->spec->count_distinct && result->trials - s->counted > MAX_REPEATS * (s->counted + 100);
     if (repeats_itself) {
         return "finished";
     }
@@ -242,7 +263,8 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
     if (status != MER_OK) {
         return status;
     }
-    bool write_lines = s->run->log.file && is_logged(s, s->run->trials); /* of the first, so of some */
+    /* of the first, so of some */
+    bool write_lines = s->run->log.file && is_logged(s, s->run->trials);
     mer_batch_price(s->batch, s->trials, count, write_lines);
     status = record(s, count, done, error);
     if (status == MER_OK && *done > 0) {
@@ -256,12 +278,13 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
 static MerStatus warm_up(MerTaskSearch *s, MerError *error)
 {
     MerIndex *points = NULL;
-    int count = 0;
+    int       count = 0;
     MerStatus status = mer_warm_read(s->run, s->task, &points, &count, error);
     for (int first = 0; status == MER_OK && first < count; first += s->capacity) {
         int part = count - first < s->capacity ? count - first : s->capacity;
         int knobs = s->task->view.knob_count;
-        memcpy(s->seen, points + (size_t)first * (size_t)knobs, (size_t)(part * knobs) * sizeof *points);
+        memcpy(s->seen, points + (size_t)first * (size_t)knobs,
+               (size_t)(part * knobs) * sizeof *points);
         for (int i = 0; i < part; i++) {
             prepare_trial(s, i, s->seen + (size_t)i * (size_t)knobs, true);
         }
@@ -274,7 +297,7 @@ static MerStatus warm_up(MerTaskSearch *s, MerError *error)
 static MerStatus loop(MerTaskSearch *s, MerError *error)
 {
     MerTaskResult *result = s->task->result;
-    MerStatus status = MER_OK;
+    MerStatus      status = MER_OK;
     while (!(result->stopped = why_stop(s))) {
         int done = 0;
         int count = ask(s, error);
@@ -288,8 +311,10 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
         if (status == MER_OK) {
             status = work_off(s, count, &done, error);
         }
-        if (status == MER_OK && done == count) { /* a state that waits for trials cannot go on alone */
-            status = mer_checkpoint_save(s->run, s->task, s->type, s->optimizer, &s->rng, s->counted, error);
+        /* a state that waits for trials cannot go on alone */
+        if (status == MER_OK && done == count) {
+            status = mer_checkpoint_save(s->run, s->task, s->type, s->optimizer, &s->rng,
+                                         s->counted, error);
         }
         if (status != MER_OK) {
             return status;
@@ -314,12 +339,13 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     run->task_started = mer_clock();
     run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
     make_room(&s);
-    s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool, run->spec->count_distinct,
-                            mer_run_is_cancelled, run);
-    bool is_restored = false;
+    s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
+                            run->spec->count_distinct, mer_run_is_cancelled, run);
+    bool      is_restored = false;
     MerStatus status = mer_task_search_open(&s, error);
     if (status == MER_OK) {
-        status = mer_checkpoint_restore(run, task, s.type, s.optimizer, &s.rng, &s.counted, &is_restored, error);
+        status = mer_checkpoint_restore(run, task, s.type, s.optimizer, &s.rng, &s.counted,
+                                        &is_restored, error);
     }
     if (status == MER_OK && is_restored) {
         take_proof(&s); /* a state saved at the very end leaves nothing to ask */
@@ -335,7 +361,8 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
         status = mer_policy_save(run, s.type, s.optimizer, error);
         show_progress(&s, true);
     }
-    mer_task_search_close(&s, status != MER_OK || run->is_interrupted || task->index + 1 == run->task_count);
+    mer_task_search_close(&s, status != MER_OK || run->is_interrupted ||
+                                  task->index + 1 == run->task_count);
     mer_batch_free(s.batch);
     free_trials(&s);
     return status;

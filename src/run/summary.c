@@ -27,8 +27,8 @@ static void write_input(MerJson *json, const char *key, const char *name, uint64
     mer_json_end_object(json);
 }
 
-static void write_bound(MerJson *json, const char *key, const MerBound *bound, double gap, bool is_proven,
-                        bool with_gap)
+static void write_bound(MerJson *json, const char *key, const MerBound *bound, double gap,
+                        bool is_proven, bool with_gap)
 {
     mer_json_object(json, key);
     mer_json_real(json, "value", bound->value);
@@ -45,7 +45,7 @@ static void write_header_tasks(MerRunState *run, MerJson *json)
 {
     mer_json_array(json, "tasks");
     for (int t = 0; t < run->task_count; t++) {
-        const MerRunTask *task = &run->tasks[t];
+        const MerRunTask    *task = &run->tasks[t];
         const MerTaskResult *result = task->result;
         mer_json_object(json, NULL);
         mer_json_text(json, "name", result->task.name);
@@ -67,7 +67,7 @@ static void write_header_tasks(MerRunState *run, MerJson *json)
 
 static void write_evaluator(MerRunState *run, MerJson *json)
 {
-    const MerRunTask *task = &run->tasks[0];
+    const MerRunTask        *task = &run->tasks[0];
     const MerEvaluatorClass *type = task->evaluator.type;
     write_plugin(json, "evaluator", type->name, type->options, task->evaluator.options);
     if (type->tables_hash) {
@@ -81,7 +81,8 @@ static void write_evaluator(MerRunState *run, MerJson *json)
         mer_json_text(json, "exact", "best"); /* other trials have values close to the exact ones */
     }
     if (task->inner.type) {
-        write_plugin(json, "inner", task->inner.type->name, task->inner.type->options, task->inner.options);
+        write_plugin(json, "inner", task->inner.type->name, task->inner.type->options,
+                     task->inner.options);
         mer_json_end_object(json);
     }
     mer_json_end_object(json);
@@ -90,7 +91,7 @@ static void write_evaluator(MerRunState *run, MerJson *json)
 static void write_optimizer(MerRunState *run, MerJson *json)
 {
     const MerOptimizerClass *type = run->spec->optimizer;
-    const void *options = run->spec->optimizer_options;
+    const void              *options = run->spec->optimizer_options;
     if (!options && type->options) {
         void *defaults = mer_arena_alloc(run->arena, type->options_size);
         mer_options_defaults(type->options, defaults, run->arena);
@@ -103,13 +104,14 @@ static void write_optimizer(MerRunState *run, MerJson *json)
 MerStatus mer_run_header(MerRunState *run, MerError *error)
 {
     static const char *const log_names[] = {"auto", "all", "improving"};
-    const MerRunSpec *spec = run->spec;
-    MerJson json = {0};
+    const MerRunSpec        *spec = run->spec;
+    MerJson                  json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "type", "header");
     mer_json_text(&json, "format", "mercator-run/1");
     mer_json_text(&json, "version", MERCATOR_VERSION);
-    write_plugin(&json, "problem", spec->problem->name, spec->problem->options, run->tasks[0].problem.options);
+    write_plugin(&json, "problem", spec->problem->name, spec->problem->options,
+                 run->tasks[0].problem.options);
     mer_json_end_object(&json);
     write_input(&json, "workload", spec->name, spec->graph ? spec->graph->hash : 0);
     write_input(&json, "platform", spec->platform ? spec->platform->name : "none",
@@ -180,7 +182,9 @@ static void write_best(const MerRunState *run, const MerTaskResult *result, MerJ
         }
         bool was_stopped = result->stopped && strcmp(result->stopped, "interrupted") == 0;
         mer_json_text(json, "reason",
-                      was_stopped ? "interrupted" : commonest ? commonest->nearest : "no trial");
+                      was_stopped ? "interrupted"
+                      : commonest ? commonest->nearest
+                                  : "no trial");
     } else {
         if (!isnan(result->score)) {
             mer_json_real(json, "score", result->score);
@@ -344,7 +348,7 @@ static void write_decisions(const MerDecisionTimes *times, MerJson *json)
 static void write_summary(MerRunState *run, MerJson *json)
 {
     const MerRunSpec *spec = run->spec;
-    MerRunResult *result = run->result;
+    MerRunResult     *result = run->result;
     mer_json_object(json, NULL);
     mer_json_text(json, "format", "mercator-summary/1");
     mer_json_text(json, "problem", spec->problem->name);
@@ -356,7 +360,8 @@ static void write_summary(MerRunState *run, MerJson *json)
     mer_json_int(json, "seed", (int64_t)spec->seed);
     mer_json_int(json, "budget", spec->total_budget > 0 ? spec->total_budget : spec->budget);
     mer_json_real(json, "wall_s", result->wall_s);
-    mer_json_real(json, "evaluations_per_s", (double)result->total.evaluations / fmax(result->wall_s, 1e-9));
+    mer_json_real(json, "evaluations_per_s",
+                  (double)result->total.evaluations / fmax(result->wall_s, 1e-9));
     write_decisions(&result->decisions, json);
     mer_json_bool(json, "reproducible", result->is_reproducible);
     write_result(run, &result->total, json);
@@ -372,13 +377,14 @@ static void write_summary(MerRunState *run, MerJson *json)
 MerStatus mer_run_summary(MerRunState *run, MerError *error)
 {
     MerRunResult *result = run->result;
-    MerStatus status = write_summary_line(run, error);
+    MerStatus     status = write_summary_line(run, error);
     result->wall_s = mer_clock() - run->started;
     MerJson json = {0};
     write_summary(run, &json);
     result->summary = mer_arena_text(run->arena, json.text);
     mer_json_free(&json);
-    return status == MER_OK ? mer_run_write_file(run, "summary.json", result->summary, error) : status;
+    return status == MER_OK ? mer_run_write_file(run, "summary.json", result->summary, error)
+                            : status;
 }
 
 MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error)
@@ -388,8 +394,8 @@ MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *tex
     }
     const char *path = mer_arena_format(run->arena, "%s/%s", run->spec->directory, name);
     const char *temporary = mer_arena_format(run->arena, "%s.new", path);
-    FILE *file = fopen(temporary, "w");
-    bool is_written = file && fputs(text, file) >= 0;
+    FILE       *file = fopen(temporary, "w");
+    bool        is_written = file && fputs(text, file) >= 0;
     is_written = file && fclose(file) == 0 && is_written;
     if (!is_written || rename(temporary, path) != 0) {
         remove(temporary);

@@ -27,7 +27,7 @@ static void begin_line(MerTaskSearch *s, const char *type, MerJson *json)
 static void note(void *state, const char *name, const char *value)
 {
     MerTaskSearch *s = state;
-    MerJson json = {0};
+    MerJson        json = {0};
     begin_line(s, "note", &json);
     mer_json_text(&json, "source", s->type->name);
     mer_json_text(&json, "name", name);
@@ -38,7 +38,7 @@ static void note(void *state, const char *name, const char *value)
 static void epoch(void *state, const char *phase, int number, int count, const char *values)
 {
     MerTaskSearch *s = state;
-    MerJson json = {0};
+    MerJson        json = {0};
     begin_line(s, "epoch", &json);
     mer_json_text(&json, "phase", phase);
     mer_json_int(&json, "epoch", number);
@@ -73,9 +73,10 @@ static bool is_cancelled(void *state)
 static void checkpoint(void *state)
 {
     MerTaskSearch *s = state;
-    MerRunState *run = s->run;
+    MerRunState   *run = s->run;
     if (run->note_status == MER_OK) {
-        run->note_status = mer_checkpoint_save(run, s->task, s->type, s->optimizer, &s->rng, s->counted, run->error);
+        run->note_status = mer_checkpoint_save(run, s->task, s->type, s->optimizer, &s->rng,
+                                               s->counted, run->error);
     }
 }
 
@@ -88,8 +89,8 @@ static bool is_legal(const void *state, const MerIndex *point)
 
 static void describe(MerTaskSearch *s)
 {
-    MerRunState *run = s->run;
-    const MerProblem *problem = &s->task->problem;
+    MerRunState        *run = s->run;
+    const MerProblem   *problem = &s->task->problem;
     const MerEvaluator *evaluator = &s->task->evaluator;
     s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
     s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
@@ -119,7 +120,8 @@ static void describe(MerTaskSearch *s)
 static MerStatus open_optimizer(MerTaskSearch *s, MerError *error)
 {
     MerRunState *run = s->run;
-    s->optimizer = mer_arena_alloc(run->optimizer_arena, s->type->state_size ? s->type->state_size : 1);
+    s->optimizer =
+        mer_arena_alloc(run->optimizer_arena, s->type->state_size ? s->type->state_size : 1);
     const void *options = run->spec->optimizer_options;
     if (!options && s->type->options) {
         void *defaults = mer_arena_alloc(run->arena, s->type->options_size);
@@ -127,15 +129,15 @@ static MerStatus open_optimizer(MerTaskSearch *s, MerError *error)
         options = defaults;
     }
     return s->type->open ? s->type->open(s->optimizer, &s->search, options, error)
-                         : s->type->open_problem(s->optimizer, &s->search, &s->task->problem, &s->task->evaluator,
-                                                 options, error);
+                         : s->type->open_problem(s->optimizer, &s->search, &s->task->problem,
+                                                 &s->task->evaluator, options, error);
 }
 
 /* An optimizer that can carry its policy to the next task stays open; others start anew. */
 MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error)
 {
     MerRunState *run = s->run;
-    MerProblem *problem = &s->task->problem;
+    MerProblem  *problem = &s->task->problem;
     describe(s);
     if (problem->type->trainable) {
         MerStatus status = problem->type->trainable(problem, &s->trainable, error);

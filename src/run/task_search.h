@@ -21,7 +21,7 @@ typedef struct MerTaskSearch {
     MerRunTrial             *trials;
     MerProposal             *proposals;
     MerTrial                *told;
-    MerIndex                *seen; /* the optimizer's points, capacity x view knobs */
+    MerIndex                *seen;    /* the optimizer's points, capacity x view knobs */
     int64_t                  counted; /* against the budget */
 } MerTaskSearch;
 

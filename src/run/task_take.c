@@ -29,7 +29,7 @@ static bool dominates(const MerRunSpec *spec, const MerFrontPoint *a, const MerF
 bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial)
 {
     const MerTaskResult *result = task->result;
-    MerFrontPoint point = front_point(run->spec, trial);
+    MerFrontPoint        point = front_point(run->spec, trial);
     bool joins = run->spec->pareto_count > 0 && trial->cost.feasible && !trial->cost.cut;
     for (int i = 0; joins && i < result->front_count; i++) {
         joins = !dominates(run->spec, &result->front[i], &point);
@@ -40,8 +40,8 @@ bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const 
 static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
 {
     MerTaskResult *result = task->result;
-    MerFrontPoint point = front_point(run->spec, trial);
-    bool is_known = dominates(run->spec, &point, &point);
+    MerFrontPoint  point = front_point(run->spec, trial);
+    bool           is_known = dominates(run->spec, &point, &point);
     if (!is_known || !mer_task_joins_front(run, task, trial)) {
         return;
     }
@@ -69,7 +69,8 @@ static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *tri
     result->value = mer_objective_value(&run->objective, trial->cost.value);
     result->best = trial->cost;
     result->best_index = trial->index;
-    memcpy(task->best_point, trial->point, (size_t)task->problem.space.knob_count * sizeof *trial->point);
+    memcpy(task->best_point, trial->point,
+           (size_t)task->problem.space.knob_count * sizeof *trial->point);
     result->point = task->best_point;
 }
 

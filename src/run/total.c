@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static const MerMetric additive[] = {MER_METRIC_CYCLES, MER_METRIC_LATENCY, MER_METRIC_MAKESPAN, MER_METRIC_ENERGY,
-                                     MER_METRIC_TRAFFIC_BYTES, MER_METRIC_TARDINESS, MER_METRIC_VIOLATIONS};
+static const MerMetric additive[] = {
+    MER_METRIC_CYCLES,        MER_METRIC_LATENCY,   MER_METRIC_MAKESPAN,  MER_METRIC_ENERGY,
+    MER_METRIC_TRAFFIC_BYTES, MER_METRIC_TARDINESS, MER_METRIC_VIOLATIONS};
 
 enum { ADDITIVE_COUNT = sizeof additive / sizeof additive[0] };
 
@@ -30,9 +31,11 @@ static bool is_in(const MerMetric *list, int count, MerMetric metric)
 static double size_of(const MerRunState *run, int task, MerMetric metric)
 {
     const MerTaskResult *result = &run->result->tasks[task];
-    double size = metric == MER_METRIC_DROP_RATE && result->plan.kind == MER_PLAN_JOBS ? result->plan.as.jobs.job_count
-                  : metric == MER_METRIC_MISS_RATE ? (double)mer_run_count_requests(run, task, task + 1).all
-                                                   : 1;
+    double               size = metric == MER_METRIC_DROP_RATE && result->plan.kind == MER_PLAN_JOBS
+                                    ? result->plan.as.jobs.job_count
+                                : metric == MER_METRIC_MISS_RATE
+                                    ? (double)mer_run_count_requests(run, task, task + 1).all
+                                    : 1;
     return (double)result->task.count * size;
 }
 
@@ -40,8 +43,8 @@ static double size_of(const MerRunState *run, int task, MerMetric metric)
 static const double *weigh(const MerRunState *run, MerMetric metric)
 {
     double *weights = MER_ARRAY(run->arena, double, run->task_count);
-    double all = 0;
-    bool is_sum = is_in(additive, ADDITIVE_COUNT, metric);
+    double  all = 0;
+    bool    is_sum = is_in(additive, ADDITIVE_COUNT, metric);
     for (int t = 0; t < run->task_count; t++) {
         weights[t] = is_sum ? (double)run->result->tasks[t].task.count : size_of(run, t, metric);
         all += weights[t];
@@ -55,7 +58,7 @@ static const double *weigh(const MerRunState *run, MerMetric metric)
 static double sum_best(const MerRunState *run, MerMetric metric)
 {
     const double *weights = weigh(run, metric);
-    double sum = 0;
+    double        sum = 0;
     for (int t = 0; t < run->task_count; t++) {
         sum += weights[t] * run->result->tasks[t].best.value[metric];
     }
@@ -87,7 +90,7 @@ static double latest(const MerRunResult *result)
 static void add_costs(const MerRunState *run, MerCost *total)
 {
     const MerRunResult *result = run->result;
-    double macs = 0;
+    double              macs = 0;
     mer_cost_clear(total);
     for (int i = 0; i < ADDITIVE_COUNT; i++) {
         total->value[additive[i]] = sum_best(run, additive[i]);
@@ -122,10 +125,10 @@ static void join_kinds(const char **kind, const char *other)
 static double sum_bounds(const MerRunState *run, MerMetric metric, const char **kind)
 {
     const double *weights = weigh(run, metric);
-    double sum = 0;
+    double        sum = 0;
     for (int t = 0; t < run->task_count; t++) {
         const MerRunTask *task = &run->tasks[t];
-        MerBound bound = task->result->bound;
+        MerBound          bound = task->result->bound;
         if (run->objective.metric != metric) {
             bound = mer_run_bound(task, metric);
         }
@@ -151,7 +154,8 @@ static double edp_from_layers(const MerRunState *run)
  * must miss then is no bound of the whole. */
 static bool is_bound_by_plans(const MerRunState *run, MerMetric metric)
 {
-    bool is_late = metric == MER_METRIC_TARDINESS || metric == MER_METRIC_VIOLATIONS || metric == MER_METRIC_MISS_RATE;
+    bool is_late = metric == MER_METRIC_TARDINESS || metric == MER_METRIC_VIOLATIONS ||
+                   metric == MER_METRIC_MISS_RATE;
     bool follows = false;
     for (int t = 0; t < run->task_count; t++) {
         const MerTask *task = &run->tasks[t].result->task;
@@ -162,12 +166,13 @@ static bool is_bound_by_plans(const MerRunState *run, MerMetric metric)
 
 static void add_bounds(const MerRunState *run, MerTaskResult *total)
 {
-    MerMetric objective = run->objective.metric;
+    MerMetric   objective = run->objective.metric;
     const char *kind = NULL;
-    double value = NAN;
+    double      value = NAN;
     if (objective == MER_METRIC_EDP) {
         const char *kind_of_factor = NULL;
-        value = sum_bounds(run, MER_METRIC_ENERGY, &kind_of_factor) * sum_bounds(run, MER_METRIC_CYCLES, &kind_of_factor);
+        value = sum_bounds(run, MER_METRIC_ENERGY, &kind_of_factor) *
+                sum_bounds(run, MER_METRIC_CYCLES, &kind_of_factor);
         for (int t = 0; t < run->task_count; t++) {
             join_kinds(&kind, mer_run_bound(&run->tasks[t], MER_METRIC_EDP).kind);
         }
@@ -190,7 +195,7 @@ static void add_bounds(const MerRunState *run, MerTaskResult *total)
 static const char *worse_stop(const char *one, const char *other)
 {
     static const char *const rising[] = {"finished", "gap", "budget", "time", "interrupted"};
-    int rank[2] = {-1, -1};
+    int                      rank[2] = {-1, -1};
     for (int i = 0; i < 5; i++) {
         rank[0] = one && strcmp(one, rising[i]) == 0 ? i : rank[0];
         rank[1] = other && strcmp(other, rising[i]) == 0 ? i : rank[1];
@@ -216,7 +221,7 @@ static void add_counts(const MerRunResult *result, MerTaskResult *total)
 
 void mer_run_add_up(MerRunState *run)
 {
-    MerRunResult *result = run->result;
+    MerRunResult  *result = run->result;
     MerTaskResult *total = &result->total;
     result->is_feasible = true;
     for (int t = 0; t < result->task_count; t++) {

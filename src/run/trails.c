@@ -14,11 +14,11 @@ struct MerTrails {
     int64_t now;                    /* batch */
     int64_t trial[MER_TRAIL_SLOTS]; /* -1: none yet */
     int64_t used[MER_TRAIL_SLOTS];  /* batch that needed it last */
-    int64_t
-        counted[MER_TRAIL_SLOTS]; /* the same when the heap was last put in order: never later */
-    int heap[MER_TRAIL_SLOTS];    /* places, least (counted, place) on top */
-    int bucket[BUCKETS];          /* first place of the trials that fall there, -1: none */
-    int next[MER_TRAIL_SLOTS];
+    /* the same when the heap was last put in order: never later */
+    int64_t counted[MER_TRAIL_SLOTS];
+    int     heap[MER_TRAIL_SLOTS]; /* places, least (counted, place) on top */
+    int     bucket[BUCKETS];       /* first place of the trials that fall there, -1: none */
+    int     next[MER_TRAIL_SLOTS];
 };
 
 MerTrails *mer_trails_new(size_t bytes)

@@ -11,7 +11,7 @@ enum { MER_TRAIL_SLOTS = 1024 };
 
 typedef struct MerTrails MerTrails;
 
-MerTrails *mer_trails_new(size_t bytes); /* of one trail */
+MerTrails *mer_trails_new(size_t bytes);       /* of one trail */
 void       mer_trails_free(MerTrails *trails); /* NULL is fine */
 
 /* Begins a batch. Within one, all bases are asked for before the first place is given away, and no place that

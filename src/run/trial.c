@@ -101,7 +101,7 @@ bool mer_trial_read(const cJSON *line, MerCost *cost, int64_t *same_as, double *
 
 static bool has_point(const cJSON *line, const MerIndex *point, int knob_count)
 {
-    int k = 0;
+    int          k = 0;
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(line, "point"))
     {
@@ -115,24 +115,28 @@ static bool has_point(const cJSON *line, const MerIndex *point, int knob_count)
 
 static MerStatus differs(const MerRunlog *log, const MerRunTrial *trial, MerError *error)
 {
-    return mer_error_set(error, MER_INVALID,
-                         "%s:%lld: trial %lld asks for another point than the log; the inputs or the program "
-                         "differ from those of the stopped run",
-                         log->path, (long long)log->line_count, (long long)trial->index);
+    return mer_error_set(
+        error, MER_INVALID,
+        "%s:%lld: trial %lld asks for another point than the log; the inputs or the program "
+        "differ from those of the stopped run",
+        log->path, (long long)log->line_count, (long long)trial->index);
 }
 
-static MerStatus take(MerRunTrial *trial, int knob_count, const MerRunlog *log, const char *text, MerError *error)
+static MerStatus take(MerRunTrial *trial, int knob_count, const MerRunlog *log, const char *text,
+                      MerError *error)
 {
-    cJSON *line = cJSON_Parse(text);
+    cJSON       *line = cJSON_Parse(text);
     const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
-    bool is_right = mer_trial_read(line, &trial->cost, &trial->same_as, trial->spent) && cJSON_IsNumber(index) &&
-                    index->valuedouble == (double)trial->index && has_point(line, trial->point, knob_count);
+    bool         is_right = mer_trial_read(line, &trial->cost, &trial->same_as, trial->spent) &&
+                    cJSON_IsNumber(index) && index->valuedouble == (double)trial->index &&
+                    has_point(line, trial->point, knob_count);
     cJSON_Delete(line);
     trial->is_known = is_right;
     return is_right ? MER_OK : differs(log, trial, error);
 }
 
-MerStatus mer_trial_replay(MerRunTrial *trial, int knob_count, MerRunlog *log, bool *found, MerError *error)
+MerStatus mer_trial_replay(MerRunTrial *trial, int knob_count, MerRunlog *log, bool *found,
+                           MerError *error)
 {
     int64_t bytes = log->bytes;
     int64_t lines = log->line_count;

@@ -22,15 +22,16 @@ typedef struct MerRunTrial {
     bool      is_dropped; /* cancelled before it was priced */
     bool      is_warm;
     double    spent[MER_SPENT_COUNT];
-    MerLines  lines;  /* what its evaluation wants logged before it */
-    MerJson   json;   /* its own line */
+    MerLines  lines; /* what its evaluation wants logged before it */
+    MerJson   json;  /* its own line */
 } MerRunTrial;
 
 void mer_trial_write(MerRunTrial *trial, int knob_count); /* fills json */
 
 /* Replay: takes the trial, and the lines of its evaluation before it, from the log. `*found` is false
  * when the old log ends before it; the log is then ready to be written. */
-MerStatus mer_trial_replay(MerRunTrial *trial, int knob_count, MerRunlog *log, bool *found, MerError *error);
+MerStatus mer_trial_replay(MerRunTrial *trial, int knob_count, MerRunlog *log, bool *found,
+                           MerError *error);
 /* Reads cost, reason, flags and spent out of a trial line; false if it is not a trial line. */
 struct cJSON;
 bool mer_trial_read(const struct cJSON *line, MerCost *cost, int64_t *same_as, double *spent);

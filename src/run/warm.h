@@ -9,6 +9,7 @@
  * the spec has no warm run. Where jobs are placed on cores, points of other tasks are carried over
  * (`spec->warm_match`); otherwise another space than the task's is an error. Damaged lines of the log are
  * skipped and counted in one warning. */
-MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count, MerError *error);
+MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count,
+                        MerError *error);
 
 #endif

@@ -47,28 +47,31 @@ typedef struct State {
     int64_t           proposed;
 } State;
 
-static MerStatus check_request(const MerSearch *given, const MerProblem *problem, const MerEvaluator *evaluator,
-                               MerError *error)
+static MerStatus check_request(const MerSearch *given, const MerProblem *problem,
+                               const MerEvaluator *evaluator, MerError *error)
 {
     MerMetric objective = given->objective;
     if (strcmp(evaluator->type->name, "loopnest") != 0 || !mer_map_nest_space(problem)) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "exact_nest solves problem map with evaluator loopnest, found %s with %s",
-                             problem->type->name, evaluator->type->name);
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "exact_nest solves problem map with evaluator loopnest, found %s with %s",
+            problem->type->name, evaluator->type->name);
     }
-    if (objective != MER_METRIC_CYCLES && objective != MER_METRIC_LATENCY && objective != MER_METRIC_ENERGY &&
-        objective != MER_METRIC_EDP) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "exact_nest minimises cycles, latency, energy or edp, found %s",
-                             objective == MER_METRIC_COUNT ? "an expression" : mer_metric_info(objective)->name);
+    if (objective != MER_METRIC_CYCLES && objective != MER_METRIC_LATENCY &&
+        objective != MER_METRIC_ENERGY && objective != MER_METRIC_EDP) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED, "exact_nest minimises cycles, latency, energy or edp, found %s",
+            objective == MER_METRIC_COUNT ? "an expression" : mer_metric_info(objective)->name);
     }
     if (mer_map_nest_space(problem)->genome == MER_GENOME_PADDED) {
-        return mer_error_set(error, MER_UNSUPPORTED, "exact_nest solves factors=perfect, found factors=padded");
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "exact_nest solves factors=perfect, found factors=padded");
     }
     if (given->space->knob_count != problem->space.knob_count) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "exact_nest searches the whole space: %d knobs are fixed, expected none",
-                             problem->space.knob_count - given->space->knob_count);
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "exact_nest searches the whole space: %d knobs are fixed, expected none",
+            problem->space.knob_count - given->space->knob_count);
     }
     return MER_OK;
 }
@@ -77,9 +80,9 @@ static MerStatus check_request(const MerSearch *given, const MerProblem *problem
 static void list_masks(State *s)
 {
     const MerNestSpace *space = s->search.space;
-    int level[MER_NEST_MAX_LEVELS * MER_TENSOR_COUNT];
-    int tensor[MER_NEST_MAX_LEVELS * MER_TENSOR_COUNT];
-    int bits = 0;
+    int                 level[MER_NEST_MAX_LEVELS * MER_TENSOR_COUNT];
+    int                 tensor[MER_NEST_MAX_LEVELS * MER_TENSOR_COUNT];
+    int                 bits = 0;
     for (int l = 0; l < space->level_count; l++) {
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             if (space->is_free[l] >> t & 1) {
@@ -118,9 +121,12 @@ static void set_objective(ExactSearch *search, MerMetric objective)
 static MerStatus open_exact(void *state, const MerSearch *given, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *chosen, MerError *error)
 {
-    State *s = state;
+    State       *s = state;
     ExactSearch *search = &s->search;
-    *s = (State){.given = given, .problem = problem, .evaluator = *evaluator, .options = *(const Options *)chosen};
+    *s = (State){.given = given,
+                 .problem = problem,
+                 .evaluator = *evaluator,
+                 .options = *(const Options *)chosen};
     MerStatus status = check_request(given, problem, evaluator, error);
     if (status != MER_OK) {
         return status;
@@ -233,7 +239,7 @@ static void step(State *s)
  * for the optimum. */
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
-    State *s = state;
+    State       *s = state;
     ExactSearch *search = &s->search;
     if (capacity == 0) {
         return 0;
@@ -247,7 +253,8 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         }
     }
     bool is_better = search->best_score < s->told_score;
-    if (!is_better || !mer_nest_encode(search->space, &search->best, &s->problem->space, proposals[0].point)) {
+    if (!is_better ||
+        !mer_nest_encode(search->space, &search->best, &s->problem->space, proposals[0].point)) {
         return 0;
     }
     s->told_score = search->best_score;
@@ -284,7 +291,7 @@ static double open_value(const State *s)
 /* What no nest can beat: the best one once nothing that could is open, else the least bound open. */
 static bool proof(const void *state, MerBound *bound)
 {
-    const State *s = state;
+    const State       *s = state;
     const ExactSearch *search = &s->search;
     if (s->phase == START || s->phase == SURVEY || s->phase == GIVEN_UP) {
         return false;
@@ -313,7 +320,8 @@ static void close_exact(void *state)
 const MerOptimizerClass mer_optimizer_exact_nest = {
     .name = "exact_nest",
     .summary = "proven optimum of the loop-nest model by branch and bound over tiles",
-    .reference = "Parashar et al., Timeloop, ISPASS 2019 (model); branch and bound after map.md 8.1",
+    .reference =
+        "Parashar et al., Timeloop, ISPASS 2019 (model); branch and bound after map.md 8.1",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),

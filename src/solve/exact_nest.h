@@ -25,22 +25,24 @@ typedef struct ExactTiles {
     int                  count;
     int                  divisor_count[MER_DIM_COUNT];
     int                  value[MER_DIM_COUNT][EXACT_DIVISORS];
-    uint64_t             inside[MER_DIM_COUNT][EXACT_DIVISORS]; /* [i]: bit j, if value j divides value i */
-    uint8_t              quotient[MER_DIM_COUNT][EXACT_DIVISORS][EXACT_DIVISORS];
-    int                  stride[MER_DIM_COUNT];
-    uint8_t (*index)[MER_DIM_COUNT]; /* of each tile, per dim */
-    double *words[MER_TENSOR_COUNT]; /* footprints */
-    double *volume;                  /* MACs */
-    double *reduction;               /* product of the extents of the reduction dims */
-    unsigned still[MER_DIM_COUNT];   /* per dim: the tensor it does not move, as a bit */
-    int slide_position[MER_TENSOR_COUNT][MER_MAX_SLIDES][2]; /* of the dims of a sliding rank; -1: of size 1 */
+    /* [i]: bit j, if value j divides value i */
+    uint64_t inside[MER_DIM_COUNT][EXACT_DIVISORS];
+    uint8_t  quotient[MER_DIM_COUNT][EXACT_DIVISORS][EXACT_DIVISORS];
+    int      stride[MER_DIM_COUNT];
+    uint8_t (*index)[MER_DIM_COUNT];  /* of each tile, per dim */
+    double  *words[MER_TENSOR_COUNT]; /* footprints */
+    double  *volume;                  /* MACs */
+    double  *reduction;               /* product of the extents of the reduction dims */
+    unsigned still[MER_DIM_COUNT];    /* per dim: the tensor it does not move, as a bit */
+    /* of the dims of a sliding rank; -1: of size 1 */
+    int slide_position[MER_TENSOR_COUNT][MER_MAX_SLIDES][2];
 } ExactTiles;
 
 typedef struct ExactOrder { /* temporal loops of a level, innermost first */
     int loop[MER_DIM_COUNT];
 } ExactOrder;
 
-typedef struct ExactOption { /* one T_{l-1} for an A_l, and what all inside costs at least */
+typedef struct ExactOption {     /* one T_{l-1} for an A_l, and what all inside costs at least */
     int    array, inner, spread; /* A_l, T_{l-1} and their quotient */
     double energy, cycles;
 } ExactOption;
@@ -63,8 +65,9 @@ typedef struct ExactList {
     ExactOption *options;
     ExactGroup  *groups; /* cheapest first */
     int          option_count, option_room, group_count;
-    double      *energy, *cycles; /* per tile T_l: least of the list and all inner ones inside that tile */
-    double       least_energy, least_cycles; /* of this boundary alone */
+    /* per tile T_l: least of the list and all inner ones inside that tile */
+    double *energy, *cycles;
+    double  least_energy, least_cycles; /* of this boundary alone */
 } ExactList;
 
 typedef struct ExactLevel {
@@ -74,11 +77,13 @@ typedef struct ExactLevel {
     int                  order_count;
     ExactOrder           orders[MER_DIM_COUNT];
     int                  spread_count;
-    int                 *spreads;                  /* tiles that the fan-out below can carry */
-    bool                 is_idle; /* its loops may as well run in the level below, which keeps nothing */
-    double               most_units, most_reductions;
-    double               units_outside, reductions_outside; /* products of the most_* of all outer levels */
-    ExactList            list;                     /* pairs (A_l, T_{l-1}) */
+    int                 *spreads; /* tiles that the fan-out below can carry */
+    /* its loops may as well run in the level below, which keeps nothing */
+    bool   is_idle;
+    double most_units, most_reductions;
+    /* products of the most_* of all outer levels */
+    double    units_outside, reductions_outside;
+    ExactList list; /* pairs (A_l, T_{l-1}) */
 } ExactLevel;
 
 /* What a tensor sees when it looks outwards from below a level: how many steps leave it in place,
@@ -90,7 +95,7 @@ typedef struct ExactView {
 } ExactView;
 
 typedef struct ExactNest { /* levels >= some l decided */
-    int       tile; /* T of the next level inwards */
+    int       tile;        /* T of the next level inwards */
     double    energy, cycles;
     double    units, reductions; /* copies of the next level inwards */
     double    reads[MER_NEST_MAX_LEVELS], writes[MER_NEST_MAX_LEVELS];
@@ -98,7 +103,7 @@ typedef struct ExactNest { /* levels >= some l decided */
 } ExactNest;
 
 typedef struct ExactChoice {
-    int array, inner, spread, order;
+    int    array, inner, spread, order;
     double units; /* copies of level l-1 */
 } ExactChoice;
 
@@ -126,13 +131,13 @@ typedef struct ExactSearch {
     int                 mac_parent[MER_TENSOR_COUNT];
     double              base_energy; /* what every nest of this mask pays */
     double              base_reads[MER_NEST_MAX_LEVELS], base_writes[MER_NEST_MAX_LEVELS];
-    bool                is_free; /* the user fixed neither factors nor loops */
+    bool                is_free;          /* the user fixed neither factors nor loops */
     bool                has_signed_reads; /* O slides: the model's reads of O may be negative */
     ExactChoice         chosen[MER_NEST_MAX_LEVELS];
     /* the best nest so far */
     MerNestPlan best;
     double      best_score, cut; /* values from `cut` on cannot improve it */
-    bool        is_stopped; /* cancelled, or more pairs than there is room for */
+    bool        is_stopped;      /* cancelled, or more pairs than there is room for */
     int         pulse;
 } ExactSearch;
 
@@ -141,10 +146,12 @@ typedef struct ExactSearch {
 bool   mer_exact_tiles_make(ExactTiles *tiles, const MerLayerShape *shape, MerArena *arena);
 int    mer_exact_divide(const ExactTiles *tiles, int tile, int divisor);
 double mer_exact_extent(const ExactTiles *tiles, int tile, int position); /* position -1: 1 */
-bool   mer_exact_slides(const ExactTiles *tiles, int position); /* is the dim part of a sliding rank? */
+/* is the dim part of a sliding rank? */
+bool   mer_exact_slides(const ExactTiles *tiles, int position);
 double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile);
 /* Splits a spread over the axes of a fan-out; false if it cannot be done. */
-bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT], int y[MER_DIM_COUNT]);
+bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT],
+                    int y[MER_DIM_COUNT]);
 
 /* exact_nest_levels.c: the same for every mask */
 void mer_exact_orders_open(ExactSearch *search);
@@ -153,11 +160,14 @@ void mer_exact_spreads_open(ExactSearch *search);
 /* exact_nest_bound.c */
 double mer_exact_value(const ExactSearch *search, double energy, double cycles);
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
-double mer_exact_units(const ExactSearch *search, int first, int last); /* most copies that these levels make */
-void   mer_exact_bound(const ExactSearch *search, ExactBoundary *boundary, double *energy, double *cycles);
+/* most copies that these levels make */
+double mer_exact_units(const ExactSearch *search, int first, int last);
+void   mer_exact_bound(const ExactSearch *search, ExactBoundary *boundary, double *energy,
+                       double *cycles);
 
 /* exact_nest_lists.c */
-void   mer_exact_mask_open(ExactSearch *search, const unsigned *keep); /* builds the lists, best bounds first */
+/* builds the lists, best bounds first */
+void   mer_exact_mask_open(ExactSearch *search, const unsigned *keep);
 void   mer_exact_mask_close(ExactSearch *search);
 double mer_exact_mask_bound(const ExactSearch *search);
 

@@ -15,7 +15,9 @@ double mer_exact_value(const ExactSearch *search, double energy, double cycles)
     if (search->goal == EXACT_EDP && energy < 0) {
         return -INFINITY; /* fewer cycles would no longer be better: nothing can be said */
     }
-    return search->goal == EXACT_ENERGY ? energy : search->goal == EXACT_CYCLES ? cycles : energy * cycles;
+    return search->goal == EXACT_ENERGY   ? energy
+           : search->goal == EXACT_CYCLES ? cycles
+                                          : energy * cycles;
 }
 
 /* What moving one word between a parent and its children costs at the parent, without the outputs
@@ -23,7 +25,7 @@ double mer_exact_value(const ExactSearch *search, double energy, double cycles)
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent)
 {
     const MerNestMemory *memory = search->levels[parent].memory;
-    double read = memory->read_pj + memory->fanout_pj;
+    double               read = memory->read_pj + memory->fanout_pj;
     return tensor == MER_TENSOR_O ? read + memory->update_pj + memory->fanout_pj : read;
 }
 
@@ -37,7 +39,8 @@ double mer_exact_units(const ExactSearch *search, int first, int last)
 }
 
 /* Share of a tensor's traffic that is left when it slides along `position`. */
-static double least_share(const ExactTiles *tiles, int tensor, int position, int tile, double trips, double inside)
+static double least_share(const ExactTiles *tiles, int tensor, int position, int tile, double trips,
+                          double inside)
 {
     for (int s = 0; s < tiles->shape->tensors[tensor].slide_count; s++) {
         for (int side = 0; side < 2; side++) {
@@ -55,9 +58,10 @@ static double least_share(const ExactTiles *tiles, int tensor, int position, int
 static double least_distinct(const ExactTiles *tiles, int tensor, int spread)
 {
     const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double distinct = 1;
+    double                distinct = 1;
     for (int i = 0; i < tiles->shape->dim_count; i++) {
-        distinct *= shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, spread, i) : 1;
+        distinct *=
+            shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, spread, i) : 1;
     }
     for (int s = 0; s < shape->slide_count; s++) {
         double a = mer_exact_extent(tiles, spread, tiles->slide_position[tensor][s][0]);
@@ -71,8 +75,8 @@ static void measure_boundary(const ExactSearch *search, ExactBoundary *b)
 {
     const ExactTiles *tiles = &search->tiles;
     const ExactLevel *level = &search->levels[b->level];
-    int whole = tiles->count - 1;
-    double outside = tiles->reduction[whole] / tiles->reduction[b->array];
+    int               whole = tiles->count - 1;
+    double            outside = tiles->reduction[whole] / tiles->reduction[b->array];
     b->reductions = tiles->reduction[b->spread] * fmin(outside, level->reductions_outside);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         b->run[t] = 1;
@@ -88,10 +92,11 @@ static void measure_boundary(const ExactSearch *search, ExactBoundary *b)
         if (b->level == 0 || !(search->levels[b->level - 1].keep >> t & 1)) {
             continue;
         }
-        bool sends_tiles = search->model->halo == MER_HALO_TIMELOOP && tiles->shape->tensors[t].slide_count > 0;
+        bool sends_tiles =
+            search->model->halo == MER_HALO_TIMELOOP && tiles->shape->tensors[t].slide_count > 0;
         double joint = sends_tiles ? least_distinct(tiles, t, b->spread) * tiles->words[t][b->inner]
                                    : tiles->words[t][b->array];
-        int parent = search->levels[b->level - 1].parent[t];
+        int    parent = search->levels[b->level - 1].parent[t];
         b->given[t] = joint * (tiles->volume[whole] / tiles->volume[b->array]) /
                       mer_exact_units(search, b->level + 1, parent);
         b->taken[t] = tiles->words[t][b->inner] * (tiles->volume[whole] / tiles->volume[b->inner]);
@@ -99,22 +104,26 @@ static void measure_boundary(const ExactSearch *search, ExactBoundary *b)
 }
 
 /* Least energy of a tensor when the dims that leave `still` in place run innermost. */
-static double tensor_energy(const ExactSearch *search, const ExactBoundary *b, int tensor, int still)
+static double tensor_energy(const ExactSearch *search, const ExactBoundary *b, int tensor,
+                            int still)
 {
     const ExactTiles *tiles = &search->tiles;
     const ExactLevel *child = &search->levels[b->level - 1];
-    double give = b->given[tensor] * mer_exact_energy_per_word(search, tensor, child->parent[tensor]);
+    double            give =
+        b->given[tensor] * mer_exact_energy_per_word(search, tensor, child->parent[tensor]);
     double take = b->taken[tensor] * child->memory->write_pj;
     if (tensor == still) {
         return (give + take) / b->run[tensor];
     }
     double least = give + take;
-    bool sends_tiles = search->model->halo == MER_HALO_TIMELOOP;
-    for (int i = 0; i < tiles->shape->dim_count && tiles->shape->tensors[tensor].slide_count > 0; i++) {
+    bool   sends_tiles = search->model->halo == MER_HALO_TIMELOOP;
+    for (int i = 0; i < tiles->shape->dim_count && tiles->shape->tensors[tensor].slide_count > 0;
+         i++) {
         if (tiles->still[i] == 1u << still && b->rest[i] > 1) {
             double inside = mer_exact_extent(tiles, b->array, i);
             double inner = least_share(tiles, tensor, i, b->inner, b->rest[i], inside);
-            double outer = sends_tiles ? inner : least_share(tiles, tensor, i, b->array, b->rest[i], inside);
+            double outer =
+                sends_tiles ? inner : least_share(tiles, tensor, i, b->array, b->rest[i], inside);
             least = fmin(least, give * outer + take * inner);
         }
     }
@@ -124,7 +133,7 @@ static double tensor_energy(const ExactSearch *search, const ExactBoundary *b, i
 static double boundary_energy(const ExactSearch *search, const ExactBoundary *b)
 {
     const ExactLevel *child = &search->levels[b->level - 1];
-    double least = INFINITY;
+    double            least = INFINITY;
     for (int still = 0; still < MER_TENSOR_COUNT; still++) {
         double energy = 0;
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
@@ -145,16 +154,17 @@ static double boundary_energy(const ExactSearch *search, const ExactBoundary *b)
 static double operand_footprint(const ExactTiles *tiles, const ExactBoundary *b, int tensor)
 {
     const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double words = 1;
+    double                words = 1;
     for (int i = 0; i < tiles->shape->dim_count; i++) {
-        words *= shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, b->spread, i) : 1;
+        words *=
+            shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, b->spread, i) : 1;
     }
     for (int s = 0; s < shape->slide_count; s++) {
         double height = 1;
         for (int side = 0; side < 2; side++) {
-            int position = tiles->slide_position[tensor][s][side];
+            int    position = tiles->slide_position[tensor][s][side];
             double spread = mer_exact_extent(tiles, b->spread, position);
-            bool is_apart = mer_exact_extent(tiles, b->inner, position) > 1;
+            bool   is_apart = mer_exact_extent(tiles, b->inner, position) > 1;
             words *= is_apart ? spread : 1;
             height += is_apart ? 0 : shape->slides[s].coefficient[side] * (spread - 1);
         }
@@ -167,7 +177,7 @@ static double operand_footprint(const ExactTiles *tiles, const ExactBoundary *b,
 static double operand_words(const ExactSearch *search, const ExactBoundary *b, int tensor)
 {
     const ExactTiles *tiles = &search->tiles;
-    double macs = tiles->volume[tiles->count - 1];
+    double            macs = tiles->volume[tiles->count - 1];
     if (b->level > search->mac_parent[tensor]) {
         return macs; /* level 0 has no fan-out and keeps it */
     }
@@ -194,19 +204,22 @@ static double transfer_cycles(const ExactSearch *search, const ExactBoundary *b)
     const ExactTiles *tiles = &search->tiles;
     const ExactLevel *child = &search->levels[b->level - 1];
     const ExactLevel *parent = &search->levels[b->level];
-    double units = fmin(parent->units_outside, tiles->volume[tiles->count - 1] / tiles->volume[b->array]);
+    double            units =
+        fmin(parent->units_outside, tiles->volume[tiles->count - 1] / tiles->volume[b->array]);
     double out = tiles->shape->tensors[MER_TENSOR_O].words;
     double reads = 0;
     double updates = 0;
     double fills = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         double share = 1;
-        for (int i = 0; i < tiles->shape->dim_count && tiles->shape->tensors[t].slide_count > 0; i++) {
+        for (int i = 0; i < tiles->shape->dim_count && tiles->shape->tensors[t].slide_count > 0;
+             i++) {
             double inside = mer_exact_extent(tiles, b->array, i);
-            bool moves = b->rest[i] > 1;
-            share = moves ? fmin(share, fmin(least_share(tiles, t, i, b->array, b->rest[i], inside),
-                                             least_share(tiles, t, i, b->inner, b->rest[i], inside)))
-                          : share;
+            bool   moves = b->rest[i] > 1;
+            share = moves
+                        ? fmin(share, fmin(least_share(tiles, t, i, b->array, b->rest[i], inside),
+                                           least_share(tiles, t, i, b->inner, b->rest[i], inside)))
+                        : share;
         }
         share = fmin(share, 1 / b->run[t]);
         if (child->parent[t] == b->level) {
@@ -218,9 +231,11 @@ static double transfer_cycles(const ExactSearch *search, const ExactBoundary *b)
     if (child->keep >> MER_TENSOR_O & 1) {
         fills -= out * b->reductions;
     }
-    reads -= child->parent[MER_TENSOR_O] == b->level ? out * fmin(units, parent->reductions_outside) : 0;
+    reads -=
+        child->parent[MER_TENSOR_O] == b->level ? out * fmin(units, parent->reductions_outside) : 0;
     double child_units = tiles->volume[b->spread] * units;
-    return fmax(fmax(reads / (units * parent->memory->read_rate), updates / (units * parent->memory->write_rate)),
+    return fmax(fmax(reads / (units * parent->memory->read_rate),
+                     updates / (units * parent->memory->write_rate)),
                 fills / (child_units * child->memory->write_rate));
 }
 
@@ -228,21 +243,23 @@ static double transfer_cycles(const ExactSearch *search, const ExactBoundary *b)
 static double operand_cycles(const ExactSearch *search, const ExactBoundary *b)
 {
     const ExactTiles *tiles = &search->tiles;
-    double reads[MER_NEST_MAX_LEVELS] = {0};
-    double updates[MER_NEST_MAX_LEVELS] = {0};
-    double cycles = 0;
+    double            reads[MER_NEST_MAX_LEVELS] = {0};
+    double            updates[MER_NEST_MAX_LEVELS] = {0};
+    double            cycles = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        int parent = search->mac_parent[t];
+        int    parent = search->mac_parent[t];
         double words = operand_words(search, b, t);
         reads[parent] += words;
         updates[parent] += t == MER_TENSOR_O ? words : 0;
     }
     for (int l = 0; l < search->level_count; l++) {
         const ExactLevel *level = &search->levels[l];
-        bool is_next = l < b->level; /* its copies are those that this boundary spreads over */
+        bool   is_next = l < b->level; /* its copies are those that this boundary spreads over */
         double units = level->units_outside;
         double reductions = is_next ? b->reductions : level->reductions_outside;
-        units = is_next ? fmin(units, tiles->volume[b->spread] * search->levels[b->level].units_outside) : units;
+        units = is_next
+                    ? fmin(units, tiles->volume[b->spread] * search->levels[b->level].units_outside)
+                    : units;
         reads[l] -= search->mac_parent[MER_TENSOR_O] == l
                         ? tiles->shape->tensors[MER_TENSOR_O].words * reductions
                         : 0;
@@ -256,10 +273,10 @@ static double boundary_cycles(const ExactSearch *search, const ExactBoundary *b)
 {
     const ExactTiles *tiles = &search->tiles;
     const ExactLevel *level = &search->levels[b->level];
-    double macs = tiles->volume[tiles->count - 1];
-    double units = tiles->volume[b->spread] * level->units_outside;
-    double inner = b->level > 0 ? mer_exact_units(search, 0, b->level - 1) : 1;
-    double cycles = macs / (units * inner * search->model->lanes);
+    double            macs = tiles->volume[tiles->count - 1];
+    double            units = tiles->volume[b->spread] * level->units_outside;
+    double            inner = b->level > 0 ? mer_exact_units(search, 0, b->level - 1) : 1;
+    double            cycles = macs / (units * inner * search->model->lanes);
     if (search->has_signed_reads) {
         return cycles;
     }

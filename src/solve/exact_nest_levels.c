@@ -16,8 +16,8 @@ typedef struct Ordering {
 static void write_order(const Ordering *o, int next, ExactOrder *order)
 {
     const ExactTiles *tiles = o->tiles;
-    int count = 0;
-    unsigned done = o->is_fixed;
+    int               count = 0;
+    unsigned          done = o->is_fixed;
     for (int i = 0; i < o->fixed_count; i++) {
         order->loop[count++] = o->fixed[i];
     }
@@ -41,7 +41,8 @@ static void take_fixed_loops(Ordering *o, const MerNestConstraints *constraints,
 {
     for (int i = 0; i < constraints->inner_count[level]; i++) {
         for (int p = 0; p < o->tiles->shape->dim_count; p++) {
-            if (o->tiles->shape->dims[p] == constraints->inner[level][i] && !(o->is_fixed >> p & 1)) {
+            if (o->tiles->shape->dims[p] == constraints->inner[level][i] &&
+                !(o->is_fixed >> p & 1)) {
                 o->fixed[o->fixed_count++] = p;
                 o->is_fixed |= 1u << p;
             }
@@ -51,7 +52,8 @@ static void take_fixed_loops(Ordering *o, const MerNestConstraints *constraints,
 
 /* Along a dim that slides the halo is kept, which is never worse than not: where a class has sliding
  * dims only they need to come first. */
-static void list_orders(const ExactTiles *tiles, const MerNestConstraints *constraints, int l, ExactLevel *level)
+static void list_orders(const ExactTiles *tiles, const MerNestConstraints *constraints, int l,
+                        ExactLevel *level)
 {
     Ordering ordering = {.tiles = tiles};
     take_fixed_loops(&ordering, constraints, l);
@@ -82,11 +84,11 @@ static void list_orders(const ExactTiles *tiles, const MerNestConstraints *const
 static void list_spreads(ExactSearch *search, int l)
 {
     const ExactTiles *tiles = &search->tiles;
-    ExactLevel *level = &search->levels[l];
-    int x[MER_DIM_COUNT];
-    int y[MER_DIM_COUNT];
-    int room = 0;
-    double units = (double)level->memory->fanout_x * level->memory->fanout_y;
+    ExactLevel       *level = &search->levels[l];
+    int               x[MER_DIM_COUNT];
+    int               y[MER_DIM_COUNT];
+    int               room = 0;
+    double            units = (double)level->memory->fanout_x * level->memory->fanout_y;
     for (int tile = 0; tile < tiles->count; tile++) {
         room += tiles->volume[tile] <= units;
     }
@@ -94,9 +96,11 @@ static void list_spreads(ExactSearch *search, int l)
     for (int tile = 0; tile < tiles->count; tile++) {
         if (tiles->volume[tile] <= units && mer_exact_pack(search, l, tile, x, y)) {
             level->spreads[level->spread_count++] = tile;
-            level->most_units = tiles->volume[tile] > level->most_units ? tiles->volume[tile] : level->most_units;
-            level->most_reductions = tiles->reduction[tile] > level->most_reductions ? tiles->reduction[tile]
-                                                                                     : level->most_reductions;
+            level->most_units =
+                tiles->volume[tile] > level->most_units ? tiles->volume[tile] : level->most_units;
+            level->most_reductions = tiles->reduction[tile] > level->most_reductions
+                                         ? tiles->reduction[tile]
+                                         : level->most_reductions;
         }
     }
 }
@@ -123,6 +127,6 @@ void mer_exact_spreads_open(ExactSearch *search)
         reductions *= level->most_reductions;
     }
     const MerNestMemory *last = search->levels[0].memory;
-    bool has_inner_fanout = last->fanout_x * last->fanout_y > 1;
+    bool                 has_inner_fanout = last->fanout_x * last->fanout_y > 1;
     search->innermost = has_inner_fanout || search->level_count == 1 ? 0 : 1;
 }

@@ -10,7 +10,7 @@
 static bool fits(const ExactSearch *search, int level, int tile)
 {
     const MerNestMemory *memory = search->levels[level].memory;
-    double need = 0;
+    double               need = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         if (search->levels[level].keep >> t & 1) {
             double words = search->tiles.words[t][tile];
@@ -49,7 +49,7 @@ static bool is_redundant(const ExactSearch *search, int inner)
     }
     for (int i = 0; i < tiles->shape->dim_count; i++) {
         uint64_t inside = tiles->inside[i][tiles->index[inner][i]];
-        bool is_prime = (inside & (inside - 1) & ((inside & (inside - 1)) - 1)) == 0; /* or 1 */
+        bool     is_prime = (inside & (inside - 1) & ((inside & (inside - 1)) - 1)) == 0; /* or 1 */
         if (tiles->index[inner][i] > 0 && !(is_prime && mer_exact_slides(tiles, i))) {
             return true;
         }
@@ -77,7 +77,8 @@ static void add_option(ExactList *list, const ExactOption *option)
 {
     if (list->option_count == list->option_room) {
         list->option_room = list->option_room ? 2 * list->option_room : 1024;
-        list->options = mer_heap_resize(list->options, (size_t)list->option_room, sizeof *list->options);
+        list->options =
+            mer_heap_resize(list->options, (size_t)list->option_room, sizeof *list->options);
     }
     list->options[list->option_count++] = *option;
 }
@@ -85,7 +86,8 @@ static void add_option(ExactList *list, const ExactOption *option)
 typedef struct Spread { /* a spread of a list, with what holds for it whatever tile it spreads */
     int    tile;
     double energy, cycles;
-    double shared[MER_TENSOR_COUNT]; /* words a parent gives for each word its children take, at least */
+    /* words a parent gives for each word its children take, at least */
+    double shared[MER_TENSOR_COUNT];
 } Spread;
 
 typedef struct Scan { /* what the pairs of a list are held against */
@@ -107,14 +109,16 @@ typedef struct Intake {
 static double least_new_rows(const ExactTiles *tiles, int tensor, int inner)
 {
     const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    int whole = tiles->count - 1;
-    double share = 1;
+    int                   whole = tiles->count - 1;
+    double                share = 1;
     for (int s = 0; s < shape->slide_count; s++) {
         const int *position = tiles->slide_position[tensor][s];
         for (int side = 0; side < 2; side++) {
-            double shift = shape->slides[s].coefficient[side] * mer_exact_extent(tiles, inner, position[side]);
+            double shift =
+                shape->slides[s].coefficient[side] * mer_exact_extent(tiles, inner, position[side]);
             double other = mer_exact_extent(tiles, whole, position[1 - side]) - 1;
-            bool moves = mer_exact_extent(tiles, whole, position[side]) > mer_exact_extent(tiles, inner, position[side]);
+            bool   moves = mer_exact_extent(tiles, whole, position[side]) >
+                         mer_exact_extent(tiles, inner, position[side]);
             double height = 1 + shift - shape->slides[s].coefficient[side] +
                             shape->slides[s].coefficient[1 - side] * other;
             share = moves ? fmin(share, shift / height) : share;
@@ -126,13 +130,13 @@ static double least_new_rows(const ExactTiles *tiles, int tensor, int inner)
 static void measure_intake(const ExactSearch *search, int l, int inner, Intake *intake)
 {
     const ExactTiles *tiles = &search->tiles;
-    int whole = tiles->count - 1;
+    int               whole = tiles->count - 1;
     *intake = (Intake){.take = l > 0 ? search->levels[l - 1].memory->write_pj : 0};
     for (int t = 0; t < MER_TENSOR_COUNT && l > 0; t++) {
         if (!(search->levels[l - 1].keep >> t & 1)) {
             continue;
         }
-        int parent = search->levels[l - 1].parent[t];
+        int    parent = search->levels[l - 1].parent[t];
         double words = tiles->words[t][inner] * (tiles->volume[whole] / tiles->volume[inner]);
         double run = 1;
         for (int i = 0; i < tiles->shape->dim_count; i++) {
@@ -141,12 +145,13 @@ static void measure_intake(const ExactSearch *search, int l, int inner, Intake *
         }
         intake->moving[t] = words * least_new_rows(tiles, t, inner);
         intake->still[t] = words / run;
-        intake->give[t] = mer_exact_energy_per_word(search, t, parent) / mer_exact_units(search, l + 1, parent);
+        intake->give[t] =
+            mer_exact_energy_per_word(search, t, parent) / mer_exact_units(search, l + 1, parent);
     }
 }
 
-static bool is_hopeless(const ExactSearch *search, const Scan *scan, const Intake *intake, const Spread *spread,
-                        double inside_energy, double inside_cycles)
+static bool is_hopeless(const ExactSearch *search, const Scan *scan, const Intake *intake,
+                        const Spread *spread, double inside_energy, double inside_cycles)
 {
     double least = INFINITY;
     for (int still = 0; still < MER_TENSOR_COUNT; still++) {
@@ -158,25 +163,27 @@ static bool is_hopeless(const ExactSearch *search, const Scan *scan, const Intak
         least = fmin(least, energy);
     }
     double cycles = fmax(spread->cycles, inside_cycles);
-    return !(mer_exact_value(search, scan->outside + inside_energy + spread->energy + least, cycles) < search->cut);
+    return !(mer_exact_value(search, scan->outside + inside_energy + spread->energy + least,
+                             cycles) < search->cut);
 }
 
 static void scan_inner(ExactSearch *search, int l, int inner, const Scan *scan)
 {
-    ExactList *list = &search->levels[l].list;
+    ExactList       *list = &search->levels[l].list;
     const ExactList *inside = l > search->innermost ? &search->levels[l - 1].list : NULL;
-    double inside_energy = scan->stores && inside ? inside->energy[inner] : 0;
-    double inside_cycles = scan->stores && inside ? inside->cycles[inner] : 0;
-    Intake intake;
+    double           inside_energy = scan->stores && inside ? inside->energy[inner] : 0;
+    double           inside_cycles = scan->stores && inside ? inside->cycles[inner] : 0;
+    Intake           intake;
     if (inside_energy == INFINITY) {
         return;
     }
     measure_intake(search, l, inner, &intake);
     for (int s = 0; s < scan->spread_count; s++) {
         ExactBoundary b = {.level = l, .inner = inner, .spread = scan->spreads[s].tile};
-        double energy;
-        double cycles;
-        if (scan->stores && is_hopeless(search, scan, &intake, &scan->spreads[s], inside_energy, inside_cycles)) {
+        double        energy;
+        double        cycles;
+        if (scan->stores &&
+            is_hopeless(search, scan, &intake, &scan->spreads[s], inside_energy, inside_cycles)) {
             continue;
         }
         b.array = spread_out(&search->tiles, inner, b.spread);
@@ -212,7 +219,7 @@ static double floor_energy(const ExactSearch *search)
 static double least_operand(const ExactTiles *tiles, int tensor, int spread)
 {
     const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double words = 1;
+    double                words = 1;
     for (int i = 0; i < tiles->shape->dim_count; i++) {
         words *= shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, spread, i) : 1;
     }
@@ -223,22 +230,25 @@ static void measure_spread(const ExactSearch *search, int l, Spread *spread)
 {
     const ExactTiles *tiles = &search->tiles;
     const ExactLevel *level = &search->levels[l];
-    double macs = tiles->volume[tiles->count - 1];
-    double elsewhere = level->units_outside * (l > 0 ? mer_exact_units(search, 0, l - 1) : 1) * search->model->lanes;
+    double            macs = tiles->volume[tiles->count - 1];
+    double elsewhere = level->units_outside * (l > 0 ? mer_exact_units(search, 0, l - 1) : 1) *
+                       search->model->lanes;
     spread->cycles = macs / (tiles->volume[spread->tile] * elsewhere);
     spread->energy = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         int parent = search->mac_parent[t];
         spread->shared[t] = least_operand(tiles, t, spread->tile);
         if (l == search->innermost && l <= parent) {
-            spread->energy += spread->shared[t] * macs * mer_exact_energy_per_word(search, t, parent) /
+            spread->energy += spread->shared[t] * macs *
+                              mer_exact_energy_per_word(search, t, parent) /
                               mer_exact_units(search, l + 1, parent);
         }
     }
     if (l > 0 && search->levels[l - 1].keep >> MER_TENSOR_O & 1) {
         const MerNestMemory *child = search->levels[l - 1].memory;
-        spread->energy -= tiles->shape->tensors[MER_TENSOR_O].words * tiles->reduction[spread->tile] *
-                          level->reductions_outside * (child->read_pj + child->fanout_pj + child->write_pj);
+        spread->energy -= tiles->shape->tensors[MER_TENSOR_O].words *
+                          tiles->reduction[spread->tile] * level->reductions_outside *
+                          (child->read_pj + child->fanout_pj + child->write_pj);
     }
 }
 
@@ -246,7 +256,7 @@ static void measure_spread(const ExactSearch *search, int l, Spread *spread)
 static void list_useful_spreads(ExactSearch *search, int l, Scan *scan)
 {
     const ExactLevel *level = &search->levels[l];
-    double energy = floor_energy(search);
+    double            energy = floor_energy(search);
     scan->spreads = MER_ARRAY(search->masked, Spread, level->spread_count + 1);
     for (int s = 0; s < level->spread_count; s++) {
         Spread *spread = &scan->spreads[scan->spread_count];
@@ -259,13 +269,14 @@ static void list_useful_spreads(ExactSearch *search, int l, Scan *scan)
 static void scan_list(ExactSearch *search, int l, Scan scan)
 {
     ExactLevel *level = &search->levels[l];
-    int last = l == 0 ? 1 : search->tiles.count;
+    int         last = l == 0 ? 1 : search->tiles.count;
     list_useful_spreads(search, l, &scan);
     level->list.least_energy = level->list.least_cycles = INFINITY;
     for (int inner = 0; inner < last && !mer_exact_is_stopped(search); inner++) {
-        bool is_usable = l == 0 || (fits(search, l - 1, inner) &&
-                                    (l > 1 || search->innermost == 0 ||
-                                     (allows_innermost(search, inner) && !is_redundant(search, inner))));
+        bool is_usable =
+            l == 0 || (fits(search, l - 1, inner) &&
+                       (l > 1 || search->innermost == 0 ||
+                        (allows_innermost(search, inner) && !is_redundant(search, inner))));
         if (is_usable && level->list.option_count < EXACT_PAIRS) {
             scan_inner(search, l, inner, &scan);
         }
@@ -321,7 +332,8 @@ static void group_options(ExactSearch *search, ExactList *list)
     for (int i = 0; i < list->option_count; i++) {
         const ExactOption *option = &list->options[i];
         if (i == 0 || option->array != option[-1].array) {
-            list->groups[list->group_count++] = (ExactGroup){option->array, i, 0, INFINITY, INFINITY};
+            list->groups[list->group_count++] =
+                (ExactGroup){option->array, i, 0, INFINITY, INFINITY};
         }
         ExactGroup *group = &list->groups[list->group_count - 1];
         group->count++;
@@ -377,8 +389,9 @@ static void set_parents(ExactSearch *search, const unsigned *keep)
     }
     for (int l = 0; l < search->level_count; l++) {
         ExactLevel *level = &search->levels[l];
-        bool has_fanout = level->memory->fanout_x * level->memory->fanout_y > 1;
-        level->is_idle = l > search->innermost && keep[l - 1] == 0 && !has_fanout && search->is_free;
+        bool        has_fanout = level->memory->fanout_x * level->memory->fanout_y > 1;
+        level->is_idle =
+            l > search->innermost && keep[l - 1] == 0 && !has_fanout && search->is_free;
     }
 }
 
@@ -388,11 +401,12 @@ static void set_base(ExactSearch *search)
 {
     const MerLayerShape *shape = search->tiles.shape;
     const MerNestMemory *outermost = search->levels[search->level_count - 1].memory;
-    double out = shape->tensors[MER_TENSOR_O].words;
+    double               out = shape->tensors[MER_TENSOR_O].words;
     for (int l = 0; l < search->level_count; l++) {
         search->base_reads[l] = search->base_writes[l] = 0;
     }
-    search->base_energy = shape->macs * search->model->mac_pj - out * (outermost->read_pj + outermost->fanout_pj);
+    search->base_energy =
+        shape->macs * search->model->mac_pj - out * (outermost->read_pj + outermost->fanout_pj);
     search->base_reads[search->level_count - 1] -= out;
     for (int t = 0; t < MER_TENSOR_COUNT && search->innermost == 1; t++) {
         if (search->mac_parent[t] == 0) {
@@ -436,6 +450,6 @@ void mer_exact_mask_close(ExactSearch *search)
 double mer_exact_mask_bound(const ExactSearch *search)
 {
     const ExactList *list = &search->levels[search->level_count - 1].list;
-    int whole = search->tiles.count - 1;
+    int              whole = search->tiles.count - 1;
     return mer_exact_value(search, search->base_energy + list->energy[whole], list->cycles[whole]);
 }

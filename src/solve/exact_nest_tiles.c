@@ -37,7 +37,7 @@ static bool list_divisors(ExactTiles *tiles, int position, int size)
 static void relate_divisors(ExactTiles *tiles, int position)
 {
     const int *value = tiles->value[position];
-    int count = tiles->divisor_count[position];
+    int        count = tiles->divisor_count[position];
     for (int i = 0; i < count; i++) {
         for (int j = 0; j <= i; j++) {
             if (value[i] % value[j] != 0) {
@@ -56,7 +56,7 @@ static void relate_divisors(ExactTiles *tiles, int position)
 static void measure_tile(ExactTiles *tiles, int tile)
 {
     const MerLayerShape *shape = tiles->shape;
-    double extent[MER_DIM_COUNT];
+    double               extent[MER_DIM_COUNT];
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         extent[d] = 1;
     }
@@ -109,7 +109,7 @@ bool mer_exact_slides(const ExactTiles *tiles, int position)
 static bool find_still_tensors(ExactTiles *tiles)
 {
     const MerLayerShape *shape = tiles->shape;
-    bool is_single = true;
+    bool                 is_single = true;
     for (int i = 0; i < shape->dim_count; i++) {
         for (int t = 0; t < MER_TENSOR_COUNT; t++) {
             bool is_moved = shape->tensors[t].relevant >> shape->dims[i] & 1;
@@ -162,7 +162,8 @@ int mer_exact_divide(const ExactTiles *tiles, int tile, int divisor)
 {
     int quotient = 0;
     for (int i = 0; i < tiles->shape->dim_count; i++) {
-        quotient += tiles->stride[i] * tiles->quotient[i][tiles->index[tile][i]][tiles->index[divisor][i]];
+        quotient +=
+            tiles->stride[i] * tiles->quotient[i][tiles->index[tile][i]][tiles->index[divisor][i]];
     }
     return quotient;
 }
@@ -175,7 +176,7 @@ double mer_exact_extent(const ExactTiles *tiles, int tile, int position)
 double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile)
 {
     const MerSlide *rank = &tiles->shape->tensors[tensor].slides[slide];
-    const int *position = tiles->slide_position[tensor][slide];
+    const int      *position = tiles->slide_position[tensor][slide];
     return 1 + rank->coefficient[0] * (mer_exact_extent(tiles, tile, position[0]) - 1) +
            rank->coefficient[1] * (mer_exact_extent(tiles, tile, position[1]) - 1);
 }
@@ -186,7 +187,8 @@ typedef struct Packing {
     int               *x, *y;
 } Packing;
 
-static bool is_allowed(const MerNestConstraints *constraints, int level, int place, int dim, int factor)
+static bool is_allowed(const MerNestConstraints *constraints, int level, int place, int dim,
+                       int factor)
 {
     int exact = constraints->exact[level][place][dim];
     int most = constraints->most[level][place][dim];
@@ -197,7 +199,7 @@ static bool is_allowed(const MerNestConstraints *constraints, int level, int pla
 static bool pack_rest(const Packing *p, int position, int columns, int rows)
 {
     const ExactSearch *search = p->search;
-    const ExactTiles *tiles = &search->tiles;
+    const ExactTiles  *tiles = &search->tiles;
     if (position == tiles->shape->dim_count) {
         return true;
     }
@@ -205,12 +207,12 @@ static bool pack_rest(const Packing *p, int position, int columns, int rows)
     int i = tiles->index[p->spread][position];
     int whole = tiles->value[position][i];
     for (int j = i; j >= 0; j--) {
-        int x = tiles->value[position][j];
+        int  x = tiles->value[position][j];
         bool divides = tiles->inside[position][i] >> j & 1;
         if (!divides || x > columns || whole / x > rows) {
             continue;
         }
-        int y = whole / x;
+        int  y = whole / x;
         bool is_split = x > 1 && y > 1;
         if ((is_split && search->model->exclusive_axes) ||
             !is_allowed(&search->space->constraints, p->level, MER_PLACE_X, d, x) ||
@@ -226,10 +228,11 @@ static bool pack_rest(const Packing *p, int position, int columns, int rows)
     return false;
 }
 
-bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT], int y[MER_DIM_COUNT])
+bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT],
+                    int y[MER_DIM_COUNT])
 {
     const MerNestMemory *memory = search->levels[level].memory;
-    Packing packing = {search, level, spread, x, y};
+    Packing              packing = {search, level, spread, x, y};
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         x[d] = y[d] = 1;
     }

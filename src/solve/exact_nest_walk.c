@@ -43,8 +43,8 @@ static void look(const ExactTiles *tiles, const ExactOrder *order, const double 
 
 static bool is_same_view(const ExactView *a, const ExactView *b)
 {
-    return a->first == b->first && a->trips == b->trips && a->inside == b->inside && a->run[0] == b->run[0] &&
-           a->run[1] == b->run[1] && a->run[2] == b->run[2];
+    return a->first == b->first && a->trips == b->trips && a->inside == b->inside &&
+           a->run[0] == b->run[0] && a->run[1] == b->run[1] && a->run[2] == b->run[2];
 }
 
 static void build_plan(ExactSearch *search, MerNestPlan *plan)
@@ -54,10 +54,10 @@ static void build_plan(ExactSearch *search, MerNestPlan *plan)
     int outer = tiles->count - 1;
     for (int l = search->level_count - 1; l >= 0; l--) {
         const ExactChoice *choice = &search->chosen[l];
-        MerNestLevel *level = &plan->levels[l];
-        int trips = mer_exact_divide(tiles, outer, choice->array);
+        MerNestLevel      *level = &plan->levels[l];
+        int                trips = mer_exact_divide(tiles, outer, choice->array);
         mer_exact_pack(search, l, choice->spread, level->x, level->y);
-        int place = MER_DIM_COUNT;
+        int      place = MER_DIM_COUNT;
         unsigned done = 0;
         for (int i = 0; i < tiles->shape->dim_count; i++) {
             int d = tiles->shape->dims[i];
@@ -84,7 +84,7 @@ static void leaf(ExactSearch *search, double value)
     }
     build_plan(search, &plan);
     double priced = mer_exact_try(search, &plan) / search->scale;
-    bool is_exact = search->model->halo == MER_HALO_SHARED && !search->has_signed_reads;
+    bool   is_exact = search->model->halo == MER_HALO_SHARED && !search->has_signed_reads;
     assert(!is_exact || fabs(priced - value) <= 1e-9 * value);
     (void)priced;
     (void)is_exact;
@@ -96,7 +96,7 @@ static void walk(ExactSearch *search, int l, const ExactNest *outer);
 /* One more level decided: chosen[l] is set, `nest` has its view. */
 static void descend(ExactSearch *search, int l, ExactNest *nest)
 {
-    bool is_leaf = l == search->innermost;
+    bool   is_leaf = l == search->innermost;
     double rest_energy = 0;
     double rest_cycles = 0;
     if (l > 0) {
@@ -117,7 +117,9 @@ static void descend(ExactSearch *search, int l, ExactNest *nest)
         walk(search, l - 1, nest);
         return;
     }
-    leaf(search, search->model->ramp ? mer_exact_value(search, nest->energy, nest->cycles + mer_exact_ramp(search)) : value);
+    leaf(search, search->model->ramp
+                     ? mer_exact_value(search, nest->energy, nest->cycles + mer_exact_ramp(search))
+                     : value);
 }
 
 static bool is_inside(const ExactTiles *tiles, const uint64_t *inside, int tile)
@@ -133,11 +135,12 @@ static bool is_inside(const ExactTiles *tiles, const uint64_t *inside, int tile)
 /* The temporal factors of level l, if the constraints allow them. */
 static bool take_trips(const ExactSearch *search, int l, int tile, int array, double *trips)
 {
-    const ExactTiles *tiles = &search->tiles;
+    const ExactTiles         *tiles = &search->tiles;
     const MerNestConstraints *constraints = &search->space->constraints;
     for (int i = 0; i < tiles->shape->dim_count; i++) {
         int d = tiles->shape->dims[i];
-        int factor = tiles->value[i][tiles->quotient[i][tiles->index[tile][i]][tiles->index[array][i]]];
+        int factor =
+            tiles->value[i][tiles->quotient[i][tiles->index[tile][i]][tiles->index[array][i]]];
         int exact = constraints->exact[l][MER_PLACE_TEMPORAL][d];
         int most = constraints->most[l][MER_PLACE_TEMPORAL][d];
         if ((exact != 0 && exact != factor) || (most != 0 && factor > most)) {
@@ -149,11 +152,11 @@ static bool take_trips(const ExactSearch *search, int l, int tile, int array, do
 }
 
 /* Views of the level's orders, each once. */
-static int list_views(const ExactSearch *search, int l, int array, const double *trips, const ExactView *outer,
-                      ExactView *views, int *orders)
+static int list_views(const ExactSearch *search, int l, int array, const double *trips,
+                      const ExactView *outer, ExactView *views, int *orders)
 {
     const ExactLevel *level = &search->levels[l];
-    int count = 0;
+    int               count = 0;
     for (int o = 0; o < level->order_count; o++) {
         look(&search->tiles, &level->orders[o], trips, array, outer, &views[count]);
         bool is_new = true;
@@ -166,8 +169,8 @@ static int list_views(const ExactSearch *search, int l, int array, const double 
     return count;
 }
 
-static void choose(ExactSearch *search, int l, const ExactOption *option, int order, const ExactView *view,
-                   const ExactNest *outer, ExactNest *nest)
+static void choose(ExactSearch *search, int l, const ExactOption *option, int order,
+                   const ExactView *view, const ExactNest *outer, ExactNest *nest)
 {
     const ExactTiles *tiles = &search->tiles;
     *nest = *outer;
@@ -175,22 +178,23 @@ static void choose(ExactSearch *search, int l, const ExactOption *option, int or
     nest->units *= tiles->volume[option->spread];
     nest->reductions *= tiles->reduction[option->spread];
     nest->view = *view;
-    search->chosen[l] = (ExactChoice){option->array, option->inner, option->spread, order, nest->units};
+    search->chosen[l] =
+        (ExactChoice){option->array, option->inner, option->spread, order, nest->units};
 }
 
 static void walk_group(ExactSearch *search, int l, const ExactGroup *group, const ExactNest *outer)
 {
     const ExactList *list = &search->levels[l].list;
-    double trips[MER_DIM_COUNT];
-    ExactView views[MER_DIM_COUNT];
-    int orders[MER_DIM_COUNT];
+    double           trips[MER_DIM_COUNT];
+    ExactView        views[MER_DIM_COUNT];
+    int              orders[MER_DIM_COUNT];
     if (!take_trips(search, l, outer->tile, group->array, trips)) {
         return;
     }
     int view_count = list_views(search, l, group->array, trips, &outer->view, views, orders);
     for (int i = group->first; i < group->first + group->count; i++) {
         const ExactOption *option = &list->options[i];
-        double cycles = fmax(outer->cycles, option->cycles);
+        double             cycles = fmax(outer->cycles, option->cycles);
         if (!(mer_exact_value(search, outer->energy + option->energy, cycles) < search->cut)) {
             continue;
         }
@@ -205,15 +209,16 @@ static void walk_group(ExactSearch *search, int l, const ExactGroup *group, cons
 static void walk(ExactSearch *search, int l, const ExactNest *outer)
 {
     const ExactTiles *tiles = &search->tiles;
-    const ExactList *list = &search->levels[l].list;
-    uint64_t inside[MER_DIM_COUNT];
+    const ExactList  *list = &search->levels[l].list;
+    uint64_t          inside[MER_DIM_COUNT];
     for (int i = 0; i < tiles->shape->dim_count; i++) {
         inside[i] = tiles->inside[i][tiles->index[outer->tile][i]];
     }
     double least_cycles = fmax(outer->cycles, list->cycles[outer->tile]);
     for (int g = 0; g < list->group_count && !mer_exact_is_stopped(search); g++) {
         const ExactGroup *group = &list->groups[g];
-        double cycles = search->goal == EXACT_CYCLES ? fmax(outer->cycles, group->cycles) : least_cycles;
+        double            cycles =
+            search->goal == EXACT_CYCLES ? fmax(outer->cycles, group->cycles) : least_cycles;
         if (!(mer_exact_value(search, outer->energy + group->energy, cycles) < search->cut)) {
             break; /* the groups are sorted */
         }
@@ -251,17 +256,18 @@ static int compare_items(const void *a, const void *b)
 /* Repeats the choice of an item; false if the constraints forbid it. */
 static bool choose_item(ExactSearch *search, const ExactItem *item, ExactNest *nest)
 {
-    int top = search->level_count - 1;
-    const ExactList *list = &search->levels[top].list;
+    int               top = search->level_count - 1;
+    const ExactList  *list = &search->levels[top].list;
     const ExactGroup *group = &list->groups[item->group];
-    double trips[MER_DIM_COUNT];
-    ExactNest outer;
-    ExactView view;
+    double            trips[MER_DIM_COUNT];
+    ExactNest         outer;
+    ExactView         view;
     start_nest(search, &outer);
     if (!take_trips(search, top, outer.tile, group->array, trips)) {
         return false;
     }
-    look(&search->tiles, &search->levels[top].orders[item->order], trips, group->array, &outer.view, &view);
+    look(&search->tiles, &search->levels[top].orders[item->order], trips, group->array, &outer.view,
+         &view);
     choose(search, top, &list->options[item->option], item->order, &view, &outer, nest);
     return true;
 }
@@ -269,9 +275,9 @@ static bool choose_item(ExactSearch *search, const ExactItem *item, ExactNest *n
 /* What an item leads to at least: its own boundary exactly, the lists' bounds for the rest. */
 static double bound_item(ExactSearch *search, const ExactItem *item)
 {
-    int top = search->level_count - 1;
+    int                top = search->level_count - 1;
     const ExactOption *option = &search->levels[top].list.options[item->option];
-    ExactNest nest;
+    ExactNest          nest;
     if (!choose_item(search, item, &nest)) {
         return INFINITY;
     }
@@ -295,18 +301,18 @@ static void add_item(ExactItem **items, int count, const ExactItem *item)
 
 int mer_exact_items(ExactSearch *search, ExactItem **items)
 {
-    int top = search->level_count - 1;
+    int              top = search->level_count - 1;
     const ExactList *list = &search->levels[top].list;
-    int count = 0;
-    ExactNest outer;
+    int              count = 0;
+    ExactNest        outer;
     start_nest(search, &outer);
     *items = NULL;
     for (int g = 0; g < list->group_count && !mer_exact_is_stopped(search); g++) {
         const ExactGroup *group = &list->groups[g];
-        double trips[MER_DIM_COUNT];
-        ExactView views[MER_DIM_COUNT];
-        int orders[MER_DIM_COUNT];
-        bool fills = group->array == outer.tile || !search->levels[top].is_idle;
+        double            trips[MER_DIM_COUNT];
+        ExactView         views[MER_DIM_COUNT];
+        int               orders[MER_DIM_COUNT];
+        bool              fills = group->array == outer.tile || !search->levels[top].is_idle;
         if (!fills || !take_trips(search, top, outer.tile, group->array, trips)) {
             continue;
         }

@@ -56,7 +56,7 @@ double mer_reason_excess(const char *reason)
     const char *has = strstr(reason, "has ");
     const char *is = strstr(reason, " is ");
     const char *most = strstr(reason, "at most ");
-    double need = needs ? strtod(needs + 6, NULL) : is && most ? strtod(is + 4, NULL) : NAN;
+    double      need = needs ? strtod(needs + 6, NULL) : is && most ? strtod(is + 4, NULL) : NAN;
     double have = needs && has ? strtod(has + 4, NULL) : is && most ? strtod(most + 8, NULL) : NAN;
     return need > 0 && have > 0 ? need / have : INFINITY;
 }

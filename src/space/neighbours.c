@@ -5,31 +5,33 @@
 #include <string.h>
 
 /* Shares of the moves; found on the nine layers of map.md section 10. */
-static const double RANK_SHARE = 0.2;      /* where both ranks and other knobs exist */
-static const double INSERT_SHARE = 0.5;    /* of the rank moves: one loop goes elsewhere, else two swap */
-static const double EXCHANGE_SHARE = 0.5;  /* of the other moves: two peers exchange choices */
-static const double BLOCK_SHARE = 0.1;     /* of the other moves: a dimension moves as a whole */
-static const double AGAIN_SHARE = 0.4;     /* of all moves: another one on top */
+static const double RANK_SHARE = 0.2; /* where both ranks and other knobs exist */
+/* of the rank moves: one loop goes elsewhere, else two swap */
+static const double INSERT_SHARE = 0.5;
+static const double EXCHANGE_SHARE = 0.5; /* of the other moves: two peers exchange choices */
+static const double BLOCK_SHARE = 0.1;    /* of the other moves: a dimension moves as a whole */
+static const double AGAIN_SHARE = 0.4;    /* of all moves: another one on top */
 
 static bool sorts_with(const MerKnob *a, const MerKnob *b)
 {
-    return a->kind == MER_KNOB_RANK && b->kind == MER_KNOB_RANK && a->role == b->role && a->level == b->level;
+    return a->kind == MER_KNOB_RANK && b->kind == MER_KNOB_RANK && a->role == b->role &&
+           a->level == b->level;
 }
 
 static bool is_peer(const MerKnob *a, const MerKnob *b)
 {
-    return a->kind != MER_KNOB_RANK && a->kind == b->kind && a->role == b->role && a->level == b->level &&
-           a->choices == b->choices && a->choices > 1;
+    return a->kind != MER_KNOB_RANK && a->kind == b->kind && a->role == b->role &&
+           a->level == b->level && a->choices == b->choices && a->choices > 1;
 }
 
 static bool is_kin(const MerKnob *a, const MerKnob *b)
 {
-    return a->kind != MER_KNOB_RANK && a->kind == b->kind && a->role == b->role && a->dim == b->dim &&
-           a->op == b->op && a->dim >= 0 && a->choices > 1 && b->choices > 1;
+    return a->kind != MER_KNOB_RANK && a->kind == b->kind && a->role == b->role &&
+           a->dim == b->dim && a->op == b->op && a->dim >= 0 && a->choices > 1 && b->choices > 1;
 }
 
-void mer_knob_groups_make(MerKnobGroups *groups, const MerSpace *space, MerKnobRelation *relation, int least,
-                          MerArena *arena)
+void mer_knob_groups_make(MerKnobGroups *groups, const MerSpace *space, MerKnobRelation *relation,
+                          int least, MerArena *arena)
 {
     int count = 0;
     *groups = (MerKnobGroups){0};
@@ -95,21 +97,22 @@ void mer_ranks_move(const int *knobs, int count, int from, int to, MerIndex *poi
 
 static void step_any(const MerMoves *moves, MerRng *rng, MerIndex *point)
 {
-    mer_space_step(moves->space, rng, moves->singles[mer_rng_below(rng, moves->single_count)], point);
+    mer_space_step(moves->space, rng, moves->singles[mer_rng_below(rng, moves->single_count)],
+                   point);
 }
 
 /* Two ranks are exchanged, or one goes elsewhere and the others close up. */
 static void move_rank(const MerMoves *moves, MerRng *rng, MerIndex *point)
 {
     const MerKnobGroups *ranks = &moves->ranks;
-    int chosen = mer_rng_below(rng, ranks->count);
-    const int *knobs = ranks->knobs + ranks->start[chosen];
-    int size = ranks->start[chosen + 1] - ranks->start[chosen];
-    int a = mer_rng_below(rng, size);
-    int b = mer_rng_below(rng, size - 1);
+    int                  chosen = mer_rng_below(rng, ranks->count);
+    const int           *knobs = ranks->knobs + ranks->start[chosen];
+    int                  size = ranks->start[chosen + 1] - ranks->start[chosen];
+    int                  a = mer_rng_below(rng, size);
+    int                  b = mer_rng_below(rng, size - 1);
     b += b >= a;
     MerIndex kept = point[knobs[a]];
-    bool is_exact = size <= MER_RANKS_MOVED && moves->space->knobs[knobs[0]].choices >= size;
+    bool     is_exact = size <= MER_RANKS_MOVED && moves->space->knobs[knobs[0]].choices >= size;
     if (kept != point[knobs[b]] && mer_rng_unit(rng) >= INSERT_SHARE) {
         point[knobs[a]] = point[knobs[b]];
         point[knobs[b]] = kept;
@@ -156,7 +159,7 @@ static bool shift_block(const MerMoves *moves, MerRng *rng, MerIndex *point)
         return false;
     }
     const int *knobs = moves->kin.knobs + moves->kin.start[chosen];
-    int size = moves->kin.start[chosen + 1] - moves->kin.start[chosen];
+    int        size = moves->kin.start[chosen + 1] - moves->kin.start[chosen];
     if (moves->space->knobs[a].kind == MER_KNOB_ORDERED) {
         int b = knobs[mer_rng_below(rng, size)];
         if (a == b || point[a] == 0 || point[b] + 1 >= moves->space->knobs[b].choices) {
@@ -168,7 +171,7 @@ static bool shift_block(const MerMoves *moves, MerRng *rng, MerIndex *point)
     }
     MerIndex u = point[a];
     MerIndex v = mer_rng_below(rng, moves->space->knobs[a].choices);
-    bool is_swap = mer_rng_below(rng, 2);
+    bool     is_swap = mer_rng_below(rng, 2);
     for (int i = 0; i < size; i++) {
         MerIndex now = point[knobs[i]];
         if (v < moves->space->knobs[knobs[i]].choices && (now == u || (is_swap && now == v))) {
@@ -186,8 +189,9 @@ static void step_once(const MerMoves *moves, MerRng *rng, MerIndex *point)
         return;
     }
     double kind = mer_rng_unit(rng);
-    bool is_done = kind < EXCHANGE_SHARE ? exchange(moves, rng, point)
-                                         : kind < EXCHANGE_SHARE + BLOCK_SHARE && shift_block(moves, rng, point);
+    bool   is_done = kind < EXCHANGE_SHARE
+                         ? exchange(moves, rng, point)
+                         : kind < EXCHANGE_SHARE + BLOCK_SHARE && shift_block(moves, rng, point);
     if (!is_done) {
         step_any(moves, rng, point);
     }

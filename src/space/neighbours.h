@@ -8,9 +8,9 @@
 /* Knobs that belong together. */
 typedef struct MerKnobGroups {
     int  count;
-    int *start;    /* count + 1, into `knobs` */
+    int *start; /* count + 1, into `knobs` */
     int *knobs;
-    int *of_knob;  /* group of a knob, -1: none */
+    int *of_knob; /* group of a knob, -1: none */
 } MerKnobGroups;
 
 typedef struct MerMoves {
@@ -18,8 +18,9 @@ typedef struct MerMoves {
     int             single_count; /* knobs that are changed alone: not RANK, more than one choice */
     int            *singles;
     MerKnobGroups   ranks; /* sorted together: RANK knobs of one role and level */
-    MerKnobGroups   peers; /* may exchange their choices: same role, level, kind, number of choices */
-    MerKnobGroups   kin;   /* parts of one thing: same role, dimension, operator, kind */
+    /* may exchange their choices: same role, level, kind, number of choices */
+    MerKnobGroups peers;
+    MerKnobGroups kin; /* parts of one thing: same role, dimension, operator, kind */
 } MerMoves;
 
 void mer_moves_make(MerMoves *moves, const MerSpace *space, MerArena *arena);
@@ -30,8 +31,8 @@ void mer_moves_step(const MerMoves *moves, MerRng *rng, MerIndex *point);
 /* Groups of at least `least` knobs that stand in an equivalence relation (with itself included: a knob
  * that is not related to itself is in no group). */
 typedef bool MerKnobRelation(const MerKnob *a, const MerKnob *b);
-void mer_knob_groups_make(MerKnobGroups *groups, const MerSpace *space, MerKnobRelation *relation, int least,
-                          MerArena *arena);
+void mer_knob_groups_make(MerKnobGroups *groups, const MerSpace *space, MerKnobRelation *relation,
+                          int least, MerArena *arena);
 /* The RANK knobs that are sorted together. */
 void mer_rank_groups(MerKnobGroups *groups, const MerSpace *space, MerArena *arena);
 

@@ -55,14 +55,15 @@ static void place_ranks(MerPositions *positions, const int *knobs, int count, Me
 
 void mer_positions_to_point(MerPositions *positions, const double *vector, MerIndex *point)
 {
-    const MerSpace *space = positions->space;
+    const MerSpace      *space = positions->space;
     const MerKnobGroups *ranks = &positions->ranks;
     for (int k = 0; k < space->knob_count; k++) {
         positions->keys[k] = mer_position_mirror(vector[k]);
         point[k] = mer_knob_index(&space->knobs[k], positions->keys[k]);
     }
     for (int g = 0; g < ranks->count; g++) {
-        place_ranks(positions, ranks->knobs + ranks->start[g], ranks->start[g + 1] - ranks->start[g], point);
+        place_ranks(positions, ranks->knobs + ranks->start[g],
+                    ranks->start[g + 1] - ranks->start[g], point);
     }
 }
 

@@ -31,7 +31,7 @@ bool mer_space_contains(const MerSpace *space, const MerIndex *point)
 double mer_space_log10_size(const MerSpace *space)
 {
     double log10_size = 0;
-    int priorities = 0; /* so far; there may be as many as jobs */
+    int    priorities = 0; /* so far; there may be as many as jobs */
     for (int k = 0; k < space->knob_count; k++) {
         const MerKnob *knob = &space->knobs[k];
         if (knob->kind != MER_KNOB_RANK) {
@@ -39,10 +39,11 @@ double mer_space_log10_size(const MerSpace *space)
             continue;
         }
         bool is_priority = knob->role == MER_ROLE_PRIORITY;
-        int position = is_priority ? ++priorities : 1;
+        int  position = is_priority ? ++priorities : 1;
         for (int j = 0; j < k && !is_priority; j++) {
             const MerKnob *other = &space->knobs[j];
-            position += other->kind == MER_KNOB_RANK && other->role == knob->role && other->level == knob->level;
+            position += other->kind == MER_KNOB_RANK && other->role == knob->role &&
+                        other->level == knob->level;
         }
         log10_size += log10(position);
     }
@@ -94,7 +95,7 @@ void mer_space_step(const MerSpace *space, MerRng *rng, int knob, MerIndex *poin
         return;
     }
     if (space->knobs[knob].kind == MER_KNOB_ORDERED && choices > 2 && mer_rng_unit(rng) < 0.75) {
-        int step = mer_rng_below(rng, 2) ? 1 : -1;
+        int      step = mer_rng_below(rng, 2) ? 1 : -1;
         MerIndex next = point[knob] + step;
         point[knob] = next < 0 || next >= choices ? point[knob] - step : next;
         return;

@@ -7,13 +7,13 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    MerArena *arena = mer_arena_new();
-    MerError error;
+    MerArena    *arena = mer_arena_new();
+    MerError     error;
     MerReference reference;
     MerObjective objective;
-    const char *text = mer_arena_text_n(arena, (const char *)data, size);
-    double real;
-    int64_t whole;
+    const char  *text = mer_arena_text_n(arena, (const char *)data, size);
+    double       real;
+    int64_t      whole;
     mer_parse_real(text, &real);
     mer_parse_int(text, &whole);
     mer_reference_parse(text, &reference, arena, &error);

@@ -45,7 +45,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 
 static void replay_file(const char *path)
 {
-    size_t size = 0;
+    size_t   size = 0;
     uint8_t *data = read_file(path, &size);
     printf("%s\n", path);
     fflush(stdout);

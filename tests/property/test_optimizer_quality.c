@@ -7,10 +7,12 @@
 #include <math.h>
 
 enum { SEEDS = 5, BUDGET = 2000 };
-static const double TOLERANCE = 1.3; /* medians of five short runs scatter; those of tbpsa by 1.23 */
+/* medians of five short runs scatter; those of tbpsa by 1.23 */
+static const double      TOLERANCE = 1.3;
 static const char *const strong[] = {"annealing", "genetic", "gamma", "de", "cmaes"};
 
-static double score_of(const MerOptimizerClass *optimizer, const MerGraph *graph, uint64_t seed, MerArena *arena)
+static double score_of(const MerOptimizerClass *optimizer, const MerGraph *graph, uint64_t seed,
+                       MerArena *arena)
 {
     MerRunSpec spec = {
         .name = "quality",

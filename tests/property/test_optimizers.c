@@ -34,7 +34,8 @@ static MerRunSpec small_spec(const MerOptimizerClass *optimizer)
 static void test_one_and_two_threads_write_the_same_log(void **state)
 {
     (void)state;
-    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;
+         list = first_fit(list + 1)) {
         MerRunSpec spec = small_spec(*list);
         run_or_fail(&spec, NULL, arena);
         const char *one = file_text(spec.directory, "run.jsonl", arena);
@@ -50,7 +51,8 @@ static void test_one_and_two_threads_write_the_same_log(void **state)
 static void test_another_seed_is_another_search(void **state)
 {
     (void)state;
-    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;
+         list = first_fit(list + 1)) {
         if ((*list)->open_problem) {
             continue; /* a solver may have no use for chance */
         }
@@ -71,17 +73,18 @@ static void test_budget_is_respected(void **state)
 {
     (void)state;
     static const int64_t budgets[] = {1, 2, 63, 64, 65, 333};
-    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;
+         list = first_fit(list + 1)) {
         for (size_t b = 0; b < sizeof budgets / sizeof budgets[0]; b++) {
             MerRunSpec spec = small_spec(*list);
             spec.budget = budgets[b];
-            MerRunResult result = run_or_fail(&spec, NULL, arena);
+            MerRunResult         result = run_or_fail(&spec, NULL, arena);
             const MerTaskResult *task = &result.tasks[0];
-            bool is_kept = task->trials <= budgets[b];
+            bool                 is_kept = task->trials <= budgets[b];
             bool is_used = task->trials == budgets[b] || strcmp(task->stopped, "budget") != 0;
             if (!is_kept || !is_used) {
-                fail_msg("%s: %lld trials, budget %lld, stopped by %s", (*list)->name, (long long)task->trials,
-                         (long long)budgets[b], task->stopped);
+                fail_msg("%s: %lld trials, budget %lld, stopped by %s", (*list)->name,
+                         (long long)task->trials, (long long)budgets[b], task->stopped);
             }
             remove_folder(spec.directory);
         }
@@ -92,10 +95,12 @@ static void test_budget_is_respected(void **state)
 static void test_nothing_feasible_is_survived(void **state)
 {
     (void)state;
-    const char *text = "{format: mercator-platform/1, kind: pe-array, name: none, units: [{name: MAC}],"
-                       " memories: [{name: DRAM, keep: [W, I, O]}, {name: GLB, words: 2, keep: [W, I, O]},"
-                       " {name: RF, words: 2, keep: [W, I, O]}]}";
-    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
+    const char *text =
+        "{format: mercator-platform/1, kind: pe-array, name: none, units: [{name: MAC}],"
+        " memories: [{name: DRAM, keep: [W, I, O]}, {name: GLB, words: 2, keep: [W, I, O]},"
+        " {name: RF, words: 2, keep: [W, I, O]}]}";
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;
+         list = first_fit(list + 1)) {
         MerRunSpec spec = small_spec(*list);
         spec.platform = platform_from(text, arena);
         MerRunResult result = run_or_fail(&spec, NULL, arena);
@@ -111,17 +116,18 @@ static void test_no_trial_beats_the_bound(void **state)
 {
     (void)state;
     static const char *const objectives[] = {"edp", "energy", "cycles"};
-    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;
+         list = first_fit(list + 1)) {
         for (int o = 0; o < 3; o++) {
             MerRunSpec spec = small_spec(*list);
             spec.objective = objectives[o];
             spec.budget = 2000;
-            MerRunResult result = run_or_fail(&spec, NULL, arena);
+            MerRunResult         result = run_or_fail(&spec, NULL, arena);
             const MerTaskResult *task = &result.tasks[0];
             assert_non_null(task->point);
             if (!(task->value >= task->bound.value * (1 - 1e-12))) {
-                fail_msg("%s found %s %.17g below the bound %.17g", (*list)->name, objectives[o], task->value,
-                         task->bound.value);
+                fail_msg("%s found %s %.17g below the bound %.17g", (*list)->name, objectives[o],
+                         task->value, task->bound.value);
             }
             remove_folder(spec.directory);
         }
@@ -132,12 +138,13 @@ static void test_no_trial_beats_the_bound(void **state)
 static void test_resume_restores_the_log_byte_for_byte(void **state)
 {
     (void)state;
-    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list; list = first_fit(list + 1)) {
+    for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;
+         list = first_fit(list + 1)) {
         MerRunSpec spec = small_spec(*list);
         run_or_fail(&spec, NULL, arena);
         const char *whole = file_text(spec.directory, "run.jsonl", arena);
-        long size = (long)strlen(whole);
-        MerRng rng = mer_rng_make(3, 0);
+        long        size = (long)strlen(whole);
+        MerRng      rng = mer_rng_make(3, 0);
         for (int cut = 0; cut < 8; cut++) {
             cut_file(spec.directory, "run.jsonl", cut == 0 ? size : mer_rng_below(&rng, (int)size));
             spec.resume = true;
@@ -153,9 +160,9 @@ static void test_resume_restores_the_log_byte_for_byte(void **state)
 static void test_resume_refuses_another_seed(void **state)
 {
     (void)state;
-    MerRunSpec spec = small_spec(mer_optimizer_find("random", NULL));
+    MerRunSpec   spec = small_spec(mer_optimizer_find("random", NULL));
     MerRunResult result;
-    MerError error = {0};
+    MerError     error = {0};
     run_or_fail(&spec, NULL, arena);
     spec.resume = true;
     spec.seed = 8;

@@ -11,8 +11,8 @@
 enum { MAX_POINTS = 40000, FEASIBLE_POINTS = 40 };
 
 typedef struct Case { /* inputs on which a problem can be opened */
-    const char       *problem, *options;
-    const MerGraph   *graph;
+    const char        *problem, *options;
+    const MerGraph    *graph;
     const MerPlatform *platform;
 } Case;
 
@@ -23,10 +23,11 @@ typedef struct Opened {
     bool         is_padded; /* loops may run past the layer */
 } Opened;
 
-static MerGraph *layer_of(MerOpKind kind, int n, int k, int c, int y, int x, int r, int s, int g, int stride)
+static MerGraph *layer_of(MerOpKind kind, int n, int k, int c, int y, int x, int r, int s, int g,
+                          int stride)
 {
     MerOp op = mer_op_make("layer", "test", kind);
-    int dims[MER_DIM_COUNT] = {n, k, c, y, x, r, s, g};
+    int   dims[MER_DIM_COUNT] = {n, k, c, y, x, r, s, g};
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         op.dims[d] = dims[d];
     }
@@ -36,27 +37,35 @@ static MerGraph *layer_of(MerOpKind kind, int n, int k, int c, int y, int x, int
 
 static int list_cases(Case *cases)
 {
-    static const char bypass[] = "{format: mercator-platform/1, kind: pe-array, name: free, units: [{name: MAC, mac_pj: 1}],"
-                                 " memories: [{name: DRAM, access_pj: 200, words_per_cycle: 16},"
-                                 " {name: GLB, words: 4096, access_pj: 6, words_per_cycle: 32, fanout: {x: 4, y: 4}},"
-                                 " {name: SPAD, words: 256, access_pj: 2, words_per_cycle: 8, fanout: {x: 2}},"
-                                 " {name: RF, words: 64, access_pj: 1, words_per_cycle: 4}]}";
+    static const char bypass[] =
+        "{format: mercator-platform/1, kind: pe-array, name: free, units: [{name: MAC, mac_pj: 1}],"
+        " memories: [{name: DRAM, access_pj: 200, words_per_cycle: 16},"
+        " {name: GLB, words: 4096, access_pj: 6, words_per_cycle: 32, fanout: {x: 4, y: 4}},"
+        " {name: SPAD, words: 256, access_pj: 2, words_per_cycle: 8, fanout: {x: 2}},"
+        " {name: RF, words: 64, access_pj: 1, words_per_cycle: 4}]}";
     const MerPlatform *s256 = platform_named("s256", arena);
     const MerPlatform *four = platform_from(bypass, arena);
     const MerPlatform *two = platform_from(
         "{format: mercator-platform/1, kind: pe-array, name: two, units: [{name: MAC, mac_pj: 1}],"
-        " memories: [{name: DRAM, access_pj: 9, words_per_cycle: 4}, {name: RF, words: 24, access_pj: 4}]}", arena);
-    int count = 0;
+        " memories: [{name: DRAM, access_pj: 9, words_per_cycle: 4}, {name: RF, words: 24, "
+        "access_pj: 4}]}",
+        arena);
+    int       count = 0;
     MerGraph *graphs[] = {
-        layer_of(MER_OP_CONV, 1, 12, 8, 7, 6, 3, 3, 1, 2),  layer_of(MER_OP_CONV, 2, 6, 4, 4, 4, 3, 1, 3, 1),
-        layer_of(MER_OP_DEPTHWISE, 1, 1, 16, 8, 8, 3, 3, 1, 1), layer_of(MER_OP_GEMM, 1, 24, 16, 32, 1, 1, 1, 1, 1),
+        layer_of(MER_OP_CONV, 1, 12, 8, 7, 6, 3, 3, 1, 2),
+        layer_of(MER_OP_CONV, 2, 6, 4, 4, 4, 3, 1, 3, 1),
+        layer_of(MER_OP_DEPTHWISE, 1, 1, 16, 8, 8, 3, 3, 1, 1),
+        layer_of(MER_OP_GEMM, 1, 24, 16, 32, 1, 1, 1, 1, 1),
         layer_of(MER_OP_BATCHED_GEMM, 1, 8, 16, 8, 1, 1, 1, 4, 1),
         layer_of(MER_OP_TRANSPOSED, 1, 6, 4, 5, 5, 3, 3, 1, 2),
         layer_of(MER_OP_CONV, 1, 16, 8, 14, 14, 1, 1, 1, 2), /* a stride that skips inputs */
-        layer_of(MER_OP_CONV, 1, 13, 11, 7, 7, 3, 3, 1, 1), /* primes: perfect factors waste the array */
+        /* primes: perfect factors waste the array */
+        layer_of(MER_OP_CONV, 1, 13, 11, 7, 7, 3, 3, 1, 1),
     };
-    cases[count++] = (Case){"map", "map:genome=primes", layer_of(MER_OP_DEPTHWISE, 1, 1, 3, 4, 4, 2, 1, 1, 1), two};
-    cases[count++] = (Case){"map", "map:genome=primes", layer_of(MER_OP_CONV, 1, 12, 3, 1, 1, 3, 3, 1, 1), two};
+    cases[count++] = (Case){"map", "map:genome=primes",
+                            layer_of(MER_OP_DEPTHWISE, 1, 1, 3, 4, 4, 2, 1, 1, 1), two};
+    cases[count++] =
+        (Case){"map", "map:genome=primes", layer_of(MER_OP_CONV, 1, 12, 3, 1, 1, 3, 3, 1, 1), two};
     for (size_t g = 0; g < sizeof graphs / sizeof graphs[0]; g++) {
         cases[count++] = (Case){"map", "map:genome=primes", graphs[g], s256};
         cases[count++] = (Case){"map", "map:genome=divisors", graphs[g], s256};
@@ -70,21 +79,27 @@ static int list_cases(Case *cases)
 
 static void open_case(const Case *from, Opened *opened)
 {
-    MerError error = {0};
+    MerError               error = {0};
     const MerProblemClass *type = mer_problem_find(from->problem, NULL);
     const void *options = options_from(from->options, type->options, type->options_size, arena);
     opened->is_padded = strstr(from->options, "padded") != NULL;
     opened->task = (MerTask){"layer", 1, (double)from->graph->macs, 0, 0, NULL};
-    opened->problem = (MerProblem){.type = type, .options = options, .graph = from->graph, .platform = from->platform,
-                                   .task = &opened->task, .state = mer_arena_alloc(arena, type->state_size)};
+    opened->problem = (MerProblem){.type = type,
+                                   .options = options,
+                                   .graph = from->graph,
+                                   .platform = from->platform,
+                                   .task = &opened->task,
+                                   .state = mer_arena_alloc(arena, type->state_size)};
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
     if (type->open(&opened->problem, arena, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
     const void *evaluator_options =
         options_from(evaluator->name, evaluator->options, evaluator->options_size, arena);
-    opened->evaluator = (MerEvaluator){evaluator, mer_arena_alloc(arena, evaluator->state_size), evaluator_options};
-    if (evaluator->open(opened->evaluator.state, &opened->problem, evaluator_options, arena, &error) != MER_OK) {
+    opened->evaluator =
+        (MerEvaluator){evaluator, mer_arena_alloc(arena, evaluator->state_size), evaluator_options};
+    if (evaluator->open(opened->evaluator.state, &opened->problem, evaluator_options, arena,
+                        &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
 }
@@ -106,16 +121,17 @@ static void assert_same_cost(const MerCost *a, const MerCost *b)
     }
 }
 
-static void for_every_point(void (*check)(const Opened *, const MerIndex *, const MerPlan *, const MerCost *))
+static void for_every_point(void (*check)(const Opened *, const MerIndex *, const MerPlan *,
+                                          const MerCost *))
 {
     Case cases[64];
-    int count = list_cases(cases);
+    int  count = list_cases(cases);
     for (int c = 0; c < count; c++) {
         Opened opened;
         open_case(&cases[c], &opened);
-        MerRng rng = mer_rng_make(11, (uint64_t)c);
+        MerRng    rng = mer_rng_make(11, (uint64_t)c);
         MerIndex *point = MER_ARRAY(arena, MerIndex, opened.problem.space.knob_count + 1);
-        int feasible = 0;
+        int       feasible = 0;
         for (int i = 0; i < MAX_POINTS && feasible < FEASIBLE_POINTS; i++) {
             MerPlan plan;
             mer_space_sample(&opened.problem.space, &rng, point);
@@ -127,19 +143,22 @@ static void for_every_point(void (*check)(const Opened *, const MerIndex *, cons
             }
         }
         if (feasible == 0) {
-            fail_msg("case %d: none of %d random points is feasible, the test says nothing", c, MAX_POINTS);
+            fail_msg("case %d: none of %d random points is feasible, the test says nothing", c,
+                     MAX_POINTS);
         }
     }
 }
 
-static void check_cover(const Opened *opened, const MerIndex *point, const MerPlan *plan, const MerCost *cost)
+static void check_cover(const Opened *opened, const MerIndex *point, const MerPlan *plan,
+                        const MerCost *cost)
 {
     (void)point;
     const MerNestPlan *nest = &plan->as.nest;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         int64_t product = 1;
         for (int l = 0; l < nest->level_count; l++) {
-            product *= (int64_t)nest->levels[l].temporal[d] * nest->levels[l].x[d] * nest->levels[l].y[d];
+            product *=
+                (int64_t)nest->levels[l].temporal[d] * nest->levels[l].x[d] * nest->levels[l].y[d];
         }
         int64_t size = opened->problem.graph->ops[0].dims[d];
         assert_true(opened->is_padded && size > 1 ? product >= size : product == size);
@@ -153,11 +172,12 @@ static void test_every_random_point_decodes_to_a_whole_layer(void **state)
     for_every_point(check_cover);
 }
 
-static void check_encode(const Opened *opened, const MerIndex *point, const MerPlan *plan, const MerCost *cost)
+static void check_encode(const Opened *opened, const MerIndex *point, const MerPlan *plan,
+                         const MerCost *cost)
 {
     (void)point;
     MerIndex *back = MER_ARRAY(arena, MerIndex, opened->problem.space.knob_count + 1);
-    MerPlan again;
+    MerPlan   again;
     assert_true(opened->problem.type->encode(&opened->problem, plan, back));
     assert_true(mer_space_contains(&opened->problem.space, back));
     opened->problem.type->decode(&opened->problem, back, &again, arena);
@@ -171,12 +191,13 @@ static void test_encode_gives_a_point_of_the_same_plan(void **state)
     for_every_point(check_encode);
 }
 
-static void check_round_trip(const Opened *opened, const MerIndex *point, const MerPlan *plan, const MerCost *cost)
+static void check_round_trip(const Opened *opened, const MerIndex *point, const MerPlan *plan,
+                             const MerCost *cost)
 {
     (void)point;
-    MerJson json = {0};
+    MerJson  json = {0};
     MerYaml *body;
-    MerPlan again;
+    MerPlan  again;
     MerError error = {0};
     mer_json_object(&json, NULL);
     opened->problem.type->write_plan(&opened->problem, plan, &json);
@@ -196,7 +217,8 @@ static void test_written_plans_read_back_with_the_same_cost(void **state)
     for_every_point(check_round_trip);
 }
 
-static void check_bounds(const Opened *opened, const MerIndex *point, const MerPlan *plan, const MerCost *cost)
+static void check_bounds(const Opened *opened, const MerIndex *point, const MerPlan *plan,
+                         const MerCost *cost)
 {
     (void)point;
     (void)plan;

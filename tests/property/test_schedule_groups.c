@@ -138,7 +138,8 @@ static void test_equal_streams_advance_together(void **state)
 /* The rule as it reads, without any memory: every turn looks through the whole stream. */
 typedef struct Plain {
     int models,
-        requests; /* streams: single jobs, then networks, of the first mini-batch, then of the second */
+        /* streams: single jobs, then networks, of the first mini-batch, then of the second */
+        requests;
     int turn;
 } Plain;
 

@@ -15,15 +15,19 @@ static int make_nested(MerKnob *knobs)
     int count = 0;
     knobs[count++] = (MerKnob){"levels", MER_KNOB_ORDERED, MER_ROLE_LEVELS, -1, -1, -1, 0, 2, NULL};
     for (int level = 1; level >= 0; level--) {
-        knobs[count++] = (MerKnob){"parallel", MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, level, -1, -1, 0, DIMS, NULL};
+        knobs[count++] = (MerKnob){
+            "parallel", MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, level, -1, -1, 0, DIMS, NULL};
         if (level == 0) {
-            knobs[count++] = (MerKnob){"cluster", MER_KNOB_ORDERED, MER_ROLE_CLUSTER, level, -1, -1, 0, PES, NULL};
+            knobs[count++] = (MerKnob){
+                "cluster", MER_KNOB_ORDERED, MER_ROLE_CLUSTER, level, -1, -1, 0, PES, NULL};
         }
         for (int d = 0; d < DIMS; d++) {
-            knobs[count++] = (MerKnob){"tile", MER_KNOB_ORDERED, MER_ROLE_TILE, level, d, -1, 0, 24, NULL};
+            knobs[count++] =
+                (MerKnob){"tile", MER_KNOB_ORDERED, MER_ROLE_TILE, level, d, -1, 0, 24, NULL};
         }
         for (int d = 0; d < DIMS; d++) {
-            knobs[count++] = (MerKnob){"order", MER_KNOB_RANK, MER_ROLE_ORDER, level, d, -1, 0, DIMS, NULL};
+            knobs[count++] =
+                (MerKnob){"order", MER_KNOB_RANK, MER_ROLE_ORDER, level, d, -1, 0, DIMS, NULL};
         }
     }
     return count;
@@ -58,7 +62,7 @@ static int changes(const MerIndex *a, const MerIndex *b)
 static void first_points_have_inner_tiles_of_one(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture  f;
     MerIndex point[KNOBS];
     open_fixture(&f);
     int outer_sum = 0;
@@ -80,7 +84,7 @@ static void first_points_have_inner_tiles_of_one(void **state)
 static void crossover_swaps_one_dimension_at_all_levels(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture  f;
     MerIndex a[KNOBS] = {0}, b[KNOBS];
     open_fixture(&f);
     for (int k = 0; k < KNOBS; k++) {
@@ -108,7 +112,7 @@ static void order_swap_permutes_the_ranks_of_one_level(void **state)
     open_fixture(&f);
     for (int i = 0; i < 50; i++) {
         MerIndex point[KNOBS] = {0}, before[KNOBS];
-        int sum = 0;
+        int      sum = 0;
         for (int k = 0; k < KNOBS; k++) {
             point[k] = f.knobs[k].kind == MER_KNOB_RANK ? f.knobs[k].dim : 0;
             sum += point[k];
@@ -128,12 +132,13 @@ static void order_swap_permutes_the_ranks_of_one_level(void **state)
 static void cluster_sizes_divide_the_outer_tile(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture  f;
     MerIndex point[KNOBS], before[KNOBS];
-    int inner_parallel = -1, cluster = -1, seen = 0;
+    int      inner_parallel = -1, cluster = -1, seen = 0;
     open_fixture(&f);
     for (int k = 0; k < KNOBS; k++) {
-        inner_parallel = f.knobs[k].role == MER_ROLE_PARALLEL && f.knobs[k].level == 0 ? k : inner_parallel;
+        inner_parallel =
+            f.knobs[k].role == MER_ROLE_PARALLEL && f.knobs[k].level == 0 ? k : inner_parallel;
         cluster = f.knobs[k].role == MER_ROLE_CLUSTER ? k : cluster;
     }
     for (int i = 0; i < 2000; i++) {
@@ -146,7 +151,8 @@ static void cluster_sizes_divide_the_outer_tile(void **state)
             assert_int_equal(changes(before, point), 1);
             continue;
         }
-        int tile = 1 + point[2 + point[inner_parallel]]; /* tiles of the outer level follow its parallel knob */
+        /* tiles of the outer level follow its parallel knob */
+        int tile = 1 + point[2 + point[inner_parallel]];
         int size = 1 + point[cluster] * tile / PES;
         assert_int_equal(tile % size, 0);
         seen++;
@@ -173,7 +179,7 @@ static void factors_only_gives_tiles_that_divide(void **state)
 static void levels_swap_their_parallel_dimensions(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture  f;
     MerIndex point[KNOBS] = {0};
     open_fixture(&f);
     point[1] = 2; /* parallel of the outer level */
@@ -188,7 +194,7 @@ static void levels_swap_their_parallel_dimensions(void **state)
 static void levels_grow_and_die_within_their_range(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture  f;
     MerIndex point[KNOBS] = {0}, before[KNOBS];
     open_fixture(&f);
     mer_gamma_change_levels(&f.genome, &f.rng, -1, point);
@@ -207,7 +213,7 @@ static void a_moved_rank_lets_the_others_close_up(void **state)
 {
     (void)state;
     const int knobs[] = {0, 1, 2, 3};
-    MerIndex point[] = {0, 1, 2, 3};
+    MerIndex  point[] = {0, 1, 2, 3};
     mer_ranks_move(knobs, 4, 0, 2, point);
     const MerIndex expected[] = {2, 0, 1, 3};
     assert_memory_equal(point, expected, sizeof expected);
@@ -219,10 +225,10 @@ static void a_moved_rank_lets_the_others_close_up(void **state)
 static void every_move_stays_in_the_space_and_most_change_something(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture  f;
     MerMoves moves;
     MerIndex point[KNOBS], before[KNOBS];
-    int idle = 0;
+    int      idle = 0;
     open_fixture(&f);
     mer_moves_make(&moves, &f.space, f.arena);
     mer_space_sample(&f.space, &f.rng, point);
@@ -240,14 +246,15 @@ static void every_move_stays_in_the_space_and_most_change_something(void **state
 static void positions_keep_the_order_of_ranks(void **state)
 {
     (void)state;
-    Fixture f;
+    Fixture      f;
     MerPositions positions;
-    double vector[KNOBS];
-    MerIndex point[KNOBS];
+    double       vector[KNOBS];
+    MerIndex     point[KNOBS];
     open_fixture(&f);
     mer_positions_make(&positions, &f.space, f.arena);
     for (int k = 0; k < KNOBS; k++) {
-        vector[k] = f.knobs[k].kind == MER_KNOB_RANK ? 0.5 - 0.001 * f.knobs[k].dim : 2.4; /* mirrored to 0.4 */
+        /* mirrored to 0.4 */
+        vector[k] = f.knobs[k].kind == MER_KNOB_RANK ? 0.5 - 0.001 * f.knobs[k].dim : 2.4;
     }
     mer_positions_to_point(&positions, vector, point);
     for (int k = 0; k < KNOBS; k++) {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 static const bool numbers[] = {false, false, true};
-static const int groups[] = {0, 0, 1};
+static const int  groups[] = {0, 0, 1};
 
 static double truth(double a, double b, double category)
 {
@@ -26,7 +26,7 @@ static void fill(MerGaussianProcess *gp, MerArena *arena)
 static void points_are_met_and_far_places_are_unsure(void **state)
 {
     (void)state;
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     MerGaussianProcess gp;
     fill(&gp, arena);
     gp.noise = 1e-9;
@@ -44,7 +44,7 @@ static void points_are_met_and_far_places_are_unsure(void **state)
 static void tuning_raises_likelihood_and_predicts_what_was_left_out(void **state)
 {
     (void)state;
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     MerGaussianProcess gp;
     fill(&gp, arena);
     assert_true(mer_gp_fit(&gp));
@@ -64,7 +64,7 @@ static void tuning_raises_likelihood_and_predicts_what_was_left_out(void **state
 static void more_points_than_a_block_are_predicted_alike(void **state)
 {
     (void)state;
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     MerGaussianProcess gp;
     enum { MANY = MER_GP_BLOCK + 7 };
     double x[MANY][3], mean[MANY], deviation[MANY];
@@ -88,7 +88,7 @@ static void more_points_than_a_block_are_predicted_alike(void **state)
 static void no_points_cannot_be_fitted(void **state)
 {
     (void)state;
-    MerArena *arena = mer_arena_new();
+    MerArena          *arena = mer_arena_new();
     MerGaussianProcess gp;
     mer_gp_make(&gp, 4, 3, numbers, groups, 2, arena);
     mer_gp_tune(&gp);

@@ -69,10 +69,11 @@ static void invalid_utf8_becomes_the_replacement_character(void **state)
 #define R "\xef\xbf\xbd"
     static const char *const cases[][2] = {
         {"a\xff"
-         "b", "\"a" R "b\""},
+         "b",
+         "\"a" R "b\""},
         {"\xc3", "\"" R "\""},
-        {"\xc0\xaf", "\"" R R "\""},         /* overlong */
-        {"\xed\xa0\x80", "\"" R R R "\""},   /* surrogate */
+        {"\xc0\xaf", "\"" R R "\""},       /* overlong */
+        {"\xed\xa0\x80", "\"" R R R "\""}, /* surrogate */
         {"\xf4\x90\x80\x80", "\"" R R R R "\""},
         {"\xe2\x82", "\"" R R "\""},
         {"\xe2\x82\xac", "\"\xe2\x82\xac\""},

@@ -214,7 +214,8 @@ static Samples *make_samples(void)
     Samples *s = calloc(1, sizeof *s);
     MerRng   rng = mer_rng_make(9, 0);
     for (int k = 0; k < KNOBS; k++) {
-        s->knobs[k] = (MerKnob){.name = "k", .kind = k == 3 ? MER_KNOB_CATEGORY : MER_KNOB_ORDERED,
+        s->knobs[k] = (MerKnob){.name = "k",
+                                .kind = k == 3 ? MER_KNOB_CATEGORY : MER_KNOB_ORDERED,
                                 .choices = k == 3 ? 3 : 10};
     }
     s->space = (MerSpace){.knob_count = KNOBS, .knobs = s->knobs};

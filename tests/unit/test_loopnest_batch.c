@@ -23,47 +23,61 @@ typedef struct Layer {
 } Layer;
 
 static const Layer layers[] = {
-    {MER_OP_CONV, {1, 12, 8, 7, 6, 3, 3, 1}, 2, 1},     {MER_OP_CONV, {2, 6, 4, 4, 4, 3, 1, 3}, 1, 2},
-    {MER_OP_CONV, {1, 128, 128, 28, 28, 3, 3, 1}, 1, 1}, {MER_OP_DEPTHWISE, {1, 1, 16, 8, 8, 3, 3, 1}, 1, 1},
-    {MER_OP_GEMM, {1, 24, 16, 32, 1, 1, 1, 1}, 1, 1},    {MER_OP_BATCHED_GEMM, {1, 8, 16, 8, 1, 1, 1, 4}, 1, 1},
-    {MER_OP_TRANSPOSED, {1, 6, 4, 5, 5, 3, 3, 1}, 2, 1}, {MER_OP_GEMM, {1, 1, 48, 1, 1, 1, 1, 1}, 1, 1},
+    {MER_OP_CONV, {1, 12, 8, 7, 6, 3, 3, 1}, 2, 1},
+    {MER_OP_CONV, {2, 6, 4, 4, 4, 3, 1, 3}, 1, 2},
+    {MER_OP_CONV, {1, 128, 128, 28, 28, 3, 3, 1}, 1, 1},
+    {MER_OP_DEPTHWISE, {1, 1, 16, 8, 8, 3, 3, 1}, 1, 1},
+    {MER_OP_GEMM, {1, 24, 16, 32, 1, 1, 1, 1}, 1, 1},
+    {MER_OP_BATCHED_GEMM, {1, 8, 16, 8, 1, 1, 1, 4}, 1, 1},
+    {MER_OP_TRANSPOSED, {1, 6, 4, 5, 5, 3, 3, 1}, 2, 1},
+    {MER_OP_GEMM, {1, 1, 48, 1, 1, 1, 1, 1}, 1, 1},
 };
 enum { LAYERS = sizeof layers / sizeof layers[0] };
 
-static const char keep_all[] =
-    "{format: mercator-platform/1, kind: pe-array, name: four, clock_hz: 1.0e+9, units: [{name: MAC, mac_pj: 1.5}],"
-    " memories: [{name: DRAM, access_pj: 200, words_per_cycle: 16},"
-    " {name: GLB, words: 8192, access_pj: 6.1, words_per_cycle: 32, fanout: {x: 4, y: 4, pj_per_word: 0.3},"
-    " keep: [W, I, O]},"
-    " {name: SPAD, words: 512, access_pj: 2.3, words_per_cycle: 8, fanout: {x: 2}, keep: [I, O], bypass: [W]},"
-    " {name: RF, words: 128, access_pj: 0.7, words_per_cycle: 4, keep: [W, O], bypass: [I], fanout: {x: 2, y: 2}}]}";
+static const char keep_all[] = "{format: mercator-platform/1, kind: pe-array, name: four, "
+                               "clock_hz: 1.0e+9, units: [{name: MAC, mac_pj: 1.5}],"
+                               " memories: [{name: DRAM, access_pj: 200, words_per_cycle: 16},"
+                               " {name: GLB, words: 8192, access_pj: 6.1, words_per_cycle: 32, "
+                               "fanout: {x: 4, y: 4, pj_per_word: 0.3},"
+                               " keep: [W, I, O]},"
+                               " {name: SPAD, words: 512, access_pj: 2.3, words_per_cycle: 8, "
+                               "fanout: {x: 2}, keep: [I, O], bypass: [W]},"
+                               " {name: RF, words: 128, access_pj: 0.7, words_per_cycle: 4, keep: "
+                               "[W, O], bypass: [I], fanout: {x: 2, y: 2}}]}";
 static const char free_keep[] =
     "{format: mercator-platform/1, kind: pe-array, name: free, units: [{name: MAC, mac_pj: 1}],"
     " memories: [{name: DRAM, access_pj: 200, words_per_cycle: 16},"
     " {name: GLB, words: 4096, access_pj: 6, words_per_cycle: 32, fanout: {x: 4, y: 4}},"
     " {name: RF, words: 64, access_pj: 1, words_per_cycle: 4}]}";
 
-static void open_layer(const Layer *layer, const MerPlatform *platform, const char *options, Opened *opened)
+static void open_layer(const Layer *layer, const MerPlatform *platform, const char *options,
+                       Opened *opened)
 {
-    MerError error = {0};
-    const MerProblemClass *type = mer_problem_find("map", NULL);
+    MerError                 error = {0};
+    const MerProblemClass   *type = mer_problem_find("map", NULL);
     const MerEvaluatorClass *evaluator = mer_evaluator_find("loopnest", NULL);
-    MerOp op = mer_op_make("layer", "test", layer->kind);
+    MerOp                    op = mer_op_make("layer", "test", layer->kind);
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         op.dims[d] = layer->dims[d];
     }
     op.stride[0] = op.stride[1] = layer->stride;
     op.dilation[0] = op.dilation[1] = layer->dilation;
     const MerGraph *graph = one_op_graph(&op, arena);
-    const void *problem_options = options_from("map", type->options, type->options_size, arena);
-    const void *evaluator_options = options_from(options, evaluator->options, evaluator->options_size, arena);
+    const void     *problem_options = options_from("map", type->options, type->options_size, arena);
+    const void     *evaluator_options =
+        options_from(options, evaluator->options, evaluator->options_size, arena);
     opened->task = (MerTask){"layer", 1, (double)graph->macs, 0, 0, NULL};
-    opened->problem = (MerProblem){.type = type, .options = problem_options, .graph = graph, .platform = platform,
-                                   .task = &opened->task, .state = mer_arena_alloc(arena, type->state_size)};
+    opened->problem = (MerProblem){.type = type,
+                                   .options = problem_options,
+                                   .graph = graph,
+                                   .platform = platform,
+                                   .task = &opened->task,
+                                   .state = mer_arena_alloc(arena, type->state_size)};
     opened->evaluator =
         (MerEvaluator){evaluator, mer_arena_alloc(arena, evaluator->state_size), evaluator_options};
     if (type->open(&opened->problem, arena, &error) != MER_OK ||
-        evaluator->open(opened->evaluator.state, &opened->problem, evaluator_options, arena, &error) != MER_OK) {
+        evaluator->open(opened->evaluator.state, &opened->problem, evaluator_options, arena,
+                        &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
 }
@@ -86,8 +100,8 @@ static void evaluate(const Opened *opened, const MerPlan *plan, MerCost *cost)
 static void sample_plan(const Opened *opened, MerRng *rng, MerPlan *plan)
 {
     const MerSpace *space = &opened->problem.space;
-    MerIndex *point = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
-    MerCost cost;
+    MerIndex       *point = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
+    MerCost         cost;
     for (int attempt = 0; attempt < 20; attempt++) {
         mer_space_sample(space, rng, point);
         opened->problem.type->decode(&opened->problem, point, plan, arena);
@@ -100,14 +114,15 @@ static void sample_plan(const Opened *opened, MerRng *rng, MerPlan *plan)
 
 static int compare_batches(const Opened *opened, uint64_t stream)
 {
-    MerRng rng = mer_rng_make(5, stream);
+    MerRng  rng = mer_rng_make(5, stream);
     MerPlan plans[PLANS];
     MerCall calls[PLANS];
     MerCost batch[PLANS];
-    int feasible = 0;
+    int     feasible = 0;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < PLANS; i++) {
-            calls[i] = (MerCall){.scratch = arena, .limit = INFINITY, .limit_metric = MER_METRIC_COUNT};
+            calls[i] =
+                (MerCall){.scratch = arena, .limit = INFINITY, .limit_metric = MER_METRIC_COUNT};
             sample_plan(opened, &rng, &plans[i]);
         }
         opened->evaluator.type->evaluate_batch(opened->evaluator.state, plans, PLANS, calls, batch);
@@ -157,15 +172,15 @@ static void test_every_vector_width_gives_the_same_bits(void **state)
 {
     (void)state;
     const MerPlatform *platform = platform_from(keep_all, arena);
-    int priced = 0;
+    int                priced = 0;
     for (int i = 0; i < LAYERS; i++) {
         Opened opened;
         open_layer(&layers[i], platform, "loopnest", &opened);
         MerRng rng = mer_rng_make(6, (uint64_t)i);
         for (int round = 0; round < ROUNDS; round++) {
-            MerPlan plans[MER_NEST_LANES];
+            MerPlan            plans[MER_NEST_LANES];
             const MerNestPlan *nests[MER_NEST_LANES];
-            MerNestFigures widest;
+            MerNestFigures     widest;
             for (int j = 0; j < MER_NEST_LANES; j++) {
                 sample_plan(&opened, &rng, &plans[j]);
                 nests[j] = &plans[j].as.nest;
@@ -194,14 +209,17 @@ static void test_plans_too_large_to_count_exactly_are_left_to_the_plain_version(
 {
     (void)state;
     static const Layer huge = {MER_OP_CONV, {1, 1 << 15, 1 << 15, 1 << 15, 1 << 15, 1, 1, 1}, 1, 1};
-    Opened opened;
-    MerPlan plan;
-    MerNestFigures figures;
+    Opened             opened;
+    MerPlan            plan;
+    MerNestFigures     figures;
     const MerNestPlan *nests[MER_NEST_LANES];
     open_layer(&huge, platform_named("s256", arena), "loopnest", &opened);
     MerIndex *point = MER_ARRAY(arena, MerIndex, opened.problem.space.knob_count + 1);
-    for (int k = 0; k < opened.problem.space.knob_count; k++) { /* everything in the outermost memory */
-        point[k] = opened.problem.space.knobs[k].role == MER_ROLE_TILE ? opened.problem.space.knobs[k].choices - 1 : 0;
+    /* everything in the outermost memory */
+    for (int k = 0; k < opened.problem.space.knob_count; k++) {
+        point[k] = opened.problem.space.knobs[k].role == MER_ROLE_TILE
+                       ? opened.problem.space.knobs[k].choices - 1
+                       : 0;
     }
     opened.problem.type->decode(&opened.problem, point, &plan, arena);
     for (int i = 0; i < MER_NEST_LANES; i++) {
@@ -216,7 +234,8 @@ static void test_plans_too_large_to_count_exactly_are_left_to_the_plain_version(
 
 /* What a step has changed: dims with other factors, levels with another order, and whether what is kept
  * is still the same. */
-static bool compare_plans(const MerNestPlan *a, const MerNestPlan *b, unsigned *dims, unsigned *levels)
+static bool compare_plans(const MerNestPlan *a, const MerNestPlan *b, unsigned *dims,
+                          unsigned *levels)
 {
     bool same_keep = true;
     *dims = *levels = 0;
@@ -225,7 +244,8 @@ static bool compare_plans(const MerNestPlan *a, const MerNestPlan *b, unsigned *
         const MerNestLevel *y = &b->levels[l];
         same_keep = same_keep && x->keep == y->keep;
         for (int d = 0; d < MER_DIM_COUNT; d++) {
-            bool is_same = x->temporal[d] == y->temporal[d] && x->x[d] == y->x[d] && x->y[d] == y->y[d];
+            bool is_same =
+                x->temporal[d] == y->temporal[d] && x->x[d] == y->x[d] && x->y[d] == y->y[d];
             *dims |= is_same ? 0 : 1u << d;
             *levels |= x->order[d] == y->order[d] ? 0 : 1u << l;
         }
@@ -237,13 +257,13 @@ static bool compare_plans(const MerNestPlan *a, const MerNestPlan *b, unsigned *
 static int walk(const Opened *opened, uint64_t stream)
 {
     const MerSpace *space = &opened->problem.space;
-    size_t bytes = (size_t)space->knob_count * sizeof(MerIndex);
-    MerRng rng = mer_rng_make(7, stream);
-    MerIndex *point = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
-    MerIndex *good = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
-    MerPlan last;
-    MerNestDelta delta;
-    int feasible = 0;
+    size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
+    MerRng          rng = mer_rng_make(7, stream);
+    MerIndex       *point = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
+    MerIndex       *good = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
+    MerPlan         last;
+    MerNestDelta    delta;
+    int             feasible = 0;
     for (int k = 0; k < space->knob_count; k++) { /* everything in the outermost memory: it fits */
         point[k] = space->knobs[k].role == MER_ROLE_TILE ? space->knobs[k].choices - 1 : 0;
     }
@@ -251,8 +271,8 @@ static int walk(const Opened *opened, uint64_t stream)
     opened->problem.type->decode(&opened->problem, point, &last, arena);
     assert_true(mer_nest_delta_start(&delta, opened->evaluator.state, &last.as.nest));
     for (int step = 0; step < STEPS; step++) {
-        MerPlan plan;
-        MerCost cost;
+        MerPlan  plan;
+        MerCost  cost;
         unsigned dims;
         unsigned levels;
         mer_space_step(space, &rng, (int)mer_rng_below(&rng, (uint64_t)space->knob_count), point);
@@ -288,7 +308,8 @@ static void test_local_moves_cost_what_whole_plans_cost(void **state)
     for (int p = 0; p < 3; p++) {
         for (int i = 0; i < LAYERS; i++) {
             Opened opened;
-            open_layer(&layers[i], platforms[p], p == 0 && i % 2 ? "loopnest:axes=exclusive" : "loopnest", &opened);
+            open_layer(&layers[i], platforms[p],
+                       p == 0 && i % 2 ? "loopnest:axes=exclusive" : "loopnest", &opened);
             int feasible = walk(&opened, (uint64_t)(p * LAYERS + i));
             if (feasible < STEPS / 100) {
                 fail_msg("layer %d on %s: only %d plans fit", i, platforms[p]->name, feasible);

@@ -69,10 +69,8 @@ static MerCost price(const MerPlatform *platform, const MerGraph *graph, const c
 {
     const MerEvaluatorClass *type = mer_evaluator_find(evaluator, NULL);
     MerTask                  task = {"layer", 1, (double)graph->ops[0].macs, 0, 0, NULL};
-    MerProblem               problem = {.type = mer_problem_find("map", NULL),
-                                        .graph = graph,
-                                        .platform = platform,
-                                        .task = &task};
+    MerProblem               problem = {
+                      .type = mer_problem_find("map", NULL), .graph = graph, .platform = platform, .task = &task};
     MerCall  call = {.scratch = arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     void    *options = mer_arena_alloc(arena, type->options_size);
     void    *state = mer_arena_alloc(arena, type->state_size);

@@ -19,7 +19,8 @@ static MerOp matrix_product(int k, int c)
     return op;
 }
 
-static MerStatus read_nest(const char *text, const MerOp *op, bool may_pad, MerNestPlan *plan, MerError *error)
+static MerStatus read_nest(const char *text, const MerOp *op, bool may_pad, MerNestPlan *plan,
+                           MerError *error)
 {
     MerYaml *body;
     assert_int_equal(mer_yaml_parse("plan", text, strlen(text), arena, &body, error), MER_OK);
@@ -29,9 +30,9 @@ static MerStatus read_nest(const char *text, const MerOp *op, bool may_pad, MerN
 static void test_padded_nests_are_read_only_where_factors_may_be_padded(void **state)
 {
     (void)state;
-    MerOp op = matrix_product(13, 8);
+    MerOp       op = matrix_product(13, 8);
     MerNestPlan plan;
-    MerError error = {0};
+    MerError    error = {0};
     assert_int_equal(read_nest(padded, &op, true, &plan, &error), MER_OK);
     assert_int_equal(read_nest(padded, &op, false, &plan, &error), MER_INVALID);
     assert_non_null(strstr(error.message, "the factors of K multiply to 14, expected 13"));
@@ -40,9 +41,9 @@ static void test_padded_nests_are_read_only_where_factors_may_be_padded(void **s
 static void test_nests_that_miss_part_of_the_layer_are_never_read(void **state)
 {
     (void)state;
-    MerOp op = matrix_product(15, 8);
+    MerOp       op = matrix_product(15, 8);
     MerNestPlan plan;
-    MerError error = {0};
+    MerError    error = {0};
     assert_int_equal(read_nest(padded, &op, true, &plan, &error), MER_INVALID);
     assert_non_null(strstr(error.message, "the factors of K multiply to 14, expected at least 15"));
 }
@@ -50,20 +51,20 @@ static void test_nests_that_miss_part_of_the_layer_are_never_read(void **state)
 static void test_dims_of_size_one_are_never_padded(void **state)
 {
     (void)state;
-    MerOp op = matrix_product(13, 1);
+    MerOp       op = matrix_product(13, 1);
     MerNestPlan plan;
-    MerError error = {0};
+    MerError    error = {0};
     assert_int_equal(read_nest(padded, &op, true, &plan, &error), MER_INVALID);
     assert_non_null(strstr(error.message, "the factors of C multiply to 8, expected 1"));
 }
 
-static void price(const MerOp *op, bool may_pad, MerNestModel *model, MerNestAccess *access, double *cycles,
-                  double *energy)
+static void price(const MerOp *op, bool may_pad, MerNestModel *model, MerNestAccess *access,
+                  double *cycles, double *energy)
 {
-    MerNestPlan plan;
+    MerNestPlan  plan;
     MerNestLoops loops;
-    MerCost cost;
-    MerError error = {0};
+    MerCost      cost;
+    MerError     error = {0};
     assert_int_equal(read_nest(padded, op, may_pad, &plan, &error), MER_OK);
     assert_int_equal(mer_nest_model_make(op, platform_named("s256", arena), model, &error), MER_OK);
     mer_cost_clear(&cost);
@@ -76,12 +77,12 @@ static void price(const MerOp *op, bool may_pad, MerNestModel *model, MerNestAcc
 static void test_a_padded_nest_costs_what_the_layer_it_covers_costs(void **state)
 {
     (void)state;
-    MerOp layer = matrix_product(13, 8);
-    MerOp covered = matrix_product(14, 8);
-    MerNestModel models[2];
+    MerOp         layer = matrix_product(13, 8);
+    MerOp         covered = matrix_product(14, 8);
+    MerNestModel  models[2];
     MerNestAccess access[2];
-    double cycles[2];
-    double energy[2];
+    double        cycles[2];
+    double        energy[2];
     price(&layer, true, &models[0], &access[0], &cycles[0], &energy[0]);
     price(&covered, false, &models[1], &access[1], &cycles[1], &energy[1]);
     assert_true(cycles[0] == cycles[1]);
@@ -90,7 +91,8 @@ static void test_a_padded_nest_costs_what_the_layer_it_covers_costs(void **state
     for (int l = 0; l < 3; l++) {
         assert_memory_equal(access[0].reads[l], access[1].reads[l], sizeof access[0].reads[l]);
         assert_memory_equal(access[0].fills[l], access[1].fills[l], sizeof access[0].fills[l]);
-        assert_memory_equal(access[0].updates[l], access[1].updates[l], sizeof access[0].updates[l]);
+        assert_memory_equal(access[0].updates[l], access[1].updates[l],
+                            sizeof access[0].updates[l]);
     }
 }
 

@@ -97,22 +97,29 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 static void make_space(const Case *one, MerKnob *knobs, MerSpace *space)
 {
     for (int k = 0; k < one->knobs; k++) {
-        knobs[k] = (MerKnob){.name = "knob", .kind = one->kind, .role = one->role, .level = 0, .dim = -1, .op = -1,
+        knobs[k] = (MerKnob){.name = "knob",
+                             .kind = one->kind,
+                             .role = one->role,
+                             .level = 0,
+                             .dim = -1,
+                             .op = -1,
                              .choices = one->choices};
     }
     *space = (MerSpace){.knob_count = one->knobs, .knobs = knobs};
 }
 
 /* Opens `name` or `name:options`; NULL if it does not work on such a space. */
-static const MerOptimizerClass *open_optimizer(const char *text, const MerSearch *about, void **state)
+static const MerOptimizerClass *open_optimizer(const char *text, const MerSearch *about,
+                                               void **state)
 {
     MerReference reference;
-    MerError error = {0};
+    MerError     error = {0};
     assert_int_equal(mer_reference_parse(text, &reference, about->arena, &error), MER_OK);
     const MerOptimizerClass *type = mer_optimizer_find(reference.name, &error);
     assert_non_null(type);
     void *options = mer_arena_alloc(about->arena, type->options_size + 1);
-    if (type->options && mer_options_fill(type->options, type->presets, options, &reference, about->arena, &error)) {
+    if (type->options &&
+        mer_options_fill(type->options, type->presets, options, &reference, about->arena, &error)) {
         fail_msg("%s", error.message);
     }
     *state = mer_arena_alloc(about->arena, type->state_size + 1);
@@ -122,20 +129,21 @@ static const MerOptimizerClass *open_optimizer(const char *text, const MerSearch
 /* The best score found; NaN if the optimizer refuses the space. */
 static double search(const char *optimizer, const Case *one, int64_t budget, uint64_t seed)
 {
-    MerKnob knobs[MAX_KNOBS];
-    MerIndex points[BATCH][MAX_KNOBS];
+    MerKnob     knobs[MAX_KNOBS];
+    MerIndex    points[BATCH][MAX_KNOBS];
     MerProposal proposals[BATCH];
-    MerTrial trials[BATCH];
-    MerSpace space;
-    MerCost cost;
-    MerArena *arena = mer_arena_new();
-    MerRng rng = mer_rng_make(seed, 0);
+    MerTrial    trials[BATCH];
+    MerSpace    space;
+    MerCost     cost;
+    MerArena   *arena = mer_arena_new();
+    MerRng      rng = mer_rng_make(seed, 0);
     make_space(one, knobs, &space);
     mer_cost_clear(&cost);
-    MerSearch about = {.space = &space, .task_count = 1, .budget = budget, .rng = &rng, .arena = arena};
-    void *state;
+    MerSearch about = {
+        .space = &space, .task_count = 1, .budget = budget, .rng = &rng, .arena = arena};
+    void                    *state;
     const MerOptimizerClass *type = open_optimizer(optimizer, &about, &state);
-    double best = type ? INFINITY : NAN;
+    double                   best = type ? INFINITY : NAN;
     for (int64_t done = 0; type && done < budget;) {
         int capacity = budget - done < BATCH ? (int)(budget - done) : BATCH;
         for (int i = 0; i < capacity; i++) {
@@ -223,7 +231,8 @@ static void every_optimizer_comes_near_every_optimum(void **state)
             double best = median_of_three((*list)->name, &cases[c], budget);
             assert_false(best < cases[c].optimum - 1e-12);
             if (best > cases[c].near) {
-                fail_msg("%s on %s: %g, expected at most %g", (*list)->name, cases[c].name, best, cases[c].near);
+                fail_msg("%s on %s: %g, expected at most %g", (*list)->name, cases[c].name, best,
+                         cases[c].near);
             }
         }
     }
@@ -242,11 +251,26 @@ static void presets_can_be_opened_and_asked(void **state)
 {
     (void)state;
     static const char *const references[] = {
-        "de:preset=map", "de:preset=m3e", "pso:preset=map", "pso:preset=nevergrad", "pso:preset=m3e",
-        "cmaes:preset=map", "cmaes:preset=m3e", "tbpsa:preset=m3e", "aco:preset=map", "aco:preset=archgym",
-        "gamma:preset=gamma", "gamma:preset=archgym", "bayes:preset=map", "cmaes:diagonal=0",
-        "pso:neighbours=2", "de:rule=rand", "gamma:use_factor=true,start=uniform,second=none", "marl:preset=bandit",
-        "marl:preset=paper", "marl:preset=archgym",
+        "de:preset=map",
+        "de:preset=m3e",
+        "pso:preset=map",
+        "pso:preset=nevergrad",
+        "pso:preset=m3e",
+        "cmaes:preset=map",
+        "cmaes:preset=m3e",
+        "tbpsa:preset=m3e",
+        "aco:preset=map",
+        "aco:preset=archgym",
+        "gamma:preset=gamma",
+        "gamma:preset=archgym",
+        "bayes:preset=map",
+        "cmaes:diagonal=0",
+        "pso:neighbours=2",
+        "de:rule=rand",
+        "gamma:use_factor=true,start=uniform,second=none",
+        "marl:preset=bandit",
+        "marl:preset=paper",
+        "marl:preset=archgym",
     };
     for (size_t r = 0; r < sizeof references / sizeof references[0]; r++) {
         double best = search(references[r], &cases[0], 400, 1);

@@ -13,13 +13,17 @@ typedef struct Options {
 } Options;
 
 static const MerOption table[] = {
-    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 1e6, NULL, "points per generation"},
-    {"mutation", MER_OPTION_REAL, offsetof(Options, mutation), "0.1", 0, 1, NULL, "probability per knob"},
+    {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 1e6, NULL,
+     "points per generation"},
+    {"mutation", MER_OPTION_REAL, offsetof(Options, mutation), "0.1", 0, 1, NULL,
+     "probability per knob"},
     {"elitist", MER_OPTION_BOOL, offsetof(Options, elitist), "true", 0, 0, NULL, "keep the best"},
-    {"mode", MER_OPTION_CHOICE, offsetof(Options, mode), "padded", 0, 0, "perfect|padded|half-open", "factors"},
+    {"mode", MER_OPTION_CHOICE, offsetof(Options, mode), "padded", 0, 0, "perfect|padded|half-open",
+     "factors"},
     {"policy", MER_OPTION_TEXT, offsetof(Options, policy), "", 0, 0, NULL, "file to load"},
     {"weights", MER_OPTION_REALS, offsetof(Options, weights), "[1,2.5]", 0, 10, NULL, "per metric"},
-    {"layer_names", MER_OPTION_TEXTS, offsetof(Options, layers), "[]", 0, 0, NULL, "layers to keep"},
+    {"layer_names", MER_OPTION_TEXTS, offsetof(Options, layers), "[]", 0, 0, NULL,
+     "layers to keep"},
     {0}};
 
 static const MerPreset presets[] = {
@@ -92,9 +96,11 @@ static void every_word_for_a_boolean_is_taken(void **state)
     const char *yes[] = {"true", "on", "yes", "1"}, *no[] = {"false", "off", "no", "0"};
     for (int i = 0; i < 4; i++) {
         Options options = {0};
-        assert_int_equal(mer_options_set(table, &options, "x", "elitist", yes[i], arena, NULL), MER_OK);
+        assert_int_equal(mer_options_set(table, &options, "x", "elitist", yes[i], arena, NULL),
+                         MER_OK);
         assert_true(options.elitist);
-        assert_int_equal(mer_options_set(table, &options, "x", "elitist", no[i], arena, NULL), MER_OK);
+        assert_int_equal(mer_options_set(table, &options, "x", "elitist", no[i], arena, NULL),
+                         MER_OK);
         assert_false(options.elitist);
     }
 }
@@ -104,8 +110,9 @@ static void set_opens_its_message_with_where(void **state)
     (void)state;
     Options  options = {.population = 7};
     MerError error = {0};
-    assert_int_equal(mer_options_set(table, &options, "--optimizer genetic", "population", "0",
-                                     arena, &error), MER_INVALID);
+    assert_int_equal(
+        mer_options_set(table, &options, "--optimizer genetic", "population", "0", arena, &error),
+        MER_INVALID);
     assert_string_equal(error.message, "--optimizer genetic: population is 0, expected an integer "
                                        "in 2 .. 1000000");
     assert_int_equal(options.population, 7);
@@ -114,17 +121,22 @@ static void set_opens_its_message_with_where(void **state)
 static void bad_values_say_what_was_expected(void **state)
 {
     (void)state;
-    refuse("genetic:populaton=5", "unknown option \"populaton\" of genetic, did you mean \"population\"");
-    refuse("genetic:population=2.5", "genetic: population is 2.5, expected an integer in 2 .. 1000000");
-    refuse("genetic:population=", "genetic: population is \"\", expected an integer in 2 .. 1000000");
+    refuse("genetic:populaton=5",
+           "unknown option \"populaton\" of genetic, did you mean \"population\"");
+    refuse("genetic:population=2.5",
+           "genetic: population is 2.5, expected an integer in 2 .. 1000000");
+    refuse("genetic:population=",
+           "genetic: population is \"\", expected an integer in 2 .. 1000000");
     refuse("genetic:mutation=nan", "genetic: mutation is \"nan\", expected a number in 0 .. 1");
     refuse("genetic:elitist=maybe", "genetic: elitist is \"maybe\", expected true or false");
-    refuse("genetic:mode=prefect", "genetic: mode is \"prefect\", expected perfect, padded or half-open, "
-                                   "did you mean \"perfect\"");
+    refuse("genetic:mode=prefect",
+           "genetic: mode is \"prefect\", expected perfect, padded or half-open, "
+           "did you mean \"perfect\"");
     refuse("genetic:weights=[1,11]", "genetic: weights is 11, expected a number in 0 .. 10");
     refuse("genetic:weights=[1,2", "genetic: weights is \"[1,2\", expected a list [a,b,c]");
     refuse("genetic:weights=[[1]]", "genetic: weights is \"[[1]]\", expected a list [a,b,c]");
-    refuse("genetic:preset=smal", "genetic: preset is \"smal\", expected small or map, did you mean \"small\"");
+    refuse("genetic:preset=smal",
+           "genetic: preset is \"smal\", expected small or map, did you mean \"small\"");
 }
 
 static void bad_references_are_refused(void **state)

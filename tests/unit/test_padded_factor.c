@@ -31,8 +31,8 @@ static void test_numbers_that_are_no_quotient_have_no_rank(void **state)
     (void)state;
     for (int n = 1; n <= LARGEST; n++) {
         for (int factor = 1; factor <= n + 2; factor++) {
-            int rank = mer_padded_rank(n, factor);
-            int rest = mer_padded_rest(n, factor);
+            int  rank = mer_padded_rank(n, factor);
+            int  rest = mer_padded_rest(n, factor);
             bool is_smallest = factor == share(n, rest); /* of those that leave the same rest */
             assert_int_equal(rank >= 0, is_smallest);
         }

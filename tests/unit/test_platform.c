@@ -82,7 +82,8 @@ static void test_every_memory_of_a_shipped_array_has_an_energy(void **state)
     for (int i = 0; i < count; i++) {
         const MerPlatform *platform;
         assert_int_equal(mer_platform_read(names[i], *state, &platform, NULL), MER_OK);
-        for (int m = 0; platform->kind == MER_PLATFORM_PE_ARRAY && m < platform->memory_count; m++) {
+        for (int m = 0; platform->kind == MER_PLATFORM_PE_ARRAY && m < platform->memory_count;
+             m++) {
             assert_true(platform->memories[m].read_pj > 0);
             assert_true(platform->memories[m].write_pj > 0);
             assert_true(platform->memories[m].update_pj > 0);

@@ -10,18 +10,25 @@ static MerStatus open_line(MerProblem *problem, MerArena *room, MerError *error)
 {
     (void)error;
     MerKnob *knob = MER_NEW(room, MerKnob);
-    *knob = (MerKnob){.name = "value", .kind = MER_KNOB_ORDERED, .role = MER_ROLE_SETTING, .level = -1, .dim = -1, .op = -1,
+    *knob = (MerKnob){.name = "value",
+                      .kind = MER_KNOB_ORDERED,
+                      .role = MER_ROLE_SETTING,
+                      .level = -1,
+                      .dim = -1,
+                      .op = -1,
                       .choices = 1000};
     problem->space = (MerSpace){.knob_count = 1, .knobs = knob};
     return MER_OK;
 }
 
-static void decode_line(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *room)
+static void decode_line(const MerProblem *problem, const MerIndex *point, MerPlan *plan,
+                        MerArena *room)
 {
     (void)problem;
     int *channels = MER_NEW(room, int);
     *channels = point[0];
-    *plan = (MerPlan){.kind = MER_PLAN_SPLIT, .as.split = {.op_count = 1, .option_count = 1, .channels = channels}};
+    *plan = (MerPlan){.kind = MER_PLAN_SPLIT,
+                      .as.split = {.op_count = 1, .option_count = 1, .channels = channels}};
 }
 
 static void bound_line(const MerProblem *problem, MerMetric metric, MerBound *bound)
@@ -31,18 +38,26 @@ static void bound_line(const MerProblem *problem, MerMetric metric, MerBound *bo
     *bound = (MerBound){NAN, "none", ""};
 }
 
-static const MerProblemClass problem_line = {
-    .name = "line", .summary = "one knob", .objective = "cycles", .budget = 10, .platforms = ~0u,
-    .plans = 1u << MER_PLAN_SPLIT, .open = open_line, .decode = decode_line, .bound = bound_line};
+static const MerProblemClass problem_line = {.name = "line",
+                                             .summary = "one knob",
+                                             .objective = "cycles",
+                                             .budget = 10,
+                                             .platforms = ~0u,
+                                             .plans = 1u << MER_PLAN_SPLIT,
+                                             .open = open_line,
+                                             .decode = decode_line,
+                                             .bound = bound_line};
 
 /* Pricing takes three epochs, each logged and paid for. */
-static MerStatus open_slow(void *state, const MerProblem *problem, const void *options, MerArena *room, MerError *error)
+static MerStatus open_slow(void *state, const MerProblem *problem, const void *options,
+                           MerArena *room, MerError *error)
 {
     (void)state, (void)problem, (void)options, (void)room, (void)error;
     return MER_OK;
 }
 
-static void evaluate_slow(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost)
+static void evaluate_slow(const void *state, const MerPlan *plan, const MerCall *call,
+                          MerCost *cost)
 {
     (void)state;
     int value = plan->as.split.channels[0];
@@ -60,9 +75,12 @@ static void evaluate_slow(const void *state, const MerPlan *plan, const MerCall 
     cost->value[MER_METRIC_CYCLES] = 1 + fabs(value - 500.0);
 }
 
-static const MerEvaluatorClass evaluator_slow = {
-    .name = "slow", .summary = "three epochs per plan", .plans = 1u << MER_PLAN_SPLIT,
-    .metrics = UINT64_C(1) << MER_METRIC_CYCLES, .open = open_slow, .evaluate = evaluate_slow};
+static const MerEvaluatorClass evaluator_slow = {.name = "slow",
+                                                 .summary = "three epochs per plan",
+                                                 .plans = 1u << MER_PLAN_SPLIT,
+                                                 .metrics = UINT64_C(1) << MER_METRIC_CYCLES,
+                                                 .open = open_slow,
+                                                 .evaluate = evaluate_slow};
 
 /* Each ask trains for five epochs of one random draw each and proposes their sum. */
 enum { ASK_EPOCHS = 5 };
@@ -75,7 +93,8 @@ typedef struct Trainer {
 
 static int loads_seen; /* how often a state was restored: the test's own window into the plug-in */
 
-static MerStatus open_trainer(void *state, const MerSearch *search, const void *options, MerError *error)
+static MerStatus open_trainer(void *state, const MerSearch *search, const void *options,
+                              MerError *error)
 {
     (void)options;
     (void)error;
@@ -114,14 +133,15 @@ static MerStatus save_trainer(const void *state, MerKeep what, FILE *file, MerEr
 {
     (void)what;
     const Trainer *t = state;
-    int kept[3] = {t->epoch, t->sum, t->asks};
-    return fwrite(kept, sizeof kept, 1, file) == 1 ? MER_OK : mer_error_set(error, MER_IO, "cannot save");
+    int            kept[3] = {t->epoch, t->sum, t->asks};
+    return fwrite(kept, sizeof kept, 1, file) == 1 ? MER_OK
+                                                   : mer_error_set(error, MER_IO, "cannot save");
 }
 
 static MerStatus load_trainer(void *state, MerKeep what, FILE *file, MerError *error)
 {
     Trainer *t = state;
-    int kept[3];
+    int      kept[3];
     (void)what;
     if (fread(kept, sizeof kept, 1, file) != 1) {
         return mer_error_set(error, MER_INVALID, "the state is cut");
@@ -133,19 +153,36 @@ static MerStatus load_trainer(void *state, MerKeep what, FILE *file, MerError *e
     return MER_OK;
 }
 
-static const MerOptimizerClass optimizer_trainer = {
-    .name = "trainer", .summary = "long asks", .reference = "none", .state_size = sizeof(Trainer), .open = open_trainer,
-    .ask = ask_trainer, .tell = tell_trainer, .save = save_trainer, .load = load_trainer};
+static const MerOptimizerClass optimizer_trainer = {.name = "trainer",
+                                                    .summary = "long asks",
+                                                    .reference = "none",
+                                                    .state_size = sizeof(Trainer),
+                                                    .open = open_trainer,
+                                                    .ask = ask_trainer,
+                                                    .tell = tell_trainer,
+                                                    .save = save_trainer,
+                                                    .load = load_trainer};
 
-static const MerOptimizerClass optimizer_forgetful = {
-    .name = "trainer", .summary = "long asks", .reference = "none", .state_size = sizeof(Trainer), .open = open_trainer,
-    .ask = ask_trainer, .tell = tell_trainer};
+static const MerOptimizerClass optimizer_forgetful = {.name = "trainer",
+                                                      .summary = "long asks",
+                                                      .reference = "none",
+                                                      .state_size = sizeof(Trainer),
+                                                      .open = open_trainer,
+                                                      .ask = ask_trainer,
+                                                      .tell = tell_trainer};
 
 static MerRunSpec long_spec(const MerOptimizerClass *optimizer)
 {
-    return (MerRunSpec){.name = "long", .problem = &problem_line, .graph = one_layer_graph(2, 2, 2, 2, 1, 1, arena),
-                        .evaluator = &evaluator_slow, .optimizer = optimizer, .seed = 5, .budget = 12, .threads = 1,
-                        .directory = new_folder(arena), .checkpoint_s = 1e-9};
+    return (MerRunSpec){.name = "long",
+                        .problem = &problem_line,
+                        .graph = one_layer_graph(2, 2, 2, 2, 1, 1, arena),
+                        .evaluator = &evaluator_slow,
+                        .optimizer = optimizer,
+                        .seed = 5,
+                        .budget = 12,
+                        .threads = 1,
+                        .directory = new_folder(arena),
+                        .checkpoint_s = 1e-9};
 }
 
 static void test_epochs_and_notes_stand_in_order_in_the_log(void **state)
@@ -154,9 +191,12 @@ static void test_epochs_and_notes_stand_in_order_in_the_log(void **state)
     MerRunSpec spec = long_spec(&optimizer_trainer);
     run_or_fail(&spec, NULL, arena);
     const char *log = file_text(spec.directory, "run.jsonl", arena);
-    const char *search = strstr(log, "{\"type\":\"epoch\",\"index\":0,\"task\":0,\"phase\":\"search\",\"epoch\":4");
-    const char *note = strstr(log, "{\"type\":\"note\",\"index\":0,\"task\":0,\"source\":\"trainer\",\"name\":\"asked\",\"value\":[1]}");
-    const char *tune = strstr(log, "{\"type\":\"epoch\",\"index\":0,\"task\":0,\"phase\":\"finetune\",\"epoch\":2");
+    const char *search =
+        strstr(log, "{\"type\":\"epoch\",\"index\":0,\"task\":0,\"phase\":\"search\",\"epoch\":4");
+    const char *note = strstr(log, "{\"type\":\"note\",\"index\":0,\"task\":0,\"source\":"
+                                   "\"trainer\",\"name\":\"asked\",\"value\":[1]}");
+    const char *tune = strstr(
+        log, "{\"type\":\"epoch\",\"index\":0,\"task\":0,\"phase\":\"finetune\",\"epoch\":2");
     const char *trial = strstr(log, "{\"type\":\"trial\",\"index\":0");
     assert_non_null(search);
     assert_true(search < note && note < tune && tune < trial);
@@ -166,7 +206,7 @@ static void test_epochs_and_notes_stand_in_order_in_the_log(void **state)
 static void test_spending_of_asks_and_evaluations_adds_up(void **state)
 {
     (void)state;
-    MerRunSpec spec = long_spec(&optimizer_trainer);
+    MerRunSpec   spec = long_spec(&optimizer_trainer);
     MerRunResult result = run_or_fail(&spec, NULL, arena);
     assert_true(result.tasks[0].spent[MER_SPENT_EPOCHS] == 12 * (ASK_EPOCHS + 3));
     assert_true(result.tasks[0].spent[MER_SPENT_IMAGES] == 12 * 3 * 100);
@@ -180,11 +220,11 @@ static void resume_after_interrupts(const MerOptimizerClass *optimizer, bool exp
     MerRunSpec whole_spec = long_spec(optimizer);
     run_or_fail(&whole_spec, NULL, arena);
     const char *whole = file_text(whole_spec.directory, "run.jsonl", arena);
-    int loads = loads_seen;
+    int         loads = loads_seen;
     for (int calls = 1; calls < 90; calls += 2) {
-        MerRunSpec spec = long_spec(optimizer);
-        Countdown countdown = {calls};
-        MerRunHooks hooks = {.state = &countdown, .is_cancelled = count_down};
+        MerRunSpec   spec = long_spec(optimizer);
+        Countdown    countdown = {calls};
+        MerRunHooks  hooks = {.state = &countdown, .is_cancelled = count_down};
         MerRunResult result = run_or_fail(&spec, &hooks, arena);
         assert_string_equal(result.total.stopped, "interrupted");
         spec.resume = true;
@@ -214,10 +254,10 @@ static void test_interrupted_training_without_state_is_asked_again(void **state)
 static void test_policies_are_saved_and_loaded_by_name(void **state)
 {
     (void)state;
-    MerRunSpec spec = long_spec(&optimizer_trainer);
+    MerRunSpec   spec = long_spec(&optimizer_trainer);
     MerRunResult result;
-    MerError error = {0};
-    char path[512];
+    MerError     error = {0};
+    char         path[512];
     snprintf(path, sizeof path, "%s/policy.bin", spec.directory);
     spec.save_policy = path;
     run_or_fail(&spec, NULL, arena);

@@ -238,7 +238,8 @@ static void test_select_takes_names_families_numbers_and_ranges(void **state)
     mer_test_contains(selected("9", names, 5), "expected one of 5 groups");
     /* A range is not cut to what there is. */
     mer_test_contains(selected("vision:0-2", names, 5),
-                      "there is no group \"vision:2\" of the range \"vision:0-2\", expected one of 5 groups: mix:0-10, vision:0-1");
+                      "there is no group \"vision:2\" of the range \"vision:0-2\", expected one of "
+                      "5 groups: mix:0-10, vision:0-1");
     mer_test_contains(selected("mix:2-10", names, 5), "there is no group \"mix:2\" of the range");
     mer_test_contains(selected("0,3-5", names, 5), "there is no group \"5\" of the range \"3-5\"");
     mer_test_contains(selected("0-99999", names, 5), "there is no group \"99999\" of the range");

@@ -31,7 +31,8 @@ static void moments_and_quantiles_match_hand_values(void **state)
 static void correlations_match_hand_values(void **state)
 {
     (void)state;
-    const double x[] = {1, 2, 3, 4}, y[] = {1, 8, 27, 64}, down[] = {4, 3, 2, 1}, flat[] = {5, 5, 5, 5};
+    const double x[] = {1, 2, 3, 4}, y[] = {1, 8, 27, 64}, down[] = {4, 3, 2, 1},
+                 flat[] = {5, 5, 5, 5};
     const double tied[] = {1, 2, 2, 3};
     near(mer_spearman(x, y, 4), 1);
     near(mer_spearman(x, down, 4), -1);
@@ -111,7 +112,10 @@ static void large_or_tied_samples_use_the_normal_law(void **state)
 static void test_student_gives_the_tabled_quantiles(void **state)
 {
     (void)state;
-    static const struct { int n; double t; } table[] = {{2, 12.706}, {5, 2.776}, {9, 2.306}, {17, 2.120}, {31, 2.042}, {1001, 1.962}};
+    static const struct {
+        int    n;
+        double t;
+    } table[] = {{2, 12.706}, {5, 2.776}, {9, 2.306}, {17, 2.120}, {31, 2.042}, {1001, 1.962}};
     for (int i = 0; i < 6; i++) {
         assert_true(fabs(mer_student(table[i].n) - table[i].t) < 0.005);
     }

@@ -84,19 +84,30 @@ static void reals_are_read_with_suffixes(void **state)
     static const struct {
         const char *text;
         double      value;
-    } cases[] = {{"1", 1},        {"-2.5", -2.5},    {"+3", 3},       {".5", 0.5},
-                 {"5.", 5},       {"1e9", 1e9},      {"1E-3", 1e-3},  {"16Gi", 17179869184.0},
-                 {"100M", 1e8},   {"0.5k", 500},     {"1.001k", 1001}, {"2T", 2e12},
-                 {"1Ki", 1024},   {"1.5Mi", 1572864}, {"3Ti", 3298534883328.0},
+    } cases[] = {{"1", 1},
+                 {"-2.5", -2.5},
+                 {"+3", 3},
+                 {".5", 0.5},
+                 {"5.", 5},
+                 {"1e9", 1e9},
+                 {"1E-3", 1e-3},
+                 {"16Gi", 17179869184.0},
+                 {"100M", 1e8},
+                 {"0.5k", 500},
+                 {"1.001k", 1001},
+                 {"2T", 2e12},
+                 {"1Ki", 1024},
+                 {"1.5Mi", 1572864},
+                 {"3Ti", 3298534883328.0},
                  {"1e-400", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double value = NAN;
         assert_true(mer_parse_real(cases[i].text, &value));
         assert_true(value == cases[i].value);
     }
-    const char *wrong[] = {"",    "-",   ".",    "e5",   "1e",   "1e+",  "nan",  "inf", "0x10", "1 ",
-                           " 1",  "1_0", "1kk",  "1K",   "1ki",  "1g",   "1Gib", "1i",  "--1",  "1e999",
-                           "1,5", "k",   "1.2.3"};
+    const char *wrong[] = {"",     "-",  ".",   "e5",    "1e",  "1e+", "nan",  "inf",
+                           "0x10", "1 ", " 1",  "1_0",   "1kk", "1K",  "1ki",  "1g",
+                           "1Gib", "1i", "--1", "1e999", "1,5", "k",   "1.2.3"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         double value = 7;
         if (mer_parse_real(wrong[i], &value)) {
@@ -170,8 +181,12 @@ static void shipped_data_is_found_by_name(void **state)
     (void)state;
     MerArena    *arena = mer_arena_new();
     char         folder[] = "test_data_XXXXXX", path[100];
-    const char  *files[] = {"zz_mobile_v2.onnx", "zz-same-name.onnx", "zz_same_name.onnx", "zz_plan.yaml",
-                            ".onnx", "zz_onnx"};
+    const char  *files[] = {"zz_mobile_v2.onnx",
+                            "zz-same-name.onnx",
+                            "zz_same_name.onnx",
+                            "zz_plan.yaml",
+                            ".onnx",
+                            "zz_onnx"};
     const char **names;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/models", folder);

@@ -41,8 +41,8 @@ static void refuse_bytes(Fixture *fixture, const char *text, size_t size, const 
 {
     MerYaml *root = NULL;
     fixture->error = (MerError){0};
-    assert_int_equal(
-        mer_yaml_parse("f.yaml", text, size, fixture->arena, &root, &fixture->error), MER_INVALID);
+    assert_int_equal(mer_yaml_parse("f.yaml", text, size, fixture->arena, &root, &fixture->error),
+                     MER_INVALID);
     assert_int_equal(fixture->error.status, MER_INVALID);
     assert_null(root);
     mer_test_contains(fixture->error.message, message);
@@ -83,10 +83,12 @@ static void tree_has_kinds_texts_paths_and_places(void **state)
 
 static void json_with_tabs_and_escapes_is_yaml(void **state)
 {
-    MerYaml *root = parse(*state, "{\n\t\"a\": [1, 2.5e3, true, null],\n\t\"b\":\"x\\n\\u00e9\\/\"\n}\n");
+    MerYaml *root =
+        parse(*state, "{\n\t\"a\": [1, 2.5e3, true, null],\n\t\"b\":\"x\\n\\u00e9\\/\"\n}\n");
     assert_string_equal(mer_yaml_get(root, "b")->text, "x\n\xc3\xa9/");
     double value = 0;
-    assert_int_equal(mer_yaml_real(mer_yaml_get(root, "a")->items[1], 0, 1e9, &value, NULL), MER_OK);
+    assert_int_equal(mer_yaml_real(mer_yaml_get(root, "a")->items[1], 0, 1e9, &value, NULL),
+                     MER_OK);
     assert_true(value == 2500);
     assert_true(mer_yaml_is_null(mer_yaml_get(root, "a")->items[3]));
 }
@@ -171,7 +173,8 @@ static void empty_texts_are_refused(void **state)
 
 static void bytes_that_are_not_utf8_have_a_place(void **state)
 {
-    refuse_bytes(*state, "a: 1\nb\0: 2", 10, "f.yaml:2:2: found the byte 0x00, expected UTF-8 text");
+    refuse_bytes(*state, "a: 1\nb\0: 2", 10,
+                 "f.yaml:2:2: found the byte 0x00, expected UTF-8 text");
     refuse(*state, "a: \xc3\xa9\xff", "f.yaml:1:5: found the byte 0xff");
     refuse(*state, "a: \xed\xa0\x80", "f.yaml:1:4: found the byte 0xed");
 }
@@ -220,8 +223,8 @@ static void alias_bombs_meet_the_node_limit(void **state)
     char text[2000];
     int  length = sprintf(text, "a0: &a0 [1]\n");
     for (int i = 1; i < 20; i++) {
-        length += sprintf(text + length, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i, i - 1, i - 1,
-                          i - 1, i - 1, i - 1);
+        length += sprintf(text + length, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i, i - 1,
+                          i - 1, i - 1, i - 1, i - 1);
     }
     refuse(*state, text, "more than 1000000 values");
 }
@@ -273,7 +276,8 @@ static void numbers_take_suffixes_and_refuse_the_rest(void **state)
     assert_true(value == 1500);
     assert_int_equal(mer_yaml_int(root->items[3], 0, INT64_MAX, &value, NULL), MER_OK);
     assert_true(value == 1000000000);
-    assert_int_equal(mer_yaml_int(root->items[4], 1, INT64_MAX, &value, &fixture->error), MER_INVALID);
+    assert_int_equal(mer_yaml_int(root->items[4], 1, INT64_MAX, &value, &fixture->error),
+                     MER_INVALID);
     assert_string_equal(fixture->error.message, "f.yaml:1:25: [4] is -4, expected an integer >= 1");
     for (int i = 5; i <= 8; i++) {
         assert_int_equal(mer_yaml_real(root->items[i], -DBL_MAX, DBL_MAX, &real, &fixture->error),
@@ -312,8 +316,9 @@ static void unknown_keys_are_named_with_the_nearest(void **state)
     assert_int_equal(mer_yaml_get_real(memory, "words", 0, 1e9, &words, NULL), MER_OK);
     assert_true(words == 3);
     assert_int_equal(mer_yaml_finish(memory, &fixture->error), MER_INVALID);
-    assert_string_equal(fixture->error.message,
-                        "f.yaml:3:15: unknown key \"wrods\" in memories[1], did you mean \"words\"");
+    assert_string_equal(
+        fixture->error.message,
+        "f.yaml:3:15: unknown key \"wrods\" in memories[1], did you mean \"words\"");
     mer_yaml_get(root, "kind");
     assert_int_equal(mer_yaml_finish(root, &fixture->error), MER_INVALID);
     assert_string_equal(fixture->error.message,
@@ -352,8 +357,8 @@ static void missing_keys_and_wrong_kinds_are_errors(void **state)
 
 static void booleans_texts_and_words_are_read(void **state)
 {
-    Fixture          *fixture = *state;
-    MerYaml          *root = parse(fixture, "{a: true, b: off, c: \"true\", d: pe_array, e: corse, f: ~}");
+    Fixture *fixture = *state;
+    MerYaml *root = parse(fixture, "{a: true, b: off, c: \"true\", d: pe_array, e: corse, f: ~}");
     const char *const words[] = {"pe-array", "cores", "vta"};
     bool              flag = false;
     int               word = -1;
@@ -379,12 +384,19 @@ static void booleans_texts_and_words_are_read(void **state)
 static void format_line_is_checked(void **state)
 {
     Fixture *fixture = *state;
-    assert_int_equal(mer_yaml_format(parse(fixture, "format: mercator-plan/1"), "plan", 1, NULL), MER_OK);
-    assert_int_equal(mer_yaml_format(parse(fixture, "format: mercator-plan/3"), "plan", 2,
-                                     &fixture->error), MER_INVALID);
+    assert_int_equal(mer_yaml_format(parse(fixture, "format: mercator-plan/1"), "plan", 1, NULL),
+                     MER_OK);
+    assert_int_equal(
+        mer_yaml_format(parse(fixture, "format: mercator-plan/3"), "plan", 2, &fixture->error),
+        MER_INVALID);
     mer_test_contains(fixture->error.message, "version 3 is newer than version 2");
-    const char *wrong[] = {"format: mercator-run/1", "format: mercator-plan/0", "format: mercator-plan/",
-                           "format: mercator-plan/-1", "format: mercator-plan/x", "format: [1]", "a: 1"};
+    const char *wrong[] = {"format: mercator-run/1",
+                           "format: mercator-plan/0",
+                           "format: mercator-plan/",
+                           "format: mercator-plan/-1",
+                           "format: mercator-plan/x",
+                           "format: [1]",
+                           "a: 1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(mer_yaml_format(parse(fixture, wrong[i]), "plan", 2, &fixture->error),
                          MER_INVALID);
