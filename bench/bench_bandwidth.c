@@ -2,9 +2,9 @@
  * jobs that wait for each other, and local moves of an annealing on 100 jobs and 4 cores. Lines are `name value
  * unit`. */
 #include "base/log.h"
-#include "cost/bandwidth.h"
-#include "cost/core_pricer.h"
 #include "mercator/registry.h"
+#include "schedule/cost/bandwidth.h"
+#include "schedule/table/core_pricer.h"
 
 #include <math.h>
 #include <stdio.h>

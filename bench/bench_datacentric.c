@@ -3,9 +3,9 @@
  * over points of the time of one evaluation). Lines are `name value unit`. */
 #include "base/log.h"
 #include "base/stats.h"
-#include "cost/datacentric_plan.h"
-#include "problem/directive_format.h"
-#include "problem/map_directives.h"
+#include "layer/datacentric_plan.h"
+#include "layer/directive_format.h"
+#include "map/directives/directives.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * batches and as local moves, and from a point of the search space to its cost. CPU time, the best of
  * several repeats. Lines are `name value unit`. */
 #include "base/log.h"
-#include "cost/loopnest_delta.h"
+#include "map/cost/loopnest_delta.h"
 #include "mercator/evaluator.h"
 #include "mercator/registry.h"
 

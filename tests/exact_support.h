@@ -3,11 +3,11 @@
 #define MERCATOR_TESTS_EXACT_SUPPORT_H
 
 #include "base/log.h"
-#include "cost/loopnest.h"
+#include "map/cost/loopnest.h"
+#include "map/map.h"
 #include "mercator/evaluator.h"
 #include "mercator/registry.h"
 #include "mercator/search.h"
-#include "problem/map.h"
 
 #include <math.h>
 

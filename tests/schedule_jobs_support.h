@@ -4,7 +4,7 @@
 
 #include "mercator/arena.h"
 #include "mercator/rng.h"
-#include "problem/schedule_jobs.h"
+#include "schedule/jobs/schedule_jobs.h"
 #include "support.h"
 
 typedef struct HandSet { /* jobs in the making */

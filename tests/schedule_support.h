@@ -6,9 +6,9 @@
 #include "shared.h"
 
 #include "base/text.h"
-#include "cost/bandwidth.h"
-#include "cost/core_pricer.h"
-#include "problem/schedule.h"
+#include "schedule/cost/bandwidth.h"
+#include "schedule/schedule.h"
+#include "schedule/table/core_pricer.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "cli/show.h"
-#include "report/table.h"
-#include "run/cells.h"
+#include "report/tables/table.h"
+#include "run/experiment/cells.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
 #include "cli/study.h"
 
 #include "mercator/registry.h"
-#include "report/html.h"
-#include "report/table.h"
-#include "run/compare.h"
+#include "report/pages/html.h"
+#include "report/tables/table.h"
+#include "run/experiment/comparison.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "cli/show.h"
 
 #include "mercator/registry.h"
-#include "report/html.h"
+#include "report/pages/html.h"
 
 #include <stdio.h>
 #include <string.h>

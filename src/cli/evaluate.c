@@ -4,7 +4,7 @@
 #include "cli/show.h"
 
 #include "base/json.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -6,9 +6,9 @@
 #include "import/layers.h"
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
+#include "map/export/maestro_plan.h"
+#include "map/export/timeloop_mapping.h"
 #include "mercator/registry.h"
-#include "problem/timeloop_mapping.h"
-#include "run/maestro_plan.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "cli/evaluate_input.h"
 
 #include "base/try.h"
+#include "map/nest/nest_format.h"
 #include "mercator/registry.h"
-#include "problem/nest_format.h"
-#include "run/experiment.h"
+#include "run/experiment/experiment.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "hw/foreign.h"
 #include "mercator/import.h"
 #include "mercator/option.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

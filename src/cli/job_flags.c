@@ -2,8 +2,8 @@
 #include "cli/job_flags.h"
 
 #include "base/text.h"
-#include "import/jobs.h"
 #include "mercator/registry.h"
+#include "schedule/jobs/jobs_import.h"
 
 #include <stdio.h>
 #include <string.h>

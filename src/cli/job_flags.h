@@ -4,7 +4,7 @@
 #define MERCATOR_CLI_JOB_FLAGS_H
 
 #include "cli/cli.h"
-#include "run/experiment.h"
+#include "run/experiment/experiment.h"
 
 typedef struct MerJobFlags {
     const char *task, *group, *groups, *scenario; /* NULL: not given */

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

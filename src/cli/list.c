@@ -5,7 +5,7 @@
 #include "base/option_json.h"
 #include "base/text.h"
 #include "mercator/registry.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 #include <stdio.h>
 #include <string.h>

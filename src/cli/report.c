@@ -1,10 +1,10 @@
 /* report: pages and tables from run directories. */
 #include "cli/cli.h"
 
-#include "report/csv.h"
-#include "report/html.h"
-#include "report/metrics.h"
-#include "report/run_folder.h"
+#include "report/pages/html.h"
+#include "report/pages/run_folder.h"
+#include "report/tables/csv.h"
+#include "report/tables/metrics.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "cli/job_flags.h"
 #include "cli/recall.h"
 #include "mercator/registry.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 #include <math.h>
 #include <stdlib.h>

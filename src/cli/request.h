@@ -3,7 +3,7 @@
 #define MERCATOR_CLI_REQUEST_H
 
 #include "cli/cli.h"
-#include "run/experiment.h"
+#include "run/experiment/experiment.h"
 
 typedef struct MerRequest {
     MerExperiment experiment;

@@ -6,7 +6,7 @@
 #include "cli/sweep.h"
 #include "cli/tune.h"
 
-#include "report/html.h"
+#include "report/pages/html.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Printing the result of a run. */
 #include "cli/show.h"
 
-#include "report/table.h"
+#include "report/tables/table.h"
 
 #include <math.h>
 #include <string.h>

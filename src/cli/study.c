@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "mercator/registry.h"
-#include "report/html.h"
-#include "report/output.h"
+#include "report/pages/html.h"
+#include "report/tables/output.h"
 
 #include <errno.h>
 #include <stdio.h>

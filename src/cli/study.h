@@ -3,7 +3,7 @@
 #define MERCATOR_CLI_STUDY_H
 
 #include "cli/cli.h"
-#include "report/study.h"
+#include "report/studies/study.h"
 
 bool mer_cli_is_study(int count, char **arguments); /* is the first argument a directory? */
 int  mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *arena);

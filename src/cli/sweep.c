@@ -1,8 +1,8 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
-#include "report/output.h"
-#include "report/table.h"
+#include "report/tables/output.h"
+#include "report/tables/table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "cli/request.h"
 #include "mercator/registry.h"
-#include "report/output.h"
-#include "report/table.h"
-#include "run/tune.h"
+#include "report/tables/output.h"
+#include "report/tables/table.h"
+#include "run/experiment/tuning.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "import/import.h"
 
 #include "base/text.h"
-#include "import/jobs.h"
 #include "mercator/option.h"
+#include "schedule/jobs/jobs_import.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #define MERCATOR_RUN_INTERNAL_H
 
 #include "mercator/run.h"
-#include "run/batch.h"
-#include "run/runlog.h"
+#include "run/log/runlog.h"
+#include "run/search/batch.h"
 
 typedef struct MerRunTask { /* one task, opened */
     MerProblem     problem;

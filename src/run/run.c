@@ -1,5 +1,5 @@
 /* One run from a spec to a result. */
-#include "run/task_search.h"
+#include "run/search/task_search.h"
 
 #include "base/log.h"
 #include "base/text.h"

@@ -1,8 +1,8 @@
 /* Any bytes as jobs of M3E (JSON or instruction CSV) and as XRBench scenarios: refused with a message, or jobs
  * in the groups of the file. */
 #include "fuzz/importer.h"
-#include "import/jobs.h"
-#include "problem/schedule_jobs.h"
+#include "schedule/jobs/jobs_import.h"
+#include "schedule/jobs/schedule_jobs.h"
 
 static void check(const MerGraph *graph, MerArena *arena)
 {

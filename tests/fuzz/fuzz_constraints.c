@@ -2,8 +2,8 @@
  * nests that can be told to obey or not. */
 #include "nest_setting.h"
 
-#include "problem/map_constraints.h"
-#include "problem/nest_format.h"
+#include "map/nest/constraints.h"
+#include "map/nest/nest_format.h"
 
 #include <string.h>
 

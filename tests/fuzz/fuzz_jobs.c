@@ -1,7 +1,7 @@
 /* Any bytes as a list of jobs: refused with a message, or jobs that can be cut into groups. */
 #include "fuzz/importer.h"
-#include "import/jobs.h"
-#include "problem/schedule_jobs.h"
+#include "schedule/jobs/jobs_import.h"
+#include "schedule/jobs/schedule_jobs.h"
 
 static void cut(const MerGraph *graph, int size, MerArena *arena)
 {

@@ -1,5 +1,5 @@
 /* Any bytes as a job analysis table: refused with a message, or one that can be asked. */
-#include "problem/schedule_table_file.h"
+#include "schedule/table/schedule_table_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Plan bodies: operators and loop nests from YAML, in both forms. */
 #include "base/yaml.h"
+#include "layer/directive_format.h"
+#include "map/nest/nest_format.h"
 #include "mercator/platform.h"
-#include "problem/directive_format.h"
-#include "problem/nest_format.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Small languages of the command line: plug-in references, objectives and numbers. */
 #include "base/text.h"
 #include "mercator/option.h"
-#include "run/objective.h"
+#include "run/search/objective.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

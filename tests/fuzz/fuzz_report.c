@@ -1,5 +1,5 @@
 /* Any bytes as a run log: refused with a message, or read into curves that only fall. */
-#include "report/run_reader.h"
+#include "report/pages/run_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Any bytes as the body of a schedule: refused with a message, or a plan with every job once. */
 #include "base/yaml.h"
-#include "cost/core_pricer.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
-#include "problem/schedule_parts.h"
+#include "schedule/schedule_parts.h"
+#include "schedule/table/core_pricer.h"
 
 #include <stdlib.h>
 #include <string.h>

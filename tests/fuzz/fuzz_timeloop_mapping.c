@@ -2,8 +2,8 @@
  * where Timeloop can say it, is written and read back unchanged. */
 #include "nest_setting.h"
 
-#include "problem/nest_format.h"
-#include "problem/timeloop_mapping.h"
+#include "map/export/timeloop_mapping.h"
+#include "map/nest/nest_format.h"
 
 #include <string.h>
 

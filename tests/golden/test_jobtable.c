@@ -4,7 +4,7 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
-#include "problem/schedule_table_file.h"
+#include "schedule/table/schedule_table_file.h"
 
 static MerUnit core_type(const char *name)
 {

@@ -1,8 +1,8 @@
 /* loopnest against the numbers of the map document: bounds (8.2), Timeloop v3.0.3 energies and the
  * annealing results (section 10). Relative tolerances are half a unit of the last printed digit. */
-#include "cost/loopnest.h"
-#include "problem/map_bound.h"
-#include "problem/nest_format.h"
+#include "map/cost/loopnest.h"
+#include "map/nest/nest_bound.h"
+#include "map/nest/nest_format.h"
 #include "run_support.h"
 #include "s256.h"
 

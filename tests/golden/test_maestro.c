@@ -1,7 +1,7 @@
 /* The data-centric model against 40 runs of MAESTRO at 4eb08d1 (../shared/golden/maestro.jsonl):
  * integers exactly, floats to 1e-5 (they were printed with six digits), both accountings. */
-#include "cost/datacentric_levels.h"
-#include "cost/datacentric_plan.h"
+#include "layer/datacentric_levels.h"
+#include "layer/datacentric_plan.h"
 #include "shared.h"
 
 #include <math.h>

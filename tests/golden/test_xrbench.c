@@ -2,7 +2,7 @@
  * (schedule.md section 12), and a score for each of its seven scenarios, planned in advance and on line. */
 #include "schedule_support.h"
 
-#include "cost/bandwidth_xr.h"
+#include "schedule/cost/bandwidth_xr.h"
 
 /* In double precision, which cmocka's own check is not. */
 static void assert_near(double value, double expected, double tolerance)

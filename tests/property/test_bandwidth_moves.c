@@ -3,7 +3,7 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
-#include "cost/bandwidth_trail.h"
+#include "schedule/cost/bandwidth_trail.h"
 
 typedef enum Kind {
     FEW_SIZES, /* so that some end at once */

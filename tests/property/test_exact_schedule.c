@@ -4,7 +4,7 @@
 #include "schedule_support.h"
 
 #include "base/log.h"
-#include "solve/exact_schedule.h"
+#include "schedule/solve/exact_schedule.h"
 
 /* Groups of all sorts: equal and unequal jobs and cores, lengths alike or far apart, bandwidth tight or loose. */
 static MerBandwidthInput random_group(MerRng *rng, int most_jobs)

@@ -3,7 +3,7 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
-#include "problem/schedule_bound.h"
+#include "schedule/bound/schedule_bound.h"
 
 typedef struct Case {
     MerSchedule      *schedule;

@@ -4,9 +4,9 @@
 #include "schedule_support.h"
 
 #include "base/log.h"
-#include "problem/schedule_deadlines.h"
-#include "problem/schedule_parts.h"
-#include "problem/schedule_table.h"
+#include "schedule/jobs/schedule_deadlines.h"
+#include "schedule/schedule_parts.h"
+#include "schedule/table/schedule_table.h"
 
 static MerTaskResult search(const char *platform, double bandwidth, const char *optimizer)
 {

@@ -3,7 +3,7 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
-#include "import/jobs.h"
+#include "schedule/jobs/jobs_import.h"
 
 /* 5 to 40 products; `density` per cent of jobs wait for an earlier one, some come late, some must end soon. */
 static MerGraph *random_jobs(MerRng *rng, int density)

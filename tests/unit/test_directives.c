@@ -1,9 +1,9 @@
 /* Data-centric spaces and mappings: points, plans, text, and bounds that no random point beats. */
 #include "base/json.h"
-#include "cost/datacentric.h"
-#include "problem/directive_format.h"
-#include "problem/map_directives.h"
-#include "run/maestro_plan.h"
+#include "layer/directive_format.h"
+#include "map/cost/datacentric.h"
+#include "map/directives/directives.h"
+#include "map/export/maestro_plan.h"
 #include "support.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "one_arena.h"
 #include "run_support.h"
 
-#include "cost/loopnest_batch.h"
-#include "cost/loopnest_delta.h"
+#include "map/cost/loopnest_batch.h"
+#include "map/cost/loopnest_delta.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Constraints of loop nests: what is read, what is refused, and that every point obeys. */
-#include "problem/map_constraints.h"
-#include "problem/nest_format.h"
+#include "map/nest/constraints.h"
+#include "map/nest/nest_format.h"
 #include "s256.h"
 #include "support.h"
 

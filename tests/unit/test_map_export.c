@@ -4,12 +4,12 @@
 #include "import/layers.h"
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
-#include "problem/directive_format.h"
-#include "problem/map_directives.h"
-#include "problem/map_nest.h"
-#include "problem/nest_format.h"
-#include "problem/timeloop_mapping.h"
-#include "run/maestro_plan.h"
+#include "layer/directive_format.h"
+#include "map/directives/directives.h"
+#include "map/export/maestro_plan.h"
+#include "map/export/timeloop_mapping.h"
+#include "map/nest/nest.h"
+#include "map/nest/nest_format.h"
 #include "run_support.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "run_support.h"
 
 #include "base/yaml.h"
-#include "cost/loopnest.h"
-#include "problem/nest_format.h"
+#include "map/cost/loopnest.h"
+#include "map/nest/nest_format.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "base/log.h"
-#include "problem/arrivals.h"
+#include "schedule/jobs/arrivals.h"
 
 #include <cjson/cJSON.h>
 

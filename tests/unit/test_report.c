@@ -3,11 +3,11 @@
 #include "support.h"
 
 #include "base/text.h"
-#include "report/csv.h"
-#include "report/html.h"
-#include "report/run_reader.h"
-#include "report/svg.h"
-#include "report/table.h"
+#include "report/pages/html.h"
+#include "report/pages/run_reader.h"
+#include "report/studies/svg.h"
+#include "report/tables/csv.h"
+#include "report/tables/table.h"
 
 #include <dirent.h>
 #include <math.h>

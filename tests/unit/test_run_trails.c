@@ -1,6 +1,6 @@
 /* Places for trails: the fast choice against a plain scan of all places. */
 #include "mercator/rng.h"
-#include "run/trails.h"
+#include "run/search/trails.h"
 #include "support.h"
 
 typedef struct Plain { /* the rule, written down */

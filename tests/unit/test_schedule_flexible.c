@@ -2,8 +2,8 @@
  * fallback. */
 #include "support.h"
 
-#include "cost/core_pricer.h"
 #include "mercator/rng.h"
+#include "schedule/table/core_pricer.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* Job lists: what mercator-jobs/1 means, job by job, and how it says no. */
 #include "support.h"
 
-#include "import/jobs.h"
 #include "importer.h"
 #include "mercator/rng.h"
-#include "problem/schedule_jobs.h"
+#include "schedule/jobs/jobs_import.h"
+#include "schedule/jobs/schedule_jobs.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "mercator/import.h"
-#include "problem/schedule_cache.h"
-#include "problem/schedule_table_file.h"
+#include "schedule/table/schedule_cache.h"
+#include "schedule/table/schedule_table_file.h"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* Numbers of a study: what was reached and when, sign test, tables. Values worked out by hand. */
-#include "report/study_stats.h"
+#include "report/studies/study_stats.h"
 #include "support.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "run_support.h"
 #include "support.h"
 
-#include "run/tune.h"
+#include "run/experiment/tuning.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "shared.h"
 #include "support.h"
 
-#include "run/warm_transfer.h"
+#include "run/search/warm_transfer.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

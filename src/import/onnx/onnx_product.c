@@ -1,0 +1,182 @@
+/* Matrix products: MatMul and Gemm with their integer and fused forms. */
+#include "import/onnx/onnx.h"
+
+#include <string.h>
+
+static int64_t batch_of(OnnxNode *node, const OnnxShape *shape)
+{
+    int64_t batch = 1;
+    for (int axis = 0; axis < shape->rank; axis++)
+        batch = mer_onnx_multiply(node, batch, shape->dims[axis]);
+    return batch;
+}
+
+/* As numpy: a vector on the left is a row, on the right a column, and that axis goes again. */
+bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *right,
+                      OnnxProduct *product)
+{
+    *product = (OnnxProduct){.shape = {.rank = -1}};
+    if (left->rank < 0 || right->rank < 0)
+        return false;
+    if (left->rank == 0 || right->rank == 0) {
+        mer_onnx_fail(node, "a factor is a scalar, expected at least a vector");
+        return false;
+    }
+    OnnxShape left_batch = *left, right_batch = *right;
+    left_batch.rank = left->rank > 2 ? left->rank - 2 : 0;
+    right_batch.rank = right->rank > 2 ? right->rank - 2 : 0;
+    int64_t inner = right->rank > 1 ? right->dims[right->rank - 2] : right->dims[0];
+    product->rows = left->rank > 1 ? left->dims[left->rank - 2] : 1;
+    product->inner = left->dims[left->rank - 1];
+    product->columns = right->rank > 1 ? right->dims[right->rank - 1] : 1;
+    if (product->inner != inner && product->inner >= 0 && inner >= 0)
+        mer_onnx_fail(node, "the inner sizes of %s and %s differ",
+                      mer_onnx_shape_text(node->context->scratch, left),
+                      mer_onnx_shape_text(node->context->scratch, right));
+    product->inner = product->inner < 0 ? inner : product->inner;
+    product->left_batch = batch_of(node, &left_batch);
+    product->right_batch = batch_of(node, &right_batch);
+    product->shape = mer_onnx_broadcast(node, &left_batch, &right_batch);
+    if (product->shape.rank < 0)
+        return false;
+    product->batch = batch_of(node, &product->shape);
+    if (left->rank > 1)
+        product->shape.dims[product->shape.rank++] = product->rows;
+    if (right->rank > 1)
+        product->shape.dims[product->shape.rank++] = product->columns;
+    return true;
+}
+
+MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool left_is_weight)
+{
+    MerOp   op = mer_op_make(node->name, node->op, MER_OP_GEMM);
+    bool    is_shared_right = product->right_batch == 1;
+    bool    is_shared_left = product->left_batch == 1 && left_is_weight;
+    int64_t rows = is_shared_right || !is_shared_left ? product->rows : product->columns;
+    int64_t columns = is_shared_right || !is_shared_left ? product->columns : product->rows;
+    op.dims[MER_DIM_Y] = rows;
+    op.dims[MER_DIM_K] = columns;
+    op.dims[MER_DIM_C] = product->inner;
+    if (is_shared_right || is_shared_left) {
+        if (product->batch < 0 || rows < 0 ||
+            __builtin_mul_overflow(rows, product->batch, &op.dims[MER_DIM_Y]))
+            op.dims[MER_DIM_Y] = ONNX_UNKNOWN_DIM;
+    } else if (product->batch != 1) {
+        op.kind = MER_OP_BATCHED_GEMM;
+        op.dims[MER_DIM_G] = product->batch;
+    }
+    return op;
+}
+
+static bool is_weight(const OnnxNode *node, int input)
+{
+    return input < node->input_count && node->inputs[input] != NULL &&
+           node->inputs[input]->role == MER_VALUE_WEIGHT;
+}
+
+static OnnxShape transposed(OnnxShape shape, bool is_transposed)
+{
+    if (is_transposed && shape.rank >= 2) {
+        int64_t last = shape.dims[shape.rank - 1];
+        shape.dims[shape.rank - 1] = shape.dims[shape.rank - 2];
+        shape.dims[shape.rank - 2] = last;
+    }
+    return shape;
+}
+
+/* Which inputs are the factors, by operator. */
+static bool read_product(OnnxNode *node, int right_at, OnnxProduct *product)
+{
+    OnnxShape left = transposed(*mer_onnx_shape(node, 0), mer_onnx_int(node, "transA", 0) != 0);
+    OnnxShape right =
+        transposed(*mer_onnx_shape(node, right_at), mer_onnx_int(node, "transB", 0) != 0);
+    return mer_onnx_product(node, &left, &right, product);
+}
+
+static void infer_product(OnnxNode *node, int right_at, MerType type)
+{
+    OnnxProduct product;
+    read_product(node, right_at, &product);
+    mer_onnx_set(node, 0, type, product.shape);
+}
+
+static void emit_product(OnnxNode *node, int right_at)
+{
+    OnnxProduct product;
+    if (!read_product(node, right_at, &product))
+        product.rows = ONNX_UNKNOWN_DIM;
+    mer_onnx_emit_loops(node, mer_onnx_product_op(node, &product, is_weight(node, 0)));
+}
+
+void mer_onnx_infer_gemm(OnnxNode *node)
+{
+    for (int i = 0; i < 2; i++) {
+        int rank = mer_onnx_shape(node, i)->rank;
+        if (rank >= 0 && rank != 2)
+            mer_onnx_fail(node, "input %d has %d axes, expected 2", i, rank);
+    }
+    infer_product(node, 1, mer_onnx_input_type(node, 0));
+}
+
+void mer_onnx_emit_gemm(OnnxNode *node)
+{
+    emit_product(node, 1);
+}
+
+void mer_onnx_infer_matmul(OnnxNode *node)
+{
+    infer_product(node, 1, mer_onnx_input_type(node, 0));
+}
+
+void mer_onnx_infer_matmul_integer(OnnxNode *node)
+{
+    bool is_real = strcmp(node->op, "MatMulInteger") != 0; /* com.microsoft: float results */
+    infer_product(node, 1, is_real ? MER_TYPE_FLOAT32 : MER_TYPE_INT32);
+}
+
+void mer_onnx_emit_matmul(OnnxNode *node)
+{
+    emit_product(node, 1);
+}
+
+/* A, scale, zero point, B, scale, zero point, ... */
+void mer_onnx_infer_qlinear_matmul(OnnxNode *node)
+{
+    infer_product(node, 3, mer_onnx_input_type(node, 0));
+}
+
+void mer_onnx_emit_qlinear_matmul(OnnxNode *node)
+{
+    emit_product(node, 3);
+}
+
+/* com.microsoft: weights packed to a few bits; their true sizes are attributes. */
+static OnnxShape packed_weights(OnnxNode *node)
+{
+    OnnxShape shape = {.rank = 2};
+    shape.dims[0] = mer_onnx_required_int(node, "K");
+    shape.dims[1] = mer_onnx_required_int(node, "N");
+    if (shape.dims[0] < 1 || shape.dims[1] < 1 || shape.dims[0] > INT32_MAX ||
+        shape.dims[1] > INT32_MAX) {
+        mer_onnx_fail(node, "K or N is out of range");
+        shape.dims[0] = shape.dims[1] = 1;
+    }
+    return shape;
+}
+
+void mer_onnx_infer_matmul_nbits(OnnxNode *node)
+{
+    OnnxProduct product;
+    OnnxShape   weights = packed_weights(node);
+    mer_onnx_product(node, mer_onnx_shape(node, 0), &weights, &product);
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), product.shape);
+}
+
+void mer_onnx_emit_matmul_nbits(OnnxNode *node)
+{
+    OnnxProduct product;
+    OnnxShape   weights = packed_weights(node);
+    if (!mer_onnx_product(node, mer_onnx_shape(node, 0), &weights, &product))
+        product.rows = ONNX_UNKNOWN_DIM;
+    mer_onnx_emit_loops(node, mer_onnx_product_op(node, &product, false));
+}

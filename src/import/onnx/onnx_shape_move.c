@@ -1,0 +1,401 @@
+/* Outputs of operators that move elements without touching them. */
+#include "import/onnx/onnx.h"
+
+#include "import/onnx/onnx_slice.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Puts the one size that is -1 so that the elements fit. */
+static void fill_reshape(OnnxNode *node, OnnxShape *shape, int open_axis, int64_t elements)
+{
+    int64_t others = 1;
+    for (int axis = 0; axis < shape->rank; axis++) {
+        if (axis == open_axis)
+            continue;
+        if (shape->dims[axis] == ONNX_UNKNOWN_DIM ||
+            __builtin_mul_overflow(others, shape->dims[axis], &others))
+            return;
+    }
+    if (elements < 0)
+        return;
+    bool fits = open_axis < 0 ? others == elements : others > 0 && elements % others == 0;
+    if (open_axis >= 0 && others == 0 && elements == 0) {
+        shape->dims[open_axis] = 0;
+        return;
+    }
+    if (!fits) {
+        mer_onnx_fail(node, "%lld elements do not fit into the shape %s", (long long)elements,
+                      mer_onnx_shape_text(node->context->scratch, shape));
+        return;
+    }
+    if (open_axis >= 0)
+        shape->dims[open_axis] = elements / others;
+}
+
+static int64_t reshaped_dim(OnnxNode *node, int64_t wanted, const OnnxShape *input, int axis,
+                            bool allows_zero)
+{
+    if (wanted == ONNX_UNKNOWN_ELEMENT)
+        return ONNX_UNKNOWN_DIM;
+    if (wanted == 0 && !allows_zero) {
+        if (input->rank >= 0 && axis >= input->rank)
+            mer_onnx_fail(node, "the shape copies dimension %d, the input has %d", axis,
+                          input->rank);
+        return axis < input->rank ? input->dims[axis] : ONNX_UNKNOWN_DIM;
+    }
+    if (wanted < -1)
+        mer_onnx_fail(node, "the shape has the size %lld, expected -1 or more", (long long)wanted);
+    return wanted < -1 ? 1 : wanted;
+}
+
+void mer_onnx_infer_reshape(OnnxNode *node)
+{
+    const OnnxShape *input = mer_onnx_shape(node, 0);
+    MerType          type = mer_onnx_input_type(node, 0);
+    const int64_t   *wanted;
+    int              count = mer_onnx_ints_of(node, 1, "shape", &wanted);
+    if (count == -1)
+        mer_onnx_fail(node, "the new shape is missing");
+    if (count < 0) {
+        const OnnxShape *list = mer_onnx_shape(node, 1);
+        int64_t          rank = list->rank == 1 ? list->dims[0] : -1;
+        mer_onnx_set(node, 0, type, mer_onnx_shape_unknown_dims(node, rank));
+        return;
+    }
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, count);
+    bool      allows_zero = mer_onnx_int(node, "allowzero", 0) != 0;
+    int       open_axis = -1, unknown_count = 0;
+    for (int axis = 0; axis < shape.rank; axis++) {
+        if (wanted[axis] == -1 && open_axis >= 0)
+            mer_onnx_fail(node, "the shape has more than one -1");
+        if (wanted[axis] == -1)
+            open_axis = axis;
+        shape.dims[axis] = reshaped_dim(node, wanted[axis], input, axis, allows_zero);
+        unknown_count += wanted[axis] != -1 && shape.dims[axis] == ONNX_UNKNOWN_DIM;
+    }
+    int64_t elements = mer_onnx_elements(input);
+    /* One unknown size beside known ones follows from the elements as -1 does. */
+    for (int axis = 0; open_axis < 0 && unknown_count == 1 && axis < shape.rank; axis++)
+        open_axis = shape.dims[axis] == ONNX_UNKNOWN_DIM ? axis : open_axis;
+    if (shape.rank >= 0)
+        fill_reshape(node, &shape, open_axis, elements);
+    mer_onnx_set(node, 0, type, shape);
+}
+
+void mer_onnx_infer_flatten(OnnxNode *node)
+{
+    const OnnxShape *input = mer_onnx_shape(node, 0);
+    OnnxShape        shape = {.rank = 2, .dims = {1, 1}};
+    if (input->rank < 0) {
+        mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), mer_onnx_shape_unknown_dims(node, 2));
+        return;
+    }
+    int64_t axis = mer_onnx_int(node, "axis", 1);
+    if (axis < -input->rank || axis > input->rank) {
+        mer_onnx_fail(node, "axis is %lld, expected %d to %d", (long long)axis, -input->rank,
+                      input->rank);
+        return;
+    }
+    axis = axis < 0 ? axis + input->rank : axis;
+    for (int i = 0; i < input->rank; i++)
+        shape.dims[i >= axis] = mer_onnx_multiply(node, shape.dims[i >= axis], input->dims[i]);
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+void mer_onnx_infer_transpose(OnnxNode *node)
+{
+    const OnnxShape *input = mer_onnx_shape(node, 0);
+    OnnxShape        shape = *input;
+    const int64_t   *order;
+    int              count = mer_onnx_ints(node, "perm", &order);
+    if (input->rank >= 0 && count >= 0 && count != input->rank) {
+        mer_onnx_fail(node, "perm has %d axes, the input has %d", count, input->rank);
+        return;
+    }
+    unsigned seen = 0;
+    for (int axis = 0; axis < input->rank; axis++) {
+        int from =
+            count < 0 ? input->rank - 1 - axis : mer_onnx_axis(node, order[axis], input->rank);
+        if (from < 0)
+            return;
+        if ((seen & 1u << from) != 0)
+            mer_onnx_fail(node, "perm names axis %d twice", from);
+        seen |= 1u << from;
+        shape.dims[axis] = input->dims[from];
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+void mer_onnx_infer_squeeze(OnnxNode *node)
+{
+    const OnnxShape *input = mer_onnx_shape(node, 0);
+    OnnxShape        shape = {.rank = 0};
+    bool             is_given;
+    unsigned         mask;
+    bool is_known = input->rank >= 0 && mer_onnx_axes(node, 1, input->rank, &is_given, &mask);
+    for (int axis = 0; is_known && axis < input->rank; axis++) {
+        bool goes = is_given ? (mask & 1u << axis) != 0 : input->dims[axis] == 1;
+        if (goes && input->dims[axis] > 1)
+            mer_onnx_fail(node, "axis %d has size %lld, expected 1", axis,
+                          (long long)input->dims[axis]);
+        if (!is_given && input->dims[axis] == ONNX_UNKNOWN_DIM)
+            is_known = false;
+        if (!goes)
+            shape.dims[shape.rank++] = input->dims[axis];
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), is_known ? shape : mer_onnx_unknown_shape);
+}
+
+void mer_onnx_infer_unsqueeze(OnnxNode *node)
+{
+    const OnnxShape *input = mer_onnx_shape(node, 0);
+    const int64_t   *axes;
+    int              count = mer_onnx_ints_of(node, 1, "axes", &axes);
+    if (count == -1)
+        mer_onnx_fail(node, "the axes are missing");
+    if (input->rank < 0 || count < 0) {
+        mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), mer_onnx_unknown_shape);
+        return;
+    }
+    OnnxShape shape = mer_onnx_shape_unknown_dims(node, (int64_t)input->rank + count);
+    bool      is_given;
+    unsigned  mask;
+    if (shape.rank >= 0 && mer_onnx_axes(node, 1, shape.rank, &is_given, &mask)) {
+        int from = 0;
+        for (int axis = 0; axis < shape.rank; axis++) {
+            bool is_new = (mask & 1u << axis) != 0;
+            shape.dims[axis] = is_new || from >= input->rank ? 1 : input->dims[from++];
+        }
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+void mer_onnx_infer_expand(OnnxNode *node)
+{
+    const int64_t *wanted;
+    int            count = mer_onnx_ints_of(node, 1, NULL, &wanted);
+    OnnxShape      target = mer_onnx_unknown_shape;
+    if (count >= 0)
+        target = mer_onnx_shape_unknown_dims(node, count);
+    for (int axis = 0; axis < target.rank; axis++) {
+        if (wanted[axis] != ONNX_UNKNOWN_ELEMENT && wanted[axis] < 0)
+            mer_onnx_fail(node, "the shape has the size %lld, expected 0 or more",
+                          (long long)wanted[axis]);
+        target.dims[axis] = wanted[axis] < 0 ? ONNX_UNKNOWN_DIM : wanted[axis];
+    }
+    OnnxShape shape = mer_onnx_broadcast(node, mer_onnx_shape(node, 0), &target);
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+void mer_onnx_infer_tile(OnnxNode *node)
+{
+    const int64_t *repeats;
+    int            count = mer_onnx_ints_of(node, 1, NULL, &repeats);
+    OnnxShape      shape = *mer_onnx_shape(node, 0);
+    if (shape.rank >= 0 && count >= 0 && count != shape.rank) {
+        mer_onnx_fail(node, "there are %d repeats, the input has %d axes", count, shape.rank);
+        return;
+    }
+    for (int axis = 0; axis < shape.rank; axis++) {
+        int64_t repeat = count < 0 ? ONNX_UNKNOWN_ELEMENT : repeats[axis];
+        if (repeat != ONNX_UNKNOWN_ELEMENT && repeat < 0)
+            mer_onnx_fail(node, "a repeat is %lld, expected 0 or more", (long long)repeat);
+        shape.dims[axis] =
+            mer_onnx_multiply(node, shape.dims[axis], repeat < 0 ? ONNX_UNKNOWN_DIM : repeat);
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+static void join(OnnxNode *node, OnnxShape *shape, const OnnxShape *part, int axis)
+{
+    if (part->rank != shape->rank) {
+        mer_onnx_fail(node, "cannot join %s and %s",
+                      mer_onnx_shape_text(node->context->scratch, shape),
+                      mer_onnx_shape_text(node->context->scratch, part));
+        return;
+    }
+    for (int i = 0; i < shape->rank; i++) {
+        int64_t here = shape->dims[i], there = part->dims[i];
+        if (i == axis) {
+            bool is_known = here != ONNX_UNKNOWN_DIM && there != ONNX_UNKNOWN_DIM;
+            shape->dims[i] = is_known ? here + there : ONNX_UNKNOWN_DIM;
+        } else if (here == ONNX_UNKNOWN_DIM) {
+            shape->dims[i] = there;
+        } else if (there != ONNX_UNKNOWN_DIM && here != there) {
+            mer_onnx_fail(node, "cannot join sizes %lld and %lld of axis %d along axis %d",
+                          (long long)here, (long long)there, i, axis);
+            return;
+        }
+    }
+}
+
+/* Joins the inputs first, first + step, ... */
+static void infer_join(OnnxNode *node, int first, int step)
+{
+    OnnxShape shape = *mer_onnx_shape(node, first);
+    MerType   type = mer_onnx_input_type(node, first);
+    int64_t   wanted = mer_onnx_required_int(node, "axis");
+    bool      is_known = shape.rank >= 0;
+    for (int i = first; i < node->input_count; i += step)
+        is_known = is_known && mer_onnx_shape(node, i)->rank >= 0;
+    int axis = is_known ? mer_onnx_axis(node, wanted, shape.rank) : -1;
+    for (int i = first + step; axis >= 0 && i < node->input_count; i += step)
+        join(node, &shape, mer_onnx_shape(node, i), axis);
+    mer_onnx_set(node, 0, type, is_known ? shape : mer_onnx_unknown_shape);
+}
+
+void mer_onnx_infer_concat(OnnxNode *node)
+{
+    infer_join(node, 0, 1);
+}
+
+/* com.microsoft: output scale, zero point, then tensor, scale, zero point of each part. */
+void mer_onnx_infer_qlinear_concat(OnnxNode *node)
+{
+    infer_join(node, 2, 3);
+}
+
+/* Sizes of the parts; the last of equal parts may be smaller (num_outputs, opset 18). */
+static int64_t part_size(OnnxNode *node, const int64_t *sizes, int64_t total, int i)
+{
+    int64_t parts = node->output_count;
+    if (sizes != NULL)
+        return sizes[i] == ONNX_UNKNOWN_ELEMENT ? ONNX_UNKNOWN_DIM : sizes[i];
+    if (total == ONNX_UNKNOWN_DIM)
+        return ONNX_UNKNOWN_DIM;
+    int64_t size = total / parts + (total % parts != 0);
+    int64_t left = total - size * i;
+    return left < size ? (left > 0 ? left : 0) : size;
+}
+
+void mer_onnx_infer_split(OnnxNode *node)
+{
+    OnnxShape      shape = *mer_onnx_shape(node, 0);
+    const int64_t *sizes;
+    int            count = mer_onnx_ints_of(node, 1, "split", &sizes);
+    if (count >= 0 && count != node->output_count) {
+        mer_onnx_fail(node, "split has %d sizes, the node has %d outputs", count,
+                      node->output_count);
+        return;
+    }
+    int axis =
+        shape.rank >= 0 ? mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), shape.rank) : -1;
+    int64_t total = axis >= 0 ? shape.dims[axis] : ONNX_UNKNOWN_DIM, sum = 0;
+    for (int i = 0; i < node->output_count; i++) {
+        int64_t size = count == -2 ? ONNX_UNKNOWN_DIM : part_size(node, sizes, total, i);
+        if (size < ONNX_UNKNOWN_DIM || size > ONNX_MAX_DIM) {
+            mer_onnx_fail(node, "split has the size %lld", (long long)size);
+            return;
+        }
+        sum = size < 0 || sum < 0 ? -1 : sum + size;
+        if (axis >= 0)
+            shape.dims[axis] = size;
+        mer_onnx_set(node, i, mer_onnx_input_type(node, 0), shape);
+    }
+    if (sum >= 0 && total >= 0 && sum != total)
+        mer_onnx_fail(node, "the parts have %lld elements along axis %d, the input has %lld",
+                      (long long)sum, axis, (long long)total);
+}
+
+void mer_onnx_infer_slice(OnnxNode *node)
+{
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    OnnxSlice slice;
+    if (shape.rank < 0 || !mer_onnx_slice_read(node, &slice)) {
+        mer_onnx_set(node, 0, mer_onnx_input_type(node, 0),
+                     mer_onnx_shape_unknown_dims(node, shape.rank));
+        return;
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), slice.shape);
+}
+
+void mer_onnx_infer_pad(OnnxNode *node)
+{
+    OnnxShape      shape = *mer_onnx_shape(node, 0);
+    const int64_t *pads, *axes;
+    int            count = mer_onnx_ints_of(node, 1, "pads", &pads);
+    int            axis_count = mer_onnx_ints_of(node, 3, NULL, &axes);
+    if (count == -1)
+        mer_onnx_fail(node, "the pads are missing");
+    if (shape.rank < 0 || count < 0 || axis_count == -2) {
+        mer_onnx_set(node, 0, mer_onnx_input_type(node, 0),
+                     mer_onnx_shape_unknown_dims(node, shape.rank));
+        return;
+    }
+    int padded = axis_count >= 0 ? axis_count : shape.rank;
+    if (count != 2 * padded) {
+        mer_onnx_fail(node, "there are %d pads, expected %d", count, 2 * padded);
+        return;
+    }
+    for (int i = 0; i < padded; i++) {
+        int     axis = mer_onnx_axis(node, axis_count >= 0 ? axes[i] : i, shape.rank);
+        int64_t begin = pads[i], end = pads[padded + i];
+        if (axis < 0)
+            return;
+        if (begin == ONNX_UNKNOWN_ELEMENT || end == ONNX_UNKNOWN_ELEMENT)
+            shape.dims[axis] = ONNX_UNKNOWN_DIM;
+        if (shape.dims[axis] == ONNX_UNKNOWN_DIM)
+            continue;
+        int64_t size = shape.dims[axis];
+        if (__builtin_add_overflow(size, begin, &size) ||
+            __builtin_add_overflow(size, end, &size) || size < 0)
+            mer_onnx_fail(node, "pads %lld and %lld of axis %d leave nothing of %lld",
+                          (long long)begin, (long long)end, axis, (long long)shape.dims[axis]);
+        shape.dims[axis] = size;
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+/* blocks > 0: depth to space; < 0: space to depth. */
+static void infer_blocks(OnnxNode *node, bool to_space)
+{
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    int64_t   block = mer_onnx_required_int(node, "blocksize");
+    if (block < 1 || block > 65536) {
+        mer_onnx_fail(node, "blocksize is %lld, expected 1 to 65536", (long long)block);
+        return;
+    }
+    if (shape.rank >= 0 && shape.rank != 4) {
+        mer_onnx_fail(node, "the input has %d axes, expected 4", shape.rank);
+        return;
+    }
+    for (int axis = 1; axis < shape.rank; axis++) {
+        int64_t factor = axis == 1 ? block * block : block;
+        bool    divides = (axis == 1) == to_space;
+        if (divides && shape.dims[axis] >= 0 && shape.dims[axis] % factor != 0)
+            mer_onnx_fail(node, "axis %d has size %lld, expected a multiple of %lld", axis,
+                          (long long)shape.dims[axis], (long long)factor);
+        if (!divides)
+            shape.dims[axis] = mer_onnx_multiply(node, shape.dims[axis], factor);
+        else if (shape.dims[axis] >= 0)
+            shape.dims[axis] /= factor;
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+void mer_onnx_infer_depth_to_space(OnnxNode *node)
+{
+    infer_blocks(node, true);
+}
+
+void mer_onnx_infer_space_to_depth(OnnxNode *node)
+{
+    infer_blocks(node, false);
+}
+
+void mer_onnx_infer_center_crop(OnnxNode *node)
+{
+    OnnxShape      shape = *mer_onnx_shape(node, 0);
+    const int64_t *sizes, *axes;
+    int            count = mer_onnx_ints_of(node, 1, NULL, &sizes);
+    int            axis_count = mer_onnx_ints(node, "axes", &axes);
+    for (int i = 0; shape.rank >= 0 && i < count; i++) {
+        int axis = mer_onnx_axis(node, i < axis_count ? axes[i] : i, shape.rank);
+        if (axis >= 0)
+            shape.dims[axis] = sizes[i] < 0 ? ONNX_UNKNOWN_DIM : sizes[i];
+    }
+    if (count < 0)
+        shape = mer_onnx_shape_unknown_dims(node, shape.rank);
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}

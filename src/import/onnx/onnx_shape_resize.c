@@ -1,0 +1,227 @@
+/* Outputs of Resize and Upsample, sampling operators and the signal operators. */
+#include "import/onnx/onnx.h"
+
+#include <math.h>
+#include <string.h>
+
+/* floor(size * scale); ONNX multiplies in float, and 0.1f * 10 must still give what runtimes do. */
+static int64_t scaled(OnnxNode *node, int64_t size, double scale)
+{
+    if (size == ONNX_UNKNOWN_DIM)
+        return ONNX_UNKNOWN_DIM;
+    double result = floor((double)((float)size * (float)scale));
+    if (!(result >= 0) || result > (double)ONNX_MAX_DIM) {
+        mer_onnx_fail(node, "scale %g of size %lld is out of range", scale, (long long)size);
+        return 1;
+    }
+    return (int64_t)result;
+}
+
+/* Applies n scales or sizes to the axes in `axes` (NULL: all from the first). */
+static bool fits_axes(OnnxNode *node, const char *what, int count, int expected)
+{
+    if (count != expected)
+        mer_onnx_fail(node, "there are %d %s, expected %d", count, what, expected);
+    return count == expected;
+}
+
+static void resize_by_scales(OnnxNode *node, OnnxShape *shape, const int64_t *axes, int axis_count,
+                             const double *scales, int count)
+{
+    int expected = axes != NULL ? axis_count : shape->rank;
+    for (int i = 0; fits_axes(node, "scales", count, expected) && i < count; i++) {
+        int axis = mer_onnx_axis(node, axes != NULL ? axes[i] : i, shape->rank);
+        if (axis < 0)
+            return;
+        shape->dims[axis] = scaled(node, shape->dims[axis], scales[i]);
+    }
+}
+
+/* keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest that is asked. */
+static double common_scale(const char *policy, const OnnxShape *shape, const int64_t *axes,
+                           const int64_t *sizes, int count)
+{
+    bool   is_smallest = strcmp(policy, "not_larger") == 0;
+    double best = is_smallest ? INFINITY : 0;
+    for (int i = 0; i < count; i++) {
+        int64_t axis = axes != NULL ? axes[i] + (axes[i] < 0 ? shape->rank : 0) : i;
+        if (axis < 0 || axis >= shape->rank || shape->dims[axis] < 1 || sizes[i] < 0)
+            return -1;
+        double scale = (double)sizes[i] / (double)shape->dims[axis];
+        best = is_smallest ? fmin(best, scale) : fmax(best, scale);
+    }
+    return best;
+}
+
+static void resize_by_sizes(OnnxNode *node, OnnxShape *shape, const int64_t *axes, int axis_count,
+                            const int64_t *sizes, int count)
+{
+    const char *policy = mer_onnx_text(node, "keep_aspect_ratio_policy", "stretch");
+    if (!fits_axes(node, "sizes", count, axes != NULL ? axis_count : shape->rank))
+        return;
+    double scale =
+        strcmp(policy, "stretch") == 0 ? -1 : common_scale(policy, shape, axes, sizes, count);
+    for (int i = 0; i < count; i++) {
+        int axis = mer_onnx_axis(node, axes != NULL ? axes[i] : i, shape->rank);
+        if (axis < 0)
+            return;
+        if (sizes[i] != ONNX_UNKNOWN_ELEMENT && sizes[i] < 1)
+            mer_onnx_fail(node, "a size is %lld, expected at least 1", (long long)sizes[i]);
+        int64_t size = sizes[i] < 0 ? ONNX_UNKNOWN_DIM : sizes[i];
+        if (scale >= 0 && shape->dims[axis] >= 0 && isfinite(scale) &&
+            scale * (double)shape->dims[axis] < (double)ONNX_MAX_DIM)
+            size = (int64_t)floor(scale * (double)shape->dims[axis] + 0.5);
+        shape->dims[axis] = size;
+    }
+}
+
+static bool is_empty_input(const OnnxNode *node, int input)
+{
+    const OnnxShape *shape = mer_onnx_shape(node, input);
+    return input >= node->input_count || node->inputs[input] == NULL ||
+           (shape->rank == 1 && shape->dims[0] == 0);
+}
+
+/* Upsample and Resize-10 have (X, scales), Upsample-7 the attribute, Resize-11 (X, roi, scales,
+ * sizes). */
+void mer_onnx_infer_resize(OnnxNode *node)
+{
+    OnnxShape      shape = *mer_onnx_shape(node, 0);
+    MerType        type = mer_onnx_input_type(node, 0);
+    bool           is_old = strcmp(node->op, "Upsample") == 0 || node->opset < 11;
+    int            scales_at = is_old ? 1 : 2;
+    const int64_t *axes, *sizes;
+    int            axis_count = mer_onnx_ints(node, "axes", &axes);
+    const float   *attribute;
+    int            attribute_count = mer_onnx_reals(node, "scales", &attribute);
+    if (shape.rank < 0) {
+        mer_onnx_set(node, 0, type, shape);
+        return;
+    }
+    if (is_old && attribute_count >= 0) {
+        double scales[MER_MAX_RANK];
+        for (int i = 0; i < attribute_count && i < MER_MAX_RANK; i++)
+            scales[i] = (double)attribute[i];
+        resize_by_scales(node, &shape, NULL, 0, scales, attribute_count);
+    } else if (!is_old && !is_empty_input(node, 3)) {
+        int count = mer_onnx_ints_of(node, 3, NULL, &sizes);
+        if (count >= 0)
+            resize_by_sizes(node, &shape, axes, axis_count, sizes, count);
+        else
+            shape = mer_onnx_shape_unknown_dims(node, shape.rank);
+    } else if (!is_empty_input(node, scales_at)) {
+        const OnnxContent *scales = mer_onnx_input_content(node, scales_at);
+        if (scales != NULL && scales->is_real)
+            resize_by_scales(node, &shape, axes, axis_count, scales->reals, scales->count);
+        else
+            shape = mer_onnx_shape_unknown_dims(node, shape.rank);
+    } else {
+        mer_onnx_fail(node, "scales and sizes are both missing");
+    }
+    mer_onnx_set(node, 0, type, shape);
+}
+
+/* (N, C, ...) sampled at (N, ..., 2 or 3). */
+void mer_onnx_infer_grid_sample(OnnxNode *node)
+{
+    const OnnxShape *grid = mer_onnx_shape(node, 1);
+    OnnxShape        shape = *mer_onnx_shape(node, 0);
+    if (shape.rank != grid->rank)
+        shape = mer_onnx_unknown_shape;
+    for (int axis = 2; axis < shape.rank; axis++)
+        shape.dims[axis] = grid->dims[axis - 1];
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+/* theta (N, 2, 3) and size (N, C, H, W) give (N, H, W, 2); the same with one axis more. */
+void mer_onnx_infer_affine_grid(OnnxNode *node)
+{
+    const int64_t *sizes;
+    int            count = mer_onnx_ints_of(node, 1, NULL, &sizes);
+    OnnxShape      shape = mer_onnx_unknown_shape;
+    if (count == 4 || count == 5) {
+        shape = mer_onnx_shape_unknown_dims(node, count);
+        shape.dims[0] = sizes[0] < 0 ? ONNX_UNKNOWN_DIM : sizes[0];
+        for (int axis = 1; axis < count - 1; axis++)
+            shape.dims[axis] = sizes[axis + 1] < 0 ? ONNX_UNKNOWN_DIM : sizes[axis + 1];
+        shape.dims[count - 1] = count - 2;
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+/* RoiAlign and MaxRoiPool: one output image per region. */
+void mer_onnx_infer_roi(OnnxNode *node)
+{
+    const OnnxShape *input = mer_onnx_shape(node, 0);
+    const OnnxShape *regions = mer_onnx_shape(node, 1);
+    const int64_t   *pooled;
+    int              count = mer_onnx_ints(node, "pooled_shape", &pooled);
+    OnnxShape        shape = mer_onnx_shape_unknown_dims(node, 4);
+    shape.dims[0] = regions->rank >= 1 ? regions->dims[0] : ONNX_UNKNOWN_DIM;
+    shape.dims[1] = input->rank >= 2 ? input->dims[1] : ONNX_UNKNOWN_DIM;
+    shape.dims[2] = count == 2 ? pooled[0] : mer_onnx_int(node, "output_height", 1);
+    shape.dims[3] = count == 2 ? pooled[1] : mer_onnx_int(node, "output_width", 1);
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+/* A scalar integer input, `fallback` if absent, -1 if not known. */
+static int64_t scalar(OnnxNode *node, int input, int64_t fallback)
+{
+    const int64_t *ints;
+    int            count = mer_onnx_ints_of(node, input, NULL, &ints);
+    if (count == -1)
+        return fallback;
+    return count == 1 && ints[0] >= 0 && ints[0] <= ONNX_MAX_DIM ? ints[0] : ONNX_UNKNOWN_DIM;
+}
+
+/* The last axis holds 1 (real) or 2 (complex) numbers and becomes 2. */
+void mer_onnx_infer_dft(OnnxNode *node)
+{
+    OnnxShape shape = *mer_onnx_shape(node, 0);
+    if (shape.rank >= 2) {
+        int64_t        wanted = node->opset < 20 ? mer_onnx_int(node, "axis", 1) : -2;
+        const int64_t *given;
+        if (mer_onnx_ints_of(node, 2, NULL, &given) == 1)
+            wanted = given[0];
+        int     axis = mer_onnx_axis(node, wanted, shape.rank);
+        int64_t length = scalar(node, 1, axis >= 0 ? shape.dims[axis] : 1);
+        bool    is_one_sided = mer_onnx_int(node, "onesided", 0) != 0;
+        if (axis >= 0)
+            shape.dims[axis] = is_one_sided && length >= 0 ? length / 2 + 1 : length;
+        shape.dims[shape.rank - 1] = 2;
+    }
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+/* (batch, length, 1) to (batch, frames, bins, 2). */
+void mer_onnx_infer_stft(OnnxNode *node)
+{
+    const OnnxShape *signal = mer_onnx_shape(node, 0);
+    const OnnxShape *window = mer_onnx_shape(node, 2);
+    int64_t          step = scalar(node, 1, -1);
+    int64_t          length = scalar(node, 3, window->rank == 1 ? window->dims[0] : -1);
+    OnnxShape        shape = mer_onnx_shape_unknown_dims(node, 4);
+    if (signal->rank >= 2) {
+        shape.dims[0] = signal->dims[0];
+        if (step > 0 && length > 0 && signal->dims[1] >= length)
+            shape.dims[1] = (signal->dims[1] - length) / step + 1;
+    }
+    if (length > 0)
+        shape.dims[2] = mer_onnx_int(node, "onesided", 1) != 0 ? length / 2 + 1 : length;
+    shape.dims[3] = 2;
+    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+}
+
+/* Hann, Hamming and Blackman windows. */
+void mer_onnx_infer_window_function(OnnxNode *node)
+{
+    OnnxShape shape = {.rank = 1, .dims = {scalar(node, 0, -1)}};
+    mer_onnx_set(node, 0, mer_onnx_type(mer_onnx_int(node, "output_datatype", 1)), shape);
+}
+
+void mer_onnx_infer_mel(OnnxNode *node)
+{
+    int64_t   bins = scalar(node, 0, -1), length = scalar(node, 1, -1);
+    OnnxShape shape = {.rank = 2, .dims = {length >= 0 ? length / 2 + 1 : -1, bins}};
+    mer_onnx_set(node, 0, mer_onnx_type(mer_onnx_int(node, "output_datatype", 1)), shape);
+}

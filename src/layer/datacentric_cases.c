@@ -1,0 +1,355 @@
+/* Grouping of the iteration cases of a cluster level, see datacentric_cases.h. The rules for each
+ * row are those of datacentric_plain.c. */
+#include "layer/datacentric_cases.h"
+
+enum { OUTPUT = MER_DATACENTRIC_OUTPUT };
+
+static int spatial_index(const MerDatacentricLevel *level, int row)
+{
+    return level->spatial[0] == row ? 0 : 1;
+}
+
+static unsigned row_bit(const MerDatacentricRow *row, int i)
+{
+    return row->in.edge_tile != row->in.tile ? 1u << i : 0;
+}
+
+/* Rows with one state have one factor in every case. */
+static void add_still_row(MerDatacentricCases *cases, int i, bool edge)
+{
+    const MerDatacentricRow   *row = &cases->level->rows[i];
+    const MerDatacentricSizes *sizes = &row->in;
+    int64_t                    factor;
+
+    cases->init_edge[i] = edge;
+    if (row->spatial) {
+        int k = spatial_index(cases->level, i);
+
+        cases->see[k] = edge;
+        cases->fixed_spatial |= (unsigned)edge << k;
+        return;
+    }
+    if (mer_datacentric_uses(row, OUTPUT))
+        sizes = &row->out;
+    factor = edge ? sizes->edge_tile : sizes->tile;
+    if (mer_datacentric_uses(row, OUTPUT))
+        cases->set[0].outputs *= factor;
+    cases->set[0].macs *= factor;
+    if (edge)
+        cases->set[0].rows |= row_bit(row, i);
+}
+
+/* A row that moves doubles the sets if it has a partial tile. */
+static void add_mover(MerDatacentricCases *cases, int i, int64_t steady, bool has_edge, bool see)
+{
+    const MerDatacentricRow   *row = &cases->level->rows[i];
+    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
+    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
+    int64_t                    tile = row->spatial ? 1 : sizes->tile;
+    int64_t                    edge_tile = row->spatial ? 1 : sizes->edge_tile;
+    int                        n = cases->set_count, mover = cases->mover_count++;
+    unsigned                   bit = row->spatial ? 0 : row_bit(row, i), spatial = 0;
+
+    cases->mover[mover] = i;
+    cases->steady[mover] = steady;
+    cases->edge[mover] = -1;
+    cases->init_edge[i] = false;
+    if (row->spatial) {
+        int k = spatial_index(cases->level, i);
+
+        spatial = 1u << k;
+        cases->see[k] = see;
+    }
+    if (has_edge) {
+        for (int s = 0; s < n; s++) {
+            MerDatacentricSet *from = &cases->set[s], *to = &cases->set[n + s];
+
+            to->outputs = is_output ? from->outputs * edge_tile : from->outputs;
+            to->macs = from->macs * edge_tile;
+            to->last = mover;
+            to->rows = from->rows | bit;
+            to->spatial = from->spatial | spatial;
+        }
+        cases->edge[mover] = cases->edge_count++;
+        cases->set_count = 2 * n;
+    }
+    for (int s = 0; s < n; s++) {
+        MerDatacentricSet *set = &cases->set[s];
+
+        if (is_output)
+            set->outputs *= tile;
+        set->macs *= tile;
+    }
+}
+
+/* Ways the rows outside the last one of a set can stand: 1 + steady steps each. */
+static void count_outer(MerDatacentricCases *cases)
+{
+    for (int s = 0; s < cases->set_count; s++) {
+        MerDatacentricSet *set = &cases->set[s];
+
+        set->count = 1;
+        for (int m = 0; m < set->last; m++)
+            if (cases->edge[m] < 0 || !((s >> cases->edge[m]) & 1))
+                set->count *= 1 + cases->steady[m];
+    }
+}
+
+static void prepare_ingress(MerDatacentricCases *cases, const bool *unrolled)
+{
+    const MerDatacentricLevel *level = cases->level;
+
+    for (int t = 0; t < 2; t++) {
+        int64_t full = 1, slid = 1;
+        int     last = -1;
+
+        for (int i = 0; i < level->count; i++)
+            if (mer_datacentric_uses(&level->rows[i], t) && !unrolled[i])
+                last = i;
+        for (int i = 0; i < level->count; i++) {
+            const MerDatacentricRow *row = &level->rows[i];
+            int64_t factor = cases->init_edge[i] ? row->in.edge_tile : row->in.tile;
+
+            if (row->spatial || !mer_datacentric_uses(row, t))
+                continue;
+            full *= factor;
+            slid *= i == last ? (row->in.step > 1 ? row->in.step : 1) : factor;
+        }
+        cases->in_full[t] = full;
+        cases->in_slid[t] = slid;
+        cases->last_mover[t] = last;
+    }
+}
+
+void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *extents,
+                           MerDatacentricCases *cases)
+{
+    MerDatacentricState states[MER_DATACENTRIC_ROWS][3];
+    int                 count[MER_DATACENTRIC_ROWS];
+    bool                unrolled[MER_DATACENTRIC_ROWS];
+
+    cases->level = level;
+    cases->mover_count = cases->edge_count = 0;
+    cases->fixed_spatial = 0;
+    cases->set_count = 1;
+    cases->set[0] = (MerDatacentricSet){.outputs = 1, .macs = 1, .last = -1};
+    for (int i = 0; i < level->count; i++) {
+        count[i] = mer_datacentric_states(&level->rows[i], extents[i], level->units, states[i]);
+        unrolled[i] = states[i][0].unrolled;
+        if (count[i] == 1)
+            add_still_row(cases, i, states[i][0].edge);
+    }
+    cases->set[0].spatial = cases->fixed_spatial;
+    for (int i = 0; i < level->count; i++) {
+        const MerDatacentricState *last = &states[i][count[i] - 1];
+        bool                       steps;
+
+        if (count[i] == 1)
+            continue;
+        steps = states[i][1].position == MER_DATACENTRIC_STEADY;
+        add_mover(cases, i, steps ? states[i][1].count : 0, last->position == MER_DATACENTRIC_EDGE,
+                  last->see);
+    }
+    count_outer(cases);
+    prepare_ingress(cases, unrolled);
+}
+
+static int64_t step_or_one(const MerDatacentricSizes *sizes)
+{
+    return sizes->step == 0 ? 1 : sizes->step;
+}
+
+static int64_t computed_row(const MerDatacentricCases *cases, int k, unsigned spatial, bool first,
+                            bool see, bool reuse)
+{
+    int                        i = cases->level->spatial[k];
+    const MerDatacentricRow   *row = &cases->level->rows[i];
+    bool                       is_output = mer_datacentric_uses(row, OUTPUT);
+    const MerDatacentricSizes *sizes = is_output ? &row->out : &row->in;
+    bool                       one = cases->level->edge_units == 1, edge = (spatial >> k) & 1;
+
+    if (edge && !cases->init_edge[i]) {
+        if (one)
+            return first || see ? row->in.edge_tile : 1;
+        return see ? sizes->edge_step : first ? sizes->tile : step_or_one(sizes);
+    }
+    if (edge && see)
+        return is_output && !one && reuse ? sizes->edge_step : sizes->edge_tile;
+    return first ? sizes->tile : step_or_one(sizes);
+}
+
+static int64_t computed(const MerDatacentricCases *cases, unsigned spatial, bool partial_sums,
+                        bool first, bool see, bool reuse)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int64_t                    product = 1;
+
+    for (int k = 0; k < level->spatial_count; k++)
+        if (partial_sums || mer_datacentric_uses(&level->rows[level->spatial[k]], OUTPUT))
+            product *= computed_row(cases, k, spatial, first, see, reuse);
+    return product;
+}
+
+/* Bits of the spatial rows that a tensor uses. */
+static unsigned spatial_rows(const MerDatacentricLevel *level, int tensor)
+{
+    unsigned rows = 0;
+
+    for (int k = 0; k < level->spatial_count; k++)
+        if (mer_datacentric_uses(&level->rows[level->spatial[k]], tensor))
+            rows |= 1u << k;
+    return rows;
+}
+
+static bool sees(const MerDatacentricCases *cases, int row, unsigned spatial)
+{
+    int k = spatial_index(cases->level, row);
+
+    return ((spatial >> k) & 1) && cases->see[k];
+}
+
+/* Units at an edge besides the first: with a whole tile, and with a partial one. */
+static int64_t whole_units(const MerDatacentricLevel *level, bool see)
+{
+    int64_t whole = level->edge_units - see - 1;
+
+    return whole > 0 ? whole : 0;
+}
+
+static int64_t egress_share(const MerDatacentricCases *cases, unsigned spatial)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int                        speaker = level->last_spatial[OUTPUT];
+    int64_t                    sum;
+    bool                       see;
+
+    if (speaker < 0)
+        return computed(cases, spatial, false, true, false, true);
+    if (!(spatial & spatial_rows(level, OUTPUT)))
+        return computed(cases, spatial, false, true, false, true) +
+               (level->units - 1) * computed(cases, spatial, false, false, false, true);
+    see = sees(cases, speaker, spatial);
+    sum = computed(cases, spatial, false, true, level->edge_units == 1 && see, true);
+    if (level->edge_units == 1)
+        return sum;
+    sum += whole_units(level, see) * computed(cases, spatial, false, false, false, true);
+    return see ? sum + computed(cases, spatial, false, false, true, true) : sum;
+}
+
+static int64_t critical_share(const MerDatacentricCases *cases, unsigned spatial)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int                        speaker = level->last_spatial[OUTPUT];
+    bool see = speaker >= 0 && level->edge_units == 1 && sees(cases, speaker, spatial) &&
+               (spatial & spatial_rows(level, OUTPUT));
+
+    return computed(cases, spatial, true, true, see, true);
+}
+
+static int64_t macs_share(const MerDatacentricCases *cases, unsigned spatial)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int64_t                    sum;
+    bool                       see;
+
+    if (!spatial)
+        return level->units * computed(cases, spatial, true, true, false, true);
+    see = sees(cases, level->spatial[level->spatial_count - 1], spatial);
+    sum = computed(cases, spatial, true, true, level->edge_units == 1 && see, true);
+    if (level->edge_units == 1)
+        return sum;
+    sum += whole_units(level, see) * computed(cases, spatial, true, true, false, true);
+    return see ? sum + computed(cases, spatial, true, false, true, false) : sum;
+}
+
+void mer_datacentric_share(const MerDatacentricCases *cases, unsigned spatial, bool with_macs,
+                           MerDatacentricShares *shares)
+{
+    shares->egress = egress_share(cases, spatial);
+    shares->critical = critical_share(cases, spatial);
+    shares->macs = with_macs ? macs_share(cases, spatial) : 0;
+}
+
+static int64_t held(const MerDatacentricCases *cases, int tensor, unsigned spatial, bool first,
+                    bool see)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int64_t                    product = 1;
+
+    for (int k = 0; k < level->spatial_count; k++) {
+        const MerDatacentricRow *row = &level->rows[level->spatial[k]];
+
+        if (!mer_datacentric_uses(row, tensor))
+            continue;
+        if (!((spatial >> k) & 1))
+            product *= row->in.tile;
+        else if (level->edge_units == 1)
+            product *= first || see ? row->in.edge_tile : 1;
+        else
+            product *= see ? row->in.edge_tile : row->in.tile;
+    }
+    return product;
+}
+
+/* Spatial part of what one unit takes in; `change` is a row, -1 in the first case. */
+static int64_t taken_in(const MerDatacentricCases *cases, int tensor, int change, unsigned spatial,
+                        bool first, bool see)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int64_t                    product = 1;
+
+    if (change < 0)
+        return held(cases, tensor, spatial, first, see);
+    for (int k = 0; k < level->spatial_count; k++) {
+        int                      i = level->spatial[k];
+        const MerDatacentricRow *row = &level->rows[i];
+        bool step = !first && (i > change || (i == change && change == cases->last_mover[tensor]));
+
+        if (!mer_datacentric_uses(row, tensor))
+            continue;
+        if (step)
+            product *= see ? row->in.edge_step : row->in.step;
+        else
+            product *= see ? row->in.edge_tile : row->in.tile;
+    }
+    return product;
+}
+
+int64_t mer_datacentric_ingress(const MerDatacentricCases *cases, int tensor, int mover,
+                                unsigned spatial)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int                        change = mover < 0 ? -1 : cases->mover[mover];
+    int                        speaker = level->last_spatial[tensor];
+    int64_t                    whole = cases->in_full[tensor], sum;
+    bool                       see;
+
+    if (change >= 0) {
+        if (!mer_datacentric_uses(&level->rows[change], tensor))
+            return 0;
+        if (change == cases->last_mover[tensor])
+            whole = cases->in_slid[tensor];
+    }
+    if (speaker < 0)
+        return whole;
+    if (!(spatial & spatial_rows(level, tensor)))
+        return whole *
+               (taken_in(cases, tensor, change, spatial, true, false) +
+                (level->units - 1) * taken_in(cases, tensor, change, spatial, false, false));
+    see = sees(cases, speaker, spatial);
+    sum = taken_in(cases, tensor, change, spatial, true, level->edge_units == 1 && see);
+    if (level->edge_units == 1)
+        return whole * sum;
+    sum += whole_units(level, see) * taken_in(cases, tensor, change, spatial, false, false);
+    return whole * (see ? sum + taken_in(cases, tensor, change, spatial, false, true) : sum);
+}
+
+unsigned mer_datacentric_spatial_edges(const MerDatacentricCases *cases, int mover)
+{
+    unsigned spatial = cases->fixed_spatial;
+
+    for (int m = 0; m <= mover; m++)
+        if (cases->edge[m] >= 0 && cases->level->rows[cases->mover[m]].spatial)
+            spatial |= 1u << spatial_index(cases->level, cases->mover[m]);
+    return spatial;
+}

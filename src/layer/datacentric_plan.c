@@ -1,0 +1,146 @@
+/* Operators and directive plans in the terms of the data-centric model, and its counts as JSON. */
+#include "layer/datacentric_plan.h"
+
+#include "layer/directive_format.h"
+
+#include <stdio.h>
+
+static void fill_convolution(const MerOp *op, bool exact, MerDatacentricLayer *layer)
+{
+    bool strided = op->kind != MER_OP_TRANSPOSED || !exact;
+
+    layer->dims[MER_DATACENTRIC_N] = op->dims[MER_DIM_N];
+    layer->dims[MER_DATACENTRIC_G] = op->dims[MER_DIM_G];
+    layer->dims[MER_DATACENTRIC_K] = op->dims[MER_DIM_K];
+    layer->dims[MER_DATACENTRIC_C] = op->dims[MER_DIM_C];
+    layer->dims[MER_DATACENTRIC_R] = op->dims[MER_DIM_R];
+    layer->dims[MER_DATACENTRIC_S] = op->dims[MER_DIM_S];
+    layer->dims[MER_DATACENTRIC_Y] = mer_directives_input_size(op, 0, exact);
+    layer->dims[MER_DATACENTRIC_X] = mer_directives_input_size(op, 1, exact);
+    layer->stride_y = strided ? op->stride[0] : 1;
+    layer->stride_x = strided ? op->stride[1] : 1;
+}
+
+MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer *layer,
+                                MerError *error)
+{
+    *layer = (MerDatacentricLayer){.stride_y = 1, .stride_x = 1};
+    switch (op->kind) {
+    case MER_OP_CONV:
+    case MER_OP_TRANSPOSED:
+        layer->type = op->dims[MER_DIM_G] > 1 ? MER_DATACENTRIC_NGCONV : MER_DATACENTRIC_CONV;
+        break;
+    case MER_OP_DEPTHWISE:
+        layer->type = MER_DATACENTRIC_DSCONV;
+        break;
+    case MER_OP_BATCHED_GEMM:
+        layer->type = MER_DATACENTRIC_NGCONV;
+        break;
+    case MER_OP_GEMM:
+        layer->type = MER_DATACENTRIC_GEMM;
+        if (op->dims[MER_DIM_N] != 1 || op->dims[MER_DIM_G] != 1)
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s: a GEMM with a batch, expected batched-gemm", op->name);
+        layer->dims[MER_DATACENTRIC_M] = op->dims[MER_DIM_Y];
+        layer->dims[MER_DATACENTRIC_N] = op->dims[MER_DIM_K];
+        layer->dims[MER_DATACENTRIC_K] = op->dims[MER_DIM_C];
+        return MER_OK;
+    default:
+        return mer_error_set(error, MER_UNSUPPORTED, "%s: the data-centric model has no %s layers",
+                             op->name, mer_op_kind_name(op->kind));
+    }
+    fill_convolution(op, exact, layer);
+    return MER_OK;
+}
+
+/* GEMM has its own letters; dims it lacks keep theirs and are found idle or refused later. */
+static int model_dim(MerDatacentricType type, int dim)
+{
+    static const int convolution[MER_DIM_COUNT] = {
+        [MER_DIM_N] = MER_DATACENTRIC_N, [MER_DIM_K] = MER_DATACENTRIC_K,
+        [MER_DIM_C] = MER_DATACENTRIC_C, [MER_DIM_Y] = MER_DATACENTRIC_Y,
+        [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
+        [MER_DIM_S] = MER_DATACENTRIC_S, [MER_DIM_G] = MER_DATACENTRIC_G};
+
+    if (type == MER_DATACENTRIC_GEMM) {
+        switch (dim) {
+        case MER_DIM_Y:
+            return MER_DATACENTRIC_M;
+        case MER_DIM_C:
+            return MER_DATACENTRIC_K;
+        case MER_DIM_K:
+            return MER_DATACENTRIC_N;
+        case MER_DIM_N:
+            return MER_DATACENTRIC_G;
+        default:
+            break;
+        }
+    }
+    return convolution[dim];
+}
+
+bool mer_datacentric_mapping(const MerDirectivePlan *plan, MerDatacentricType type,
+                             MerDatacentricMapping *mapping, MerDatacentricResult *result)
+{
+    result->status = MER_DATACENTRIC_INFEASIBLE;
+    if (plan->level_count < 1 || plan->level_count > MER_DATACENTRIC_LEVELS) {
+        snprintf(result->reason, sizeof result->reason,
+                 "encoding: %d cluster levels, expected 1 .. %d", plan->level_count,
+                 MER_DATACENTRIC_LEVELS);
+        return false;
+    }
+    mapping->level_count = plan->level_count;
+    for (int l = 0; l < plan->level_count; l++) {
+        const MerDirective *from = &plan->directives[plan->start[l]];
+        int                 count = plan->start[l + 1] - plan->start[l];
+
+        if (count > MER_DATACENTRIC_ROWS) {
+            snprintf(result->reason, sizeof result->reason,
+                     "encoding: %d directives in level %d, expected at most %d", count, l,
+                     MER_DATACENTRIC_ROWS);
+            return false;
+        }
+        mapping->count[l] = count;
+        mapping->cluster[l] = l + 1 < plan->level_count ? plan->cluster[l] : 1;
+        for (int i = 0; i < count; i++)
+            mapping->directives[l][i] =
+                (MerDatacentricDirective){.spatial = from[i].spatial,
+                                          .output = from[i].output,
+                                          .dim = model_dim(type, from[i].dim),
+                                          .size = from[i].size,
+                                          .offset = from[i].offset};
+    }
+    result->status = MER_DATACENTRIC_OK;
+    return true;
+}
+
+#define write_INT mer_json_int
+#define write_REAL mer_json_real
+#define write_BOOL mer_json_bool
+
+static void write_tensor(const MerDatacentricTensorCounts *counts, const char *name, MerJson *json)
+{
+    mer_json_object(json, name);
+#define X(kind, field) write_##kind(json, #field, counts->field);
+    MER_DATACENTRIC_TENSOR_COUNT_MAP(X)
+#undef X
+    mer_json_end_object(json);
+}
+
+void mer_datacentric_write(const MerDatacentricResult *result, MerJson *json)
+{
+    mer_json_text(json, "status", mer_datacentric_status_name(result->status));
+    mer_json_text(json, "reason", result->reason[0] ? result->reason : NULL);
+    if (result->status == MER_DATACENTRIC_INFEASIBLE) {
+        mer_json_null(json, "counts");
+        return;
+    }
+    mer_json_object(json, "counts");
+#define X(kind, field) write_##kind(json, #field, result->field);
+    MER_DATACENTRIC_COUNT_MAP(X)
+#undef X
+    write_tensor(&result->tensor[MER_DATACENTRIC_INPUT], "input", json);
+    write_tensor(&result->tensor[MER_DATACENTRIC_FILTER], "filter", json);
+    write_tensor(&result->tensor[MER_DATACENTRIC_OUTPUT], "output", json);
+    mer_json_end_object(json);
+}

@@ -1,0 +1,322 @@
+/* Writing and reading data-centric mappings. */
+#include "layer/directive_format.h"
+
+#include "map/nest/nest_format.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 80 };
+
+static void write_directive(const MerDirective *directive, const char *letters, const char *spatial,
+                            const char *temporal, char text[LINE])
+{
+    snprintf(text, LINE, "%s(%d,%d) %c%s", directive->spatial ? spatial : temporal, directive->size,
+             directive->offset, letters[directive->dim], directive->output ? "'" : "");
+}
+
+const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena)
+{
+    int   items = plan->start[plan->level_count] + plan->level_count, used = 0;
+    char *line = MER_ARRAY(arena, char, items *LINE + 1);
+
+    for (int l = 0; l < plan->level_count; l++) {
+        if (l > 0)
+            used += snprintf(line + used, LINE, " | Cluster %d", plan->cluster[l - 1]);
+        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
+            char text[LINE];
+
+            write_directive(&plan->directives[i], MER_DIM_LETTERS, "S", "T", text);
+            used += snprintf(line + used, LINE + 3, "%s%s", used > 0 ? " | " : "", text);
+        }
+    }
+    return line;
+}
+
+const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena)
+{
+    int   items = plan->start[plan->level_count] + plan->level_count, used = 0;
+    char *lines = MER_ARRAY(arena, char, items *LINE + 1);
+
+    for (int l = 0; l < plan->level_count; l++) {
+        if (l > 0)
+            used += snprintf(lines + used, LINE, "%*sCluster %d\n", 2 * (l - 1), "",
+                             plan->cluster[l - 1]);
+        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
+            char text[LINE];
+
+            write_directive(&plan->directives[i], MER_DIM_LETTERS, "SpatialMap", "TemporalMap",
+                            text);
+            used += snprintf(lines + used, LINE, "%*s%s\n", 2 * l, "", text);
+        }
+    }
+    return lines;
+}
+
+void mer_directives_write(const MerDirectivePlan *plan, MerJson *json)
+{
+    char text[LINE];
+
+    mer_op_write(plan->op, json);
+    mer_json_array(json, "directives");
+    for (int l = 0; l < plan->level_count; l++) {
+        if (l > 0) {
+            snprintf(text, sizeof text, "Cluster %d", plan->cluster[l - 1]);
+            mer_json_text(json, NULL, text);
+        }
+        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
+            write_directive(&plan->directives[i], MER_DIM_LETTERS, "S", "T", text);
+            mer_json_text(json, NULL, text);
+        }
+    }
+    mer_json_end_array(json);
+}
+
+typedef struct Reader { /* grows a plan item by item; there is room for `most` items */
+    MerDirectivePlan *plan;
+    int               most;
+} Reader;
+
+static void begin(Reader *reader, MerDirectivePlan *plan, const MerOp *op, int most,
+                  MerArena *arena)
+{
+    *reader = (Reader){plan, most};
+    plan->op = op;
+    plan->level_count = 1;
+    plan->cluster = MER_ARRAY(arena, int, most + 1);
+    plan->start = MER_ARRAY(arena, int, most + 2);
+    plan->directives = MER_ARRAY(arena, MerDirective, most + 1);
+}
+
+static const char *skip_spaces(const char *at)
+{
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* Reads a size after `at` and gives what follows it; NULL if there is none. */
+static const char *read_size(const char *at, int *value)
+{
+    char *end;
+    long  number = strtol(at, &end, 10);
+
+    if (end == at || number < 1 || number > INT_MAX)
+        return NULL;
+    *value = (int)number;
+    return skip_spaces(end);
+}
+
+static const char *skip_word(const char *at, const char *word)
+{
+    size_t length = strlen(word);
+
+    return strncmp(at, word, length) == 0 ? skip_spaces(at + length) : NULL;
+}
+
+/* `Cluster 64`, `Cluster(64)` or `Cluster(64, P)`. */
+static bool read_cluster(const char *at, int *size)
+{
+    bool bracket = *at == '(';
+
+    at = read_size(at + bracket, size);
+    if (at && bracket && *at == ',') {
+        at = skip_spaces(at + 1);
+        at = *at == 'P' || *at == 'L' ? skip_spaces(at + 1) : NULL;
+    }
+    if (at && bracket)
+        at = skip_word(at, ")");
+    return at && *at == '\0';
+}
+
+/* What follows the name: `(size,offset) D`. */
+static bool read_map(const char *at, MerDirective *directive)
+{
+    const char *letter;
+
+    at = skip_word(at, "(");
+    at = at ? read_size(at, &directive->size) : NULL;
+    at = at ? skip_word(at, ",") : NULL;
+    at = at ? read_size(at, &directive->offset) : NULL;
+    at = at ? skip_word(at, ")") : NULL;
+    letter = at && *at ? strchr(MER_DIM_LETTERS, *at) : NULL;
+    if (!letter)
+        return false;
+    directive->dim = (int)(letter - MER_DIM_LETTERS);
+    at++;
+    directive->output = *at == '\'';
+    at = skip_spaces(at + directive->output);
+    return *at == '\0' &&
+           (!directive->output || directive->dim == MER_DIM_Y || directive->dim == MER_DIM_X);
+}
+
+static bool read_item(Reader *reader, const char *text)
+{
+    static const struct {
+        const char *word;
+        bool        spatial;
+    } maps[] = {{"SpatialMap", true}, {"TemporalMap", false}, {"S", true}, {"T", false}};
+    MerDirectivePlan *plan = reader->plan;
+    int               count = plan->start[plan->level_count];
+    const char       *at = skip_spaces(text), *rest = skip_word(at, "Cluster");
+
+    if (rest) {
+        if (count == plan->start[plan->level_count - 1] ||
+            !read_cluster(rest, &plan->cluster[plan->level_count - 1]))
+            return false;
+        plan->start[++plan->level_count] = count;
+        return true;
+    }
+    for (int i = 0; i < 4; i++) {
+        rest = skip_word(at, maps[i].word);
+        if (rest) {
+            plan->directives[count] = (MerDirective){.spatial = maps[i].spatial};
+            plan->start[plan->level_count]++;
+            return read_map(rest, &plan->directives[count]);
+        }
+    }
+    return false;
+}
+
+static bool is_complete(const MerDirectivePlan *plan)
+{
+    return plan->start[plan->level_count] > plan->start[plan->level_count - 1];
+}
+
+static const char expectation[] =
+    "a directive such as S(1,1) K, T(3,1) Y' or Cluster 64, no level empty";
+
+MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan,
+                               MerArena *arena, MerError *error)
+{
+    Reader reader;
+    int    most = 1;
+
+    for (const char *at = line; *at; at++)
+        most += *at == '|';
+    begin(&reader, plan, op, most, arena);
+    for (const char *at = line; at; at = strchr(at, '|')) {
+        size_t      length;
+        const char *item;
+
+        at += *at == '|';
+        length = strcspn(at, "|");
+        while (length > 0 && isspace((unsigned char)at[length - 1]))
+            length--;
+        item = mer_arena_text_n(arena, at, length);
+        if (!read_item(&reader, item))
+            return mer_error_set(error, MER_INVALID,
+                                 "column %d: directive is \"%.60s\", expected %s",
+                                 (int)(at - line) + 1, item, expectation);
+    }
+    if (!is_complete(plan))
+        return mer_error_set(error, MER_INVALID, "the last level is empty, expected %s",
+                             expectation);
+    return MER_OK;
+}
+
+MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+                              MerArena *arena, MerError *error)
+{
+    MerYaml    *list = mer_yaml_get((MerYaml *)body, "directives");
+    Reader      reader;
+    const char *text;
+
+    if (!list)
+        return mer_yaml_expected(body, error, "a key \"directives\"");
+    if (list->kind == MER_YAML_SCALAR) {
+        MerStatus status = mer_yaml_text(list, &text, error);
+
+        return status == MER_OK ? mer_directives_parse(text, op, plan, arena, error) : status;
+    }
+    if (mer_yaml_check_kind(list, MER_YAML_LIST, error) != MER_OK)
+        return MER_INVALID;
+    begin(&reader, plan, op, list->count, arena);
+    for (int i = 0; i < list->count; i++) {
+        MerStatus status = mer_yaml_text(list->items[i], &text, error);
+
+        if (status != MER_OK)
+            return status;
+        if (!read_item(&reader, text))
+            return mer_yaml_expected(list->items[i], error, "%s", expectation);
+    }
+    return is_complete(plan) ? MER_OK : mer_yaml_expected(list, error, "%s", expectation);
+}
+
+int64_t mer_directives_input_size(const MerOp *op, int axis, bool exact)
+{
+    int64_t outputs = op->dims[axis == 0 ? MER_DIM_Y : MER_DIM_X];
+    int64_t taps = op->dims[axis == 0 ? MER_DIM_R : MER_DIM_S];
+    int64_t image = axis == 0 ? op->input_rows : op->input_columns;
+    int64_t padded = image + op->pad[axis] + op->pad[axis + 2];
+
+    if (op->kind == MER_OP_TRANSPOSED)
+        return !exact && outputs >= taps ? outputs : outputs + taps - 1;
+    if (!exact && image > 0 && op->dilation[axis] == 1 && padded >= taps &&
+        (padded - taps) / op->stride[axis] + 1 == outputs)
+        return padded;
+    return (outputs - 1) * op->stride[axis] + taps;
+}
+
+/* The letters of MAESTRO's GEMM: M rows, N columns, K inner; the rest does not occur there. */
+static const char gemm_letters[] = "GNKMXRSG";
+
+static int write_dimensions(const MerOp *op, bool exact, char *text, size_t size)
+{
+    if (op->kind == MER_OP_GEMM)
+        return snprintf(text, size, "Dimensions { M: %lld, N: %lld, K: %lld }\n",
+                        (long long)op->dims[MER_DIM_Y], (long long)op->dims[MER_DIM_K],
+                        (long long)op->dims[MER_DIM_C]);
+    return snprintf(
+        text, size,
+        "Dimensions { N: %lld, G: %lld, K: %lld, C: %lld, R: %lld, S: %lld, Y: %lld, X: %lld }\n",
+        (long long)op->dims[MER_DIM_N], (long long)op->dims[MER_DIM_G],
+        (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C],
+        (long long)op->dims[MER_DIM_R], (long long)op->dims[MER_DIM_S],
+        (long long)mer_directives_input_size(op, 0, exact),
+        (long long)mer_directives_input_size(op, 1, exact));
+}
+
+static const char *maestro_type(const MerOp *op)
+{
+    bool grouped = op->dims[MER_DIM_G] > 1 || op->kind == MER_OP_BATCHED_GEMM;
+
+    if (op->kind == MER_OP_GEMM)
+        return "GEMM";
+    return op->kind == MER_OP_DEPTHWISE ? "DSCONV" : grouped ? "NGCONV" : "CONV";
+}
+
+const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, MerArena *arena)
+{
+    const MerOp *op = plan->op;
+    const char  *letters = op->kind == MER_OP_GEMM ? gemm_letters : MER_DIM_LETTERS;
+    size_t room = (size_t)(plan->start[plan->level_count] + plan->level_count + 8) * LINE + 400;
+    char  *text = MER_ARRAY(arena, char, room);
+    bool   strided = op->kind != MER_OP_TRANSPOSED || !exact;
+    size_t used;
+
+    used = (size_t)snprintf(text, room, "    Layer %.60s {\n        Type: %s\n",
+                            op->name ? op->name : "layer", maestro_type(op));
+    used += (size_t)snprintf(text + used, room - used, "        Stride { X: %d, Y: %d }\n        ",
+                             strided ? op->stride[1] : 1, strided ? op->stride[0] : 1);
+    used += (size_t)write_dimensions(op, exact, text + used, room - used);
+    used += (size_t)snprintf(text + used, room - used, "        Dataflow {\n");
+    for (int l = 0; l < plan->level_count; l++) {
+        if (l > 0)
+            used += (size_t)snprintf(text + used, room - used, "            Cluster(%d, P);\n",
+                                     plan->cluster[l - 1]);
+        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
+            MerDirective directive = plan->directives[i];
+            char         line[LINE];
+
+            directive.output = directive.output && op->kind != MER_OP_GEMM;
+            write_directive(&directive, letters, "SpatialMap", "TemporalMap", line);
+            used += (size_t)snprintf(text + used, room - used, "            %s;\n", line);
+        }
+    }
+    snprintf(text + used, room - used, "        }\n    }\n");
+    return text;
+}

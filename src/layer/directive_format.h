@@ -1,0 +1,31 @@
+/* Data-centric mappings as text, as JSON, from YAML, and as MAESTRO's `.m`.
+ *
+ *     S(1,1) K | T(64,64) C | T(3,3) R | T(1,1) Y' | Cluster 64 | S(1,1) C
+ *
+ * T is a TemporalMap, S a SpatialMap of (size, offset); Y' X' count outputs, Y X inputs. */
+#ifndef MERCATOR_LAYER_DIRECTIVE_FORMAT_H
+#define MERCATOR_LAYER_DIRECTIVE_FORMAT_H
+
+#include "base/json.h"
+#include "base/yaml.h"
+#include "mercator/plan.h"
+
+/* One line, directives separated by " | ". */
+const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena);
+/* One directive per line, inner clusters indented. */
+const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena);
+/* Keys `op` and `directives` of an open object. */
+void mer_directives_write(const MerDirectivePlan *plan, MerJson *json);
+/* From a map with `directives`: a list or one line. Takes TemporalMap and SpatialMap, too. */
+MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+                              MerArena *arena, MerError *error);
+MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan,
+                               MerArena *arena, MerError *error);
+/* A MAESTRO layer with its Dataflow. `exact`: the input without rows that no output reads. */
+const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, MerArena *arena);
+
+/* Padded input rows (axis 0) or columns (axis 1) of an operator: as it says, if that gives its
+ * output size and `exact` is false; else just what its outputs read. Dilation is left out. */
+int64_t mer_directives_input_size(const MerOp *op, int axis, bool exact);
+
+#endif

@@ -1,0 +1,354 @@
+/* Evaluator `datacentric`: prices a mapping given as data-centric directives (MAESTRO, Kwon et al.,
+ * MICRO 2019). `mode=compat` gives MAESTRO's numbers, also where they are wrong; `mode=strict`
+ * refuses mappings that do not do all of the layer's work or overflow a buffer, and prices energy
+ * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
+#include "map/cost/datacentric.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STRICT, COMPAT };
+
+typedef struct Options {
+    int     mode;
+    int64_t num_pes, noc_bw, noc_hops, noc_hop_latency, offchip_bw, simd_lanes, l1_size, l2_size;
+    double  l1_energy, l2_energy, mac_pj;
+    bool    every_level, exact_strides;
+} Options;
+
+/* MAESTRO's own name of an option. */
+#define ALIAS(name, field)                                                                         \
+    {                                                                                              \
+        name, MER_OPTION_INT, offsetof(Options, field), NULL, 0, 2147483647, NULL, NULL            \
+    }
+#define NUMBER(field, least, text)                                                                 \
+    {                                                                                              \
+#field, MER_OPTION_INT, offsetof(Options, field), "0", least, 2147483647, NULL, text       \
+    }
+static const MerOption options[] = {
+    {"mode", MER_OPTION_CHOICE, offsetof(Options, mode), "strict", 0, 0, "strict|compat",
+     "refuse mappings that MAESTRO prices wrongly, or give its numbers whatever they are"},
+    NUMBER(num_pes, 0, "processing elements; 0: the platform's"),
+    NUMBER(noc_bw, 0,
+           "elements per cycle on the network of every cluster level; 0: the platform's"),
+    {"noc_hops", MER_OPTION_INT, offsetof(Options, noc_hops), "1", 1, 1e6, NULL,
+     "hops of the network"},
+    {"noc_hop_latency", MER_OPTION_INT, offsetof(Options, noc_hop_latency), "-1", -1, 1e6, NULL,
+     "cycles per hop; -1: the platform's"},
+    NUMBER(offchip_bw, 0, "elements per cycle to and from DRAM; 0: the platform's"),
+    NUMBER(simd_lanes, 0, "MACs per cycle of a PE; 0: the platform's"),
+    NUMBER(l1_size, 0, "elements of L1 in each PE; 0: the platform's"),
+    NUMBER(l2_size, 0, "elements of L2; 0: the platform's"),
+    {"l1_energy", MER_OPTION_REAL, offsetof(Options, l1_energy), "0", 0, 1e9, NULL,
+     "energy of an L1 access in MACs; 0: the platform's, MAESTRO's 1.68 in compat"},
+    {"l2_energy", MER_OPTION_REAL, offsetof(Options, l2_energy), "0", 0, 1e9, NULL,
+     "energy of an L2 access in MACs; 0: the platform's, MAESTRO's 18.61 in compat"},
+    {"mac_pj", MER_OPTION_REAL, offsetof(Options, mac_pj), "0", 0, 1e9, NULL,
+     "energy of a MAC; 0: the platform's, MAESTRO's 0.23 in compat"},
+    {"every_level", MER_OPTION_BOOL, offsetof(Options, every_level), "false", 0, 0, NULL,
+     "strict: refuse mappings whose inner clusters leave out work at the edge of a tile"},
+    {"exact_strides", MER_OPTION_BOOL, offsetof(Options, exact_strides), "true", 0, 0, NULL,
+     "count the outputs of strided tiles exactly, which MAESTRO does only for tiles of one output"},
+    ALIAS("l1_size_cstr", l1_size),
+    ALIAS("l2_size_cstr", l2_size),
+    ALIAS("noc_bw_cstr", noc_bw),
+    ALIAS("offchip_bw_cstr", offchip_bw),
+    ALIAS("num_simd_lanes", simd_lanes),
+    {0}};
+
+typedef struct Energies { /* pJ */
+    double mac, l1_read, l1_write, l2_read, l2_write;
+} Energies;
+
+typedef struct State {
+    MerDatacentricHardware hardware;
+    Energies               energies;
+    double                 clock_hz; /* NAN if unknown */
+    bool                   strict, every_level, exact_strides;
+} State;
+
+static int64_t whole(double number)
+{
+    return number >= (double)INT_MAX ? INT_MAX : (int64_t)number;
+}
+
+static int64_t capacity(double words)
+{
+    return words >= 0x1p62 ? INT64_MAX : (int64_t)words;
+}
+
+/* MAESTRO's machine has one array of PEs between L2 and their L1s. */
+static MerStatus check_platform(const MerPlatform *platform, MerError *error)
+{
+    if (platform->kind != MER_PLATFORM_PE_ARRAY || platform->memory_count != 3)
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "platform %s is a %s with %d memories, datacentric expects a pe-array "
+                             "with three: DRAM, L2 and L1",
+                             platform->name, mer_platform_kind_name(platform->kind),
+                             platform->memory_count);
+    for (int m = 0; m < 3; m += 2) {
+        const MerMemory *memory = &platform->memories[m];
+
+        if (memory->fanout.x * memory->fanout.y != 1)
+            return mer_error_set(
+                error, MER_UNSUPPORTED,
+                "platform %s has a fan-out below %s, datacentric expects one below %s alone",
+                platform->name, memory->name, platform->memories[1].name);
+    }
+    return MER_OK;
+}
+
+static MerStatus take_platform(const MerPlatform *platform, State *state, MerError *error)
+{
+    const MerMemory *dram = &platform->memories[0], *l2 = dram + 1, *l1 = dram + 2;
+    const MerFanout *network = &l2->fanout;
+    double           offchip = fmin(dram->read_words_per_cycle, dram->write_words_per_cycle);
+
+    if (network->words_per_cycle < 1 || offchip < 1)
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "platform %s moves %g words per cycle on its network and %g off chip, "
+                             "datacentric expects at least 1",
+                             platform->name, network->words_per_cycle, offchip);
+    state->hardware = (MerDatacentricHardware){
+        .num_pes = (int64_t)network->x * network->y,
+        .noc_bw = whole(network->words_per_cycle),
+        .noc_latency = whole(network->latency_cycles),
+        .offchip_bw = whole(offchip),
+        .simd_lanes = platform->unit_count > 0 ? platform->units[0].lanes : 1,
+        .l1_size = capacity(l1->words),
+        .l2_size = capacity(l2->words)};
+    state->energies = (Energies){platform->unit_count > 0 ? platform->units[0].mac_pj : 0,
+                                 l1->read_pj, l1->write_pj, l2->read_pj, l2->write_pj};
+    state->clock_hz = platform->clock_hz;
+    return MER_OK;
+}
+
+/* Without a platform: the defaults of MAESTRO's command line. */
+static void take_defaults(State *state)
+{
+    state->hardware = (MerDatacentricHardware){.num_pes = 7,
+                                               .noc_bw = INT_MAX,
+                                               .offchip_bw = 70000,
+                                               .simd_lanes = 1,
+                                               .l1_size = INT_MAX,
+                                               .l2_size = INT_MAX};
+    state->clock_hz = NAN;
+}
+
+static void replace(int64_t *number, int64_t chosen)
+{
+    if (chosen > 0)
+        *number = chosen;
+}
+
+static void set_energies(const Options *chosen, bool maestro, State *state)
+{
+    double mac = MER_DATACENTRIC_MAC_NJ * 1000, l1, l2;
+
+    if (maestro)
+        state->energies =
+            (Energies){mac, MER_DATACENTRIC_L1_ENERGY * mac, MER_DATACENTRIC_L1_ENERGY * mac,
+                       MER_DATACENTRIC_L2_ENERGY * mac, MER_DATACENTRIC_L2_ENERGY * mac};
+    if (chosen->mac_pj > 0)
+        state->energies.mac = chosen->mac_pj;
+    mac = state->energies.mac;
+    if (chosen->l1_energy > 0)
+        state->energies.l1_read = state->energies.l1_write = chosen->l1_energy * mac;
+    if (chosen->l2_energy > 0)
+        state->energies.l2_read = state->energies.l2_write = chosen->l2_energy * mac;
+    l1 = (state->energies.l1_read + state->energies.l1_write) / 2;
+    l2 = (state->energies.l2_read + state->energies.l2_write) / 2;
+    state->hardware.mac_nj = mac / 1000;
+    state->hardware.l1_energy = mac > 0 ? l1 / mac : 0;
+    state->hardware.l2_energy = mac > 0 ? l2 / mac : 0;
+}
+
+static MerStatus open_datacentric(void *opened, const MerProblem *problem, const void *given,
+                                  MerArena *arena, MerError *error)
+{
+    const Options *chosen = given;
+    State         *state = opened;
+    MerStatus      status = MER_OK;
+
+    (void)arena;
+    if (problem->platform) {
+        status = check_platform(problem->platform, error);
+        if (status == MER_OK)
+            status = take_platform(problem->platform, state, error);
+        if (status != MER_OK)
+            return status;
+    } else {
+        take_defaults(state);
+    }
+    state->strict = chosen->mode == STRICT;
+    state->every_level = state->strict && chosen->every_level;
+    state->exact_strides = state->strict && chosen->exact_strides;
+    replace(&state->hardware.num_pes, chosen->num_pes);
+    replace(&state->hardware.noc_bw, chosen->noc_bw);
+    replace(&state->hardware.offchip_bw, chosen->offchip_bw);
+    replace(&state->hardware.simd_lanes, chosen->simd_lanes);
+    replace(&state->hardware.l1_size, chosen->l1_size);
+    replace(&state->hardware.l2_size, chosen->l2_size);
+    if (chosen->noc_hop_latency >= 0)
+        state->hardware.noc_latency = chosen->noc_hop_latency;
+    state->hardware.noc_latency *= chosen->noc_hops;
+    set_energies(chosen, !state->strict || !problem->platform, state);
+    return MER_OK;
+}
+
+static void price(const State *state, const MerDirectivePlan *plan, MerDatacentricWanted wanted,
+                  MerDatacentricResult *result)
+{
+    MerDatacentricMapping mapping;
+    MerDatacentricInput   input = {.mapping = &mapping,
+                                   .hardware = state->hardware,
+                                   .strict = state->strict,
+                                   .every_level = state->every_level,
+                                   .exact_strides = state->exact_strides};
+    MerError              error = {0};
+
+    result->reason[0] = '\0';
+    if (mer_datacentric_layer(plan->op, state->strict, &input.layer, &error) != MER_OK) {
+        memset(result, 0, sizeof *result);
+        result->status = MER_DATACENTRIC_INFEASIBLE;
+        snprintf(result->reason, sizeof result->reason, "encoding: %.100s", error.message);
+    } else if (mer_datacentric_mapping(plan, input.layer.type, &mapping, result)) {
+        mer_datacentric_evaluate(&input, wanted, result);
+    }
+}
+
+void mer_datacentric_report(const void *state, const MerDirectivePlan *plan,
+                            MerDatacentricResult *result)
+{
+    price(state, plan, MER_DATACENTRIC_EVERYTHING, result);
+}
+
+/* Compat: MAESTRO's column, which misses L1 when there are clusters and MACs always. */
+static double energy_pj(const State *state, const MerDatacentricResult *result)
+{
+    const Energies *energies = &state->energies;
+    double          energy = (double)result->num_macs * energies->mac;
+
+    if (!state->strict)
+        return result->csv_energy_nj * 1000;
+    for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
+        const MerDatacentricTensorCounts *counts = &result->tensor[t];
+
+        energy += (double)counts->l1_read * energies->l1_read +
+                  (double)counts->l1_write * energies->l1_write +
+                  (double)counts->l2_read * energies->l2_read +
+                  (double)counts->l2_write * energies->l2_write;
+    }
+    return energy;
+}
+
+static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
+{
+    const State         *state = opened;
+    const MerOp         *op = plan->as.directives.op;
+    MerDatacentricResult result;
+    double               cycles, energy, macs, peak;
+
+    (void)call;
+    mer_cost_clear(cost);
+    price(state, &plan->as.directives, MER_DATACENTRIC_COSTS, &result);
+    if (result.status != MER_DATACENTRIC_OK) {
+        mer_cost_refuse(cost, "%s", result.reason[0] ? result.reason : "coverage: covers no MACs");
+        return;
+    }
+    cycles = (double)result.runtime_cycles * (double)op->repeat;
+    energy = energy_pj(state, &result) * (double)op->repeat;
+    macs = (double)result.true_macs * (double)op->repeat;
+    peak = (double)(state->hardware.num_pes * state->hardware.simd_lanes);
+    cost->value[MER_METRIC_CYCLES] = cycles;
+    cost->value[MER_METRIC_ENERGY] = energy;
+    cost->value[MER_METRIC_EDP] = energy * cycles;
+    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * peak);
+    cost->value[MER_METRIC_POWER] = result.power_mw;
+    cost->value[MER_METRIC_AREA] = result.area_um2;
+    if (!isnan(state->clock_hz)) {
+        cost->value[MER_METRIC_LATENCY] = cycles / state->clock_hz;
+        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * state->clock_hz / cycles;
+    }
+}
+
+/* One entry per memory, as the other layer evaluator writes them. */
+static void write_memory(const State *state, const MerDatacentricResult *result, const char *name,
+                         bool is_l2, double repeat, MerJson *json)
+{
+    static const int order[] = {MER_DATACENTRIC_FILTER, MER_DATACENTRIC_INPUT,
+                                MER_DATACENTRIC_OUTPUT};
+    const Energies  *energies = &state->energies;
+
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", name);
+    mer_json_object(json, "tensors");
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        const MerDatacentricTensorCounts *counts = &result->tensor[order[t]];
+        double reads = repeat * (double)(is_l2 ? counts->l2_read : counts->l1_read);
+        double writes = repeat * (double)(is_l2 ? counts->l2_write : counts->l1_write);
+
+        mer_json_object(json, (char[]){MER_TENSOR_LETTERS[t], '\0'});
+        mer_json_real(json, "reads", reads);
+        mer_json_real(json, "writes", writes);
+        mer_json_real(json, "energy",
+                      reads * (is_l2 ? energies->l2_read : energies->l1_read) +
+                          writes * (is_l2 ? energies->l2_write : energies->l1_write));
+        mer_json_int(json, "words", is_l2 ? counts->l2_size_req : counts->l1_size_req);
+        mer_json_end_object(json);
+    }
+    mer_json_end_object(json);
+    mer_json_int(json, "occupancy_words", is_l2 ? result->l2_size_req : result->l1_size_req);
+    mer_json_int(json, "capacity_words", is_l2 ? state->hardware.l2_size : state->hardware.l1_size);
+    mer_json_end_object(json);
+}
+
+static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
+{
+    const State         *state = opened;
+    double               repeat = (double)plan->as.directives.op->repeat;
+    MerDatacentricResult result;
+    MerJson              json = {0};
+
+    price(state, &plan->as.directives, MER_DATACENTRIC_EVERYTHING, &result);
+    mer_json_object(&json, NULL);
+    if (result.status != MER_DATACENTRIC_INFEASIBLE) {
+        mer_json_array(&json, "levels");
+        write_memory(state, &result, "L2", true, repeat, &json);
+        write_memory(state, &result, "L1", false, repeat, &json);
+        mer_json_end_array(&json);
+        mer_json_real(&json, "mac_energy", repeat * (double)result.num_macs * state->energies.mac);
+    }
+    mer_datacentric_write(&result, &json);
+    mer_json_end_object(&json);
+    mer_note(notes, "breakdown", json.text);
+    mer_json_free(&json);
+}
+
+#define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
+/* MAESTRO's own rules let mappings leave out work. */
+static bool keeps_bounds(const void *opened)
+{
+    const State *state = opened;
+    return state->strict;
+}
+
+const MerEvaluatorClass mer_evaluator_datacentric = {
+    .keeps_bounds = keeps_bounds,
+    .name = "datacentric",
+    .summary = "MAESTRO's data-centric model: directives, clusters, network and buffers",
+    .reference = "Kwon et al., Understanding Reuse, Performance, and Hardware Cost of DNN "
+                 "Dataflow, MICRO 2019",
+    .plans = 1u << MER_PLAN_DIRECTIVES,
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(ENERGY) |
+               METRIC(EDP) | METRIC(POWER) | METRIC(AREA) | METRIC(UTILISATION),
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .open = open_datacentric,
+    .evaluate = evaluate,
+    .detail = detail,
+};

@@ -1,0 +1,237 @@
+/* Evaluator `loopnest`: prices a loop nest in closed form (map.md section 4, after Timeloop, ISPASS
+ * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
+#include "map/cost/loopnest_batch.h"
+
+#include "base/json.h"
+#include "map/map.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef struct Options {
+    int  halo, axes;
+    bool ramp;
+} Options;
+
+static const MerOption options[] = {
+    {"halo", MER_OPTION_CHOICE, offsetof(Options, halo), "shared", 0, 0, "shared|timeloop",
+     "rows that neighbouring children share: counted once, or as Timeloop counts them"},
+    {"axes", MER_OPTION_CHOICE, offsetof(Options, axes), "shared", 0, 0, "shared|exclusive",
+     "whether one dimension may be spread over both axes of a fan-out"},
+    {"ramp", MER_OPTION_BOOL, offsetof(Options, ramp), "false", 0, 0, NULL,
+     "add the time of the first fill of every level"},
+    {0}};
+
+static MerStatus open_loopnest(void *state, const MerProblem *problem, const void *given,
+                               MerArena *arena, MerError *error)
+{
+    (void)arena;
+    const Options *chosen = given;
+    MerNestModel  *model = state;
+    const MerOp   *op = &problem->graph->ops[problem->task->op];
+    MerStatus      status = mer_nest_model_make(op, problem->platform, model, error);
+    model->halo = (MerHalo)chosen->halo;
+    model->exclusive_axes = chosen->axes == 1;
+    model->ramp = chosen->ramp;
+    const MerNestSpace *space = problem->state ? mer_map_nest_space(problem) : NULL;
+    model->constraints = space && space->is_constrained ? &space->constraints : NULL;
+    return status;
+}
+
+/* Before the first MAC every level's first tile has to arrive, one level after the other. */
+static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan,
+                          const MerNestLoops *loops)
+{
+    double cycles = 0;
+    for (int l = 0; l + 1 < model->level_count; l++) {
+        double words = 0;
+        for (int t = 0; t < MER_TENSOR_O; t++) {
+            bool is_kept = plan->levels[l].keep >> t & 1;
+            words += is_kept ? loops->footprint[l][t] : 0;
+        }
+        cycles += words / model->memories[l].write_rate;
+    }
+    return cycles;
+}
+
+/* `words`: to and from the outermost memory. */
+static void fill_metrics(const MerNestModel *model, double words, double cycles, double energy,
+                         MerCost *cost)
+{
+    int    outermost = model->level_count - 1;
+    double rate = model->memories[outermost].read_rate + model->memories[outermost].write_rate;
+    cycles *= model->repeat;
+    energy *= model->repeat;
+    double macs = model->shape.macs * model->repeat;
+    cost->value[MER_METRIC_CYCLES] = cycles;
+    cost->value[MER_METRIC_ENERGY] = energy;
+    cost->value[MER_METRIC_EDP] = energy * cycles;
+    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * model->peak_macs);
+    cost->value[MER_METRIC_TRAFFIC_BYTES] = words * model->repeat * model->word_bytes;
+    cost->value[MER_METRIC_BANDWIDTH_USE] =
+        isfinite(rate) ? words * model->repeat / (cycles * rate) : 0;
+    if (!isnan(model->clock_hz)) {
+        cost->value[MER_METRIC_LATENCY] = cycles / model->clock_hz;
+        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * model->clock_hz / cycles;
+        cost->value[MER_METRIC_POWER] = energy * 1e-9 * model->clock_hz / cycles;
+    }
+}
+
+static bool obeys(const MerNestModel *model, const MerNestPlan *plan, MerCost *cost)
+{
+    char reason[100];
+    bool is_allowed =
+        mer_nest_allows(model->constraints, plan, &model->shape, reason, sizeof reason);
+    if (!is_allowed) {
+        mer_cost_refuse(cost, "constraint: %s", reason);
+    }
+    return is_allowed;
+}
+
+static void evaluate(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost)
+{
+    (void)call;
+    const MerNestModel *model = state;
+    const MerNestPlan  *nest = &plan->as.nest;
+    MerNestLoops        loops;
+    MerNestAccess       access;
+    double              cycles;
+    double              energy;
+    mer_cost_clear(cost);
+    if (model->constraints && !obeys(model, nest, cost)) {
+        return;
+    }
+    mer_nest_unfold_tiles(model, nest, &loops);
+    if (!mer_nest_fits(model, nest, &loops, cost)) {
+        return;
+    }
+    mer_nest_unfold_loops(model, nest, &loops);
+    mer_nest_count(model, nest, &loops, &access);
+    mer_nest_price(model, &loops, &access, &cycles, &energy, NULL);
+    if (model->ramp) {
+        cycles += ramp_cycles(model, nest, &loops);
+    }
+    double words = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        words +=
+            access.reads[model->level_count - 1][t] + access.updates[model->level_count - 1][t];
+    }
+    fill_metrics(model, words, cycles, energy, cost);
+}
+
+static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls,
+                           MerCost *costs)
+{
+    const MerNestModel *model = state;
+    for (int i = 0; model->constraints && i < count; i++) {
+        evaluate(state, &plans[i], &calls[i], &costs[i]);
+    }
+    for (int first = 0; !model->constraints && first < count; first += MER_NEST_LANES) {
+        const MerNestPlan *nests[MER_NEST_LANES];
+        MerNestFigures     figures;
+        int                used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
+        for (int i = 0; i < MER_NEST_LANES; i++) {
+            nests[i] = &plans[first + (i < used ? i : 0)].as.nest;
+        }
+        mer_nest_price_lanes(model, nests, 512, &figures);
+        for (int i = 0; i < used; i++) {
+            MerCost *cost = &costs[first + i];
+            if (figures.is_priced[i]) {
+                mer_cost_clear(cost);
+                fill_metrics(model, figures.words[i], figures.cycles[i], figures.energy[i], cost);
+            } else {
+                evaluate(state, &plans[first + i], &calls[first + i], cost);
+            }
+        }
+    }
+}
+
+static double occupancy(const MerNestPlan *plan, const MerNestLoops *loops, int l)
+{
+    double words = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        bool is_kept = plan->levels[l].keep >> t & 1;
+        words += is_kept ? loops->footprint[l][t] : 0;
+    }
+    return words;
+}
+
+static void write_level(const MerNestModel *model, const MerNestLoops *loops,
+                        const MerNestAccess *access, int l, double occupied, double cycles,
+                        MerJson *json)
+{
+    const MerNestMemory *memory = &model->memories[l];
+    double               read = 0;
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", memory->name);
+    mer_json_object(json, "tensors");
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        double reads = access->reads[l][t] * model->repeat;
+        double fills = access->fills[l][t] * model->repeat;
+        double updates = access->updates[l][t] * model->repeat;
+        read += access->reads[l][t];
+        mer_json_object(json, (char[]){MER_TENSOR_LETTERS[t], '\0'});
+        mer_json_real(json, "reads", reads);
+        mer_json_real(json, "fills", fills);
+        mer_json_real(json, "updates", updates);
+        mer_json_real(json, "energy",
+                      reads * memory->read_pj + fills * memory->write_pj +
+                          updates * memory->update_pj);
+        mer_json_end_object(json);
+    }
+    mer_json_end_object(json);
+    mer_json_real(json, "network_energy", access->network[l] * memory->fanout_pj * model->repeat);
+    mer_json_real(json, "occupancy_words", occupied);
+    mer_json_real(json, "capacity_words", memory->words);
+    mer_json_real(json, "instances", loops->instances[l + 1]);
+    mer_json_real(json, "bandwidth_use",
+                  isfinite(memory->read_rate)
+                      ? read / (loops->instances[l + 1] * memory->read_rate * cycles)
+                      : 0);
+    mer_json_end_object(json);
+}
+
+static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
+{
+    const MerNestModel *model = state;
+    const MerNestPlan  *nest = &plan->as.nest;
+    MerNestLoops        loops;
+    MerNestAccess       access;
+    double              cycles;
+    double              energy;
+    const char         *binding = "compute";
+    MerJson             json = {0};
+    mer_nest_unfold(model, nest, &loops);
+    mer_nest_count(model, nest, &loops, &access);
+    mer_nest_price(model, &loops, &access, &cycles, &energy, &binding);
+    mer_json_object(&json, NULL);
+    mer_json_array(&json, "levels");
+    for (int l = model->level_count - 1; l >= 0; l--) {
+        write_level(model, &loops, &access, l, occupancy(nest, &loops, l), cycles, &json);
+    }
+    mer_json_end_array(&json);
+    mer_json_real(&json, "mac_energy", model->shape.macs * model->mac_pj * model->repeat);
+    mer_json_text(&json, "binding", binding);
+    mer_json_end_object(&json);
+    mer_note(notes, "breakdown", json.text);
+    mer_json_free(&json);
+}
+
+const MerEvaluatorClass mer_evaluator_loopnest = {
+    .name = "loopnest",
+    .summary = "closed-form loop-nest model: accesses, energy and bandwidth-limited cycles",
+    .reference = "Parashar et al., Timeloop, ISPASS 2019",
+    .plans = 1u << MER_PLAN_NEST,
+    .metrics = UINT64_C(1) << MER_METRIC_CYCLES | UINT64_C(1) << MER_METRIC_LATENCY |
+               UINT64_C(1) << MER_METRIC_THROUGHPUT | UINT64_C(1) << MER_METRIC_ENERGY |
+               UINT64_C(1) << MER_METRIC_EDP | UINT64_C(1) << MER_METRIC_POWER |
+               UINT64_C(1) << MER_METRIC_TRAFFIC_BYTES | UINT64_C(1) << MER_METRIC_UTILISATION |
+               UINT64_C(1) << MER_METRIC_BANDWIDTH_USE,
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(MerNestModel),
+    .open = open_loopnest,
+    .evaluate = evaluate,
+    .evaluate_batch = evaluate_batch,
+    .detail = detail,
+};

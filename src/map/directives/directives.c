@@ -1,0 +1,255 @@
+/* Knobs of data-centric mappings. */
+#include "map/directives/directives_inside.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_CHOICES = 16 };
+
+static const char *level_name(const MerDirectiveSpace *space, int level)
+{
+    int last = space->options.max_levels - 1;
+
+    return level == 0 ? "outer" : level == last ? "inner" : "middle";
+}
+
+/* Dims the layer type has: a GEMM has no X and no filter, a depthwise layer no K. */
+static void find_dims(MerDirectiveSpace *space)
+{
+    static const int order[MER_DIRECTIVE_DIMS] = {MER_DIM_K, MER_DIM_C, MER_DIM_Y,
+                                                  MER_DIM_X, MER_DIM_R, MER_DIM_S};
+    const MerOp     *op = space->op;
+    bool             is_gemm = op->kind == MER_OP_GEMM || op->kind == MER_OP_BATCHED_GEMM;
+
+    for (int i = 0; i < MER_DIRECTIVE_DIMS; i++) {
+        int     dim = order[i];
+        int64_t size = op->dims[dim];
+
+        if ((dim == MER_DIM_K && op->kind == MER_OP_DEPTHWISE) ||
+            (is_gemm && (dim == MER_DIM_X || mer_directives_is_filter(dim))))
+            continue;
+        if (space->options.compat && mer_directives_is_sliding(dim)) {
+            int axis = dim == MER_DIM_X;
+
+            size = (size - 1) * op->stride[axis] + op->dims[axis ? MER_DIM_S : MER_DIM_R];
+        }
+        space->dims[space->dim_count] = dim;
+        space->limit[space->dim_count++] = (int)size;
+        space->tiled_count += !mer_directives_is_filter(dim);
+    }
+}
+
+enum { MOST_DIVISORS = 1536 }; /* of any number below 2^31 */
+
+static int list_divisors(int number, int *divisors)
+{
+    int count = 0, low;
+
+    for (int d = 1; d <= number / d; d++)
+        if (number % d == 0)
+            divisors[count++] = d;
+    low = count;
+    for (int i = low - 1; i >= 0; i--)
+        if (divisors[i] != number / divisors[i])
+            divisors[count++] = number / divisors[i];
+    return count;
+}
+
+/* All divisors, or of more than 16 those nearest to a geometric row. */
+static int thin_divisors(int number, double *values)
+{
+    int divisors[MOST_DIVISORS], all = list_divisors(number, divisors), count = 0;
+
+    for (int k = 0; k < MOST_CHOICES; k++) {
+        double target = pow(number, (double)k / (MOST_CHOICES - 1));
+        int    nearest = 0;
+
+        if (all <= MOST_CHOICES) {
+            if (k < all)
+                values[count++] = divisors[k];
+            continue;
+        }
+        for (int i = 1; i < all; i++)
+            if (fabs(log(divisors[i] / target)) < fabs(log(divisors[nearest] / target)))
+                nearest = i;
+        if (count == 0 || values[count - 1] != divisors[nearest])
+            values[count++] = divisors[nearest];
+    }
+    return count;
+}
+
+typedef struct Knobs {
+    MerDirectiveSpace *space;
+    MerKnob           *list;
+    int                count;
+    MerArena          *arena;
+} Knobs;
+
+static MerKnob *add_knob(Knobs *knobs, MerKnobKind kind, MerRole role, int level, int dim,
+                         int choices)
+{
+    MerKnob *knob = &knobs->list[knobs->count];
+
+    *knob = (MerKnob){.kind = kind,
+                      .role = role,
+                      .dim = dim,
+                      .op = -1,
+                      .agent = knobs->count,
+                      .choices = choices};
+    knob->level = level < 0 ? -1 : knobs->space->options.max_levels - 1 - level;
+    if (level < 0)
+        knob->name = mer_role_name(role);
+    else if (dim < 0)
+        knob->name = mer_arena_format(knobs->arena, "%s.%s", mer_role_name(role),
+                                      level_name(knobs->space, level));
+    else
+        knob->name = mer_arena_format(knobs->arena, "%s.%c.%s", mer_role_name(role),
+                                      MER_DIM_LETTERS[dim], level_name(knobs->space, level));
+    knobs->count++;
+    return knob;
+}
+
+static void add_divisors(Knobs *knobs, MerRole role, int level, int dim, int number)
+{
+    double   values[MOST_CHOICES], *kept;
+    int      count = thin_divisors(number, values);
+    MerKnob *knob = add_knob(knobs, MER_KNOB_ORDERED, role, level, dim, count);
+
+    kept = MER_ARRAY(knobs->arena, double, count);
+    memcpy(kept, values, sizeof *kept * (size_t)count);
+    knob->values = kept;
+}
+
+static void add_ten(Knobs *knobs)
+{
+    MerDirectiveSpace *space = knobs->space;
+    MerKnob           *scale;
+    double            *powers = MER_ARRAY(knobs->arena, double, MER_DIRECTIVE_SCALES);
+
+    for (int l = 0; l < 2; l++) {
+        space->order[l] = knobs->count;
+        add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_ORDER, l, -1,
+                 mer_directives_factorial(space->tiled_count));
+    }
+    for (int l = 0; l < 2; l++) {
+        space->parallel[l] = knobs->count;
+        add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, l, -1, space->tiled_count);
+    }
+    space->cluster[1] = knobs->count;
+    add_divisors(knobs, MER_ROLE_CLUSTER, 1, -1, space->num_pes);
+    for (int i = 0; i < space->tiled_count; i++) {
+        space->tile[0][i] = knobs->count;
+        add_divisors(knobs, MER_ROLE_TILE, 0, space->dims[i], space->limit[i]);
+    }
+    space->scale = knobs->count;
+    scale = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, 1, -1, MER_DIRECTIVE_SCALES);
+    for (int j = 0; j < MER_DIRECTIVE_SCALES; j++)
+        powers[j] = 1 << j;
+    scale->values = powers;
+}
+
+static void add_gamma_level(Knobs *knobs, int level)
+{
+    MerDirectiveSpace *space = knobs->space;
+
+    space->parallel[level] = knobs->count;
+    add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, level, -1,
+             space->options.par_rs ? space->dim_count : space->tiled_count);
+    if (level > 0) {
+        space->cluster[level] = knobs->count;
+        add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_CLUSTER, level, -1, space->num_pes);
+    }
+    for (int i = 0; i < space->dim_count; i++) {
+        bool fixed = mer_directives_is_filter(space->dims[i]) && !space->options.par_rs;
+
+        space->tile[level][i] = knobs->count;
+        add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, level, space->dims[i],
+                 fixed ? 1 : space->limit[i]);
+    }
+    for (int i = 0; i < space->dim_count; i++) {
+        space->rank[level][i] = knobs->count;
+        add_knob(knobs, MER_KNOB_RANK, MER_ROLE_ORDER, level, space->dims[i], space->dim_count);
+    }
+}
+
+static void add_gamma(Knobs *knobs)
+{
+    MerDirectiveSpace *space = knobs->space;
+    int      first = space->options.min_levels, choices = space->options.max_levels - first + 1;
+    double  *values = MER_ARRAY(knobs->arena, double, choices);
+    MerKnob *levels;
+
+    space->levels = knobs->count;
+    levels = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_LEVELS, -1, -1, choices);
+    for (int i = 0; i < choices; i++)
+        values[i] = first + i;
+    levels->values = values;
+    for (int l = 0; l < space->options.max_levels; l++)
+        add_gamma_level(knobs, l);
+}
+
+static MerStatus check_op(const MerOp *op, MerError *error)
+{
+    if (!mer_op_kind_has_macs(op->kind))
+        return mer_error_set(error, MER_UNSUPPORTED, "%s: %s layers have no directives", op->name,
+                             mer_op_kind_name(op->kind));
+    for (int dim = 0; dim < MER_DIM_COUNT; dim++)
+        if (op->dims[dim] < 1 || op->dims[dim] > (1 << 24))
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "%s: %c is %lld, directives take 1 .. 2^24", op->name,
+                                 MER_DIM_LETTERS[dim], (long long)op->dims[dim]);
+    return MER_OK;
+}
+
+static MerStatus set_options(MerDirectiveSpace *space, const MerDirectiveOptions *options,
+                             MerError *error)
+{
+    MerDirectiveOptions *own = &space->options;
+
+    *own = *options;
+    own->min_levels = own->min_levels ? own->min_levels : 2;
+    own->max_levels = own->max_levels ? own->max_levels : 2;
+    if (own->genome == MER_GENOME_TEN)
+        own->min_levels = own->max_levels = 2;
+    if (own->min_levels < 1 || own->max_levels > MER_DIRECTIVE_LEVELS ||
+        own->min_levels > own->max_levels)
+        return mer_error_set(error, MER_INVALID,
+                             "levels are %d .. %d, expected a range within 1 .. %d",
+                             own->min_levels, own->max_levels, MER_DIRECTIVE_LEVELS);
+    return MER_OK;
+}
+
+MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op,
+                              const MerPlatform *platform, const MerDirectiveOptions *options,
+                              MerArena *arena, MerError *error)
+{
+    Knobs     knobs = {.space = space, .arena = arena};
+    MerStatus status = check_op(op, error);
+
+    memset(space, 0, sizeof *space);
+    if (status == MER_OK)
+        status = set_options(space, options, error);
+    if (status != MER_OK)
+        return status;
+    space->op = op;
+    space->lanes = platform->unit_count > 0 ? platform->units[0].lanes : 1;
+    space->num_pes = 1;
+    for (int m = 0; m < platform->memory_count; m++)
+        space->num_pes *= platform->memories[m].fanout.x * platform->memories[m].fanout.y;
+    if (options->num_pes > 0)
+        space->num_pes = options->num_pes;
+    find_dims(space);
+    space->levels = space->scale = -1;
+    for (int l = 0; l < MER_DIRECTIVE_LEVELS; l++) {
+        space->order[l] = space->parallel[l] = space->cluster[l] = -1;
+        for (int i = 0; i < MER_DIRECTIVE_DIMS; i++)
+            space->tile[l][i] = space->rank[l][i] = -1;
+    }
+    knobs.list = MER_ARRAY(arena, MerKnob, 1 + MER_DIRECTIVE_LEVELS * (2 + 2 * MER_DIRECTIVE_DIMS));
+    if (space->options.genome == MER_GENOME_TEN)
+        add_ten(&knobs);
+    else
+        add_gamma(&knobs);
+    space->space = (MerSpace){.knob_count = knobs.count, .knobs = knobs.list};
+    return MER_OK;
+}

@@ -1,0 +1,259 @@
+/* Mappings in the forms that other tools read. */
+#include "map/export/map_export.h"
+
+#include "base/text.h"
+#include "layer/directive_format.h"
+#include "map/export/timeloop_mapping.h"
+#include "map/nest/nest_format.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_quoted(FILE *file, const char *text)
+{
+    MerJson json = {0};
+    mer_json_text(&json, NULL, text);
+    fputs(json.text, file);
+    mer_json_free(&json);
+}
+
+/* Lines of `text` as comments. */
+static void write_comment(FILE *file, const char *indent, const char *text)
+{
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        fprintf(file, "%s# %.*s\n", indent, length, text);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+/* A plan file with the nests as lines and, for people, as indented loops. */
+static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
+{
+    fprintf(file, "# loop nests, outermost first; read back by: mercator evaluate nest.txt\n");
+    fprintf(file, "format: mercator-plan/1\nkind: nest\nproblem: map\nworkload: ");
+    write_quoted(file, what->workload);
+    fprintf(file, "\nplatform: ");
+    write_quoted(file, what->tasks[0].problem->platform->name);
+    fprintf(file, "\nevaluator: ");
+    write_quoted(file, what->evaluator);
+    fprintf(file, "\nobjective: ");
+    write_quoted(file, what->objective);
+    fprintf(file, "\ntasks:\n");
+    for (int t = 0; t < what->count; t++) {
+        const MerExportTask *task = &what->tasks[t];
+        const MerNestPlan   *plan = &task->plan->as.nest;
+        MerJson              json = {0};
+        mer_json_object(&json, NULL);
+        mer_op_write(plan->op, &json);
+        mer_json_end_object(&json);
+        /* the object holds the one key "op" */
+        size_t length = strlen(json.text);
+        fprintf(file, "  - name: ");
+        write_quoted(file, task->problem->task->name);
+        fprintf(file, "\n    count: %lld\n    op: %.*s\n", (long long)task->problem->task->count,
+                (int)length - 7, json.text + 6);
+        mer_json_free(&json);
+        fprintf(file, "    nest: \"%s\"\n", mer_nest_line(plan, task->problem->platform, arena));
+        if (mer_nest_is_padded(plan)) {
+            fprintf(file, "    padded: true\n");
+        }
+        write_comment(file, "    ", mer_nest_print(plan, task->problem->platform, arena));
+    }
+}
+
+static void write_own(const MerExport *what, FILE *file)
+{
+    fprintf(file, "mercator: {platform: ");
+    write_quoted(file, what->tasks[0].problem->platform->name);
+    fprintf(file, ", evaluator: ");
+    write_quoted(file, what->evaluator);
+    fprintf(file, ", objective: ");
+    write_quoted(file, what->objective);
+    fprintf(file, "}\n");
+}
+
+/* One layer: as timeloop-model reads it. Several: a list of such layers under `layers`. */
+static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
+{
+    bool is_single = what->count == 1;
+    fprintf(file, "# Timeloop v0.3 problem%s and mapping%s; K is M, Y is P, X is Q\n",
+            is_single ? "" : "s", is_single ? "" : "s");
+    fprintf(file, is_single
+                      ? "# timeloop-model ARCHITECTURE.yaml timeloop.map.yaml\n"
+                      : "# for timeloop-model cut out the problem and mapping of one layer\n");
+    write_own(what, file);
+    if (!is_single) {
+        fprintf(file, "layers:\n");
+    }
+    int written = 0;
+    for (int t = 0; t < what->count; t++) {
+        const MerExportTask *task = &what->tasks[t];
+        const MerNestPlan   *plan = &task->plan->as.nest;
+        const char          *reason;
+        const char          *text = mer_timeloop_mapping_write(plan, task->problem->platform,
+                                                      is_single ? 0 : 4, &reason, arena);
+        if (!text) {
+            fprintf(file, "# layer ");
+            write_quoted(file, task->problem->task->name);
+            fprintf(file, " is left out: %s\n", reason ? reason : "no memory");
+            continue;
+        }
+        if (!is_single) {
+            fprintf(file, "  - name: ");
+            write_quoted(file, task->problem->task->name);
+            fprintf(file, "\n    count: %lld\n", (long long)task->problem->task->count);
+        }
+        if (plan->op->repeat != 1) {
+            fprintf(file, "%srepeat: %lld # the loops run this often, one after the other\n",
+                    is_single ? "" : "    ", (long long)plan->op->repeat);
+        }
+        fputs(text, file);
+        written++;
+    }
+    if (!is_single && written == 0) {
+        fprintf(file, "  []\n");
+    }
+}
+
+/* A name that MAESTRO's reader takes as one word. */
+static const char *word_of(const char *name, int number, MerArena *arena)
+{
+    char *word = mer_arena_format(arena, "%.50s", name);
+    for (char *c = word; *c; c++) {
+        *c = isalnum((unsigned char)*c) || *c == '_' || *c == '.' || *c == '-' ? *c : '_';
+    }
+    return *word && isalpha((unsigned char)*word) ? word
+                                                  : mer_arena_format(arena, "L%d%s", number, word);
+}
+
+static void write_maestro(const MerExport *what, FILE *file, MerArena *arena)
+{
+    fprintf(file,
+            "// directives for MAESTRO; read back by:\n// mercator evaluate maestro.m --platform "
+            "%s --evaluator %s\n",
+            what->tasks[0].problem->platform->name, what->evaluator);
+    fprintf(file, "Network %s {\n", word_of(what->workload, 0, arena));
+    for (int t = 0; t < what->count; t++) {
+        MerDirectivePlan plan = what->tasks[t].plan->as.directives;
+        MerOp            op = *plan.op;
+        op.name = word_of(op.name, t + 1, arena);
+        plan.op = &op;
+        fprintf(file, "// count %lld\n",
+                (long long)(what->tasks[t].problem->task->count * op.repeat));
+        fputs(mer_directives_maestro(&plan, false, arena), file);
+    }
+    fprintf(file, "}\n");
+}
+
+static const char *table_type(const MerOp *op)
+{
+    switch (op->kind) {
+    case MER_OP_DEPTHWISE:
+        return "DSCONV";
+    case MER_OP_TRANSPOSED:
+        return "TRCONV";
+    default:
+        return op->dims[MER_DIM_G] > 1 ? "NGCONV" : "CONV";
+    }
+}
+
+static void write_cell(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        fputc(*text == ',' || *text == '"' || (unsigned char)*text < ' ' ? '_' : *text, file);
+    }
+}
+
+static void write_real(FILE *file, double value)
+{
+    char text[32];
+    mer_print_real(text, value);
+    fprintf(file, ",%s", isfinite(value) ? text : "");
+}
+
+/* A layer table (Y and X are input sizes) with the results beside each layer. */
+static void write_table(const MerExport *what, FILE *file, MerArena *arena)
+{
+    static const MerMetric metrics[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP,
+                                        MER_METRIC_UTILISATION, MER_METRIC_TRAFFIC_BYTES};
+    fprintf(file, "network,layer,type,stride_x,stride_y,N,G,K,C,R,S,Y,X,rows,columns,repeat,count,"
+                  "macs,cycles,"
+                  "energy_pj,edp,utilisation,traffic_bytes,bound,bound_kind,gap,proven,mapping\n");
+    for (int t = 0; t < what->count; t++) {
+        const MerExportTask *task = &what->tasks[t];
+        const MerTask       *layer = task->problem->task;
+        bool                 is_nest = task->plan->kind == MER_PLAN_NEST;
+        const MerOp         *op = is_nest ? task->plan->as.nest.op : task->plan->as.directives.op;
+        const MerPlatform   *platform = task->problem->platform;
+        const char          *line = is_nest ? mer_nest_line(&task->plan->as.nest, platform, arena)
+                                            : mer_directives_line(&task->plan->as.directives, arena);
+        write_cell(file, what->workload);
+        fputc(',', file);
+        write_cell(file, layer->name);
+        fprintf(file, ",%s,%d,%d", table_type(op), op->stride[1], op->stride[0]);
+        static const int dims[] = {MER_DIM_N, MER_DIM_G, MER_DIM_K,
+                                   MER_DIM_C, MER_DIM_R, MER_DIM_S};
+        for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
+            fprintf(file, ",%lld", (long long)op->dims[dims[i]]);
+        }
+        bool is_transposed = op->kind == MER_OP_TRANSPOSED;
+        for (int axis = 0; axis < 2; axis++) {
+            int64_t rows = op->dims[MER_DIM_Y + axis];
+            int64_t input = (rows - 1) * op->stride[axis] +
+                            (op->dims[MER_DIM_R + axis] - 1) * op->dilation[axis] + 1;
+            fprintf(file, ",%lld", (long long)(is_transposed ? rows : input));
+        }
+        fprintf(file, ",%lld,%lld,%lld,%lld,%.0f", (long long)op->dims[MER_DIM_Y],
+                (long long)op->dims[MER_DIM_X], (long long)op->repeat, (long long)layer->count,
+                layer->macs);
+        for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+            write_real(file, task->cost->value[metrics[i]]);
+        }
+        write_real(file, task->bound->value);
+        fprintf(file, ",%s", task->bound->kind);
+        write_real(file, task->gap);
+        fprintf(file, ",%s,", task->is_proven ? "true" : "false");
+        write_cell(file, line);
+        fputc('\n', file);
+    }
+}
+
+static void write_statistics(const MerExport *what, FILE *file, MerArena *arena)
+{
+    (void)arena;
+    mer_map_write_stats(what, file);
+}
+
+int mer_map_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena)
+{
+    bool is_nest = what->count > 0 && what->tasks[0].plan->kind == MER_PLAN_NEST;
+    static const struct {
+        const char *name;
+        bool        for_nests, for_directives;
+        void (*write)(const MerExport *what, FILE *file, MerArena *arena);
+    } kinds[] = {{"nest.txt", true, false, write_nests},
+                 {"timeloop.map.yaml", true, false, write_timeloop},
+                 {"maestro.m", false, true, write_maestro},
+                 {"layers.csv", true, true, write_table},
+                 {"stats.txt", true, true, write_statistics}};
+    int count = 0;
+    for (size_t i = 0; what->count > 0 && i < sizeof kinds / sizeof kinds[0]; i++) {
+        char  *data = NULL;
+        size_t size = 0;
+        FILE  *file = (is_nest ? kinds[i].for_nests : kinds[i].for_directives)
+                          ? open_memstream(&data, &size)
+                          : NULL;
+        if (!file) {
+            continue;
+        }
+        kinds[i].write(what, file, arena);
+        fclose(file);
+        files[count++] = (MerExportFile){kinds[i].name, mer_arena_text_n(arena, data, size)};
+        free(data);
+    }
+    return count;
+}

@@ -1,0 +1,114 @@
+/* stats.txt: what the evaluator's breakdown says of each layer, for people. */
+#include "map/export/map_export.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <string.h>
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static const char *tensor_name(const char *letter)
+{
+    return *letter == 'W' ? "weights" : *letter == 'I' ? "inputs" : "outputs";
+}
+
+/* Names of the counts of a tensor, in the order the evaluator gives them. */
+static void write_tensors(const cJSON *tensors, double total, FILE *file)
+{
+    const cJSON *tensor;
+    const cJSON *count;
+    cJSON_ArrayForEach(tensor, tensors)
+    {
+        fprintf(file, "    %-8s", tensor_name(tensor->string));
+        cJSON_ArrayForEach(count, tensor)
+        {
+            bool is_energy = strcmp(count->string, "energy") == 0;
+            fprintf(file, " %s %.15g%s", count->string, count->valuedouble, is_energy ? " pJ" : "");
+            if (is_energy && total > 0) {
+                fprintf(file, " (%.2f %%)", 100 * count->valuedouble / total);
+            }
+        }
+        fputc('\n', file);
+    }
+}
+
+static void write_level(const cJSON *level, double total, FILE *file)
+{
+    double used = number(level, "occupancy_words");
+    double room = number(level, "capacity_words");
+    double instances = number(level, "instances");
+    double bandwidth = number(level, "bandwidth_use");
+    double network = number(level, "network_energy");
+    fprintf(file, "  %s", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(level, "name")));
+    if (!isnan(instances)) {
+        fprintf(file, ", %.0f instance%s in use", instances, instances == 1 ? "" : "s");
+    }
+    if (!isnan(room)) {
+        fprintf(file, ", holds %.0f of %.0f words (%.1f %%)", used, room, 100 * used / room);
+    } else if (!isnan(used)) {
+        fprintf(file, ", holds %.0f words", used);
+    }
+    if (!isnan(bandwidth)) {
+        fprintf(file, ", read bandwidth %.1f %%", 100 * bandwidth);
+    }
+    if (network > 0) {
+        fprintf(file, ", network %.15g pJ", network);
+    }
+    fputc('\n', file);
+    write_tensors(cJSON_GetObjectItemCaseSensitive(level, "tensors"), total, file);
+}
+
+static void write_breakdown(const cJSON *breakdown, double total, FILE *file)
+{
+    const cJSON *level;
+    double       mac = number(breakdown, "mac_energy");
+    const char  *binding =
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(breakdown, "binding"));
+    cJSON_ArrayForEach(level, cJSON_GetObjectItemCaseSensitive(breakdown, "levels"))
+    {
+        write_level(level, total, file);
+    }
+    if (!isnan(mac)) {
+        fprintf(file, "  MACs, energy %.15g pJ (%.2f %%)\n", mac, 100 * mac / total);
+    }
+    if (binding) {
+        fprintf(file, "  cycles are limited by %s\n", binding);
+    }
+}
+
+static void write_task(const MerExportTask *task, FILE *file)
+{
+    const MerTask *layer = task->problem->task;
+    cJSON         *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
+    const cJSON   *breakdown = cJSON_GetObjectItemCaseSensitive(detail, "breakdown");
+    double         energy = task->cost->value[MER_METRIC_ENERGY];
+    fprintf(file, "\n%s (count %lld, %.0f MACs)\n", layer->name, (long long)layer->count,
+            layer->macs);
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        if (!isnan(task->cost->value[m])) {
+            const char *unit = mer_metric_info((MerMetric)m)->unit;
+            fprintf(file, "  %s %.15g%s%s\n", mer_metric_info((MerMetric)m)->name,
+                    task->cost->value[m], strcmp(unit, "1") == 0 ? "" : " ",
+                    strcmp(unit, "1") == 0 ? "" : unit);
+        }
+    }
+    if (!isnan(task->gap)) {
+        fprintf(file, "  %s %.15g (%s), gap %.4g %%%s\n", "bound", task->bound->value,
+                task->bound->kind, 100 * task->gap, task->is_proven ? ", proven optimal" : "");
+    }
+    write_breakdown(breakdown, energy, file);
+    cJSON_Delete(detail);
+}
+
+void mer_map_write_stats(const MerExport *what, FILE *file)
+{
+    fprintf(file, "%s on %s, evaluator %s, objective %s\n", what->workload,
+            what->tasks[0].problem->platform->name, what->evaluator, what->objective);
+    for (int t = 0; t < what->count; t++) {
+        write_task(&what->tasks[t], file);
+    }
+}

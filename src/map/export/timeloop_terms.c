@@ -1,0 +1,176 @@
+/* Reading the terms that Timeloop's mappings and constraints share. */
+#include "map/export/timeloop_terms.h"
+
+#include "mercator/option.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_product_of_timeloop(const MerOp *op)
+{
+    bool is_product = op && (op->kind == MER_OP_GEMM || op->kind == MER_OP_BATCHED_GEMM);
+    return is_product && op->source && strcmp(op->source, "problem") == 0;
+}
+
+/* -1 if the letter names no dim. */
+static int dim_of(char letter, const MerOp *op)
+{
+    const char *theirs = is_product_of_timeloop(op) ? "MNKB" : "MPQ";
+    const char *ours = is_product_of_timeloop(op) ? "YKCG" : "KYX";
+    const char *alias = letter ? strchr(theirs, letter) : NULL;
+    char        known = alias ? ours[alias - theirs] : letter;
+    const char *found = known ? strchr(MER_DIM_LETTERS, known) : NULL;
+    return found ? (int)(found - MER_DIM_LETTERS) : -1;
+}
+
+static bool is_gap(char c)
+{
+    return isspace((unsigned char)c) || c == ',' || c == ';';
+}
+
+/* "=", "<=", "<" or nothing between the letter and the number; false for anything else. */
+static bool read_relation(const char **at, bool *is_limit, int *less)
+{
+    while (isspace((unsigned char)**at)) {
+        ++*at;
+    }
+    *is_limit = **at == '<';
+    *less = *is_limit && (*at)[1] != '=';
+    if (**at == '<') {
+        *at += (*at)[1] == '=' ? 2 : 1;
+    } else if (**at == '=') {
+        *at += (*at)[1] == '=' ? 2 : 1;
+    }
+    while (isspace((unsigned char)**at)) {
+        ++*at;
+    }
+    return isdigit((unsigned char)**at);
+}
+
+static bool read_factor(const char **at, const MerOp *op, MerTimeloopFactors *factors)
+{
+    bool  is_limit;
+    int   less;
+    char *end;
+    int   dim = dim_of(**at, op);
+    ++*at;
+    if (dim < 0 || !read_relation(at, &is_limit, &less)) {
+        return false;
+    }
+    long value = strtol(*at, &end, 10) - less;
+    *at = end;
+    if (value < (is_limit ? 1 : 0) || value > INT_MAX || (*end && !is_gap(*end)) ||
+        (is_limit ? factors->most[dim] != 0 : factors->exact[dim] >= 0)) {
+        return false;
+    }
+    *(is_limit ? &factors->most[dim] : &factors->exact[dim]) = (int)value;
+    return true;
+}
+
+static MerStatus read_factor_text(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
+                                  MerError *error)
+{
+    const char *text;
+    MerStatus   status = mer_yaml_text(node, &text, error);
+    for (const char *at = status == MER_OK ? text : ""; *at;) {
+        if (is_gap(*at)) {
+            at++;
+        } else if (!read_factor(&at, op, factors)) {
+            return mer_yaml_expected(
+                node, error, "factors such as \"C=1 M=4\" or \"K<=16\", each dimension once");
+        }
+    }
+    return status;
+}
+
+MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
+                               MerError *error)
+{
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        factors->exact[d] = -1;
+        factors->most[d] = 0;
+    }
+    if (!node || mer_yaml_is_null(node)) {
+        return MER_OK;
+    }
+    if (node->kind != MER_YAML_LIST) {
+        return read_factor_text(node, op, factors, error);
+    }
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < node->count; i++) {
+        status = read_factor_text(node->items[i], op, factors, error);
+    }
+    return status;
+}
+
+static MerStatus read_order_text(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
+                                 MerError *error)
+{
+    const char *text;
+    MerStatus   status = mer_yaml_text(node, &text, error);
+    for (const char *at = status == MER_OK ? text : ""; *at; at++) {
+        if (is_gap(*at)) {
+            continue;
+        }
+        int  dim = dim_of(*at, op);
+        bool is_new = dim >= 0;
+        for (int i = 0; i < order->count; i++) {
+            is_new = is_new && order->dims[i] != dim;
+        }
+        if (!is_new) {
+            return mer_yaml_expected(node, error,
+                                     "dimensions such as CMQPRSN, innermost first, each once");
+        }
+        order->dims[order->count++] = dim;
+    }
+    return status;
+}
+
+MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
+                             MerError *error)
+{
+    *order = (MerTimeloopOrder){0};
+    if (!node || mer_yaml_is_null(node)) {
+        return MER_OK;
+    }
+    if (node->kind != MER_YAML_LIST) {
+        return read_order_text(node, op, order, error);
+    }
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < node->count; i++) {
+        status = read_order_text(node->items[i], op, order, error);
+    }
+    return status;
+}
+
+MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,
+                              MerError *error)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    const char *name;
+    MerYaml    *node;
+    MerStatus   status = mer_yaml_check_kind(entry, MER_YAML_MAP, error);
+    if (status == MER_OK) {
+        status = mer_yaml_need(entry, "target", &node, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_text(node, &name, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    int count = platform->memory_count < MOST ? platform->memory_count : MOST;
+    for (int m = 0; m < count; m++) {
+        names[m] = platform->memories[m].name;
+        if (mer_name_equal(names[m], name)) {
+            *level = platform->memory_count - 1 - m;
+            return MER_OK;
+        }
+    }
+    const char *near = mer_name_nearest(name, names, count);
+    return mer_yaml_expected(node, error, "a memory of %s%s%s", platform->name,
+                             near ? ", did you mean " : "", near ? near : "");
+}

@@ -1,0 +1,347 @@
+/* Problem `map`: tile sizes, loop order and parallelism of each layer on one accelerator
+ * (map.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
+#include "map/map.h"
+
+#include "layer/directive_format.h"
+#include "map/directives/directives.h"
+#include "map/export/map_export.h"
+#include "map/nest/constraints.h"
+#include "map/nest/nest_bound.h"
+#include "map/nest/nest_format.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum Genome { AUTO, PRIMES, DIVISORS, TEN, GAMMA } Genome;
+
+typedef struct Options {
+    int         genome, factors;
+    int64_t     min_levels, max_levels;
+    bool        par_rs;
+    int         dataflow;
+    const char *constraints;
+    const char *select;
+} Options;
+
+static const MerOption options[] = {
+    {"genome", MER_OPTION_CHOICE, offsetof(Options, genome), "auto", 0, 0,
+     "auto|primes|divisors|ten|gamma",
+     "how points say plans; loop nests: every prime factor picks a place (auto), or every place "
+     "takes a "
+     "divisor; directives: ten knobs, or GAMMA's genome (auto)"},
+    {"factors", MER_OPTION_CHOICE, offsetof(Options, factors), "perfect", 0, 0, "perfect|padded",
+     "loop nests: whether trip counts of a dimension multiply to its size, or may run past it"},
+    {"min_levels", MER_OPTION_INT, offsetof(Options, min_levels), "2", 1, 3, NULL,
+     "cluster levels of genome gamma"},
+    {"max_levels", MER_OPTION_INT, offsetof(Options, max_levels), "2", 1, 3, NULL,
+     "cluster levels of genome gamma"},
+    {"par_rs", MER_OPTION_BOOL, offsetof(Options, par_rs), "false", 0, 0, NULL,
+     "genome gamma: R and S may be spread over units too"},
+    {"dataflow", MER_OPTION_CHOICE, offsetof(Options, dataflow), "none", 0, 0, MER_DATAFLOW_CHOICES,
+     "loop nests: what stays in the units of the array: weights, outputs, or rows as in Eyeriss"},
+    {"constraints", MER_OPTION_TEXT, offsetof(Options, constraints), "", 0, 0, NULL,
+     "loop nests: file with Timeloop constraints (factors, orders, keep, bypass)"},
+    {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
+     "layers to map, counted from 1: 1,3-5; or a layer's name"},
+    {0}};
+
+extern const MerProblemClass mer_problem_map;
+
+typedef struct State {
+    MerNestSpace      nest; /* plans of kind nest, ... */
+    MerNestBound      bound;
+    MerDirectiveSpace directives; /* ... or of kind directives */
+    double            repeat;
+} State;
+
+/* Is layer `number` (from 1), called `name`, part of "1,3-5" or "conv1,fc"? */
+static bool is_selected(const char *select, int number, const char *name)
+{
+    for (const char *at = select; at && *at;) {
+        size_t length = strcspn(at, ",");
+        char  *end;
+        long   low = strtol(at, &end, 10);
+        long   high = *end == '-' ? strtol(end + 1, &end, 10) : low;
+        bool   is_range = end == at + length && length > 0;
+        bool   is_name = strlen(name) == length && strncmp(at, name, length) == 0;
+        if ((is_range && number >= low && number <= high) || is_name) {
+            return true;
+        }
+        at += length;
+        at += *at == ',';
+    }
+    return !select || !*select;
+}
+
+static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
+                            int *count, MerError *error)
+{
+    const Options  *chosen = problem->options;
+    const MerGraph *graph = problem->graph;
+    MerTask        *list = MER_ARRAY(arena, MerTask, graph->layer_count + 1);
+    *count = 0;
+    for (int l = 0; l < graph->layer_count; l++) {
+        const MerOp *op = &graph->ops[graph->layers[l].op];
+        if (is_selected(chosen->select, l + 1, op->name)) {
+            list[(*count)++] = (MerTask){
+                op->name, graph->layers[l].count, (double)op->macs, graph->layers[l].op, 0, NULL};
+        }
+    }
+    *tasks = list;
+    if (graph->layer_count == 0) {
+        return mer_error_set(error, MER_INVALID, "%s has no layer with multiplications to map",
+                             graph->name);
+    }
+    if (*count == 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "--select is \"%s\", expected layers in 1 .. %d of %s, or their names",
+                             chosen->select, graph->layer_count, graph->name);
+    }
+    return MER_OK;
+}
+
+static MerStatus wrong_genome(const MerProblem *problem, MerError *error)
+{
+    return mer_error_set(error, MER_INVALID,
+                         "the genome does not make plans of kind %s; leave it at auto",
+                         mer_plan_kind_name(problem->plan));
+}
+
+static bool is_padded(const MerProblem *problem)
+{
+    const Options *chosen = problem->options;
+    return chosen->factors == 1;
+}
+
+static MerStatus make_constraints(const MerProblem *problem, const MerOp *op,
+                                  MerNestConstraints *constraints, MerArena *arena, MerError *error)
+{
+    const Options *chosen = problem->options;
+    MerLayerShape  shape;
+    if (chosen->dataflow == MER_DATAFLOW_NONE && !chosen->constraints) {
+        return MER_OK;
+    }
+    MerStatus status = mer_layer_shape_make(op, &shape, error);
+    return status == MER_OK
+               ? mer_nest_constraints_make(constraints, op, &shape, problem->platform,
+                                           (MerDataflow)chosen->dataflow, chosen->constraints,
+                                           is_padded(problem), arena, error)
+               : status;
+}
+
+/* The platform with what the constraints keep and bypass: bounds depend on it. */
+static const MerPlatform *constrained_platform(const MerPlatform  *platform,
+                                               const MerNestSpace *nest, MerArena *arena)
+{
+    if (!nest->is_constrained) {
+        return platform;
+    }
+    MerPlatform *copy = MER_NEW(arena, MerPlatform);
+    MerMemory   *memories = MER_ARRAY(arena, MerMemory, platform->memory_count);
+    *copy = *platform;
+    copy->memories = memories;
+    for (int m = 0; m < platform->memory_count; m++) {
+        int l = platform->memory_count - 1 - m;
+        memories[m] = platform->memories[m];
+        memories[m].keep = nest->keep[l];
+        memories[m].bypass =
+            m == 0 ? 0 : ~(nest->keep[l] | nest->is_free[l]) & ((1u << MER_TENSOR_COUNT) - 1);
+    }
+    return copy;
+}
+
+static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena, MerError *error)
+{
+    const Options *chosen = problem->options;
+    State         *state = problem->state;
+    if (chosen->genome == TEN || chosen->genome == GAMMA) {
+        return wrong_genome(problem, error);
+    }
+    if (is_padded(problem) && chosen->genome != AUTO) {
+        return mer_error_set(error, MER_INVALID,
+                             "factors=padded has a genome of its own; leave genome at auto");
+    }
+    MerNestGenome      genome = is_padded(problem)           ? MER_GENOME_PADDED
+                                : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
+                                                             : MER_GENOME_PRIMES;
+    MerNestConstraints constraints = {0};
+    MerStatus          status = make_constraints(problem, op, &constraints, arena, error);
+    if (status == MER_OK) {
+        status = mer_nest_space_open_with(&state->nest, op, problem->platform, genome, &constraints,
+                                          &problem->space, arena, error);
+    }
+    if (status == MER_OK) {
+        const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);
+        if (is_padded(problem)) {
+            mer_nest_bound_padded(&state->nest.shape, platform, &state->bound);
+        } else {
+            mer_nest_bound(&state->nest.shape, platform, &state->bound);
+        }
+    }
+    return status;
+}
+
+static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena *arena,
+                                 MerError *error)
+{
+    const Options *chosen = problem->options;
+    State         *state = problem->state;
+    if (chosen->genome == PRIMES || chosen->genome == DIVISORS) {
+        return wrong_genome(problem, error);
+    }
+    if (chosen->dataflow != MER_DATAFLOW_NONE || chosen->constraints) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "dataflow and constraints speak of loop nests, evaluator loopnest");
+    }
+    MerDirectiveOptions directive_options = {
+        .genome = chosen->genome == TEN ? MER_GENOME_TEN : MER_GENOME_GAMMA,
+        .par_rs = chosen->par_rs,
+        .min_levels = (int)chosen->min_levels,
+        .max_levels = (int)chosen->max_levels,
+    };
+    MerStatus status = mer_directives_open(&state->directives, op, problem->platform,
+                                           &directive_options, arena, error);
+    problem->space = state->directives.space;
+    return status;
+}
+
+static MerStatus open_map(MerProblem *problem, MerArena *arena, MerError *error)
+{
+    State       *state = problem->state;
+    const MerOp *op = &problem->graph->ops[problem->task->op];
+    state->repeat = (double)op->repeat;
+    return problem->plan == MER_PLAN_NEST ? open_nest(problem, op, arena, error)
+                                          : open_directives(problem, op, arena, error);
+}
+
+const MerNestSpace *mer_map_nest_space(const MerProblem *problem)
+{
+    const State *state = problem->state;
+    return problem->type == &mer_problem_map && problem->plan == MER_PLAN_NEST ? &state->nest
+                                                                               : NULL;
+}
+
+static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
+{
+    const State *state = problem->state;
+    plan->kind = problem->plan;
+    if (plan->kind == MER_PLAN_NEST) {
+        mer_nest_decode(&state->nest, point, &plan->as.nest, arena);
+    } else {
+        mer_directives_decode(&state->directives, point, &plan->as.directives, arena);
+    }
+}
+
+static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
+{
+    const State *state = problem->state;
+    return plan->kind == MER_PLAN_NEST
+               ? mer_nest_encode(&state->nest, &plan->as.nest, &problem->space, point)
+               : mer_directives_encode(&state->directives, &plan->as.directives, point);
+}
+
+static MerBound nest_bound(const MerProblem *problem, MerMetric metric)
+{
+    const State *state = problem->state;
+    double       cycles = state->bound.cycles * state->repeat;
+    double       energy = state->bound.energy * state->repeat;
+    double       clock = problem->platform->clock_hz;
+    switch (metric) {
+    case MER_METRIC_CYCLES:
+        return (MerBound){cycles, "roofline", ""};
+    case MER_METRIC_LATENCY:
+        return (MerBound){cycles / clock, isnan(clock) ? "none" : "roofline", ""};
+    case MER_METRIC_THROUGHPUT:
+        return (MerBound){2 * problem->task->macs * clock / cycles,
+                          isnan(clock) ? "none" : "roofline", ""};
+    case MER_METRIC_ENERGY:
+        return (MerBound){energy, "traffic", ""};
+    case MER_METRIC_EDP:
+        return (MerBound){energy * cycles, "traffic", ""};
+    default:
+        return (MerBound){NAN, "none", ""};
+    }
+}
+
+static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
+{
+    const State *state = problem->state;
+    if (problem->plan == MER_PLAN_NEST) {
+        *result = nest_bound(problem, metric);
+    } else {
+        mer_directives_bound(&state->directives, problem->platform, metric, result);
+    }
+}
+
+static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
+{
+    if (plan->kind == MER_PLAN_NEST) {
+        mer_nest_write(&plan->as.nest, problem->platform, json);
+    } else {
+        mer_directives_write(&plan->as.directives, json);
+    }
+}
+
+static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                           MerArena *arena, MerError *error)
+{
+    const MerOp *op = &problem->graph->ops[problem->task->op];
+    plan->kind = problem->plan;
+    return plan->kind == MER_PLAN_NEST
+               ? mer_nest_read(body, op, problem->platform, is_padded(problem), &plan->as.nest,
+                               arena, error)
+               : mer_directives_read(body, op, &plan->as.directives, arena, error);
+}
+
+static const char *describe(const MerProblem *problem, MerArena *arena)
+{
+    const State        *state = problem->state;
+    const MerNestSpace *nest = problem->plan == MER_PLAN_NEST ? &state->nest : NULL;
+    return nest && nest->is_constrained ? mer_nest_constraints_text(nest, arena) : NULL;
+}
+
+static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
+{
+    return plan->kind == MER_PLAN_NEST ? mer_nest_print(&plan->as.nest, problem->platform, arena)
+                                       : mer_directives_print(&plan->as.directives, arena);
+}
+
+static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
+                               MerArena *arena)
+{
+    const MerNestSpace *nest = mer_map_nest_space(problem);
+    return nest ? mer_nest_choice_name(nest, problem->platform, &problem->space.knobs[knob], knob,
+                                       choice, arena)
+                : NULL;
+}
+
+const MerProblemClass mer_problem_map = {
+    .name = "map",
+    .summary = "tile sizes, loop order and parallelism of each layer on one accelerator",
+    .evaluator = "loopnest",
+    .optimizer = "annealing",
+    .optimizer_of = {[MER_PLAN_NEST] = "exact_nest", [MER_PLAN_DIRECTIVES] = "gamma"},
+    .objective = "edp",
+    .platform = "s256",
+    .exact = "exact_nest",
+    .plan_file = "mapping.yaml",
+    .budget = 100000,
+    .platforms = 1u << MER_PLATFORM_PE_ARRAY,
+    .plans = 1u << MER_PLAN_NEST | 1u << MER_PLAN_DIRECTIVES,
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .open = open_map,
+    .decode = decode,
+    .encode = encode,
+    .bound = bound,
+    .tasks = list_tasks,
+    .write_plan = write_plan,
+    .read_plan = read_plan,
+    .print_plan = print_plan,
+    .constraints = describe,
+    .choice_name = choice_name,
+    .export_files = mer_map_export,
+};

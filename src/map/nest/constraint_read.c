@@ -1,0 +1,272 @@
+/* Reading Timeloop's constraint lists (v0.3, conventions.md 2.4). A spatial constraint of a target
+ * speaks of the fan-out below it. With `split` the leading dims of the permutation belong to the X
+ * axis and the others to Y; without it a fixed factor goes where it fits, X first, and a limit
+ * holds for the X axis, the dim staying off Y. */
+#include "map/nest/constraints.h"
+
+#include "hw/timeloop_arch.h"
+#include "map/export/timeloop_terms.h"
+
+#include <string.h>
+
+typedef struct Reader {
+    MerNestConstraints  *constraints;
+    const MerOp         *op;
+    const MerLayerShape *shape;
+    const MerPlatform   *platform;
+    int rest_level[MER_DIM_COUNT], rest_place[MER_DIM_COUNT]; /* of a factor 0; level -1: none */
+    MerArena *arena;
+    MerError *error;
+} Reader;
+
+static const MerFanout *fanout_of(const Reader *reader, int level)
+{
+    return &reader->platform->memories[reader->platform->memory_count - 1 - level].fanout;
+}
+
+static MerStatus fix(Reader *reader, const MerYaml *node, int level, MerNestPlace place, int dim,
+                     int factor)
+{
+    int *exact = &reader->constraints->exact[level][place][dim];
+    if (*exact != 0 && *exact != factor) {
+        return mer_yaml_error(
+            node, reader->error, "%s fixes %c at %s to %d, it is fixed to %d already", node->path,
+            MER_DIM_LETTERS[dim], reader->constraints->level_names[level], factor, *exact);
+    }
+    *exact = factor;
+    return MER_OK;
+}
+
+static void limit(Reader *reader, int level, MerNestPlace place, int dim, int most)
+{
+    int *now = &reader->constraints->most[level][place][dim];
+    *now = *now == 0 || most < *now ? most : *now;
+}
+
+static MerStatus take_rest(Reader *reader, const MerYaml *node, int level, MerNestPlace place,
+                           int dim)
+{
+    if (reader->rest_level[dim] >= 0) {
+        return mer_yaml_error(node, reader->error,
+                              "%s: %c has factor 0, all that remains, at two places", node->path,
+                              MER_DIM_LETTERS[dim]);
+    }
+    reader->rest_level[dim] = level;
+    reader->rest_place[dim] = (int)place;
+    return MER_OK;
+}
+
+static MerStatus set_place(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
+                           int level, MerNestPlace place, int dim)
+{
+    if (factors->most[dim] > 0) {
+        limit(reader, level, place, dim, factors->most[dim]);
+    }
+    if (factors->exact[dim] == 0) {
+        return take_rest(reader, node, level, place, dim);
+    }
+    return factors->exact[dim] > 0 ? fix(reader, node, level, place, dim, factors->exact[dim])
+                                   : MER_OK;
+}
+
+static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
+{
+    MerTimeloopFactors  factors;
+    MerTimeloopOrder    order;
+    MerNestConstraints *constraints = reader->constraints;
+    const MerYaml      *node = mer_yaml_get(entry, "factors");
+    const MerYaml      *permutation = mer_yaml_get(entry, "permutation");
+    MerStatus           status = mer_timeloop_factors(node, reader->op, &factors, reader->error);
+    if (status == MER_OK) {
+        status = mer_timeloop_order(permutation, reader->op, &order, reader->error);
+    }
+    for (int d = 0; status == MER_OK && node && d < MER_DIM_COUNT; d++) {
+        status = set_place(reader, node, &factors, level, MER_PLACE_TEMPORAL, d);
+    }
+    if (status == MER_OK && order.count > 0) {
+        bool is_same =
+            constraints->inner_count[level] == order.count &&
+            memcmp(constraints->inner[level], order.dims, sizeof(int) * (size_t)order.count) == 0;
+        if (constraints->inner_count[level] > 0 && !is_same) {
+            return mer_yaml_error(permutation, reader->error,
+                                  "%s: the loop order of %s is fixed already", permutation->path,
+                                  constraints->level_names[level]);
+        }
+        constraints->inner_count[level] = order.count;
+        memcpy(constraints->inner[level], order.dims, sizeof order.dims);
+    }
+    return status;
+}
+
+static int room_on(const Reader *reader, int level, MerNestPlace place)
+{
+    const MerFanout *fanout = fanout_of(reader, level);
+    int              room = place == MER_PLACE_X ? fanout->x : fanout->y;
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        int exact = reader->constraints->exact[level][place][d];
+        room /= exact > 1 ? exact : 1;
+    }
+    return room;
+}
+
+/* A fixed factor without an axis: on X if it fits there, else on Y, else on both. */
+static MerStatus fix_anywhere(Reader *reader, const MerYaml *node, int level, int dim, int factor)
+{
+    int room_x = room_on(reader, level, MER_PLACE_X);
+    int room_y = room_on(reader, level, MER_PLACE_Y);
+    int x = factor <= room_x ? factor : factor <= room_y || room_x < 1 ? 1 : room_x;
+    while (factor % x != 0) {
+        x--;
+    }
+    if (factor / x > room_y) {
+        return mer_yaml_error(
+            node, reader->error,
+            "%s: %c=%d does not fit the %d x %d that are left of the fan-out of %s", node->path,
+            MER_DIM_LETTERS[dim], factor, room_x, room_y, reader->constraints->level_names[level]);
+    }
+    MerStatus status = fix(reader, node, level, MER_PLACE_X, dim, x);
+    return status == MER_OK ? fix(reader, node, level, MER_PLACE_Y, dim, factor / x) : status;
+}
+
+static MerStatus set_spatial(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
+                             int level, int dim)
+{
+    MerNestPlace axis = fanout_of(reader, level)->x > 1 ? MER_PLACE_X : MER_PLACE_Y;
+    MerNestPlace other = axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X;
+    MerStatus    status = MER_OK;
+    if (factors->most[dim] > 0) {
+        limit(reader, level, axis, dim, factors->most[dim]);
+        status = fix(reader, node, level, other, dim, 1);
+    }
+    if (status == MER_OK && factors->exact[dim] == 0) {
+        status = take_rest(reader, node, level, axis, dim);
+    } else if (status == MER_OK && factors->exact[dim] > 0) {
+        status = fix_anywhere(reader, node, level, dim, factors->exact[dim]);
+    }
+    return status;
+}
+
+static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
+{
+    MerTimeloopFactors factors;
+    MerTimeloopOrder   order;
+    int64_t            split = -1;
+    int                axis_of[MER_DIM_COUNT] = {0}; /* MER_PLACE_X or _Y, 0: either */
+    const MerYaml     *node = mer_yaml_get(entry, "factors");
+    MerStatus          status = mer_timeloop_factors(node, reader->op, &factors, reader->error);
+    if (status == MER_OK) {
+        status = mer_timeloop_order(mer_yaml_get(entry, "permutation"), reader->op, &order,
+                                    reader->error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_get_int(entry, "split", 0, 64, &split, reader->error);
+    }
+    for (int i = 0; status == MER_OK && split >= 0 && i < order.count; i++) {
+        int axis = i < split ? MER_PLACE_X : MER_PLACE_Y;
+        axis_of[order.dims[i]] = axis;
+        status = fix(reader, entry, level, axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X,
+                     order.dims[i], 1);
+    }
+    for (int d = 0; status == MER_OK && node && d < MER_DIM_COUNT; d++) {
+        status = axis_of[d] ? set_place(reader, node, &factors, level, (MerNestPlace)axis_of[d], d)
+                            : set_spatial(reader, node, &factors, level, d);
+    }
+    return status;
+}
+
+static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
+{
+    unsigned  keep;
+    unsigned  bypass;
+    MerStatus status = mer_timeloop_keep(entry, &keep, &bypass, reader->error);
+    if (status == MER_OK) {
+        reader->constraints->keep[level] |= keep;
+        reader->constraints->bypass[level] |= bypass;
+    }
+    return status;
+}
+
+static void ignore(Reader *reader, const char *type, int level)
+{
+    const char *before = reader->constraints->ignored ? reader->constraints->ignored : "";
+    reader->constraints->ignored =
+        mer_arena_format(reader->arena, "%.300s%s%s of %s", before, *before ? ", " : "", type,
+                         reader->constraints->level_names[level]);
+}
+
+static MerStatus read_entry(Reader *reader, MerYaml *entry)
+{
+    static const char *const types[] = {"temporal",    "spatial",       "datatype",
+                                        "bypass",      "dataspace",     "utilization",
+                                        "parallelism", "max_overbooked"};
+    MerYaml                 *node;
+    int                      level;
+    int                      type = 0;
+    MerStatus status = mer_timeloop_target(entry, reader->platform, &level, reader->error);
+    if (status == MER_OK) {
+        status = mer_yaml_need(entry, "type", &node, reader->error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_word(node, types, sizeof types / sizeof types[0], &type, reader->error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    if (type >= 5) {
+        ignore(reader, types[type], level);
+        return MER_OK;
+    }
+    status = type == 0   ? read_temporal(reader, entry, level)
+             : type == 1 ? read_spatial(reader, entry, level)
+                         : read_datatype(reader, entry, level);
+    return status == MER_OK ? mer_yaml_finish(entry, reader->error) : status;
+}
+
+/* A factor 0 is what the fixed factors leave of its dim; nothing of it is left for the other
+ * places. */
+static void fill_rest(Reader *reader, int dim)
+{
+    int level_count = reader->platform->memory_count;
+    int rest = reader->shape->size[dim];
+    for (int l = 0; l < level_count; l++) {
+        for (int p = 0; p < 3; p++) {
+            bool is_rest = l == reader->rest_level[dim] && p == reader->rest_place[dim];
+            int *exact = &reader->constraints->exact[l][p][dim];
+            *exact = *exact == 0 && !is_rest ? 1 : *exact;
+            rest = !is_rest && rest % *exact == 0 ? rest / *exact : rest;
+        }
+    }
+    reader->constraints->exact[reader->rest_level[dim]][reader->rest_place[dim]][dim] = rest;
+}
+
+MerStatus mer_nest_constraints_read(MerNestConstraints *constraints, MerYaml *root, const MerOp *op,
+                                    const MerLayerShape *shape, const MerPlatform *platform,
+                                    MerArena *arena, MerError *error)
+{
+    Reader   reader = {.constraints = constraints,
+                       .op = op,
+                       .shape = shape,
+                       .platform = platform,
+                       .arena = arena,
+                       .error = error};
+    MerYaml *lists[MER_TIMELOOP_LISTS];
+    memset(reader.rest_level, -1, sizeof reader.rest_level);
+    MerStatus status = mer_yaml_check_kind(root, MER_YAML_MAP, error);
+    int       count = status == MER_OK ? mer_timeloop_constraint_lists(root, lists) : 0;
+    if (status == MER_OK && count == 0) {
+        return mer_yaml_error(root, error,
+                              "found no constraints, expected a list under mapspace_constraints, "
+                              "architecture_constraints, mapspace.constraints or constraints");
+    }
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        for (int j = 0; status == MER_OK && j < lists[i]->count; j++) {
+            status = read_entry(&reader, lists[i]->items[j]);
+        }
+    }
+    for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
+        if (reader.rest_level[d] >= 0) {
+            fill_rest(&reader, d);
+        }
+    }
+    return status;
+}

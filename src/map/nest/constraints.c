@@ -1,0 +1,406 @@
+/* Constraints of loop nests: dataflows by name, what can be obeyed, who obeys, and how it reads. */
+#include "map/nest/constraints.h"
+
+#include "base/yaml_files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const place_text[] = {"", " on x", " on y"};
+
+static const int *factors_at(const MerNestLevel *level, int place)
+{
+    return place == MER_PLACE_TEMPORAL ? level->temporal
+           : place == MER_PLACE_X      ? level->x
+                                       : level->y;
+}
+
+/* Dims of `mask` stay off every fan-out. */
+static void forbid_spatial(MerNestConstraints *constraints, int level_count, unsigned mask)
+{
+    for (int l = 0; l < level_count; l++) {
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            if (mask >> d & 1) {
+                constraints->exact[l][MER_PLACE_X][d] = constraints->exact[l][MER_PLACE_Y][d] = 1;
+            }
+        }
+    }
+}
+
+static void walk_innermost(MerNestConstraints *constraints, int level, const int *dims, int count)
+{
+    constraints->inner_count[level] = count;
+    memcpy(constraints->inner[level], dims, (size_t)count * sizeof *dims);
+}
+
+/* The whole of a dim at one place, 1 at all others. */
+static void place_whole(MerNestConstraints *constraints, const MerLayerShape *shape,
+                        int level_count, int dim, int level, MerNestPlace place)
+{
+    for (int l = 0; l < level_count; l++) {
+        for (int p = 0; p < 3; p++) {
+            constraints->exact[l][p][dim] = 1;
+        }
+    }
+    constraints->exact[level][place][dim] = shape->size[dim];
+}
+
+static void set_row(MerNestConstraints *constraints, const MerLayerShape *shape,
+                    const MerPlatform *platform)
+{
+    int count = platform->memory_count;
+    forbid_spatial(constraints, count, 1u << MER_DIM_X | 1u << MER_DIM_N);
+    place_whole(constraints, shape, count, MER_DIM_S, 0, MER_PLACE_TEMPORAL);
+    for (int l = 0; l < count; l++) {
+        const MerFanout *fanout = &platform->memories[count - 1 - l].fanout;
+        if (fanout->x * fanout->y == 1) {
+            continue;
+        }
+        MerNestPlace axis = fanout->y > 1 ? MER_PLACE_Y : MER_PLACE_X;
+        if (shape->size[MER_DIM_R] <= (fanout->y > 1 ? fanout->y : fanout->x)) {
+            place_whole(constraints, shape, count, MER_DIM_R, l, axis);
+        }
+        break;
+    }
+    if (count > 1) {
+        walk_innermost(constraints, 1, (const int[]){MER_DIM_X}, 1);
+    }
+}
+
+static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *shape,
+                         const MerPlatform *platform, MerDataflow dataflow)
+{
+    unsigned all = (1u << MER_DIM_COUNT) - 1;
+    unsigned channels = 1u << MER_DIM_K | 1u << MER_DIM_C | 1u << MER_DIM_G;
+    int      count = platform->memory_count;
+    bool     is_inner_free = count > 1;
+    switch (dataflow) {
+    case MER_DATAFLOW_WEIGHT:
+        forbid_spatial(constraints, count, all & ~channels);
+        constraints->keep[0] |= is_inner_free ? 1u << MER_TENSOR_W : 0;
+        if (is_inner_free) {
+            walk_innermost(constraints, 1, (const int[]){MER_DIM_X, MER_DIM_Y, MER_DIM_N}, 3);
+        }
+        break;
+    case MER_DATAFLOW_OUTPUT:
+        forbid_spatial(constraints, count, 1u << MER_DIM_C | 1u << MER_DIM_R | 1u << MER_DIM_S);
+        constraints->keep[0] |= is_inner_free ? 1u << MER_TENSOR_O : 0;
+        if (is_inner_free) {
+            walk_innermost(constraints, 1, (const int[]){MER_DIM_S, MER_DIM_R, MER_DIM_C}, 3);
+        }
+        break;
+    case MER_DATAFLOW_ROW:
+        set_row(constraints, shape, platform);
+        break;
+    case MER_DATAFLOW_NONE:
+        break;
+    }
+}
+
+/* Can `rest` be split into one factor per place, each within its limit (0: none)? */
+static bool can_fill(int rest, const int *limits, int count)
+{
+    if (count == 0) {
+        return rest == 1;
+    }
+    for (int f = 1; f <= rest; f++) {
+        if (limits[0] > 0 && f > limits[0]) {
+            break;
+        }
+        if (rest % f == 0 && can_fill(rest / f, limits + 1, count - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is fixed of a dim divides it, and what is free can take the rest. */
+static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayerShape *shape,
+                           const MerPlatform *platform, bool may_pad, int dim, MerError *error)
+{
+    int         limits[MER_NEST_SLOTS];
+    int         count = 0;
+    int         rest = shape->size[dim];
+    bool        has_room = false;
+    const char *last = "";
+    for (int l = 0; l < platform->memory_count; l++) {
+        const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
+        const int        most[] = {0, fanout->x, fanout->y};
+        for (int p = 0; p < 3; p++) {
+            int exact = constraints->exact[l][p][dim];
+            int limit = constraints->most[l][p][dim];
+            limit = most[p] > 0 && (limit == 0 || most[p] < limit) ? most[p] : limit;
+            if (exact > 1 && ((rest % exact != 0 && (!may_pad || shape->size[dim] == 1)) ||
+                              (limit > 0 && exact > limit))) {
+                return mer_error_set(
+                    error, MER_INVALID,
+                    "constraint %c=%d at %s%s cannot hold: %c is %d in layer %s, of which %d "
+                    "remain%s",
+                    MER_DIM_LETTERS[dim], exact, constraints->level_names[l], place_text[p],
+                    MER_DIM_LETTERS[dim], shape->size[dim], constraints->layer, rest,
+                    limit > 0 && exact > limit ? ", and the place is too small" : "");
+            }
+            last = exact > 0 ? constraints->level_names[l] : last;
+            rest = exact > 0 ? (rest + exact - 1) / exact : rest;
+            if (exact == 0) {
+                limits[count++] = limit;
+                has_room = has_room || limit == 0;
+            }
+        }
+    }
+    if (rest > 1 && !has_room && !(may_pad && count > 0) && !can_fill(rest, limits, count)) {
+        return mer_error_set(error, MER_INVALID,
+                             "constraints on %c cannot hold together: %d of %d remain in layer %s "
+                             "with no place to go"
+                             "%s%s",
+                             MER_DIM_LETTERS[dim], rest, shape->size[dim], constraints->layer,
+                             *last ? ", the last is at " : "", last);
+    }
+    return MER_OK;
+}
+
+/* The fixed factors on one axis fit it together. */
+static MerStatus check_axes(const MerNestConstraints *constraints, const MerPlatform *platform,
+                            MerError *error)
+{
+    for (int l = 0; l < platform->memory_count; l++) {
+        const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
+        for (int p = MER_PLACE_X; p <= MER_PLACE_Y; p++) {
+            double used = 1;
+            int    last = 0;
+            for (int d = 0; d < MER_DIM_COUNT; d++) {
+                int exact = constraints->exact[l][p][d];
+                used *= exact > 1 ? exact : 1;
+                last = exact > 1 ? d : last;
+            }
+            if (used > (p == MER_PLACE_X ? fanout->x : fanout->y)) {
+                return mer_error_set(
+                    error, MER_INVALID,
+                    "constraint %c=%d at %s%s cannot hold: the fixed factors need %.0f instances, "
+                    "the fan-out has %d",
+                    MER_DIM_LETTERS[last], constraints->exact[l][p][last],
+                    constraints->level_names[l], place_text[p], used,
+                    p == MER_PLACE_X ? fanout->x : fanout->y);
+            }
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints,
+                                     const MerLayerShape *shape, const MerPlatform *platform,
+                                     bool may_pad, MerError *error)
+{
+    for (int l = 0; l < platform->memory_count; l++) {
+        unsigned both = constraints->keep[l] & constraints->bypass[l];
+        if (both || (l == platform->memory_count - 1 && constraints->bypass[l])) {
+            unsigned which = both ? both : constraints->bypass[l];
+            return mer_error_set(
+                error, MER_INVALID, "constraint on %c at %s cannot hold: %s",
+                MER_TENSOR_LETTERS[__builtin_ctz(which)], constraints->level_names[l],
+                both ? "it is both kept and bypassed" : "the outermost memory keeps every tensor");
+        }
+    }
+    MerStatus status = check_axes(constraints, platform, error);
+    for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
+        status = check_dim(constraints, shape, platform, may_pad, d, error);
+    }
+    return status;
+}
+
+MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp *op,
+                                    const MerLayerShape *shape, const MerPlatform *platform,
+                                    MerDataflow dataflow, const char *file, bool may_pad,
+                                    MerArena *arena, MerError *error)
+{
+    MerStatus status = MER_OK;
+    *constraints = (MerNestConstraints){.layer = op->name};
+    for (int l = 0; l < platform->memory_count && l < MER_NEST_LEVELS; l++) {
+        constraints->level_names[l] = platform->memories[platform->memory_count - 1 - l].name;
+    }
+    if (platform->memory_count > MER_NEST_LEVELS) {
+        return MER_OK; /* refused where the space opens */
+    }
+    set_dataflow(constraints, shape, platform, dataflow);
+    if (file) {
+        MerYaml *root;
+        status = mer_yaml_read_files(file, arena, &root, error);
+        if (status == MER_OK) {
+            status =
+                mer_nest_constraints_read(constraints, root, op, shape, platform, arena, error);
+        }
+    }
+    return status == MER_OK && mer_nest_is_constrained(constraints)
+               ? mer_nest_constraints_check(constraints, shape, platform, may_pad, error)
+               : status;
+}
+
+bool mer_nest_is_constrained(const MerNestConstraints *constraints)
+{
+    for (int l = 0; l < MER_NEST_LEVELS; l++) {
+        if (constraints->inner_count[l] > 0 || constraints->keep[l] || constraints->bypass[l]) {
+            return true;
+        }
+        for (int p = 0; p < 3; p++) {
+            for (int d = 0; d < MER_DIM_COUNT; d++) {
+                if (constraints->exact[l][p][d] || constraints->most[l][p][d]) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLevel *level, int l,
+                          const MerLayerShape *shape, char *reason, size_t size)
+{
+    for (int p = 0; p < 3; p++) {
+        for (int i = 0; i < shape->dim_count; i++) {
+            int d = shape->dims[i];
+            int factor = factors_at(level, p)[d];
+            int exact = constraints->exact[l][p][d];
+            int most = constraints->most[l][p][d];
+            if ((exact && factor != exact) || (most && factor > most)) {
+                snprintf(reason, size, "%c at %s%s is %d, %s %d", MER_DIM_LETTERS[d],
+                         constraints->level_names[l], place_text[p], factor,
+                         exact ? "fixed to" : "at most", exact ? exact : most);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Loops of one trip have no place. */
+static bool obeys_order(const MerNestConstraints *constraints, const MerNestLevel *level, int l,
+                        char *reason, size_t size)
+{
+    int at = MER_DIM_COUNT - 1;
+    for (int i = 0; i < constraints->inner_count[l]; i++) {
+        int wanted = constraints->inner[l][i];
+        if (level->temporal[wanted] == 1) {
+            continue;
+        }
+        while (at > 0 && level->temporal[level->order[at]] == 1) {
+            at--;
+        }
+        if (level->order[at] != wanted) {
+            snprintf(reason, size,
+                     "the loops of %s run over %c inside %c, fixed the other way round",
+                     constraints->level_names[l], MER_DIM_LETTERS[level->order[at]],
+                     MER_DIM_LETTERS[wanted]);
+            return false;
+        }
+        at--;
+    }
+    return true;
+}
+
+bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan,
+                     const MerLayerShape *shape, char *reason, size_t size)
+{
+    for (int l = 0; l < plan->level_count; l++) {
+        const MerNestLevel *level = &plan->levels[l];
+        unsigned            wrong =
+            (constraints->keep[l] & ~level->keep) | (constraints->bypass[l] & level->keep);
+        if (wrong) {
+            int tensor = __builtin_ctz(wrong);
+            snprintf(reason, size, "%s %s %c, fixed to %s it", constraints->level_names[l],
+                     level->keep >> tensor & 1 ? "keeps" : "bypasses", MER_TENSOR_LETTERS[tensor],
+                     level->keep >> tensor & 1 ? "bypass" : "keep");
+            return false;
+        }
+        if (!obeys_factors(constraints, level, l, shape, reason, size) ||
+            !obeys_order(constraints, level, l, reason, size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *join(const char *text, const char *part, MerArena *arena)
+{
+    return mer_arena_format(arena, "%s%s%s", text, *text ? ", " : "", part);
+}
+
+static const char *tensor_text(const char *word, unsigned mask, MerArena *arena)
+{
+    char letters[2 * MER_TENSOR_COUNT + 1];
+    int  length = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        if (mask >> t & 1) {
+            letters[length++] = ' ';
+            letters[length++] = MER_TENSOR_LETTERS[t];
+        }
+    }
+    letters[length] = '\0';
+    return mer_arena_format(arena, "%s%s", word, letters);
+}
+
+/* "K=16, C<=4 on x", and the dims that stay off the fan-out. */
+static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
+{
+    const MerNestConstraints *constraints = &nest->constraints;
+    const char               *text = "";
+    const char               *apart = "";
+    bool has_fanout = nest->fanout[l][MER_PLACE_X] > 1 || nest->fanout[l][MER_PLACE_Y] > 1;
+    for (int i = 0; has_fanout && i < nest->shape.dim_count; i++) {
+        int d = nest->shape.dims[i];
+        if (constraints->exact[l][MER_PLACE_X][d] == 1 &&
+            constraints->exact[l][MER_PLACE_Y][d] == 1) {
+            apart = mer_arena_format(arena, "%s %c", apart, MER_DIM_LETTERS[d]);
+        }
+    }
+    for (int p = 0; p < 3; p++) {
+        for (int i = 0;
+             (p == MER_PLACE_TEMPORAL || nest->fanout[l][p] > 1) && i < nest->shape.dim_count;
+             i++) {
+            int  d = nest->shape.dims[i];
+            int  exact = constraints->exact[l][p][d];
+            int  most = constraints->most[l][p][d];
+            bool is_apart = p != MER_PLACE_TEMPORAL && strchr(apart, MER_DIM_LETTERS[d]);
+            if ((exact || most) && !is_apart) {
+                text =
+                    join(text,
+                         mer_arena_format(arena, "%c%s%d%s", MER_DIM_LETTERS[d],
+                                          exact ? "=" : "<=", exact ? exact : most, place_text[p]),
+                         arena);
+            }
+        }
+    }
+    return *apart ? join(text, mer_arena_format(arena, "not spread:%s", apart), arena) : text;
+}
+
+static const char *level_text(const MerNestSpace *nest, int l, MerArena *arena)
+{
+    const MerNestConstraints *constraints = &nest->constraints;
+    const char               *text = factor_text(nest, l, arena);
+    if (nest->fixed_count[l] > 0) {
+        const char *order = "innermost";
+        for (int i = 0; i < nest->fixed_count[l]; i++) {
+            order = mer_arena_format(arena, "%s %c", order, MER_DIM_LETTERS[nest->fixed[l][i]]);
+        }
+        text = join(text, order, arena);
+    }
+    text = constraints->keep[l]
+               ? join(text, tensor_text("keeps", constraints->keep[l], arena), arena)
+               : text;
+    return constraints->bypass[l]
+               ? join(text, tensor_text("bypasses", constraints->bypass[l], arena), arena)
+               : text;
+}
+
+const char *mer_nest_constraints_text(const MerNestSpace *nest, MerArena *arena)
+{
+    const char *text = "";
+    for (int l = nest->level_count - 1; l >= 0; l--) {
+        const char *level = level_text(nest, l, arena);
+        if (*level) {
+            text = mer_arena_format(arena, "%s%s: %s\n", text, nest->constraints.level_names[l],
+                                    level);
+        }
+    }
+    const char *ignored = nest->constraints.ignored;
+    return ignored ? mer_arena_format(arena, "%snot obeyed: %s\n", text, ignored) : text;
+}

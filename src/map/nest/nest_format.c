@@ -1,0 +1,191 @@
+/* Writing loop nests: one line, indented loops, and JSON. Reading is in nest_read.c. */
+#include "map/nest/nest_format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *memory_name(const MerNestPlan *plan, const MerPlatform *platform, int level)
+{
+    return platform->memories[plan->level_count - 1 - level].name;
+}
+
+static bool has_factors(const int *factors)
+{
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        if (factors[d] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "K4 X4", in the given order of dims (NULL: as they come). */
+static const char *factor_text(const int *factors, const int *order, MerArena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < MER_DIM_COUNT; i++) {
+        int d = order ? order[i] : i;
+        if (factors[d] > 1) {
+            text = mer_arena_format(arena, "%s%s%c%d", text, *text ? " " : "", MER_DIM_LETTERS[d],
+                                    factors[d]);
+        }
+    }
+    return text;
+}
+
+/* "" for all tensors, else "[WO]". */
+static const char *kept_text(unsigned keep, MerArena *arena)
+{
+    char letters[MER_TENSOR_COUNT + 1] = "";
+    int  length = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        if (keep >> t & 1) {
+            letters[length++] = MER_TENSOR_LETTERS[t];
+        }
+    }
+    return length == MER_TENSOR_COUNT ? "" : mer_arena_format(arena, "[%s]", letters);
+}
+
+const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
+{
+    const char *line = "";
+    for (int l = plan->level_count - 1; l >= 0; l--) {
+        const MerNestLevel *level = &plan->levels[l];
+        const char         *loops = factor_text(level->temporal, level->order, arena);
+        line = mer_arena_format(arena, "%s%s%s%s:%s%s", line, *line ? " | " : "",
+                                memory_name(plan, platform, l), kept_text(level->keep, arena),
+                                *loops ? " " : "", loops);
+        if (has_factors(level->x) || has_factors(level->y)) {
+            line = mer_arena_format(arena, "%s | X: %s Y: %s", line,
+                                    factor_text(level->x, NULL, arena),
+                                    factor_text(level->y, NULL, arena));
+        }
+    }
+    return line;
+}
+
+static const char *keep_text(unsigned keep, MerArena *arena)
+{
+    char text[2 * MER_TENSOR_COUNT + 1];
+    int  length = 0;
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        if (keep >> t & 1) {
+            text[length++] = ' ';
+            text[length++] = MER_TENSOR_LETTERS[t];
+        }
+    }
+    text[length] = '\0';
+    return mer_arena_text(arena, text);
+}
+
+const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
+{
+    const char *text = "";
+    int         depth = 0;
+    for (int l = plan->level_count - 1; l >= 0; l--) {
+        const MerNestLevel *level = &plan->levels[l];
+        text = mer_arena_format(arena, "%s%s [%s ]\n", text, memory_name(plan, platform, l),
+                                keep_text(level->keep, arena));
+        for (int i = 0; i < MER_DIM_COUNT; i++) {
+            int d = level->order[i];
+            if (level->temporal[d] > 1) {
+                text = mer_arena_format(arena, "%s%*sfor %c in 0..%d\n", text, 2 * ++depth, "",
+                                        MER_DIM_LETTERS[d], level->temporal[d]);
+            }
+        }
+        for (int d = 0; d < MER_DIM_COUNT; d++) {
+            for (int axis = 0; axis < 2; axis++) {
+                int trips = axis == 0 ? level->x[d] : level->y[d];
+                if (trips > 1) {
+                    text = mer_arena_format(arena, "%s%*sparallel %c in 0..%d on %c\n", text,
+                                            2 * ++depth, "", MER_DIM_LETTERS[d], trips, "xy"[axis]);
+                }
+            }
+        }
+    }
+    return text;
+}
+
+void mer_op_write(const MerOp *op, MerJson *json)
+{
+    mer_json_object(json, "op");
+    mer_json_text(json, "kind", mer_op_kind_name(op->kind));
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        if (op->dims[d] != 1) {
+            mer_json_int(json, (char[]){MER_DIM_LETTERS[d], '\0'}, op->dims[d]);
+        }
+    }
+    const char *names[2] = {"stride", "dilation"};
+    const int  *pairs[2] = {op->stride, op->dilation};
+    for (int i = 0; i < 2; i++) {
+        if (i == 0 || pairs[i][0] != 1 || pairs[i][1] != 1) {
+            mer_json_array(json, names[i]);
+            mer_json_int(json, NULL, pairs[i][0]);
+            mer_json_int(json, NULL, pairs[i][1]);
+            mer_json_end_array(json);
+        }
+    }
+    if (op->repeat != 1) {
+        mer_json_int(json, "repeat", op->repeat);
+    }
+    mer_json_end_object(json);
+}
+
+static void write_factors(const char *key, const int *factors, const int *order, MerJson *json)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < MER_DIM_COUNT; i++) {
+        int d = order ? order[i] : i;
+        if (factors[d] > 1) {
+            char text[16];
+            snprintf(text, sizeof text, "%c%d", MER_DIM_LETTERS[d], factors[d]);
+            mer_json_text(json, NULL, text);
+        }
+    }
+    mer_json_end_array(json);
+}
+
+bool mer_nest_is_padded(const MerNestPlan *plan)
+{
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        double product = 1;
+        for (int l = 0; l < plan->level_count; l++) {
+            product *=
+                (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
+        }
+        if (product > (double)plan->op->dims[d]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json)
+{
+    mer_op_write(plan->op, json);
+    if (mer_nest_is_padded(plan)) {
+        mer_json_bool(json, "padded", true);
+    }
+    mer_json_array(json, "levels");
+    for (int l = plan->level_count - 1; l >= 0; l--) {
+        const MerNestLevel *level = &plan->levels[l];
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", memory_name(plan, platform, l));
+        write_factors("temporal", level->temporal, level->order, json);
+        if (has_factors(level->x)) {
+            write_factors("x", level->x, NULL, json);
+        }
+        if (has_factors(level->y)) {
+            write_factors("y", level->y, NULL, json);
+        }
+        mer_json_array(json, "keep");
+        for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+            if (level->keep >> t & 1) {
+                mer_json_text(json, NULL, (char[]){MER_TENSOR_LETTERS[t], '\0'});
+            }
+        }
+        mer_json_end_array(json);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}

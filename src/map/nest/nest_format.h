@@ -1,0 +1,37 @@
+/* Loop nests as text, as JSON and from YAML.
+ *
+ *     DRAM: K2 C16 | GLB: K16 | X: K4 X4 Y: C4 Y4 | RF: C2 R3 S3 Y7 X7
+ *
+ * Levels from outside to inside, loops outer to inner; `X:` and `Y:` after a level are the axes of
+ * the fan-out below it. Timeloop's M, P and Q are read as K, Y and X. A level that does not keep every
+ * tensor says which it keeps: `GLB[IO]: K16`. */
+#ifndef MERCATOR_MAP_NEST_NEST_FORMAT_H
+#define MERCATOR_MAP_NEST_NEST_FORMAT_H
+
+#include "base/json.h"
+#include "base/yaml.h"
+#include "mercator/plan.h"
+#include "mercator/platform.h"
+
+const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
+/* The nest as indented loops, for people. */
+const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
+/* Keys `op` and `levels` of an open object. */
+void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
+void mer_op_write(const MerOp *op, MerJson *json);
+
+/* From a map with `levels` or `nest`. With `may_pad` the factors of a dim may multiply to more than it. */
+MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
+                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
+MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
+                         MerNestPlan *plan, MerArena *arena, MerError *error);
+/* The factors of every dim multiply to its size; `where` opens the message. */
+MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error);
+/* Do the loops run past the layer? */
+bool mer_nest_is_padded(const MerNestPlan *plan);
+/* Drops from the kept tensors of every level those that the platform bypasses there. */
+void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform);
+/* An operator from `{kind: conv, K: 128, ..., stride: [1, 1]}`. */
+MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error);
+
+#endif

@@ -1,0 +1,329 @@
+/* Reading loop nests: from plan files and from the one-line form. */
+#include "map/nest/nest.h"
+#include "map/nest/nest_format.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int dim_of(char letter)
+{
+    const char *timeloop = "MPQ";
+    const char *ours = "KYX";
+    const char *alias = letter ? strchr(timeloop, letter) : NULL;
+    const char *found =
+        letter ? strchr(MER_DIM_LETTERS, alias ? ours[alias - timeloop] : letter) : NULL;
+    return found ? (int)(found - MER_DIM_LETTERS) : -1;
+}
+
+/* "K16" -> dim and trips; false if it is no such thing. */
+static bool parse_factor(const char *text, size_t length, int *dim, int *trips)
+{
+    char *end;
+    *dim = length > 1 ? dim_of(text[0]) : -1;
+    if (*dim < 0 || text[1] < '0' || text[1] > '9') {
+        return false;
+    }
+    long value = strtol(text + 1, &end, 10);
+    *trips = value >= 1 && value <= INT_MAX ? (int)value : 0;
+    return end == text + length && *trips > 0;
+}
+
+typedef struct Target { /* where the factors of one list go */
+    int *factors;
+    int *order; /* NULL for axes */
+    int  placed;
+} Target;
+
+/* The loops named first stand outside; dims that are not named keep trip count 1 inside them. */
+static bool place_factor(Target *target, int dim, int trips)
+{
+    int64_t product = (int64_t)target->factors[dim] * trips;
+    if (target->factors[dim] > 1 || product > INT_MAX) {
+        return false;
+    }
+    target->factors[dim] = (int)product;
+    for (int i = target->placed; target->order && i < MER_DIM_COUNT; i++) {
+        if (target->order[i] == dim) {
+            memmove(target->order + target->placed + 1, target->order + target->placed,
+                    (size_t)(i - target->placed) * sizeof *target->order);
+            target->order[target->placed++] = dim;
+            break;
+        }
+    }
+    return true;
+}
+
+static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char *where,
+                               MerError *error)
+{
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        double size = (double)plan->op->dims[d];
+        double product = 1;
+        for (int l = 0; l < plan->level_count; l++) {
+            const MerNestLevel *level = &plan->levels[l];
+            product *= (double)level->temporal[d] * level->x[d] * level->y[d];
+        }
+        bool is_padded = may_pad && size > 1 && product > size;
+        if (product != size && !is_padded) {
+            return mer_error_set(
+                error, MER_INVALID, "%s: the factors of %c multiply to %.0f, expected %s%.0f%s",
+                where, MER_DIM_LETTERS[d], product, may_pad && size > 1 ? "at least " : "", size,
+                !may_pad && product > size ? " (factors=padded allows more)" : "");
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error)
+{
+    return check_product(plan, false, where, error);
+}
+
+static int level_of(const MerPlatform *platform, const char *name, size_t length)
+{
+    for (int m = 0; m < platform->memory_count; m++) {
+        const char *known = platform->memories[m].name;
+        if (strlen(known) == length && strncmp(known, name, length) == 0) {
+            return platform->memory_count - 1 - m;
+        }
+    }
+    return -1;
+}
+
+void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform)
+{
+    for (int l = 0; l < plan->level_count; l++) {
+        const MerMemory *memory = &platform->memories[plan->level_count - 1 - l];
+        plan->levels[l].keep &= l + 1 < plan->level_count ? ~memory->bypass : ~0u;
+    }
+}
+
+/* "[WO]:", or "[]:" for nothing. */
+static bool parse_keep(const char *text, size_t length, unsigned *keep)
+{
+    *keep = 0;
+    for (size_t i = 1; i + 2 < length; i++) {
+        const char *letter = strchr(MER_TENSOR_LETTERS, text[i]);
+        if (!letter || !text[i]) {
+            return false;
+        }
+        *keep |= 1u << (letter - MER_TENSOR_LETTERS);
+    }
+    return length >= 3 && text[length - 2] == ']';
+}
+
+static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform *platform,
+                            bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+{
+    mer_nest_plan_make(plan, op, platform->memory_count, arena);
+    mer_nest_keep_allowed(plan, platform);
+    Target target = {0};
+    int    level = -1;
+    for (const char *at = line; *at;) {
+        size_t length = strcspn(at, " |\t\n");
+        bool   is_name = length > 1 && at[length - 1] == ':';
+        int    dim;
+        int    trips;
+        if (is_name && length == 2 && level >= 0 && (at[0] == 'X' || at[0] == 'Y')) {
+            target =
+                (Target){at[0] == 'X' ? plan->levels[level].x : plan->levels[level].y, NULL, 0};
+        } else if (is_name) {
+            size_t name = strcspn(at, "[:");
+            level = level_of(platform, at, name);
+            if (level < 0) {
+                return mer_error_set(error, MER_INVALID, "nest: \"%.*s\" is not a memory of %s",
+                                     (int)name, at, platform->name);
+            }
+            unsigned *keep = &plan->levels[level].keep;
+            bool      is_outermost = level == plan->level_count - 1;
+            if (at[name] == '[' &&
+                (!parse_keep(at + name, length - name, keep) || (is_outermost && *keep != 7u))) {
+                return mer_error_set(error, MER_INVALID,
+                                     "nest: found \"%.*s\", expected what it keeps as %.*s[%s]:",
+                                     (int)length, at, (int)name, at, is_outermost ? "WIO" : "WI");
+            }
+            target = (Target){plan->levels[level].temporal, plan->levels[level].order, 0};
+        } else if (length > 0 && (!target.factors || !parse_factor(at, length, &dim, &trips) ||
+                                  !place_factor(&target, dim, trips))) {
+            return mer_error_set(
+                error, MER_INVALID,
+                "nest: found \"%.*s\", expected a memory and a colon or a loop such as K16, "
+                "each dimension once per level",
+                (int)length, at);
+        }
+        at += length;
+        at += strspn(at, " |\t\n");
+    }
+    return check_product(plan, may_pad, "nest", error);
+}
+
+MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
+                         MerNestPlan *plan, MerArena *arena, MerError *error)
+{
+    return parse_line(line, op, platform, false, plan, arena, error);
+}
+
+static MerStatus read_factors(const MerYaml *list, Target target, MerError *error)
+{
+    if (!list) {
+        return MER_OK;
+    }
+    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
+    for (int i = 0; status == MER_OK && i < list->count; i++) {
+        const char *text;
+        int         dim;
+        int         trips;
+        status = mer_yaml_text(list->items[i], &text, error);
+        if (status == MER_OK && (!parse_factor(text, strlen(text), &dim, &trips) ||
+                                 !place_factor(&target, dim, trips))) {
+            status =
+                mer_yaml_expected(list->items[i], error, "a loop such as K16, each dimension once");
+        }
+    }
+    return status;
+}
+
+static MerStatus read_keep(const MerYaml *list, unsigned *keep, MerError *error)
+{
+    if (!list) {
+        return MER_OK;
+    }
+    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
+    *keep = 0;
+    for (int i = 0; status == MER_OK && i < list->count; i++) {
+        static const char *const letters[] = {"W", "I", "O"};
+        int                      tensor;
+        status = mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error);
+        *keep |= status == MER_OK ? 1u << tensor : 0;
+    }
+    return status;
+}
+
+static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestPlan *plan,
+                            unsigned *seen, MerError *error)
+{
+    const char *name = NULL;
+    MerYaml    *name_node;
+    MerStatus   status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
+    if (status == MER_OK) {
+        status = mer_yaml_need(node, "name", &name_node, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_text(name_node, &name, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    int l = level_of(platform, name, strlen(name));
+    if (l < 0 || *seen >> l & 1) {
+        return mer_yaml_expected(name_node, error, "a memory of %s, each once", platform->name);
+    }
+    *seen |= 1u << l;
+    MerNestLevel *level = &plan->levels[l];
+    status = read_factors(mer_yaml_get(node, "temporal"),
+                          (Target){level->temporal, level->order, 0}, error);
+    if (status == MER_OK) {
+        status = read_factors(mer_yaml_get(node, "x"), (Target){level->x, NULL, 0}, error);
+    }
+    if (status == MER_OK) {
+        status = read_factors(mer_yaml_get(node, "y"), (Target){level->y, NULL, 0}, error);
+    }
+    if (status == MER_OK) {
+        status = read_keep(mer_yaml_get(node, "keep"), &level->keep, error);
+    }
+    if (status == MER_OK && l == plan->level_count - 1 && level->keep != 7u) {
+        status = mer_yaml_expected(node, error, "the outermost memory to keep W, I and O");
+    }
+    return status == MER_OK ? mer_yaml_finish(node, error) : status;
+}
+
+MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
+                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+{
+    MerYaml  *line = mer_yaml_get((MerYaml *)body, "nest");
+    MerYaml  *levels = mer_yaml_get((MerYaml *)body, "levels");
+    MerStatus status = mer_yaml_get_bool((MerYaml *)body, "padded", &may_pad, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (line) {
+        const char *text;
+        status = mer_yaml_text(line, &text, error);
+        return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error)
+                                : status;
+    }
+    if (!levels) {
+        return mer_yaml_expected(body, error, "a key \"levels\" or \"nest\"");
+    }
+    mer_nest_plan_make(plan, op, platform->memory_count, arena);
+    mer_nest_keep_allowed(plan, platform);
+    status = mer_yaml_check_kind(levels, MER_YAML_LIST, error);
+    unsigned seen = 0;
+    for (int i = 0; status == MER_OK && i < levels->count; i++) {
+        status = read_level(levels->items[i], platform, plan, &seen, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    char where[300];
+    snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column,
+             levels->path);
+    return check_product(plan, may_pad, where, error);
+}
+
+static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError *error)
+{
+    MerYaml *list = mer_yaml_get(map, key);
+    if (!list) {
+        return MER_OK;
+    }
+    if (list->kind != MER_YAML_LIST || list->count != 2) {
+        return mer_yaml_expected(list, error, "two numbers: rows, columns");
+    }
+    for (int i = 0; i < 2; i++) {
+        int64_t   value;
+        MerStatus status = mer_yaml_int(list->items[i], 1, INT_MAX, &value, error);
+        if (status != MER_OK) {
+            return status;
+        }
+        pair[i] = (int)value;
+    }
+    return MER_OK;
+}
+
+MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error)
+{
+    static const char *const kinds[] = {
+#define X(id, name, macs) name,
+        MER_OP_KIND_MAP(X)
+#undef X
+    };
+    MerYaml  *kind_node;
+    int       kind = 0;
+    MerStatus status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
+    if (status == MER_OK) {
+        status = mer_yaml_need(node, "kind", &kind_node, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_word(kind_node, kinds, MER_OP_KIND_COUNT, &kind, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    *op = mer_op_make("layer", kinds[kind], (MerOpKind)kind);
+    for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
+        status = mer_yaml_get_int(node, (char[]){MER_DIM_LETTERS[d], '\0'}, 1, INT_MAX,
+                                  &op->dims[d], error);
+    }
+    if (status == MER_OK) {
+        status = read_pair(node, "stride", op->stride, error);
+    }
+    if (status == MER_OK) {
+        status = read_pair(node, "dilation", op->dilation, error);
+    }
+    if (status == MER_OK) {
+        status = mer_yaml_get_int(node, "repeat", 1, INT_MAX, &op->repeat, error);
+    }
+    return status == MER_OK ? mer_yaml_finish(node, error) : status;
+}

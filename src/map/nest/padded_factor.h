@@ -1,0 +1,13 @@
+/* Factors that need not divide (map.md 4.4, factors=padded). A slot that takes factor f of n trips
+ * leaves ceil(n / f) to the slots outside it. Of all factors that leave the same, only the smallest is
+ * worth having: it pads least. Those are the numbers ceil(n / k), about 2 sqrt(n) of them, among them
+ * every divisor. All functions take constant time. */
+#ifndef MERCATOR_MAP_NEST_PADDED_FACTOR_H
+#define MERCATOR_MAP_NEST_PADDED_FACTOR_H
+
+int mer_padded_count(int n, int limit); /* how many there are, none larger than `limit` (>= 1) */
+int mer_padded_at(int n, int rank);     /* the one at `rank` (0 = 1) in ascending order */
+int mer_padded_rank(int n, int factor); /* -1 if it is none of them */
+int mer_padded_rest(int n, int factor); /* what is left: ceil(n / factor) */
+
+#endif

@@ -1,0 +1,120 @@
+/* Keeps the improvements of each task. When there are too many, every second one goes, so that
+ * memory stays bounded and the shape of the curve does not change. */
+#include "report/pages/curve.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 8 * MER_REPORT_POINTS };
+
+typedef struct MerCurveTask {
+    int64_t *evaluations;
+    double  *scores;
+    int      count, room;
+    int64_t  seen;
+    double   best;
+} Task;
+
+static Task *find_task(MerCurveSet *set, int64_t task)
+{
+    if (task >= set->count) {
+        int count = (int)task + 1;
+        set->tasks = mer_heap_resize(set->tasks, (size_t)count, sizeof *set->tasks);
+        for (int i = set->count; i < count; i++) {
+            set->tasks[i] = (Task){.best = INFINITY};
+        }
+        set->count = count;
+    }
+    return &set->tasks[task];
+}
+
+static void keep_some(Task *task, int wanted)
+{
+    int count = task->count;
+    for (int i = 0; i < wanted; i++) {
+        int from = (int)((int64_t)i * (count - 1) / (wanted - 1));
+        task->evaluations[i] = task->evaluations[from];
+        task->scores[i] = task->scores[from];
+    }
+    task->count = wanted;
+}
+
+static void append(Task *task, int64_t evaluations, double score)
+{
+    if (task->count == ROOM) {
+        keep_some(task, ROOM / 2);
+    }
+    if (task->count == task->room) {
+        task->room = task->room == 0 ? 64 : task->room * 2;
+        task->evaluations =
+            mer_heap_resize(task->evaluations, (size_t)task->room, sizeof *task->evaluations);
+        task->scores = mer_heap_resize(task->scores, (size_t)task->room, sizeof *task->scores);
+    }
+    task->evaluations[task->count] = evaluations;
+    task->scores[task->count++] = score;
+}
+
+/* Trials that the log left out belong to the task at work; at a change of task, first to the old
+ * one up to its budget, then to the new one. */
+static void count_missing(MerCurveSet *set, int64_t missing, int64_t task)
+{
+    if (task != set->last_task && set->last_task < set->count) {
+        Task   *last = find_task(set, set->last_task);
+        int64_t room = set->budget > last->seen ? set->budget - last->seen : 0;
+        int64_t share = missing < room ? missing : room;
+        last->seen += share;
+        missing -= share;
+    }
+    find_task(set, task)->seen += missing;
+}
+
+void mer_curve_add(MerCurveSet *set, int64_t index, int64_t task, double score)
+{
+    Task *at = find_task(set, task);
+    if (index > set->next_index) {
+        count_missing(set, index - set->next_index, task);
+    }
+    set->next_index = index + 1;
+    set->last_task = task;
+    at->seen++;
+    if (score < at->best) {
+        at->best = score;
+        append(at, at->seen, score);
+    }
+}
+
+void mer_curve_finish(const MerCurveSet *set, MerReportRun *run, MerArena *arena)
+{
+    run->curve_count = set->count;
+    run->curves = MER_ARRAY(arena, MerReportCurve, set->count);
+    for (int i = 0; i < set->count; i++) {
+        Task           *task = &set->tasks[i];
+        MerReportCurve *curve = &run->curves[i];
+        if (task->count > MER_REPORT_POINTS) {
+            keep_some(task, MER_REPORT_POINTS);
+        }
+        if (task->count > 0 && task->evaluations[task->count - 1] < task->seen) {
+            append(task, task->seen, task->best);
+        }
+        curve->count = task->count;
+        curve->evaluations = MER_ARRAY(arena, int64_t, task->count);
+        curve->scores = MER_ARRAY(arena, double, task->count);
+        for (int k = 0; k < task->count; k++) {
+            curve->evaluations[k] = task->evaluations[k];
+            curve->scores[k] = task->scores[k];
+        }
+    }
+}
+
+void mer_curve_free(MerCurveSet *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        free(set->tasks[i].evaluations);
+        free(set->tasks[i].scores);
+    }
+    free(set->tasks);
+    *set = (MerCurveSet){0};
+}

@@ -1,0 +1,202 @@
+/* Puts the data of the runs into the report page, which is part of the program. */
+#include "report/pages/html.h"
+
+#include "base/json.h"
+#include "mercator/metric.h"
+#include "report/tables/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef MERCATOR_VERSION
+#define MERCATOR_VERSION "unknown"
+#endif
+
+extern const unsigned char mer_asset_report[];
+extern const size_t        mer_asset_report_size;
+
+static const char placeholder[] = "__MERCATOR_DATA__";
+
+/* The page knows units and directions from the one list of metrics. */
+static void write_metrics(MerJson *json)
+{
+    static const struct {
+        const char *name, *unit;
+        int         direction;
+        const char *help;
+    } metrics[] = {
+#define X(id, name, unit, direction, help) {name, unit, direction, help},
+        MER_METRIC_MAP(X)
+#undef X
+    };
+    mer_json_object(json, "metrics");
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        mer_json_object(json, metrics[i].name);
+        mer_json_text(json, "unit", metrics[i].unit);
+        mer_json_int(json, "direction", metrics[i].direction);
+        mer_json_text(json, "help", metrics[i].help);
+        mer_json_end_object(json);
+    }
+    mer_json_end_object(json);
+}
+
+static void write_curves(MerJson *json, const MerReportRun *run)
+{
+    mer_json_array(json, "curves");
+    for (int task = 0; task < run->curve_count; task++) {
+        const MerReportCurve *curve = &run->curves[task];
+        mer_json_object(json, NULL);
+        mer_json_int(json, "task", task);
+        mer_json_array(json, "points");
+        for (int i = 0; i < curve->count; i++) {
+            mer_json_array(json, NULL);
+            mer_json_int(json, NULL, curve->evaluations[i]);
+            mer_json_real(json, NULL, curve->scores[i]);
+            mer_json_end_array(json);
+        }
+        mer_json_end_array(json);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_infeasible(MerJson *json, const MerReportRun *run)
+{
+    mer_json_object(json, "infeasible");
+    mer_json_int(json, "count", run->infeasible);
+    mer_json_object(json, "reasons");
+    for (int i = 0; i < run->reason_count; i++) {
+        mer_json_int(json, run->reasons[i].name, run->reasons[i].count);
+    }
+    mer_json_end_object(json);
+    mer_json_array(json, "examples");
+    for (int i = 0; i < run->example_count; i++) {
+        mer_json_object(json, NULL);
+        mer_json_text(json, "class", run->examples[i].name);
+        mer_json_text(json, "text", run->examples[i].text);
+        mer_json_int(json, "index", run->examples[i].index);
+        mer_json_int(json, "task", run->examples[i].task);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+    mer_json_end_object(json);
+}
+
+static void write_notes(MerJson *json, const MerReportRun *run)
+{
+    mer_json_array(json, "notes");
+    for (int i = 0; i < run->note_count; i++) {
+        const MerReportNote *note = &run->notes[i];
+        mer_json_object(json, NULL);
+        mer_json_int(json, "index", note->index);
+        mer_json_int(json, "task", note->task);
+        mer_json_text(json, "source", note->source);
+        mer_json_text(json, "name", note->name);
+        mer_json_raw(json, "value", note->value);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+    mer_json_array(json, "plans");
+    for (int i = 0; i < run->plan_count; i++) {
+        mer_json_raw(json, NULL, run->plans[i]);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_run(MerJson *json, const MerReportRun *run)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", run->name);
+    mer_json_raw(json, "header", run->header);
+    mer_json_raw(json, "summary", run->summary != NULL ? run->summary : "null");
+    mer_json_raw(json, "clock", run->clock != NULL ? run->clock : "null");
+    mer_json_int(json, "trials", run->trials);
+    mer_json_bool(json, "cut", run->was_cut);
+    write_curves(json, run);
+    write_infeasible(json, run);
+    write_notes(json, run);
+    mer_json_end_object(json);
+}
+
+/* In JSON `<` occurs in strings only, where it may be written as an escape: so no text of a run can
+ * close the script element that holds the data. */
+static void write_escaped(FILE *file, const char *text, size_t size)
+{
+    const char *end = text + size;
+    while (text < end) {
+        const char *sign = memchr(text, '<', (size_t)(end - text));
+        const char *stop = sign != NULL ? sign : end;
+        fwrite(text, 1, (size_t)(stop - text), file);
+        if (sign != NULL) {
+            fputs("\\u003c", file);
+            stop++;
+        }
+        text = stop;
+    }
+}
+
+static void write_data(FILE *file, const MerReportRun *runs, int run_count, const char *study,
+                       const char *title)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "format", "mercator-report/1");
+    mer_json_text(&json, "title", title);
+    mer_json_text(&json, "generated_by", "mercator " MERCATOR_VERSION);
+    write_metrics(&json);
+    mer_json_array(&json, "runs");
+    for (int i = 0; i < run_count; i++) {
+        write_run(&json, &runs[i]);
+    }
+    mer_json_end_array(&json);
+    if (study != NULL) {
+        mer_json_raw(&json, "study", study);
+    }
+    mer_json_end_object(&json);
+    write_escaped(file, json.text, json.size);
+    mer_json_free(&json);
+}
+
+static const char *find_placeholder(void)
+{
+    const char *page = (const char *)mer_asset_report;
+    size_t      length = strlen(placeholder);
+    for (size_t i = 0; i + length <= mer_asset_report_size; i++) {
+        if (memcmp(page + i, placeholder, length) == 0) {
+            return page + i;
+        }
+    }
+    return NULL;
+}
+
+static MerStatus write_page(const MerReportRun *runs, int run_count, const char *study,
+                            const char *title, const char *path, MerError *error)
+{
+    const char *page = (const char *)mer_asset_report;
+    const char *place = find_placeholder();
+    MerOutput   output;
+    if (place == NULL) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "%s: this program was built without the report page", path);
+    }
+    MerStatus status = mer_output_open(&output, path, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    const char *rest = place + strlen(placeholder);
+    fwrite(page, 1, (size_t)(place - page), output.file);
+    write_data(output.file, runs, run_count, study, title);
+    fwrite(rest, 1, (size_t)(page + mer_asset_report_size - rest), output.file);
+    return mer_output_close(&output, error);
+}
+
+MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *title,
+                          const char *path, MerError *error)
+{
+    return write_page(runs, run_count, NULL, title, path, error);
+}
+
+MerStatus mer_report_study(const char *study, const char *title, const char *path, MerError *error)
+{
+    return write_page(NULL, 0, study, title, path, error);
+}

@@ -1,0 +1,253 @@
+/* Reads a run log line by line, and the members of a trial without building a tree: a tree per
+ * trial would take most of the time of a report. */
+#include "report/pages/log_lines.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINE_LIMIT = 256 << 20, /* a note may hold a large matrix; more than this is not a log */
+    DEPTH_LIMIT = 512
+};
+
+static const char *skip_space(const char *text)
+{
+    return text + strspn(text, " \t\r\n");
+}
+
+/* The functions below give the first byte after a value, or NULL. */
+static const char *skip_string(const char *text)
+{
+    for (text++; *text != '"'; text++) {
+        if ((unsigned char)*text < ' ') {
+            return NULL;
+        }
+        if (*text == '\\' && (unsigned char)*++text < ' ') {
+            return NULL;
+        }
+    }
+    return text + 1;
+}
+
+static const char *skip_scalar(const char *text)
+{
+    static const char *const words[] = {"null", "true", "false"};
+    size_t                   length = strspn(text, "+-0123456789.eE");
+    if (*text == '"') {
+        return skip_string(text);
+    }
+    if (length > 0) {
+        return text + length;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strncmp(text, words[i], strlen(words[i])) == 0) {
+            return text + strlen(words[i]);
+        }
+    }
+    return NULL;
+}
+
+/* Brackets must match; commas and colons are left to the parser that reads the value. */
+static const char *skip_value(const char *text)
+{
+    char closing[DEPTH_LIMIT];
+    int  depth = 0;
+    do {
+        text = skip_space(text);
+        if (*text == '{' || *text == '[') {
+            if (depth == DEPTH_LIMIT) {
+                return NULL;
+            }
+            closing[depth++] = *text++ == '{' ? '}' : ']';
+        } else if (depth > 0 && *text == closing[depth - 1]) {
+            depth--;
+            text++;
+        } else if (depth > 0 && (*text == ',' || *text == ':')) {
+            text++;
+        } else {
+            text = skip_scalar(text);
+        }
+    } while (text != NULL && depth > 0);
+    return text;
+}
+
+bool mer_slice_member(const char **cursor, MerSlice *key, MerSlice *value, bool *is_valid)
+{
+    const char *text = skip_space(*cursor);
+    const char *end;
+    *is_valid = false;
+    if (*text == '}') {
+        *is_valid = true;
+        *cursor = text + 1;
+        return false;
+    }
+    if (*text != '{' && *text != ',') {
+        return false;
+    }
+    bool is_first = *text == '{';
+    text = skip_space(text + 1);
+    if (is_first && *text == '}') {
+        *is_valid = true;
+        *cursor = text + 1;
+        return false;
+    }
+    if (*text != '"' || (end = skip_string(text)) == NULL) {
+        return false;
+    }
+    *key = (MerSlice){text, (size_t)(end - text)};
+    text = skip_space(end);
+    if (*text != ':') {
+        return false;
+    }
+    text = skip_space(text + 1);
+    if ((end = skip_value(text)) == NULL) {
+        return false;
+    }
+    *value = (MerSlice){text, (size_t)(end - text)};
+    *cursor = end;
+    *is_valid = true;
+    return true;
+}
+
+bool mer_slice_equals(MerSlice slice, const char *json)
+{
+    return slice.length == strlen(json) && memcmp(slice.text, json, slice.length) == 0;
+}
+
+static const char *type_name(MerSlice value)
+{
+    static const char *const names[] = {"header", "trial", "epoch", "note", "summary"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (value.length == strlen(names[i]) + 2 &&
+            memcmp(value.text + 1, names[i], value.length - 2) == 0) {
+            return names[i];
+        }
+    }
+    return "";
+}
+
+static double number(MerSlice value)
+{
+    char  *end;
+    double result = strtod(value.text, &end);
+    return end == value.text + value.length ? result : NAN;
+}
+
+static int64_t whole(MerSlice value)
+{
+    double result = number(value);
+    return result >= 0 && result < 9e15 ? (int64_t)result : -1;
+}
+
+static void take_member(MerLogLine *line, MerSlice key, MerSlice value)
+{
+    bool is_null = mer_slice_equals(value, "null");
+    if (mer_slice_equals(key, "\"type\"")) {
+        line->type = type_name(value);
+    } else if (mer_slice_equals(key, "\"index\"")) {
+        line->index = whole(value);
+    } else if (mer_slice_equals(key, "\"task\"")) {
+        line->task = whole(value);
+    } else if (mer_slice_equals(key, "\"score\"") && !is_null) {
+        line->score = number(value);
+        line->score_text = value;
+    } else if (mer_slice_equals(key, "\"reason\"") && *value.text == '"') {
+        line->reason = value;
+    } else if (mer_slice_equals(key, "\"cost\"") && *value.text == '{') {
+        line->cost = value;
+    } else if (mer_slice_equals(key, "\"warm\"")) {
+        line->is_warm = mer_slice_equals(value, "true");
+    } else if (mer_slice_equals(key, "\"cut\"")) {
+        line->is_cut = mer_slice_equals(value, "true");
+    }
+}
+
+static bool scan(MerLogLine *line)
+{
+    const char *cursor = line->text;
+    MerSlice    key, value;
+    bool        is_valid;
+    while (mer_slice_member(&cursor, &key, &value, &is_valid)) {
+        take_member(line, key, value);
+    }
+    return is_valid && (size_t)(skip_space(cursor) - line->text) == line->length;
+}
+
+MerStatus mer_log_open(MerLogFile *log, const char *path, MerError *error)
+{
+    *log = (MerLogFile){.file = fopen(path, "r"), .path = path};
+    if (log->file == NULL) {
+        return mer_error_set(error, errno == ENOENT || errno == ENOTDIR ? MER_NOT_FOUND : MER_IO,
+                             "%s: %s, expected a run log", path, strerror(errno));
+    }
+    return MER_OK;
+}
+
+void mer_log_close(MerLogFile *log)
+{
+    if (log->file != NULL) {
+        fclose(log->file);
+    }
+    free(log->text);
+    log->file = NULL;
+    log->text = NULL;
+}
+
+/* One line without its end into log->text. `is_whole`: its end was there. */
+static MerStatus read_line(MerLogFile *log, bool *is_whole, MerError *error)
+{
+    int byte;
+    log->length = 0;
+    *is_whole = false;
+    while ((byte = getc_unlocked(log->file)) != EOF && byte != '\n') {
+        if (log->length + 1 >= log->room) {
+            log->room = log->room == 0 ? 4096 : log->room * 2;
+            log->text = mer_heap_resize(log->text, log->room, 1);
+        }
+        log->text[log->length++] = (char)byte;
+        if (log->length > LINE_LIMIT) {
+            return mer_error_set(error, MER_INVALID, "%s:%lld: the line is longer than %d bytes",
+                                 log->path, (long long)log->line + 1, LINE_LIMIT);
+        }
+    }
+    if (byte == EOF && ferror(log->file)) {
+        return mer_error_set(error, MER_IO, "%s: %s", log->path, strerror(errno));
+    }
+    if (log->text == NULL) {
+        log->room = 4096;
+        log->text = mer_heap_resize(NULL, log->room, 1);
+    }
+    log->text[log->length] = '\0';
+    *is_whole = byte == '\n';
+    return MER_OK;
+}
+
+MerStatus mer_log_next(MerLogFile *log, MerLogLine *line, MerError *error)
+{
+    bool is_whole;
+    do {
+        MerStatus status = read_line(log, &is_whole, error);
+        *line = (MerLogLine){.index = -1, .task = -1, .score = NAN};
+        if (status != MER_OK || (!is_whole && log->length == 0)) {
+            return status;
+        }
+        log->line++;
+    } while (*skip_space(log->text) == '\0' && strlen(log->text) == log->length);
+    line->text = log->text;
+    line->length = log->length;
+    line->type = "";
+    if (scan(line)) {
+        return MER_OK;
+    }
+    line->type = NULL;
+    if (!is_whole) {
+        log->was_cut = true;
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID, "%s:%lld: found %.40s..., expected one JSON object",
+                         log->path, (long long)log->line, log->text);
+}

@@ -1,0 +1,54 @@
+/* Folders of runs, as experiments and several optimizers leave them: DIR/001, DIR/002, ... */
+#include "report/pages/run_folder.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Cells of a study are numbered with three digits, and with more where there are more. */
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+    long x = strtol((*a)->d_name, NULL, 10);
+    long y = strtol((*b)->d_name, NULL, 10);
+    return x != y ? (x > y) - (x < y) : strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool is_run(const char *path, MerArena *arena)
+{
+    return access(mer_arena_format(arena, "%s/run.jsonl", path), F_OK) == 0;
+}
+
+MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***runs, int *count,
+                               MerError *error)
+{
+    struct dirent **entries = NULL;
+    size_t          length = strlen(path);
+    bool            is_log = length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
+    if (is_log || is_run(path, arena)) {
+        *runs = MER_ARRAY(arena, const char *, 1);
+        (*runs)[0] = path;
+        *count = 1;
+        return MER_OK;
+    }
+    int found = scandir(path, &entries, is_visible, by_number);
+    *count = 0;
+    *runs = MER_ARRAY(arena, const char *, found > 0 ? found : 1);
+    for (int i = 0; i < found; i++) {
+        const char *inner = mer_arena_format(arena, "%s/%s", path, entries[i]->d_name);
+        if (is_run(inner, arena)) {
+            (*runs)[(*count)++] = inner;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return *count == 0
+               ? mer_error_set(error, MER_NOT_FOUND, "%s: no run in it, expected run.jsonl", path)
+               : MER_OK;
+}

@@ -1,0 +1,156 @@
+/* Sorts what the runs of a study left into groups, layers and methods, each in the order it is first
+ * met. */
+#include "report/studies/study_items.h"
+
+#include "report/studies/study_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int find_text(const char *const *texts, int count, const char *text)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(texts[i], text) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+typedef struct Names { /* of one group, in the order they are met */
+    const char **layers, **methods;
+    int          layer_count, method_count;
+} Names;
+
+/* An optimizer with two budgets is two methods; its name shows the budget only then. */
+static const char *key_of(const MerStudyItem *item, MerArena *arena)
+{
+    return mer_arena_format(arena, "%s @%lld", item->method, (long long)item->budget);
+}
+
+static void name_methods(MerStudyGroup *group, const Names *names, MerArena *arena)
+{
+    for (int m = 0; m < names->method_count; m++) {
+        const char *at = strrchr(names->methods[m], '@');
+        size_t      length = (size_t)(at - names->methods[m]) - 1;
+        bool        is_alone = true;
+        for (int o = 0; o < names->method_count; o++) {
+            const char *other = names->methods[o];
+            bool        is_same = strncmp(other, names->methods[m], length + 2) == 0;
+            is_alone = is_alone && (o == m || !is_same);
+        }
+        group->methods[m] = (MerStudyMethod){
+            is_alone ? mer_arena_text_n(arena, names->methods[m], length) : names->methods[m],
+            atoll(at + 1)};
+    }
+}
+
+static void add_trace(MerStudyCell *cell, const MerStudyTrace *trace, MerArena *arena)
+{
+    for (int s = 0; s < cell->count; s++) {
+        if (cell->traces[s].seed == trace->seed) {
+            return; /* the same run given twice */
+        }
+    }
+    bool is_full = (cell->count & (cell->count - 1)) == 0; /* room is a power of two */
+    if (is_full) {
+        MerStudyTrace *grown = MER_ARRAY(arena, MerStudyTrace, cell->count * 2 + 1);
+        for (int s = 0; s < cell->count; s++) {
+            grown[s] = cell->traces[s];
+        }
+        cell->traces = grown;
+    }
+    cell->traces[cell->count++] = *trace;
+}
+
+static void take_best(MerStudyLayer *layer, const MerStudyItem *item)
+{
+    double score = mer_trace_best(&item->trace, INT64_MAX);
+    layer->is_proven |= item->is_proven;
+    if (score < layer->best) {
+        layer->best = score;
+        layer->best_by = item->method;
+    }
+}
+
+static void fill_group(const MerStudyItem *items, int count, const char *title, MerArena *arena,
+                       MerStudyGroup *group)
+{
+    Names names = {MER_ARRAY(arena, const char *, count), MER_ARRAY(arena, const char *, count), 0,
+                   0};
+    *group = (MerStudyGroup){.title = title};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < count; i++) {
+            const MerStudyItem *item = &items[i];
+            if (strcmp(item->group, title) != 0) {
+                continue;
+            }
+            const char *key = key_of(item, arena);
+            int         layer = find_text(names.layers, names.layer_count, item->layer_key);
+            int         method = find_text(names.methods, names.method_count, key);
+            if (pass == 0 && layer < 0) {
+                names.layers[names.layer_count++] = item->layer_key;
+            }
+            if (pass == 0 && method < 0 && !item->is_solver) {
+                names.methods[names.method_count++] = key;
+            }
+            if (pass == 1) {
+                MerStudyLayer *about = &group->layers[layer];
+                if (!about->network) {
+                    *about = item->layer;
+                }
+                take_best(about, item);
+                group->objective = item->objective;
+                group->unit = item->unit;
+                if (method >= 0) {
+                    add_trace(&group->cells[layer * names.method_count + method], &item->trace,
+                              arena);
+                }
+            }
+        }
+        if (pass == 0) {
+            group->layer_count = names.layer_count;
+            group->method_count = names.method_count;
+            group->layers = MER_ARRAY(arena, MerStudyLayer, names.layer_count + 1);
+            group->methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1);
+            group->cells =
+                MER_ARRAY(arena, MerStudyCell, names.layer_count * names.method_count + 1);
+            name_methods(group, &names, arena);
+        }
+    }
+}
+
+/* A layer for which no run found a feasible plan says nothing about the optimizers. */
+static void drop_hopeless(MerStudyGroup *group)
+{
+    int kept = 0;
+    for (int l = 0; l < group->layer_count; l++) {
+        if (isinf(group->layers[l].best)) {
+            group->hopeless++;
+            continue;
+        }
+        group->layers[kept] = group->layers[l];
+        for (int m = 0; m < group->method_count; m++) {
+            group->cells[kept * group->method_count + m] =
+                group->cells[l * group->method_count + m];
+        }
+        kept++;
+    }
+    group->layer_count = kept;
+}
+
+void mer_study_group(const MerStudyItem *items, int count, MerArena *arena, MerStudy *study)
+{
+    const char **titles = MER_ARRAY(arena, const char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        if (find_text(titles, study->group_count, items[i].group) < 0) {
+            titles[study->group_count++] = items[i].group;
+        }
+    }
+    study->groups = MER_ARRAY(arena, MerStudyGroup, study->group_count + 1);
+    for (int g = 0; g < study->group_count; g++) {
+        fill_group(items, count, titles[g], arena, &study->groups[g]);
+        drop_hopeless(&study->groups[g]);
+    }
+}

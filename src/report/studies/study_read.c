@@ -1,0 +1,340 @@
+/* Reads the runs of a study, folders in the order of their names: one item for each task. */
+#include "report/studies/study_items.h"
+
+#include "base/memory.h"
+#include "base/option_json.h"
+#include "base/text.h"
+#include "report/pages/curve.h"
+#include "report/pages/log_lines.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Reader {
+    MerArena             *arena;
+    MerStudy             *study;
+    MerStudyLookup        lookup;
+    const MerStudyPlugin *plugin; /* whose label is being made */
+    MerStudyItem         *items;
+    int                   count, room;
+} Reader;
+
+typedef struct Notes { /* of one task */
+    int64_t clustering, agents;
+    bool    was_sparse, has_drifted;
+} Notes;
+
+static const cJSON *get(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+    const char *text = cJSON_GetStringValue(get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(const cJSON *object, const char *key, double otherwise)
+{
+    const cJSON *item = get(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
+}
+
+/* The options of a header that differ from those of a preset (NULL: the defaults), after its name;
+ * `count` is how many things the label says. */
+static const char *label_from(const Reader *reader, const cJSON *plugin, const char *preset,
+                              const char *but, int *count)
+{
+    MerArena      *arena = reader->arena;
+    const char    *name = text_of(plugin, "name"), *label = mer_arena_text(arena, name);
+    MerStudyPlugin known = *reader->plugin;
+    MerReference   reference = {name, preset != NULL, (const char *[]){"preset"},
+                                (const char *[]){preset}};
+    MerJson        json = {0};
+    void          *options = mer_arena_alloc(arena, known.size + 1);
+    *count = 0;
+    if (known.options) {
+        mer_options_fill(known.options, known.presets, options, &reference, arena, NULL);
+    }
+    if (preset != NULL) {
+        label = mer_arena_format(arena, "%s:preset=%s", label, preset);
+        ++*count;
+    }
+    mer_options_write(known.options, options, &json, NULL);
+    cJSON       *start = cJSON_Parse(json.text);
+    const cJSON *item;
+    cJSON_ArrayForEach(item, get(plugin, "options"))
+    {
+        if (cJSON_Compare(item, get(start, item->string), true) || strcmp(item->string, but) == 0) {
+            continue;
+        }
+        char *printed = cJSON_PrintUnformatted(item);
+        char *to = printed;
+        for (const char *from = printed; *from; from++) {
+            *to = *from;
+            to += *from != '"';
+        }
+        *to = '\0';
+        label = mer_arena_format(arena, "%s%c%s=%s", label, *count == 0 ? ':' : ',', item->string,
+                                 printed);
+        cJSON_free(printed);
+        ++*count;
+    }
+    cJSON_Delete(start);
+    mer_json_free(&json);
+    return label;
+}
+
+/* `marl:agents=1`: a plug-in of a header with the options that are not its defaults, or the preset
+ * that says it shorter. */
+static const char *label_of(Reader *reader, const cJSON *header, const char *kind, const char *but)
+{
+    const cJSON   *plugin = get(header, kind);
+    MerStudyPlugin known = reader->lookup(kind, text_of(plugin, "name"));
+    int            least, count;
+    reader->plugin = &known;
+    const char *best = label_from(reader, plugin, NULL, but, &least);
+    for (const MerPreset *p = known.presets; p != NULL && p->name != NULL && least > 1; p++) {
+        const char *label = label_from(reader, plugin, p->name, but, &count);
+        if (count < least) {
+            best = label;
+            least = count;
+        }
+    }
+    reader->plugin = NULL;
+    return best;
+}
+
+static const char *group_of(Reader *reader, const cJSON *header)
+{
+    const char *space = strchr(label_of(reader, header, "problem", "select"), ':');
+    return mer_arena_format(reader->arena, "%s on %s%s%s, objective %s",
+                            label_of(reader, header, "evaluator", ""),
+                            text_of(get(header, "platform"), "name"), space ? ", " : "",
+                            space ? space + 1 : "", text_of(header, "objective"));
+}
+
+/* /features/features.2/conv/conv.0/conv.0.0/Conv -> features.2/conv.0.0: a part that only opens the next
+ * one, and the kind of operator, say nothing; of the rest the last three. */
+static const char *short_name(const char *full, MerArena *arena)
+{
+    enum { PARTS = 32 };
+    const char *parts[PARTS];
+    int         count = 0;
+    char       *rest = NULL;
+    for (char *part = strtok_r(mer_arena_text(arena, full), "/", &rest); part && count < PARTS;
+         part = strtok_r(NULL, "/", &rest)) {
+        bool is_opening =
+            count > 0 && strncmp(parts[count - 1], part, strlen(parts[count - 1])) == 0;
+        count -= is_opening;
+        parts[count++] = part;
+    }
+    bool is_kind = count > 1 &&
+                   (strcmp(parts[count - 1], "Conv") == 0 || strcmp(parts[count - 1], "Gemm") == 0);
+    count -= is_kind;
+    const char *name = "";
+    for (int p = count > 3 ? count - 3 : 0; p < count; p++) {
+        name = mer_arena_format(arena, "%s%s%s", name, *name ? "/" : "", parts[p]);
+    }
+    return *name ? name : full;
+}
+
+static void take_note(const MerLogLine *line, Notes *notes, int task_count)
+{
+    Notes      *of = line->task >= 0 && line->task < task_count ? &notes[line->task] : NULL;
+    const char *name = strstr(line->text, "\"name\":\"");
+    name = name ? name + strlen("\"name\":\"") : "";
+    if (of && strncmp(name, "partition\"", 10) == 0) {
+        cJSON       *object = cJSON_ParseWithLength(line->text, line->length);
+        const cJSON *value = get(object, "value");
+        of->clustering = (int64_t)number_of(value, "samples", 0);
+        of->agents = (int64_t)number_of(value, "agents", 0);
+        cJSON_Delete(object);
+    } else if (of && strncmp(name, "sparse_reward\"", 14) == 0) {
+        of->was_sparse = true;
+    } else if (of && strncmp(name, "correlation_drift\"", 18) == 0) {
+        of->has_drifted = true;
+    }
+}
+
+static void add_item(Reader *reader, const MerStudyItem *item)
+{
+    if (reader->count == reader->room) {
+        reader->room = reader->room * 2 + 256;
+        reader->items = mer_heap_resize(reader->items, (size_t)reader->room, sizeof *reader->items);
+    }
+    reader->items[reader->count++] = *item;
+}
+
+static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
+                      const MerReportRun *curves, const Notes *notes, double wall_s)
+{
+    MerArena    *arena = reader->arena;
+    const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
+    int          task_count = cJSON_GetArraySize(tasks);
+    MerStudyItem common = {.group = group_of(reader, header),
+                           .method = label_of(reader, header, "optimizer", "")};
+    common.objective = mer_arena_text(arena, text_of(header, "objective"));
+    common.unit = mer_arena_text(arena, text_of(header, "unit"));
+    common.budget = (int64_t)number_of(header, "budget", 0);
+    common.is_solver = strncmp(common.method, "exact", 5) == 0;
+    const char *network = mer_arena_text(arena, text_of(get(header, "workload"), "name"));
+    for (int t = 0; t < task_count; t++) {
+        const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
+        const cJSON *bound = get(result, "bound");
+        const char  *name = mer_arena_text(arena, text_of(task, "name"));
+        MerStudyItem item = common;
+        item.layer = (MerStudyLayer){.network = network,
+                                     .name = short_name(name, arena),
+                                     .full_name = name,
+                                     .macs = number_of(task, "macs", NAN),
+                                     .best = INFINITY,
+                                     .log10_size = number_of(task, "log10_size", NAN),
+                                     .knobs = (int)number_of(task, "knobs", 0)};
+        item.layer_key = mer_arena_format(arena, "%s|%s", network, name);
+        item.is_proven = cJSON_IsTrue(get(bound, "proven"));
+        item.trace = (MerStudyTrace){.seed = (uint64_t)number_of(header, "seed", 0),
+                                     .wall_s = wall_s / task_count,
+                                     .clustering = notes[t].clustering,
+                                     .agents = notes[t].agents,
+                                     .was_sparse = notes[t].was_sparse,
+                                     .has_drifted = notes[t].has_drifted};
+        item.trace.samples =
+            (int64_t)number_of(result, "evaluations", number_of(header, "budget", 0));
+        item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
+        add_item(reader, &item);
+    }
+}
+
+static double wall_of(const char *directory, MerArena *arena)
+{
+    char  *text;
+    size_t size;
+    if (mer_file_read(mer_arena_format(arena, "%s/summary.json", directory), (size_t)1 << 28, arena,
+                      &text, &size, NULL) != MER_OK) {
+        return NAN;
+    }
+    cJSON *summary = cJSON_ParseWithLength(text, size);
+    double wall_s = number_of(summary, "wall_s", NAN);
+    cJSON_Delete(summary);
+    return wall_s;
+}
+
+/* A run that has not ended has no summary line, or one that says it was interrupted. */
+static bool is_ended(const cJSON *summary)
+{
+    return summary && strcmp(text_of(summary, "stopped"), "interrupted") != 0;
+}
+
+static MerStatus read_run(Reader *reader, const char *directory, MerError *error)
+{
+    MerLogFile   log;
+    MerLogLine   line;
+    cJSON       *header = NULL, *summary = NULL;
+    Notes       *notes = NULL;
+    int          task_count = 0;
+    MerCurveSet  curves = {0};
+    MerReportRun drawn = {0};
+    const char  *path = mer_arena_format(reader->arena, "%s/run.jsonl", directory);
+    MerStatus    status = mer_log_open(&log, path, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    while ((status = mer_log_next(&log, &line, error)) == MER_OK && line.type != NULL) {
+        if (header == NULL) {
+            header = cJSON_ParseWithLength(line.text, line.length);
+            task_count = cJSON_GetArraySize(get(header, "tasks"));
+            notes = mer_heap_zeroed((size_t)task_count + 1, sizeof *notes);
+            curves.budget = (int64_t)number_of(header, "budget", 0);
+        } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 &&
+                   line.task < task_count) {
+            mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
+        } else if (strcmp(line.type, "note") == 0) {
+            take_note(&line, notes, task_count);
+        } else if (strcmp(line.type, "summary") == 0) {
+            cJSON_Delete(summary);
+            summary = cJSON_ParseWithLength(line.text, line.length);
+        }
+    }
+    if (status == MER_OK && is_ended(summary)) {
+        mer_curve_finish(&curves, &drawn, reader->arena);
+        add_tasks(reader, header, summary, &drawn, notes, wall_of(directory, reader->arena));
+        reader->study->run_count++;
+    } else {
+        reader->study->unfinished++;
+    }
+    mer_curve_free(&curves);
+    free(notes);
+    cJSON_Delete(header);
+    cJSON_Delete(summary);
+    mer_log_close(&log);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    size_t      x_length = strlen(x), y_length = strlen(y); /* 999 before 1000 */
+    return x_length != y_length ? (x_length < y_length ? -1 : 1) : strcmp(x, y);
+}
+
+static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
+{
+    const char **names = NULL;
+    int          count = 0, room = 0;
+    DIR         *folder = opendir(path);
+    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
+        const char *directory = mer_arena_format(reader->arena, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] == '.' ||
+            access(mer_arena_format(reader->arena, "%s/run.jsonl", directory), F_OK) != 0) {
+            continue;
+        }
+        if (count == room) {
+            room = room * 2 + 64;
+            names = mer_heap_resize(names, (size_t)room, sizeof *names);
+        }
+        names[count++] = directory;
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    MerStatus status = MER_OK;
+    if (count > 0) {
+        qsort(names, (size_t)count, sizeof *names, by_name);
+    }
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        status = read_run(reader, names[i], error);
+    }
+    free(names);
+    return count > 0 ? status
+                     : mer_error_set(error, MER_NOT_FOUND,
+                                     "%s: no run in it, expected a run directory or a "
+                                     "directory of run directories",
+                                     path);
+}
+
+MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup lookup,
+                         MerArena *arena, MerStudy *study, MerError *error)
+{
+    Reader    reader = {.arena = arena, .study = study, .lookup = lookup};
+    MerStatus status = MER_OK;
+    *study = (MerStudy){0};
+    for (int i = 0; status == MER_OK && i < count; i++) {
+        bool is_run = access(mer_arena_format(arena, "%s/run.jsonl", paths[i]), F_OK) == 0;
+        status =
+            is_run ? read_run(&reader, paths[i], error) : read_folder(&reader, paths[i], error);
+    }
+    if (status == MER_OK && reader.count == 0) {
+        status = mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);
+    }
+    if (status == MER_OK) {
+        mer_study_group(reader.items, reader.count, arena, study);
+    }
+    free(reader.items);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* Medians over seeds and layers, intervals, and the sign test. */
+#include "report/studies/study_stats.h"
+
+#include <math.h>
+
+enum { ROUNDS = 2000, MOST = 4096 };
+
+double mer_trace_best(const MerStudyTrace *trace, int64_t samples)
+{
+    double best = INFINITY;
+    for (int i = 0; i < trace->curve.count && trace->curve.evaluations[i] <= samples; i++) {
+        best = trace->curve.scores[i];
+    }
+    return best;
+}
+
+double mer_trace_reach(const MerStudyTrace *trace, double score)
+{
+    for (int i = 0; i < trace->curve.count; i++) {
+        if (trace->curve.scores[i] <= score) {
+            return (double)trace->curve.evaluations[i];
+        }
+    }
+    return INFINITY;
+}
+
+int mer_cell_best(const MerStudyCell *cell, int64_t samples, double *scores)
+{
+    for (int s = 0; s < cell->count; s++) {
+        scores[s] = mer_trace_best(&cell->traces[s], samples);
+    }
+    return cell->count;
+}
+
+int mer_cell_reach(const MerStudyCell *cell, double score, double *samples)
+{
+    for (int s = 0; s < cell->count; s++) {
+        samples[s] = mer_trace_reach(&cell->traces[s], score);
+    }
+    return cell->count;
+}
+
+double mer_study_median(const double *x, int n)
+{
+    double median = mer_median(x, n);
+    return isnan(median) && n > 0 ? INFINITY : median; /* between two infinite values */
+}
+
+double mer_cell_median(const MerStudyCell *cell, int64_t samples)
+{
+    double scores[MOST];
+    return cell->count > MOST ? NAN
+                              : mer_study_median(scores, mer_cell_best(cell, samples, scores));
+}
+
+double mer_study_ratio(double score, double best)
+{
+    return score < 0 ? best / score : score / best;
+}
+
+MerInterval mer_study_interval(const double *x, int n)
+{
+    MerRng rng = mer_rng_make(1, 0);
+    return mer_bootstrap(x, n, mer_study_median, 0.95, ROUNDS, &rng);
+}
+
+double mer_sign_test(int wins, int losses)
+{
+    int    n = wins + losses, fewer = wins < losses ? wins : losses;
+    double tail = 0;
+    for (int k = 0; k <= fewer; k++) {
+        tail += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2));
+    }
+    return n == 0 ? 1 : fmin(1, 2 * tail);
+}

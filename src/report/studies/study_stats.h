@@ -1,0 +1,29 @@
+/* Numbers of a study: what a method had reached, and when. Infinite: nothing feasible, or never. */
+#ifndef MERCATOR_REPORT_STUDIES_STUDY_STATS_H
+#define MERCATOR_REPORT_STUDIES_STUDY_STATS_H
+
+#include "base/stats.h"
+#include "report/studies/study.h"
+
+static inline const MerStudyCell *mer_study_cell(const MerStudyGroup *group, int layer, int method)
+{
+    return &group->cells[layer * group->method_count + method];
+}
+
+double mer_trace_best(const MerStudyTrace *trace,
+                      /* score after so many samples */
+                      int64_t samples);
+double mer_trace_reach(const MerStudyTrace *trace, double score); /* first sample with this score */
+/* One number per seed. */
+int    mer_cell_best(const MerStudyCell *cell, int64_t samples, double *scores);
+int    mer_cell_reach(const MerStudyCell *cell, double score, double *samples);
+double mer_cell_median(const MerStudyCell *cell, int64_t samples);
+
+double mer_study_ratio(double score,
+                       double best); /* >= 1 when `best` is better, for either direction */
+double mer_study_median(const double *x, int n); /* infinite values are larger than all others */
+/* 95 % bootstrap interval of the median; NaN where it is not finite. */
+MerInterval mer_study_interval(const double *x, int n);
+double      mer_sign_test(int wins, int losses); /* two-sided, exact */
+
+#endif

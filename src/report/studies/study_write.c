@@ -1,0 +1,229 @@
+/* A study as text, as Markdown, and as the data of a page. */
+#include "report/studies/study_stats.h"
+
+#include "report/tables/table.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GRID = 72 };
+
+/* `|` would end a cell. */
+static void write_cell(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|') {
+            fputc('\\', file);
+        }
+        fputc(*text, file);
+    }
+}
+
+static void write_markdown(const MerStudyTable *table, FILE *file)
+{
+    fprintf(file, "### %s\n\n%s\n\n|", table->title, table->caption);
+    for (int c = 0; c < table->columns; c++) {
+        fputc(' ', file);
+        write_cell(file, table->titles[c] + (table->titles[c][0] == '>'));
+        fputs(" |", file);
+    }
+    fputs("\n|", file);
+    for (int c = 0; c < table->columns; c++) {
+        fputs(table->titles[c][0] == '>' ? "---:|" : "---|", file);
+    }
+    for (int i = 0; i < table->row_count * table->columns; i++) {
+        fputs(i % table->columns == 0 ? "\n| " : " ", file);
+        write_cell(file, table->cells[i]);
+        fputs(" |", file);
+    }
+    fputs("\n\n", file);
+}
+
+static void write_text(const MerStudyTable *table, FILE *file, MerArena *arena)
+{
+    MerTextTable *text = mer_text_table_new(arena, table->columns, table->titles);
+    for (int i = 0; i < table->row_count * table->columns; i++) {
+        mer_text_table_add(text, table->cells[i]);
+    }
+    fprintf(file, "\n%s\n%s\n\n", table->title, table->caption);
+    mer_text_table_print(text, file);
+}
+
+static int most_seeds(const MerStudyGroup *group)
+{
+    int most = 0;
+    for (int i = 0; i < group->layer_count * group->method_count; i++) {
+        most = group->cells[i].count > most ? group->cells[i].count : most;
+    }
+    return most;
+}
+
+MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
+                         FILE *file, MerArena *arena, MerError *error)
+{
+    MerStatus status = MER_OK;
+    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
+        const MerStudyGroup *group = &study->groups[g];
+        MerStudyTable        tables[MER_STUDY_TABLES];
+        int                  count;
+        status = mer_study_tables(group, options, arena, tables, &count, error);
+        if (status != MER_OK) {
+            break;
+        }
+        fprintf(file, "%s%s\n\n%d layers, %d optimizers, up to %d seeds each.",
+                is_markdown ? "## " : "\n", group->title, group->layer_count, group->method_count,
+                most_seeds(group));
+        if (group->hopeless > 0) {
+            fprintf(file, " Left out: %d layers for which no run found a feasible plan.",
+                    group->hopeless);
+        }
+        fputs(is_markdown ? "\n\n" : "\n", file);
+        for (int t = 0; t < count; t++) {
+            if (is_markdown) {
+                write_markdown(&tables[t], file);
+            } else {
+                write_text(&tables[t], file, arena);
+            }
+        }
+    }
+    return status;
+}
+
+static void write_table(const MerStudyTable *table, MerJson *json)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "id", table->id);
+    mer_json_text(json, "title", table->title);
+    mer_json_text(json, "caption", table->caption);
+    mer_json_array(json, "columns");
+    for (int c = 0; c < table->columns; c++) {
+        mer_json_text(json, NULL, table->titles[c]);
+    }
+    mer_json_end_array(json);
+    mer_json_array(json, "rows");
+    for (int r = 0; r < table->row_count; r++) {
+        mer_json_array(json, NULL);
+        for (int c = 0; c < table->columns; c++) {
+            mer_json_text(json, NULL, table->cells[r * table->columns + c]);
+        }
+        mer_json_end_array(json);
+    }
+    mer_json_end_array(json);
+    mer_json_end_object(json);
+}
+
+/* Sample counts spread evenly on a log axis, without repetition. */
+static int make_grid(int64_t last, int64_t *grid)
+{
+    int count = 0;
+    for (int i = 0; i < GRID; i++) {
+        int64_t at = (int64_t)llround(pow((double)last, (double)i / (GRID - 1)));
+        if (count == 0 || at > grid[count - 1]) {
+            grid[count++] = at;
+        }
+    }
+    return count;
+}
+
+/* Quartiles over the seeds of what they have over the best known, six digits each: enough to draw. */
+static void write_curve(const MerStudyGroup *group, int layer, int method, const int64_t *grid,
+                        int count, MerJson *json, MerArena *arena)
+{
+    static const char *const names[] = {"low", "median", "high"};
+    const MerStudyCell      *cell = mer_study_cell(group, layer, method);
+    double                  *scores = MER_ARRAY(arena, double, cell->count + 1);
+    mer_json_object(json, NULL);
+    for (int q = 0; q < 3 && cell->count > 0; q++) {
+        mer_json_array(json, names[q]);
+        for (int i = 0; i < count && grid[i] <= group->methods[method].samples; i++) {
+            int n = mer_cell_best(cell, grid[i], scores);
+            for (int s = 0; s < n; s++) {
+                scores[s] = mer_study_ratio(scores[s], group->layers[layer].best);
+            }
+            double value = mer_quantile(scores, n, 0.25 * (q + 1));
+            char   text[32];
+            snprintf(text, sizeof text, "%.6g", value);
+            mer_json_raw(json, NULL, isfinite(value) ? text : "null");
+        }
+        mer_json_end_array(json);
+    }
+    mer_json_end_object(json);
+}
+
+static void write_curves(const MerStudyGroup *group, MerJson *json, MerArena *arena)
+{
+    int64_t grid[GRID], last = 1;
+    for (int m = 0; m < group->method_count; m++) {
+        last = group->methods[m].samples > last ? group->methods[m].samples : last;
+    }
+    int count = make_grid(last, grid);
+    mer_json_array(json, "samples");
+    for (int i = 0; i < count; i++) {
+        mer_json_int(json, NULL, grid[i]);
+    }
+    mer_json_end_array(json);
+    mer_json_array(json, "curves"); /* (layers, methods) */
+    for (int l = 0; l < group->layer_count; l++) {
+        mer_json_array(json, NULL);
+        for (int m = 0; m < group->method_count; m++) {
+            write_curve(group, l, m, grid, count, json, arena);
+        }
+        mer_json_end_array(json);
+    }
+    mer_json_end_array(json);
+}
+
+static void write_names(const MerStudyGroup *group, MerJson *json)
+{
+    mer_json_array(json, "layers");
+    for (int l = 0; l < group->layer_count; l++) {
+        const MerStudyLayer *layer = &group->layers[l];
+        mer_json_object(json, NULL);
+        mer_json_text(json, "network", layer->network);
+        mer_json_text(json, "name", layer->name);
+        mer_json_text(json, "full_name", layer->full_name);
+        mer_json_real(json, "best", layer->best);
+        mer_json_bool(json, "proven", layer->is_proven);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+    mer_json_array(json, "methods");
+    for (int m = 0; m < group->method_count; m++) {
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", group->methods[m].name);
+        mer_json_int(json, "samples", group->methods[m].samples);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+}
+
+MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json,
+                         const char *key, MerArena *arena, MerError *error)
+{
+    MerStatus status = MER_OK;
+    mer_json_object(json, key);
+    mer_json_int(json, "runs", study->run_count);
+    mer_json_int(json, "unfinished", study->unfinished);
+    mer_json_array(json, "groups");
+    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
+        const MerStudyGroup *group = &study->groups[g];
+        MerStudyTable        tables[MER_STUDY_TABLES];
+        int                  count = 0;
+        status = mer_study_tables(group, options, arena, tables, &count, error);
+        mer_json_object(json, NULL);
+        mer_json_text(json, "title", group->title);
+        mer_json_text(json, "objective", group->objective);
+        mer_json_text(json, "unit", group->unit);
+        write_names(group, json);
+        mer_json_array(json, "tables");
+        for (int t = 0; t < count; t++) {
+            write_table(&tables[t], json);
+        }
+        mer_json_end_array(json);
+        write_curves(group, json, arena);
+        mer_json_end_object(json);
+    }
+    mer_json_end_array(json);
+    mer_json_end_object(json);
+    return status;
+}

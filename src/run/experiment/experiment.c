@@ -1,0 +1,200 @@
+/* Experiments: gathering what was asked for. Reading files is in experiment_yaml.c, expansion into runs
+ * in experiment_expand.c. */
+#include "run/experiment/experiment.h"
+
+#include "mercator/registry.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const MerOption mer_run_options[] = {
+    {"total_budget", MER_OPTION_INT, offsetof(MerRunOptions, total_budget), "0", 0, 9e15, NULL,
+     "evaluations over all tasks, shared out by MACs; 0: the budget is per task"},
+    {"time_s", MER_OPTION_REAL, offsetof(MerRunOptions, time_s), "0", 0, 1e9, NULL,
+     "seconds per task (--time); 0: no limit"},
+    {"gap", MER_OPTION_REAL, offsetof(MerRunOptions, gap), "0", 0, 1e9, NULL,
+     "stop when the gap is at most this"},
+    {"count", MER_OPTION_CHOICE, offsetof(MerRunOptions, count), "all", 0, 0, "all|distinct",
+     "whether a plan priced before counts against the budget again"},
+    {"log", MER_OPTION_CHOICE, offsetof(MerRunOptions, log), "auto", 0, 0, "auto|all|improving",
+     "trials that go into the log; auto: all up to a million, then the improving ones"},
+    {"legality", MER_OPTION_CHOICE, offsetof(MerRunOptions, legality), "known", 0, 0,
+     "known|learned", "whether optimizers may ask if a point is legal before proposing it"},
+    {"warm", MER_OPTION_TEXT, offsetof(MerRunOptions, warm), "", 0, 0, NULL,
+     "RUN[:k]: tell the k best points of an earlier run first; chain[:k]: of the tasks before; k: "
+     "the "
+     "optimizer's population, or 64"},
+    {"warm_match", MER_OPTION_CHOICE, offsetof(MerRunOptions, warm_match), "rank", 0, 0,
+     "rank|layer",
+     "which job of another group a job takes after: same place in the sorted table, or same layer"},
+    {"policy", MER_OPTION_TEXT, offsetof(MerRunOptions, policy), "", 0, 0, NULL,
+     "file with a saved policy to start from"},
+    {"save_policy", MER_OPTION_TEXT, offsetof(MerRunOptions, save_policy), "", 0, 0, NULL,
+     "file to save the learned policy in"},
+    {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL,
+     "points per ask at most"},
+    {"threads", MER_OPTION_INT, offsetof(MerRunOptions, threads), "0", 0, 4096, NULL,
+     "0: all cores; the result does not depend on it"},
+    {"pareto", MER_OPTION_TEXTS, offsetof(MerRunOptions, pareto), "", 0, 0, NULL,
+     "metrics whose best trade-offs are kept: energy,cycles"},
+    {"fix", MER_OPTION_TEXTS, offsetof(MerRunOptions, fix), "", 0, 0, NULL,
+     "knobs with a fixed choice: NAME=VALUE"},
+    {"dim", MER_OPTION_TEXTS, offsetof(MerRunOptions, dim), "", 0, 0, NULL,
+     "sizes of symbolic dimensions of a network: NAME=SIZE"},
+    {0}};
+
+void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena)
+{
+    *experiment = (MerExperiment){.arena = arena, .problem = {.name = problem}};
+    mer_options_defaults(mer_run_options, &experiment->options, arena);
+}
+
+static const char **grow(const char **old, int count, int room, MerArena *arena)
+{
+    const char **grown = MER_ARRAY(arena, const char *, room);
+    if (count > 0) {
+        memcpy(grown, old, (size_t)count * sizeof *grown);
+    }
+    return grown;
+}
+
+static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
+{
+    if (values->count == values->room) {
+        values->room = values->room * 2 + 4;
+        values->texts = grow(values->texts, values->count, values->room, arena);
+        values->places = grow(values->places, values->count, values->room, arena);
+    }
+    values->places[values->count] = place;
+    values->texts[values->count++] = mer_arena_text(arena, value);
+}
+
+void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace)
+{
+    MerAxisValues *values = &experiment->axes[axis];
+    values->count = replace ? 0 : values->count;
+    add_value(values, value, NULL, experiment->arena);
+}
+
+void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
+                           const char *place)
+{
+    add_value(&experiment->axes[axis], value, place, experiment->arena);
+}
+
+MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error)
+{
+    bool is_plain = error && place && strncmp(error->message, place, strlen(place)) != 0;
+    return is_plain && status != MER_OK
+               ? mer_error_set(error, status, "%s: %s", place, error->message)
+               : status;
+}
+
+MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || equals[1] == '\0') {
+        return mer_error_set(error, MER_INVALID,
+                             "--sweep is \"%s\", expected PATH=VALUE,VALUE,... such as "
+                             "memories.GLB.words=16Ki,32Ki",
+                             text);
+    }
+    if (experiment->sweep_count == MER_MAX_SWEEPS) {
+        return mer_error_set(error, MER_INVALID, "more than %d sweeps", MER_MAX_SWEEPS);
+    }
+    MerSweep *sweep = &experiment->sweeps[experiment->sweep_count++];
+    *sweep = (MerSweep){.path = mer_arena_text_n(experiment->arena, text, (size_t)(equals - text))};
+    char *rest = NULL;
+    for (char *word = strtok_r(mer_arena_text(experiment->arena, equals + 1), ", ", &rest); word;
+         word = strtok_r(NULL, ", ", &rest)) {
+        add_value(&sweep->values, word, NULL, experiment->arena);
+    }
+    return MER_OK;
+}
+
+/* Later values of a key win, since options are set in order. */
+static void append(MerReference *reference, const char *key, const char *value, MerArena *arena)
+{
+    int          count = reference->count;
+    const char **keys = MER_ARRAY(arena, const char *, count + 1);
+    const char **values = MER_ARRAY(arena, const char *, count + 1);
+    if (count > 0) {
+        memcpy(keys, reference->keys, (size_t)count * sizeof *keys);
+        memcpy(values, reference->values, (size_t)count * sizeof *values);
+    }
+    keys[count] = mer_arena_text(arena, key);
+    values[count] = mer_arena_text(arena, value);
+    *reference = (MerReference){reference->name, count + 1, keys, values};
+}
+
+static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem,
+                                   const char *key)
+{
+    const MerAxisValues *named = &experiment->axes[MER_AXIS_EVALUATOR];
+    for (int i = 0; i < (named->count ? named->count : 1); i++) {
+        const char  *text = named->count ? named->texts[i] : problem->evaluator;
+        MerReference reference;
+        if (mer_reference_parse(text, &reference, experiment->arena, NULL) != MER_OK) {
+            continue;
+        }
+        const MerEvaluatorClass *type = mer_evaluator_find(reference.name, NULL);
+        if (type && type->options && mer_options_find(type->options, key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int list_names(const MerOption *table, const char **names, int count)
+{
+    for (; table && table->name && count < 200; table++) {
+        names[count++] = table->name;
+    }
+    return count;
+}
+
+static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemClass *problem,
+                             const char *key, MerError *error)
+{
+    const char *names[256];
+    int         count = list_names(mer_run_options, names, 0);
+    count = list_names(problem->options, names, count);
+    const MerEvaluatorClass *evaluator = mer_evaluator_find(problem->evaluator, NULL);
+    count = list_names(evaluator ? evaluator->options : NULL, names, count);
+    for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
+        static const char *const axes[] = {
+#define X(id, name) name,
+            MER_AXIS_MAP(X)
+#undef X
+        };
+        names[count++] = axes[axis];
+    }
+    const char *nearest = mer_name_nearest(key, names, count);
+    return mer_error_set(error, MER_NOT_FOUND, "%s has no option \"%s\"%s%s%s",
+                         experiment->problem.name, key, nearest ? ", did you mean \"" : "",
+                         nearest ? nearest : "", nearest ? "\"" : "");
+}
+
+MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
+                             MerError *error)
+{
+    const MerProblemClass *problem = mer_problem_find(experiment->problem.name, error);
+    if (!problem) {
+        return MER_NOT_FOUND;
+    }
+    const MerOption *common = mer_options_find(mer_run_options, key);
+    if (common) {
+        experiment->option_places[common - mer_run_options] = NULL;
+        return mer_options_set(mer_run_options, &experiment->options, "run", key, value,
+                               experiment->arena, error);
+    }
+    if (problem->options && mer_options_find(problem->options, key)) {
+        append(&experiment->problem, key, value, experiment->arena);
+        return MER_OK;
+    }
+    if (is_option_of_evaluator(experiment, problem, key)) {
+        append(&experiment->evaluator_options, key, value, experiment->arena);
+        return MER_OK;
+    }
+    return unknown_key(experiment, problem, key, error);
+}

@@ -1,0 +1,99 @@
+/* What the user asked for, from the command line, an experiment file, or both: lists of inputs and
+ * plug-ins, expanded into one run per combination (formats.md section 2). */
+#ifndef MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
+#define MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
+
+#include "base/yaml.h"
+#include "mercator/import.h"
+#include "mercator/run.h"
+
+/* Keys that may be lists, in the order of combination: the last one varies fastest. */
+/* clang-format off */
+#define MER_AXIS_MAP(X)                                                                            \
+    X(WORKLOAD, "workload") X(PLATFORM, "platform") X(EVALUATOR, "evaluator")                      \
+    X(OPTIMIZER, "optimizer") X(OBJECTIVE, "objective") X(SEED, "seed") X(BUDGET, "budget")
+/* clang-format on */
+typedef enum MerAxis {
+#define X(id, name) MER_AXIS_##id,
+    MER_AXIS_MAP(X)
+#undef X
+        MER_AXIS_COUNT
+} MerAxis;
+
+typedef struct MerAxisValues {
+    int          count, room;
+    const char **texts;  /* a platform given as a map is kept as YAML text that starts with '{' */
+    const char **places; /* FILE:LINE:COLUMN of each; NULL: the command line */
+} MerAxisValues;
+
+typedef struct MerRunOptions { /* the keys that are not lists */
+    int64_t     total_budget, batch, threads;
+    double      time_s, gap;
+    int         count, log, legality, warm_match;
+    const char *warm, *policy, *save_policy;
+    MerTexts    pareto, fix, dim;
+} MerRunOptions;
+
+extern const MerOption mer_run_options[];
+
+enum { MER_MAX_RUN_OPTIONS = 32 };
+
+typedef struct MerSweep { /* one number of the platform takes several values */
+    const char   *path;   /* memories.GLB.words */
+    MerAxisValues values;
+    const char   *place; /* as in MerAxisValues */
+} MerSweep;
+
+enum { MER_MAX_SWEEPS = 8 };
+
+typedef struct MerExperiment {
+    MerArena     *arena;
+    const char   *name;    /* of the experiment file, NULL: none */
+    const char   *file;    /* where it stands, for relative paths; NULL: the command line */
+    MerReference  problem; /* name and options */
+    MerAxisValues axes[MER_AXIS_COUNT];
+    MerRunOptions options;
+    const char   *option_places[MER_MAX_RUN_OPTIONS]; /* of mer_run_options; as in MerAxisValues */
+    MerReference  evaluator_options; /* keys given as flags: added to every evaluator */
+    MerSweep      sweeps[MER_MAX_SWEEPS];
+    int           sweep_count;
+} MerExperiment;
+
+void mer_experiment_init(MerExperiment *experiment, const char *problem, MerArena *arena);
+/* Adds one value of a list key; `replace` drops what was there (the command line wins over a file). */
+void mer_experiment_add(MerExperiment *experiment, MerAxis axis, const char *value, bool replace);
+/* The same for a value of a file; `place` (FILE:LINE:COLUMN) opens messages about it. */
+void mer_experiment_add_at(MerExperiment *experiment, MerAxis axis, const char *value,
+                           const char *place);
+/* `key` is a problem option, an evaluator option or one of mer_run_options. */
+MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const char *value,
+                             MerError *error);
+/* `memories.GLB.words=16Ki,32Ki`: every platform is tried with each value, in all combinations. */
+MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerError *error);
+/* Is this file a `mercator-experiment/1`? Cheap; false for anything else, and for streams. */
+bool mer_experiment_is(const char *path);
+/* The problem an experiment file names, or NULL. */
+const char *mer_experiment_problem(const char *path, MerArena *arena);
+MerStatus   mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error);
+
+/* A plug-in as files name it, `name:key=value,...` or a map {name: NAME, key: value, ...}, as the former. The
+ * options of a map are checked where they stand, if the key is that of evaluators or optimizers. */
+MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, MerArena *arena,
+                                MerError *error);
+/* Entry `index` of a map as an option of the plug-in `name`; messages say where it stands. */
+MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
+                               const MerYaml *map, int index, MerArena *arena, MerError *error);
+
+/* The keys of both; those of `extra` come later and win. */
+MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra,
+                                 MerArena *arena);
+
+/* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
+MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);
+
+/* Imports inputs, resolves plug-ins and gives one spec per combination. `warn` may be NULL. */
+MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+                                void (*warn)(void *state, const char *text), void *state,
+                                MerError *error);
+
+#endif

@@ -1,0 +1,403 @@
+/* From an experiment to runs: plug-ins are resolved, options checked. Inputs are read by
+ * experiment_inputs.c. */
+#include "run/experiment/experiment_parts.h"
+
+#include "base/text.h"
+#include "mercator/registry.h"
+#include "run/search/objective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char **texts_or(MerExpansion *e, MerAxis axis, const char *initial)
+{
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    e->counts[axis] = values->count ? values->count : 1;
+    const char **texts = MER_ARRAY(e->arena, const char *, e->counts[axis]);
+    for (int i = 0; i < e->counts[axis]; i++) {
+        texts[i] = values->count ? values->texts[i] : initial;
+    }
+    return texts;
+}
+
+/* "3", "1-5" (a range) or "10k": appended to `list`. */
+static MerStatus add_numbers(const char *text, const char *what, int64_t minimum, int64_t *list,
+                             int *count, int room, MerError *error)
+{
+    int64_t     low;
+    const char *dash = strchr(text + (*text == '-'), '-');
+    if (dash && dash > text) {
+        char   *end;
+        int64_t high = strtoll(dash + 1, &end, 10);
+        low = strtoll(text, NULL, 10);
+        if (*end == '\0' && low >= minimum && high >= low && high - low < room - *count) {
+            for (int64_t n = low; n <= high; n++) {
+                list[(*count)++] = n;
+            }
+            return MER_OK;
+        }
+    } else if (mer_parse_int(text, &low) && low >= minimum && *count < room) {
+        list[(*count)++] = low;
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID,
+                         "%s is \"%s\", expected a whole number of at least %lld", what, text,
+                         (long long)minimum);
+}
+
+static MerStatus read_numbers(MerExpansion *e, MerAxis axis, const char *what, int64_t minimum,
+                              int64_t initial, int64_t **numbers, MerError *error)
+{
+    enum { ROOM = 10000 };
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    *numbers = MER_ARRAY(e->arena, int64_t, ROOM);
+    int       count = 0;
+    MerStatus status = MER_OK;
+    for (int i = 0; status == MER_OK && i < values->count; i++) {
+        char *copy = mer_arena_text(e->arena, values->texts[i]);
+        char *rest = NULL;
+        char *word = strtok_r(copy, ", ", &rest);
+        status = word ? MER_OK : add_numbers("", what, minimum, *numbers, &count, ROOM, error);
+        for (; status == MER_OK && word; word = strtok_r(NULL, ", ", &rest)) {
+            status = add_numbers(word, what, minimum, *numbers, &count, ROOM, error);
+        }
+        mer_expansion_at_value(e, axis, i, status, error);
+    }
+    if (values->count == 0) {
+        (*numbers)[count++] = initial;
+    }
+    e->counts[axis] = count;
+    return status;
+}
+
+static MerStatus fill_options(const char *where, const MerOption *table, const MerPreset *presets,
+                              size_t size, const MerReference *reference, const void **options,
+                              MerArena *arena, MerError *error)
+{
+    void *filled = mer_arena_alloc(arena, size ? size : 1);
+    *options = table ? filled : NULL;
+    if (!table && reference->count == 0) {
+        return MER_OK;
+    }
+    if (!table) {
+        return mer_error_set(error, MER_INVALID, "%s %s has no options, found \"%s\"", where,
+                             reference->name, reference->keys[0]);
+    }
+    return mer_options_fill(table, presets, filled, reference, arena, error);
+}
+
+MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra,
+                                 MerArena *arena)
+{
+    int                 count = reference->count + extra->count;
+    MerReference        all = {reference->name, 0, MER_ARRAY(arena, const char *, count + 1),
+                               MER_ARRAY(arena, const char *, count + 1)};
+    const MerReference *parts[2] = {reference, extra};
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i < parts[p]->count; i++) {
+            all.keys[all.count] = parts[p]->keys[i];
+            all.values[all.count++] = parts[p]->values[i];
+        }
+    }
+    return all;
+}
+
+static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec *spec,
+                                   MerError *error)
+{
+    MerReference reference;
+    MerStatus    status = mer_reference_parse(text, &reference, e->arena, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    spec->evaluator = mer_evaluator_find(reference.name, error);
+    if (!spec->evaluator) {
+        return MER_NOT_FOUND;
+    }
+    MerReference all = mer_experiment_join(&reference, &e->experiment->evaluator_options, e->arena);
+    return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size,
+                        &all, &spec->evaluator_options, e->arena, error);
+}
+
+/* The default depends on the plans that the chosen evaluator prices. */
+static const char *default_optimizer(const MerProblemClass   *problem,
+                                     const MerEvaluatorClass *evaluator)
+{
+    unsigned common = problem->plans & evaluator->plans;
+    for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
+        if ((common >> kind & 1) && problem->optimizer_of[kind]) {
+            return problem->optimizer_of[kind];
+        }
+    }
+    return problem->optimizer;
+}
+
+/* `bayes:budget=500`: this optimizer gets another budget than the rest. It is a key of the run, so it leaves
+ * the reference and the text that tables show. */
+static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerArena *arena,
+                                 MerError *error)
+{
+    if (spec->optimizer->options && mer_options_find(spec->optimizer->options, "budget")) {
+        return MER_OK;
+    }
+    int         kept = 0;
+    const char *shown = reference->name;
+    for (int i = 0; i < reference->count; i++) {
+        const char *value = reference->values[i];
+        if (!mer_name_equal(reference->keys[i], "budget")) {
+            shown = mer_arena_format(arena, "%s%c%s=%s", shown, kept ? ',' : ':',
+                                     reference->keys[i], value);
+            reference->keys[kept] = reference->keys[i];
+            reference->values[kept++] = value;
+        } else if (!mer_parse_int(value, &spec->budget) || spec->budget < 1) {
+            return mer_error_set(error, MER_INVALID,
+                                 "%s: budget is \"%s\", expected a whole number of at least 1",
+                                 reference->name, value);
+        }
+    }
+    spec->optimizer_text = kept < reference->count ? shown : spec->optimizer_text;
+    reference->count = kept;
+    return MER_OK;
+}
+
+static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec *spec,
+                                   MerError *error)
+{
+    MerReference reference;
+    text = text ? text : default_optimizer(e->problem, spec->evaluator);
+    spec->optimizer_text = text;
+    MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (strcmp(reference.name, "exact") == 0) {
+        if (!e->problem->exact) {
+            return mer_error_set(error, MER_UNSUPPORTED, "problem %s has no exact solver yet",
+                                 e->problem->name);
+        }
+        reference.name = e->problem->exact;
+    }
+    spec->optimizer = mer_optimizer_find(reference.name, error);
+    if (!spec->optimizer) {
+        return MER_NOT_FOUND;
+    }
+    int given = reference.count;
+    status = take_own_budget(&reference, spec, e->arena, error);
+    e->has_own_budget = reference.count < given;
+    return status == MER_OK ? fill_options("optimizer", spec->optimizer->options,
+                                           spec->optimizer->presets, spec->optimizer->options_size,
+                                           &reference, &spec->optimizer_options, e->arena, error)
+                            : status;
+}
+
+static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *error)
+{
+    if (texts->count > MER_MAX_PARETO || texts->count == 1) {
+        return mer_error_set(error, MER_INVALID, "--pareto has %d metrics, expected 2 .. %d",
+                             texts->count, MER_MAX_PARETO);
+    }
+    for (int i = 0; i < texts->count; i++) {
+        spec->pareto[i] = mer_metric_find(texts->values[i]);
+        if (spec->pareto[i] == MER_METRIC_COUNT ||
+            !(spec->evaluator->metrics >> spec->pareto[i] & 1)) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--pareto: evaluator %s gives no metric \"%s\"",
+                                 spec->evaluator->name, texts->values[i]);
+        }
+    }
+    spec->pareto_count = texts->count;
+    return MER_OK;
+}
+
+static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
+                            MerError *error)
+{
+    MerFixedKnob *fixed = MER_ARRAY(arena, MerFixedKnob, texts->count + 1);
+    for (int i = 0; i < texts->count; i++) {
+        const char *equals = strrchr(texts->values[i], '=');
+        if (!equals || !mer_parse_real(equals + 1, &fixed[i].value)) {
+            return mer_error_set(error, MER_INVALID, "--fix is \"%s\", expected KNOB=VALUE",
+                                 texts->values[i]);
+        }
+        fixed[i].name =
+            mer_arena_text_n(arena, texts->values[i], (size_t)(equals - texts->values[i]));
+    }
+    spec->fixed = fixed;
+    spec->fixed_count = texts->count;
+    return MER_OK;
+}
+
+/* An exact solver proposes what improves one objective: its front would be a point. */
+static bool is_lonely(const MerExpansion *e, const MerRunSpec *spec)
+{
+    return spec->pareto_count > 0 && e->problem->exact &&
+           mer_name_equal(spec->optimizer->name, e->problem->exact);
+}
+
+/* A default that does not support what was asked for gives way to the problem's general one, and that, with fixed
+ * knobs, to the one for them. */
+static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
+{
+    MerError    refusal = {0};
+    bool        is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
+    const char *other = !is_general             ? e->problem->optimizer
+                        : spec->fixed_count > 0 ? e->problem->optimizer_fixed
+                                                : NULL;
+    if (!is_general && is_lonely(e, spec)) {
+        mer_error_set(&refusal, MER_UNSUPPORTED,
+                      "%s searches one objective, --pareto needs an optimizer that explores",
+                      spec->optimizer->name);
+    } else if (!other || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
+        return MER_OK;
+    }
+    if (e->warn) {
+        e->warn(e->warn_state, mer_arena_format(e->arena, "%s; using %s", refusal.message, other));
+    }
+    return resolve_optimizer(e, other, spec, error);
+}
+
+/* Arrivals drawn anew for every seed: the seed becomes an option, so that log and plan file say it. */
+static void take_arrival_seed(const MerProblemClass *problem, MerRunSpec *spec)
+{
+    const MerOption *option =
+        problem->options ? mer_options_find(problem->options, "arrival_seed") : NULL;
+    if (option && option->type == MER_OPTION_INT) {
+        int64_t *seed = (int64_t *)((char *)spec->problem_options + option->offset);
+        *seed = *seed == 0 ? (int64_t)spec->seed : *seed;
+    }
+}
+
+static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
+{
+    const MerRunOptions *options = &e->experiment->options;
+    bool                 has_budget = e->experiment->axes[MER_AXIS_BUDGET].count > 0;
+    bool                 is_timed = options->time_s > 0 && !has_budget;
+    *spec = (MerRunSpec){
+        .name = e->graphs[at[MER_AXIS_WORKLOAD]]->name,
+        .problem = e->problem,
+        .graph = e->graphs[at[MER_AXIS_WORKLOAD]],
+        .platform = e->platforms[at[MER_AXIS_PLATFORM]],
+        .objective = e->objectives[at[MER_AXIS_OBJECTIVE]],
+        .seed = e->seeds[at[MER_AXIS_SEED]],
+        .budget = is_timed || (options->total_budget > 0 && !has_budget)
+                      ? 0
+                      : e->budgets[at[MER_AXIS_BUDGET]],
+        .total_budget = options->total_budget,
+        .time_s = options->time_s,
+        .gap = options->gap,
+        .count_distinct = options->count == 1,
+        .log = (MerLogMode)options->log,
+        .warm = options->warm,
+        .warm_match = options->warm_match,
+        .policy = options->policy,
+        .save_policy = options->save_policy,
+        .learned_legality = options->legality == 1,
+        .batch = (int)options->batch,
+        .threads = (int)options->threads,
+    };
+    MerReference problem = mer_experiment_join(&e->experiment->problem,
+                                               &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
+    MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,
+                                    &problem, &spec->problem_options, e->arena, error);
+    if (e->workloads[at[MER_AXIS_WORKLOAD]].count > 0) {
+        mer_expansion_at_value(e, MER_AXIS_WORKLOAD, at[MER_AXIS_WORKLOAD], status, error);
+    }
+    if (status == MER_OK) {
+        take_arrival_seed(e->problem, spec);
+        status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
+        mer_expansion_at_value(e, MER_AXIS_EVALUATOR, at[MER_AXIS_EVALUATOR], status, error);
+    }
+    if (status == MER_OK) {
+        status = resolve_optimizer(e, e->optimizers[at[MER_AXIS_OPTIMIZER]], spec, error);
+        mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER], status, error);
+    }
+    if (status == MER_OK) {
+        status = mer_expansion_at_option(e->experiment, "pareto",
+                                         take_pareto(&options->pareto, spec, error), error);
+    }
+    if (status == MER_OK) {
+        status = mer_expansion_at_option(e->experiment, "fix",
+                                         take_fixed(&options->fix, spec, e->arena, error), error);
+    }
+    bool is_default = !e->optimizers[at[MER_AXIS_OPTIMIZER]];
+    if (status == MER_OK && !is_default && is_lonely(e, spec) && e->warn) {
+        e->warn(e->warn_state,
+                mer_arena_format(e->arena,
+                                 "%s searches one objective: the front of --pareto has what it "
+                                 "meets on the way",
+                                 spec->optimizer->name));
+    }
+    return status == MER_OK && is_default ? fall_back(e, spec, error) : status;
+}
+
+static MerStatus gather(MerExpansion *e, MerError *error)
+{
+    int64_t  *seeds = NULL;
+    MerStatus status = mer_expansion_workloads(e, error);
+    if (status == MER_OK) {
+        status = mer_expansion_platforms(e, error);
+    }
+    e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, e->problem->evaluator);
+    e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, NULL);
+    e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, e->problem->objective);
+    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_OBJECTIVE]; i++) {
+        MerObjective unused;
+        status = mer_objective_parse(e->objectives[i], &unused, e->arena, error);
+        mer_expansion_at_value(e, MER_AXIS_OBJECTIVE, i, status, error);
+    }
+    if (status == MER_OK) {
+        status = read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error);
+    }
+    if (status == MER_OK) {
+        status =
+            read_numbers(e, MER_AXIS_BUDGET, "budget", 1, e->problem->budget, &e->budgets, error);
+    }
+    e->seeds = (uint64_t *)seeds;
+    return status;
+}
+
+static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+                        void (*warn)(void *state, const char *text), void *state, MerError *error)
+{
+    MerExpansion e = {
+        .experiment = experiment, .arena = experiment->arena, .warn = warn, .warn_state = state};
+    e.problem = mer_problem_find(experiment->problem.name, error);
+    MerStatus status = e.problem ? gather(&e, error) : MER_NOT_FOUND;
+    int64_t   total = 1;
+    for (int axis = 0; status == MER_OK && axis < MER_AXIS_COUNT; axis++) {
+        total *= e.counts[axis];
+        if (total > 100000) {
+            return mer_error_set(error, MER_INVALID, "the experiment has more than 100000 runs");
+        }
+    }
+    *count = 0;
+    *specs = status == MER_OK ? MER_ARRAY(e.arena, MerRunSpec, total) : NULL;
+    for (int64_t r = 0; status == MER_OK && r < total; r++) {
+        int     at[MER_AXIS_COUNT];
+        int64_t rest = r;
+        for (int axis = MER_AXIS_COUNT - 1; axis >= 0; axis--) {
+            at[axis] = (int)(rest % e.counts[axis]);
+            rest /= e.counts[axis];
+        }
+        status = make_spec(&e, at, &(*specs)[*count], error);
+        /* an optimizer with a budget of its own is run once, not once per budget of the others */
+        *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
+    }
+    return status;
+}
+
+/* Values of a file are checked here, long after reading: the message still says which file. */
+MerStatus mer_experiment_expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
+                                void (*warn)(void *state, const char *text), void *state,
+                                MerError *error)
+{
+    MerError  plain = {0};
+    MerStatus status = expand(experiment, specs, count, warn, state, &plain);
+    bool      is_placed = !experiment->file ||
+                     strncmp(plain.message, experiment->file, strlen(experiment->file)) == 0;
+    if (status != MER_OK) {
+        mer_error_set(error, status, "%s%s%s", is_placed ? "" : experiment->file,
+                      is_placed ? "" : ": ", plain.message);
+    }
+    return status;
+}

@@ -1,0 +1,192 @@
+/* The inputs of an experiment: networks and platforms, swept ones too, are read once for all its runs. */
+#include "run/experiment/experiment_parts.h"
+
+#include "base/text.h"
+#include "run/experiment/inline_map.h"
+
+#include <string.h>
+#include <unistd.h>
+
+MerStatus mer_expansion_at_value(const MerExpansion *e, MerAxis axis, int index, MerStatus status,
+                                 MerError *error)
+{
+    const MerAxisValues *values = &e->experiment->axes[axis];
+    return mer_experiment_fail_at(index < values->count ? values->places[index] : NULL, status,
+                                  error);
+}
+
+MerStatus mer_expansion_at_option(const MerExperiment *experiment, const char *key,
+                                  MerStatus status, MerError *error)
+{
+    const MerOption *option = mer_options_find(mer_run_options, key);
+    return mer_experiment_fail_at(experiment->option_places[option - mer_run_options], status,
+                                  error);
+}
+
+/* A file named in an experiment is looked for beside it. */
+static const char *beside(const MerExperiment *experiment, const char *name)
+{
+    const char *slash = experiment->file ? strrchr(experiment->file, '/') : NULL;
+    if (!slash || name[0] == '/') {
+        return name;
+    }
+    const char *path = mer_arena_format(experiment->arena, "%.*s/%s",
+                                        (int)(slash - experiment->file), experiment->file, name);
+    return access(path, F_OK) == 0 ? path : name;
+}
+
+static MerStatus bind_dims(MerExpansion *e, MerError *error)
+{
+    const MerTexts *texts = &e->experiment->options.dim;
+    MerDimBinding  *dims = MER_ARRAY(e->arena, MerDimBinding, texts->count + 1);
+    for (int i = 0; i < texts->count; i++) {
+        const char *equals = strrchr(texts->values[i], '=');
+        if (!equals || equals == texts->values[i] || !mer_parse_int(equals + 1, &dims[i].size) ||
+            dims[i].size < 1) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
+                                 texts->values[i]);
+        }
+        dims[i].name =
+            mer_arena_text_n(e->arena, texts->values[i], (size_t)(equals - texts->values[i]));
+    }
+    e->import.dims = dims;
+    e->import.dim_count = texts->count;
+    return MER_OK;
+}
+
+/* `resnet50:select=[2,4-6]` gives problem options to one workload; a file may be called so, too. */
+static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *workload,
+                               MerError *error)
+{
+    const char *colon = strchr(text, ':');
+    bool        has_options =
+        colon && strchr(colon, '=') && access(beside(e->experiment, text), F_OK) != 0;
+    *workload = (MerReference){.name = text};
+    MerStatus status = has_options ? mer_reference_parse(text, workload, e->arena, error) : MER_OK;
+    for (int i = 0; status == MER_OK && i < workload->count; i++) {
+        const MerOption *option = mer_options_find(e->problem->options, workload->keys[i]);
+        const char      *value = workload->values[i];
+        size_t           length = strlen(value);
+        bool             is_list = value[0] == '[' && value[length - 1] == ']';
+        if (is_list && option &&
+            option->type == MER_OPTION_TEXT) { /* brackets only guarded the commas */
+            workload->values[i] = mer_arena_text_n(e->arena, value + 1, length - 2);
+        }
+    }
+    return status;
+}
+
+MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error)
+{
+    const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_WORKLOAD];
+    if (texts->count == 0) {
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s needs a workload: a built-in model (mercator list models) or a file",
+            e->problem->name);
+    }
+    MerStatus status = mer_expansion_at_option(e->experiment, "dim", bind_dims(e, error), error);
+    e->graphs = MER_ARRAY(e->arena, const MerGraph *, texts->count);
+    e->workloads = MER_ARRAY(e->arena, MerReference, texts->count);
+    for (int i = 0; status == MER_OK && i < texts->count; i++) {
+        MerGraph *graph = NULL;
+        status = read_workload(e, texts->texts[i], &e->workloads[i], error);
+        if (status == MER_OK) {
+            status = mer_graph_import(beside(e->experiment, e->workloads[i].name), &e->import,
+                                      e->arena, &graph, error);
+        }
+        mer_expansion_at_value(e, MER_AXIS_WORKLOAD, i, status, error);
+        e->graphs[i] = graph;
+        for (int w = 0; status == MER_OK && e->warn && w < graph->warning_count; w++) {
+            e->warn(e->warn_state,
+                    mer_arena_format(e->arena, "%s: %s", graph->name, graph->warnings[w]));
+        }
+    }
+    e->counts[MER_AXIS_WORKLOAD] = texts->count;
+    return status;
+}
+
+/* One platform of a sweep: the changes of combination `number`, and a name that shows them. */
+static MerStatus read_swept(MerExpansion *e, const char *text, int number,
+                            const MerPlatform **platform, MerError *error)
+{
+    const MerExperiment *experiment = e->experiment;
+    const char          *changes[MER_MAX_SWEEPS];
+    const char          *shown = "";
+    for (int s = experiment->sweep_count - 1; s >= 0; s--) {
+        const MerSweep *sweep = &experiment->sweeps[s];
+        const char     *value = sweep->values.texts[number % sweep->values.count];
+        number /= sweep->values.count;
+        changes[s] = mer_arena_format(e->arena, "%s=%s", sweep->path, value);
+        shown = mer_arena_format(e->arena, "%s%s%s", changes[s], *shown ? " " : "", shown);
+    }
+    const MerPlatform *read = NULL;
+    MerStatus          status =
+        mer_platform_read_with(text, changes, experiment->sweep_count, e->arena, &read, error);
+    if (status == MER_OK) {
+        MerPlatform *named = MER_NEW(e->arena, MerPlatform);
+        *named = *read;
+        named->name = mer_arena_format(e->arena, "%s %s", read->name, shown);
+        *platform = named;
+    }
+    return status;
+}
+
+static MerStatus read_platform(MerExpansion *e, const char *text, int combination,
+                               const MerPlatform **platform, MerError *error)
+{
+    if (!text) {
+        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
+    }
+    bool is_inline = mer_inline_is(text);
+    if (is_inline && e->experiment->sweep_count > 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "a sweep needs a platform by name or file, found a map");
+    }
+    if (is_inline) {
+        const char *name = e->experiment->file ? e->experiment->file : "platform";
+        return mer_platform_parse(name, text, strlen(text), e->arena, platform, error);
+    }
+    const char *path = beside(e->experiment, text);
+    return e->experiment->sweep_count > 0 ? read_swept(e, path, combination, platform, error)
+                                          : mer_platform_read(path, e->arena, platform, error);
+}
+
+/* Is the platform itself to blame, or one of the sweeps over it? */
+static MerStatus at_platform(MerExpansion *e, const char *text, int index, MerStatus status,
+                             MerError *error)
+{
+    const MerExperiment *experiment = e->experiment;
+    const MerPlatform   *unused;
+    bool is_inline = text && mer_inline_is(text); /* the message names a place inside it already */
+    if (status == MER_OK || (is_inline && experiment->sweep_count == 0)) {
+        return status;
+    }
+    bool is_swept = experiment->sweep_count > 0 && text && !is_inline &&
+                    mer_platform_read(beside(experiment, text), e->arena, &unused, NULL) == MER_OK;
+    return is_swept ? mer_experiment_fail_at(experiment->sweeps[0].place, status, error)
+                    : mer_expansion_at_value(e, MER_AXIS_PLATFORM, index, status, error);
+}
+
+MerStatus mer_expansion_platforms(MerExpansion *e, MerError *error)
+{
+    const MerAxisValues *texts = &e->experiment->axes[MER_AXIS_PLATFORM];
+    int                  named = texts->count ? texts->count : 1;
+    int64_t              combinations = 1;
+    for (int s = 0; s < e->experiment->sweep_count && combinations < 100000; s++) {
+        combinations *= e->experiment->sweeps[s].values.count;
+    }
+    if (combinations * named > 100000) {
+        return mer_error_set(error, MER_INVALID, "the sweep has more than 100000 platforms");
+    }
+    MerStatus status = MER_OK;
+    e->counts[MER_AXIS_PLATFORM] = (int)(combinations * named);
+    e->platforms = MER_ARRAY(e->arena, const MerPlatform *, combinations *named);
+    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_PLATFORM]; i++) {
+        const char *text = texts->count ? texts->texts[i / combinations] : e->problem->platform;
+        status = read_platform(e, text, (int)(i % combinations), &e->platforms[i], error);
+        at_platform(e, text, (int)(i / combinations), status, error);
+    }
+    return status;
+}

@@ -1,0 +1,231 @@
+/* State files: DIR/state-TASK.bin holds the counters of the run at some place of the log, then what
+ * the optimizer wrote, with a checksum over both. Logs never mention them, so when they are written may
+ * depend on the clock. */
+#include "run/log/checkpoint.h"
+
+#include "run/search/task_search.h"
+
+#include "base/log.h"
+#include "base/text.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { STATE_MAGIC = 0x3254534d }; /* "MST2" */
+
+static const double DEFAULT_INTERVAL_S = 5;
+static const size_t MOST_BYTES = (size_t)1 << 32;
+
+typedef struct StateHeader {
+    int64_t        magic;
+    uint64_t       checksum; /* of all that follows */
+    int64_t        run_trials, log_bytes, log_lines, counted;
+    int64_t        trials, evaluations, infeasible;
+    MerRng         rng;
+    double         spent[MER_SPENT_COUNT];
+    int64_t        reason_count;
+    MerReasonCount reasons[MER_MAX_REASONS];
+} StateHeader;
+
+static const char *state_path(const MerRunState *run, const MerRunTask *task)
+{
+    return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory, task->index);
+}
+
+static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng,
+                               int64_t counted)
+{
+    const MerTaskResult *result = task->result;
+    StateHeader          header;
+    memset(&header, 0, sizeof header);
+    header.magic = STATE_MAGIC;
+    header.run_trials = run->trials;
+    header.log_bytes = run->log.bytes;
+    header.log_lines = run->log.line_count;
+    header.counted = counted;
+    header.trials = result->trials;
+    header.evaluations = result->evaluations;
+    header.infeasible = result->infeasible;
+    header.rng = *rng;
+    header.reason_count = result->reason_count;
+    memcpy(header.spent, result->spent, sizeof header.spent);
+    memcpy(header.reasons, result->reasons, sizeof header.reasons);
+    return header;
+}
+
+static uint64_t checksum_of(const StateHeader *header, const char *content, size_t size)
+{
+    size_t   begin = offsetof(StateHeader, run_trials);
+    uint64_t hash =
+        mer_hash_bytes(MER_HASH_START, (const char *)header + begin, sizeof *header - begin);
+    return mer_hash_bytes(hash, content, size);
+}
+
+/* Through a temporary file, so that the state before stays until this one is whole. */
+static MerStatus write_state(const char *path, const char *temporary, const StateHeader *header,
+                             const char *content, size_t size, MerError *error)
+{
+    FILE *file = fopen(temporary, "wb");
+    bool  is_written = file && fwrite(header, sizeof *header, 1, file) == 1 &&
+                      fwrite(content, 1, size, file) == size;
+    is_written = file && fclose(file) == 0 && is_written;
+    if (!is_written || rename(temporary, path) != 0) {
+        mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+        remove(temporary);
+        return MER_IO;
+    }
+    return MER_OK;
+}
+
+MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
+                              const void *optimizer, const MerRng *rng, int64_t counted,
+                              MerError *error)
+{
+    double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
+    bool   is_due = mer_clock() - run->last_checkpoint >= interval;
+    if (!type->save || !run->spec->directory || run->log.is_replay || !is_due) {
+        return MER_OK;
+    }
+    MerStatus status = mer_runlog_flush(&run->log, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    char  *content = NULL;
+    size_t size = 0;
+    FILE  *memory = open_memstream(&content, &size);
+    if (!memory) {
+        return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
+    }
+    status = type->save(optimizer, MER_KEEP_ALL, memory, error);
+    bool is_whole = fclose(memory) == 0;
+    if (status == MER_OK && is_whole) {
+        const char *path = state_path(run, task);
+        StateHeader header = make_header(run, task, rng, counted);
+        header.checksum = checksum_of(&header, content, size);
+        status = write_state(path, mer_arena_format(run->arena, "%s.new", path), &header, content,
+                             size, error);
+    }
+    free(content);
+    if (status == MER_UNSUPPORTED) {
+        return MER_OK; /* no state yet: a restart asks again from the one before, or the seed */
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    run->last_checkpoint = mer_clock();
+    return MER_OK;
+}
+
+/* Takes the trials that the log holds up to the saved state. */
+static MerStatus read_log_up_to(MerRunState *run, MerRunTask *task, int64_t bytes, MerError *error)
+{
+    int         knobs = task->problem.space.knob_count;
+    MerRunTrial trial = {.point = MER_ARRAY(run->arena, MerIndex, knobs + 1)};
+    while (run->log.bytes < bytes) {
+        const char *text = mer_runlog_next(&run->log);
+        if (!text) {
+            return mer_error_set(error, MER_INVALID, "%s is shorter than the saved state beside it",
+                                 run->log.path);
+        }
+        cJSON *line = cJSON_Parse(text);
+        if (mer_trial_read(line, &trial.cost, &trial.same_as, trial.spent)) {
+            const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
+            const cJSON *point = cJSON_GetObjectItemCaseSensitive(line, "point");
+            trial.index = cJSON_IsNumber(index) ? (int64_t)index->valuedouble : 0;
+            for (int k = 0; k < knobs; k++) {
+                const cJSON *item = cJSON_GetArrayItem(point, k);
+                trial.point[k] = cJSON_IsNumber(item) ? item->valueint : 0;
+            }
+            trial.score = mer_objective_score(&run->objective, &trial.cost);
+            mer_task_take(run, task, &trial);
+        }
+        cJSON_Delete(line);
+    }
+    return MER_OK;
+}
+
+static void take_header(MerRunState *run, MerRunTask *task, const StateHeader *header)
+{
+    MerTaskResult *result = task->result;
+    run->trials = header->run_trials;
+    result->trials = header->trials;
+    result->evaluations = header->evaluations;
+    result->infeasible = header->infeasible;
+    result->reason_count = (int)header->reason_count;
+    memcpy(result->spent, header->spent, sizeof header->spent);
+    memcpy(result->reasons, header->reasons, sizeof header->reasons);
+}
+
+/* A log that was cut short of its state is worth more than the state: it is replayed. */
+static bool has_bytes(const char *path, int64_t bytes)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && about.st_size >= bytes;
+}
+
+/* A state that is whole, of this version, and not ahead of the log. */
+static bool read_state(const MerRunState *run, const char *path, MerArena *arena,
+                       StateHeader *header, char **content, size_t *size)
+{
+    char *data;
+    if (mer_file_read(path, MOST_BYTES, arena, &data, size, NULL) != MER_OK ||
+        *size <= sizeof *header) {
+        return false;
+    }
+    memcpy(header, data, sizeof *header);
+    *content = data + sizeof *header;
+    *size -= sizeof *header;
+    return header->magic == STATE_MAGIC &&
+           header->checksum == checksum_of(header, *content, *size) &&
+           header->log_bytes >= run->log.bytes && has_bytes(run->log.path, header->log_bytes) &&
+           header->reason_count >= 0 && header->reason_count <= MER_MAX_REASONS;
+}
+
+static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
+                            void *optimizer, const StateHeader *header, char *content, size_t size,
+                            MerError *error)
+{
+    MerStatus status = read_log_up_to(run, task, header->log_bytes, error);
+    if (status == MER_OK) {
+        take_header(run, task, header);
+        status = mer_runlog_cut(&run->log, header->log_bytes, header->log_lines, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    FILE *file = fmemopen(content, size, "r");
+    if (!file) {
+        return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
+    }
+    status = type->load(optimizer, MER_KEEP_ALL, file, error);
+    fclose(file);
+    return status;
+}
+
+MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
+                                 void *optimizer, MerRng *rng, int64_t *counted, bool *is_restored,
+                                 MerError *error)
+{
+    StateHeader header;
+    char       *content;
+    size_t      size;
+    *is_restored = false;
+    if (!run->log.is_replay || !type->load || !run->spec->directory) {
+        return MER_OK;
+    }
+    MerArena *arena = mer_arena_new();
+    MerStatus status = MER_OK; /* without a state the run is asked again from the seed */
+    if (read_state(run, state_path(run, task), arena, &header, &content, &size)) {
+        status = load_state(run, task, type, optimizer, &header, content, size, error);
+        *rng = header.rng;
+        *counted = header.counted;
+        *is_restored = status == MER_OK;
+    }
+    mer_arena_free(arena);
+    return status;
+}

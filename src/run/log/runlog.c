@@ -1,0 +1,172 @@
+/* The run log file: append, replay, cut. */
+#include "run/log/runlog.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static MerStatus io_error(const MerRunlog *log, const char *what, MerError *error)
+{
+    return mer_error_set(error, MER_IO, "%s: cannot %s: %s", log->path, what, strerror(errno));
+}
+
+MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerError *error)
+{
+    *log = (MerRunlog){0};
+    if (!path) {
+        return MER_OK;
+    }
+    snprintf(log->path, sizeof log->path, "%s", path);
+    int descriptor = open(path, O_RDWR | O_CREAT, 0666);
+    log->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
+    if (!log->file) {
+        return io_error(log, "write", error);
+    }
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_SETLK, &whole) != 0 && (errno == EACCES || errno == EAGAIN)) {
+        return mer_error_set(error, MER_IO, "%s: another run is writing this log", path);
+    }
+    log->is_replay = resume;
+    return resume || ftruncate(descriptor, 0) == 0 || errno == EINVAL
+               ? MER_OK
+               : io_error(log, "write", error);
+}
+
+MerStatus mer_runlog_flush(MerRunlog *log, MerError *error)
+{
+    if (log->file && !log->is_replay && fflush(log->file) != 0) {
+        return io_error(log, "write", error);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_runlog_close(MerRunlog *log, MerError *error)
+{
+    MerStatus status = MER_OK;
+    if (log->file && fclose(log->file) != 0) {
+        status = io_error(log, "write", error);
+    }
+    free(log->line);
+    log->line = NULL;
+    log->file = NULL;
+    return status;
+}
+
+const char *mer_runlog_next(MerRunlog *log)
+{
+    if (!log->is_replay) {
+        return NULL;
+    }
+    ssize_t length = getline(&log->line, &log->room, log->file);
+    if (length < 1 || log->line[length - 1] != '\n') { /* a half-written last line does not count */
+        return NULL;
+    }
+    log->line[length - 1] = '\0';
+    log->bytes += length;
+    log->line_count++;
+    return log->line;
+}
+
+MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError *error)
+{
+    if (!log->file) {
+        return MER_OK;
+    }
+    fflush(log->file);
+    if (ftruncate(fileno(log->file), (off_t)bytes) != 0 ||
+        fseeko(log->file, (off_t)bytes, SEEK_SET) != 0) {
+        return io_error(log, "cut", error);
+    }
+    log->is_replay = false;
+    log->bytes = bytes;
+    log->line_count = lines;
+    return MER_OK;
+}
+
+/* The end of an interrupted run is not part of the run that goes on. */
+static bool is_interim_summary(const char *line)
+{
+    return strncmp(line, "{\"type\":\"summary\"", 17) == 0 &&
+           (strstr(line, "\"stopped\":\"interrupted\"") || strstr(line, "\"stopped\":\"time\""));
+}
+
+/* Which key of the header is not as it was? */
+static MerStatus header_differs(const MerRunlog *log, const char *old, const char *line,
+                                MerError *error)
+{
+    cJSON       *before = cJSON_Parse(old);
+    cJSON       *now = cJSON_Parse(line);
+    const cJSON *item;
+    MerStatus    status =
+        mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
+    cJSON_ArrayForEach(item, now)
+    {
+        const cJSON *was = cJSON_GetObjectItemCaseSensitive(before, item->string);
+        if (before && !cJSON_Compare(was, item, true)) {
+            char *found = was ? cJSON_PrintUnformatted(was) : NULL;
+            char *wanted = cJSON_PrintUnformatted(item);
+            status = mer_error_set(error, MER_INVALID,
+                                   "%s:1: %s is %.100s in the log, %.100s now; a run is resumed "
+                                   "with the inputs it was started with",
+                                   log->path, item->string, found ? found : "absent", wanted);
+            cJSON_free(found);
+            cJSON_free(wanted);
+            break;
+        }
+    }
+    cJSON_Delete(before);
+    cJSON_Delete(now);
+    return status;
+}
+
+static MerStatus compare(MerRunlog *log, const char *line, bool *is_done, MerError *error)
+{
+    int64_t     bytes = log->bytes;
+    int64_t     lines = log->line_count;
+    const char *old = mer_runlog_next(log);
+    *is_done = old && strcmp(old, line) == 0;
+    if (*is_done) {
+        return MER_OK;
+    }
+    if (!old || is_interim_summary(old)) {
+        return mer_runlog_cut(log, bytes, lines, error);
+    }
+    if (lines == 0) {
+        return header_differs(log, old, line, error);
+    }
+    size_t same = 0;
+    while (old[same] && old[same] == line[same]) {
+        same++;
+    }
+    size_t from = same > 20 ? same - 20 : 0;
+    return mer_error_set(
+        error, MER_INVALID,
+        "%s:%lld:%zu: the log says %.60s, this run would say %.60s; the inputs or the "
+        "program differ from those of the stopped run",
+        log->path, (long long)lines + 1, same + 1, old + from, line + from);
+}
+
+MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
+{
+    if (!log->file) {
+        return MER_OK;
+    }
+    if (log->is_replay) {
+        bool      is_done;
+        MerStatus status = compare(log, line, &is_done, error);
+        if (status != MER_OK || is_done) {
+            return status;
+        }
+    }
+    size_t length = strlen(line);
+    if (fwrite(line, 1, length, log->file) != length || fputc('\n', log->file) == EOF) {
+        return io_error(log, "write", error);
+    }
+    log->bytes += (int64_t)length + 1;
+    log->line_count++;
+    return MER_OK;
+}

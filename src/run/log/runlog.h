@@ -1,0 +1,37 @@
+/* The run log on disk: lines appended in a fixed order, or compared with the log of an earlier run
+ * that is being resumed. Until the old log ends every line must be equal; from there on lines are
+ * written. So a resumed log is the uninterrupted one, byte by byte. */
+#ifndef MERCATOR_RUN_LOG_RUNLOG_H
+#define MERCATOR_RUN_LOG_RUNLOG_H
+
+#include "mercator/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct MerRunlog {
+    char    path[512];
+    FILE   *file;       /* NULL: nothing is logged */
+    bool    is_replay;  /* still reading the old log */
+    int64_t line_count; /* read or written so far */
+    int64_t bytes;      /* of these lines */
+    char   *line;       /* the line read last, without its newline */
+    size_t  room;
+} MerRunlog;
+
+/* `path` NULL: a log that drops everything. With `resume` an existing log is replayed; without it, an
+ * existing one is replaced. */
+MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerError *error);
+MerStatus mer_runlog_flush(MerRunlog *log, MerError *error);
+MerStatus mer_runlog_close(MerRunlog *log, MerError *error); /* also after errors */
+
+/* Appends one line, or checks it against the old log. */
+MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error);
+/* Replay only: the next whole line (kept until the next call), or NULL at the end of the old log. */
+const char *mer_runlog_next(MerRunlog *log);
+/* Goes on writing after the first `bytes` bytes (`lines` lines): what follows is forgotten. */
+MerStatus mer_runlog_cut(MerRunlog *log, int64_t bytes, int64_t lines, MerError *error);
+
+#endif

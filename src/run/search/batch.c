@@ -1,0 +1,356 @@
+/* Pricing on threads, with the memo of known plans and the trails of recent ones. */
+#include "run/search/batch.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "run/search/trails.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CHUNK = 32 };
+
+typedef struct Worker {
+    MerArena *plans, *scratch;
+} Worker;
+
+typedef struct MemoEntry { /* open addressing; index -1: empty */
+    uint64_t hash;
+    int64_t  index;
+    MerCost *cost;
+} MemoEntry;
+
+typedef struct Memo {
+    MemoEntry *entries;
+    size_t     count, room; /* room is a power of two */
+} Memo;
+
+struct MerBatch {
+    const MerProblem   *problem;
+    const MerEvaluator *evaluator;
+    const MerObjective *objective;
+    MerPool            *pool;
+    bool (*is_cancelled)(void *state);
+    void      *cancel_state;
+    Worker    *workers;
+    bool       use_memo;
+    Memo       memo;
+    MerTrails *trails; /* NULL: the evaluator leaves none */
+    /* of the batch being priced */
+    MerRunTrial *trials;
+    int         *todo, *base_slot, *trail_slot;
+    int          todo_count, todo_room, chunk;
+    bool         write_lines;
+    double       seconds_each; /* of the last batch: decides how much work is handed out at once */
+};
+
+MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
+                        const MerObjective *objective, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state)
+{
+    MerBatch *batch = mer_heap_zeroed(1, sizeof *batch);
+    batch->problem = problem;
+    batch->evaluator = evaluator;
+    batch->objective = objective;
+    batch->pool = pool;
+    batch->is_cancelled = is_cancelled;
+    batch->cancel_state = cancel_state;
+    batch->use_memo = use_memo;
+    batch->seconds_each = 1;
+    batch->workers = mer_heap_zeroed((size_t)mer_pool_threads(pool), sizeof *batch->workers);
+    for (int w = 0; w < mer_pool_threads(pool); w++) {
+        batch->workers[w] = (Worker){mer_arena_new(), mer_arena_new()};
+    }
+    size_t trail = evaluator->type->trail_size ? evaluator->type->trail_size(evaluator->state) : 0;
+    batch->trails = trail > 0 ? mer_trails_new(trail) : NULL;
+    return batch;
+}
+
+void mer_batch_free(MerBatch *batch)
+{
+    if (!batch) {
+        return;
+    }
+    for (int w = 0; w < mer_pool_threads(batch->pool); w++) {
+        mer_arena_free(batch->workers[w].plans);
+        mer_arena_free(batch->workers[w].scratch);
+    }
+    for (size_t i = 0; i < batch->memo.room; i++) {
+        free(batch->memo.entries[i].cost);
+    }
+    free(batch->memo.entries);
+    mer_trails_free(batch->trails);
+    free(batch->workers);
+    free(batch->todo);
+    free(batch->base_slot);
+    free(batch->trail_slot);
+    free(batch);
+}
+
+/* Notes of an evaluation wait in its trial until the trial's turn to be logged. */
+static void begin_line(const MerRunTrial *trial, const char *type, MerJson *json)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "type", type);
+    mer_json_int(json, "index", trial->index);
+    mer_json_int(json, "task", trial->task);
+}
+
+static void end_line(MerRunTrial *trial, MerJson *json)
+{
+    mer_json_end_object(json);
+    mer_lines_add(&trial->lines, json->text, json->size);
+    mer_json_free(json);
+}
+
+typedef struct NoteTarget {
+    MerBatch    *batch;
+    MerRunTrial *trial;
+    bool         was_cancelled; /* the evaluation was told to leave: its result means nothing */
+} NoteTarget;
+
+static void note_trial(void *state, const char *name, const char *value)
+{
+    NoteTarget *target = state;
+    MerJson     json = {0};
+    begin_line(target->trial, "note", &json);
+    mer_json_text(&json, "source", target->batch->evaluator->type->name);
+    mer_json_text(&json, "name", name);
+    mer_json_raw(&json, "value", value);
+    end_line(target->trial, &json);
+}
+
+static void note_epoch(void *state, const char *phase, int epoch, int epochs, const char *values)
+{
+    NoteTarget *target = state;
+    MerJson     json = {0};
+    begin_line(target->trial, "epoch", &json);
+    mer_json_text(&json, "phase", phase);
+    mer_json_int(&json, "epoch", epoch);
+    mer_json_int(&json, "epochs", epochs);
+    mer_json_raw(&json, "values", values);
+    end_line(target->trial, &json);
+}
+
+static void note_spend(void *state, MerSpent what, double amount)
+{
+    NoteTarget *target = state;
+    target->trial->spent[what] += amount;
+}
+
+static bool note_cancelled(void *state)
+{
+    NoteTarget *target = state;
+    target->was_cancelled |= target->batch->is_cancelled(target->batch->cancel_state);
+    return target->was_cancelled;
+}
+
+/* Places for trails are given out before the threads start, never one that this batch reads. */
+static void place_trails(MerBatch *batch)
+{
+    mer_trails_begin(batch->trails);
+    for (int i = 0; i < batch->todo_count; i++) {
+        batch->base_slot[i] = mer_trails_find(batch->trails, batch->trials[batch->todo[i]].base);
+    }
+    for (int i = 0; i < batch->todo_count; i++) {
+        batch->trail_slot[i] = mer_trails_place(batch->trails, batch->trials[batch->todo[i]].index);
+    }
+}
+
+static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *notes)
+{
+    const MerRunTrial  *trial = &batch->trials[batch->todo[item]];
+    const MerObjective *objective = batch->objective;
+    bool has_limit = objective->metric != MER_METRIC_COUNT && objective->direction < 0;
+    return (MerCall){
+        .scratch = worker->scratch,
+        .notes = notes,
+        .limit_metric = has_limit ? objective->metric : MER_METRIC_COUNT,
+        .limit = has_limit ? trial->limit : INFINITY,
+        .base = batch->trails ? mer_trails_at(batch->trails, batch->base_slot[item]) : NULL,
+        .trail = batch->trails ? mer_trails_at(batch->trails, batch->trail_slot[item]) : NULL,
+    };
+}
+
+static void finish_trial(MerBatch *batch, MerRunTrial *trial)
+{
+    mer_objective_refuse(batch->objective, &trial->cost);
+    trial->score = mer_objective_score(batch->objective, &trial->cost);
+    if (batch->write_lines) {
+        mer_trial_write(trial, batch->problem->space.knob_count);
+    }
+}
+
+static void price_chunk(void *context, int chunk_index, int worker_index)
+{
+    MerBatch                *batch = context;
+    Worker                  *worker = &batch->workers[worker_index];
+    const MerEvaluatorClass *type = batch->evaluator->type;
+    int                      first = chunk_index * batch->chunk;
+    int count = batch->todo_count - first < batch->chunk ? batch->todo_count - first : batch->chunk;
+    MerPlan    plans[MAX_CHUNK];
+    MerCall    calls[MAX_CHUNK];
+    MerCost    costs[MAX_CHUNK];
+    NoteTarget targets[MAX_CHUNK];
+    MerNotes   notes[MAX_CHUNK];
+    bool       is_late = batch->is_cancelled(batch->cancel_state);
+    for (int i = 0; i < count; i++) {
+        MerRunTrial *trial = &batch->trials[batch->todo[first + i]];
+        trial->is_dropped = is_late;
+        targets[i] = (NoteTarget){batch, trial, false};
+        notes[i] =
+            (MerNotes){&targets[i], note_trial, note_epoch, note_spend, note_cancelled, NULL, NULL};
+        calls[i] = make_call(batch, first + i, worker, &notes[i]);
+        if (!is_late) {
+            batch->problem->type->decode(batch->problem, trial->point, &plans[i], worker->plans);
+        }
+    }
+    if (!is_late && type->evaluate_batch) {
+        type->evaluate_batch(batch->evaluator->state, plans, count, calls, costs);
+    }
+    for (int i = 0; i < count && !is_late; i++) {
+        MerRunTrial *trial = targets[i].trial;
+        if (!type->evaluate_batch) {
+            type->evaluate(batch->evaluator->state, &plans[i], &calls[i], &trial->cost);
+            mer_arena_reset(worker->scratch);
+        } else {
+            trial->cost = costs[i];
+        }
+        trial->is_dropped = targets[i].was_cancelled;
+        finish_trial(batch, trial);
+    }
+    mer_arena_reset(worker->plans);
+    mer_arena_reset(worker->scratch);
+}
+
+static MemoEntry *memo_find(Memo *memo, uint64_t hash)
+{
+    size_t at = (size_t)hash & (memo->room - 1);
+    while (memo->entries[at].cost && memo->entries[at].hash != hash) {
+        at = (at + 1) & (memo->room - 1);
+    }
+    return &memo->entries[at];
+}
+
+static void memo_grow(Memo *memo)
+{
+    Memo old = *memo;
+    memo->room = old.room ? old.room * 2 : 1024;
+    memo->entries = mer_heap_zeroed(memo->room, sizeof *memo->entries);
+    for (size_t i = 0; i < old.room; i++) {
+        if (old.entries[i].cost) {
+            *memo_find(memo, old.entries[i].hash) = old.entries[i];
+        }
+    }
+    free(old.entries);
+}
+
+static uint64_t plan_hash(MerBatch *batch, const MerRunTrial *trial)
+{
+    MerPlan   plan;
+    MerArena *arena = batch->workers[0].plans;
+    batch->problem->type->decode(batch->problem, trial->point, &plan, arena);
+    if (batch->problem->type->canonical) {
+        batch->problem->type->canonical(batch->problem, &plan);
+    }
+    uint64_t hash = mer_plan_hash(&plan);
+    mer_arena_reset(arena);
+    return hash;
+}
+
+/* Gives each trial the index of an equal plan before it; those are not priced again. */
+static void look_up(MerBatch *batch, MerRunTrial *trials, int count)
+{
+    for (int i = 0; i < count; i++) {
+        MerRunTrial *trial = &trials[i];
+        if (batch->memo.count * 2 >= batch->memo.room) {
+            memo_grow(&batch->memo);
+        }
+        uint64_t   hash = plan_hash(batch, trial);
+        MemoEntry *entry = memo_find(&batch->memo, hash);
+        trial->same_as = entry->cost ? entry->index : -1;
+        if (!entry->cost) {
+            *entry = (MemoEntry){hash, trial->index, mer_heap_zeroed(1, sizeof *entry->cost)};
+            batch->memo.count++;
+        }
+    }
+}
+
+static void answer_from_memo(MerBatch *batch, MerRunTrial *trials, int count)
+{
+    for (int i = 0; i < count; i++) {
+        MerRunTrial *trial = &trials[i];
+        MemoEntry   *entry = memo_find(&batch->memo, plan_hash(batch, trial));
+        if (trial->same_as >= 0 && !trial->is_known) {
+            trial->cost = *entry->cost;
+            trial->is_dropped = entry->cost->reason[0] == '\0' && !entry->cost->feasible;
+            finish_trial(batch, trial);
+        } else if (trial->same_as < 0 && !trial->is_dropped) {
+            *entry->cost = trial->cost;
+        }
+    }
+}
+
+static void gather_todo(MerBatch *batch, int count)
+{
+    if (count > batch->todo_room) {
+        batch->todo_room = count;
+        batch->todo = mer_heap_resize(batch->todo, (size_t)count, sizeof(int));
+        batch->base_slot = mer_heap_resize(batch->base_slot, (size_t)count, sizeof(int));
+        batch->trail_slot = mer_heap_resize(batch->trail_slot, (size_t)count, sizeof(int));
+    }
+    batch->todo_count = 0;
+    for (int i = 0; i < count; i++) {
+        if (!batch->trials[i].is_known && batch->trials[i].same_as < 0) {
+            batch->todo[batch->todo_count++] = i;
+        }
+    }
+}
+
+void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines)
+{
+    batch->trials = trials;
+    batch->write_lines = write_lines;
+    if (batch->use_memo) {
+        look_up(batch, trials, count);
+    }
+    gather_todo(batch, count);
+    if (batch->trails) {
+        place_trails(batch);
+    }
+    batch->chunk = batch->seconds_each < 2e-5 ? MAX_CHUNK : 1;
+    double started = mer_clock();
+    int    chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
+    if (chunks > 0) {
+        mer_pool_run(batch->pool, chunks, price_chunk, batch);
+        batch->seconds_each = (mer_clock() - started) / batch->todo_count;
+    }
+    for (int i = 0; i < count; i++) {
+        if (trials[i].is_known) {
+            trials[i].score = mer_objective_score(batch->objective, &trials[i].cost);
+        }
+    }
+    if (batch->use_memo) {
+        answer_from_memo(batch, trials, count);
+    }
+}
+
+void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial)
+{
+    const MerEvaluator *evaluator = batch->evaluator;
+    Worker             *worker = &batch->workers[0];
+    MerCall             call = {.scratch = worker->scratch,
+                                .limit_metric = MER_METRIC_COUNT,
+                                .limit = INFINITY,
+                                .exact = true};
+    MerPlan             plan;
+    if (!evaluator->type->approximates || !evaluator->type->approximates(evaluator->state)) {
+        return;
+    }
+    batch->problem->type->decode(batch->problem, trial->point, &plan, worker->plans);
+    evaluator->type->evaluate(evaluator->state, &plan, &call, &trial->cost);
+    finish_trial(batch, trial);
+    mer_arena_reset(worker->plans);
+    mer_arena_reset(worker->scratch);
+}

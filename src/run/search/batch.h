@@ -1,0 +1,25 @@
+/* Prices a batch of trials on threads: decode, evaluate, score, and write each one's log line. The
+ * result does not depend on the number of threads. */
+#ifndef MERCATOR_RUN_SEARCH_BATCH_H
+#define MERCATOR_RUN_SEARCH_BATCH_H
+
+#include "base/threads.h"
+#include "mercator/evaluator.h"
+#include "run/log/trial.h"
+#include "run/search/objective.h"
+
+typedef struct MerBatch MerBatch;
+
+/* Everything is kept. `is_cancelled` may be called from any thread. */
+MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
+                        const MerObjective *objective, MerPool *pool, bool use_memo,
+                        bool (*is_cancelled)(void *state), void *cancel_state);
+void      mer_batch_free(MerBatch *batch);
+
+/* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */
+void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write_lines);
+
+/* Prices a trial of the last batch again by an exact call, if the evaluator's values are only close to that. */
+void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial);
+
+#endif

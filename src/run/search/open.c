@@ -1,0 +1,305 @@
+/* Opens every task of a workload: problem, evaluators, budgets. */
+#include "run/internal.h"
+
+#include "schedule/solve/list_schedule.h"
+#include "schedule/table/core_pricer.h"
+
+#include <math.h>
+#include <string.h>
+
+static const void *options_or_defaults(const void *given, const MerOption *table, size_t size,
+                                       MerArena *arena)
+{
+    if (given || !table) {
+        return given;
+    }
+    void *options = mer_arena_alloc(arena, size ? size : 1);
+    mer_options_defaults(table, options, arena);
+    return options;
+}
+
+static MerStatus list_tasks(MerRunState *run, const MerTask **tasks, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    MerProblem blank = {.type = spec->problem, .graph = spec->graph, .platform = spec->platform};
+    blank.options = options_or_defaults(spec->problem_options, spec->problem->options,
+                                        spec->problem->options_size, run->arena);
+    if (spec->problem->tasks) {
+        return spec->problem->tasks(&blank, run->arena, tasks, &run->task_count, error);
+    }
+    MerTask *whole = MER_NEW(run->arena, MerTask);
+    *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1, 0, NULL};
+    *tasks = whole;
+    run->task_count = 1;
+    return MER_OK;
+}
+
+static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass *type,
+                                const void *options, const MerProblem *problem, MerArena *arena,
+                                MerError *error)
+{
+    evaluator->type = type;
+    evaluator->options = options_or_defaults(options, type->options, type->options_size, arena);
+    evaluator->state = mer_arena_alloc(arena, type->state_size ? type->state_size : 1);
+    MerStatus status = type->open(evaluator->state, problem, evaluator->options, arena, error);
+    if (status != MER_OK) {
+        evaluator->type = NULL; /* nothing to close */
+    }
+    return status;
+}
+
+static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator,
+                             MerError *error)
+{
+    unsigned common = problem->type->plans & evaluator->plans;
+    for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
+        if (common >> kind & 1) {
+            problem->plan = (MerPlanKind)kind;
+            return MER_OK;
+        }
+    }
+    return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s",
+                         evaluator->name, problem->type->name);
+}
+
+MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
+{
+    MerBound            bound = {NAN, "none", ""};
+    const MerEvaluator *evaluator = &task->evaluator;
+    if (!evaluator->type->keeps_bounds || evaluator->type->keeps_bounds(evaluator->state)) {
+        task->problem.type->bound(&task->problem, metric, &bound);
+    }
+    return bound;
+}
+
+void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *arena)
+{
+    if (lines) {
+        result->warnings =
+            mer_arena_format(arena, "%s%s", result->warnings ? result->warnings : "", lines);
+    }
+}
+
+static void gather_warnings(const MerRunState *run, MerRunTask *task)
+{
+    const MerProblemClass   *problem = task->problem.type;
+    const MerEvaluatorClass *evaluator = task->evaluator.type;
+    MerMetric                objective = run->objective.metric;
+    task->result->warnings = NULL;
+    if (problem->warnings) {
+        mer_run_add_warning(task->result, problem->warnings(&task->problem, objective, run->arena),
+                            run->arena);
+    }
+    const char *warm = run->spec->warm ? run->spec->warm : "";
+    bool        is_chain = strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
+    if (is_chain && run->task_count == 1) {
+        mer_run_add_warning(task->result, "--warm chain has no effect: there is one task\n",
+                            run->arena);
+    }
+    if (*warm && !is_chain && run->spec->optimizer && run->spec->optimizer->tell == mer_list_tell) {
+        mer_run_add_warning(
+            task->result,
+            mer_arena_format(run->arena,
+                             "%s makes a plan of its own: the points of --warm are priced, "
+                             "but do not guide it\n",
+                             run->spec->optimizer->name),
+            run->arena);
+    }
+    if (evaluator->warnings) {
+        mer_run_add_warning(task->result,
+                            evaluator->warnings(task->evaluator.state, objective, run->arena),
+                            run->arena);
+    }
+}
+
+static bool is_interrupted(void *state)
+{
+    const MerRunState *run = state;
+    return run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state);
+}
+
+MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
+                            MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    task->result->task = *what;
+    task->problem = (MerProblem){.type = spec->problem,
+                                 .graph = spec->graph,
+                                 .platform = spec->platform,
+                                 .task = &task->result->task,
+                                 .pricer = &mer_core_pricer,
+                                 .notes = run->opening};
+    task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
+                                                spec->problem->options_size, run->arena);
+    MerStatus status = choose_plan(&task->problem, spec->evaluator, error);
+    if (status == MER_OK && spec->inner) {
+        status = open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
+                                run->arena, error);
+        task->problem.inner = &task->inner;
+    }
+    if (status == MER_OK) {
+        size_t size = spec->problem->state_size;
+        task->problem.state = mer_arena_alloc(run->arena, size ? size : 1);
+        status = spec->problem->open(&task->problem, run->arena, error);
+    }
+    if (status == MER_OK) {
+        status = open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
+                                &task->problem, run->arena, error);
+    }
+    if (status == MER_OK) {
+        status = mer_run_fix_knobs(run, task, error);
+    }
+    if (status == MER_OK) {
+        gather_warnings(run, task);
+    }
+    if (status == MER_OK) {
+        task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);
+        task->result->bound = (MerBound){NAN, "none", ""};
+        task->result->reference = task->result->bound;
+        task->result->gap = task->result->score = task->result->value = NAN;
+        if (run->objective.metric != MER_METRIC_COUNT) {
+            task->result->bound = mer_run_bound(task, run->objective.metric);
+        }
+        if (mer_is_cancelled(task->problem.notes)) { /* the bound may have been cut short */
+            status = mer_error_set(
+                error, MER_CANCELLED,
+                "interrupted before the search could begin: the bound of %s is not complete",
+                what->name);
+        }
+    }
+    return status;
+}
+
+/* A total budget is shared out by work, at least one evaluation each; the last task takes the rest. */
+static void share_budget(MerRunState *run)
+{
+    const MerRunSpec *spec = run->spec;
+    double            macs = 0;
+    int64_t           left = spec->total_budget;
+    for (int t = 0; t < run->task_count; t++) {
+        run->tasks[t].budget = spec->budget > 0 ? spec->budget : INT64_MAX;
+        macs += run->result->tasks[t].task.macs;
+    }
+    for (int t = 0; t < run->task_count && spec->total_budget > 0; t++) {
+        MerRunTask *task = &run->tasks[t];
+        double      part = macs > 0 ? task->result->task.macs / macs : 1.0 / run->task_count;
+        int64_t     share = (int64_t)fmax(1, floor(part * (double)spec->total_budget));
+        share = t + 1 == run->task_count || share > left ? left : share;
+        task->budget = share < task->budget ? share : task->budget;
+        left -= share;
+    }
+}
+
+static bool has_line(const char *text, const char *line, size_t length)
+{
+    bool is_found = false;
+    while (text && *text && !is_found) {
+        size_t own = strcspn(text, "\n");
+        is_found = own == length && strncmp(text, line, length) == 0;
+        text += own + (text[own] == '\n');
+    }
+    return is_found;
+}
+
+/* Has no task before the t-th this warning? */
+static bool is_new(const MerTaskResult *tasks, int t, const char *line, size_t length)
+{
+    for (int before = 0; before < t; before++) {
+        if (has_line(tasks[before].warnings, line, length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The warnings of the first tasks that have some, each once; a long list of tasks is no reason for a long list
+ * here. */
+static void warn(MerRunState *run)
+{
+    enum { SHOWN = 4 };
+    int warned = 0;
+    for (int t = 0; run->hooks.warn && t < run->task_count; t++) {
+        const char *text = run->result->tasks[t].warnings;
+        bool        has_new = false;
+        while (text && *text) {
+            size_t length = strcspn(text, "\n");
+            if (is_new(run->result->tasks, t, text, length)) {
+                warned += !has_new;
+                has_new = true;
+                if (warned <= SHOWN) {
+                    run->hooks.warn(run->hooks.state, mer_arena_text_n(run->arena, text, length));
+                }
+            }
+            text += length + (text[length] == '\n');
+        }
+    }
+    if (warned > SHOWN) {
+        run->hooks.warn(run->hooks.state,
+                        mer_arena_format(run->arena, "%d more tasks have warnings, see the summary",
+                                         warned - SHOWN));
+    }
+}
+
+MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
+{
+    const MerTask *list = NULL;
+    MerStatus      status = list_tasks(run, &list, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    run->tasks = MER_ARRAY(run->arena, MerRunTask, run->task_count);
+    run->result->tasks = MER_ARRAY(run->arena, MerTaskResult, run->task_count);
+    run->result->task_count = run->task_count;
+    MerNotes opening = {.state = run, .is_cancelled = is_interrupted};
+    run->opening = &opening;
+    for (int t = 0; status == MER_OK && t < run->task_count; t++) {
+        run->tasks[t].index = t;
+        run->tasks[t].result = &run->result->tasks[t];
+        status = mer_run_open_task(run, &run->tasks[t], &list[t], error);
+        run->tasks[t].problem.notes = NULL;
+    }
+    run->opening = NULL;
+    if (status == MER_OK) {
+        share_budget(run);
+        warn(run);
+    }
+    return status;
+}
+
+static void close_task(MerRunTask *task)
+{
+    MerEvaluator *evaluators[2] = {&task->evaluator, &task->inner};
+    for (int e = 0; e < 2; e++) {
+        if (evaluators[e]->type && evaluators[e]->type->close) {
+            evaluators[e]->type->close(evaluators[e]->state);
+        }
+        *evaluators[e] = (MerEvaluator){0};
+    }
+    if (task->problem.state && task->problem.type->close) {
+        task->problem.type->close(&task->problem);
+    }
+    task->problem.state = NULL;
+}
+
+void mer_run_close_tasks(MerRunState *run)
+{
+    for (int t = 0; run->tasks && t < run->task_count; t++) {
+        close_task(&run->tasks[t]);
+    }
+}
+
+MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    const MerProblemClass *type = run->spec->problem;
+    if (!type->depends_on_start || !type->depends_on_start(&task->problem)) {
+        return MER_OK;
+    }
+    MerTask what = task->result->task;
+    what.start = 0;
+    for (int t = 0; t < task->index; t++) {
+        double cycles = run->tasks[t].result->best.value[MER_METRIC_CYCLES];
+        what.start += run->tasks[t].result->point && !isnan(cycles) ? cycles : 0;
+    }
+    close_task(task);
+    return mer_run_open_task(run, task, &what, error);
+}

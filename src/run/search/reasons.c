@@ -1,0 +1,50 @@
+/* Counting reasons, and remembering the miss that came nearest. */
+#include "run/search/reasons.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static MerReasonCount *find(MerTaskResult *result, const char *name, size_t length)
+{
+    for (int r = 0; r < result->reason_count; r++) {
+        MerReasonCount *known = &result->reasons[r];
+        if (strlen(known->class_name) == length && memcmp(known->class_name, name, length) == 0) {
+            return known;
+        }
+    }
+    if (result->reason_count == MER_MAX_REASONS) {
+        return &result->reasons[MER_MAX_REASONS - 1];
+    }
+    MerReasonCount *added = &result->reasons[result->reason_count++];
+    *added = (MerReasonCount){.excess = INFINITY};
+    memcpy(added->class_name, name, length);
+    return added;
+}
+
+static void add(MerTaskResult *result, const char *name, size_t length, int64_t count,
+                const char *example, double excess)
+{
+    size_t          room = sizeof result->reasons[0].class_name - 1;
+    MerReasonCount *entry = find(result, name, length < room ? length : room);
+    entry->count += count;
+    if (entry->nearest[0] == '\0' || excess < entry->excess) {
+        snprintf(entry->nearest, sizeof entry->nearest, "%s", example);
+        entry->excess = excess;
+    }
+}
+
+void mer_reasons_count(MerTaskResult *result, const char *reason)
+{
+    add(result, reason, strcspn(reason, ":"), 1, reason, mer_reason_excess(reason));
+}
+
+void mer_reasons_merge(MerTaskResult *total, const MerTaskResult *part)
+{
+    for (int r = 0; r < part->reason_count; r++) {
+        const MerReasonCount *from = &part->reasons[r];
+        add(total, from->class_name, strlen(from->class_name), from->count, from->nearest,
+            from->excess);
+    }
+}

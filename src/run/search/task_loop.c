@@ -1,0 +1,369 @@
+/* The loop: ask, price, log, tell, until budget, time, gap or the optimizer ends it. */
+#include "run/log/checkpoint.h"
+#include "run/search/policy.h"
+#include "run/search/task_search.h"
+#include "run/search/warm.h"
+
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
+
+bool mer_run_is_cancelled(void *state)
+{
+    MerRunState *run = state;
+    bool is_interrupted = run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state);
+    return is_interrupted || mer_clock() > run->deadline;
+}
+
+static void make_room(MerTaskSearch *s)
+{
+    int knobs = s->task->problem.space.knob_count;
+    int batch = s->run->spec->batch;
+    s->capacity = batch > 0 ? batch : MER_DEFAULT_BATCH;
+    s->trials = MER_ARRAY(s->run->arena, MerRunTrial, s->capacity);
+    s->proposals = MER_ARRAY(s->run->arena, MerProposal, s->capacity);
+    s->told = MER_ARRAY(s->run->arena, MerTrial, s->capacity);
+    s->seen = MER_ARRAY(s->run->arena, MerIndex,
+                        (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
+    for (int i = 0; i < s->capacity; i++) {
+        s->trials[i].point = MER_ARRAY(s->run->arena, MerIndex, knobs + 1);
+    }
+}
+
+static bool is_logged(const MerTaskSearch *s, int64_t index)
+{
+    MerLogMode mode = s->run->spec->log;
+    return mode == MER_LOG_ALL || (mode == MER_LOG_AUTO && index < FULL_LOG_TRIALS);
+}
+
+static void prepare_trial(MerTaskSearch *s, int i, const MerIndex *seen, bool is_warm)
+{
+    MerRunTrial *trial = &s->trials[i];
+    trial->index = s->run->trials + i;
+    trial->task = s->task->index;
+    trial->limit = INFINITY;
+    trial->base = trial->same_as = -1;
+    trial->is_known = trial->is_dropped = false;
+    trial->is_warm = is_warm;
+    memset(trial->spent, 0, sizeof trial->spent);
+    mer_lines_clear(&trial->lines);
+    mer_run_expand(s->task, seen, trial->point);
+}
+
+/* Why every plan has the same price, in all that is wanted; NULL: they differ. */
+static const char *why_plans_are_equal(const MerTaskSearch *s)
+{
+    const MerEvaluator *evaluator = &s->task->evaluator;
+    const MerRunSpec   *spec = s->run->spec;
+    const char         *reason =
+        evaluator->type->ignores_plan
+                    ? evaluator->type->ignores_plan(evaluator->state, s->run->objective.metric)
+                    : NULL;
+    for (int i = 0; reason && i < spec->pareto_count; i++) {
+        reason = evaluator->type->ignores_plan(evaluator->state, spec->pareto[i]);
+    }
+    return reason;
+}
+
+static void warn_of_waste(MerTaskSearch *s, const char *reason)
+{
+    MerRunState *run = s->run;
+    const char  *text =
+        mer_arena_format(run->arena,
+                         "%s: %s is the same for every plan, so that the search ends after "
+                         "one evaluation",
+                         reason, run->objective.text);
+    mer_run_add_warning(s->task->result, mer_arena_format(run->arena, "%s\n", text), run->arena);
+    if (run->hooks.warn && !run->has_warned_of_waste) {
+        run->has_warned_of_waste = true;
+        run->hooks.warn(run->hooks.state, text);
+    }
+}
+
+static int ask(MerTaskSearch *s, MerError *error)
+{
+    int64_t     left = s->task->budget - s->counted;
+    int         capacity = left < s->capacity ? (int)left : s->capacity;
+    const char *equal = why_plans_are_equal(s);
+    capacity = equal ? 1 : capacity;
+    for (int i = 0; i < capacity; i++) {
+        MerIndex *seen = s->seen + (size_t)i * (size_t)s->task->view.knob_count;
+        s->proposals[i] = (MerProposal){seen, INFINITY, -1};
+    }
+    int count = s->type->ask(s->optimizer, s->proposals, capacity);
+    if (equal && count > 0 && s->counted > 0) {
+        warn_of_waste(s, equal);
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!mer_space_contains(&s->task->view, s->proposals[i].point)) {
+            mer_error_set(error, MER_INVALID,
+                          "optimizer %s proposed a point outside the space of %s", s->type->name,
+                          s->task->result->task.name);
+            return -1;
+        }
+        prepare_trial(s, i, s->proposals[i].point, false);
+        s->trials[i].limit = s->proposals[i].limit;
+        s->trials[i].base = s->proposals[i].base;
+    }
+    return count;
+}
+
+static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
+{
+    for (int i = 0; i < count && s->run->log.is_replay; i++) {
+        MerRunTrial *trial = &s->trials[i];
+        bool         found;
+        if (!is_logged(s, trial->index)) {
+            continue;
+        }
+        MerStatus status =
+            mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found, error);
+        if (status != MER_OK || !found) {
+            return status;
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improving, MerError *error)
+{
+    MerStatus status = MER_OK;
+    if (trial->is_known) {
+        return status;
+    }
+    for (const char *line = mer_lines_next(&trial->lines, NULL); line && status == MER_OK;
+         line = mer_lines_next(&trial->lines, line)) {
+        status = mer_runlog_line(&s->run->log, line, error);
+    }
+    bool is_full = is_logged(s, trial->index);
+    if (status == MER_OK && (is_full || is_improving)) {
+        if (!is_full) {
+            mer_trial_write(trial, s->task->problem.space.knob_count);
+        }
+        status = mer_runlog_line(&s->run->log, trial->json.text, error);
+    }
+    return status;
+}
+
+/* Logs and counts the trials in order; stops at the first that was dropped. */
+static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
+{
+    for (*done = 0; *done < count && !s->trials[*done].is_dropped; (*done)++) {
+        MerRunTrial *trial = &s->trials[*done];
+        bool         may_be_reported =
+            mer_task_is_better(s->task, trial) || mer_task_joins_front(s->run, s->task, trial);
+        if (!trial->is_known && may_be_reported) {
+            mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
+        }
+        MerStatus status = log_trial(s, trial, mer_task_is_better(s->task, trial), error);
+        if (status != MER_OK) {
+            return status;
+        }
+        mer_task_take(s->run, s->task, trial);
+        mer_generations_count(s->task);
+        s->counted += !trial->is_warm && !(s->run->spec->count_distinct && trial->same_as >= 0);
+        const MerIndex *seen = s->seen + (size_t)*done * (size_t)s->task->view.knob_count;
+        s->told[*done] = (MerTrial){trial->index, seen, &trial->cost, trial->score, trial->is_warm};
+    }
+    return MER_OK;
+}
+
+/* What has been proven so far: the problem's bound, or a solver's better one. */
+static void take_proof(MerTaskSearch *s)
+{
+    MerTaskResult *result = s->task->result;
+    MerBound       proof = {NAN, "none", ""};
+    if (s->type->proof && s->type->proof(s->optimizer, &proof)) {
+        bool is_tighter = isnan(result->bound.value) ||
+                          (s->run->objective.direction < 0 ? proof.value >= result->bound.value
+                                                           : proof.value <= result->bound.value);
+        if (*proof.scope) {
+            result->reference = proof;
+        } else if (is_tighter) {
+            result->bound = proof;
+        }
+    }
+    double beyond = s->run->objective.direction > 0 ? result->value / result->bound.value
+                                                    : result->bound.value / result->value;
+    /* a bound that was beaten is none, and never a proof */
+    if (result->point && beyond > 1 + 1e-9) {
+        result->bound = (MerBound){NAN, "none", ""};
+    }
+    result->gap = result->point
+                      ? mer_objective_gap(&s->run->objective, result->value, result->bound.value)
+                      : NAN;
+    result->is_proven = result->gap <= 1e-12;
+    if (result->is_proven) {
+        result->bound.kind = "optimum"; /* whatever it was, it has been reached */
+    }
+}
+
+static void show_progress(MerTaskSearch *s, bool is_end)
+{
+    MerRunState         *run = s->run;
+    const MerTaskResult *result = s->task->result;
+    double               now = mer_clock();
+    if (run->hooks.progress) {
+        bool           is_limited = s->task->budget < INT64_MAX;
+        MerRunProgress progress = {
+            s->task->index,
+            run->task_count,
+            result->task.name,
+            result->trials,
+            is_limited ? s->task->budget : 0,
+            now - run->task_started,
+            run->spec->time_s,
+            result->point ? result->value : NAN,
+            result->gap,
+            result->trials > 0 ? (double)result->infeasible / (double)result->trials : 0,
+        };
+        run->hooks.progress(run->hooks.state, &progress);
+    }
+    if (run->clock_file && (is_end || now - run->last_tick >= 1)) {
+        run->last_tick = now;
+        fprintf(run->clock_file, "{\"trials\":%lld,\"wall_s\":%.3f,\"cpu_s\":%.3f}\n",
+                (long long)run->trials, now - run->started, mer_cpu_clock());
+        fflush(run->clock_file);
+    }
+}
+
+static const char *why_stop(MerTaskSearch *s)
+{
+    MerRunState         *run = s->run;
+    const MerTaskResult *result = s->task->result;
+    if (run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state)) {
+        return "interrupted";
+    }
+    /* the optimum is one end of it */
+    bool is_front = run->spec->pareto_count > 0 && run->spec->gap == 0;
+    if (!is_front && result->gap <= run->spec->gap + 1e-12) {
+        return "gap";
+    }
+    if (s->counted >= s->task->budget) {
+        return "budget";
+    }
+    bool repeats_itself =
+        run->spec->count_distinct && result->trials - s->counted > MAX_REPEATS * (s->counted + 100);
+    if (repeats_itself) {
+        return "finished";
+    }
+    return mer_clock() > run->deadline ? "time" : NULL;
+}
+
+/* Prices prepared trials, logs them and tells the optimizer; `done` of them, fewer when cancelled. */
+static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *error)
+{
+    *done = 0;
+    MerStatus status = replay(s, count, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    /* of the first, so of some */
+    bool write_lines = s->run->log.file && is_logged(s, s->run->trials);
+    mer_batch_price(s->batch, s->trials, count, write_lines);
+    status = record(s, count, done, error);
+    if (status == MER_OK && *done > 0) {
+        s->type->tell(s->optimizer, s->told, *done);
+        take_proof(s);
+        status = mer_runlog_flush(&s->run->log, error);
+    }
+    return status == MER_OK ? s->run->note_status : status;
+}
+
+static MerStatus warm_up(MerTaskSearch *s, MerError *error)
+{
+    MerIndex *points = NULL;
+    int       count = 0;
+    MerStatus status = mer_warm_read(s->run, s->task, &points, &count, error);
+    for (int first = 0; status == MER_OK && first < count; first += s->capacity) {
+        int part = count - first < s->capacity ? count - first : s->capacity;
+        int knobs = s->task->view.knob_count;
+        memcpy(s->seen, points + (size_t)first * (size_t)knobs,
+               (size_t)(part * knobs) * sizeof *points);
+        for (int i = 0; i < part; i++) {
+            prepare_trial(s, i, s->seen + (size_t)i * (size_t)knobs, true);
+        }
+        int done;
+        status = work_off(s, part, &done, error);
+    }
+    return status;
+}
+
+static MerStatus loop(MerTaskSearch *s, MerError *error)
+{
+    MerTaskResult *result = s->task->result;
+    MerStatus      status = MER_OK;
+    while (!(result->stopped = why_stop(s))) {
+        int done = 0;
+        int count = ask(s, error);
+        status = count < 0 ? MER_INVALID : s->run->note_status;
+        if (status == MER_OK && count == 0) {
+            take_proof(s);
+            const char *reason = why_stop(s);
+            result->stopped = reason ? reason : "finished";
+            break;
+        }
+        if (status == MER_OK) {
+            status = work_off(s, count, &done, error);
+        }
+        /* a state that waits for trials cannot go on alone */
+        if (status == MER_OK && done == count) {
+            status = mer_checkpoint_save(s->run, s->task, s->type, s->optimizer, &s->rng,
+                                         s->counted, error);
+        }
+        if (status != MER_OK) {
+            return status;
+        }
+        show_progress(s, false);
+    }
+    s->run->is_interrupted = strcmp(result->stopped, "interrupted") == 0;
+    return status;
+}
+
+static void free_trials(MerTaskSearch *s)
+{
+    for (int i = 0; s->trials && i < s->capacity; i++) {
+        mer_lines_free(&s->trials[i].lines);
+        mer_json_free(&s->trials[i].json);
+    }
+}
+
+MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
+    run->task_started = mer_clock();
+    run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
+    make_room(&s);
+    s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
+                            run->spec->count_distinct, mer_run_is_cancelled, run);
+    bool      is_restored = false;
+    MerStatus status = mer_task_search_open(&s, error);
+    if (status == MER_OK) {
+        status = mer_checkpoint_restore(run, task, s.type, s.optimizer, &s.rng, &s.counted,
+                                        &is_restored, error);
+    }
+    if (status == MER_OK && is_restored) {
+        take_proof(&s); /* a state saved at the very end leaves nothing to ask */
+    } else if (status == MER_OK) {
+        status = warm_up(&s, error);
+    }
+    if (status == MER_OK) {
+        mer_generations_begin(run, task);
+        status = loop(&s, error);
+        mer_generations_end(task);
+    }
+    if (status == MER_OK) {
+        status = mer_policy_save(run, s.type, s.optimizer, error);
+        show_progress(&s, true);
+    }
+    mer_task_search_close(&s, status != MER_OK || run->is_interrupted ||
+                                  task->index + 1 == run->task_count);
+    mer_batch_free(s.batch);
+    free_trials(&s);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* Opening an optimizer on a task: what it may know, and its line back to the run. */
+#include "run/log/checkpoint.h"
+#include "run/search/policy.h"
+#include "run/search/task_search.h"
+
+#include <math.h>
+
+/* Lines of the optimizer go into the log at once: asks and tells are not parallel. */
+static void write_line(MerTaskSearch *s, MerJson *json)
+{
+    MerRunState *run = s->run;
+    mer_json_end_object(json);
+    if (run->note_status == MER_OK) {
+        run->note_status = mer_runlog_line(&run->log, json->text, run->error);
+    }
+    mer_json_free(json);
+}
+
+static void begin_line(MerTaskSearch *s, const char *type, MerJson *json)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "type", type);
+    mer_json_int(json, "index", s->run->trials);
+    mer_json_int(json, "task", s->task->index);
+}
+
+static void note(void *state, const char *name, const char *value)
+{
+    MerTaskSearch *s = state;
+    MerJson        json = {0};
+    begin_line(s, "note", &json);
+    mer_json_text(&json, "source", s->type->name);
+    mer_json_text(&json, "name", name);
+    mer_json_raw(&json, "value", value);
+    write_line(s, &json);
+}
+
+static void epoch(void *state, const char *phase, int number, int count, const char *values)
+{
+    MerTaskSearch *s = state;
+    MerJson        json = {0};
+    begin_line(s, "epoch", &json);
+    mer_json_text(&json, "phase", phase);
+    mer_json_int(&json, "epoch", number);
+    mer_json_int(&json, "epochs", count);
+    mer_json_raw(&json, "values", values);
+    write_line(s, &json);
+}
+
+static void spend(void *state, MerSpent what, double amount)
+{
+    MerTaskSearch *s = state;
+    s->task->result->spent[what] += amount;
+}
+
+static void decisions(void *state, const MerDecisionTimes *times)
+{
+    MerTaskSearch    *s = state;
+    MerDecisionTimes *sum = &s->run->result->decisions;
+    sum->count += times->count;
+    sum->late += times->late;
+    sum->total_ms += times->total_ms;
+    sum->worst_ms = fmax(sum->worst_ms, times->worst_ms);
+    sum->allowed_ms = times->allowed_ms; /* an option of the run, the same for all tasks */
+}
+
+static bool is_cancelled(void *state)
+{
+    MerTaskSearch *s = state;
+    return mer_run_is_cancelled(s->run);
+}
+
+static void checkpoint(void *state)
+{
+    MerTaskSearch *s = state;
+    MerRunState   *run = s->run;
+    if (run->note_status == MER_OK) {
+        run->note_status = mer_checkpoint_save(run, s->task, s->type, s->optimizer, &s->rng,
+                                               s->counted, run->error);
+    }
+}
+
+static bool is_legal(const void *state, const MerIndex *point)
+{
+    const MerTaskSearch *s = state;
+    mer_run_expand(s->task, point, s->legality_point);
+    return s->task->problem.type->is_legal(&s->task->problem, s->legality_point);
+}
+
+static void describe(MerTaskSearch *s)
+{
+    MerRunState        *run = s->run;
+    const MerProblem   *problem = &s->task->problem;
+    const MerEvaluator *evaluator = &s->task->evaluator;
+    s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
+    s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
+    s->search = (MerSearch){
+        .space = &s->task->view,
+        .graph = problem->graph,
+        .task = s->task->index,
+        .task_count = run->task_count,
+        .objective = run->objective.metric,
+        .budget = s->task->budget,
+        .rng = &s->rng,
+        .seed = run->spec->seed,
+        .notes = &s->notes,
+        .arena = run->optimizer_arena,
+    };
+    if (problem->type->is_legal && !run->spec->learned_legality) {
+        s->legality_point = MER_ARRAY(run->arena, MerIndex, problem->space.knob_count + 1);
+        s->legality = (MerLegality){s, is_legal};
+        s->search.legality = &s->legality;
+    }
+    if (evaluator->type->expected) {
+        s->soft = (MerSoftCost){evaluator->state, evaluator->type->expected};
+        s->search.soft = &s->soft;
+    }
+}
+
+static MerStatus open_optimizer(MerTaskSearch *s, MerError *error)
+{
+    MerRunState *run = s->run;
+    s->optimizer =
+        mer_arena_alloc(run->optimizer_arena, s->type->state_size ? s->type->state_size : 1);
+    const void *options = run->spec->optimizer_options;
+    if (!options && s->type->options) {
+        void *defaults = mer_arena_alloc(run->arena, s->type->options_size);
+        mer_options_defaults(s->type->options, defaults, run->arena);
+        options = defaults;
+    }
+    return s->type->open ? s->type->open(s->optimizer, &s->search, options, error)
+                         : s->type->open_problem(s->optimizer, &s->search, &s->task->problem,
+                                                 &s->task->evaluator, options, error);
+}
+
+/* An optimizer that can carry its policy to the next task stays open; others start anew. */
+MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error)
+{
+    MerRunState *run = s->run;
+    MerProblem  *problem = &s->task->problem;
+    describe(s);
+    if (problem->type->trainable) {
+        MerStatus status = problem->type->trainable(problem, &s->trainable, error);
+        if (status != MER_OK) {
+            return status;
+        }
+        s->search.trainable = &s->trainable;
+    }
+    if (run->optimizer && s->type->next_task) {
+        s->optimizer = run->optimizer;
+        return s->type->next_task(s->optimizer, &s->search, error);
+    }
+    MerStatus status = mer_policy_check(run, s->type, error);
+    if (status == MER_OK) {
+        status = open_optimizer(s, error);
+    }
+    if (status == MER_OK) {
+        run->optimizer = s->optimizer;
+        status = mer_policy_load(run, s->type, s->optimizer, error);
+    }
+    return status;
+}
+
+void mer_task_search_close(MerTaskSearch *s, bool is_last)
+{
+    MerRunState *run = s->run;
+    if (run->optimizer && (is_last || !s->type->next_task)) {
+        if (s->type->close) {
+            s->type->close(run->optimizer);
+        }
+        run->optimizer = NULL;
+        mer_arena_reset(run->optimizer_arena);
+    }
+}

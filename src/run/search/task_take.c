@@ -1,0 +1,107 @@
+/* Taking priced trials into a task's result: the best, the front of trade-offs, the counts. */
+#include "run/search/reasons.h"
+#include "run/search/task_search.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The trial as a point of the front, every value smaller the better. */
+static MerFrontPoint front_point(const MerRunSpec *spec, const MerRunTrial *trial)
+{
+    MerFrontPoint point = {.index = trial->index};
+    for (int m = 0; m < spec->pareto_count; m++) {
+        double direction = mer_metric_info(spec->pareto[m])->direction;
+        point.value[m] = -direction * trial->cost.value[spec->pareto[m]];
+    }
+    return point;
+}
+
+/* No value of `a` is above that of `b`; false where one is not known. */
+static bool dominates(const MerRunSpec *spec, const MerFrontPoint *a, const MerFrontPoint *b)
+{
+    bool is_below = true;
+    for (int m = 0; m < spec->pareto_count; m++) {
+        is_below = is_below && a->value[m] <= b->value[m];
+    }
+    return is_below;
+}
+
+bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const MerRunTrial *trial)
+{
+    const MerTaskResult *result = task->result;
+    MerFrontPoint        point = front_point(run->spec, trial);
+    bool joins = run->spec->pareto_count > 0 && trial->cost.feasible && !trial->cost.cut;
+    for (int i = 0; joins && i < result->front_count; i++) {
+        joins = !dominates(run->spec, &result->front[i], &point);
+    }
+    return joins;
+}
+
+static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    MerFrontPoint  point = front_point(run->spec, trial);
+    bool           is_known = dominates(run->spec, &point, &point);
+    if (!is_known || !mer_task_joins_front(run, task, trial)) {
+        return;
+    }
+    int kept = 0;
+    for (int i = 0; i < result->front_count; i++) {
+        if (!dominates(run->spec, &point, &result->front[i])) {
+            result->front[kept++] = result->front[i];
+        }
+    }
+    result->front_count = kept;
+    if (kept % 256 == 0) {
+        MerFrontPoint *grown = MER_ARRAY(run->arena, MerFrontPoint, kept + 256);
+        if (kept > 0) {
+            memcpy(grown, result->front, (size_t)kept * sizeof *grown);
+        }
+        result->front = grown;
+    }
+    result->front[result->front_count++] = point;
+}
+
+static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    result->score = trial->score;
+    result->value = mer_objective_value(&run->objective, trial->cost.value);
+    result->best = trial->cost;
+    result->best_index = trial->index;
+    memcpy(task->best_point, trial->point,
+           (size_t)task->problem.space.knob_count * sizeof *trial->point);
+    result->point = task->best_point;
+}
+
+bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial)
+{
+    double best = task->result->point ? task->result->score : INFINITY;
+    return !trial->cost.cut && trial->score < best;
+}
+
+static void count_trial(MerTaskResult *result, const MerRunTrial *trial)
+{
+    result->trials++;
+    result->evaluations += trial->same_as < 0;
+    if (!trial->cost.feasible) {
+        result->infeasible++;
+        mer_reasons_count(result, trial->cost.reason);
+    }
+}
+
+void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial)
+{
+    MerTaskResult *result = task->result;
+    if (mer_task_is_better(task, trial)) {
+        keep_best(run, task, trial);
+    }
+    keep_front(run, task, trial);
+    for (int i = 0; i < MER_SPENT_COUNT; i++) {
+        result->spent[i] += trial->spent[i];
+    }
+    run->trials++;
+    if (!trial->is_warm) { /* what an earlier run found says nothing about this search */
+        count_trial(result, trial);
+    }
+}

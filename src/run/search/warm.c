@@ -1,0 +1,442 @@
+/* Warm starts: the k best distinct points of the same task in an earlier log, or, where jobs are placed on cores,
+ * of other tasks, carried over (schedule.md 7.6). */
+#include "run/search/warm.h"
+
+#include "base/text.h"
+#include "run/search/warm_transfer.h"
+#include "schedule/table/core_pricer.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Candidate {
+    double   score;
+    int64_t  index;
+    MerIndex point[]; /* all knobs */
+} Candidate;
+
+typedef struct Pool { /* the best of one old task so far, best first */
+    Candidate **list;
+    int         count, room, knobs;
+    int         share; /* of them are given at most */
+    bool        is_read, is_wanted;
+    const int  *from; /* by knob of the new task: old knob; NULL: the same space */
+} Pool;
+
+/* Of the run's own log: what it holds up to here need not be read again for the next task. */
+typedef struct MerWarmChain {
+    Pool   *pools;
+    int64_t bytes, lines;
+} MerWarmChain;
+
+typedef struct Reader {
+    MerRunState *run;
+    MerRunTask  *task;
+    const char  *path;
+    bool         is_chain; /* the log is this run's own: earlier tasks only */
+    Pool        *pools;    /* by old task */
+    int          pool_count, room;
+    int64_t      damaged, first_damaged; /* lines, and the number of the first */
+} Reader;
+
+/* RUN:k -> path of the log and k. A RUN may itself contain colons. */
+static MerStatus split_name(Reader *reader, const char *warm, MerError *error)
+{
+    enum { MOST = 1000000, WITHOUT_POPULATION = 64 };
+    MerArena   *arena = reader->run->arena;
+    int64_t     population = mer_run_population(reader->run->spec, arena);
+    const char *colon = strrchr(warm, ':');
+    int64_t     number;
+    size_t      length = strlen(warm);
+    reader->room = population > 0 ? (int)population : WITHOUT_POPULATION;
+    if (colon && mer_parse_int(colon + 1, &number)) {
+        if (number < 1 || number > MOST) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--warm is \"%s\", expected 1 to %d points after the colon", warm,
+                                 MOST);
+        }
+        reader->room = (int)number;
+        length = (size_t)(colon - warm);
+    }
+    const char *path = mer_arena_text_n(arena, warm, length);
+    struct stat info;
+    bool        is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    reader->is_chain = strcmp(path, "chain") == 0;
+    reader->path = reader->is_chain ? reader->run->log.path
+                   : is_directory   ? mer_arena_format(arena, "%s/run.jsonl", path)
+                                    : path;
+    return MER_OK;
+}
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return text ? text : "";
+}
+
+static bool has_hash(const cJSON *object, uint64_t hash)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    return strcmp(text_of(object, "hash"), text) == 0;
+}
+
+/* The options of a plug-in as a log header has them. */
+static MerStatus read_options(const cJSON *options, const MerProblemClass *type,
+                              const void **result, MerArena *arena, MerError *error)
+{
+    int          count = cJSON_GetArraySize(options);
+    MerReference reference = {.name = type->name,
+                              .keys = MER_ARRAY(arena, const char *, count + 1),
+                              .values = MER_ARRAY(arena, const char *, count + 1)};
+    const cJSON *item;
+    cJSON_ArrayForEach(item, options)
+    {
+        if (!cJSON_IsNull(item)) {
+            char *printed = cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
+            reference.keys[reference.count] = mer_arena_text(arena, item->string);
+            reference.values[reference.count++] =
+                mer_arena_text(arena, printed ? printed : item->valuestring);
+            free(printed);
+        }
+    }
+    void *filled = mer_arena_alloc(arena, type->options_size ? type->options_size : 1);
+    *result = filled;
+    return type->options ? mer_options_fill(type->options, NULL, filled, &reference, arena, error)
+                         : MER_OK;
+}
+
+/* Opens the task of the old run again, to know its jobs; the workload must be the same file. */
+static MerStatus open_old(Reader *reader, const cJSON *header, const char *name, MerProblem *old,
+                          MerError *error)
+{
+    const MerRunSpec *spec = reader->run->spec;
+    MerArena         *arena = reader->run->arena;
+    const cJSON      *problem = cJSON_GetObjectItemCaseSensitive(header, "problem");
+    const MerTask    *tasks;
+    int               count;
+    if (!has_hash(cJSON_GetObjectItemCaseSensitive(header, "workload"), spec->graph->hash)) {
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s:1: its jobs are of another workload, expected %s; --warm-match rank does "
+            "without them",
+            reader->path, spec->name);
+    }
+    *old = (MerProblem){.type = spec->problem,
+                        .graph = spec->graph,
+                        .platform = spec->platform,
+                        .pricer = &mer_core_pricer,
+                        .plan = reader->task->problem.plan,
+                        .state = mer_arena_alloc(arena, spec->problem->state_size)};
+    MerStatus status = read_options(cJSON_GetObjectItemCaseSensitive(problem, "options"),
+                                    spec->problem, &old->options, arena, error);
+    status = status == MER_OK ? spec->problem->tasks(old, arena, &tasks, &count, error) : status;
+    for (int t = 0; status == MER_OK && t < count; t++) {
+        if (strcmp(tasks[t].name, name) == 0) {
+            old->task = &tasks[t];
+            return spec->problem->open(old, arena, error);
+        }
+    }
+    return status != MER_OK
+               ? status
+               : mer_error_set(error, MER_INVALID, "%s:1: there is no task %s any more",
+                               reader->path, name);
+}
+
+/* How points of old task `index` become points of the new one. */
+static MerStatus make_map(Reader *reader, const cJSON *header, int index, const cJSON *old_task,
+                          Pool *pool, MerError *error)
+{
+    MerRunState    *run = reader->run;
+    const MerSpace *space = &reader->task->problem.space;
+    int            *from = MER_ARRAY(run->arena, int, space->knob_count + 1);
+    MerStatus       status = MER_OK;
+    pool->from = from;
+    if (run->spec->warm_match == MER_WARM_RANK) {
+        mer_warm_map_by_rank(space, pool->knobs, from);
+    } else if (reader->is_chain) {
+        status =
+            mer_warm_map_by_layer(space, &run->tasks[index].problem.space, from, run->arena, error);
+    } else {
+        MerProblem old;
+        status = open_old(reader, header, text_of(old_task, "name"), &old, error);
+        status = status == MER_OK
+                     ? mer_warm_map_by_layer(space, &old.space, from, run->arena, error)
+                     : status;
+        if (status == MER_OK && old.type->close) {
+            old.type->close(&old);
+        }
+    }
+    return status;
+}
+
+static void open_pools(Reader *reader, int count)
+{
+    MerRunState *run = reader->run;
+    reader->pool_count = count;
+    if (reader->is_chain && !run->chain) {
+        run->chain = MER_NEW(run->arena, MerWarmChain);
+        run->chain->pools = MER_ARRAY(run->arena, Pool, count + 1);
+    }
+    reader->pools = reader->is_chain ? run->chain->pools : MER_ARRAY(run->arena, Pool, count + 1);
+}
+
+/* Later tasks of a chain take fewer points of each task, or all of them of one that is equal. */
+static void make_room(const Reader *reader, Pool *pool)
+{
+    if (!pool->list && pool->is_read) {
+        pool->room = reader->is_chain ? reader->room : pool->share;
+        pool->list = MER_ARRAY(reader->run->arena, Candidate *, pool->room + 1);
+    }
+}
+
+/* Which tasks of the old log give points, and how: the one with the same space, else all that can be carried
+ * over, each its part. */
+static MerStatus read_header(Reader *reader, const cJSON *header, MerError *error)
+{
+    MerRunState    *run = reader->run;
+    const MerSpace *space = &reader->task->problem.space;
+    const cJSON    *tasks = cJSON_GetObjectItemCaseSensitive(header, "tasks");
+    bool            is_same_platform =
+        !run->spec->platform ||
+        has_hash(cJSON_GetObjectItemCaseSensitive(header, "platform"), run->spec->platform->hash);
+    bool can_carry = mer_warm_is_pairs(space) && is_same_platform &&
+                     strcmp(text_of(cJSON_GetObjectItemCaseSensitive(header, "problem"), "name"),
+                            run->spec->problem->name) == 0;
+    int wanted = 0;
+    int same = -1;
+    open_pools(reader, cJSON_GetArraySize(tasks));
+    for (int t = 0; t < reader->pool_count; t++) {
+        const cJSON *task = cJSON_GetArrayItem(tasks, t);
+        const cJSON *knobs = cJSON_GetObjectItemCaseSensitive(task, "knobs");
+        bool         is_before = !reader->is_chain || t < reader->task->index;
+        Pool        *pool = &reader->pools[t];
+        pool->knobs = reader->is_chain        ? run->tasks[t].problem.space.knob_count
+                      : cJSON_IsNumber(knobs) ? knobs->valueint
+                                              : 0;
+        same = is_before && same < 0 && has_hash(task, mer_space_hash(space)) ? t : same;
+        pool->is_read = reader->is_chain && is_before;
+        pool->is_wanted = is_before && can_carry && pool->knobs >= 2;
+        wanted += pool->is_wanted;
+    }
+    if (same < 0 && wanted == 0 && !reader->is_chain) {
+        return mer_error_set(error, MER_INVALID, "%s:1: no task of this run has the space of %s%s",
+                             reader->path, reader->task->result->task.name,
+                             mer_warm_is_pairs(space) && !is_same_platform
+                                 ? ", and jobs are carried over on the same platform only"
+                                 : "");
+    }
+    MerStatus status = MER_OK;
+    for (int t = 0; status == MER_OK && t < reader->pool_count; t++) {
+        Pool *pool = &reader->pools[t];
+        pool->is_wanted = same >= 0 ? t == same : pool->is_wanted;
+        pool->knobs = t == same ? space->knob_count : pool->knobs;
+        pool->is_read = pool->is_read || pool->is_wanted;
+        pool->share =
+            same >= 0 || wanted == 0 ? reader->room : (reader->room + wanted - 1) / wanted;
+        pool->from = NULL;
+        make_room(reader, pool);
+        if (pool->is_wanted && same < 0) {
+            status = make_map(reader, header, t, cJSON_GetArrayItem(tasks, t), pool, error);
+        }
+    }
+    return status;
+}
+
+/* Insertion into the sorted pool; equal points are kept once. */
+static void keep(Pool *pool, const Candidate *candidate, MerArena *arena)
+{
+    size_t bytes = (size_t)pool->knobs * sizeof(MerIndex);
+    int    at = pool->count;
+    for (int i = 0; i < pool->count; i++) {
+        if (memcmp(pool->list[i]->point, candidate->point, bytes) == 0) {
+            return;
+        }
+    }
+    while (at > 0 && pool->list[at - 1]->score > candidate->score) {
+        at--;
+    }
+    if (at == pool->room) {
+        return;
+    }
+    Candidate *slot = pool->count == pool->room ? pool->list[--pool->count]
+                                                : mer_arena_alloc(arena, sizeof(Candidate) + bytes);
+    memcpy(slot, candidate, sizeof(Candidate) + bytes);
+    memmove(pool->list + at + 1, pool->list + at, (size_t)(pool->count - at) * sizeof *pool->list);
+    pool->list[at] = slot;
+    pool->count++;
+}
+
+/* False: the line says it is a trial and is not a whole one. */
+static bool take_trial(Reader *reader, const cJSON *line, Candidate **room)
+{
+    MerCost      cost;
+    int64_t      same_as;
+    double       spent[MER_SPENT_COUNT];
+    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
+    const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
+    const cJSON *point = cJSON_GetObjectItemCaseSensitive(line, "point");
+    if (!cJSON_IsNumber(task) || task->valueint < 0 || task->valueint >= reader->pool_count ||
+        !cJSON_IsNumber(index) || !cJSON_IsArray(point) ||
+        !mer_trial_read(line, &cost, &same_as, spent)) {
+        return false;
+    }
+    Pool *pool = &reader->pools[task->valueint];
+    if (!pool->is_read) {
+        return true;
+    }
+    size_t size = sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex);
+    *room = *room ? *room : mer_arena_alloc(reader->run->arena, size);
+    Candidate *candidate = *room;
+    candidate->score = mer_objective_score(&reader->run->objective, &cost);
+    candidate->index = (int64_t)index->valuedouble;
+    int          k = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, point)
+    {
+        if (k == pool->knobs || !cJSON_IsNumber(item)) {
+            return false;
+        }
+        candidate->point[k++] = item->valueint;
+    }
+    if (k == pool->knobs && isfinite(candidate->score) && !cost.cut) {
+        keep(pool, candidate, reader->run->arena);
+    }
+    return k == pool->knobs;
+}
+
+/* False: the line is not a whole one. */
+static bool take_line(Reader *reader, const cJSON *line, Candidate **candidates)
+{
+    const char  *type = text_of(line, "type");
+    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
+    int          t = cJSON_IsNumber(task) ? task->valueint : -1;
+    if (strcmp(type, "trial") != 0) {
+        return type[0] != '\0';
+    }
+    return t >= 0 && t < reader->pool_count && take_trial(reader, line, &candidates[t]);
+}
+
+/* The run's own log is read from where the task before left off, to where the run is: a resumed one goes on. */
+static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
+{
+    MerRunState *run = reader->run;
+    char        *text = NULL;
+    size_t       room = 0;
+    ssize_t      length;
+    int64_t      number = 0;
+    int64_t      bytes = 0;
+    MerStatus    status = MER_OK;
+    Candidate  **candidates = NULL; /* room for the line at hand, by old task */
+    while (status == MER_OK && (!reader->is_chain || bytes < run->log.bytes) &&
+           (length = getline(&text, &room, file)) > 0) {
+        cJSON *line = cJSON_Parse(text);
+        number++;
+        bytes += length;
+        if (number == 1) {
+            status = read_header(reader, line, error);
+            candidates = MER_ARRAY(run->arena, Candidate *, reader->pool_count + 1);
+            bool is_known = run->chain && reader->is_chain && run->chain->bytes > 0;
+            if (is_known && fseeko(file, (off_t)run->chain->bytes, SEEK_SET) == 0) {
+                bytes = run->chain->bytes;
+                number = run->chain->lines;
+            }
+        } else if (!take_line(reader, line, candidates)) {
+            reader->first_damaged = reader->damaged++ == 0 ? number : reader->first_damaged;
+        }
+        cJSON_Delete(line);
+    }
+    if (reader->is_chain && run->chain) {
+        run->chain->bytes = bytes;
+        run->chain->lines = number;
+    }
+    free(text);
+    return status;
+}
+
+/* Every task reads the log; what is wrong with it is said once. */
+static void warn_damaged(const Reader *reader)
+{
+    MerRunState       *run = reader->run;
+    const MerRunHooks *hooks = &run->hooks;
+    if (reader->damaged > 0 && hooks->warn && !run->has_warned_of_damage) {
+        run->has_warned_of_damage = true;
+        hooks->warn(hooks->state,
+                    mer_arena_format(run->arena,
+                                     "%s:%" PRId64 ": %" PRId64 " damaged line%s skipped, %s",
+                                     reader->path, reader->first_damaged, reader->damaged,
+                                     reader->damaged == 1 ? "" : "s",
+                                     reader->damaged == 1 ? "this one" : "this one first"));
+    }
+}
+
+/* Best first of each old task, in turn: the optimizer may take only the first few. */
+static void give_points(const Reader *reader, MerIndex **points, int *count)
+{
+    const MerRunTask *task = reader->task;
+    const MerSpace   *space = &task->problem.space;
+    int               seen = task->view.knob_count;
+    size_t            total = 0;
+    for (int t = 0; t < reader->pool_count; t++) {
+        const Pool *pool = &reader->pools[t];
+        int         given = pool->count < pool->share ? pool->count : pool->share;
+        total += pool->is_wanted ? (size_t)given : 0;
+    }
+    MerIndex *whole = MER_ARRAY(reader->run->arena, MerIndex, space->knob_count + 1);
+    *points = MER_ARRAY(reader->run->arena, MerIndex, total * (size_t)seen + 1);
+    for (int rank = 0; (size_t)*count < total && rank < reader->room; rank++) {
+        for (int t = 0; t < reader->pool_count && *count < reader->room; t++) {
+            const Pool *pool = &reader->pools[t];
+            if (!pool->is_wanted || rank >= pool->count || rank >= pool->share) {
+                continue;
+            }
+            for (int k = 0; k < space->knob_count; k++) {
+                whole[k] = pool->list[rank]->point[pool->from ? pool->from[k] : k];
+            }
+            if (mer_space_contains(space, whole)) {
+                for (int k = 0; k < seen; k++) {
+                    (*points)[*count * seen + k] =
+                        whole[task->free_knobs ? task->free_knobs[k] : k];
+                }
+                (*count)++;
+            }
+        }
+    }
+}
+
+MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count,
+                        MerError *error)
+{
+    *count = 0;
+    if (!run->spec->warm) {
+        return MER_OK;
+    }
+    Reader    reader = {.run = run, .task = task};
+    MerStatus status = split_name(&reader, run->spec->warm, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (reader.is_chain && (!run->log.file || task->index == 0)) {
+        return MER_OK; /* nothing solved yet, or nothing written down */
+    }
+    if (reader.is_chain && mer_runlog_flush(&run->log, error) != MER_OK) {
+        return MER_IO;
+    }
+    FILE *file = fopen(reader.path, "r");
+    if (!file) {
+        return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", reader.path,
+                             strerror(errno));
+    }
+    status = read_log(&reader, file, error);
+    fclose(file);
+    if (status == MER_OK) {
+        warn_damaged(&reader);
+        give_points(&reader, points, count);
+    }
+    return status;
+}

@@ -1,0 +1,96 @@
+/* Which old job a new job takes after. */
+#include "run/search/warm_transfer.h"
+
+#include <math.h>
+
+bool mer_warm_is_pairs(const MerSpace *space)
+{
+    int half = space->knob_count / 2;
+    if (half == 0 || space->knob_count % 2 != 0) {
+        return false;
+    }
+    for (int i = 0; i < half; i++) {
+        if (space->knobs[i].role != MER_ROLE_UNIT ||
+            space->knobs[half + i].role != MER_ROLE_PRIORITY ||
+            space->knobs[i].op != space->knobs[half + i].op) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mer_warm_map_by_rank(const MerSpace *space, int old_knobs, int *from)
+{
+    int count = space->knob_count / 2;
+    int old_count = old_knobs / 2;
+    for (int i = 0; i < count; i++) {
+        double place = count > 1 ? (double)i * (old_count - 1) / (count - 1) : 0;
+        int    old = (int)floor(place + 0.5);
+        from[i] = old;
+        from[count + i] = old_count + old;
+    }
+}
+
+/* How different two jobs are: by the logarithms of what they take on each core. */
+static double distance(const MerTable *mine, int a, const MerTable *other, int b)
+{
+    double sum = 0;
+    for (int c = 0; c < mine->columns; c++) {
+        double x = mine->values[a * mine->columns + c];
+        double y = other->values[b * other->columns + c];
+        double d = x == y ? 0 : log(fmax(x, 1e-300)) - log(fmax(y, 1e-300));
+        sum += d * d;
+    }
+    return sum;
+}
+
+typedef struct Features { /* tables of one space */
+    const MerTable *latency, *traffic;
+} Features;
+
+static bool find_features(const MerSpace *space, Features *features)
+{
+    features->latency = mer_space_table(space, "latency");
+    features->traffic = mer_space_table(space, "traffic");
+    return features->latency && features->traffic;
+}
+
+/* Of equally near ones, that which has been taken least often: jobs of one layer differ in their places. */
+static int nearest(const MerSpace *old, const Features *mine, const Features *theirs, int op,
+                   const int *uses)
+{
+    int    best = 0;
+    double least = INFINITY;
+    for (int i = 0; i < old->knob_count / 2; i++) {
+        int    other = old->knobs[i].op;
+        double d = distance(mine->latency, op, theirs->latency, other) +
+                   distance(mine->traffic, op, theirs->traffic, other);
+        if (d < least || (d == least && uses[i] < uses[best])) {
+            least = d;
+            best = i;
+        }
+    }
+    return best;
+}
+
+MerStatus mer_warm_map_by_layer(const MerSpace *space, const MerSpace *old, int *from,
+                                MerArena *arena, MerError *error)
+{
+    int      count = space->knob_count / 2;
+    int      old_count = old->knob_count / 2;
+    int     *uses = MER_ARRAY(arena, int, old_count + 1);
+    Features mine, theirs;
+    if (!find_features(space, &mine) || !find_features(old, &theirs) ||
+        mine.latency->columns != theirs.latency->columns) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "jobs of the two runs cannot be compared: they need latency and "
+                             "traffic on the same cores");
+    }
+    for (int i = 0; i < count; i++) {
+        int at = nearest(old, &mine, &theirs, space->knobs[i].op, uses);
+        from[i] = at;
+        from[count + i] = old_count + at;
+        uses[at]++;
+    }
+    return MER_OK;
+}

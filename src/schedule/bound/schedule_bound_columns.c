@@ -1,0 +1,424 @@
+/* The relaxation of schedule_bound.h as a linear program, by column generation: durations of configurations, and
+ * how many cores have which queue of long jobs.
+ *
+ *     jobs   each row's jobs are run: by configurations, or where they are long, as parts of queues
+ *     links  a long job of a queue is run by configurations
+ *     cores  no more queues of a class than cores
+ *     time   the cost of all configurations is at most the limit (if the excess is looked for)
+ *
+ * CLP proposes multipliers; the value is computed from them, with what the best columns are still worth taken
+ * off, so it holds whatever CLP does. Times are in parts of the limit. */
+#include "schedule/bound/schedule_bound_columns.h"
+
+#include <Clp_C_Interface.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 200, MOST_CONFIGURATIONS = 4000, MOST_QUEUES = 2000 };
+
+/* Rows can be met at this price, more than a schedule pays. */
+static const double artificial = 100;
+
+/* The prices of the bound that is there already. */
+static void begin_memory(Columns *columns)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    MerArena         *arena = relaxation->arena;
+    int               pairs = relaxation->rows * relaxation->classes;
+    for (int i = 0; i < 2; i++) {
+        columns->memory[i] = (ColumnPrices){.job = MER_ARRAY(arena, double, relaxation->rows),
+                                            .pair = MER_ARRAY(arena, double, pairs),
+                                            .core = MER_ARRAY(arena, double, relaxation->classes)};
+    }
+    memcpy(columns->memory[0].job, relaxation->row_price,
+           (size_t)relaxation->rows * sizeof *relaxation->row_price);
+    for (int at = 0; at < pairs; at++) {
+        columns->memory[0].pair[at] = relaxation->row_price[at / relaxation->classes];
+    }
+}
+
+static void begin_configurations(Columns *columns)
+{
+    int classes = columns->relaxation->classes;
+    int pairs = columns->relaxation->rows * classes;
+    columns->configuration =
+        MER_ARRAY(columns->relaxation->arena, Configuration, MOST_CONFIGURATIONS);
+    for (int at = 0; at < pairs && at < MOST_CONFIGURATIONS; at++) {
+        columns->configuration[columns->configurations++] =
+            (Configuration){.jobs = 1,
+                            .row = {(int16_t)(at / classes)},
+                            .class = {(int16_t)(at % classes)},
+                            .need = columns->pricer.need[at]};
+    }
+}
+
+bool mer_columns_begin(Columns *columns, const Relaxation *relaxation)
+{
+    MerArena *arena = relaxation->arena;
+    int       pairs = relaxation->rows * relaxation->classes;
+    int       most_rows = relaxation->rows + pairs + relaxation->classes + 1;
+    double   *need = MER_ARRAY(arena, double, pairs);
+    *columns = (Columns){.relaxation = relaxation};
+    for (int at = 0; at < pairs; at++) {
+        need[at] = relaxation->bytes[at] / relaxation->load[at];
+    }
+    if (!mer_configurations_begin(&columns->pricer, relaxation, need)) {
+        return false;
+    }
+    mer_core_queues_begin(&columns->core_pricer, relaxation);
+    columns->is_allowed = MER_ARRAY(arena, bool, pairs);
+    columns->is_long = MER_ARRAY(arena, bool, pairs);
+    columns->link = MER_ARRAY(arena, int, pairs);
+    columns->value = MER_ARRAY(arena, double, pairs);
+    columns->worth = MER_ARRAY(arena, double, relaxation->rows);
+    columns->price = MER_ARRAY(arena, double, 3 * most_rows);
+    columns->proposed = columns->price + most_rows;
+    columns->center = columns->proposed + most_rows;
+    columns->queue = MER_ARRAY(arena, CoreQueue, MOST_QUEUES);
+    begin_memory(columns);
+    begin_configurations(columns);
+    return true;
+}
+
+/* The row of the program that a job on a class counts for. */
+static int row_of(const Columns *columns, int row, int class)
+{
+    int link = columns->link[row * columns->relaxation->classes + class];
+    return link < 0 ? row : link;
+}
+
+/* Rows by their order; which pairs are allowed and which are long. False if a job has none. */
+static bool number_rows(Columns *columns)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    int               rows = relaxation->rows;
+    bool              is_possible = true;
+    for (int r = 0; r < relaxation->rows; r++) {
+        bool has_core = false;
+        for (int at = r * relaxation->classes; at < (r + 1) * relaxation->classes; at++) {
+            double load = relaxation->load[at];
+            columns->is_allowed[at] =
+                relaxation->alone[at] <= columns->limit && load <= columns->core_limit;
+            columns->is_long[at] =
+                columns->is_allowed[at] && load > columns->core_limit / CORE_PARTS;
+            columns->link[at] = columns->is_long[at] ? rows++ : -1;
+            has_core = has_core || columns->is_allowed[at];
+        }
+        is_possible = is_possible && has_core;
+    }
+    columns->class_row = rows;
+    columns->time_row = rows + relaxation->classes;
+    columns->rows = columns->time_row + 1;
+    return is_possible;
+}
+
+static void add_entry(Clp_Simplex *model, int row, double value, double cost)
+{
+    const CoinBigIndex starts[2] = {0, 1};
+    const double       zero = 0, infinite = INFINITY;
+    Clp_addColumns(model, 1, &zero, &infinite, &cost, starts, &row, &value);
+}
+
+static Clp_Simplex *new_model(const Columns *columns)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    Clp_Simplex      *model = Clp_newModel();
+    double           *lower = MER_ARRAY(relaxation->arena, double, 2 * columns->rows);
+    double           *upper = lower + columns->rows;
+    for (int r = 0; r < columns->rows; r++) {
+        lower[r] = r < relaxation->rows ? relaxation->count[r] : 0;
+        upper[r] = INFINITY;
+    }
+    for (int c = 0; c < relaxation->classes; c++) {
+        lower[columns->class_row + c] = -relaxation->units[c];
+    }
+    lower[columns->time_row] = columns->is_excess ? -1 : -INFINITY;
+    Clp_setLogLevel(model, 0);
+    Clp_setDualTolerance(model, 1e-11);
+    Clp_setPrimalTolerance(model, 1e-10);
+    Clp_resize(model, columns->rows, 0);
+    Clp_chgRowLower(model, lower);
+    Clp_chgRowUpper(model, upper);
+    for (int r = 0; r < relaxation->rows; r++) {
+        add_entry(model, r, 1, artificial);
+    }
+    add_entry(model, columns->time_row, 1, artificial);
+    return model;
+}
+
+/* Cost in the objective; what the time row counts is always the whole. */
+static ConfigurationCost cost_of(const Columns *columns, double time_price)
+{
+    return columns->is_excess ? (ConfigurationCost){time_price, 1 + time_price}
+                              : (ConfigurationCost){1, 1};
+}
+
+static void add_configuration(Clp_Simplex *model, const Columns *columns,
+                              const Configuration *configuration)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    int               rows[CONFIGURATION_JOBS + 1];
+    double            values[CONFIGURATION_JOBS + 1];
+    int               count = 0;
+    for (int i = 0; i < configuration->jobs; i++) {
+        int row = row_of(columns, configuration->row[i], configuration->class[i]);
+        int at = configuration->row[i] * relaxation->classes + configuration->class[i];
+        int place = 0;
+        while (place < count && rows[place] != row) {
+            place++;
+        }
+        if (!columns->is_allowed[at]) {
+            return;
+        }
+        values[place] = place < count ? values[place] : 0;
+        values[place] += columns->limit / relaxation->load[at];
+        rows[place] = row;
+        count += place == count;
+    }
+    rows[count] = columns->time_row;
+    values[count++] = -fmax(1, configuration->need);
+    const CoinBigIndex starts[2] = {0, count};
+    const double       lower = 0, upper = INFINITY;
+    double             cost = mer_configuration_cost(cost_of(columns, 0), configuration->need);
+    Clp_addColumns(model, 1, &lower, &upper, &cost, starts, rows, values);
+}
+
+static void add_queue(Clp_Simplex *model, const Columns *columns, const CoreQueue *queue)
+{
+    int    rows[2 * CORE_JOBS + 1];
+    double values[2 * CORE_JOBS + 1];
+    int    count = 0;
+    for (int i = 0; i < queue->jobs; i++) {
+        int link = columns->link[queue->row[i] * columns->relaxation->classes + queue->class];
+        if (link < 0) {
+            return;
+        }
+        if (count > 0 && rows[count - 1] == link) { /* jobs of a row follow each other */
+            values[count - 2] += 1;
+            values[count - 1] -= 1;
+            continue;
+        }
+        rows[count] = queue->row[i];
+        values[count++] = 1;
+        rows[count] = link;
+        values[count++] = -1;
+    }
+    rows[count] = columns->class_row + queue->class;
+    values[count++] = -1;
+    const CoinBigIndex starts[2] = {0, count};
+    const double       lower = 0, upper = INFINITY, cost = 0;
+    Clp_addColumns(model, 1, &lower, &upper, &cost, starts, rows, values);
+}
+
+/* Those that came since the last time, as far as they keep to the limits. */
+static void load_columns(Clp_Simplex *model, Columns *columns)
+{
+    for (; columns->loaded < columns->configurations; columns->loaded++) {
+        add_configuration(model, columns, &columns->configuration[columns->loaded]);
+    }
+    for (; columns->loaded_queues < columns->queues; columns->loaded_queues++) {
+        const CoreQueue *queue = &columns->queue[columns->loaded_queues];
+        if (queue->cycles <= columns->core_limit) {
+            add_queue(model, columns, queue);
+        }
+    }
+}
+
+/* What a configuration is worth beyond its cost at the prices that CLP proposed. */
+static double proposed_worth(const Columns *columns, const Configuration *configuration)
+{
+    ConfigurationCost cost = cost_of(columns, columns->proposed[columns->time_row]);
+    double            worth = -mer_configuration_cost(cost, configuration->need);
+    for (int i = 0; i < configuration->jobs; i++) {
+        int at = configuration->row[i] * columns->relaxation->classes + configuration->class[i];
+        int row = row_of(columns, configuration->row[i], configuration->class[i]);
+        worth += columns->proposed[row] * columns->limit / columns->relaxation->load[at];
+    }
+    return worth;
+}
+
+static bool keep_configurations(Columns *columns)
+{
+    bool is_new = false;
+    for (int i = columns->pricer.kept - 1; i >= 0; i--) {
+        const Configuration *configuration = &columns->pricer.best[i];
+        is_new = is_new || proposed_worth(columns, configuration) > columns->tolerance;
+        if (columns->configurations < MOST_CONFIGURATIONS) {
+            columns->configuration[columns->configurations++] = *configuration;
+        }
+    }
+    return is_new;
+}
+
+static bool keep_queue(Columns *columns, const CoreQueue *queue)
+{
+    double worth = -columns->proposed[columns->class_row + queue->class];
+    for (int i = 0; i < queue->jobs; i++) {
+        worth += columns->proposed[queue->row[i]] -
+                 columns->proposed[row_of(columns, queue->row[i], queue->class)];
+    }
+    bool is_new = worth > columns->tolerance && columns->queues < MOST_QUEUES;
+    if (is_new) {
+        columns->queue[columns->queues++] = *queue;
+    }
+    return is_new;
+}
+
+/* The best queues at the prices, which become the prices of the cores; their sum. */
+static double price_cores(Columns *columns, bool *is_new)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    double            sum = 0;
+    for (int c = 0; c < relaxation->classes; c++) {
+        CoreQueue queue;
+        for (int r = 0; r < relaxation->rows; r++) {
+            columns->worth[r] = columns->price[r] - columns->price[row_of(columns, r, c)];
+        }
+        double most = mer_core_queues_price(&columns->core_pricer, c, columns->worth,
+                                            columns->is_long, columns->core_limit, &queue);
+        *is_new = keep_queue(columns, &queue) || *is_new;
+        columns->price[columns->class_row + c] = most;
+        sum += relaxation->units[c] * most;
+    }
+    return sum;
+}
+
+/* Makes the prices fit for all columns that there may be, and says what they prove; adds columns that were
+ * worth more than they cost at CLP's own prices, if there are any. */
+static bool improve(Columns *columns)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    int               pairs = relaxation->rows * relaxation->classes;
+    double            time_price = columns->is_excess ? columns->price[columns->time_row] : 0;
+    double            sum = 0;
+    for (int at = 0; at < pairs; at++) {
+        int row = row_of(columns, at / relaxation->classes, at % relaxation->classes);
+        columns->value[at] = columns->is_allowed[at]
+                                 ? columns->price[row] * columns->limit / relaxation->load[at]
+                                 : 0;
+    }
+    for (int r = 0; r < relaxation->rows; r++) {
+        sum += columns->price[r] * relaxation->count[r];
+    }
+    double most =
+        mer_configurations_price(&columns->pricer, columns->value, cost_of(columns, time_price));
+    bool is_new = keep_configurations(columns);
+    sum -= price_cores(columns, &is_new);
+    /* A cycle of the limit more pays for what a configuration is worth too much, and so does a part of all
+     * prices, since every configuration costs at least 1. */
+    double shrink = columns->is_excess ? 1 : 1 / (1 + most);
+    double value = columns->is_excess ? sum - time_price - most : sum * shrink;
+    if (value * columns->limit > columns->best) {
+        columns->best = value * columns->limit;
+        for (int r = 0; r < columns->rows; r++) {
+            columns->center[r] = columns->price[r] * shrink;
+        }
+        columns->center[columns->time_row] = columns->is_excess ? time_price + most : 0;
+    }
+    return is_new;
+}
+
+/* Between the best prices so far and CLP's, which jump about, or else CLP's own. */
+static bool improve_near_center(Columns *columns)
+{
+    for (int way = 0; way < 2; way++) {
+        for (int r = 0; r < columns->rows; r++) {
+            columns->price[r] =
+                way == 0 ? (columns->center[r] + columns->proposed[r]) / 2 : columns->proposed[r];
+        }
+        if (improve(columns)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The best prices of one program are where the next begins. */
+static void remember(Columns *columns)
+{
+    const Relaxation *relaxation = columns->relaxation;
+    ColumnPrices     *memory = &columns->memory[columns->is_excess];
+    int               pairs = relaxation->rows * relaxation->classes;
+    for (int r = 0; r < relaxation->rows; r++) {
+        memory->job[r] = columns->center[r] * columns->limit;
+    }
+    for (int at = 0; at < pairs; at++) {
+        int row = row_of(columns, at / relaxation->classes, at % relaxation->classes);
+        memory->pair[at] = columns->center[row] * columns->limit;
+    }
+    for (int c = 0; c < relaxation->classes; c++) {
+        memory->core[c] = columns->center[columns->class_row + c] * columns->limit;
+    }
+    memory->time = columns->center[columns->time_row];
+}
+
+static void recall(Columns *columns)
+{
+    const Relaxation   *relaxation = columns->relaxation;
+    const ColumnPrices *memory = &columns->memory[columns->is_excess];
+    int                 pairs = relaxation->rows * relaxation->classes;
+    for (int r = 0; r < relaxation->rows; r++) {
+        columns->center[r] = memory->job[r] / columns->limit;
+    }
+    for (int at = 0; at < pairs; at++) {
+        if (columns->link[at] >= 0) {
+            columns->center[columns->link[at]] = memory->pair[at] / columns->limit;
+        }
+    }
+    for (int c = 0; c < relaxation->classes; c++) {
+        columns->center[columns->class_row + c] = memory->core[c] / columns->limit;
+    }
+    columns->center[columns->time_row] = memory->time;
+    memcpy(columns->price, columns->center, (size_t)columns->rows * sizeof *columns->price);
+    memcpy(columns->proposed, columns->center, (size_t)columns->rows * sizeof *columns->price);
+}
+
+static int64_t work(const Columns *columns)
+{
+    return columns->lp_work + columns->pricer.work + columns->core_pricer.work;
+}
+
+bool mer_columns_are_exhausted(const Columns *columns)
+{
+    return work(columns) >= columns->most_work ||
+           columns->configurations + CONFIGURATIONS_KEPT > MOST_CONFIGURATIONS;
+}
+
+static void propose_prices(Columns *columns, Clp_Simplex *model)
+{
+    Clp_primal(model, 0);
+    columns->lp_work += 2000 + (int64_t)Clp_numberIterations(model) * (columns->rows + 20) * 5;
+    const double *price = Clp_dualRowSolution(model);
+    for (int r = 0; r < columns->rows; r++) {
+        columns->proposed[r] = fmax(0, price[r]);
+    }
+}
+
+double mer_columns_solve(Columns *columns, double limit, double core_limit, ColumnsGoal goal)
+{
+    columns->limit = limit;
+    columns->core_limit = core_limit;
+    columns->is_excess = goal == COLUMNS_EXCESS;
+    columns->best = 0;
+    columns->loaded = columns->loaded_queues = 0;
+    if (!number_rows(columns)) {
+        return INFINITY;
+    }
+    recall(columns);
+    improve(columns);
+    Clp_Simplex *model = new_model(columns);
+    for (int round = 0; round < ROUNDS && !mer_columns_are_exhausted(columns); round++) {
+        load_columns(model, columns);
+        propose_prices(columns, model);
+        double relaxed = Clp_objectiveValue(model) * limit;
+        bool   is_above = goal != COLUMNS_EXCESS && columns->best > limit;
+        bool   is_below = goal == COLUMNS_QUESTION && relaxed <= limit;
+        if (is_above || is_below || !improve_near_center(columns) ||
+            columns->best >= relaxed - 10 * columns->tolerance * limit) {
+            break;
+        }
+    }
+    Clp_deleteModel(model);
+    remember(columns);
+    return columns->best;
+}

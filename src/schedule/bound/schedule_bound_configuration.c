@@ -1,0 +1,380 @@
+/* The best configurations at given prices: jobs are taken one after the other, each on a free unit of some class
+ * or not at all, and of equally many busy units only those states stay that no other beats in need and worth.
+ *
+ * What a state may still gain is bounded from above: with a mixture of two lower bounds on the cost, jobs and
+ * units become an assignment, of which any unit prices give a bound. States that cannot come above the
+ * best configuration found are left out. If there are too many, so are those below a threshold, which is the
+ * answer if nothing above it is found. */
+#include "schedule/bound/schedule_bound.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MIXTURES = 6, MOST_CLASSES = 12, MOST_PLACES = 4096, MOST_STATES = 40000 };
+enum { MOST_STEPS = 400000, FEW_STEPS = 100000 }; /* of a walk, and of one that found something */
+
+typedef struct ConfigurationState {
+    double  need, value;
+    int     parent; /* -1: nothing runs */
+    int16_t row, class;
+} State;
+
+typedef struct ConfigurationKey {
+    double key;
+    int    row;
+} RowKey;
+
+/* Two lower bounds on the cost of a configuration beyond its least: slope * (need - 1), and slope times the sum
+ * of what the needs of single jobs are above 1. Both are sums over its jobs. */
+typedef struct Mixture {
+    double slope, part; /* of the first */
+} Mixture;
+
+static const double part[MIXTURES] = {0, 0.2, 0.4, 0.6, 0.8, 1};
+
+static const double coarse = 1e-3; /* worth that shows prices to be far from right */
+
+static double mixed_cost(Mixture mixture, double need)
+{
+    return mixture.slope * (mixture.part * need + (1 - mixture.part) * fmax(0, need - 1));
+}
+
+static int copies(const Relaxation *relaxation, int row)
+{
+    int units = 0;
+    for (int c = 0; c < relaxation->classes; c++) {
+        units += relaxation->units[c];
+    }
+    return relaxation->count[row] < units ? relaxation->count[row] : units;
+}
+
+static bool fits(const Relaxation *relaxation)
+{
+    double places = 1;
+    int    units = 0;
+    for (int c = 0; c < relaxation->classes; c++) {
+        places *= relaxation->units[c] + 1;
+        units += relaxation->units[c];
+    }
+    return relaxation->classes <= MOST_CLASSES && units <= CONFIGURATION_JOBS &&
+           places <= MOST_PLACES;
+}
+
+static void number_places(ConfigurationPricer *pricer, MerArena *arena)
+{
+    const Relaxation *relaxation = pricer->relaxation;
+    int               classes = relaxation->classes;
+    pricer->stride = MER_ARRAY(arena, int, classes);
+    pricer->places = 1;
+    for (int c = 0; c < classes; c++) {
+        pricer->stride[c] = pricer->places;
+        pricer->places *= relaxation->units[c] + 1;
+    }
+    pricer->used = MER_ARRAY(arena, int, pricer->places *classes);
+    for (int at = 0; at < pricer->places * classes; at++) {
+        int c = at % classes;
+        pricer->used[at] = at / classes / pricer->stride[c] % (relaxation->units[c] + 1);
+    }
+}
+
+bool mer_configurations_begin(ConfigurationPricer *pricer, const Relaxation *relaxation,
+                              const double *need)
+{
+    MerArena *arena = relaxation->arena;
+    int       classes = relaxation->classes;
+    int       items = 0;
+    if (!fits(relaxation)) {
+        return false;
+    }
+    *pricer = (ConfigurationPricer){.relaxation = relaxation, .need = need};
+    number_places(pricer, arena);
+    for (int r = 0; r < relaxation->rows; r++) {
+        items += copies(relaxation, r);
+    }
+    pricer->keys = MER_ARRAY(arena, RowKey, relaxation->rows);
+    pricer->item_row = MER_ARRAY(arena, int, items);
+    pricer->item_value = MER_ARRAY(arena, double, items *classes);
+    pricer->item_need = MER_ARRAY(arena, double, items *classes);
+    pricer->unit_price = MER_ARRAY(arena, double, MIXTURES *classes);
+    pricer->rest = MER_ARRAY(arena, double, MIXTURES *(items + 1));
+    pricer->rest_units = MER_ARRAY(arena, double, MIXTURES * pricer->places);
+    pricer->states = MER_ARRAY(arena, State, MOST_STATES);
+    pricer->now = MER_ARRAY(arena, int, MOST_STATES);
+    pricer->next = MER_ARRAY(arena, int, MOST_STATES);
+    pricer->now_start = MER_ARRAY(arena, int, pricer->places + 1);
+    pricer->next_start = MER_ARRAY(arena, int, pricer->places + 1);
+    return true;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const RowKey *x = a;
+    const RowKey *y = b;
+    return x->key != y->key ? (x->key < y->key) - (x->key > y->key) : x->row - y->row;
+}
+
+/* The promising first. */
+static void list_items(ConfigurationPricer *pricer, const double *value, ConfigurationCost cost)
+{
+    const Relaxation *relaxation = pricer->relaxation;
+    int               classes = relaxation->classes;
+    RowKey           *keys = pricer->keys;
+    int               used = 0;
+    for (int r = 0; r < relaxation->rows; r++) {
+        double key = -INFINITY;
+        for (int at = r * classes; at < (r + 1) * classes; at++) {
+            Mixture mixture = {cost.slope, part[3]};
+            double  gain = value[at] - mixed_cost(mixture, pricer->need[at]);
+            key = value[at] > 0 ? fmax(key, gain) : key;
+        }
+        keys[used] = (RowKey){key, r};
+        used += !isinf(key);
+    }
+    qsort(keys, (size_t)used, sizeof *keys, by_key);
+    pricer->items = 0;
+    for (int i = 0; i < used; i++) {
+        size_t from = (size_t)keys[i].row * (size_t)classes;
+        for (int copy = copies(relaxation, keys[i].row); copy > 0; copy--) {
+            size_t to = (size_t)pricer->items * (size_t)classes;
+            pricer->item_row[pricer->items++] = keys[i].row;
+            memcpy(pricer->item_value + to, value + from, (size_t)classes * sizeof *value);
+            memcpy(pricer->item_need + to, pricer->need + from, (size_t)classes * sizeof *value);
+        }
+    }
+}
+
+/* What the item gains beyond the unit's price where that is most, on another class than `except`. */
+static double most_gain(const ConfigurationPricer *pricer, int item, const double *unit_price,
+                        Mixture mixture, int except)
+{
+    int    classes = pricer->relaxation->classes;
+    double most = 0;
+    for (int c = 0; c < classes; c++) {
+        int at = item * classes + c;
+        if (c != except && pricer->item_value[at] > 0) {
+            double gain = pricer->item_value[at] - mixed_cost(mixture, pricer->item_need[at]);
+            most = fmax(most, gain - unit_price[c]);
+        }
+    }
+    return most;
+}
+
+/* A unit is worth what the next item would gain on it that finds none free; `half` way there, so that classes do
+ * not push each other away. */
+static double price_unit(const ConfigurationPricer *pricer, const double *unit_price,
+                         Mixture mixture, int class, bool half)
+{
+    double top[CONFIGURATION_JOBS + 1] = {0};
+    int    units = pricer->relaxation->units[class];
+    for (int i = 0; i < pricer->items; i++) {
+        int at = i * pricer->relaxation->classes + class;
+        if (pricer->item_value[at] <= 0) {
+            continue;
+        }
+        double gain = pricer->item_value[at] - mixed_cost(mixture, pricer->item_need[at]) -
+                      most_gain(pricer, i, unit_price, mixture, class);
+        int place = units;
+        for (; place > 0 && gain > top[place - 1]; place--) {
+            top[place] = top[place - 1];
+        }
+        top[place] = fmax(place == units ? top[place] : 0, gain);
+    }
+    return half ? (top[units] + top[units - 1]) / 2 : top[units];
+}
+
+static void bound_rest(ConfigurationPricer *pricer, ConfigurationCost cost)
+{
+    enum { SWEEPS = 4 };
+    const Relaxation *relaxation = pricer->relaxation;
+    int               classes = relaxation->classes;
+    for (int m = 0; m < MIXTURES; m++) {
+        double *unit_price = pricer->unit_price + (size_t)m * (size_t)classes;
+        double *rest = pricer->rest + (size_t)m * (size_t)(pricer->items + 1);
+        double *rest_units = pricer->rest_units + (size_t)m * (size_t)pricer->places;
+        Mixture mixture = {cost.slope, part[m]};
+        memset(unit_price, 0, (size_t)classes * sizeof *unit_price);
+        for (int step = 0; step < SWEEPS * classes; step++) {
+            int  c = step % classes;
+            bool half = classes > 1 && step < (SWEEPS - 1) * classes;
+            unit_price[c] = price_unit(pricer, unit_price, mixture, c, half);
+        }
+        rest[pricer->items] = 0;
+        for (int i = pricer->items - 1; i >= 0; i--) {
+            rest[i] = rest[i + 1] + most_gain(pricer, i, unit_price, mixture, -1);
+        }
+        for (int place = 0; place < pricer->places; place++) {
+            rest_units[place] = part[m] * cost.slope - cost.least;
+            for (int c = 0; c < classes; c++) {
+                int free = relaxation->units[c] - pricer->used[place * classes + c];
+                rest_units[place] += free * unit_price[c];
+            }
+        }
+    }
+    pricer->work += (int64_t)pricer->items * classes * MIXTURES;
+}
+
+static void keep(ConfigurationPricer *pricer, int state)
+{
+    if (pricer->kept == CONFIGURATIONS_KEPT) {
+        memmove(pricer->best, pricer->best + 1, sizeof pricer->best - sizeof *pricer->best);
+        pricer->kept--;
+    }
+    Configuration *configuration = &pricer->best[pricer->kept++];
+    configuration->jobs = 0;
+    configuration->need = pricer->states[state].need;
+    for (; pricer->states[state].parent >= 0; state = pricer->states[state].parent) {
+        configuration->row[configuration->jobs] = pricer->states[state].row;
+        configuration->class[configuration->jobs++] = pricer->states[state].class;
+    }
+}
+
+typedef struct Sources { /* lists of states that come to a place, each by the same step */
+    int count;
+    int class[MOST_CLASSES + 1]; /* that takes the item; -1: none */
+    int at[MOST_CLASSES + 1], end[MOST_CLASSES + 1];
+} Sources;
+
+static void find_sources(const ConfigurationPricer *pricer, int item, int place, Sources *sources)
+{
+    int classes = pricer->relaxation->classes;
+    sources->count = 0;
+    for (int c = -1; c < classes; c++) {
+        bool is_possible = c < 0 || (pricer->item_value[item * classes + c] > 0 &&
+                                     pricer->used[place * classes + c] > 0);
+        int  from = is_possible && c >= 0 ? place - pricer->stride[c] : place;
+        if (is_possible && pricer->now_start[from] < pricer->now_start[from + 1]) {
+            sources->class[sources->count] = c;
+            sources->at[sources->count] = pricer->now_start[from];
+            sources->end[sources->count++] = pricer->now_start[from + 1];
+        }
+    }
+}
+
+/* The state with the least need, and of these the most value; false if there are none left. */
+static bool take_state(const ConfigurationPricer *pricer, int item, Sources *sources, State *taken,
+                       int *number)
+{
+    int chosen = -1;
+    for (int s = 0; s < sources->count; s++) {
+        if (sources->at[s] == sources->end[s]) {
+            continue;
+        }
+        int          c = sources->class[s];
+        int          at = item * pricer->relaxation->classes + c;
+        const State *state = &pricer->states[pricer->now[sources->at[s]]];
+        double       need = state->need + (c < 0 ? 0 : pricer->item_need[at]);
+        double       value = state->value + (c < 0 ? 0 : pricer->item_value[at]);
+        if (chosen < 0 || need < taken->need || (need == taken->need && value > taken->value)) {
+            chosen = s;
+            *taken = (State){need, value, 0, (int16_t)pricer->item_row[item], (int16_t)c};
+        }
+    }
+    if (chosen >= 0) {
+        *number = pricer->now[sources->at[chosen]++];
+        taken->parent = *number;
+    }
+    return chosen >= 0;
+}
+
+/* The states of a place after an item; false if there are too many. `best` is the most worth found. */
+static bool fill_place(ConfigurationPricer *pricer, ConfigurationCost cost, int item, int place,
+                       int *filled, double *best)
+{
+    Sources sources;
+    State   state;
+    int     number;
+    double  last = -INFINITY;
+    double  rest[MIXTURES];
+    find_sources(pricer, item, place, &sources);
+    for (int m = 0; m < MIXTURES && sources.count > 0; m++) {
+        rest[m] = pricer->rest[m * (pricer->items + 1) + item + 1] +
+                  pricer->rest_units[m * pricer->places + place];
+    }
+    while (take_state(pricer, item, &sources, &state, &number)) {
+        double most = INFINITY;
+        for (int m = 0; m < MIXTURES; m++) {
+            Mixture mixture = {cost.slope, part[m]};
+            most = fmin(most, state.value - mixed_cost(mixture, state.need) + rest[m]);
+        }
+        double worth = state.value - mer_configuration_cost(cost, state.need);
+        pricer->work++;
+        if (worth <= last || most <= *best) { /* with less need the last one never costs more */
+            continue;
+        }
+        last = worth;
+        if (state.class >= 0) {
+            if (pricer->state_count == MOST_STATES) {
+                return false;
+            }
+            number = pricer->state_count++;
+            pricer->states[number] = state;
+            if (worth > *best) {
+                *best = worth;
+                keep(pricer, number);
+            }
+        }
+        pricer->next[(*filled)++] = number;
+    }
+    return true;
+}
+
+/* All configurations that are worth more than `best`, but for what others beat. */
+static bool walk(ConfigurationPricer *pricer, ConfigurationCost cost, double *best)
+{
+    pricer->states[0] = (State){0, 0, -1, -1, -1};
+    pricer->state_count = 1;
+    pricer->now[0] = 0;
+    for (int place = 0; place <= pricer->places; place++) {
+        pricer->now_start[place] = place > 0;
+    }
+    int64_t begin = pricer->work;
+    for (int i = 0; i < pricer->items; i++) {
+        int filled = 0;
+        for (int place = 0; place < pricer->places; place++) {
+            pricer->next_start[place] = filled;
+            bool is_long = pricer->work - begin > (*best > coarse ? FEW_STEPS : MOST_STEPS);
+            if (is_long || !fill_place(pricer, cost, i, place, &filled, best)) {
+                return false;
+            }
+        }
+        pricer->next_start[pricer->places] = filled;
+        int *ids = pricer->now, *starts = pricer->now_start;
+        pricer->now = pricer->next;
+        pricer->now_start = pricer->next_start;
+        pricer->next = ids;
+        pricer->next_start = starts;
+        pricer->work += pricer->places / 4;
+    }
+    return true;
+}
+
+/* What no configuration can be worth, before any is looked at. */
+static double most_worth(const ConfigurationPricer *pricer)
+{
+    double most = INFINITY;
+    for (int m = 0; m < MIXTURES; m++) {
+        most = fmin(most,
+                    pricer->rest[m * (pricer->items + 1)] + pricer->rest_units[m * pricer->places]);
+    }
+    return most;
+}
+
+double mer_configurations_price(ConfigurationPricer *pricer, const double *value,
+                                ConfigurationCost cost)
+{
+    const double rounded = 1e-13;
+    double       best = rounded;
+    list_items(pricer, value, cost);
+    bound_rest(pricer, cost);
+    pricer->kept = 0;
+    if (walk(pricer, cost, &best)) {
+        return best;
+    }
+    double most = fmax(rounded, most_worth(pricer));
+    if (best < coarse) { /* prices are nearly right: a better answer is worth another walk */
+        best = (best + most) / 2;
+        return walk(pricer, cost, &best) ? best : most;
+    }
+    return most;
+}

@@ -1,0 +1,65 @@
+/* The evaluator `bandwidth` beyond its plug-in slots: what solvers and files need of it. */
+#ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_H
+#define MERCATOR_SCHEDULE_COST_BANDWIDTH_H
+
+#include "mercator/evaluator.h"
+#include "schedule/cost/bandwidth_loop.h"
+
+extern const MerEvaluatorClass mer_evaluator_bandwidth;
+
+typedef struct MerBandwidthState {
+    MerBandwidthInput  input;
+    const MerSchedule *schedule;
+    bool               is_plain;  /* 5.1 says it all */
+    const char        *not_plain; /* why; NULL: it is */
+    bool               is_fast, wants_fast;
+    bool               has_static_power, is_powered_all_time;
+    double             dram_pj_per_byte;
+    double             total_macs;
+    const double      *alone; /* by tenant: cycles on the platform without the others */
+    bool               has_requests;
+    bool               clamps_energy;
+    bool               is_xr_compat; /* xr_score is that of the published runtime, */
+    double             xr_compat;    /* which no plan changes */
+    const char        *idle;         /* options without effect, one line each; NULL: none */
+} MerBandwidthState;
+
+/* NULL if `evaluator` is another one. */
+const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator);
+
+/* Simulates `plan` in full; arrays of `times` come from `arena`. False: deadlock. */
+bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan,
+                            MerArena *arena, MerBandwidthTimes *times,
+                            const MerBandwidthRecorder *recorder, MerBandwidthOutput *output);
+
+/* Multiplications of the jobs that ran to their end. */
+double mer_bandwidth_macs(const MerSchedule *schedule, const MerBandwidthTimes *times);
+
+/* XRBench's score of the requests in `times`, 0 .. 100 (schedule.md section 12), over the periodic models with
+ * deadlines; NAN without any. */
+double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                              MerArena *scratch);
+
+/* The score that the published runtime reaches with whole inferences at no-stall latency (`xr=compat`). */
+double mer_bandwidth_xr_compat(const MerBandwidthState *state);
+
+/* How long each tenant takes alone: the better of fcfs and lpt (schedule.md 5.4). */
+const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena);
+/* STP, ANTT and Jain's index from turnarounds, shared and alone, of the jobs that ran: STP and Jain by the part
+ * of the tenant's work that was done, ANTT INFINITY where a tenant had none done. `single`: of one tenant
+ * without releases. */
+void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                                MerArena *scratch, MerCost *cost);
+void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, MerCost *cost);
+void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                                MerArena *scratch, MerNotes *notes);
+
+/* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
+void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
+/* What became of each job with a deadline; none after a deadlock. */
+int mer_bandwidth_requests(const void *state, const MerPlan *plan, MerArena *arena,
+                           MerServed **requests);
+/* A line for people: how long each core is busy, waits for memory and has nothing to do. */
+const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);
+
+#endif

@@ -1,0 +1,51 @@
+/* What the plain loop leaves behind for plans that differ little (schedule.md section 15): its state at a few
+ * events, to go on from there, and the loads of the units, which rule most neighbours out at once. */
+#ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_TRAIL_H
+#define MERCATOR_SCHEDULE_COST_BANDWIDTH_TRAIL_H
+
+#include "schedule/cost/bandwidth_loop.h"
+
+typedef struct MerLoopState { /* padded: a unit that is not there asks for nothing and never ends */
+    double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], finish[MER_BANDWIDTH_UNITS];
+    double begun[MER_BANDWIDTH_UNITS]; /* no-stall cycles of the jobs a unit has begun */
+    int    next[MER_BANDWIDTH_UNITS];  /* queue positions; one past the end once the end was seen */
+    double begun_excess;               /* of all jobs that have begun */
+    double t, waste;
+    int    running, events;
+    /* Of the whole plan, not of this moment: the sums of each unit's queue, and the excess of all. Without
+     * a limit they may be 0. */
+    MerWork load[MER_BANDWIDTH_UNITS];
+    double  excess;
+} MerLoopState;
+
+typedef struct MerTrail { /* then queues, starts and states */
+    int     job_count, unit_count, state_count;
+    MerWork load[MER_BANDWIDTH_UNITS];
+} MerTrail;
+
+typedef enum MerTrailStart {
+    MER_TRAIL_CUT,     /* the loads alone pass the limit */
+    MER_TRAIL_RESUMED, /* the state is one of `base` that the plan shares */
+    MER_TRAIL_NEW      /* the loop has to begin; nothing of the state is set but the loads */
+} MerTrailStart;
+/* Begins the trail of `plan` in `trail`. Both may be NULL; a trail that is its own base has none. */
+MerTrailStart mer_trail_start(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                              const MerTrail *base, MerTrail *trail, MerLoopState *state);
+/* The number of events after which the trail wants the next state; -1: never. */
+int  mer_trail_due(const MerTrail *trail);
+void mer_trail_keep(MerTrail *trail, const MerLoopState *state);
+
+/* The same schedule in virtual time, with trails of its own kind: `left` is when a job ends there, `waste` the
+ * bytes so far. Only cycles and is_cut are told. */
+void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                        const MerTrail *base, MerTrail *trail, MerBandwidthOutput *output);
+
+/* The plain loop on 4, 8 or 16 units, with the bits of the one in bandwidth_plain.c; false: it was cut. */
+bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrail *trail,
+                         MerLoopState *state);
+
+/* The same as mer_bandwidth_plain without vectors, trails and limit, to compare with. */
+void mer_bandwidth_reference(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                             MerBandwidthOutput *output);
+
+#endif

@@ -1,0 +1,137 @@
+/* A plain schedule in virtual time (schedule.md 5.3): there every job takes its no-stall latency, so ends
+ * are sums along the queues, and the makespan is the integral of max(1, need / bandwidth). Plans that differ
+ * little from one with a trail start where they part from it. */
+#include "schedule/cost/bandwidth_trail.h"
+
+#include <math.h>
+
+typedef struct Lanes {
+    double latency[MER_BANDWIDTH_UNITS], rate[MER_BANDWIDTH_UNITS],
+        excess[MER_BANDWIDTH_UNITS];                                /* of the job that comes next */
+    const int *at[MER_BANDWIDTH_UNITS], *stop[MER_BANDWIDTH_UNITS]; /* its place, and the end */
+} Lanes;
+
+static inline void look_ahead(const MerBandwidthInput *input, int units, int unit, Lanes *lanes)
+{
+    lanes->latency[unit] = INFINITY;
+    lanes->rate[unit] = 0;
+    if (lanes->at[unit] < lanes->stop[unit]) {
+        const MerWork *work = &input->work[*lanes->at[unit] * units + unit];
+        lanes->latency[unit] = work->latency;
+        lanes->rate[unit] = work->rate;
+        lanes->excess[unit] = work->excess;
+    }
+}
+
+/* The unit begins its next job at `start`; false if there is none. */
+static inline bool take_job(const MerBandwidthInput *input, int units, int unit, double start,
+                            Lanes *lanes, MerLoopState *state)
+{
+    bool has_more = lanes->at[unit]++ < lanes->stop[unit];
+    state->left[unit] = start + lanes->latency[unit];
+    state->need[unit] = lanes->rate[unit];
+    if (has_more) {
+        state->begun[unit] += lanes->latency[unit];
+        state->begun_excess += lanes->excess[unit];
+        look_ahead(input, units, unit, lanes);
+    }
+    return has_more;
+}
+
+static void keep_state(const MerJobsPlan *plan, const Lanes *lanes, MerTrail *trail,
+                       MerLoopState *state)
+{
+    for (int u = 0; u < plan->unit_count; u++) {
+        state->next[u] = (int)(lanes->at[u] - plan->queue) - plan->start[u];
+    }
+    mer_trail_keep(trail, state);
+}
+
+/* False: above the limit. */
+static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *plan, int units,
+                             MerTrail *trail, Lanes *lanes, MerLoopState *state)
+{
+    double bandwidth = input->bandwidth;
+    double bytes = state->waste; /* the integral times the bandwidth */
+    double now = state->t;
+    double limit = input->limit * bandwidth * (1 + 1e-9);
+    int    keep_at = mer_trail_due(trail);
+    while (state->running > 0) {
+        if (state->events == keep_at) {
+            state->waste = bytes;
+            state->t = now;
+            keep_state(plan, lanes, trail, state);
+            keep_at = mer_trail_due(trail);
+        }
+        int    first = 0;
+        double end = state->left[0];
+        double need = state->need[0];
+        for (int u = 1; u < units; u++) {
+            bool is_sooner = state->left[u] < end;
+            end = is_sooner ? state->left[u] : end;
+            first = is_sooner ? u : first;
+            need += state->need[u];
+        }
+        bytes += (end - now) * (need > bandwidth ? need : bandwidth);
+        now = end;
+        double waiting = state->load[first].latency - state->begun[first];
+        if (bytes + waiting * bandwidth + state->excess - state->begun_excess > limit) {
+            return false;
+        }
+        state->running -= !take_job(input, units, first, end, lanes, state);
+        state->events++;
+    }
+    state->waste = bytes;
+    return bytes / bandwidth <= input->limit;
+}
+
+void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                        const MerTrail *base, MerTrail *trail, MerBandwidthOutput *output)
+{
+    MerLoopState  state;
+    Lanes         lanes;
+    int           units = plan->unit_count;
+    MerTrailStart start = mer_trail_start(input, plan, base, trail, &state);
+    output->is_cut = start == MER_TRAIL_CUT;
+    if (output->is_cut) {
+        return;
+    }
+    for (int u = 0; u < units; u++) {
+        lanes.at[u] = plan->queue + plan->start[u];
+        lanes.stop[u] = plan->queue + plan->start[u + 1];
+        lanes.at[u] += start == MER_TRAIL_RESUMED ? state.next[u] : 0;
+        look_ahead(input, units, u, &lanes);
+    }
+    if (start == MER_TRAIL_NEW) {
+        state.t = state.waste = state.begun_excess = 0;
+        state.running = state.events = 0;
+        for (int u = 0; u < units; u++) {
+            state.finish[u] = state.begun[u] = 0;
+            state.running += take_job(input, units, u, 0, &lanes, &state);
+        }
+    }
+    switch (units) { /* known counts let the compiler unroll */
+    case 4:
+        output->is_cut = !integrate(input, plan, 4, trail, &lanes, &state);
+        break;
+    case 8:
+        output->is_cut = !integrate(input, plan, 8, trail, &lanes, &state);
+        break;
+    case 16:
+        output->is_cut = !integrate(input, plan, 16, trail, &lanes, &state);
+        break;
+    default:
+        output->is_cut = !integrate(input, plan, units, trail, &lanes, &state);
+        break;
+    }
+    output->cycles = state.waste / input->bandwidth;
+}
+
+double mer_bandwidth_virtual(const MerBandwidthInput *input, const MerJobsPlan *plan)
+{
+    MerBandwidthInput  unlimited = *input;
+    MerBandwidthOutput output;
+    unlimited.limit = INFINITY;
+    mer_bandwidth_fast(&unlimited, plan, NULL, NULL, &output);
+    return output.cycles;
+}

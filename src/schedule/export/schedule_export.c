@@ -1,0 +1,203 @@
+/* Files of a finished schedule: schedule.csv, jobtable.json, platform.yaml and, in schedule_trace.c, trace.json;
+ * made from the Gantt chart that the evaluator notes with a plan (schedule.md section 14). */
+#include "schedule/export/schedule_export.h"
+
+#include "base/name_table.h"
+#include "schedule/table/schedule_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double number(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const MerGanttItem *x = a;
+    const MerGanttItem *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The items of a lane in the order they ran. */
+static void read_lane(const cJSON *lane, const MerNameTable *jobs, MerGanttLane *into,
+                      MerArena *arena)
+{
+    const cJSON *items = cJSON_GetObjectItemCaseSensitive(lane, "items");
+    const cJSON *item;
+    into->items = MER_ARRAY(arena, MerGanttItem, cJSON_GetArraySize(items) + 1);
+    cJSON_ArrayForEach(item, items)
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        const int  *job = name ? mer_name_table_find(jobs, name) : NULL;
+        if (job) {
+            into->items[into->count++] =
+                (MerGanttItem){*job, number(item, "start"), number(item, "end"),
+                               number(item, "stall"), number(item, "traffic")};
+        }
+    }
+    qsort(into->items, (size_t)into->count, sizeof *into->items, by_start);
+}
+
+static void read_gantt(const MerExportTask *task, MerGantt *gantt, MerArena *arena)
+{
+    const MerSchedule *schedule = mer_schedule_of(task->problem);
+    MerNameTable       jobs = {.arena = arena};
+    int               *numbers = MER_ARRAY(arena, int, schedule->job_count + 1);
+    for (int j = 0; j < schedule->job_count; j++) {
+        numbers[j] = j;
+        mer_name_table_set(&jobs, schedule->job_names[j], &numbers[j]);
+    }
+    *gantt = (MerGantt){.schedule = schedule,
+                        .task = task->problem->task->name,
+                        .switch_cycles = mer_schedule_rules(task->problem)->switch_cycles,
+                        .lanes = MER_ARRAY(arena, MerGanttLane, schedule->unit_count + 1)};
+    gantt->root = task->detail ? cJSON_Parse(task->detail) : NULL;
+    const cJSON *chart = cJSON_GetObjectItemCaseSensitive(gantt->root, "gantt");
+    const cJSON *lane;
+    int          unit = 0;
+    cJSON_ArrayForEach(lane, cJSON_GetObjectItemCaseSensitive(chart, "lanes"))
+    {
+        if (unit < schedule->unit_count) {
+            read_lane(lane, &jobs, &gantt->lanes[unit++], arena);
+        }
+    }
+    gantt->segments = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(chart, "bandwidth"), "segments");
+}
+
+static void write_number(FILE *file, double value)
+{
+    if (isfinite(value)) {
+        fprintf(file, ",%.17g", value);
+    } else {
+        fputc(',', file);
+    }
+}
+
+/* Names of layers may hold commas. */
+static void write_name(FILE *file, const char *before, const char *text)
+{
+    fprintf(file, "%s\"", before);
+    for (; *text; text++) {
+        fprintf(file, *text == '"' ? "\"\"" : "%c", *text);
+    }
+    fputc('"', file);
+}
+
+/* A dropped job has no core (-1), position or times. */
+static void write_csv_row(const MerGantt *gantt, int unit, int position, const MerGanttItem *item,
+                          FILE *file)
+{
+    const MerSchedule *schedule = gantt->schedule;
+    int                job = item->job;
+    int                at = job * schedule->unit_count + unit;
+    int                model = schedule->model[job];
+    bool               ran = unit >= 0;
+    write_name(file, "", schedule->job_names[job]);
+    write_name(file, ",", model >= 0 ? schedule->models[model].name : "");
+    write_name(file, ",", schedule->layer_names[job]);
+    write_name(file, ",", schedule->tenants[schedule->tenant[job]].name);
+    write_name(file, ",", ran ? schedule->unit_names[unit] : "");
+    write_number(file, ran ? position : NAN);
+    write_number(file, item->start);
+    write_number(file, item->end);
+    write_number(file, ran ? schedule->latency[at] : NAN);
+    write_number(file, item->stall);
+    write_number(file, item->traffic);
+    write_number(file, ran && schedule->energy
+                           ? mer_schedule_job_energy(schedule, job, unit, item->traffic) / 1000
+                           : NAN);
+    write_number(file, schedule->release[job]);
+    write_number(file, schedule->deadline[job]);
+    write_number(file, item->end - schedule->deadline[job]);
+    write_name(file, ",", gantt->task);
+    fputc('\n', file);
+}
+
+/* The resolved platform, so that the plan can be priced again wherever its platform came from. */
+static void write_platform(const void *problem, FILE *file)
+{
+    mer_platform_write(((const MerProblem *)problem)->platform, file);
+}
+
+typedef struct Gantts {
+    int       count;
+    MerGantt *items;
+} Gantts;
+
+static void write_csv_task(const MerGantt *gantt, FILE *file)
+{
+    int       jobs = gantt->schedule->job_count;
+    MerArena *scratch = mer_arena_new();
+    bool     *has_run = MER_ARRAY(scratch, bool, jobs + 1);
+    for (int u = 0; u < gantt->schedule->unit_count; u++) {
+        for (int i = 0; i < gantt->lanes[u].count; i++) {
+            const MerGanttItem *item = &gantt->lanes[u].items[i];
+            write_csv_row(gantt, u, i, item, file);
+            has_run[item->job] = true;
+        }
+    }
+    for (int j = 0; gantt->segments && j < jobs; j++) { /* none: the plan could not run at all */
+        if (!has_run[j]) {
+            write_csv_row(gantt, -1, 0, &(MerGanttItem){j, NAN, NAN, NAN, NAN}, file);
+        }
+    }
+    mer_arena_free(scratch);
+}
+
+static void write_csv(const void *state, FILE *file)
+{
+    const Gantts *gantts = state;
+    fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                  "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
+    for (int t = 0; t < gantts->count; t++) {
+        write_csv_task(&gantts->items[t], file);
+    }
+}
+
+static const char *text_of(void (*write)(const void *state, FILE *file), const void *state,
+                           MerArena *arena)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *file = open_memstream(&text, &size);
+    if (!file) {
+        return "";
+    }
+    write(state, file);
+    fclose(file);
+    const char *copy = mer_arena_text(arena, text);
+    free(text);
+    return copy;
+}
+
+int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
+                        MerArena *arena)
+{
+    Gantts              gantts = {what->count, MER_ARRAY(arena, MerGantt, what->count)};
+    const MerJobTable **tables = MER_ARRAY(arena, const MerJobTable *, what->count);
+    MerJson             trace = {0};
+    MerJson             table = {0};
+    for (int t = 0; t < what->count; t++) {
+        read_gantt(&what->tasks[t], &gantts.items[t], arena);
+        tables[t] = mer_schedule_table(what->tasks[t].problem);
+    }
+    mer_schedule_trace(gantts.items, what->count, &trace);
+    mer_job_table_write(tables, what->count, arena, &table);
+    files[0] = (MerExportFile){"schedule.csv", text_of(write_csv, &gantts, arena)};
+    files[1] = (MerExportFile){"trace.json", mer_arena_text(arena, trace.text)};
+    files[2] = (MerExportFile){"jobtable.json", mer_arena_text(arena, table.text)};
+    files[3] =
+        (MerExportFile){"platform.yaml", text_of(write_platform, what->tasks[0].problem, arena)};
+    for (int t = 0; t < what->count; t++) {
+        cJSON_Delete(gantts.items[t].root);
+    }
+    mer_json_free(&trace);
+    mer_json_free(&table);
+    return 4;
+}

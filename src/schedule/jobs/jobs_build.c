@@ -1,0 +1,253 @@
+/* Building a job set beside its graph. */
+#include "schedule/jobs/jobs_import.h"
+
+#include "base/text.h"
+#include "import/layers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *grow(MerArena *arena, void *items, int count, size_t size)
+{
+    bool is_full = count == 0 || (count >= 16 && (count & (count - 1)) == 0);
+    if (!is_full) {
+        return items;
+    }
+    void *larger = mer_arena_alloc_array(arena, count == 0 ? 16 : 2 * (size_t)count, size);
+    if (count > 0) {
+        memcpy(larger, items, (size_t)count * size);
+    }
+    return larger;
+}
+
+MerJobBuilder mer_jobs_begin(const char *name, const char *format, MerArena *arena)
+{
+    MerJobBuilder builder = {.graph = mer_graph_new(name, arena)};
+    builder.graph->format = format;
+    return builder;
+}
+
+int mer_jobs_add(MerJobBuilder *builder, const MerJob *job)
+{
+    builder->jobs = grow(builder->graph->arena, builder->jobs, builder->job_count, sizeof *job);
+    builder->jobs[builder->job_count] = *job;
+    return builder->job_count++;
+}
+
+int mer_jobs_add_model(MerJobBuilder *builder, const MerJobModel *model)
+{
+    builder->models =
+        grow(builder->graph->arena, builder->models, builder->model_count, sizeof *model);
+    builder->models[builder->model_count] = *model;
+    return builder->model_count++;
+}
+
+int mer_jobs_add_group(MerJobBuilder *builder, const char *name)
+{
+    builder->groups =
+        grow(builder->graph->arena, builder->groups, builder->group_count, sizeof *builder->groups);
+    builder->groups[builder->group_count] = name;
+    return builder->group_count++;
+}
+
+int mer_jobs_tenant(MerJobBuilder *builder, const char *name, double weight)
+{
+    for (int i = 0; i < builder->tenant_count; i++) {
+        if (strcmp(builder->tenants[i].name, name) == 0) {
+            return i;
+        }
+    }
+    builder->tenants = grow(builder->graph->arena, builder->tenants, builder->tenant_count,
+                            sizeof *builder->tenants);
+    builder->tenants[builder->tenant_count] = (MerTenant){name, weight};
+    return builder->tenant_count++;
+}
+
+int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op)
+{
+    mer_layer_add(builder->graph, op);
+    return builder->graph->op_count - 1;
+}
+
+/* Walks along predecessors that are not done; a walk of more steps than jobs has met a cycle. */
+static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, const char *path,
+                            MerError *error)
+{
+    char text[300] = "";
+    int  job = 0;
+    while (missing[job] == 0) {
+        job++;
+    }
+    for (int step = 0; step < builder->job_count; step++) { /* now certainly on the cycle */
+        int next = 0;
+        while (missing[builder->jobs[job].after[next]] == 0) {
+            next++;
+        }
+        job = builder->jobs[job].after[next];
+    }
+    int    first = job;
+    size_t used = 0;
+    do {
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s after ", builder->jobs[job].name);
+        int next = 0;
+        while (missing[builder->jobs[job].after[next]] == 0) {
+            next++;
+        }
+        job = builder->jobs[job].after[next];
+    } while (job != first && used < sizeof text - 80);
+    const MerYaml *list = builder->singles;
+    int            item = first - builder->first_single;
+    return list && item >= 0 && item < list->count
+               ? mer_yaml_error(list->items[item], error,
+                                "jobs wait for each other in a circle: %s%s; expected an order",
+                                text, builder->jobs[first].name)
+               : mer_error_set(error, MER_INVALID,
+                               "%s: jobs wait for each other in a circle: %s%s; expected an order",
+                               path, text, builder->jobs[first].name);
+}
+
+static MerStatus check_order(const MerJobBuilder *builder, const char *path, MerError *error)
+{
+    int       count = builder->job_count;
+    MerArena *scratch = mer_arena_new();
+    int      *missing = MER_ARRAY(scratch, int, count + 1);
+    int      *start = MER_ARRAY(scratch, int, count + 2);
+    int       edges = 0;
+    for (int j = 0; j < count; j++) {
+        missing[j] = builder->jobs[j].after_count;
+        edges += missing[j];
+        for (int i = 0; i < missing[j]; i++) {
+            start[builder->jobs[j].after[i] + 2]++;
+        }
+    }
+    int *next = MER_ARRAY(scratch, int, edges + 1);
+    int *queue = MER_ARRAY(scratch, int, count + 1);
+    int  used = 0;
+    for (int j = 0; j < count; j++) {
+        start[j + 2] += start[j + 1];
+    }
+    for (int j = 0; j < count; j++) {
+        for (int i = 0; i < builder->jobs[j].after_count; i++) {
+            next[start[builder->jobs[j].after[i] + 1]++] = j;
+        }
+        if (missing[j] == 0) {
+            queue[used++] = j;
+        }
+    }
+    for (int i = 0; i < used; i++) {
+        for (int k = start[queue[i]]; k < start[queue[i] + 1]; k++) {
+            if (--missing[next[k]] == 0) {
+                queue[used++] = next[k];
+            }
+        }
+    }
+    MerStatus status = used == count ? MER_OK : fail_cycle(builder, missing, path, error);
+    mer_arena_free(scratch);
+    return status;
+}
+
+static uint64_t hash_owners(uint64_t hash, const MerJobSet *set)
+{
+    for (int i = 0; i < set->tenant_count; i++) {
+        hash = mer_hash_text(hash, set->tenants[i].name);
+        hash = mer_hash_real(hash, set->tenants[i].weight);
+    }
+    for (int m = 0; m < set->model_count; m++) {
+        hash = mer_hash_text(hash, set->models[m].name);
+        hash = mer_hash_real(hash, set->models[m].fps);
+        hash = mer_hash_real(hash, set->models[m].probability);
+    }
+    for (int g = 0; g < set->group_count; g++) {
+        hash = mer_hash_text(hash, set->group_names[g]);
+    }
+    return hash;
+}
+
+static uint64_t hash_jobs(uint64_t hash, const MerJobSet *set)
+{
+    for (int j = 0; j < set->job_count; j++) {
+        const MerJob *job = &set->jobs[j];
+        const int     numbers[] = {job->op,      job->images, job->model,
+                                   job->request, job->group,  job->tenant};
+        hash = mer_hash_text(hash, job->name);
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+            hash = mer_hash_int(hash, numbers[i]);
+        }
+        hash = mer_hash_real(hash, job->release_cycles + job->release_s);
+        hash = mer_hash_real(hash, job->deadline_cycles + job->deadline_s);
+        for (int i = 0; i < job->after_count; i++) {
+            hash = mer_hash_int(hash, job->after[i]);
+        }
+    }
+    hash = hash_owners(hash, set);
+    hash = mer_hash_int(hash, set->is_shuffled ? (int64_t)set->shuffle_seed : -1);
+    return mer_hash_int(hash, set->group_size);
+}
+
+/* A job does the multiplications of its layer once for every image. */
+static MerStatus check_sizes(const MerJobBuilder *builder, const char *path, MerError *error)
+{
+    for (int j = 0; j < builder->job_count; j++) {
+        const MerJob *job = &builder->jobs[j];
+        int64_t       macs = builder->graph->ops[job->op].macs;
+        if (macs > INT64_MAX / job->images / 4) {
+            return mer_error_set(error, MER_INVALID,
+                                 "%s: job %s has %d images of %lld multiplications, expected fewer "
+                                 "than 2^61 in all",
+                                 path, job->name, job->images, (long long)macs);
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph,
+                       MerError *error)
+{
+    MerGraph *made = builder->graph;
+    if (builder->job_count == 0) {
+        return mer_error_set(error, MER_INVALID, "%s: found no jobs, expected at least one",
+                             file->path);
+    }
+    if (builder->tenant_count == 0) {
+        mer_jobs_tenant(builder, made->name, 1);
+    }
+    MerError  why = {0};
+    MerStatus status = mer_graph_finish(made, &why);
+    if (status != MER_OK) {
+        return mer_error_set(error, status, "%s: %s, expected smaller layers", file->path,
+                             why.message);
+    }
+    status = check_sizes(builder, file->path, error);
+    status = status == MER_OK ? check_order(builder, file->path, error) : status;
+    if (status != MER_OK) {
+        return status;
+    }
+    MerJobSet *set = MER_NEW(made->arena, MerJobSet);
+    *set = builder->set;
+    set->job_count = builder->job_count;
+    set->model_count = builder->model_count;
+    set->tenant_count = builder->tenant_count;
+    set->group_count = builder->group_count;
+    set->jobs = builder->jobs;
+    set->models = builder->models;
+    set->tenants = builder->tenants;
+    set->group_names = (const char *const *)builder->groups;
+    made->jobs = set;
+    made->hash = hash_jobs(made->hash, set);
+    *graph = made;
+    return MER_OK;
+}
+
+bool mer_jobs_has_format(const MerImportFile *file, const char *format)
+{
+    size_t limit = file->size < 4096 ? file->size : 4096;
+    size_t length = strlen(format);
+    for (size_t i = 0; i + length <= limit; i++) {
+        if (strncmp(file->data + i, format, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,435 @@
+/* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
+ * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
+#include "base/name_table.h"
+#include "schedule/export/schedule_export.h"
+#include "schedule/jobs/arrivals.h"
+#include "schedule/jobs/schedule_deadlines.h"
+#include "schedule/jobs/schedule_jobs.h"
+#include "schedule/jobs/schedule_paths.h"
+#include "schedule/schedule_parts.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct Options {
+    double      bandwidth;
+    const char *table, *select, *cache;
+    int         order, dependencies, flexible;
+    int64_t     group_size, batch_size, mini_batch;
+    bool        symmetry;
+    MerArrivals arrivals;
+} Options;
+
+static const MerOption options[] = {
+    {"bandwidth", MER_OPTION_REAL, offsetof(Options, bandwidth), "0", 0, 1e15, NULL,
+     "bytes per cycle that all cores share; 0: the platform's"},
+    {"table", MER_OPTION_TEXT, offsetof(Options, table), "own", 0, 0, NULL,
+     "job analysis table: own, m3e-compat (the published artifact's numbers), or a file"},
+    {"cache", MER_OPTION_TEXT, offsetof(Options, cache), "auto", 0, 0, NULL,
+     "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"},
+    {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
+     "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 0"},
+    {"group_size", MER_OPTION_INT, offsetof(Options, group_size), "0", 0, 1000000, NULL,
+     "jobs of a group without dependencies inside, cut by the host's rule; 0: as the file says"},
+    {"batch_size", MER_OPTION_INT, offsetof(Options, batch_size), "1", 1, 65536, NULL,
+     "images of a network that is no job file"},
+    {"mini_batch", MER_OPTION_INT, offsetof(Options, mini_batch), "1", 1, 65536, NULL,
+     "images of one job; batch_size is a multiple of it"},
+    {"dependencies", MER_OPTION_CHOICE, offsetof(Options, dependencies), "graph", 0, 0,
+     "graph|chain|none",
+     "of a network that is no job file: its edges, one layer after the other, or none"},
+    {"flexible", MER_OPTION_CHOICE, offsetof(Options, flexible), "search", 0, 0, "search|align",
+     "shape of flexible arrays: lowest latency, or sides that divide the layer's dimensions"},
+    {"order", MER_OPTION_CHOICE, offsetof(Options, order), "auto", 0, 0, "auto|input|latency|m3e",
+     "order of the jobs' knobs: as given, by latency on all cores, or by the artifact's sort (auto "
+     "with its table)"},
+    {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
+     "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
+    {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
+     "arrivals per time, as a multiple of the file's; deadlines keep their distance"},
+    {"jitter_ms", MER_OPTION_REAL, offsetof(Options, arrivals.jitter_ms), "0", 0, 1e9, NULL,
+     "a request of a periodic model comes up to this much later; its deadline stays"},
+    {"arrival_seed", MER_OPTION_INT, offsetof(Options, arrivals.seed), "1", 0, 9e15, NULL,
+     "of random arrivals, jitter and requests with a probability; 0: the run's seed"},
+    {"symmetry", MER_OPTION_BOOL, offsetof(Options, symmetry), "false", 0, 0, NULL,
+     "equal cores exchange queues so that the one with the earliest job comes first"},
+    {0}};
+
+extern const MerProblemClass mer_problem_schedule;
+
+typedef struct Shared { /* what all groups of a workload have in common */
+    MerArena              *arena;
+    const MerJobSet       *set;
+    MerJobGroups           groups;
+    MerNameTable           by_name; /* of groups: a pointer into `groups.names` */
+    bool                   has_deadlines;
+    struct MerPriceCache **caches; /* by core class */
+} Shared;
+
+typedef struct State {
+    MerSchedule      schedule;
+    MerJobTable      table;
+    MerScheduleRules rules;
+    MerBound         bound; /* of cycles; kind NULL: not made yet */
+    bool             symmetry;
+    bool depends_on_start; /* releases or deadlines, and earlier groups not yet planned */
+} State;
+
+const MerSchedule *mer_schedule_of(const MerProblem *problem)
+{
+    return problem->type == &mer_problem_schedule ? &((const State *)problem->state)->schedule
+                                                  : NULL;
+}
+
+const MerJobTable *mer_schedule_table(const MerProblem *problem)
+{
+    return problem->type == &mer_problem_schedule ? &((const State *)problem->state)->table : NULL;
+}
+
+void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *rules)
+{
+    State *state = problem->state;
+    state->rules = *rules;
+    state->bound.kind = NULL;
+}
+
+const MerScheduleRules *mer_schedule_rules(const MerProblem *problem)
+{
+    return &((const State *)problem->state)->rules;
+}
+
+/* When the jobs of a list come, and how fast the platform could be at most; NULL: all are there at 0. */
+static const MerGroupTimes *find_times(const MerProblem *problem, const MerJobSet *set,
+                                       MerArena *arena)
+{
+    const Options     *chosen = problem->options;
+    const MerPlatform *platform = problem->platform;
+    MerSchedule        all = {.job_count = set->job_count,
+                              .model_count = set->model_count,
+                              .clock_hz = platform->clock_hz,
+                              .models = set->models};
+    int               *jobs = MER_ARRAY(arena, int, set->job_count + 1);
+    for (int j = 0; j < set->job_count; j++) {
+        jobs[j] = j;
+    }
+    mer_schedule_describe_jobs(problem, set, jobs, &all, arena);
+    mer_arrivals_apply(&chosen->arrivals, &all, arena);
+    MerGroupTimes *times = MER_NEW(arena, MerGroupTimes);
+    *times = (MerGroupTimes){.release = all.release, .macs = all.macs};
+    for (int u = 0; u < platform->unit_count; u++) {
+        double rate = (double)platform->units[u].rows * platform->units[u].columns;
+        times->macs_per_cycle += rate;
+        times->core_macs_per_cycle = fmax(times->core_macs_per_cycle, rate);
+    }
+    return all.has_releases ? times : NULL;
+}
+
+static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError *error)
+{
+    const Options *chosen = problem->options;
+    MerArena      *arena = shared->arena;
+    MerJobOptions  jobs = {(int)chosen->batch_size, (int)chosen->mini_batch,
+                           (MerJobDependencies)chosen->dependencies};
+    MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, &shared->set, error);
+    if (status == MER_OK) {
+        uint64_t        seed = (uint64_t)chosen->arrivals.seed;
+        const MerGraph *graph = problem->graph;
+        status = mer_schedule_draw_requests(graph->path ? graph->path : graph->name, shared->set,
+                                            seed, arena, &shared->set, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    if (chosen->group_size > 0 && shared->set->group_count > 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "group_size is %lld, but %s has groups of its own, expected --select",
+                             (long long)chosen->group_size, problem->graph->name);
+    }
+    bool is_cut = chosen->group_size > 0 || shared->set->group_size > 0;
+    mer_schedule_groups(problem->graph, shared->set, (int)chosen->group_size,
+                        is_cut ? find_times(problem, shared->set, arena) : NULL, arena,
+                        &shared->groups);
+    return mer_schedule_select(&shared->groups, chosen->select, error);
+}
+
+static MerStatus make_shared(const MerProblem *problem, MerArena *arena, Shared **shared,
+                             MerError *error)
+{
+    Shared *made = *shared = MER_NEW(arena, Shared);
+    made->arena = arena;
+    MerStatus status = find_groups(problem, made, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    made->by_name = (MerNameTable){.arena = arena};
+    for (int g = made->groups.count - 1; g >= 0; g--) { /* of equal names the first */
+        mer_name_table_set(&made->by_name, made->groups.names[g], &made->groups.names[g]);
+    }
+    for (int j = 0; j < made->set->job_count && !made->has_deadlines; j++) {
+        const MerJob *job = &made->set->jobs[j];
+        made->has_deadlines = job->deadline_cycles + job->deadline_s < INFINITY;
+    }
+    return MER_OK;
+}
+
+static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
+                            int *count, MerError *error)
+{
+    Shared   *shared;
+    MerStatus status = make_shared(problem, arena, &shared, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    const MerJobGroups *groups = &shared->groups;
+    MerTask            *list = MER_ARRAY(arena, MerTask, groups->count);
+    for (int g = 0; g < groups->count; g++) {
+        double macs = 0;
+        for (int i = groups->start[g]; i < groups->start[g + 1]; i++) {
+            macs += (double)mer_job_op(problem->graph, &shared->set->jobs[groups->jobs[i]]).macs;
+        }
+        /* The groups of a file are alternatives; those cut from one list run one after the other. */
+        bool follows = g > 0 && shared->set->group_count == 0;
+        list[g] = (MerTask){groups->names[g], 1, macs, -1, follows ? INFINITY : 0, shared};
+    }
+    *tasks = list;
+    *count = groups->count;
+    return MER_OK;
+}
+
+/* The group that the task is about, made with all others if nobody has listed them. */
+static MerStatus find_task(const MerProblem *problem, MerArena *arena, Shared **shared, int *group,
+                           MerError *error)
+{
+    MerStatus status = MER_OK;
+    *shared = problem->task->shared;
+    if (!*shared) {
+        status = make_shared(problem, arena, shared, error);
+    }
+    if (status != MER_OK) {
+        return status;
+    }
+    const char **name = mer_name_table_find(&(*shared)->by_name, problem->task->name);
+    if (!name) {
+        return mer_error_set(error, MER_NOT_FOUND, "there is no group \"%s\" in %s",
+                             problem->task->name, problem->graph->name);
+    }
+    *group = (int)(name - (*shared)->groups.names);
+    return MER_OK;
+}
+
+static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *error)
+{
+    const Options     *chosen = problem->options;
+    const MerPlatform *platform = problem->platform;
+    State             *state = problem->state;
+    MerSchedule       *schedule = &state->schedule;
+    Shared            *shared;
+    int                group = 0;
+    MerStatus          status = find_task(problem, arena, &shared, &group, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (!shared->caches) {
+        shared->caches =
+            MER_ARRAY(shared->arena, struct MerPriceCache *, platform->class_count + 1);
+    }
+    const MerJobSet    *set = shared->set;
+    const MerJobGroups *groups = &shared->groups;
+    const int          *jobs = groups->jobs + groups->start[group];
+    double              rate = platform->memories[0].read_words_per_cycle * platform->word_bits / 8;
+    *schedule = (MerSchedule){
+        .job_count = groups->start[group + 1] - groups->start[group],
+        .unit_count = platform->unit_count,
+        .tenant_count = set->tenant_count,
+        .model_count = set->model_count,
+        .bandwidth = chosen->bandwidth > 0 ? chosen->bandwidth : rate,
+        .clock_hz = platform->clock_hz,
+        .arrival_rate = chosen->arrivals.rate,
+        .has_other_arrivals = chosen->arrivals.process != MER_ARRIVALS_FILE ||
+                              chosen->arrivals.rate != 1 || chosen->arrivals.jitter_ms > 0,
+        .has_random_arrivals =
+            chosen->arrivals.process == MER_ARRIVALS_POISSON || chosen->arrivals.jitter_ms > 0,
+        .has_other_seed = chosen->arrivals.seed != 1,
+        .tenants = set->tenants,
+        .models = set->models,
+    };
+    if (!(schedule->bandwidth > 0) || !isfinite(schedule->bandwidth)) {
+        return mer_error_set(
+            error, MER_INVALID,
+            "platform %s has no off-chip bandwidth, expected bytes_per_cycle of its "
+            "outermost memory or --bandwidth",
+            platform->name);
+    }
+    if ((int64_t)schedule->job_count * schedule->unit_count > 50000000) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "%d jobs on %d cores are too many for one group; give --group-size",
+                             schedule->job_count, schedule->unit_count);
+    }
+    MerJobTableInput input = {problem->graph,
+                              set,
+                              jobs,
+                              schedule->job_count,
+                              platform,
+                              problem->pricer,
+                              chosen->table ? chosen->table : "own",
+                              (MerFlexible)chosen->flexible,
+                              chosen->cache ? chosen->cache : "off",
+                              shared->caches,
+                              shared->arena,
+                              problem->notes};
+    status = mer_job_table_make(&input, arena, &state->table, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    mer_schedule_spread_table(platform, schedule, &state->table, arena);
+    mer_schedule_describe_units(platform, schedule, arena);
+    mer_schedule_describe_jobs(problem, set, jobs, schedule, arena);
+    mer_arrivals_apply(&chosen->arrivals, schedule, arena);
+    if (set->group_count == 0) {
+        /* Groups cut from one list are judged alike: in one without deadlines nothing is late. */
+        schedule->has_deadlines = shared->has_deadlines;
+        state->depends_on_start =
+            isinf(problem->task->start) && (schedule->has_releases || schedule->has_deadlines);
+        mer_schedule_shift(schedule, problem->task->start, arena);
+    }
+    mer_schedule_link_jobs(set, jobs, schedule, arena);
+    MerJobOrder order = chosen->order != MER_ORDER_AUTO ? (MerJobOrder)chosen->order
+                        : schedule->is_compat           ? MER_ORDER_M3E
+                                                        : MER_ORDER_LATENCY;
+    schedule->order = mer_schedule_sort(schedule, order, arena);
+    state->symmetry = chosen->symmetry;
+    problem->space = mer_schedule_space(schedule, arena);
+    return MER_OK;
+}
+
+static bool depends_on_start(const MerProblem *problem)
+{
+    return ((const State *)problem->state)->depends_on_start;
+}
+
+static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
+{
+    const State *state = problem->state;
+    mer_schedule_decode(&state->schedule, point, plan, arena);
+    if (state->symmetry) {
+        mer_schedule_canonical(&state->schedule, &plan->as.jobs);
+    }
+}
+
+static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
+{
+    return mer_schedule_encode(mer_schedule_of(problem), plan, point);
+}
+
+static void canonical(const MerProblem *problem, MerPlan *plan)
+{
+    mer_schedule_canonical(mer_schedule_of(problem), &plan->as.jobs);
+}
+
+double mer_schedule_shortest(const MerSchedule *schedule, int job)
+{
+    double best = INFINITY;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        best = fmin(best, schedule->latency[job * schedule->unit_count + u]);
+    }
+    return best;
+}
+
+double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved)
+{
+    int    at = job * schedule->unit_count + unit;
+    double saved = schedule->latency[at] * schedule->rate[at] - moved; /* to the bit 0 if none */
+    return schedule->energy[at] - schedule->dram_pj_per_byte * saved;
+}
+
+static double least_energy(const MerSchedule *schedule, const MerScheduleRules *rules)
+{
+    double sum = 0;
+    for (int j = 0; schedule->energy && j < schedule->job_count; j++) {
+        double least = INFINITY;
+        for (int u = 0; u < schedule->unit_count; u++) {
+            double kept = schedule->traffic[j * schedule->unit_count + u] -
+                          mer_schedule_least_traffic(schedule, rules, j, u);
+            least = fmin(least, schedule->energy[j * schedule->unit_count + u] -
+                                    schedule->dram_pj_per_byte * kept);
+        }
+        sum += least;
+    }
+    return schedule->energy ? sum : NAN;
+}
+
+static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
+{
+    State             *state = problem->state;
+    const MerSchedule *schedule = &state->schedule;
+    double             clock = schedule->clock_hz;
+    *result = (MerBound){NAN, "none", ""};
+    if (metric == MER_METRIC_JAIN || metric == MER_METRIC_XR_SCORE) {
+        *result = (MerBound){metric == MER_METRIC_JAIN ? 1 : 100, "range", ""};
+        return;
+    }
+    if (mer_schedule_is_about_deadlines(metric) && state->rules.is_known) {
+        *result = mer_schedule_bound_lateness(schedule, &state->rules, metric);
+        return;
+    }
+    if (!state->rules.is_known || state->rules.drops_jobs) {
+        return;
+    }
+    if (!state->bound.kind) {
+        state->bound = mer_schedule_bound(schedule, &state->rules, false, problem->notes);
+    }
+    MerBound cycles = state->bound;
+    double   energy = least_energy(schedule, &state->rules);
+    switch (metric) {
+    case MER_METRIC_CYCLES:
+        *result = cycles;
+        break;
+    case MER_METRIC_MAKESPAN:
+    case MER_METRIC_LATENCY:
+        *result = (MerBound){cycles.value / clock, isnan(clock) ? "none" : cycles.kind, ""};
+        break;
+    case MER_METRIC_THROUGHPUT:
+        *result = (MerBound){2 * problem->task->macs * clock / cycles.value,
+                             isnan(clock) ? "none" : cycles.kind, ""};
+        break;
+    case MER_METRIC_ENERGY:
+        *result = (MerBound){energy, isnan(energy) ? "none" : "least-energy", ""};
+        break;
+    case MER_METRIC_EDP:
+        *result = (MerBound){energy * cycles.value, isnan(energy) ? "none" : cycles.kind, ""};
+        break;
+    default:
+        break;
+    }
+}
+
+const MerProblemClass mer_problem_schedule = {
+    .name = "schedule",
+    .summary = "which core runs which job of which network, and when",
+    .evaluator = "bandwidth",
+    .optimizer = "list_annealing",
+    .optimizer_fixed = "annealing",
+    .objective = "cycles",
+    .exact = "exact_schedule",
+    .platform = "s2",
+    .plan_file = "schedule.yaml",
+    .budget = 10000,
+    .platforms = 1u << MER_PLATFORM_CORES,
+    .plans = 1u << MER_PLAN_JOBS,
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .open = open_schedule,
+    .decode = decode,
+    .encode = encode,
+    .bound = bound,
+    .tasks = list_tasks,
+    .depends_on_start = depends_on_start,
+    .canonical = canonical,
+    .write_plan = mer_schedule_write_plan,
+    .read_plan = mer_schedule_read_plan,
+    .print_plan = mer_schedule_print_plan,
+    .warnings = mer_schedule_warnings,
+    .export_files = mer_schedule_export,
+};

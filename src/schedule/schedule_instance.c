@@ -1,0 +1,174 @@
+/* A group of jobs on a platform as the arrays that evaluator, bound and solvers read. */
+#include "schedule/schedule_parts.h"
+
+#include "base/key_table.h"
+#include "schedule/jobs/schedule_deadlines.h"
+
+#include <math.h>
+
+/* Columns of the table, spread from core classes to cores. */
+void mer_schedule_spread_table(const MerPlatform *platform, MerSchedule *schedule,
+                               const MerJobTable *table, MerArena *arena)
+{
+    size_t  size = (size_t)schedule->job_count * (size_t)schedule->unit_count + 1;
+    double *latency = MER_ARRAY(arena, double, size);
+    double *rate = MER_ARRAY(arena, double, size);
+    double *traffic = MER_ARRAY(arena, double, size);
+    double *energy = MER_ARRAY(arena, double, size);
+    double *weights = MER_ARRAY(arena, double, schedule->job_count + 1);
+    double *outputs = MER_ARRAY(arena, double, schedule->job_count + 1);
+    bool    has_energy = true;
+    for (int j = 0; j < schedule->job_count; j++) {
+        for (int u = 0; u < schedule->unit_count; u++) {
+            const MerJobTableEntry *entry =
+                &table->entries[table->row_of_job[j] * table->class_count +
+                                platform->units[u].class_index];
+            int at = j * schedule->unit_count + u;
+            latency[at] = entry->latency;
+            rate[at] = entry->rate;
+            traffic[at] = entry->traffic;
+            energy[at] = entry->energy_pj;
+            weights[j] = entry->weight_bytes;
+            outputs[j] = entry->output_bytes;
+            has_energy = has_energy && !isnan(entry->energy_pj);
+        }
+    }
+    schedule->latency = latency;
+    schedule->rate = rate;
+    schedule->traffic = traffic;
+    schedule->energy = has_energy ? energy : NULL;
+    schedule->dram_pj_per_byte = table->dram_pj_per_byte;
+    schedule->weight_bytes = weights;
+    schedule->output_bytes = outputs;
+    schedule->table_hash = table->hash;
+    schedule->is_compat = table->is_compat;
+    schedule->layer = table->row_of_job;
+}
+
+void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *schedule,
+                                 MerArena *arena)
+{
+    const char **names = MER_ARRAY(arena, const char *, schedule->unit_count);
+    int         *classes = MER_ARRAY(arena, int, schedule->unit_count);
+    double      *power = MER_ARRAY(arena, double, schedule->unit_count);
+    double      *bytes = MER_ARRAY(arena, double, schedule->unit_count);
+    for (int u = 0; u < schedule->unit_count; u++) {
+        names[u] = platform->units[u].name;
+        classes[u] = platform->units[u].class_index;
+        power[u] = platform->units[u].static_pj_per_cycle;
+        bytes[u] = platform->units[u].memory_bytes;
+    }
+    schedule->unit_names = names;
+    schedule->unit_class = classes;
+    schedule->static_pj_per_cycle = power;
+    schedule->unit_bytes = bytes;
+}
+
+/* Predecessors within the group; those of earlier groups are done. */
+void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule,
+                            MerArena *arena)
+{
+    int         count = schedule->job_count;
+    MerArena   *scratch = mer_arena_new();
+    MerKeyTable place = {.arena =
+                             scratch}; /* in the group; a group may be a small part of the set */
+    int        *before_start = MER_ARRAY(arena, int, count + 1);
+    int        *after_start = MER_ARRAY(arena, int, count + 2);
+    int         edges = 0;
+    for (int i = 0; i < count; i++) {
+        mer_key_table_add(&place, (uint64_t)jobs[i], i);
+        edges += set->jobs[jobs[i]].after_count;
+    }
+    int *before = MER_ARRAY(arena, int, edges + 1);
+    int *after = MER_ARRAY(arena, int, edges + 1);
+    int  used = 0;
+    for (int i = 0; i < count; i++) {
+        const MerJob *job = &set->jobs[jobs[i]];
+        for (int k = 0; k < job->after_count; k++) {
+            int from = mer_key_table_find(&place, (uint64_t)job->after[k]);
+            if (from >= 0) {
+                before[used++] = from;
+                after_start[from + 2]++;
+            }
+        }
+        before_start[i + 1] = used;
+    }
+    for (int i = 0; i < count; i++) {
+        after_start[i + 2] += after_start[i + 1];
+    }
+    for (int i = 0; i < count; i++) {
+        for (int k = before_start[i]; k < before_start[i + 1]; k++) {
+            after[after_start[before[k] + 1]++] = i;
+        }
+    }
+    mer_arena_free(scratch);
+    schedule->has_dependencies = used > 0;
+    schedule->before_start = before_start;
+    schedule->before = before;
+    schedule->after_start = after_start;
+    schedule->after = after;
+}
+
+void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs,
+                                MerSchedule *schedule, MerArena *arena)
+{
+    int          count = schedule->job_count;
+    const char **names = MER_ARRAY(arena, const char *, count + 1);
+    const char **layers = MER_ARRAY(arena, const char *, count + 1);
+    double      *numbers[4];
+    int         *owners[3];
+    for (int i = 0; i < 4; i++) {
+        numbers[i] = MER_ARRAY(arena, double, count + 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        owners[i] = MER_ARRAY(arena, int, count + 1);
+    }
+    double clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
+    for (int i = 0; i < count; i++) {
+        const MerJob *job = &set->jobs[jobs[i]];
+        names[i] = job->name;
+        layers[i] = problem->graph->ops[job->op].name;
+        numbers[0][i] = (double)mer_job_op(problem->graph, job).macs;
+        numbers[1][i] = job->release_cycles + job->release_s * clock;
+        numbers[2][i] = job->deadline_cycles + job->deadline_s * clock;
+        numbers[3][i] = set->tenants[job->tenant].weight;
+        owners[0][i] = job->tenant;
+        owners[1][i] = job->model;
+        owners[2][i] = job->request;
+        schedule->has_releases = schedule->has_releases || numbers[1][i] > 0;
+        schedule->has_deadlines = schedule->has_deadlines || numbers[2][i] < INFINITY;
+    }
+    schedule->job_names = names;
+    schedule->layer_names = layers;
+    schedule->macs = numbers[0];
+    schedule->release = numbers[1];
+    schedule->deadline = numbers[2];
+    schedule->weight = numbers[3];
+    schedule->tenant = owners[0];
+    schedule->model = owners[1];
+    schedule->request = owners[2];
+    schedule->request_number = mer_schedule_number_requests(schedule, arena);
+    schedule->release_order = mer_schedule_sorted(schedule->release, count, arena);
+    schedule->deadline_order = mer_schedule_sorted(schedule->deadline, count, arena);
+}
+
+void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena)
+{
+    int count = schedule->job_count;
+    if (!(start > 0) || (!schedule->has_releases && !schedule->has_deadlines)) {
+        return;
+    }
+    double *release = MER_ARRAY(arena, double, count + 1);
+    double *deadline = MER_ARRAY(arena, double, count + 1);
+    schedule->has_releases = false;
+    schedule->has_deadlines = schedule->has_deadlines && isfinite(start);
+    for (int j = 0; j < count; j++) {
+        release[j] = fmax(0, schedule->release[j] - start);
+        deadline[j] = isfinite(start) ? schedule->deadline[j] - start : INFINITY;
+        schedule->has_releases = schedule->has_releases || release[j] > 0;
+    }
+    schedule->release = release;
+    schedule->deadline = deadline;
+    schedule->release_order = mer_schedule_sorted(release, count, arena);
+    schedule->deadline_order = mer_schedule_sorted(deadline, count, arena);
+}

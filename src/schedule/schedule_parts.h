@@ -1,0 +1,40 @@
+/* What the files of problem `schedule` do for each other. */
+#ifndef MERCATOR_SCHEDULE_SCHEDULE_PARTS_H
+#define MERCATOR_SCHEDULE_SCHEDULE_PARTS_H
+
+#include "schedule/schedule.h"
+#include "schedule/table/schedule_table.h"
+
+/* schedule_instance.c: fields of `schedule`, whose counts are set, from the jobs `jobs` of `set`. */
+void mer_schedule_spread_table(const MerPlatform *platform, MerSchedule *schedule,
+                               const MerJobTable *table, MerArena *arena);
+void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *schedule,
+                                 MerArena *arena);
+void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs,
+                                MerSchedule *schedule, MerArena *arena);
+/* Releases and deadlines from `start` on, in cycles; while that is INFINITY, unknown, there are none. */
+void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena);
+void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule,
+                            MerArena *arena);
+
+/* schedule_point.c */
+typedef enum MerJobOrder { /* of the knobs; as the option `order` lists them */
+                           MER_ORDER_AUTO,
+                           MER_ORDER_INPUT,
+                           MER_ORDER_LATENCY,
+                           MER_ORDER_M3E
+} MerJobOrder;
+const int *mer_schedule_sort(const MerSchedule *schedule, MerJobOrder order, MerArena *arena);
+MerSpace   mer_schedule_space(const MerSchedule *schedule, MerArena *arena);
+bool       mer_schedule_encode(const MerSchedule *schedule, const MerPlan *plan, MerIndex *point);
+void       mer_schedule_canonical(const MerSchedule *schedule, MerJobsPlan *plan);
+
+/* schedule_plan.c: slots of the problem */
+void        mer_schedule_write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json);
+MerStatus   mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                                   MerArena *arena, MerError *error);
+const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan,
+                                    MerArena *arena);
+const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena);
+
+#endif

@@ -1,0 +1,248 @@
+/* Plans of jobs as people read them and as `schedule.yaml` keeps them: a queue of job names per core. */
+#include "schedule/schedule_parts.h"
+
+#include "base/yaml.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mer_schedule_write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobsPlan *jobs = &plan->as.jobs;
+    mer_json_object(json, "queues");
+    for (int u = 0; u < jobs->unit_count; u++) {
+        mer_json_array(json, schedule->unit_names[u]);
+        for (int i = jobs->start[u]; i < jobs->start[u + 1]; i++) {
+            mer_json_text(json, NULL, schedule->job_names[jobs->queue[i]]);
+        }
+        mer_json_end_array(json);
+    }
+    mer_json_end_object(json);
+}
+
+static int find_job(const MerSchedule *schedule, const char *name)
+{
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (strcmp(schedule->job_names[j], name) == 0) {
+            return j;
+        }
+    }
+    return -1;
+}
+
+static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, int *queue, int *used,
+                            bool *is_placed, MerError *error)
+{
+    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
+    for (int i = 0; status == MER_OK && i < list->count; i++) {
+        const char *name = NULL;
+        status = mer_yaml_text(list->items[i], &name, error);
+        int job = status == MER_OK ? find_job(schedule, name) : -1;
+        if (status == MER_OK && (job < 0 || is_placed[job])) {
+            return mer_yaml_expected(list->items[i], error,
+                                     job < 0 ? "a job of the group" : "every job once");
+        }
+        if (status == MER_OK) {
+            is_placed[job] = true;
+            queue[(*used)++] = job;
+        }
+    }
+    return status;
+}
+
+MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                                 MerArena *arena, MerError *error)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    MerJobsPlan       *jobs = &plan->as.jobs;
+    MerYaml           *queues;
+    bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
+    int                used = 0;
+    MerStatus          status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
+    status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
+    plan->kind = MER_PLAN_JOBS;
+    mer_schedule_new_plan(schedule, arena, jobs);
+    for (int u = 0; status == MER_OK && u < schedule->unit_count; u++) {
+        const MerYaml *list = mer_yaml_get(queues, schedule->unit_names[u]);
+        jobs->start[u] = used;
+        if (list) {
+            status = read_queue(schedule, list, jobs->queue, &used, is_placed, error);
+        }
+        for (int i = jobs->start[u]; status == MER_OK && i < used; i++) {
+            jobs->unit[jobs->queue[i]] = u;
+        }
+    }
+    jobs->start[schedule->unit_count] = used;
+    status =
+        status == MER_OK ? mer_yaml_finish(queues, error) : status; /* cores that are not there */
+    if (status == MER_OK && used < schedule->job_count) {
+        int missing = 0;
+        while (is_placed[missing]) {
+            missing++;
+        }
+        return mer_yaml_error(queues, error,
+                              "queues have %d of %d jobs, expected all of them; %s is missing",
+                              used, schedule->job_count, schedule->job_names[missing]);
+    }
+    return status;
+}
+
+int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)
+{
+    int longest = 0;
+    *cycles = -1;
+    for (int j = 0; j < schedule->job_count; j++) {
+        double best = INFINITY;
+        for (int u = 0; u < schedule->unit_count; u++) {
+            int at = j * schedule->unit_count + u;
+            best = fmin(best,
+                        fmax(schedule->latency[at], schedule->traffic[at] / schedule->bandwidth));
+        }
+        longest = best > *cycles ? j : longest;
+        *cycles = fmax(*cycles, best);
+    }
+    return longest;
+}
+
+/* Where the numbers come from, and the job that no schedule shortens. */
+static void write_table(const MerProblem *problem, FILE *file)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
+    double             cycles;
+    int                longest = mer_schedule_longest_job(schedule, &cycles);
+    fprintf(file, "\ntable %s (%016" PRIx64 "), longest job %s: %.6g cycles at best\n",
+            table->source, table->hash, schedule->job_names[longest], cycles);
+}
+
+const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobsPlan *jobs = &plan->as.jobs;
+    char              *text = NULL;
+    size_t             size = 0;
+    FILE              *memory = open_memstream(&text, &size);
+    if (!memory) {
+        return "";
+    }
+    fprintf(memory, "%g bytes/cycle shared by %d cores", schedule->bandwidth, schedule->unit_count);
+    if (!isnan(schedule->clock_hz)) {
+        fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9,
+                schedule->clock_hz * 1e-6);
+    }
+    write_table(problem, memory);
+    for (int u = 0; u < jobs->unit_count; u++) {
+        int length = jobs->start[u + 1] - jobs->start[u];
+        fprintf(memory, "%-8s %4d jobs:", schedule->unit_names[u], length);
+        for (int i = 0; i < length && i < 8; i++) {
+            fprintf(memory, " %s", schedule->job_names[jobs->queue[jobs->start[u] + i]]);
+        }
+        fprintf(memory, "%s\n", length > 8 ? " ..." : "");
+    }
+    fclose(memory);
+    const char *copy = mer_arena_text(arena, text);
+    free(text);
+    return copy;
+}
+
+/* Layers that a flexible core runs in its own shape because no other fitted (schedule.md 3.2). */
+static int count_fallbacks(const MerJobTable *table, int *first)
+{
+    int count = 0;
+    for (int r = table->row_count - 1; r >= 0; r--) {
+        bool is_any = false;
+        for (int c = 0; c < table->class_count; c++) {
+            is_any = is_any || table->entries[r * table->class_count + c].is_fallback;
+        }
+        count += is_any;
+        *first = is_any ? r : *first;
+    }
+    return count;
+}
+
+/* Objectives that get better when jobs do not run. */
+static bool is_shortened_by_drops(MerMetric objective)
+{
+    return objective == MER_METRIC_CYCLES || objective == MER_METRIC_LATENCY ||
+           objective == MER_METRIC_MAKESPAN || objective == MER_METRIC_ENERGY ||
+           objective == MER_METRIC_EDP || objective == MER_METRIC_TRAFFIC_BYTES ||
+           objective == MER_METRIC_LATENESS || objective == MER_METRIC_TARDINESS;
+}
+
+/* The first periodic model without deadlines, NULL if there is none. */
+static const char *model_without_deadline(const MerSchedule *schedule)
+{
+    for (int j = 0; j < schedule->job_count; j++) {
+        int model = schedule->model[j];
+        if (model >= 0 && schedule->models[model].fps > 0 && schedule->deadline[j] == INFINITY) {
+            return schedule->models[model].name;
+        }
+    }
+    return NULL;
+}
+
+/* Options of arrivals that change nothing, NULL if there are none. */
+static const char *find_idle_arrivals(const MerSchedule *schedule)
+{
+    bool is_periodic = false, is_uncertain = false;
+    for (int m = 0; m < schedule->model_count; m++) {
+        is_periodic = is_periodic || schedule->models[m].fps > 0;
+        is_uncertain = is_uncertain || schedule->models[m].probability < 1;
+    }
+    bool is_drawn = is_uncertain || (is_periodic && schedule->has_random_arrivals);
+    return schedule->has_other_arrivals && !is_periodic
+               ? "arrivals, rate and jitter_ms have no effect: no model is periodic (fps)"
+           : schedule->has_other_seed && !is_drawn
+               ? "arrival_seed has no effect: neither arrivals nor requests are random"
+               : NULL;
+}
+
+const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena)
+{
+    const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
+    const char        *text = "";
+    const char        *name = problem->task->name;
+    int                first = 0;
+    int                fallbacks = count_fallbacks(table, &first);
+    if (schedule->job_count < schedule->unit_count) {
+        text = mer_arena_format(arena, "%s has %d jobs for %d cores, so some stay idle\n", name,
+                                schedule->job_count, schedule->unit_count);
+    }
+    if (fallbacks > 0) {
+        text = mer_arena_format(arena,
+                                "%s%d layers of %s (%s, ...) fit no shape of a flexible core "
+                                "within flexible_limit_bytes and run in its own\n",
+                                text, fallbacks, name, table->row_names[first]);
+    }
+    if (find_idle_arrivals(schedule)) {
+        text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));
+    }
+    if (schedule->has_deadlines && mer_schedule_rules(problem)->drops_jobs &&
+        is_shortened_by_drops(objective)) {
+        text = mer_arena_format(arena,
+                                "%slate=drop: %s falls with every job of %s that is dropped; "
+                                "miss_rate, violations, xr_score or %s*(1+drop_rate) count them\n",
+                                text, mer_metric_info(objective)->name, name,
+                                mer_metric_info(objective)->name);
+    }
+    if (objective == MER_METRIC_XR_SCORE && schedule->has_deadlines &&
+        model_without_deadline(schedule)) {
+        text = mer_arena_format(arena, "%sxr_score leaves out %s, which has fps but no deadline\n",
+                                text, model_without_deadline(schedule));
+    }
+    bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
+                     objective == MER_METRIC_POWER;
+    if (schedule->is_compat && is_energy) { /* schedule.md section 13 */
+        text = mer_arena_format(
+            arena,
+            "%senergy of the artifact's table leaves out most accesses; optimise it with "
+            "--table own\n",
+            text);
+    }
+    return *text ? text : NULL;
+}

@@ -1,0 +1,102 @@
+/* AI-MT-like scheduling (our reading of Baek et al., ISCA 2020; schedule.md 7.5): believes all cores to be
+ * equal to the first, and pairs jobs that need much bandwidth with jobs that need little. */
+#include "schedule/solve/list_schedule.h"
+
+#include <math.h>
+
+typedef struct Machine {
+    const MerSchedule *schedule;
+    double            *free_at, *need; /* by core */
+    bool              *is_done;        /* by job */
+} Machine;
+
+static double latency_of(const Machine *machine, int job)
+{
+    return machine->schedule->latency[job * machine->schedule->unit_count];
+}
+
+static double need_of(const Machine *machine, int job)
+{
+    return machine->schedule->rate[job * machine->schedule->unit_count];
+}
+
+/* The hungriest job that fits the bandwidth left over; else the longest modest one; else the most modest. */
+static int choose_job(const Machine *machine, double used)
+{
+    const MerSchedule *schedule = machine->schedule;
+    double             left = schedule->bandwidth - used;
+    double             modest = schedule->bandwidth / schedule->unit_count;
+    int                fitting = -1, longest = -1, least = -1;
+    for (int j = 0; j < schedule->job_count; j++) {
+        if (machine->is_done[j]) {
+            continue;
+        }
+        double need = need_of(machine, j);
+        if (need <= left && (fitting < 0 || need > need_of(machine, fitting))) {
+            fitting = j;
+        }
+        if (need <= modest &&
+            (longest < 0 || latency_of(machine, j) > latency_of(machine, longest))) {
+            longest = j;
+        }
+        if (least < 0 || need < need_of(machine, least)) {
+            least = j;
+        }
+    }
+    return used < schedule->bandwidth && fitting >= 0 ? fitting : longest >= 0 ? longest : least;
+}
+
+static void make_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
+{
+    int     units = schedule->unit_count;
+    int    *order = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int    *unit_of = MER_ARRAY(arena, int, schedule->job_count + 1);
+    Machine machine = {schedule, MER_ARRAY(arena, double, units), MER_ARRAY(arena, double, units),
+                       MER_ARRAY(arena, bool, schedule->job_count + 1)};
+    for (int i = 0; i < schedule->job_count; i++) {
+        int unit = 0;
+        for (int u = 1; u < units; u++) {
+            unit = machine.free_at[u] < machine.free_at[unit] ? u : unit;
+        }
+        double now = machine.free_at[unit];
+        double used = 0;
+        for (int u = 0; u < units; u++) {
+            used += machine.free_at[u] > now ? machine.need[u] : 0;
+        }
+        int job = choose_job(&machine, used);
+        machine.is_done[job] = true;
+        machine.need[unit] = need_of(&machine, job);
+        machine.free_at[unit] = now + latency_of(&machine, job);
+        order[i] = job;
+        unit_of[job] = unit;
+    }
+    mer_schedule_new_plan(schedule, arena, plan);
+    mer_schedule_make_queues(order, unit_of, plan);
+}
+
+static MerStatus open_aimt_like(void *state, const MerSearch *search, const MerProblem *problem,
+                                const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    (void)evaluator;
+    (void)given;
+    const MerSchedule *schedule;
+    MerJobsPlan        plan;
+    MerStatus          status = mer_list_begin("aimt_like", problem, &schedule, error);
+    if (status == MER_OK) {
+        make_plan(schedule, search->arena, &plan);
+        mer_list_set(state, search, problem, &plan);
+    }
+    return status;
+}
+
+const MerOptimizerClass mer_optimizer_aimt_like = {
+    .name = "aimt_like",
+    .summary = "list scheduling for equal cores: pairs jobs that need much bandwidth with jobs "
+               "that need little",
+    .reference = "after Baek et al., A Multi-Neural Network Acceleration Architecture, ISCA 2020",
+    .state_size = sizeof(MerListState),
+    .problem = "schedule",
+    .open_problem = open_aimt_like,
+    .ask = mer_list_ask,
+    .tell = mer_list_tell,
+};

@@ -1,0 +1,300 @@
+/* The optimum of small groups (at most 20 jobs) by branch and bound in virtual time: a good plan by annealing, the
+ * relaxation of configurations (exact_schedule.h) as bound, and where these differ three searches of what lies
+ * between. Plain schedules with proportional sharing only; a test oracle for everything else. */
+#include "schedule/solve/exact_schedule.h"
+
+#include "schedule/solve/list_schedule.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct State {
+    const MerSearch  *given;
+    const MerProblem *problem;
+    MerListState      list; /* the point to ask for */
+    ExactSearch       search;
+    double            told_cycles; /* of the last plan asked for */
+    int64_t           proposed;
+} State;
+
+typedef struct Options {
+    int64_t steps;
+} Options;
+
+static const MerOption options[] = {{"steps", MER_OPTION_INT, offsetof(Options, steps), "50000000",
+                                     1, 1e15, NULL,
+                                     "choices looked at before it gives up the proof"},
+                                    {0}};
+
+static bool is_equal_job(const ExactJobs *jobs, int a, int b)
+{
+    size_t size = (size_t)jobs->units * sizeof(double);
+    return memcmp(jobs->length[a], jobs->length[b], size) == 0 &&
+           memcmp(jobs->need[a], jobs->need[b], size) == 0;
+}
+
+static bool is_equal_unit(const ExactJobs *jobs, int a, int b)
+{
+    bool is_equal = true;
+    for (int j = 0; j < jobs->jobs; j++) {
+        is_equal = is_equal && jobs->length[j][a] == jobs->length[j][b] &&
+                   jobs->need[j][a] == jobs->need[j][b];
+    }
+    return is_equal;
+}
+
+static void sort_by_weight(ExactJobs *jobs)
+{
+    double weight[EXACT_JOBS];
+    for (int j = 0; j < jobs->jobs; j++) {
+        weight[j] = INFINITY;
+        for (int u = 0; u < jobs->units; u++) {
+            weight[j] = fmin(weight[j], jobs->length[j][u] * fmax(1, jobs->need[j][u]));
+        }
+        int at = j;
+        for (; at > 0; at--) {
+            int before = jobs->by_weight[at - 1];
+            if (weight[before] > weight[j] ||
+                (weight[before] == weight[j] && jobs->kind[before] <= jobs->kind[j])) {
+                break;
+            }
+            jobs->by_weight[at] = before;
+        }
+        jobs->by_weight[at] = j;
+    }
+}
+
+/* Longest job first. */
+static void read_jobs(const MerSchedule *schedule, ExactJobs *jobs, MerArena *arena)
+{
+    int     units = schedule->unit_count;
+    double *key = MER_ARRAY(arena, double, schedule->job_count + 1);
+    jobs->jobs = schedule->job_count;
+    jobs->units = units;
+    for (int j = 0; j < jobs->jobs; j++) {
+        key[j] = -INFINITY;
+        for (int u = 0; u < units; u++) {
+            key[j] = fmax(key[j], -schedule->latency[j * units + u]);
+        }
+    }
+    const int *order = mer_schedule_sorted(key, jobs->jobs, arena);
+    for (int i = 0; i < jobs->jobs; i++) {
+        jobs->number[i] = order[i];
+        for (int u = 0; u < units; u++) {
+            jobs->length[i][u] = schedule->latency[order[i] * units + u];
+            jobs->need[i][u] = schedule->rate[order[i] * units + u] / schedule->bandwidth;
+        }
+        jobs->kind[i] = 0;
+        while (!is_equal_job(jobs, jobs->kind[i], i)) {
+            jobs->kind[i]++;
+        }
+    }
+    for (int u = 0; u < units; u++) {
+        while (!is_equal_unit(jobs, jobs->unit_class[u], u)) {
+            jobs->unit_class[u]++;
+        }
+    }
+    sort_by_weight(jobs);
+}
+
+void exact_relax_root(ExactSearch *s)
+{
+    ExactRelaxation *relaxation = &s->relaxation;
+    ExactPhase      *phase = &relaxation->phase[0];
+    relaxation->jobs = &s->jobs;
+    relaxation->limit = s->best_cycles;
+    relaxation->phase_count = 1;
+    relaxation->span_count = 0;
+    *phase = (ExactPhase){.unit_count = s->jobs.units};
+    for (int u = 0; u < s->jobs.units; u++) {
+        phase->unit[u] = u;
+        phase->may_idle[u] = true;
+        phase->others[u] = exact_possible_jobs(s, u);
+    }
+}
+
+uint32_t exact_possible_jobs(const ExactSearch *s, int unit)
+{
+    uint32_t possible = 0;
+    for (int j = 0; j < s->jobs.jobs; j++) {
+        bool is_short = s->jobs.length[j][unit] <= s->best_cycles * (1 + 1e-9);
+        possible |= is_short ? (uint32_t)1 << j : 0;
+    }
+    return possible;
+}
+
+static void relax(ExactSearch *s)
+{
+    exact_relax_root(s);
+    exact_relaxation_solve(&s->relaxation);
+    s->steps += s->relaxation.steps;
+    s->bound = fmax(s->bound, fmin(s->relaxation.value, s->best_cycles));
+}
+
+/* Longest first, in input order, and the rounded relaxation of the problem's bound. */
+static void list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena)
+{
+    const MerSchedule *schedule = s->input.schedule;
+    int               *group = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int               *group_of_unit = MER_ARRAY(arena, int, schedule->unit_count);
+    MerListOptions     lists[] = {
+            {.order = MER_LIST_LONGEST, .tenant = -1},
+            {.order = MER_LIST_INPUT, .tenant = -1},
+            {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
+    };
+    mer_schedule_round(schedule, rules, group, group_of_unit, s->stop.notes);
+    for (int i = 0; i < 3; i++) {
+        mer_schedule_list(schedule, &lists[i], arena, &s->plan);
+        exact_keep_if_better(s);
+    }
+}
+
+/* Annealing, the longer the farther the bound is. */
+static void improve_plan(ExactSearch *s, MerRng *rng)
+{
+    exact_anneal(s, rng, 5000, 0.02);
+    relax(s);
+    for (int64_t moves = 10000; moves <= 80000 && exact_limit(s) > s->bound; moves *= 2) {
+        exact_anneal(s, rng, moves, 0.03);
+    }
+    if (!exact_is_done(s)) {
+        relax(s); /* fewer pairs of job and core are possible now */
+    }
+}
+
+/* Each search is complete, and each is hopeless where others shine, so they take turns that double. */
+static void take_turn(ExactSearch *s, int turn)
+{
+    const struct {
+        void (*run)(ExactSearch *);
+        int64_t steps; /* of its first turn */
+    } searches[] = {{exact_assign, 1000000}, {exact_place, 1000000}, {exact_events, 4000000}};
+    int64_t max_steps = s->max_steps;
+    int64_t steps = searches[turn % 3].steps << turn / 3;
+    s->max_steps = steps < max_steps - s->steps ? s->steps + steps : max_steps;
+    searches[turn % 3].run(s);
+    s->is_finished = s->steps < s->max_steps && !s->stop.is_stopped;
+    s->max_steps = max_steps;
+    s->bound = s->is_finished ? s->best_cycles : s->bound;
+}
+
+void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
+                 int64_t max_steps, MerNotes *notes, MerArena *arena)
+{
+    const MerSchedule *schedule = input->schedule;
+    *s = (ExactSearch){.input = *input,
+                       .best_cycles = INFINITY,
+                       .max_steps = max_steps,
+                       .stop.notes = notes,
+                       .seen = mer_arena_alloc(arena, exact_seen_size())};
+    s->relaxation.stop = &s->stop;
+    read_jobs(schedule, &s->jobs, arena);
+    mer_schedule_new_plan(schedule, arena, &s->plan);
+    mer_schedule_new_plan(schedule, arena, &s->best);
+    s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false, notes).value;
+    list_plans(s, rules, arena);
+}
+
+void exact_step(ExactSearch *s, MerRng *rng)
+{
+    if (s->turn == 0) {
+        improve_plan(s, rng);
+    } else {
+        take_turn(s, s->turn - 1);
+    }
+    s->turn++;
+    s->is_finished = s->is_finished || exact_is_done(s);
+    s->is_proven = exact_limit(s) <= s->bound;
+}
+
+/* Why a group is refused, the first reason of several. */
+static const char *what_is_found(const MerSearch *search, const MerSchedule *schedule,
+                                 const MerBandwidthState *bandwidth, const MerProblem *problem)
+{
+    return schedule->job_count > EXACT_JOBS
+               ? mer_arena_format(search->arena, "%d jobs", schedule->job_count)
+           : search->objective != MER_METRIC_CYCLES                 ? "another objective"
+           : search->space->knob_count != problem->space.knob_count ? "fixed knobs"
+           : !bandwidth                                             ? "another evaluator"
+           : schedule->has_dependencies                             ? "dependencies"
+           : schedule->has_releases || schedule->has_deadlines      ? "releases or deadlines"
+           : schedule->tenant_count > 1                             ? "several tenants"
+           : bandwidth->input.rules.share != MER_SHARE_PROPORTIONAL
+               ? "another way of sharing"
+               : "another rule, or a job that moves none";
+}
+
+static MerStatus open_exact_schedule(void *state, const MerSearch *search,
+                                     const MerProblem *problem, const MerEvaluator *evaluator,
+                                     const void *given, MerError *error)
+{
+    State             *s = state;
+    const MerSchedule *schedule;
+    const Options     *chosen = given;
+    MerStatus          status = mer_list_begin("exact_schedule", problem, &schedule, error);
+    if (status != MER_OK) {
+        return status;
+    }
+    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    if (schedule->job_count > EXACT_JOBS || !bandwidth || !bandwidth->is_plain ||
+        search->objective != MER_METRIC_CYCLES ||
+        search->space->knob_count != problem->space.knob_count) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "exact_schedule minimises cycles of at most %d independent jobs of one "
+            "tenant that all move bytes, with proportional sharing and nothing "
+            "else switched on, found %s",
+            EXACT_JOBS, what_is_found(search, schedule, bandwidth, problem));
+    }
+    s->given = search;
+    s->problem = problem;
+    s->told_cycles = INFINITY;
+    exact_begin(&s->search, &bandwidth->input, mer_schedule_rules(problem), chosen->steps,
+                search->notes, search->arena);
+    return MER_OK;
+}
+
+/* Plans are asked for as they are found, since none can be priced once the time is up. The last one that the
+ * budget allows is kept for the optimum. */
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    State       *s = state;
+    ExactSearch *search = &s->search;
+    bool         is_last = s->given->budget - s->proposed <= 1;
+    while (!search->is_finished && (is_last || !(search->best_cycles < s->told_cycles))) {
+        exact_step(search, s->given->rng);
+    }
+    if (capacity < 1 || !(search->best_cycles < s->told_cycles)) {
+        return 0;
+    }
+    s->told_cycles = search->best_cycles;
+    s->proposed++;
+    mer_list_set(&s->list, s->given, s->problem, &search->best);
+    return mer_list_ask(&s->list, proposals, capacity);
+}
+
+static bool proof(const void *state, MerBound *bound)
+{
+    const State *s = state;
+    *bound = s->search.is_proven ? (MerBound){s->search.best_cycles, "optimum", ""}
+                                 : (MerBound){s->search.bound, "configurations", ""};
+    return s->search.is_proven || s->search.bound > s->search.given_bound;
+}
+
+const MerOptimizerClass mer_optimizer_exact_schedule = {
+    .name = "exact_schedule",
+    .summary =
+        "the optimum of at most 20 independent jobs: annealing, a linear program over what can "
+        "run together, and branch and bound; says so if `steps` are too few for the proof",
+    .reference =
+        "Lawler and Wood, Branch-and-Bound Methods: A Survey, Operations Research 14, 1966",
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .problem = "schedule",
+    .open_problem = open_exact_schedule,
+    .ask = ask,
+    .tell = mer_list_tell,
+    .proof = proof,
+};

@@ -1,0 +1,60 @@
+/* One plan, asked once. */
+#include "schedule/solve/list_schedule.h"
+
+#include <string.h>
+
+MerStatus mer_list_begin(const char *solver, const MerProblem *problem,
+                         const MerSchedule **schedule, MerError *error)
+{
+    *schedule = mer_schedule_of(problem);
+    return *schedule ? MER_OK
+                     : mer_error_set(error, MER_UNSUPPORTED,
+                                     "solver %s is made for problem schedule, not for %s", solver,
+                                     problem->type->name);
+}
+
+void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
+                  const MerJobsPlan *plan)
+{
+    MerPlan whole = {.kind = MER_PLAN_JOBS, .as.jobs = *plan};
+    state->space = search->space;
+    state->point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1);
+    state->is_asked = false;
+    problem->type->encode(problem, &whole, state->point);
+}
+
+MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch *search,
+                        const MerProblem *problem, const MerListChoices *chosen, MerError *error)
+{
+    const MerSchedule *schedule;
+    MerJobsPlan        plan;
+    MerStatus          status = mer_list_begin(solver, problem, &schedule, error);
+    if (status == MER_OK) {
+        MerListOptions list = {.order = (MerListOrder)chosen->order,
+                               .rule = (MerListRule)chosen->rule,
+                               .tenant = -1,
+                               .rng = search->rng};
+        mer_schedule_list(schedule, &list, search->arena, &plan);
+        mer_list_set(state, search, problem, &plan);
+    }
+    return status;
+}
+
+int mer_list_ask(void *opened, MerProposal *proposals, int capacity)
+{
+    MerListState *state = opened;
+    if (state->is_asked || capacity < 1) {
+        return 0;
+    }
+    memcpy(proposals[0].point, state->point,
+           (size_t)state->space->knob_count * sizeof *state->point);
+    state->is_asked = true;
+    return 1;
+}
+
+void mer_list_tell(void *state, const MerTrial *trials, int count)
+{
+    (void)state;
+    (void)trials;
+    (void)count;
+}

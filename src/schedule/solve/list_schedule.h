@@ -1,0 +1,39 @@
+/* Solvers of `schedule` that make one plan and ask for its price: what fcfs, lpt, edf, herald_like and
+ * aimt_like share. */
+#ifndef MERCATOR_SCHEDULE_SOLVE_LIST_SCHEDULE_H
+#define MERCATOR_SCHEDULE_SOLVE_LIST_SCHEDULE_H
+
+#include "mercator/evaluator.h"
+#include "schedule/schedule_list.h"
+
+#include <stddef.h>
+
+typedef struct MerListState {
+    const MerSpace *space;
+    MerIndex       *point;
+    bool            is_asked;
+} MerListState;
+
+/* The tables of the opened problem, or an error that names the solver. */
+MerStatus mer_list_begin(const char *solver, const MerProblem *problem,
+                         const MerSchedule **schedule, MerError *error);
+/* Options of the plain list schedulers, which differ in the order they begin with. */
+typedef struct MerListChoices {
+    int order, rule;
+} MerListChoices;
+#define MER_LIST_ORDERS                                                                            \
+    "input|lpt|sjf|random|deadline",                                                               \
+        "jobs as given, longest first, shortest first, in random order, or by deadline"
+#define MER_LIST_RULES                                                                             \
+    "mct|least_loaded|round_robin|met|random",                                                     \
+        "the core of a job: least completion time, least load, in turn, least latency, or any"
+/* Makes the one plan that these choices give. */
+MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch *search,
+                        const MerProblem *problem, const MerListChoices *chosen, MerError *error);
+/* Encodes `plan` as the only point to ask for. */
+void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
+                  const MerJobsPlan *plan);
+int  mer_list_ask(void *state, MerProposal *proposals, int capacity);
+void mer_list_tell(void *state, const MerTrial *trials, int count);
+
+#endif

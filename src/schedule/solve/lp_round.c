@@ -1,0 +1,37 @@
+/* The linear relaxation of the bound, each job on the kind of core where most of it lies, longest first
+ * (schedule.md 7.5). */
+#include "schedule/solve/list_schedule.h"
+
+static MerStatus open_lp_round(void *state, const MerSearch *search, const MerProblem *problem,
+                               const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    (void)evaluator;
+    (void)given;
+    const MerSchedule *schedule;
+    MerStatus          status = mer_list_begin("lp_round", problem, &schedule, error);
+    if (status == MER_OK) {
+        MerJobsPlan    plan;
+        int           *group = MER_ARRAY(search->arena, int, schedule->job_count + 1);
+        int           *group_of_unit = MER_ARRAY(search->arena, int, schedule->unit_count);
+        MerListOptions list = {.order = MER_LIST_LONGEST,
+                               .tenant = -1,
+                               .group = group,
+                               .group_of_unit = group_of_unit};
+        mer_schedule_round(schedule, mer_schedule_rules(problem), group, group_of_unit,
+                           search->notes);
+        mer_schedule_list(schedule, &list, search->arena, &plan);
+        mer_list_set(state, search, problem, &plan);
+    }
+    return status;
+}
+
+const MerOptimizerClass mer_optimizer_lp_round = {
+    .name = "lp_round",
+    .summary = "the linear relaxation, rounded: each job on the kind of core where most of it lies",
+    .reference = "after Lenstra, Shmoys and Tardos, Mathematical Programming 46, 1990",
+    .state_size = sizeof(MerListState),
+    .problem = "schedule",
+    .open_problem = open_lp_round,
+    .ask = mer_list_ask,
+    .tell = mer_list_tell,
+};

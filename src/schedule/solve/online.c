@@ -1,0 +1,144 @@
+/* Scheduling while jobs arrive (schedule.md 5.4): at every release the requests that are known are put into a
+ * new order of urgency, within a number of forecasts and a time per decision; what has started stays. A free
+ * core takes the most urgent job that is ready and not much slower there than elsewhere. Other jobs are
+ * invisible until their release. The plan that comes out is the one that such a scheduler has followed, and
+ * is priced once, like any other. */
+#include "schedule/solve/online.h"
+
+#include "base/json.h"
+#include "schedule/solve/list_schedule.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static const MerOption options[] = {
+    {"moves", MER_OPTION_INT, offsetof(MerOnlineOptions, moves), "50", 0, 1e9, NULL,
+     "plans tried at each arrival"},
+    {"ahead", MER_OPTION_INT, offsetof(MerOnlineOptions, ahead), "2", 0, 1000, NULL,
+     "requests of each periodic model that forecasts expect at its rate; 0: none"},
+    {"ms", MER_OPTION_REAL, offsetof(MerOnlineOptions, milliseconds), "0", 0, 1e9, NULL,
+     "time for a decision; 0: no limit, and the same plan on every machine"},
+    {"rule", MER_OPTION_CHOICE, offsetof(MerOnlineOptions, rule), "search", 0, 0,
+     "search|fcfs|sjf|edf|least_laxity",
+     "what forecasts say is best, or one rule without forecasts"},
+    {"goal", MER_OPTION_CHOICE, offsetof(MerOnlineOptions, goal), "misses", 0, 0,
+     "misses|tardiness|finish",
+     "what a forecast is judged by: missed deadlines, lateness, or the time from release to end"},
+    {"patience", MER_OPTION_REAL, offsetof(MerOnlineOptions, patience), "8", 1, 1e9, NULL,
+     "a core this many times slower than a job's best one is not used; a search also tries less"},
+    {0}};
+
+/* Jobs in the order they started, dropped ones last and where they would have been fastest. */
+static void make_plan(const MerOnlinePlanner *p, const MerBandwidthTimes *times, MerArena *arena,
+                      MerJobsPlan *plan)
+{
+    const MerSchedule *schedule = p->schedule;
+    int                count = schedule->job_count;
+    int                units = schedule->unit_count;
+    double            *start = MER_ARRAY(arena, double, count + 1);
+    int               *unit = MER_ARRAY(arena, int, count + 1);
+    for (int j = 0; j < count; j++) {
+        start[j] = isnan(times->start[j]) ? INFINITY : times->start[j];
+        unit[j] = times->unit[j] < 0 ? 0 : times->unit[j];
+        for (int u = 1; u < units && times->unit[j] < 0; u++) {
+            bool is_faster =
+                schedule->latency[j * units + u] < schedule->latency[j * units + unit[j]];
+            unit[j] = is_faster ? u : unit[j];
+        }
+    }
+    mer_schedule_new_plan(schedule, arena, plan);
+    mer_schedule_make_queues(mer_schedule_sorted(start, count, arena), unit, plan);
+}
+
+/* Any queues: the policy does not read them. */
+static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
+{
+    int *order = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
+    for (int j = 0; j < schedule->job_count; j++) {
+        order[j] = j;
+    }
+    mer_schedule_new_plan(schedule, arena, plan);
+    mer_schedule_make_queues(order, unit, plan);
+}
+
+static void note_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_int(&json, "decisions", outcome->decisions);
+    mer_json_int(&json, "forecasts", outcome->forecasts);
+    mer_json_int(&json, "better_than_rules", outcome->improved);
+    mer_json_real(&json, "cycles", outcome->cycles); /* as it went; the plan must give the same */
+    mer_json_int(&json, "dropped", outcome->dropped);
+    mer_json_end_object(&json);
+    mer_note(notes, "online", json.text);
+    mer_json_free(&json);
+}
+
+MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
+                                 const MerBandwidthState *bandwidth, MerJobsPlan *plan)
+{
+    MerOnlinePlanner   planner = {.schedule = bandwidth->schedule,
+                                  .options = *options,
+                                  .rng = search->rng,
+                                  .notes = search->notes,
+                                  .scratch = mer_arena_new()};
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    mer_online_prepare(&planner, search->objective, search->arena);
+    MerBandwidthPlanner hooks = {planner.urgency, planner.patience, INFINITY, &planner,
+                                 mer_online_arrived};
+    MerBandwidthState   own = *bandwidth;
+    own.input.rules.dispatch = MER_DISPATCH_POLICY;
+    own.input.rules.policy = MER_POLICY_FCFS;
+    own.input.planner = &hooks;
+    make_blank_plan(planner.schedule, search->arena, plan);
+    mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
+    make_plan(&planner, &times, search->arena, plan);
+    mer_arena_free(planner.scratch);
+    return (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
+                              planner.decisions, planner.forecasts, planner.improved,
+                              planner.taken};
+}
+
+static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
+                             const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    const MerSchedule       *schedule;
+    MerStatus                status = mer_list_begin("online", problem, &schedule, error);
+    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    if (status != MER_OK) {
+        return status;
+    }
+    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "online needs evaluator bandwidth with dispatch skip or strict, since it "
+            "makes a plan");
+    }
+    MerJobsPlan      plan;
+    MerOnlineOutcome outcome = mer_online_plan(given, search, bandwidth, &plan);
+    mer_list_set(state, search, problem, &plan);
+    if (outcome.is_stopped) { /* not the plan that was asked for, and too late to price it */
+        ((MerListState *)state)->is_asked = true;
+        return MER_OK;
+    }
+    note_decisions(&outcome, search->notes);
+    mer_note_decisions(search->notes, &outcome.taken); /* times stay out of the log */
+    return MER_OK;
+}
+
+const MerOptimizerClass mer_optimizer_online = {
+    .name = "online",
+    .summary = "plans again at every arrival what has not started yet, without seeing later jobs",
+    .reference =
+        "after Graham et al., Optimization and Approximation in Deterministic Sequencing, 1979",
+    .options = options,
+    .options_size = sizeof(MerOnlineOptions),
+    .state_size = sizeof(MerListState),
+    .problem = "schedule",
+    .open_problem = open_online,
+    .ask = mer_list_ask,
+    .tell = mer_list_tell,
+};
