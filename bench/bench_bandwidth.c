@@ -97,13 +97,13 @@ static void open_bench(Bench *bench, const char *workload, const char *platform,
 }
 
 static double price(const Bench *bench, const MerPlan *plan, double limit, const void *base,
-                    void *trail, MerCost *cost)
+                    void *snapshot, MerCost *cost)
 {
     MerCall call = {.scratch = bench->scratch,
                     .limit = limit,
                     .limit_metric = MER_METRIC_CYCLES,
                     .base = base,
-                    .trail = trail};
+                    .snapshot = snapshot};
     bench->evaluator.type->evaluate(bench->evaluator.state, plan, &call, cost);
     return cost->value[MER_METRIC_CYCLES];
 }
@@ -198,8 +198,8 @@ typedef struct MoveRates {
 
 /* Local moves: an annealing of 7.3 from a random plan, temperatures from 1.5 % to 0.001 % of the makespan (the
  * default's), then as many moves again at the last one. Every neighbour is made, priced against its
- * acceptance threshold from the trail of the current plan, and taken or undone; each counts as one. */
-static MoveRates anneal(const Bench *bench, void **trails)
+ * acceptance threshold from the snapshot of the current plan, and taken or undone; each counts as one. */
+static MoveRates anneal(const Bench *bench, void **snapshots)
 {
     enum { MOVES = 50000 };
     MerPlan   plan;
@@ -207,7 +207,7 @@ static MoveRates anneal(const Bench *bench, void **trails)
     MoveRates rates = {0};
     MerRng    rng = mer_rng_make(2, 0);
     bench->problem.type->decode(&bench->problem, bench->points, &plan, bench->scratch);
-    double score = price(bench, &plan, INFINITY, NULL, trails[0], &cost);
+    double score = price(bench, &plan, INFINITY, NULL, snapshots[0], &cost);
     double begin = mer_cpu_clock();
     int    taken = 0;
     for (int i = 0; i < 2 * MOVES; i++) {
@@ -216,13 +216,13 @@ static MoveRates anneal(const Bench *bench, void **trails)
         double threshold = score - heat * score * log(1 - mer_rng_unit(&rng));
         Move   move = make_move(&plan.as.jobs, &rng);
         apply(&plan.as.jobs, &move, false);
-        double found = price(bench, &plan, threshold, trails[0], trails[1], &cost);
+        double found = price(bench, &plan, threshold, snapshots[0], snapshots[1], &cost);
         if (cost.cut) {
             apply(&plan.as.jobs, &move, true);
         } else {
-            void *trail = trails[0];
-            trails[0] = trails[1];
-            trails[1] = trail;
+            void *snapshot = snapshots[0];
+            snapshots[0] = snapshots[1];
+            snapshots[1] = snapshot;
             score = found;
             taken++;
         }
@@ -241,11 +241,11 @@ static MoveRates anneal(const Bench *bench, void **trails)
 
 static MoveRates move_rates(const Bench *bench)
 {
-    size_t size = bench->evaluator.type->trail_size(bench->evaluator.state);
-    void  *trails[2] = {mer_arena_alloc(bench->arena, size), mer_arena_alloc(bench->arena, size)};
+    size_t size = bench->evaluator.type->snapshot_size(bench->evaluator.state);
+    void *snapshots[2] = {mer_arena_alloc(bench->arena, size), mer_arena_alloc(bench->arena, size)};
     MoveRates best = {0};
     for (int r = 0; r < ROUNDS; r++) {
-        MoveRates rates = anneal(bench, trails);
+        MoveRates rates = anneal(bench, snapshots);
         best.annealing = fmax(best.annealing, rates.annealing);
         best.settled = fmax(best.settled, rates.settled);
         best.taken = rates.taken;

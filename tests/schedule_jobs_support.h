@@ -13,9 +13,9 @@ typedef struct HandSet { /* jobs in the making */
     MerArena *arena;
 } HandSet;
 
-static inline HandSet new_hand_set(int room, MerArena *arena)
+static inline HandSet new_hand_set(int capacity, MerArena *arena)
 {
-    HandSet hand = {.jobs = MER_ARRAY(arena, MerJob, room), .arena = arena};
+    HandSet hand = {.jobs = MER_ARRAY(arena, MerJob, capacity), .arena = arena};
     hand.set.jobs = hand.jobs;
     hand.set.tenants = MER_NEW(arena, MerTenant);
     hand.set.tenant_count = 1;

@@ -12,9 +12,9 @@ typedef struct MerCall { /* what one evaluation may use besides the plan */
     MerMetric limit_metric;
     /* +inf: none; else stop once limit_metric is sure to pass it, and set cut */
     double      limit;
-    const void *base;  /* NULL, or the trail of a plan that differs little */
-    void       *trail; /* NULL, or room to leave this plan's trail */
-    bool        exact; /* the value will be reported; see approximates */
+    const void *base;     /* NULL, or the snapshot of a plan that differs little */
+    void       *snapshot; /* NULL, or memory to leave this plan's snapshot */
+    bool        exact;    /* the value will be reported; see approximates */
 } MerCall;
 
 typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
@@ -31,15 +31,15 @@ struct MerEvaluatorClass {
     size_t           options_size, state_size;
     MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena,
                       MerError *error);
-    /* Same plan, same bits, from any thread, with or without limit, base and trail. */
+    /* Same plan, same bits, from any thread, with or without limit, base and snapshot. */
     void (*evaluate)(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost);
 
     /* optional */
     /* `count` plans at once (SIMD, GPU); absent: one by one, on threads. */
     void (*evaluate_batch)(const void *state, const MerPlan *plans, int count, const MerCall *calls,
                            MerCost *costs);
-    /* bytes of a trail; absent: base and trail stay NULL */
-    size_t (*trail_size)(const void *state);
+    /* bytes of a snapshot; absent: base and snapshot stay NULL */
+    size_t (*snapshot_size)(const void *state);
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
     /* Breakdown of one plan as notes: accesses per level, Gantt, critical path. */

@@ -83,7 +83,7 @@ static Block *add_block(MerArena *arena, size_t bytes)
     return block;
 }
 
-static Block *block_with_room(MerArena *arena, size_t bytes)
+static Block *block_with_capacity(MerArena *arena, size_t bytes)
 {
     for (Block *block = arena->current; block != NULL; block = block->next) {
         if (block->size - block->used >= bytes) {
@@ -103,7 +103,7 @@ void *mer_arena_alloc(MerArena *arena, size_t bytes)
     }
     size_t wanted = bytes > 0 ? bytes : 1;
     size_t rounded = (wanted + GAP + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    Block *block = block_with_room(arena, rounded);
+    Block *block = block_with_capacity(arena, rounded);
     arena->current = block;
     unsigned char *memory = block->memory + block->used;
     UNPOISON(memory, wanted);

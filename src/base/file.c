@@ -16,12 +16,12 @@ static MerStatus too_large(const char *path, size_t limit, MerError *error)
     return mer_error_set(error, MER_INVALID, "%s is larger than %zu bytes", path, limit);
 }
 
-/* Reads until the end or until `room` bytes are there; false with errno set on failure. */
-static bool read_some(int descriptor, char *data, size_t room, size_t *size)
+/* Reads until the end or until `capacity` bytes are there; false with errno set on failure. */
+static bool read_some(int descriptor, char *data, size_t capacity, size_t *size)
 {
     *size = 0;
-    while (*size < room) {
-        ssize_t count = read(descriptor, data + *size, room - *size);
+    while (*size < capacity) {
+        ssize_t count = read(descriptor, data + *size, capacity - *size);
         if (count < 0 && errno == EINTR) {
             continue;
         }
@@ -37,15 +37,15 @@ static bool read_some(int descriptor, char *data, size_t room, size_t *size)
 static bool read_stream(int descriptor, size_t limit, MerArena *arena, char **data, size_t *size)
 {
     char  *buffer = NULL;
-    size_t room = 0, filled = 0, count = 0;
+    size_t capacity = 0, filled = 0, count = 0;
     bool   done;
     do {
-        room = room == 0 ? 1 << 16 : room * 2;
-        room = room > limit ? limit + 1 : room;
-        buffer = mer_heap_resize(buffer, room, 1);
-        done = read_some(descriptor, buffer + filled, room - filled, &count);
+        capacity = capacity == 0 ? 1 << 16 : capacity * 2;
+        capacity = capacity > limit ? limit + 1 : capacity;
+        buffer = mer_heap_resize(buffer, capacity, 1);
+        done = read_some(descriptor, buffer + filled, capacity - filled, &count);
         filled += count;
-    } while (done && filled == room && filled <= limit);
+    } while (done && filled == capacity && filled <= limit);
     *data = mer_arena_text_n(arena, buffer, filled);
     *size = filled;
     free(buffer);
@@ -222,16 +222,16 @@ static int compare_names(const void *a, const void *b)
 int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names)
 {
     const char **list = NULL;
-    size_t       count = 0, room = 0;
+    size_t       count = 0, capacity = 0;
     ending += *ending == '.';
     for (int i = 0; i < FOLDER_COUNT; i++) {
         const char *path;
         DIR        *directory = open_kind(i, kind, arena, &path);
         for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
             const char *name = entry_name(entry->d_name, ending, arena);
-            if (name != NULL && count == room) {
-                room = room == 0 ? 16 : room * 2;
-                list = mer_heap_resize(list, room, sizeof *list);
+            if (name != NULL && count == capacity) {
+                capacity = capacity == 0 ? 16 : capacity * 2;
+                list = mer_heap_resize(list, capacity, sizeof *list);
             }
             if (name != NULL) {
                 list[count++] = name;

@@ -27,15 +27,15 @@ void mer_json_reset(MerJson *json)
 
 static void append(MerJson *json, const char *bytes, size_t size)
 {
-    if (json->room - json->size <= size) {
-        size_t room = json->room < 256 ? 256 : json->room;
-        while (room - json->size <= size) {
-            if (__builtin_mul_overflow(room, 2, &room)) {
+    if (json->capacity - json->size <= size) {
+        size_t capacity = json->capacity < 256 ? 256 : json->capacity;
+        while (capacity - json->size <= size) {
+            if (__builtin_mul_overflow(capacity, 2, &capacity)) {
                 mer_out_of_memory(size);
             }
         }
-        json->text = mer_heap_resize(json->text, room, 1);
-        json->room = room;
+        json->text = mer_heap_resize(json->text, capacity, 1);
+        json->capacity = capacity;
     }
     memcpy(json->text + json->size, bytes, size);
     json->size += size;

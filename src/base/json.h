@@ -8,7 +8,7 @@
 
 typedef struct MerJson { /* zeroed = empty */
     char  *text;         /* 0-terminated */
-    size_t size, room;
+    size_t size, capacity;
     bool   needs_comma;
 } MerJson;
 

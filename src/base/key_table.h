@@ -10,7 +10,7 @@ typedef struct MerKeyTable { /* {.arena = arena} = empty */
     MerArena *arena;
     uint64_t *keys;
     int      *values; /* + 1; 0: a free place */
-    size_t    count, room;
+    size_t    count, capacity;
 } MerKeyTable;
 
 int mer_key_table_find(const MerKeyTable *table, uint64_t key); /* -1 if absent */

@@ -8,7 +8,7 @@ typedef struct MerNameTable { /* {.arena = arena} = empty */
     MerArena    *arena;
     const char **names;
     void       **values;
-    size_t       count, room;
+    size_t       count, capacity;
 } MerNameTable;
 
 /* NULL if absent */

@@ -1,5 +1,5 @@
 /* Binary heaps of integers, the smallest on top, in arrays that the caller provides: `count` values from `heap`
- * on, with room for one more when one is pushed. */
+ * on, with memory for one more when one is pushed. */
 #ifndef MERCATOR_BASE_SMALLEST_H
 #define MERCATOR_BASE_SMALLEST_H
 

@@ -36,13 +36,13 @@ static MerStatus fail_here(Builder *builder, const char *text)
 
 static void grow_entries(Entries *entries)
 {
-    entries->room = entries->room == 0 ? 64 : entries->room * 2;
-    entries->list = mer_heap_resize(entries->list, entries->room, sizeof *entries->list);
+    entries->capacity = entries->capacity == 0 ? 64 : entries->capacity * 2;
+    entries->list = mer_heap_resize(entries->list, entries->capacity, sizeof *entries->list);
 }
 
 static void push_entry(Entries *entries, Entry entry)
 {
-    if (entries->count == entries->room) {
+    if (entries->count == entries->capacity) {
         grow_entries(entries);
     }
     entries->list[entries->count++] = entry;
@@ -157,15 +157,15 @@ static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *pa
 /* libfyaml 0.7 leaks in fy_token_get_text when a text in single quotes holds many quotes. */
 static const char *single_quoted_text(struct fy_token *token, MerArena *arena, size_t *length)
 {
-    size_t                room = fy_token_get_text_length(token);
-    char                 *text = mer_arena_alloc(arena, room + 1);
+    size_t                capacity = fy_token_get_text_length(token);
+    char                 *text = mer_arena_alloc(arena, capacity + 1);
     struct fy_token_iter *iterator = fy_token_iter_create(token);
     if (iterator == NULL) {
-        mer_out_of_memory(room);
+        mer_out_of_memory(capacity);
     }
     const struct fy_iter_chunk *chunk = NULL;
     while ((chunk = fy_token_iter_chunk_next(iterator, chunk, NULL)) != NULL &&
-           chunk->len <= room - *length) {
+           chunk->len <= capacity - *length) {
         memcpy(text + *length, chunk->str, chunk->len);
         *length += chunk->len;
     }
@@ -353,7 +353,7 @@ static MerStatus close_map(Builder *builder, const Frame *frame)
 {
     Entry       *list = builder->entries.list + frame->start;
     size_t       count = builder->entries.count - frame->start;
-    MerNameTable keys = {.arena = builder->key_room};
+    MerNameTable keys = {.arena = builder->key_capacity};
     MerStatus    status = check_double_keys(builder, &keys, list, count);
     builder->merged.count = 0;
     for (size_t i = 0; status == MER_OK && i < count; i++) {
@@ -363,7 +363,7 @@ static MerStatus close_map(Builder *builder, const Frame *frame)
             push_entry(&builder->merged, list[i]);
         }
     }
-    mer_arena_reset(builder->key_room);
+    mer_arena_reset(builder->key_capacity);
     MerYaml *node = frame->node;
     node->count = (int)builder->merged.count;
     node->items = MER_ARRAY(builder->arena, MerYaml *, node->count);
@@ -443,7 +443,7 @@ MerYamlBuilder *mer_yaml_builder_new(const char *file, MerArena *arena, MerError
     builder->file = mer_arena_text(arena, file);
     builder->arena = arena;
     builder->scratch = mer_arena_new();
-    builder->key_room = mer_arena_new();
+    builder->key_capacity = mer_arena_new();
     builder->anchors.arena = builder->scratch;
     builder->line = builder->column = 1;
     builder->error = error;
@@ -453,7 +453,7 @@ MerYamlBuilder *mer_yaml_builder_new(const char *file, MerArena *arena, MerError
 
 void mer_yaml_builder_free(MerYamlBuilder *builder)
 {
-    mer_arena_free(builder->key_room);
+    mer_arena_free(builder->key_capacity);
     mer_arena_free(builder->scratch);
     free(builder->entries.list);
     free(builder->merged.list);

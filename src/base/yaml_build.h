@@ -18,7 +18,7 @@ typedef struct MerYamlEntry { /* of an open list or map; the value of a fresh ke
 
 typedef struct MerYamlEntries {
     MerYamlEntry *list;
-    size_t        count, room;
+    size_t        count, capacity;
 } MerYamlEntries;
 
 typedef struct MerYamlFrame { /* an open list or map */
@@ -29,10 +29,10 @@ typedef struct MerYamlFrame { /* an open list or map */
 
 typedef struct MerYamlBuilder {
     const char    *file;
-    MerArena      *arena;    /* of the tree */
-    MerArena      *scratch;  /* until the end of the parse */
-    MerArena      *key_room; /* until the end of a map */
-    MerNameTable   anchors;  /* name to MerYaml */
+    MerArena      *arena;        /* of the tree */
+    MerArena      *scratch;      /* until the end of the parse */
+    MerArena      *key_capacity; /* until the end of a map */
+    MerNameTable   anchors;      /* name to MerYaml */
     MerYamlFrame   frames[MER_YAML_LEVELS];
     int            depth;
     MerYamlEntries entries, merged;

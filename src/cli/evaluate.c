@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_option(MerReference *options, const char *flag, const char *value, int room,
+static void add_option(MerReference *options, const char *flag, const char *value, int capacity,
                        MerArena *arena)
 {
     if (!options->keys) {
-        options->keys = MER_ARRAY(arena, const char *, room);
-        options->values = MER_ARRAY(arena, const char *, room);
+        options->keys = MER_ARRAY(arena, const char *, capacity);
+        options->values = MER_ARRAY(arena, const char *, capacity);
     }
     options->keys[options->count] = mer_arena_text_n(arena, flag + 2, strcspn(flag + 2, "="));
     options->values[options->count++] = value;

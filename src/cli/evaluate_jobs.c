@@ -30,13 +30,13 @@ static MerStatus join_options(MerYaml *root, const MerReference *given, MerRefer
                               MerArena *arena, MerError *error)
 {
     MerYaml *node = mer_yaml_get(root, "options");
-    int      room = given->count + 1;
+    int      capacity = given->count + 1;
     if (node) {
         MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
-        room += node->count;
+        capacity += node->count;
     }
-    *all = (MerReference){NULL, 0, MER_ARRAY(arena, const char *, room),
-                          MER_ARRAY(arena, const char *, room)};
+    *all = (MerReference){NULL, 0, MER_ARRAY(arena, const char *, capacity),
+                          MER_ARRAY(arena, const char *, capacity)};
     for (int i = 0; node && i < node->count; i++) {
         bool is_given = mer_yaml_is_null(node->items[i]);
         for (int k = 0; k < given->count; k++) {

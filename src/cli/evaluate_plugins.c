@@ -16,7 +16,8 @@ static void add_option(MerReference *reference, const char *key, const char *val
     reference->values[reference->count++] = value;
 }
 
-static MerReference with_room(const MerReference *from, const char *name, int more, MerArena *arena)
+static MerReference with_capacity(const MerReference *from, const char *name, int more,
+                                  MerArena *arena)
 {
     MerReference copy = {name, 0, MER_ARRAY(arena, const char *, from->count + more + 1),
                          MER_ARRAY(arena, const char *, from->count + more + 1)};
@@ -71,9 +72,9 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
         return MER_NOT_FOUND;
     }
     MerReference of_problem =
-        with_room(&(MerReference){0}, spec->problem->name, given->count, job->arena);
+        with_capacity(&(MerReference){0}, spec->problem->name, given->count, job->arena);
     MerReference of_evaluator =
-        with_room(&reference, spec->evaluator->name, given->count, job->arena);
+        with_capacity(&reference, spec->evaluator->name, given->count, job->arena);
     share_options(given, spec, &of_problem, &of_evaluator);
     MER_TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator, job->arena,
                  &spec->evaluator_options, error));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* "pe-array", "cores and soc", "cores, soc and vta" */
-static void kind_list(unsigned kinds, char *text, size_t room)
+static void kind_list(unsigned kinds, char *text, size_t capacity)
 {
     int left = __builtin_popcount(kinds);
     text[0] = '\0';
@@ -19,7 +19,7 @@ static void kind_list(unsigned kinds, char *text, size_t room)
         }
         left--;
         size_t length = strlen(text);
-        snprintf(text + length, room - length, "%s%s",
+        snprintf(text + length, capacity - length, "%s%s",
                  mer_platform_kind_name((MerPlatformKind)kind),
                  left == 0   ? ""
                  : left == 1 ? " and "

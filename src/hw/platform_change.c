@@ -50,10 +50,10 @@ static MerYaml **find_key(MerYaml *map, const char *part)
 /* A key that is absent may still be a good one: the reader of the platform decides. */
 static MerYaml **add_key(MerYaml *map, const char *part, MerYaml *value, MerArena *arena)
 {
-    size_t       count = (size_t)map->count, room = count + 1;
-    MerYaml    **items = MER_ARRAY(arena, MerYaml *, room);
-    const char **keys = MER_ARRAY(arena, const char *, room);
-    int         *lines = MER_ARRAY(arena, int, room), *columns = MER_ARRAY(arena, int, room);
+    size_t       count = (size_t)map->count, capacity = count + 1;
+    MerYaml    **items = MER_ARRAY(arena, MerYaml *, capacity);
+    const char **keys = MER_ARRAY(arena, const char *, capacity);
+    int *lines = MER_ARRAY(arena, int, capacity), *columns = MER_ARRAY(arena, int, capacity);
     if (count > 0) {
         memcpy(items, map->items, count * sizeof *items);
         memcpy(keys, map->keys, count * sizeof *keys);
@@ -87,14 +87,14 @@ static MerYaml *new_node(MerYamlKind kind, const char *change, size_t offset, co
 }
 
 /* Splits `path` at its dots and brackets: memories[1].words is memories.1.words. */
-static int split(char *path, char *parts[], int room)
+static int split(char *path, char *parts[], int capacity)
 {
     int   count = 0;
     char *rest = path;
     for (char *part = strtok_r(path, ".[]", &rest); part != NULL;
          part = strtok_r(NULL, ".[]", &rest)) {
-        if (count == room) {
-            return room + 1;
+        if (count == capacity) {
+            return capacity + 1;
         }
         parts[count++] = part;
     }

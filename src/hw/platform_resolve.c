@@ -70,11 +70,11 @@ static bool is_named_list(const MerYaml *list)
 
 static MerYaml *merge(const MerYaml *base, MerYaml *own, MerArena *arena);
 
-/* A copy of `base` with room for the entries of `own`. */
-static MerYaml *copy_with_room(const MerYaml *base, const MerYaml *own, MerArena *arena)
+/* A copy of `base` with memory for the entries of `own`. */
+static MerYaml *copy_with_capacity(const MerYaml *base, const MerYaml *own, MerArena *arena)
 {
     MerYaml *merged = MER_NEW(arena, MerYaml);
-    size_t   room = (size_t)base->count + (size_t)own->count, count = (size_t)base->count;
+    size_t   capacity = (size_t)base->count + (size_t)own->count, count = (size_t)base->count;
     *merged = *base;
     merged->asked = NULL;
     merged->asked_count = 0;
@@ -82,12 +82,12 @@ static MerYaml *copy_with_room(const MerYaml *base, const MerYaml *own, MerArena
     merged->file = own->file;
     merged->line = own->line;
     merged->column = own->column;
-    merged->items = MER_ARRAY(arena, MerYaml *, room);
+    merged->items = MER_ARRAY(arena, MerYaml *, capacity);
     memcpy(merged->items, base->items, count * sizeof *merged->items);
     if (base->kind == MER_YAML_MAP) {
-        merged->keys = MER_ARRAY(arena, const char *, room);
-        merged->key_lines = MER_ARRAY(arena, int, room);
-        merged->key_columns = MER_ARRAY(arena, int, room);
+        merged->keys = MER_ARRAY(arena, const char *, capacity);
+        merged->key_lines = MER_ARRAY(arena, int, capacity);
+        merged->key_columns = MER_ARRAY(arena, int, capacity);
         memcpy(merged->keys, base->keys, count * sizeof *merged->keys);
         memcpy(merged->key_lines, base->key_lines, count * sizeof *merged->key_lines);
         memcpy(merged->key_columns, base->key_columns, count * sizeof *merged->key_columns);
@@ -98,7 +98,7 @@ static MerYaml *copy_with_room(const MerYaml *base, const MerYaml *own, MerArena
 /* An entry of the base is taken once, so that a second one of the same name stays to be refused. */
 static MerYaml *merge_maps(const MerYaml *base, MerYaml *own, MerArena *arena)
 {
-    MerYaml *merged = copy_with_room(base, own, arena);
+    MerYaml *merged = copy_with_capacity(base, own, arena);
     for (int i = 0; i < own->count; i++) {
         int at = 0;
         while (at < base->count && (merged->items[at] != base->items[at] ||
@@ -117,7 +117,7 @@ static MerYaml *merge_maps(const MerYaml *base, MerYaml *own, MerArena *arena)
 
 static MerYaml *merge_lists(const MerYaml *base, MerYaml *own, MerArena *arena)
 {
-    MerYaml *merged = copy_with_room(base, own, arena);
+    MerYaml *merged = copy_with_capacity(base, own, arena);
     for (int i = 0; i < own->count; i++) {
         int at = 0;
         while (at < base->count &&

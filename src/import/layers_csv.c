@@ -173,7 +173,7 @@ static MerStatus check_length(const MerLayerTable *table)
 
 /* The names of the column `network`, in the order of the file. */
 typedef struct Names {
-    int          count, room;
+    int          count, capacity;
     const char **list;
 } Names;
 
@@ -185,14 +185,14 @@ static void add_name(Names *names, const MerTableField *field, MerArena *arena)
             return;
         }
     }
-    if (names->count == names->room) {
-        int          room = names->room == 0 ? 16 : 2 * names->room;
-        const char **list = MER_ARRAY(arena, const char *, room);
+    if (names->count == names->capacity) {
+        int          capacity = names->capacity == 0 ? 16 : 2 * names->capacity;
+        const char **list = MER_ARRAY(arena, const char *, capacity);
         for (int i = 0; i < names->count; i++) {
             list[i] = names->list[i];
         }
         names->list = list;
-        names->room = room;
+        names->capacity = capacity;
     }
     names->list[names->count++] = mer_arena_text_n(arena, field->text, (size_t)field->length);
 }

@@ -75,7 +75,7 @@ void mer_directives_write(const MerDirectivePlan *plan, MerJson *json)
     mer_json_end_array(json);
 }
 
-typedef struct Reader { /* grows a plan item by item; there is room for `most` items */
+typedef struct Reader { /* grows a plan item by item; there is memory for `most` items */
     MerDirectivePlan *plan;
     int               most;
 } Reader;
@@ -293,20 +293,21 @@ const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, Mer
 {
     const MerOp *op = plan->op;
     const char  *letters = op->kind == MER_OP_GEMM ? gemm_letters : MER_DIM_LETTERS;
-    size_t room = (size_t)(plan->start[plan->level_count] + plan->level_count + 8) * LINE + 400;
-    char  *text = MER_ARRAY(arena, char, room);
+    size_t capacity = (size_t)(plan->start[plan->level_count] + plan->level_count + 8) * LINE + 400;
+    char  *text = MER_ARRAY(arena, char, capacity);
     bool   strided = op->kind != MER_OP_TRANSPOSED || !exact;
     size_t used;
 
-    used = (size_t)snprintf(text, room, "    Layer %.60s {\n        Type: %s\n",
+    used = (size_t)snprintf(text, capacity, "    Layer %.60s {\n        Type: %s\n",
                             op->name ? op->name : "layer", maestro_type(op));
-    used += (size_t)snprintf(text + used, room - used, "        Stride { X: %d, Y: %d }\n        ",
-                             strided ? op->stride[1] : 1, strided ? op->stride[0] : 1);
-    used += (size_t)write_dimensions(op, exact, text + used, room - used);
-    used += (size_t)snprintf(text + used, room - used, "        Dataflow {\n");
+    used +=
+        (size_t)snprintf(text + used, capacity - used, "        Stride { X: %d, Y: %d }\n        ",
+                         strided ? op->stride[1] : 1, strided ? op->stride[0] : 1);
+    used += (size_t)write_dimensions(op, exact, text + used, capacity - used);
+    used += (size_t)snprintf(text + used, capacity - used, "        Dataflow {\n");
     for (int l = 0; l < plan->level_count; l++) {
         if (l > 0)
-            used += (size_t)snprintf(text + used, room - used, "            Cluster(%d, P);\n",
+            used += (size_t)snprintf(text + used, capacity - used, "            Cluster(%d, P);\n",
                                      plan->cluster[l - 1]);
         for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
             MerDirective directive = plan->directives[i];
@@ -314,9 +315,9 @@ const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, Mer
 
             directive.output = directive.output && op->kind != MER_OP_GEMM;
             write_directive(&directive, letters, "SpatialMap", "TemporalMap", line);
-            used += (size_t)snprintf(text + used, room - used, "            %s;\n", line);
+            used += (size_t)snprintf(text + used, capacity - used, "            %s;\n", line);
         }
     }
-    snprintf(text + used, room - used, "        }\n    }\n");
+    snprintf(text + used, capacity - used, "        }\n    }\n");
     return text;
 }

@@ -27,9 +27,9 @@ typedef struct MerGaussianProcess {
     double  mean, deviation, signal; /* of y; variance of the standardised signal */
     double *factor;                  /* (count, count) Cholesky factor of the last fit */
     double *alpha;                   /* K^-1 y */
-    double *distance;                /* room: (capacity) */
-    double *cross;                   /* room: (capacity, MER_GP_BLOCK) */
-    double *parts;                   /* room for tuning: (groups, MER_GP_TUNED^2) */
+    double *distance;                /* capacity: (capacity) */
+    double *cross;                   /* capacity: (capacity, MER_GP_BLOCK) */
+    double *parts;                   /* memory for tuning: (groups, MER_GP_TUNED^2) */
 } MerGaussianProcess;
 
 enum { MER_GP_BLOCK = 64, MER_GP_TUNED = 192 };

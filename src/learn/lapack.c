@@ -39,7 +39,7 @@ int mer_lapack_eigen_work(int n)
 bool mer_lapack_eigen(double *a, int n, double *values, double *work)
 {
     int info = 0;
-    int room = mer_lapack_eigen_work(n);
-    dsyev_("V", "L", &n, a, &n, values, work, &room, &info, 1, 1);
+    int capacity = mer_lapack_eigen_work(n);
+    dsyev_("V", "L", &n, a, &n, values, work, &capacity, &info, 1, 1);
     return info == 0;
 }

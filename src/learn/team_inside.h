@@ -21,7 +21,7 @@ typedef struct MerAgent {
     bool          *acted;       /* (unroll, lanes) */
     float         *old;         /* (unroll, lanes, heads) their log-probabilities then */
     double        *values;      /* (unroll + 1, lanes) */
-    float         *habitual;    /* (total) room */
+    float         *habitual;    /* (total) capacity */
     float         *now;         /* (lanes, total) log-probabilities of this step */
 } MerAgent;
 

@@ -55,7 +55,7 @@ typedef struct State {
     double      *mean, *path_sigma, *path_c;
     /* C = vectors diag(axes^2) vectors^T; diagonal: n numbers */
     double *covariance, *vectors, *axes;
-    double *work, *room;
+    double *work, *capacity;
     double  sigma;
     int64_t generation, eigen_age, last_gain;
     double  run_best, start_best;
@@ -136,7 +136,7 @@ static MerStatus open_cmaes(void *state, const MerSearch *search, const void *gi
     s->mean = MER_ARRAY(arena, double, s->n + 1);
     s->path_sigma = MER_ARRAY(arena, double, s->n + 1);
     s->path_c = MER_ARRAY(arena, double, s->n + 1);
-    s->room = MER_ARRAY(arena, double, s->n + 1);
+    s->capacity = MER_ARRAY(arena, double, s->n + 1);
     s->work = MER_ARRAY(arena, double, mer_lapack_eigen_work(s->n));
     s->weights = MER_ARRAY(arena, double, MAX_LAMBDA);
     s->order = MER_ARRAY(arena, int, MAX_LAMBDA);
@@ -151,11 +151,11 @@ static MerStatus open_cmaes(void *state, const MerSearch *search, const void *gi
 static void draw_step(State *s, double *step)
 {
     for (int k = 0; k < s->n; k++) {
-        s->room[k] = s->axes[k] * mer_rng_normal(s->rng);
-        step[k] = s->is_diagonal ? s->room[k] : 0;
+        s->capacity[k] = s->axes[k] * mer_rng_normal(s->rng);
+        step[k] = s->is_diagonal ? s->capacity[k] : 0;
     }
     for (int j = 0; j < s->n && !s->is_diagonal; j++) {
-        mer_axpy(s->room[j], s->vectors + (size_t)j * (size_t)s->n, step, s->n);
+        mer_axpy(s->capacity[j], s->vectors + (size_t)j * (size_t)s->n, step, s->n);
     }
 }
 
@@ -186,9 +186,9 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         const double *step = s->samples[s->told + i].step;
         draw_step(s, s->samples[s->told + i].step);
         for (int k = 0; k < s->n; k++) {
-            s->room[k] = s->mean[k] + s->sigma * step[k];
+            s->capacity[k] = s->mean[k] + s->sigma * step[k];
         }
-        mer_positions_to_point(&s->positions, s->room, proposals[i].point);
+        mer_positions_to_point(&s->positions, s->capacity, proposals[i].point);
         learn_from(s, proposals[i].point, s->samples[s->told + i].step);
     }
     return count;
@@ -227,9 +227,9 @@ static bool update_paths(State *s, const double *move)
     double norm = 0;
     double keep = 1 - s->c_sigma;
     double gain = sqrt(s->c_sigma * (2 - s->c_sigma) * s->mu_eff);
-    whiten(s, move, s->room);
+    whiten(s, move, s->capacity);
     for (int k = 0; k < s->n; k++) {
-        s->path_sigma[k] = keep * s->path_sigma[k] + gain * s->room[k];
+        s->path_sigma[k] = keep * s->path_sigma[k] + gain * s->capacity[k];
         norm += s->path_sigma[k] * s->path_sigma[k];
     }
     norm = sqrt(norm);

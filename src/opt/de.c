@@ -57,9 +57,9 @@ static MerStatus open_de(void *state, const MerSearch *search, const void *given
     *s = (State){
         .rng = search->rng, .options = *(const Options *)given, .knobs = search->space->knob_count};
     s->population = (int)s->options.population;
-    size_t room = (size_t)s->population * (size_t)s->knobs + 1;
-    s->members = MER_ARRAY(search->arena, double, room);
-    s->trials = MER_ARRAY(search->arena, double, room);
+    size_t capacity = (size_t)s->population * (size_t)s->knobs + 1;
+    s->members = MER_ARRAY(search->arena, double, capacity);
+    s->trials = MER_ARRAY(search->arena, double, capacity);
     s->scores = MER_ARRAY(search->arena, double, s->population);
     for (int i = 0; i < s->population; i++) {
         s->scores[i] = INFINITY;
@@ -152,9 +152,9 @@ static void take_warm(State *s, const MerTrial *trial)
     for (int i = 1; i < s->population; i++) {
         worst = s->scores[i] > s->scores[worst] ? i : worst;
     }
-    double *room = row(s, s->trials, worst);
-    mer_positions_from_point(&s->positions, trial->point, room);
-    take(s, worst, room, trial->score);
+    double *capacity = row(s, s->trials, worst);
+    mer_positions_from_point(&s->positions, trial->point, capacity);
+    take(s, worst, capacity, trial->score);
 }
 
 static void tell(void *state, const MerTrial *trials, int count)

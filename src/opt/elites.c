@@ -14,7 +14,7 @@ typedef struct Candidate {
     double              distance;
 } Candidate;
 
-/* Best of the likest tasks first, then their second best, and so on. */
+/* Best of the nearest tasks first, then their second best, and so on. */
 static int by_promise(const void *a, const void *b)
 {
     const Candidate *x = a, *y = b;
@@ -157,9 +157,9 @@ static void keep_task(MerEliteTask *task, MerStream *stream, MerArena *arena)
     task->knob_count = (int)mer_stream_int(stream, task->knob_count, 0, MOST_KNOBS);
     task->count = (int)mer_stream_int(stream, task->count, 0, MER_ELITES_KEPT);
     if (!stream->is_saving) {
-        int64_t room = MER_ELITES_KEPT * (int64_t)task->knob_count + 1;
+        int64_t capacity = MER_ELITES_KEPT * (int64_t)task->knob_count + 1;
         task->knobs = MER_ARRAY(arena, MerKnob, task->knob_count + 1);
-        task->points = MER_ARRAY(arena, MerIndex, room);
+        task->points = MER_ARRAY(arena, MerIndex, capacity);
     }
     for (int k = 0; k < task->knob_count && !stream->is_broken; k++) {
         keep_knob(&task->knobs[k], stream, arena);

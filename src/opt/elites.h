@@ -23,7 +23,7 @@ typedef struct MerElites {
     int           guess_count, next_guess;
 } MerElites;
 
-/* Begins a task: guesses, at most `most`, come from the tasks before, the likest first. */
+/* Begins a task: guesses, at most `most`, come from the tasks before, the nearest first. */
 void mer_elites_begin(MerElites *elites, const MerSpace *space, MerArena *arena, int most);
 void mer_elites_offer(MerElites *elites, const MerIndex *point, double score);
 /* The next guess, NULL when there is none left. */

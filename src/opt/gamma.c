@@ -214,10 +214,10 @@ static void turn_generation(State *s)
 {
     double share = s->options.parents * pow(s->options.parents_decay, (double)s->generation++);
     int    wanted = (int)fmax(2, share * s->population);
-    int    room = wanted > s->elites ? wanted : s->elites;
+    int    capacity = wanted > s->elites ? wanted : s->elites;
     sort_members(s);
     s->pool_size = 0;
-    for (int i = 0; i < s->filled && s->pool_size < room; i++) {
+    for (int i = 0; i < s->filled && s->pool_size < capacity; i++) {
         const Member *member = &s->members[s->order[i]];
         if (member->score < INFINITY && !is_in_pool(s, member)) {
             put(s, &s->pool[s->pool_size++], member->point, member->score, member->second);

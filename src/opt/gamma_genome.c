@@ -111,12 +111,12 @@ static void find_nested_tiles(MerGammaGenome *genome, MerArena *arena)
 
 void mer_gamma_genome_make(MerGammaGenome *genome, const MerSpace *space, MerArena *arena)
 {
-    int room = space->knob_count + 1;
+    int capacity = space->knob_count + 1;
     *genome = (MerGammaGenome){.space = space, .levels = -1, .outer_level = -1};
-    genome->loci = MER_ARRAY(arena, int, room);
-    genome->clusters = MER_ARRAY(arena, int, room);
-    genome->category_orders = MER_ARRAY(arena, int, room);
-    genome->hardware = MER_ARRAY(arena, int, room);
+    genome->loci = MER_ARRAY(arena, int, capacity);
+    genome->clusters = MER_ARRAY(arena, int, capacity);
+    genome->category_orders = MER_ARRAY(arena, int, capacity);
+    genome->hardware = MER_ARRAY(arena, int, capacity);
     mer_knob_groups_make(&genome->orders, space, sorts_with, 2, arena);
     mer_knob_groups_make(&genome->dims, space, is_of_dim, 1, arena);
     mer_knob_groups_make(&genome->parallels, space, swaps_parallel, 2, arena);

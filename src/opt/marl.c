@@ -58,7 +58,7 @@ static const MerOption options[] = {
      "turns: share of the moves that it picks at first"},
     {"trust_end", MER_OPTION_REAL, offsetof(Options, turns.trust_end), "0.3", 0, 1, NULL,
      "turns: and from a fifth of the budget on"},
-    {"judge_rate", MER_OPTION_REAL, offsetof(Options, turns.judge_rate), "3e-3", 0, 1, NULL,
+    {"judge_rate", MER_OPTION_REAL, offsetof(Options, turns.critic_rate), "3e-3", 0, 1, NULL,
      "turns: step width of its network"},
     {"patience", MER_OPTION_INT, offsetof(Options, turns.patience), "16", 1, 1e9, NULL,
      "turns: random points a lane tries before it starts from the best"},
@@ -354,8 +354,8 @@ static void tell(void *state, const MerTrial *trials, int count)
         return;
     }
     for (int i = 0; i < count; i++) {
-        mer_samples_add(s->is_divided || s->samples.count == s->samples.room ? &s->later
-                                                                             : &s->samples,
+        mer_samples_add(s->is_divided || s->samples.count == s->samples.capacity ? &s->later
+                                                                                 : &s->samples,
                         s->search->space, trials[i].point, trials[i].score);
     }
     if (is_turns) {

@@ -30,7 +30,7 @@ static MerStatus keep_head(MerMarl *s, MerStream *stream, MerError *error)
 
 static void keep_samples(MerSamples *samples, const MerSpace *space, MerStream *stream)
 {
-    samples->count = (int)mer_stream_int(stream, samples->count, 0, samples->room);
+    samples->count = (int)mer_stream_int(stream, samples->count, 0, samples->capacity);
     mer_stream_bytes(stream, samples->scores, sizeof *samples->scores, samples->count);
     for (int i = 0; i < samples->count && !stream->is_broken; i++) {
         MerIndex *point = samples->points + (int64_t)i * space->knob_count;

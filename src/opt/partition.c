@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-MerSamples mer_samples_make(const MerSpace *space, int room, MerArena *arena)
+MerSamples mer_samples_make(const MerSpace *space, int capacity, MerArena *arena)
 {
-    MerSamples samples = {.room = room};
-    samples.points = MER_ARRAY(arena, MerIndex, (int64_t)room * space->knob_count + 1);
-    samples.scores = MER_ARRAY(arena, double, room + 1);
+    MerSamples samples = {.capacity = capacity};
+    samples.points = MER_ARRAY(arena, MerIndex, (int64_t)capacity * space->knob_count + 1);
+    samples.scores = MER_ARRAY(arena, double, capacity + 1);
     return samples;
 }
 
 void mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex *point,
                      double score)
 {
-    if (samples->count < samples->room) {
+    if (samples->count < samples->capacity) {
         size_t knobs = (size_t)space->knob_count;
         memcpy(samples->points + (size_t)samples->count * knobs, point, knobs * sizeof *point);
         samples->scores[samples->count++] = score;
@@ -58,21 +58,21 @@ MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, do
 /* Text that grows: a note may hold a large matrix. */
 typedef struct Text {
     char  *data;
-    size_t length, room;
+    size_t length, capacity;
 } Text;
 
 static void add_number(Text *text, const char *format, double value, const char *after)
 {
-    int wrote = snprintf(text->data + text->length, text->room - text->length, format, value);
+    int wrote = snprintf(text->data + text->length, text->capacity - text->length, format, value);
     text->length += (size_t)wrote;
-    wrote = snprintf(text->data + text->length, text->room - text->length, "%s", after);
+    wrote = snprintf(text->data + text->length, text->capacity - text->length, "%s", after);
     text->length += (size_t)wrote;
 }
 
 static void add_words(Text *text, const char *words)
 {
     text->length +=
-        (size_t)snprintf(text->data + text->length, text->room - text->length, "%s", words);
+        (size_t)snprintf(text->data + text->length, text->capacity - text->length, "%s", words);
 }
 
 static int count_feasible(const MerSamples *samples)

@@ -23,13 +23,13 @@ typedef struct MerPartitionRule {
 } MerPartitionRule;
 
 typedef struct MerSamples { /* priced points */
-    int       count, room;
+    int       count, capacity;
     bool      is_warm; /* of an earlier run: they cost no budget */
-    MerIndex *points;  /* (room, knobs) */
+    MerIndex *points;  /* (capacity, knobs) */
     double   *scores;
 } MerSamples;
 
-MerSamples mer_samples_make(const MerSpace *space, int room, MerArena *arena);
+MerSamples mer_samples_make(const MerSpace *space, int capacity, MerArena *arena);
 void       mer_samples_add(MerSamples *samples, const MerSpace *space, const MerIndex *point,
                            double score);
 /* The best share of the feasible samples, in the order they came. */

@@ -62,8 +62,9 @@ static MerStatus open_pso(void *state, const MerSearch *search, const void *give
     s->count = (int)s->options.particles;
     s->particles = MER_ARRAY(search->arena, Particle, s->count);
     for (int i = 0; i < s->count; i++) {
-        double *room = MER_ARRAY(search->arena, double, 3 * s->knobs + 1);
-        s->particles[i] = (Particle){room, room + s->knobs, room + 2 * s->knobs, INFINITY, 0, true};
+        double *capacity = MER_ARRAY(search->arena, double, 3 * s->knobs + 1);
+        s->particles[i] =
+            (Particle){capacity, capacity + s->knobs, capacity + 2 * s->knobs, INFINITY, 0, true};
     }
     mer_positions_make(&s->positions, search->space, search->arena);
     return MER_OK;

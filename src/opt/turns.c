@@ -9,7 +9,7 @@
 
 enum { DRAWS = 20 };        /* of a move before a point that was tried already is asked for again */
 enum { MEETINGS = 10 };     /* per round: the worst lane goes on from the best */
-enum { JUDGE_EARLY = 500 }; /* trials during which the judge trains most */
+enum { JUDGE_EARLY = 500 }; /* trials during which the critic trains most */
 enum { FIRST_ROUND = 20000 }; /* trials, when only a time is given */
 
 /* Staying where one is, and near it where choices are ordered, is likelier at first. A head alone
@@ -58,23 +58,25 @@ void mer_turns_open(MerTurns *turns, MerAgents *agents, const MerTurnOptions *op
 {
     const MerSearch *search = agents->search;
     MerElites        elites = turns->elites; /* of earlier tasks */
-    mer_tried_clear(&turns->tried);
-    MerJudge *judge = turns->judge;
-    *turns = (MerTurns){.agents = agents, .options = *options, .elites = elites, .judge = judge};
+    mer_visited_clear(&turns->tried);
+    MerPointCritic *critic = turns->critic;
+    *turns = (MerTurns){.agents = agents, .options = *options, .elites = elites, .critic = critic};
     int64_t parts = ((int64_t)1 << options->rounds) - 1; /* 1 + 2 + 4 + ... */
     turns->round_length = search->budget == INT64_MAX ? FIRST_ROUND : search->budget / parts + 1;
     plan_meeting(turns);
     turns->heads = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
-    turns->lanes = MER_ARRAY(search->arena, MerLane, agents->options.lanes);
+    turns->lanes = MER_ARRAY(search->arena, MerCoreState, agents->options.lanes);
     for (int i = 0; i < agents->options.lanes; i++) {
         turns->lanes[i].now = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
         turns->lanes[i].energy = INFINITY;
     }
     if (options->candidates > 1) {
-        turns->judge = judge != NULL ? judge : mer_judge_new(MER_JUDGE_WIDTH, options->judge_rate);
+        turns->critic = critic != NULL
+                            ? critic
+                            : mer_point_critic_new(MER_POINT_CRITIC_WIDTH, options->critic_rate);
         turns->candidates =
             MER_ARRAY(search->arena, MerIndex, options->candidates * search->space->knob_count + 1);
-        mer_judge_begin(turns->judge, search->space, search->rng);
+        mer_point_critic_begin(turns->critic, search->space, search->rng);
     }
     mer_elites_begin(&turns->elites, search->space, search->arena, (int)options->transfer);
 }
@@ -85,7 +87,7 @@ static void copy_point(const MerTurns *turns, MerIndex *to, const MerIndex *from
 }
 
 /* The lane stands at the best point of all. */
-static void start_from_best(MerTurns *turns, MerLane *lane)
+static void start_from_best(MerTurns *turns, MerCoreState *lane)
 {
     const MerEliteTask *best = turns->elites.now;
     if (best->count > 0) {
@@ -99,7 +101,7 @@ static void settle(MerTurns *turns)
 {
     MerAgents *agents = turns->agents;
     for (int i = 0; i < agents->options.lanes; i++) {
-        MerLane *lane = &turns->lanes[i];
+        MerCoreState *lane = &turns->lanes[i];
         if (lane->energy == INFINITY && lane->tries >= turns->options.patience) {
             start_from_best(turns, lane);
         }
@@ -149,10 +151,10 @@ static bool draw(MerTurns *turns, int lane, bool is_by_habit, MerIndex *point)
     mer_agents_heads(agents, turns->lanes[lane].now, point);
     mer_team_move(agents->team, agents->search->rng, lane, turns->acting, is_by_habit, point);
     mer_agents_spread(agents, point, point);
-    return !mer_tried_has(&turns->tried, point, agents->search->space->knob_count);
+    return !mer_visited_has(&turns->tried, point, agents->search->space->knob_count);
 }
 
-/* The judge is worth most while little is known, and misses what it has never seen: its share of
+/* The critic is worth most while little is known, and misses what it has never seen: its share of
  * the moves falls over the first fifth of the budget. */
 static double trust(const MerTurns *turns)
 {
@@ -160,35 +162,35 @@ static double trust(const MerTurns *turns)
     return turns->options.trust + (turns->options.trust_end - turns->options.trust) * progress;
 }
 
-/* Of several moves that were not tried yet, the one that the judge thinks most of. */
+/* Of several moves that were not tried yet, the one that the critic thinks most of. */
 static void move(MerTurns *turns, int lane, MerIndex *point)
 {
     MerAgents *agents = turns->agents;
     MerRng    *rng = agents->search->rng;
     int        knobs = agents->search->space->knob_count, count = 0;
     bool       is_by_habit = mer_rng_unit(rng) < turns->options.explore;
-    bool       is_judged = turns->judge != NULL && mer_judge_is_ready(turns->judge) &&
-                     mer_rng_unit(rng) < trust(turns);
-    int wanted = is_judged ? (int)turns->options.candidates : 1;
+    bool       is_criticd = turns->critic != NULL && mer_point_critic_is_ready(turns->critic) &&
+                      mer_rng_unit(rng) < trust(turns);
+    int wanted = is_criticd ? (int)turns->options.candidates : 1;
     for (int i = 0; i < DRAWS + wanted && count < wanted; i++) {
         if (draw(turns, lane, is_by_habit, point)) {
-            if (is_judged) {
+            if (is_criticd) {
                 copy_point(turns, turns->candidates + (int64_t)count * knobs, point);
             }
             count++;
         }
     }
-    if (is_judged && count > 0) {
-        int best = mer_judge_choose(turns->judge, count, turns->candidates);
+    if (is_criticd && count > 0) {
+        int best = mer_point_critic_choose(turns->critic, count, turns->candidates);
         copy_point(turns, point, turns->candidates + (int64_t)best * knobs);
     }
-    mer_tried_add(&turns->tried, point, knobs);
+    mer_visited_add(&turns->tried, point, knobs);
 }
 
 static void propose(MerTurns *turns, int index, MerIndex *point)
 {
     MerAgents      *agents = turns->agents;
-    MerLane        *lane = &turns->lanes[index];
+    MerCoreState   *lane = &turns->lanes[index];
     const MerSpace *space = agents->search->space;
     const MerIndex *guess = mer_elites_guess(&turns->elites);
     lane->is_move = guess == NULL && lane->energy < INFINITY;
@@ -204,7 +206,7 @@ static void propose(MerTurns *turns, int index, MerIndex *point)
         mer_space_sample(space, agents->search->rng, point);
         lane->tries++;
     }
-    mer_tried_add(&turns->tried, point, space->knob_count);
+    mer_visited_add(&turns->tried, point, space->knob_count);
 }
 
 int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
@@ -221,13 +223,13 @@ int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
 
 /* How much better than where the lane stood, within -1 .. 1; something infeasible is as bad as can
  * be. */
-static double difference(const MerLane *lane, double energy)
+static double difference(const MerCoreState *lane, double energy)
 {
     return energy < INFINITY ? fmax(-1, fmin(1, 5 * (lane->energy - energy))) : -1;
 }
 
 /* Metropolis rule. */
-static void go(MerTurns *turns, MerLane *lane, const MerIndex *point, double energy)
+static void go(MerTurns *turns, MerCoreState *lane, const MerIndex *point, double energy)
 {
     double uphill = energy - lane->energy;
     bool is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(turns->agents->search->rng) <
@@ -240,11 +242,11 @@ static void go(MerTurns *turns, MerLane *lane, const MerIndex *point, double ene
 
 static void tell_one(MerTurns *turns, const MerTrial *trial)
 {
-    MerAgents *agents = turns->agents;
-    int        index = agents->now.told++, lanes = (int)agents->options.lanes;
-    MerLane   *lane = &turns->lanes[index];
-    double     energy = mer_log_score(trial->score);
-    float      features[MER_AGENT_FEATURES];
+    MerAgents    *agents = turns->agents;
+    int           index = agents->now.told++, lanes = (int)agents->options.lanes;
+    MerCoreState *lane = &turns->lanes[index];
+    double        energy = mer_log_score(trial->score);
+    float         features[MER_AGENT_FEATURES];
     mer_agents_count(agents, trial->score);
     mer_agents_features(agents, trial, features);
     agents->rewards[agents->now.step * lanes + index] =
@@ -255,8 +257,8 @@ static void tell_one(MerTurns *turns, const MerTrial *trial)
     }
     go(turns, lane, trial->point, energy);
     mer_team_see(agents->team, index, features);
-    if (turns->judge != NULL) {
-        mer_judge_see(turns->judge, trial);
+    if (turns->critic != NULL) {
+        mer_point_critic_see(turns->critic, trial);
     }
     turns->done++;
 }
@@ -267,8 +269,9 @@ static void end_step(MerTurns *turns)
     agents->now.lane = agents->now.told = 0;
     agents->now.step++;
     settle(turns);
-    if (turns->judge != NULL) {
-        mer_judge_train(turns->judge, turns->done < JUDGE_EARLY ? 6 : 1, agents->search->rng);
+    if (turns->critic != NULL) {
+        mer_point_critic_train(turns->critic, turns->done < JUDGE_EARLY ? 6 : 1,
+                               agents->search->rng);
     }
     if (mer_team_step(agents->team)) {
         mer_team_learn(agents->team, agents->rewards, mer_agents_progress(agents),
@@ -301,13 +304,13 @@ void mer_turns_tell(MerTurns *turns, const MerTrial *trials, int count)
 {
     MerAgents *agents = turns->agents;
     for (int i = 0; i < count && agents->team != NULL; i++) {
-        if (trials[i].warm) { /* the lanes start at the best of them, the judge has seen them */
+        if (trials[i].warm) { /* the lanes start at the best of them, the critic has seen them */
             mer_elites_offer(&turns->elites, trials[i].point, trials[i].score);
             turns->lanes[i % agents->options.lanes].tries = turns->options.patience;
-            if (turns->judge != NULL) {
-                mer_judge_see(turns->judge, &trials[i]);
+            if (turns->critic != NULL) {
+                mer_point_critic_see(turns->critic, &trials[i]);
             }
-            mer_tried_add(&turns->tried, trials[i].point, agents->search->space->knob_count);
+            mer_visited_add(&turns->tried, trials[i].point, agents->search->space->knob_count);
         } else {
             tell_one(turns, &trials[i]);
         }
@@ -322,7 +325,7 @@ void mer_turns_tell(MerTurns *turns, const MerTrial *trials, int count)
 
 void mer_turns_close(MerTurns *turns)
 {
-    mer_tried_clear(&turns->tried);
-    mer_judge_free(turns->judge);
-    turns->judge = NULL;
+    mer_visited_clear(&turns->tried);
+    mer_point_critic_free(turns->critic);
+    turns->critic = NULL;
 }

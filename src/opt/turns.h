@@ -8,35 +8,35 @@
 
 #include "opt/agents.h"
 #include "opt/elites.h"
-#include "opt/judge.h"
-#include "opt/tried.h"
+#include "opt/point_critic.h"
+#include "opt/visited.h"
 
 typedef struct MerTurnOptions {
     double  hot, cold, again, stay, near, explore;
     int64_t rounds, patience, transfer, candidates;
-    double  trust, trust_end, judge_rate;
+    double  trust, trust_end, critic_rate;
 } MerTurnOptions; /* each is explained in the table of marl.c */
 
-typedef struct MerLane {
+typedef struct MerCoreState {
     MerIndex *now;     /* where it stands, once `energy` is finite */
     double    energy;  /* log score, +inf until it stands at a feasible point */
     int64_t   tries;   /* points drawn at random so far */
     bool      is_move; /* the last proposal was the agents' */
-} MerLane;
+} MerCoreState;
 
 typedef struct MerTurns {
-    MerAgents     *agents; /* team, features, rewards' room, counts */
-    MerTurnOptions options;
-    int            agent_count;
-    const int     *owner;
-    bool          *acting;
-    int           *heads; /* room for a point */
-    MerLane       *lanes;
-    MerTried       tried;
-    MerElites      elites;
-    MerJudge      *judge;      /* NULL: none */
-    MerIndex      *candidates; /* (candidates, knobs) */
-    int64_t        done, round_start, round_length, next_meeting;
+    MerAgents      *agents; /* team, features, rewards' capacity, counts */
+    MerTurnOptions  options;
+    int             agent_count;
+    const int      *owner;
+    bool           *acting;
+    int            *heads; /* memory for a point */
+    MerCoreState   *lanes;
+    MerVisited      tried;
+    MerElites       elites;
+    MerPointCritic *critic;     /* NULL: none */
+    MerIndex       *candidates; /* (candidates, knobs) */
+    int64_t         done, round_start, round_length, next_meeting;
 } MerTurns;
 
 void mer_turns_open(MerTurns *turns, MerAgents *agents, const MerTurnOptions *options);
@@ -50,7 +50,7 @@ void mer_turns_close(MerTurns *turns);
  * `near` as the options of marl mean them. */
 const float *const *mer_turns_habits(const MerTurns *turns, int agent_count, const int *owner,
                                      const int *choices, double stay, double near);
-/* Elites and judge, or also lanes and points tried; the team is kept apart. A loaded policy begins
+/* Elites and critic, or also lanes and points tried; the team is kept apart. A loaded policy begins
  * the task anew. */
 MerStatus mer_turns_save(MerTurns *turns, MerKeep what, FILE *file, MerError *error);
 MerStatus mer_turns_load(MerTurns *turns, MerKeep what, FILE *file, MerError *error);

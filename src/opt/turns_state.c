@@ -6,7 +6,7 @@ static void keep_lanes(MerTurns *turns, MerStream *stream)
     const MerAgents *agents = turns->agents;
     const MerSpace  *space = agents->search->space;
     for (int i = 0; i < agents->options.lanes && !stream->is_broken; i++) {
-        MerLane *lane = &turns->lanes[i];
+        MerCoreState *lane = &turns->lanes[i];
         mer_stream_bytes(stream, lane->now, sizeof *lane->now, space->knob_count);
         lane->energy = mer_stream_real(stream, lane->energy);
         lane->tries = mer_stream_int(stream, lane->tries, 0, INT64_MAX);
@@ -33,7 +33,7 @@ static void keep(MerTurns *turns, MerKeep what, MerStream *stream)
     }
     keep_times(turns, stream);
     keep_lanes(turns, stream);
-    mer_tried_keep(&turns->tried, stream);
+    mer_visited_keep(&turns->tried, stream);
     mer_elites_keep_all(&turns->elites, turns->agents->search->space, stream);
 }
 
@@ -41,26 +41,28 @@ MerStatus mer_turns_save(MerTurns *turns, MerKeep what, FILE *file, MerError *er
 {
     MerStream stream = {.file = file, .is_saving = true};
     keep(turns, what, &stream);
-    mer_stream_int(&stream, turns->judge != NULL, 0, 1);
+    mer_stream_int(&stream, turns->critic != NULL, 0, 1);
     MerStatus status = mer_stream_status(&stream, "the state of the turns", error);
-    return status == MER_OK && turns->judge != NULL ? mer_judge_save(turns->judge, file, error)
-                                                    : status;
+    return status == MER_OK && turns->critic != NULL
+               ? mer_point_critic_save(turns->critic, file, error)
+               : status;
 }
 
-/* A saved judge that nobody wants any more is read over. */
-static MerStatus load_judge(MerTurns *turns, MerKeep what, FILE *file, MerError *error)
+/* A saved critic that nobody wants any more is read over. */
+static MerStatus load_critic(MerTurns *turns, MerKeep what, FILE *file, MerError *error)
 {
     const MerSearch *search = turns->agents->search;
-    bool             is_wanted = turns->judge != NULL;
-    MerJudge        *judge =
-        is_wanted ? turns->judge : mer_judge_new(MER_JUDGE_WIDTH, turns->options.judge_rate);
-    MerStatus status = mer_judge_load(judge, file, error);
+    bool             is_wanted = turns->critic != NULL;
+    MerPointCritic  *critic =
+        is_wanted ? turns->critic
+                   : mer_point_critic_new(MER_POINT_CRITIC_WIDTH, turns->options.critic_rate);
+    MerStatus status = mer_point_critic_load(critic, file, error);
     if (!is_wanted) {
-        mer_judge_free(judge);
+        mer_point_critic_free(critic);
     } else if (status == MER_OK && what == MER_KEEP_POLICY) {
-        mer_judge_begin(judge, search->space, search->rng);
+        mer_point_critic_begin(critic, search->space, search->rng);
     } else if (status == MER_OK) {
-        status = mer_judge_resume(judge, search->space, error);
+        status = mer_point_critic_resume(critic, search->space, error);
     }
     return status;
 }
@@ -70,11 +72,11 @@ MerStatus mer_turns_load(MerTurns *turns, MerKeep what, FILE *file, MerError *er
     const MerSearch *search = turns->agents->search;
     MerStream        stream = {.file = file};
     keep(turns, what, &stream);
-    bool      has_judge = mer_stream_int(&stream, 0, 0, 1);
+    bool      has_critic = mer_stream_int(&stream, 0, 0, 1);
     MerStatus status = mer_stream_status(&stream, "the saved state of the turns", error);
     if (status == MER_OK && what == MER_KEEP_POLICY) {
         mer_elites_begin(&turns->elites, search->space, search->arena,
                          (int)turns->options.transfer);
     }
-    return status == MER_OK && has_judge ? load_judge(turns, what, file, error) : status;
+    return status == MER_OK && has_critic ? load_critic(turns, what, file, error) : status;
 }

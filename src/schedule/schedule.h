@@ -92,7 +92,7 @@ const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
 void mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, MerPlan *plan,
                          MerArena *arena);
 
-/* A plan with room for all jobs, in `arena`. */
+/* A plan with memory for all jobs, in `arena`. */
 void mer_schedule_new_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan);
 /* Queues of a plan from units and positions: `queue` keeps the order of `order`, unit by unit. */
 void mer_schedule_make_queues(const int *order, const int *unit, MerJobsPlan *plan);

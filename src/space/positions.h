@@ -7,7 +7,7 @@
 typedef struct MerPositions {
     const MerSpace *space;
     MerKnobGroups   ranks;
-    int            *order; /* room to sort one group of ranks */
+    int            *order; /* memory to sort one group of ranks */
     double         *keys;
 } MerPositions;
 

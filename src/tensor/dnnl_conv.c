@@ -99,7 +99,7 @@ void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerT
     MerDnnlKey key = conv_key(conv, x, weight, bias, y);
     key.kind = MER_DNNL_CONV;
     MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_conv);
-    float         *out = mer_dnnl_room(tape, y, kernel->layouts[2]);
+    float         *out = mer_dnnl_capacity(tape, y, kernel->layouts[2]);
     mer_dnnl_run(state, kernel,
                  (void *[]){mer_dnnl_data(tape, x, kernel->layouts[0]),
                             mer_dnnl_data(tape, weight, kernel->layouts[1]), out,
@@ -116,7 +116,7 @@ void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor
     if (weight->needs_grad || has_bias) {
         key.kind = MER_DNNL_CONV_WEIGHTS;
         MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_conv_weights);
-        float         *dw = mer_dnnl_room(tape, weight, kernel->layouts[2]);
+        float         *dw = mer_dnnl_capacity(tape, weight, kernel->layouts[2]);
         float         *db = bias != NULL ? mer_workspace_floats(tape->workspace, bias->size) : NULL;
         mer_dnnl_run(state, kernel,
                      (void *[]){mer_dnnl_data(tape, x, kernel->layouts[0]),
@@ -132,7 +132,7 @@ void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor
         key.kind = MER_DNNL_CONV_DATA;
         key.has_bias = 0;
         MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_conv_data);
-        float         *dx = mer_dnnl_room(tape, x, kernel->layouts[2]);
+        float         *dx = mer_dnnl_capacity(tape, x, kernel->layouts[2]);
         mer_dnnl_run(state, kernel,
                      (void *[]){mer_dnnl_grad(tape, y, kernel->layouts[0]),
                                 mer_dnnl_data(tape, weight, kernel->layouts[1]), dx});

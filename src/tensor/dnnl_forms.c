@@ -29,7 +29,7 @@ void mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *fr
                  (void *[]){(void *)source, target});
 }
 
-float *mer_dnnl_room(MerTape *tape, const MerTensor *tensor, const MerLayout *layout)
+float *mer_dnnl_capacity(MerTape *tape, const MerTensor *tensor, const MerLayout *layout)
 {
     return mer_workspace_floats(tape->workspace,
                                 mer_form_size(tape, tensor, (MerBlocked){NULL, layout}));

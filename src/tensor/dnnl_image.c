@@ -59,7 +59,7 @@ void mer_dnnl_batch_norm(MerTape *tape, const MerBatchNorm *norm, const MerBatch
     MerDnnl       *state = tape->backend_state;
     MerDnnlKey     key = norm_key(norm, t->x, MER_DNNL_NORM);
     MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_norm);
-    float         *out = mer_dnnl_room(tape, t->y, key.from);
+    float         *out = mer_dnnl_capacity(tape, t->y, key.from);
     mer_dnnl_run(state, kernel,
                  (void *[]){mer_data_form(t->x).data, out, t->mean, t->variance, t->scale->data,
                             t->shift->data});
@@ -74,7 +74,7 @@ void mer_dnnl_batch_norm_backward(MerTape *tape, const MerBatchNorm *norm,
     key.from =
         t->y->blocked.data != NULL ? t->y->blocked.layout : NULL; /* as in the forward pass */
     MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_norm_back);
-    float         *dx = mer_dnnl_room(tape, t->x, key.from);
+    float         *dx = mer_dnnl_capacity(tape, t->x, key.from);
     float         *dscale = mer_workspace_floats(tape->workspace, t->scale->size);
     float         *dshift = mer_workspace_floats(tape->workspace, t->shift->size);
     float         *x = mer_form_convert(tape, t->x, mer_data_form(t->x), key.from);
@@ -165,7 +165,7 @@ void mer_dnnl_pool(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *
     MerDnnlKey key = pool_key(pool, x, y, form.layout);
     key.kind = MER_DNNL_POOL;
     MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_pool);
-    float         *out = mer_dnnl_room(tape, y, kernel->layouts[1]);
+    float         *out = mer_dnnl_capacity(tape, y, kernel->layouts[1]);
     bool           is_max = pool->kind == MER_POOL_MAX;
     float         *workspace = NULL;
     if (is_max) {
@@ -189,7 +189,7 @@ void mer_dnnl_pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, Me
     MerDnnlKey    key = pool_key(pool, x, y, kept->layout);
     key.kind = MER_DNNL_POOL_BACK;
     MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_pool_back);
-    float         *dx = mer_dnnl_room(tape, x, kernel->layouts[1]);
+    float         *dx = mer_dnnl_capacity(tape, x, kernel->layouts[1]);
     mer_dnnl_run(state, kernel,
                  (void *[]){mer_dnnl_grad(tape, y, kernel->layouts[0]), dx, kept->workspace});
     mer_grad_give(tape, x, (MerBlocked){dx, kernel->layouts[1]}, false);

@@ -77,7 +77,7 @@ void mer_dnnl_finish(MerDnnl *state, MerDnnlKernel *kernel, dnnl_primitive_desc_
 /* `data` in the order of the arguments. */
 void mer_dnnl_run(MerDnnl *state, MerDnnlKernel *kernel, void *const *data);
 
-float *mer_dnnl_room(MerTape *tape, const MerTensor *tensor, const MerLayout *layout);
+float *mer_dnnl_capacity(MerTape *tape, const MerTensor *tensor, const MerLayout *layout);
 void   mer_dnnl_set_data(MerTensor *y, float *data, const MerLayout *layout);
 /* The tensor's numbers in a layout; the first blocked form of a tensor of this step is kept with it. */
 float *mer_dnnl_data(MerTape *tape, MerTensor *x, const MerLayout *layout);

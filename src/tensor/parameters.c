@@ -14,7 +14,7 @@ typedef struct Entry {
 
 struct MerParameters {
     Entry *entries;
-    int    count, room;
+    int    count, capacity;
 };
 
 MerParameters *mer_parameters_new(void)
@@ -61,10 +61,10 @@ MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *na
                                        const int *shape)
 {
     assert(rank >= 1 && rank <= MER_MAX_RANK && mer_parameters_find(parameters, name) == NULL);
-    if (parameters->count == parameters->room) {
-        parameters->room = parameters->room == 0 ? 16 : 2 * parameters->room;
+    if (parameters->count == parameters->capacity) {
+        parameters->capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
         parameters->entries =
-            mer_heap_resize(parameters->entries, (size_t)parameters->room, sizeof(Entry));
+            mer_heap_resize(parameters->entries, (size_t)parameters->capacity, sizeof(Entry));
     }
     MerTensor *tensor = mer_heap_zeroed(1, sizeof *tensor);
     tensor->rank = rank;

@@ -108,7 +108,7 @@ static void test_bound_counts_whole_jobs_on_recommendation_s6(void **state)
     MerBound first = bound_of(opened.schedule);
     MerBound again = bound_of(opened.schedule);
     assert_string_equal(first.kind, "configurations");
-    /* 24 layers take 4097 cycles on HB128 and 8193 on HB64, seven cores each: below 3 x 4097 there is room for
+    /* 24 layers take 4097 cycles on HB128 and 8193 on HB64, seven cores each: below 3 x 4097 there is memory for
      * 7 x 2 + 7 x 1. */
     assert_true(first.value > 3 * 4097);
     assert_true(memcmp(&first.value, &again.value, sizeof first.value) == 0);

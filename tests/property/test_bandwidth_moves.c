@@ -1,9 +1,9 @@
-/* The fast forms of the plain loop against the plain one: vectors, trails and limits change no bit and no
+/* The fast forms of the plain loop against the plain one: vectors, snapshots and limits change no bit and no
  * decision, whatever a plan was changed from. */
 #include "one_arena.h"
 #include "schedule_support.h"
 
-#include "schedule/cost/bandwidth_trail.h"
+#include "schedule/cost/bandwidth_snapshot.h"
 
 typedef enum Kind {
     FEW_SIZES, /* so that some end at once */
@@ -118,9 +118,9 @@ typedef struct Form { /* a fast form and what it must equal */
 } Form;
 
 static void price_virtual(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
-                          void *trail, MerBandwidthOutput *output)
+                          void *snapshot, MerBandwidthOutput *output)
 {
-    mer_bandwidth_fast(input, plan, base, trail, output);
+    mer_bandwidth_fast(input, plan, base, snapshot, output);
 }
 
 static void virtual_reference(const MerBandwidthInput *input, const MerJobsPlan *plan,
@@ -129,16 +129,16 @@ static void virtual_reference(const MerBandwidthInput *input, const MerJobsPlan 
     output->cycles = mer_bandwidth_virtual(input, plan);
 }
 
-/* What annealing does: a neighbour priced from the trail of the current plan and cut at a threshold. */
+/* What annealing does: a neighbour priced from the snapshot of the current plan and cut at a threshold. */
 static void anneal(const Form *form, Kind kind, int units, double bandwidth, int *cuts, int *kept)
 {
     MerRng             rng = mer_rng_make(2, (uint64_t)units);
     MerBandwidthInput  input = random_input(kind, 70, units, bandwidth, &rng);
-    size_t             size = mer_bandwidth_trail_size(70, units);
-    void              *trails[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
+    size_t             size = mer_bandwidth_snapshot_size(70, units);
+    void              *snapshots[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
     MerJobsPlan        now = random_queues(input.schedule, &rng);
     MerBandwidthOutput output, full;
-    form->price(&input, &now, NULL, trails[0], &output);
+    form->price(&input, &now, NULL, snapshots[0], &output);
     double score = output.cycles;
     for (int i = 0; i < 500; i++) {
         MerJobsPlan plan = changed_queues(input.schedule, &now, &rng);
@@ -146,7 +146,7 @@ static void anneal(const Form *form, Kind kind, int units, double bandwidth, int
         input.limit = i % 10 == 0  ? INFINITY
                       : i % 10 < 4 ? full.cycles * (1 + (i % 3 - 1) * 2.3e-16)
                                    : score * (1 + 0.02 * mer_rng_unit(&rng));
-        form->price(&input, &plan, trails[0], i % 7 == 0 ? NULL : trails[1], &output);
+        form->price(&input, &plan, snapshots[0], i % 7 == 0 ? NULL : snapshots[1], &output);
         assert_int_equal(output.is_cut, full.cycles > input.limit);
         *cuts += output.is_cut;
         if (output.is_cut) {
@@ -157,9 +157,9 @@ static void anneal(const Form *form, Kind kind, int units, double bandwidth, int
             assert_same_output(&output, &full, units);
         }
         if (i % 7 != 0) {
-            void *trail = trails[0];
-            trails[0] = trails[1];
-            trails[1] = trail;
+            void *snapshot = snapshots[0];
+            snapshots[0] = snapshots[1];
+            snapshots[1] = snapshot;
             now = plan;
             score = full.cycles;
             (*kept)++;
@@ -184,26 +184,26 @@ test_moves_are_cut_exactly_above_the_limit_and_otherwise_have_the_same_bits(void
     }
 }
 
-/* A neighbour that was cut left half a trail, which must still be good for what it holds. */
-static void test_the_trail_of_a_cut_plan_misleads_nobody(void **state)
+/* A neighbour that was cut left half a snapshot, which must still be good for what it holds. */
+static void test_the_snapshot_of_a_cut_plan_misleads_nobody(void **state)
 {
     (void)state;
     MerRng             rng = mer_rng_make(3, 0);
     MerBandwidthInput  input = random_input(FEW_SIZES, 60, 4, 2, &rng);
-    void              *trail = mer_arena_alloc(arena, mer_bandwidth_trail_size(60, 4));
+    void              *snapshot = mer_arena_alloc(arena, mer_bandwidth_snapshot_size(60, 4));
     MerBandwidthOutput output, plain;
     for (int i = 0; i < 200; i++) {
         MerJobsPlan plan = random_queues(input.schedule, &rng);
         mer_bandwidth_reference(&input, &plan, &plain);
         input.limit = plain.cycles * mer_rng_unit(&rng);
-        mer_bandwidth_plain(&input, &plan, NULL, trail, &output);
+        mer_bandwidth_plain(&input, &plan, NULL, snapshot, &output);
         assert_true(output.is_cut);
         input.limit = INFINITY;
         MerJobsPlan near = changed_queues(input.schedule, &plan, &rng);
-        mer_bandwidth_plain(&input, &near, trail, NULL, &output);
+        mer_bandwidth_plain(&input, &near, snapshot, NULL, &output);
         mer_bandwidth_reference(&input, &near, &plain);
         assert_same_output(&output, &plain, 4);
-        mer_bandwidth_plain(&input, &near, trail, trail, &output);
+        mer_bandwidth_plain(&input, &near, snapshot, snapshot, &output);
         assert_same_output(&output, &plain, 4);
     }
 }
@@ -214,7 +214,7 @@ int main(void)
         cmocka_unit_test(test_vectors_give_the_bits_of_the_plain_loop),
         cmocka_unit_test(
             test_moves_are_cut_exactly_above_the_limit_and_otherwise_have_the_same_bits),
-        cmocka_unit_test(test_the_trail_of_a_cut_plan_misleads_nobody),
+        cmocka_unit_test(test_the_snapshot_of_a_cut_plan_misleads_nobody),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -67,8 +67,8 @@ static void test_encode_and_plan_files_give_the_same_cost(void **state)
     }
 }
 
-/* A chain of local moves, each priced from the trail of the one before, against a full evaluation. */
-static void test_moves_priced_from_a_trail_have_the_same_bits(void **state)
+/* A chain of local moves, each priced from the snapshot of the one before, against a full evaluation. */
+static void test_moves_priced_from_a_snapshot_have_the_same_bits(void **state)
 {
     (void)state;
     for (int p = 0; p < 4; p++) {
@@ -76,8 +76,8 @@ static void test_moves_priced_from_a_trail_have_the_same_bits(void **state)
         MerRng         rng = mer_rng_make(2, (uint64_t)p);
         open_small("synthetic:80:5", platforms[p], "schedule:bandwidth=2", "bandwidth", &opened);
         MerIndex   *point = new_point(&opened);
-        size_t      size = opened.evaluator.type->trail_size(opened.evaluator.state);
-        void       *trails[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
+        size_t      size = opened.evaluator.type->snapshot_size(opened.evaluator.state);
+        void       *snapshots[2] = {mer_arena_alloc(arena, size), mer_arena_alloc(arena, size)};
         const void *base = NULL;
         mer_space_sample(&opened.problem.space, &rng, point);
         for (int i = 0; i < 300; i++) {
@@ -87,14 +87,14 @@ static void test_moves_priced_from_a_trail_have_the_same_bits(void **state)
                             .limit = INFINITY,
                             .limit_metric = MER_METRIC_COUNT,
                             .base = base,
-                            .trail = trails[i % 2]};
+                            .snapshot = snapshots[i % 2]};
             mer_space_step(&opened.problem.space, &rng,
                            mer_rng_below(&rng, opened.problem.space.knob_count), point);
             opened.problem.type->decode(&opened.problem, point, &plan, arena);
             opened.evaluator.type->evaluate(opened.evaluator.state, &plan, &call, &cost);
             MerCost full = price_schedule(&opened, &plan, arena);
             assert_same_bits(&cost, &full);
-            base = trails[i % 2];
+            base = snapshots[i % 2];
         }
     }
 }
@@ -378,7 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_encode_and_plan_files_give_the_same_cost),
-        cmocka_unit_test(test_moves_priced_from_a_trail_have_the_same_bits),
+        cmocka_unit_test(test_moves_priced_from_a_snapshot_have_the_same_bits),
         cmocka_unit_test(test_a_limit_cuts_only_what_is_above_it),
         cmocka_unit_test(test_plain_and_extended_loops_have_the_same_bits),
         cmocka_unit_test(test_more_bandwidth_is_never_slower_and_no_core_beats_its_load),

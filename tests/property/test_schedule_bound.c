@@ -390,7 +390,7 @@ static void add_tensors(MerSchedule *schedule, MerRng *rng)
     int     jobs = schedule->job_count;
     double *weights = MER_ARRAY(arena, double, jobs);
     double *outputs = MER_ARRAY(arena, double, jobs);
-    double *room = MER_ARRAY(arena, double, schedule->unit_count);
+    double *capacity = MER_ARRAY(arena, double, schedule->unit_count);
     int    *layer = MER_ARRAY(arena, int, jobs);
     for (int j = 0; j < jobs; j++) {
         layer[j] = mer_rng_below(rng, 2);
@@ -398,11 +398,11 @@ static void add_tensors(MerSchedule *schedule, MerRng *rng)
         outputs[j] = 60 * mer_rng_unit(rng);
     }
     for (int u = 0; u < schedule->unit_count; u++) {
-        room[u] = 150 * mer_rng_unit(rng);
+        capacity[u] = 150 * mer_rng_unit(rng);
     }
     schedule->weight_bytes = weights;
     schedule->output_bytes = outputs;
-    schedule->unit_bytes = room;
+    schedule->unit_bytes = capacity;
     schedule->layer = layer;
 }
 
@@ -466,13 +466,13 @@ static void test_bytes_that_cannot_be_kept_count(void **state)
     (void)state;
     static const double latency[] = {100, 100, 100, 100};
     static const double rate[] = {10, 10, 10, 10};
-    static const double weights[] = {300, 300}, outputs[] = {500, 500}, room[] = {400, 400};
+    static const double weights[] = {300, 300}, outputs[] = {500, 500}, capacity[] = {400, 400};
     static const double small[] = {200, 200};
     MerSchedule        *schedule = hand_schedule(2, 2, 1, latency, rate, arena);
     MerScheduleRules    rules = {.is_known = true, .saves_traffic = true};
     schedule->weight_bytes = weights;
     schedule->output_bytes = outputs;
-    schedule->unit_bytes = room;
+    schedule->unit_bytes = capacity;
     assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 1400) < 1e-6);
     schedule->unit_bytes = small;
     assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 2000) < 1e-6);

@@ -1,4 +1,4 @@
-/* Groups of a thousand jobs: the default search, the bound and trails work as they do on small ones; and larger
+/* Groups of a thousand jobs: the default search, the bound and snapshots work as they do on small ones; and larger
  * ones are prepared in time. */
 #include "one_arena.h"
 #include "schedule_support.h"

@@ -175,7 +175,7 @@ static void test_late_jobs_are_dropped(void **state)
     assert_true(outcome.output.cycles == 100);
 }
 
-/* The first of a chain has no time, so that nothing of it runs; more jobs than a stack has room for calls. */
+/* The first of a chain has no time, so that nothing of it runs; more jobs than a stack has memory for calls. */
 static void test_a_long_chain_is_dropped_whole(void **state)
 {
     (void)state;

@@ -314,13 +314,13 @@ static void test_ten_thousand_nested_subgraphs_are_refused(void **state)
 {
     enum { DEPTH = 10000 };
     OnnxFixture *f = *state;
-    size_t       room = 64 + (size_t)DEPTH * 64, at = room;
-    uint8_t     *bytes = mer_arena_alloc(f->arena, room);
+    size_t       capacity = 64 + (size_t)DEPTH * 64, at = capacity;
+    uint8_t     *bytes = mer_arena_alloc(f->arena, capacity);
     /* Each level wraps what is there: graph { node { op_type "If" attribute { g {...} } } }. */
     static const int tags[] = {0x0a, 0x2a, 0x32}; /* node = 1, attribute = 5, g = 6 */
     for (int level = 0; level < DEPTH; level++) {
         for (int part = 2; part >= 0; part--) {
-            size_t  length = room - at;
+            size_t  length = capacity - at;
             uint8_t number[10];
             int     width = 0;
             do {
@@ -332,7 +332,7 @@ static void test_ten_thousand_nested_subgraphs_are_refused(void **state)
             bytes[--at] = (uint8_t)tags[part];
         }
     }
-    size_t   length = room - at;
+    size_t   length = capacity - at;
     uint8_t *file = mer_arena_alloc(f->arena, length + 8);
     int      width = 0;
     file[width++] = 0x3a; /* graph = 7 */

@@ -113,7 +113,7 @@ static void test_points_that_become_the_same_are_guessed_once(void **state)
     mer_arena_free(f.arena);
 }
 
-static void test_the_likest_task_is_guessed_from_first(void **state)
+static void test_the_nearest_task_is_guessed_from_first(void **state)
 {
     (void)state;
     Fixture f = begin();
@@ -174,7 +174,7 @@ int main(void)
         cmocka_unit_test(test_the_best_are_kept_in_order_and_once),
         cmocka_unit_test(test_choices_keep_their_meaning_in_another_space),
         cmocka_unit_test(test_points_that_become_the_same_are_guessed_once),
-        cmocka_unit_test(test_the_likest_task_is_guessed_from_first),
+        cmocka_unit_test(test_the_nearest_task_is_guessed_from_first),
         cmocka_unit_test(test_kept_elites_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,24 +83,24 @@ typedef struct Asked {
 static int count_repeats(Toy *toy, int trials, ToyScore score)
 {
     Asked      *asked = calloc(1, sizeof *asked);
-    MerIndex    room[TOY_CAPACITY][TOY_MOST_KNOBS];
+    MerIndex    capacity[TOY_CAPACITY][TOY_MOST_KNOBS];
     MerProposal proposals[TOY_CAPACITY];
     MerTrial    told[TOY_CAPACITY];
     int         repeats = 0;
     size_t      bytes = (size_t)toy->space.knob_count * sizeof(MerIndex);
     while (asked->count < trials) {
         for (int i = 0; i < TOY_CAPACITY; i++) {
-            proposals[i] = (MerProposal){room[i], INFINITY, -1};
+            proposals[i] = (MerProposal){capacity[i], INFINITY, -1};
         }
         int count = toy->type->ask(toy->optimizer, proposals, toy->capacity);
         for (int i = 0; i < count && asked->count < MOST_POINTS; i++) {
             bool is_new = true;
             for (int j = 0; j < asked->count && is_new; j++) {
-                is_new = memcmp(asked->points[j], room[i], bytes) != 0;
+                is_new = memcmp(asked->points[j], capacity[i], bytes) != 0;
             }
             repeats += !is_new;
-            memcpy(asked->points[asked->count++], room[i], bytes);
-            told[i] = (MerTrial){.point = room[i], .score = score(room[i], 0)};
+            memcpy(asked->points[asked->count++], capacity[i], bytes);
+            told[i] = (MerTrial){.point = capacity[i], .score = score(capacity[i], 0)};
         }
         toy->type->tell(toy->optimizer, told, count);
     }

@@ -6,10 +6,10 @@
 #include <math.h>
 
 /* A problem with one knob whose point is its plan's first channel count. */
-static MerStatus open_line(MerProblem *problem, MerArena *room, MerError *error)
+static MerStatus open_line(MerProblem *problem, MerArena *capacity, MerError *error)
 {
     (void)error;
-    MerKnob *knob = MER_NEW(room, MerKnob);
+    MerKnob *knob = MER_NEW(capacity, MerKnob);
     *knob = (MerKnob){.name = "value",
                       .kind = MER_KNOB_ORDERED,
                       .role = MER_ROLE_SETTING,
@@ -22,10 +22,10 @@ static MerStatus open_line(MerProblem *problem, MerArena *room, MerError *error)
 }
 
 static void decode_line(const MerProblem *problem, const MerIndex *point, MerPlan *plan,
-                        MerArena *room)
+                        MerArena *capacity)
 {
     (void)problem;
-    int *channels = MER_NEW(room, int);
+    int *channels = MER_NEW(capacity, int);
     *channels = point[0];
     *plan = (MerPlan){.kind = MER_PLAN_SPLIT,
                       .as.split = {.op_count = 1, .option_count = 1, .channels = channels}};
@@ -50,9 +50,9 @@ static const MerProblemClass problem_line = {.name = "line",
 
 /* Pricing takes three epochs, each logged and paid for. */
 static MerStatus open_slow(void *state, const MerProblem *problem, const void *options,
-                           MerArena *room, MerError *error)
+                           MerArena *capacity, MerError *error)
 {
-    (void)state, (void)problem, (void)options, (void)room, (void)error;
+    (void)state, (void)problem, (void)options, (void)capacity, (void)error;
     return MER_OK;
 }
 

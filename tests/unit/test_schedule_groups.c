@@ -36,7 +36,7 @@ static void test_round_robin_goes_on_with_the_stream_whose_turn_it_is(void **sta
     assert_string_equal(groups.names[3], "group 3");
 }
 
-/* A chain gives one job per group, however much room there is. */
+/* A chain gives one job per group, however much capacity there is. */
 static void test_a_chain_alone_gives_groups_of_one(void **state)
 {
     (void)state;

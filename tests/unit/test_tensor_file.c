@@ -14,11 +14,11 @@ static MerParameters *make(const char *name, int rows, float start)
     return parameters;
 }
 
-static size_t read_file(const char *path, char *data, size_t room)
+static size_t read_file(const char *path, char *data, size_t capacity)
 {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    size_t size = fread(data, 1, room, file);
+    size_t size = fread(data, 1, capacity, file);
     fclose(file);
     return size;
 }

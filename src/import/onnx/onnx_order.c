@@ -14,7 +14,7 @@ typedef struct Edges {
     MerNameTable producers; /* 1 + index of the node, as a pointer into `marks` */
     const char  *marks;
     int         *before;
-    int          count, room;
+    int          count, capacity;
 } Edges;
 
 static void add_edge(Edges *edges, const char *name)
@@ -22,12 +22,12 @@ static void add_edge(Edges *edges, const char *name)
     const char *mark = name != NULL ? mer_name_table_find(&edges->producers, name) : NULL;
     if (mark == NULL)
         return;
-    if (edges->count == edges->room) {
-        int *larger = MER_ARRAY(edges->arena, int, 2 * (size_t)edges->room + 64);
+    if (edges->count == edges->capacity) {
+        int *larger = MER_ARRAY(edges->arena, int, 2 * (size_t)edges->capacity + 64);
         for (int i = 0; i < edges->count; i++)
             larger[i] = edges->before[i];
         edges->before = larger;
-        edges->room = 2 * edges->room + 64;
+        edges->capacity = 2 * edges->capacity + 64;
     }
     edges->before[edges->count++] = (int)(mark - edges->marks);
 }

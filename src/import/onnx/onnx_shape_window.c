@@ -87,16 +87,16 @@ static void pad_same(OnnxWindow *window, int i, bool is_upper)
 static void slide(OnnxNode *node, OnnxWindow *window, int i, bool rounds_up)
 {
     int64_t padded = window->input[i] + window->pad_begin[i] + window->pad_end[i];
-    int64_t room = padded - extent(window, i);
+    int64_t capacity = padded - extent(window, i);
     int64_t stride = window->stride[i];
-    if (room < 0) {
+    if (capacity < 0) {
         mer_onnx_fail(node, "the kernel covers %lld, the padded input has %lld on axis %d",
                       (long long)extent(window, i), (long long)padded, i + 2);
         window->output[i] = 1;
         return;
     }
-    window->output[i] = room / stride + 1;
-    if (rounds_up && room % stride != 0 &&
+    window->output[i] = capacity / stride + 1;
+    if (rounds_up && capacity % stride != 0 &&
         /* a window must begin inside the input or its left padding */
         window->output[i] * stride < window->input[i] + window->pad_begin[i])
         window->output[i]++;

@@ -131,7 +131,7 @@ INLINE void load_plans(const MerNestModel *model, const MerNestPlan *const *plan
     }
 }
 
-/* Copies below a level, and whether its axes have room for them. */
+/* Copies below a level, and whether its axes have memory for them. */
 INLINE void find_spatial(const MerNestModel *model, int l, Group *group)
 {
     const MerLayerShape *shape = &model->shape;

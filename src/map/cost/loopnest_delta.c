@@ -175,15 +175,15 @@ static double traffic(const MerTensorShape *tensor, const MerNestDeltaLevel *lev
 
 /* Words that the children of `parent` hold together; as joint_footprint of loopnest_traffic.c. They are
  * neighbours unless there is a level between that does not keep the tensor. */
-static double joint_footprint(const MerNestDelta *delta, int t, int child, int parent, double *room,
-                              const double **joint_tile)
+static double joint_footprint(const MerNestDelta *delta, int t, int child, int parent,
+                              double *capacity, const double **joint_tile)
 {
     if (child + 1 == parent) {
         *joint_tile = delta->levels[parent].array;
         return footprint_of(&delta->model->shape.tensors[t], *joint_tile);
     }
-    double *tile = room;
-    *joint_tile = room;
+    double *tile = capacity;
+    *joint_tile = capacity;
     const MerLayerShape  *shape = &delta->model->shape;
     const MerTensorShape *tensor = &shape->tensors[t];
     double                copies = 1;
@@ -214,14 +214,15 @@ static void count_pair(const MerNestDelta *delta, const double *instances, const
     double                whole =
         t == MER_TENSOR_O ? delta->levels[delta->model->level_count - 1].footprint[t] : 0;
     bool          is_spread = false;
-    double        room[MER_DIM_COUNT];
+    double        capacity[MER_DIM_COUNT];
     const double *joint_tile;
     double        down;
     for (int l = child + 1; l <= parent; l++) {
         is_spread |= delta->levels[l].copies > 1;
     }
     if (child < 0) {
-        double joint = is_spread ? joint_footprint(delta, t, child, parent, room, &joint_tile) : 1;
+        double joint =
+            is_spread ? joint_footprint(delta, t, child, parent, capacity, &joint_tile) : 1;
         down = joint * delta->levels[0].outward * instances[parent + 1];
     } else {
         const MerNestDeltaLevel *inner = &delta->levels[child];
@@ -229,7 +230,7 @@ static void count_pair(const MerNestDelta *delta, const double *instances, const
         double filled = traffic(tensor, outside, t, inner->footprint[t], inner->tile);
         double sent = filled;
         if (is_spread) {
-            double joint = joint_footprint(delta, t, child, parent, room, &joint_tile);
+            double joint = joint_footprint(delta, t, child, parent, capacity, &joint_tile);
             sent = traffic(tensor, outside, t, joint, joint_tile);
         }
         down = sent * instances[parent + 1];

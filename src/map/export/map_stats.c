@@ -39,7 +39,7 @@ static void write_tensors(const cJSON *tensors, double total, FILE *file)
 static void write_level(const cJSON *level, double total, FILE *file)
 {
     double used = number(level, "occupancy_words");
-    double room = number(level, "capacity_words");
+    double capacity = number(level, "capacity_words");
     double instances = number(level, "instances");
     double bandwidth = number(level, "bandwidth_use");
     double network = number(level, "network_energy");
@@ -47,8 +47,9 @@ static void write_level(const cJSON *level, double total, FILE *file)
     if (!isnan(instances)) {
         fprintf(file, ", %.0f instance%s in use", instances, instances == 1 ? "" : "s");
     }
-    if (!isnan(room)) {
-        fprintf(file, ", holds %.0f of %.0f words (%.1f %%)", used, room, 100 * used / room);
+    if (!isnan(capacity)) {
+        fprintf(file, ", holds %.0f of %.0f words (%.1f %%)", used, capacity,
+                100 * used / capacity);
     } else if (!isnan(used)) {
         fprintf(file, ", holds %.0f words", used);
     }

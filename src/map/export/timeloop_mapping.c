@@ -86,14 +86,14 @@ static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
 }
 
 /* Without `split`: dims in their order on X as long as they fit, the rest on Y. */
-static int find_split(const MerTimeloopFactors *factors, const int *dims, int room)
+static int find_split(const MerTimeloopFactors *factors, const int *dims, int capacity)
 {
     double product = 1;
     int    split = 0;
     for (; split < MER_DIM_COUNT; split++) {
         int factor = factors->exact[dims[split]];
         product *= factor > 1 ? factor : 1;
-        if (product > room) {
+        if (product > capacity) {
             break;
         }
     }
@@ -131,8 +131,8 @@ static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
             dims[count++] = d;
         }
     }
-    int room = reader->platform->memories[reader->plan->level_count - 1 - level].fanout.x;
-    split = split < 0 ? find_split(&factors, dims, room) : split;
+    int capacity = reader->platform->memories[reader->plan->level_count - 1 - level].fanout.x;
+    split = split < 0 ? find_split(&factors, dims, capacity) : split;
     for (int i = 0; status == MER_OK && i < MER_DIM_COUNT; i++) {
         status = set_factor(reader, node, &factors, dims[i], level,
                             i < split ? MER_PLACE_X : MER_PLACE_Y);

@@ -98,31 +98,32 @@ static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
     return status;
 }
 
-static int room_on(const Reader *reader, int level, MerNestPlace place)
+static int capacity_on(const Reader *reader, int level, MerNestPlace place)
 {
     const MerFanout *fanout = fanout_of(reader, level);
-    int              room = place == MER_PLACE_X ? fanout->x : fanout->y;
+    int              capacity = place == MER_PLACE_X ? fanout->x : fanout->y;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         int exact = reader->constraints->exact[level][place][d];
-        room /= exact > 1 ? exact : 1;
+        capacity /= exact > 1 ? exact : 1;
     }
-    return room;
+    return capacity;
 }
 
 /* A fixed factor without an axis: on X if it fits there, else on Y, else on both. */
 static MerStatus fix_anywhere(Reader *reader, const MerYaml *node, int level, int dim, int factor)
 {
-    int room_x = room_on(reader, level, MER_PLACE_X);
-    int room_y = room_on(reader, level, MER_PLACE_Y);
-    int x = factor <= room_x ? factor : factor <= room_y || room_x < 1 ? 1 : room_x;
+    int capacity_x = capacity_on(reader, level, MER_PLACE_X);
+    int capacity_y = capacity_on(reader, level, MER_PLACE_Y);
+    int x = factor <= capacity_x ? factor : factor <= capacity_y || capacity_x < 1 ? 1 : capacity_x;
     while (factor % x != 0) {
         x--;
     }
-    if (factor / x > room_y) {
+    if (factor / x > capacity_y) {
         return mer_yaml_error(
             node, reader->error,
             "%s: %c=%d does not fit the %d x %d that are left of the fan-out of %s", node->path,
-            MER_DIM_LETTERS[dim], factor, room_x, room_y, reader->constraints->level_names[level]);
+            MER_DIM_LETTERS[dim], factor, capacity_x, capacity_y,
+            reader->constraints->level_names[level]);
     }
     MerStatus status = fix(reader, node, level, MER_PLACE_X, dim, x);
     return status == MER_OK ? fix(reader, node, level, MER_PLACE_Y, dim, factor / x) : status;

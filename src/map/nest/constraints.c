@@ -121,7 +121,7 @@ static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayer
     int         limits[MER_NEST_SLOTS];
     int         count = 0;
     int         rest = shape->size[dim];
-    bool        has_room = false;
+    bool        has_capacity = false;
     const char *last = "";
     for (int l = 0; l < platform->memory_count; l++) {
         const MerFanout *fanout = &platform->memories[platform->memory_count - 1 - l].fanout;
@@ -144,11 +144,11 @@ static MerStatus check_dim(const MerNestConstraints *constraints, const MerLayer
             rest = exact > 0 ? (rest + exact - 1) / exact : rest;
             if (exact == 0) {
                 limits[count++] = limit;
-                has_room = has_room || limit == 0;
+                has_capacity = has_capacity || limit == 0;
             }
         }
     }
-    if (rest > 1 && !has_room && !(may_pad && count > 0) && !can_fill(rest, limits, count)) {
+    if (rest > 1 && !has_capacity && !(may_pad && count > 0) && !can_fill(rest, limits, count)) {
         return mer_error_set(error, MER_INVALID,
                              "constraints on %c cannot hold together: %d of %d remain in layer %s "
                              "with no place to go"

@@ -32,12 +32,12 @@ static const char *level_name(const MerNestSpace *nest, const MerPlatform *platf
 /* Do the fixed factors leave nothing of an axis? */
 static bool is_full(const MerNestSpace *nest, const MerNestSlot *slot)
 {
-    int room = nest->fanout[slot->level][slot->place];
+    int capacity = nest->fanout[slot->level][slot->place];
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         int exact = nest->constraints.exact[slot->level][slot->place][d];
-        room /= exact > 0 ? exact : 1;
+        capacity /= exact > 0 ? exact : 1;
     }
-    return slot->place != MER_PLACE_TEMPORAL && room < 2;
+    return slot->place != MER_PLACE_TEMPORAL && capacity < 2;
 }
 
 static void find_allowed(MerNestSpace *nest)
@@ -266,9 +266,9 @@ MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const Me
     find_allowed(nest);
     find_sorted(nest);
     set_keeps(nest, platform);
-    int room = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
-               MER_NEST_LEVELS * MER_TENSOR_COUNT;
-    MerKnob *knobs = MER_ARRAY(arena, MerKnob, room);
+    int capacity = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
+                   MER_NEST_LEVELS * MER_TENSOR_COUNT;
+    MerKnob *knobs = MER_ARRAY(arena, MerKnob, capacity);
     nest->factor_knobs = genome == MER_GENOME_PRIMES ? add_primes(nest, knobs, arena)
                                                      : add_shares(nest, platform, knobs, arena);
     int count = add_orders(nest, platform, knobs, nest->factor_knobs, arena);

@@ -379,7 +379,7 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
         if (!outer->keeps_all) {
             continue; /* a bypassed parent need not move anything */
         }
-        /* Tensors that bypass the child take no room in it: then only the compulsory words are sure. */
+        /* Tensors that bypass the child take no capacity in it: then only the compulsory words are sure. */
         MerTrafficBound q =
             traffic_bound(shape, inner->keeps_all ? own : INFINITY, bound->is_padded);
         double written = shape->tensors[MER_TENSOR_O].touched;

@@ -113,8 +113,9 @@ static void decode_primes(const MerNestSpace *nest, const MerIndex *point, MerNe
     }
 }
 
-/* Has a slot room for `product` of a dim? */
-static bool has_room(const MerNestSpace *nest, const MerNestSlot *slot, int dim, int64_t product)
+/* Has a slot memory for `product` of a dim? */
+static bool has_capacity(const MerNestSpace *nest, const MerNestSlot *slot, int dim,
+                         int64_t product)
 {
     int most = nest->constraints.most[slot->level][slot->place][dim];
     return most == 0 || product <= most;
@@ -129,8 +130,8 @@ static void decode_constrained(const MerNestSpace *nest, const MerIndex *point, 
         int     chosen = nest->allowed[d][point[k]];
         for (int i = nest->allowed_count[d]; i >= 0; i--) {
             int s = i == nest->allowed_count[d] ? chosen : nest->allowed[d][i];
-            if (has_room(nest, &nest->slots[s], d,
-                         *mer_nest_slot_factor(plan->levels, &nest->slots[s], d) * prime)) {
+            if (has_capacity(nest, &nest->slots[s], d,
+                             *mer_nest_slot_factor(plan->levels, &nest->slots[s], d) * prime)) {
                 chosen = s;
                 break;
             }

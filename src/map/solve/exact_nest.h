@@ -64,7 +64,7 @@ typedef struct ExactGroup { /* the options of one A_l */
 typedef struct ExactList {
     ExactOption *options;
     ExactGroup  *groups; /* cheapest first */
-    int          option_count, option_room, group_count;
+    int          option_count, option_capacity, group_count;
     /* per tile T_l: least of the list and all inner ones inside that tile */
     double *energy, *cycles;
     double  least_energy, least_cycles; /* of this boundary alone */
@@ -137,7 +137,7 @@ typedef struct ExactSearch {
     /* the best nest so far */
     MerNestPlan best;
     double      best_score, cut; /* values from `cut` on cannot improve it */
-    bool        is_stopped;      /* cancelled, or more pairs than there is room for */
+    bool        is_stopped;      /* cancelled, or more pairs than there is memory for */
     int         pulse;
 } ExactSearch;
 

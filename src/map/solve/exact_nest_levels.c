@@ -87,12 +87,12 @@ static void list_spreads(ExactSearch *search, int l)
     ExactLevel       *level = &search->levels[l];
     int               x[MER_DIM_COUNT];
     int               y[MER_DIM_COUNT];
-    int               room = 0;
+    int               capacity = 0;
     double            units = (double)level->memory->fanout_x * level->memory->fanout_y;
     for (int tile = 0; tile < tiles->count; tile++) {
-        room += tiles->volume[tile] <= units;
+        capacity += tiles->volume[tile] <= units;
     }
-    level->spreads = MER_ARRAY(search->arena, int, room);
+    level->spreads = MER_ARRAY(search->arena, int, capacity);
     for (int tile = 0; tile < tiles->count; tile++) {
         if (tiles->volume[tile] <= units && mer_exact_pack(search, l, tile, x, y)) {
             level->spreads[level->spread_count++] = tile;

@@ -75,10 +75,10 @@ static int spread_out(const ExactTiles *tiles, int inner, int spread)
 
 static void add_option(ExactList *list, const ExactOption *option)
 {
-    if (list->option_count == list->option_room) {
-        list->option_room = list->option_room ? 2 * list->option_room : 1024;
+    if (list->option_count == list->option_capacity) {
+        list->option_capacity = list->option_capacity ? 2 * list->option_capacity : 1024;
         list->options =
-            mer_heap_resize(list->options, (size_t)list->option_room, sizeof *list->options);
+            mer_heap_resize(list->options, (size_t)list->option_capacity, sizeof *list->options);
     }
     list->options[list->option_count++] = *option;
 }

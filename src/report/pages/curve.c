@@ -13,7 +13,7 @@ enum { ROOM = 8 * MER_REPORT_POINTS };
 typedef struct MerCurveTask {
     int64_t *evaluations;
     double  *scores;
-    int      count, room;
+    int      count, capacity;
     int64_t  seen;
     double   best;
 } Task;
@@ -47,11 +47,11 @@ static void append(Task *task, int64_t evaluations, double score)
     if (task->count == ROOM) {
         keep_some(task, ROOM / 2);
     }
-    if (task->count == task->room) {
-        task->room = task->room == 0 ? 64 : task->room * 2;
+    if (task->count == task->capacity) {
+        task->capacity = task->capacity == 0 ? 64 : task->capacity * 2;
         task->evaluations =
-            mer_heap_resize(task->evaluations, (size_t)task->room, sizeof *task->evaluations);
-        task->scores = mer_heap_resize(task->scores, (size_t)task->room, sizeof *task->scores);
+            mer_heap_resize(task->evaluations, (size_t)task->capacity, sizeof *task->evaluations);
+        task->scores = mer_heap_resize(task->scores, (size_t)task->capacity, sizeof *task->scores);
     }
     task->evaluations[task->count] = evaluations;
     task->scores[task->count++] = score;
@@ -63,8 +63,8 @@ static void count_missing(MerCurveSet *set, int64_t missing, int64_t task)
 {
     if (task != set->last_task && set->last_task < set->count) {
         Task   *last = find_task(set, set->last_task);
-        int64_t room = set->budget > last->seen ? set->budget - last->seen : 0;
-        int64_t share = missing < room ? missing : room;
+        int64_t capacity = set->budget > last->seen ? set->budget - last->seen : 0;
+        int64_t share = missing < capacity ? missing : capacity;
         last->seen += share;
         missing -= share;
     }

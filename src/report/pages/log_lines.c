@@ -204,9 +204,9 @@ static MerStatus read_line(MerLogFile *log, bool *is_whole, MerError *error)
     log->length = 0;
     *is_whole = false;
     while ((byte = getc_unlocked(log->file)) != EOF && byte != '\n') {
-        if (log->length + 1 >= log->room) {
-            log->room = log->room == 0 ? 4096 : log->room * 2;
-            log->text = mer_heap_resize(log->text, log->room, 1);
+        if (log->length + 1 >= log->capacity) {
+            log->capacity = log->capacity == 0 ? 4096 : log->capacity * 2;
+            log->text = mer_heap_resize(log->text, log->capacity, 1);
         }
         log->text[log->length++] = (char)byte;
         if (log->length > LINE_LIMIT) {
@@ -218,8 +218,8 @@ static MerStatus read_line(MerLogFile *log, bool *is_whole, MerError *error)
         return mer_error_set(error, MER_IO, "%s: %s", log->path, strerror(errno));
     }
     if (log->text == NULL) {
-        log->room = 4096;
-        log->text = mer_heap_resize(NULL, log->room, 1);
+        log->capacity = 4096;
+        log->text = mer_heap_resize(NULL, log->capacity, 1);
     }
     log->text[log->length] = '\0';
     *is_whole = byte == '\n';

@@ -19,7 +19,7 @@ typedef struct MerLogFile {
     FILE       *file;
     const char *path; /* kept */
     char       *text; /* the current line, 0-terminated */
-    size_t      length, room;
+    size_t      length, capacity;
     int64_t     line;    /* number of the current line, from 1 */
     bool        was_cut; /* the last line was half-written and has been left out */
 } MerLogFile;

@@ -34,13 +34,13 @@ static double excess(const char *text)
 {
     const char *needs = strstr(text, "needs ");
     const char *has = needs != NULL ? strstr(needs, "has ") : NULL;
-    double      need, room;
+    double      need, capacity;
     if (has == NULL) {
         return INFINITY;
     }
     need = strtod(needs + strlen("needs "), NULL);
-    room = strtod(has + strlen("has "), NULL);
-    return need > 0 && room > 0 ? need / room : INFINITY;
+    capacity = strtod(has + strlen("has "), NULL);
+    return need > 0 && capacity > 0 ? need / capacity : INFINITY;
 }
 
 static void keep_example(MerRefusal *refusal, const char *text, const MerLogLine *trial)

@@ -30,7 +30,7 @@ typedef struct Reader {
     MerCurveSet curves;
     MerRefusals refusals;
     Note       *notes;
-    int         note_count, note_room;
+    int         note_count, note_capacity;
     size_t      note_bytes;
     char       *header, *summary;
 } Reader;
@@ -117,10 +117,10 @@ static Note *note_place(Reader *reader, const Note *note)
     if (reader->note_count == NOTE_LIMIT) {
         return NULL;
     }
-    if (reader->note_count == reader->note_room) {
-        reader->note_room = reader->note_room == 0 ? 64 : reader->note_room * 2;
+    if (reader->note_count == reader->note_capacity) {
+        reader->note_capacity = reader->note_capacity == 0 ? 64 : reader->note_capacity * 2;
         reader->notes =
-            mer_heap_resize(reader->notes, (size_t)reader->note_room, sizeof *reader->notes);
+            mer_heap_resize(reader->notes, (size_t)reader->note_capacity, sizeof *reader->notes);
     }
     return &reader->notes[reader->note_count++];
 }

@@ -67,7 +67,7 @@ typedef struct MerStudyOptions {
 
 typedef struct MerStudyTable {
     const char  *id, *title, *caption;
-    int          columns, row_count, room;
+    int          columns, row_count, capacity;
     const char **titles; /* a title that starts with `>` makes a column of numbers */
     const char **cells;
 } MerStudyTable;

@@ -34,9 +34,9 @@ void mer_table_titles(MerStudyTable *table, ...)
 void mer_table_add(MerTableMaker *maker, const char *text)
 {
     MerStudyTable *table = &maker->tables[maker->count - 1];
-    if (table->row_count == table->room) {
-        table->room = table->room * 2 + table->columns * 8;
-        const char **grown = MER_ARRAY(maker->arena, const char *, table->room);
+    if (table->row_count == table->capacity) {
+        table->capacity = table->capacity * 2 + table->columns * 8;
+        const char **grown = MER_ARRAY(maker->arena, const char *, table->capacity);
         for (int i = 0; i < table->row_count; i++) {
             grown[i] = table->cells[i];
         }

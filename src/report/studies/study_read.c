@@ -20,7 +20,7 @@ typedef struct Reader {
     MerStudyLookup        lookup;
     const MerStudyPlugin *plugin; /* whose label is being made */
     MerStudyItem         *items;
-    int                   count, room;
+    int                   count, capacity;
 } Reader;
 
 typedef struct Notes { /* of one task */
@@ -164,9 +164,10 @@ static void take_note(const MerLogLine *line, Notes *notes, int task_count)
 
 static void add_item(Reader *reader, const MerStudyItem *item)
 {
-    if (reader->count == reader->room) {
-        reader->room = reader->room * 2 + 256;
-        reader->items = mer_heap_resize(reader->items, (size_t)reader->room, sizeof *reader->items);
+    if (reader->count == reader->capacity) {
+        reader->capacity = reader->capacity * 2 + 256;
+        reader->items =
+            mer_heap_resize(reader->items, (size_t)reader->capacity, sizeof *reader->items);
     }
     reader->items[reader->count++] = *item;
 }
@@ -286,7 +287,7 @@ static int by_name(const void *a, const void *b)
 static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
 {
     const char **names = NULL;
-    int          count = 0, room = 0;
+    int          count = 0, capacity = 0;
     DIR         *folder = opendir(path);
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory = mer_arena_format(reader->arena, "%s/%s", path, entry->d_name);
@@ -294,9 +295,9 @@ static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
             access(mer_arena_format(reader->arena, "%s/run.jsonl", directory), F_OK) != 0) {
             continue;
         }
-        if (count == room) {
-            room = room * 2 + 64;
-            names = mer_heap_resize(names, (size_t)room, sizeof *names);
+        if (count == capacity) {
+            capacity = capacity * 2 + 64;
+            names = mer_heap_resize(names, (size_t)capacity, sizeof *names);
         }
         names[count++] = directory;
     }

@@ -163,12 +163,12 @@ static Learned gather(const MerTableMaker *maker, int method)
 {
     const MerStudyGroup *group = maker->group;
     Learned              learned = {0};
-    int                  room = 1;
+    int                  capacity = 1;
     for (int l = 0; l < group->layer_count; l++) {
-        room += mer_study_cell(group, l, method)->count;
+        capacity += mer_study_cell(group, l, method)->count;
     }
-    learned.clustering = MER_ARRAY(maker->arena, double, room);
-    learned.agents = MER_ARRAY(maker->arena, double, room);
+    learned.clustering = MER_ARRAY(maker->arena, double, capacity);
+    learned.agents = MER_ARRAY(maker->arena, double, capacity);
     for (int l = 0; l < group->layer_count; l++) {
         const MerStudyCell *cell = mer_study_cell(group, l, method);
         for (int s = 0; s < cell->count; s++) {

@@ -9,7 +9,7 @@ enum { GAP = 2 };
 
 struct MerTextTable {
     MerArena    *arena;
-    int          columns, room, count; /* cells, the titles first */
+    int          columns, capacity, count; /* cells, the titles first */
     const char **cells;
     bool        *is_right;
 };
@@ -106,14 +106,14 @@ MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *
 
 void mer_text_table_add(MerTextTable *table, const char *text)
 {
-    if (table->count == table->room) {
-        int          room = table->room == 0 ? 64 : table->room * 2;
-        const char **cells = MER_ARRAY(table->arena, const char *, room);
+    if (table->count == table->capacity) {
+        int          capacity = table->capacity == 0 ? 64 : table->capacity * 2;
+        const char **cells = MER_ARRAY(table->arena, const char *, capacity);
         if (table->count > 0) {
             memcpy(cells, table->cells, (size_t)table->count * sizeof *cells);
         }
         table->cells = cells;
-        table->room = room;
+        table->capacity = capacity;
     }
     table->cells[table->count++] = text != NULL ? mer_arena_text(table->arena, text) : "";
 }
@@ -163,13 +163,13 @@ static void print_row(const MerTextTable *table, const char *const *cells, int c
 {
     int pending = 0; /* blanks are held back, so that no line ends in them */
     for (int i = 0; i < count; i++) {
-        int room = widths[i] - text_width(cells[i]);
+        int capacity = widths[i] - text_width(cells[i]);
         if (*cells[i] == '\0') {
             pending += widths[i] + GAP;
             continue;
         }
-        fprintf(file, "%*s%s", pending + (table->is_right[i] ? room : 0), "", cells[i]);
-        pending = GAP + (table->is_right[i] ? 0 : room);
+        fprintf(file, "%*s%s", pending + (table->is_right[i] ? capacity : 0), "", cells[i]);
+        pending = GAP + (table->is_right[i] ? 0 : capacity);
     }
     fputc('\n', file);
 }

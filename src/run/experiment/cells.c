@@ -45,9 +45,9 @@ typedef struct Job {
 static const char *first_line(const char *path)
 {
     char  *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE  *file = fopen(path, "r");
-    if (file && getline(&line, &room, file) < 1) {
+    if (file && getline(&line, &capacity, file) < 1) {
         free(line);
         line = NULL;
     }
@@ -66,7 +66,7 @@ static int by_identity(const void *a, const void *b)
 static void look_around(Job *job)
 {
     DIR *folder = opendir(job->cells->root);
-    int  room = 0;
+    int  capacity = 0;
     Old *found = NULL;
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory =
@@ -80,9 +80,9 @@ static void look_around(Job *job)
         if (!identity) {
             continue;
         }
-        if (job->old_count == room) {
-            room = room * 2 + 64;
-            found = mer_heap_resize(found, (size_t)room, sizeof *found);
+        if (job->old_count == capacity) {
+            capacity = capacity * 2 + 64;
+            found = mer_heap_resize(found, (size_t)capacity, sizeof *found);
         }
         found[job->old_count++] = (Old){identity, directory, false};
     }

@@ -49,9 +49,9 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static const char **grow(const char **old, int count, int room, MerArena *arena)
+static const char **grow(const char **old, int count, int capacity, MerArena *arena)
 {
-    const char **grown = MER_ARRAY(arena, const char *, room);
+    const char **grown = MER_ARRAY(arena, const char *, capacity);
     if (count > 0) {
         memcpy(grown, old, (size_t)count * sizeof *grown);
     }
@@ -60,10 +60,10 @@ static const char **grow(const char **old, int count, int room, MerArena *arena)
 
 static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
 {
-    if (values->count == values->room) {
-        values->room = values->room * 2 + 4;
-        values->texts = grow(values->texts, values->count, values->room, arena);
-        values->places = grow(values->places, values->count, values->room, arena);
+    if (values->count == values->capacity) {
+        values->capacity = values->capacity * 2 + 4;
+        values->texts = grow(values->texts, values->count, values->capacity, arena);
+        values->places = grow(values->places, values->count, values->capacity, arena);
     }
     values->places[values->count] = place;
     values->texts[values->count++] = mer_arena_text(arena, value);

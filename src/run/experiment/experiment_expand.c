@@ -22,7 +22,7 @@ static const char **texts_or(MerExpansion *e, MerAxis axis, const char *initial)
 
 /* "3", "1-5" (a range) or "10k": appended to `list`. */
 static MerStatus add_numbers(const char *text, const char *what, int64_t minimum, int64_t *list,
-                             int *count, int room, MerError *error)
+                             int *count, int capacity, MerError *error)
 {
     int64_t     low;
     const char *dash = strchr(text + (*text == '-'), '-');
@@ -30,13 +30,13 @@ static MerStatus add_numbers(const char *text, const char *what, int64_t minimum
         char   *end;
         int64_t high = strtoll(dash + 1, &end, 10);
         low = strtoll(text, NULL, 10);
-        if (*end == '\0' && low >= minimum && high >= low && high - low < room - *count) {
+        if (*end == '\0' && low >= minimum && high >= low && high - low < capacity - *count) {
             for (int64_t n = low; n <= high; n++) {
                 list[(*count)++] = n;
             }
             return MER_OK;
         }
-    } else if (mer_parse_int(text, &low) && low >= minimum && *count < room) {
+    } else if (mer_parse_int(text, &low) && low >= minimum && *count < capacity) {
         list[(*count)++] = low;
         return MER_OK;
     }

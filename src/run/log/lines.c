@@ -9,9 +9,9 @@
 void mer_lines_add(MerLines *lines, const char *line, size_t length)
 {
     size_t need = lines->size + length + 1;
-    if (need > lines->room) {
-        lines->room = need * 2;
-        lines->text = mer_heap_resize(lines->text, lines->room, 1);
+    if (need > lines->capacity) {
+        lines->capacity = need * 2;
+        lines->text = mer_heap_resize(lines->text, lines->capacity, 1);
     }
     memcpy(lines->text + lines->size, line, length);
     lines->text[need - 1] = '\0';

@@ -6,7 +6,7 @@
 
 typedef struct MerLines { /* zeroed = empty; lines are 0-terminated, one after the other */
     char  *text;
-    size_t size, room;
+    size_t size, capacity;
 } MerLines;
 
 void mer_lines_add(MerLines *lines, const char *line, size_t length);

@@ -61,7 +61,7 @@ const char *mer_runlog_next(MerRunlog *log)
     if (!log->is_replay) {
         return NULL;
     }
-    ssize_t length = getline(&log->line, &log->room, log->file);
+    ssize_t length = getline(&log->line, &log->capacity, log->file);
     if (length < 1 || log->line[length - 1] != '\n') { /* a half-written last line does not count */
         return NULL;
     }

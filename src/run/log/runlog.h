@@ -18,7 +18,7 @@ typedef struct MerRunlog {
     int64_t line_count; /* read or written so far */
     int64_t bytes;      /* of these lines */
     char   *line;       /* the line read last, without its newline */
-    size_t  room;
+    size_t  capacity;
 } MerRunlog;
 
 /* `path` NULL: a log that drops everything. With `resume` an existing log is replayed; without it, an

@@ -1,9 +1,9 @@
-/* Pricing on threads, with the memo of known plans and the trails of recent ones. */
+/* Pricing on threads, with the memo of known plans and the snapshots of recent ones. */
 #include "run/search/batch.h"
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "run/search/trails.h"
+#include "run/search/snapshots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct MemoEntry { /* open addressing; index -1: empty */
 
 typedef struct Memo {
     MemoEntry *entries;
-    size_t     count, room; /* room is a power of two */
+    size_t     count, capacity; /* capacity is a power of two */
 } Memo;
 
 struct MerBatch {
@@ -32,15 +32,15 @@ struct MerBatch {
     const MerObjective *objective;
     MerPool            *pool;
     bool (*is_cancelled)(void *state);
-    void      *cancel_state;
-    Worker    *workers;
-    bool       use_memo;
-    Memo       memo;
-    MerTrails *trails; /* NULL: the evaluator leaves none */
+    void         *cancel_state;
+    Worker       *workers;
+    bool          use_memo;
+    Memo          memo;
+    MerSnapshots *snapshots; /* NULL: the evaluator leaves none */
     /* of the batch being priced */
     MerRunTrial *trials;
-    int         *todo, *base_slot, *trail_slot;
-    int          todo_count, todo_room, chunk;
+    int         *todo, *base_slot, *snapshot_slot;
+    int          todo_count, todo_capacity, chunk;
     bool         write_lines;
     double       seconds_each; /* of the last batch: decides how much work is handed out at once */
 };
@@ -62,8 +62,9 @@ MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator
     for (int w = 0; w < mer_pool_threads(pool); w++) {
         batch->workers[w] = (Worker){mer_arena_new(), mer_arena_new()};
     }
-    size_t trail = evaluator->type->trail_size ? evaluator->type->trail_size(evaluator->state) : 0;
-    batch->trails = trail > 0 ? mer_trails_new(trail) : NULL;
+    size_t snapshot =
+        evaluator->type->snapshot_size ? evaluator->type->snapshot_size(evaluator->state) : 0;
+    batch->snapshots = snapshot > 0 ? mer_snapshots_new(snapshot) : NULL;
     return batch;
 }
 
@@ -76,15 +77,15 @@ void mer_batch_free(MerBatch *batch)
         mer_arena_free(batch->workers[w].plans);
         mer_arena_free(batch->workers[w].scratch);
     }
-    for (size_t i = 0; i < batch->memo.room; i++) {
+    for (size_t i = 0; i < batch->memo.capacity; i++) {
         free(batch->memo.entries[i].cost);
     }
     free(batch->memo.entries);
-    mer_trails_free(batch->trails);
+    mer_snapshots_free(batch->snapshots);
     free(batch->workers);
     free(batch->todo);
     free(batch->base_slot);
-    free(batch->trail_slot);
+    free(batch->snapshot_slot);
     free(batch);
 }
 
@@ -146,15 +147,17 @@ static bool note_cancelled(void *state)
     return target->was_cancelled;
 }
 
-/* Places for trails are given out before the threads start, never one that this batch reads. */
-static void place_trails(MerBatch *batch)
+/* Places for snapshots are given out before the threads start, never one that this batch reads. */
+static void place_snapshots(MerBatch *batch)
 {
-    mer_trails_begin(batch->trails);
+    mer_snapshots_begin(batch->snapshots);
     for (int i = 0; i < batch->todo_count; i++) {
-        batch->base_slot[i] = mer_trails_find(batch->trails, batch->trials[batch->todo[i]].base);
+        batch->base_slot[i] =
+            mer_snapshots_find(batch->snapshots, batch->trials[batch->todo[i]].base);
     }
     for (int i = 0; i < batch->todo_count; i++) {
-        batch->trail_slot[i] = mer_trails_place(batch->trails, batch->trials[batch->todo[i]].index);
+        batch->snapshot_slot[i] =
+            mer_snapshots_place(batch->snapshots, batch->trials[batch->todo[i]].index);
     }
 }
 
@@ -168,8 +171,11 @@ static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *no
         .notes = notes,
         .limit_metric = has_limit ? objective->metric : MER_METRIC_COUNT,
         .limit = has_limit ? trial->limit : INFINITY,
-        .base = batch->trails ? mer_trails_at(batch->trails, batch->base_slot[item]) : NULL,
-        .trail = batch->trails ? mer_trails_at(batch->trails, batch->trail_slot[item]) : NULL,
+        .base =
+            batch->snapshots ? mer_snapshots_at(batch->snapshots, batch->base_slot[item]) : NULL,
+        .snapshot = batch->snapshots
+                        ? mer_snapshots_at(batch->snapshots, batch->snapshot_slot[item])
+                        : NULL,
     };
 }
 
@@ -226,9 +232,9 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
 
 static MemoEntry *memo_find(Memo *memo, uint64_t hash)
 {
-    size_t at = (size_t)hash & (memo->room - 1);
+    size_t at = (size_t)hash & (memo->capacity - 1);
     while (memo->entries[at].cost && memo->entries[at].hash != hash) {
-        at = (at + 1) & (memo->room - 1);
+        at = (at + 1) & (memo->capacity - 1);
     }
     return &memo->entries[at];
 }
@@ -236,9 +242,9 @@ static MemoEntry *memo_find(Memo *memo, uint64_t hash)
 static void memo_grow(Memo *memo)
 {
     Memo old = *memo;
-    memo->room = old.room ? old.room * 2 : 1024;
-    memo->entries = mer_heap_zeroed(memo->room, sizeof *memo->entries);
-    for (size_t i = 0; i < old.room; i++) {
+    memo->capacity = old.capacity ? old.capacity * 2 : 1024;
+    memo->entries = mer_heap_zeroed(memo->capacity, sizeof *memo->entries);
+    for (size_t i = 0; i < old.capacity; i++) {
         if (old.entries[i].cost) {
             *memo_find(memo, old.entries[i].hash) = old.entries[i];
         }
@@ -264,7 +270,7 @@ static void look_up(MerBatch *batch, MerRunTrial *trials, int count)
 {
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &trials[i];
-        if (batch->memo.count * 2 >= batch->memo.room) {
+        if (batch->memo.count * 2 >= batch->memo.capacity) {
             memo_grow(&batch->memo);
         }
         uint64_t   hash = plan_hash(batch, trial);
@@ -294,11 +300,11 @@ static void answer_from_memo(MerBatch *batch, MerRunTrial *trials, int count)
 
 static void gather_todo(MerBatch *batch, int count)
 {
-    if (count > batch->todo_room) {
-        batch->todo_room = count;
+    if (count > batch->todo_capacity) {
+        batch->todo_capacity = count;
         batch->todo = mer_heap_resize(batch->todo, (size_t)count, sizeof(int));
         batch->base_slot = mer_heap_resize(batch->base_slot, (size_t)count, sizeof(int));
-        batch->trail_slot = mer_heap_resize(batch->trail_slot, (size_t)count, sizeof(int));
+        batch->snapshot_slot = mer_heap_resize(batch->snapshot_slot, (size_t)count, sizeof(int));
     }
     batch->todo_count = 0;
     for (int i = 0; i < count; i++) {
@@ -316,8 +322,8 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
         look_up(batch, trials, count);
     }
     gather_todo(batch, count);
-    if (batch->trails) {
-        place_trails(batch);
+    if (batch->snapshots) {
+        place_snapshots(batch);
     }
     batch->chunk = batch->seconds_each < 2e-5 ? MAX_CHUNK : 1;
     double started = mer_clock();

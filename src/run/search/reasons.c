@@ -26,8 +26,8 @@ static MerReasonCount *find(MerTaskResult *result, const char *name, size_t leng
 static void add(MerTaskResult *result, const char *name, size_t length, int64_t count,
                 const char *example, double excess)
 {
-    size_t          room = sizeof result->reasons[0].class_name - 1;
-    MerReasonCount *entry = find(result, name, length < room ? length : room);
+    size_t          capacity = sizeof result->reasons[0].class_name - 1;
+    MerReasonCount *entry = find(result, name, length < capacity ? length : capacity);
     entry->count += count;
     if (entry->nearest[0] == '\0' || excess < entry->excess) {
         snprintf(entry->nearest, sizeof entry->nearest, "%s", example);

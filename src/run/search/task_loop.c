@@ -19,7 +19,7 @@ bool mer_run_is_cancelled(void *state)
     return is_interrupted || mer_clock() > run->deadline;
 }
 
-static void make_room(MerTaskSearch *s)
+static void reserve(MerTaskSearch *s)
 {
     int knobs = s->task->problem.space.knob_count;
     int batch = s->run->spec->batch;
@@ -338,7 +338,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
     run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
-    make_room(&s);
+    reserve(&s);
     s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
                             run->spec->count_distinct, mer_run_is_cancelled, run);
     bool      is_restored = false;

@@ -22,7 +22,7 @@ typedef struct Candidate {
 
 typedef struct Pool { /* the best of one old task so far, best first */
     Candidate **list;
-    int         count, room, knobs;
+    int         count, capacity, knobs;
     int         share; /* of them are given at most */
     bool        is_read, is_wanted;
     const int  *from; /* by knob of the new task: old knob; NULL: the same space */
@@ -40,7 +40,7 @@ typedef struct Reader {
     const char  *path;
     bool         is_chain; /* the log is this run's own: earlier tasks only */
     Pool        *pools;    /* by old task */
-    int          pool_count, room;
+    int          pool_count, capacity;
     int64_t      damaged, first_damaged; /* lines, and the number of the first */
 } Reader;
 
@@ -53,14 +53,14 @@ static MerStatus split_name(Reader *reader, const char *warm, MerError *error)
     const char *colon = strrchr(warm, ':');
     int64_t     number;
     size_t      length = strlen(warm);
-    reader->room = population > 0 ? (int)population : WITHOUT_POPULATION;
+    reader->capacity = population > 0 ? (int)population : WITHOUT_POPULATION;
     if (colon && mer_parse_int(colon + 1, &number)) {
         if (number < 1 || number > MOST) {
             return mer_error_set(error, MER_INVALID,
                                  "--warm is \"%s\", expected 1 to %d points after the colon", warm,
                                  MOST);
         }
-        reader->room = (int)number;
+        reader->capacity = (int)number;
         length = (size_t)(colon - warm);
     }
     const char *path = mer_arena_text_n(arena, warm, length);
@@ -187,11 +187,11 @@ static void open_pools(Reader *reader, int count)
 }
 
 /* Later tasks of a chain take fewer points of each task, or all of them of one that is equal. */
-static void make_room(const Reader *reader, Pool *pool)
+static void reserve(const Reader *reader, Pool *pool)
 {
     if (!pool->list && pool->is_read) {
-        pool->room = reader->is_chain ? reader->room : pool->share;
-        pool->list = MER_ARRAY(reader->run->arena, Candidate *, pool->room + 1);
+        pool->capacity = reader->is_chain ? reader->capacity : pool->share;
+        pool->list = MER_ARRAY(reader->run->arena, Candidate *, pool->capacity + 1);
     }
 }
 
@@ -238,9 +238,9 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
         pool->knobs = t == same ? space->knob_count : pool->knobs;
         pool->is_read = pool->is_read || pool->is_wanted;
         pool->share =
-            same >= 0 || wanted == 0 ? reader->room : (reader->room + wanted - 1) / wanted;
+            same >= 0 || wanted == 0 ? reader->capacity : (reader->capacity + wanted - 1) / wanted;
         pool->from = NULL;
-        make_room(reader, pool);
+        reserve(reader, pool);
         if (pool->is_wanted && same < 0) {
             status = make_map(reader, header, t, cJSON_GetArrayItem(tasks, t), pool, error);
         }
@@ -261,11 +261,12 @@ static void keep(Pool *pool, const Candidate *candidate, MerArena *arena)
     while (at > 0 && pool->list[at - 1]->score > candidate->score) {
         at--;
     }
-    if (at == pool->room) {
+    if (at == pool->capacity) {
         return;
     }
-    Candidate *slot = pool->count == pool->room ? pool->list[--pool->count]
-                                                : mer_arena_alloc(arena, sizeof(Candidate) + bytes);
+    Candidate *slot = pool->count == pool->capacity
+                          ? pool->list[--pool->count]
+                          : mer_arena_alloc(arena, sizeof(Candidate) + bytes);
     memcpy(slot, candidate, sizeof(Candidate) + bytes);
     memmove(pool->list + at + 1, pool->list + at, (size_t)(pool->count - at) * sizeof *pool->list);
     pool->list[at] = slot;
@@ -273,7 +274,7 @@ static void keep(Pool *pool, const Candidate *candidate, MerArena *arena)
 }
 
 /* False: the line says it is a trial and is not a whole one. */
-static bool take_trial(Reader *reader, const cJSON *line, Candidate **room)
+static bool take_trial(Reader *reader, const cJSON *line, Candidate **capacity)
 {
     MerCost      cost;
     int64_t      same_as;
@@ -291,8 +292,8 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **room)
         return true;
     }
     size_t size = sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex);
-    *room = *room ? *room : mer_arena_alloc(reader->run->arena, size);
-    Candidate *candidate = *room;
+    *capacity = *capacity ? *capacity : mer_arena_alloc(reader->run->arena, size);
+    Candidate *candidate = *capacity;
     candidate->score = mer_objective_score(&reader->run->objective, &cost);
     candidate->index = (int64_t)index->valuedouble;
     int          k = 0;
@@ -327,14 +328,14 @@ static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
 {
     MerRunState *run = reader->run;
     char        *text = NULL;
-    size_t       room = 0;
+    size_t       capacity = 0;
     ssize_t      length;
     int64_t      number = 0;
     int64_t      bytes = 0;
     MerStatus    status = MER_OK;
-    Candidate  **candidates = NULL; /* room for the line at hand, by old task */
+    Candidate  **candidates = NULL; /* memory for the line at hand, by old task */
     while (status == MER_OK && (!reader->is_chain || bytes < run->log.bytes) &&
-           (length = getline(&text, &room, file)) > 0) {
+           (length = getline(&text, &capacity, file)) > 0) {
         cJSON *line = cJSON_Parse(text);
         number++;
         bytes += length;
@@ -389,8 +390,8 @@ static void give_points(const Reader *reader, MerIndex **points, int *count)
     }
     MerIndex *whole = MER_ARRAY(reader->run->arena, MerIndex, space->knob_count + 1);
     *points = MER_ARRAY(reader->run->arena, MerIndex, total * (size_t)seen + 1);
-    for (int rank = 0; (size_t)*count < total && rank < reader->room; rank++) {
-        for (int t = 0; t < reader->pool_count && *count < reader->room; t++) {
+    for (int rank = 0; (size_t)*count < total && rank < reader->capacity; rank++) {
+        for (int t = 0; t < reader->pool_count && *count < reader->capacity; t++) {
             const Pool *pool = &reader->pools[t];
             if (!pool->is_wanted || rank >= pool->count || rank >= pool->share) {
                 continue;

@@ -63,11 +63,11 @@ static Clp_Simplex *load_model(const Relaxation *relaxation)
     int rows = 2 * jobs + classes + 2;
     int core_row = jobs, job_row = jobs + classes, bytes_row = job_row + jobs,
         excess_row = bytes_row + 1;
-    int           room = jobs * classes * 5 + 2 * rows;
+    int           capacity = jobs * classes * 5 + 2 * rows;
     MerArena     *arena = relaxation->arena;
     CoinBigIndex *start = MER_ARRAY(arena, CoinBigIndex, columns + 1);
-    int          *index = MER_ARRAY(arena, int, room);
-    double       *value = MER_ARRAY(arena, double, room);
+    int          *index = MER_ARRAY(arena, int, capacity);
+    double       *value = MER_ARRAY(arena, double, capacity);
     double       *bounds = MER_ARRAY(arena, double, 3 * columns + 2 * rows);
     double       *lower = bounds, *upper = bounds + columns, *cost = upper + columns;
     double       *row_lower = cost + columns, *row_upper = row_lower + rows;

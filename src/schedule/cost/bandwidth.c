@@ -3,7 +3,7 @@
  * the same bits; everything else goes through the extended one. */
 #include "schedule/cost/bandwidth.h"
 
-#include "schedule/cost/bandwidth_trail.h"
+#include "schedule/cost/bandwidth_snapshot.h"
 #include "schedule/jobs/schedule_deadlines.h"
 
 #include <math.h>
@@ -309,12 +309,12 @@ static void price_plain(const MerBandwidthState *state, const MerJobsPlan *plan,
     double             traffic, energy;
     input.limit = call->limit_metric == MER_METRIC_CYCLES ? call->limit : INFINITY;
     if (state->is_fast && !call->exact) {
-        mer_bandwidth_fast(&input, plan, call->base, call->trail, &output);
+        mer_bandwidth_fast(&input, plan, call->base, call->snapshot, &output);
         fill_cycles(state, output.is_cut ? nextafter(input.limit, INFINITY) : output.cycles, cost);
         cost->cut = output.is_cut;
         return;
     }
-    mer_bandwidth_plain(&input, plan, call->base, call->trail, &output);
+    mer_bandwidth_plain(&input, plan, call->base, call->snapshot, &output);
     if (output.is_cut) {
         /* How far a plan came before it was cut depends on what it was changed from, and a log must not;
          * so it counts as just above the limit. */
@@ -364,10 +364,10 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     }
 }
 
-static size_t trail_size(const void *opened)
+static size_t snapshot_size(const void *opened)
 {
     const MerBandwidthState *state = opened;
-    return mer_bandwidth_trail_size(state->schedule->job_count, state->schedule->unit_count);
+    return mer_bandwidth_snapshot_size(state->schedule->job_count, state->schedule->unit_count);
 }
 
 static uint64_t tables_hash(const void *opened)
@@ -421,7 +421,7 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .state_size = sizeof(MerBandwidthState),
     .open = open_bandwidth,
     .evaluate = evaluate,
-    .trail_size = trail_size,
+    .snapshot_size = snapshot_size,
     .detail = mer_bandwidth_detail,
     .print = mer_bandwidth_print,
     .tables_hash = tables_hash,

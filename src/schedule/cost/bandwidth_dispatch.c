@@ -112,11 +112,11 @@ static double saved_bytes(const MerBandwidthRun *loop, int unit, int job)
 
 void mer_bandwidth_start(MerBandwidthRun *loop, int unit)
 {
-    MerLane       *lane = &loop->lanes[unit];
+    MerCoreState  *lane = &loop->lanes[unit];
     int            job = lane->job;
     const MerWork *work = &loop->input->work[job * loop->plan->unit_count + unit];
     double         saved = work->rate > 0 ? fmin(saved_bytes(loop, unit, job), work->left) : 0;
-    lane->mode = MER_LANE_RUNNING;
+    lane->mode = MER_CORE_RUNNING;
     lane->begun = loop->t;
     loop->left[unit] = work->left;
     loop->need[unit] = work->rate;
@@ -136,13 +136,13 @@ void mer_bandwidth_start(MerBandwidthRun *loop, int unit)
 
 static void assign(MerBandwidthRun *loop, int unit, int job)
 {
-    MerLane *lane = &loop->lanes[unit];
-    double   cost = loop->input->rules.switch_cycles;
+    MerCoreState *lane = &loop->lanes[unit];
+    double        cost = loop->input->rules.switch_cycles;
     mer_bandwidth_count_ready(loop, job, -1);
     loop->progress[job] = MER_JOB_STARTED;
     lane->job = job;
     if (lane->last >= 0 && cost > 0) {
-        lane->mode = MER_LANE_SWITCHING;
+        lane->mode = MER_CORE_SWITCHING;
         lane->switched = loop->t + cost;
     } else {
         mer_bandwidth_start(loop, unit);
@@ -167,7 +167,7 @@ static bool can_take(const MerBandwidthRun *loop, int unit, int job)
 static int walk_queue(MerBandwidthRun *loop, int unit)
 {
     const MerJobsPlan *plan = loop->plan;
-    MerLane           *lane = &loop->lanes[unit];
+    MerCoreState      *lane = &loop->lanes[unit];
     int                end = plan->start[unit + 1];
     int                at = lane->head;
     while (at < end && loop->progress[plan->queue[at]] != MER_JOB_WAITING) {
@@ -240,7 +240,7 @@ static int free_units(const MerBandwidthRun *loop, int *units)
 {
     int count = 0;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        if (loop->lanes[u].mode == MER_LANE_FREE) {
+        if (loop->lanes[u].mode == MER_CORE_FREE) {
             units[count++] = u;
         }
     }
@@ -322,7 +322,7 @@ void mer_bandwidth_dispatch(MerBandwidthRun *loop, int completing)
         dispatch_queue(loop, completing);
     }
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        if (loop->lanes[u].mode == MER_LANE_FREE) {
+        if (loop->lanes[u].mode == MER_CORE_FREE) {
             dispatch_queue(loop, u);
         }
     }

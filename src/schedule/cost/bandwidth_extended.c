@@ -11,7 +11,7 @@ static double next_known_time(const MerBandwidthRun *loop)
     const MerSchedule *schedule = loop->schedule;
     double             next = INFINITY;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        if (loop->lanes[u].mode == MER_LANE_SWITCHING) {
+        if (loop->lanes[u].mode == MER_CORE_SWITCHING) {
             next = mer_smaller(next, loop->lanes[u].switched);
         }
     }
@@ -37,7 +37,7 @@ static void ask_planner(MerBandwidthRun *loop, int before)
 static void finish_job(MerBandwidthRun *loop, int unit)
 {
     const MerSchedule *schedule = loop->schedule;
-    MerLane           *lane = &loop->lanes[unit];
+    MerCoreState      *lane = &loop->lanes[unit];
     loop->progress[lane->job] = MER_JOB_DONE;
     loop->times->end[lane->job] = loop->t;
     loop->unfinished--;
@@ -49,7 +49,7 @@ static void finish_job(MerBandwidthRun *loop, int unit)
     }
     lane->last = lane->job;
     lane->job = -1;
-    lane->mode = MER_LANE_FREE;
+    lane->mode = MER_CORE_FREE;
     loop->left[unit] = INFINITY;
     loop->need[unit] = 0;
     loop->is_free_of_traffic[unit] = false;
@@ -65,7 +65,7 @@ static void record(const MerBandwidthRun *loop, double duration,
 {
     int job[MER_BANDWIDTH_UNITS];
     for (int u = 0; recorder && u < loop->plan->unit_count; u++) {
-        job[u] = loop->lanes[u].mode == MER_LANE_RUNNING ? loop->lanes[u].job : -1;
+        job[u] = loop->lanes[u].mode == MER_CORE_RUNNING ? loop->lanes[u].job : -1;
     }
     if (recorder) {
         recorder->segment(recorder->state,
@@ -91,7 +91,7 @@ static bool step(MerBandwidthRun *loop, const MerBandwidthRecorder *recorder)
     int    first = -1;
     for (int u = 0; u < units; u++) {
         double rate = loop->is_free_of_traffic[u] ? 1 : loop->use[u];
-        double time = loop->lanes[u].mode == MER_LANE_RUNNING ? loop->left[u] / rate : INFINITY;
+        double time = loop->lanes[u].mode == MER_CORE_RUNNING ? loop->left[u] / rate : INFINITY;
         used += loop->use[u];
         if (time < soonest) {
             soonest = time;
@@ -118,7 +118,7 @@ static bool step(MerBandwidthRun *loop, const MerBandwidthRecorder *recorder)
         finish_job(loop, first);
     }
     for (int u = 0; u < units; u++) {
-        if (loop->lanes[u].mode == MER_LANE_SWITCHING && loop->lanes[u].switched <= loop->t) {
+        if (loop->lanes[u].mode == MER_CORE_SWITCHING && loop->lanes[u].switched <= loop->t) {
             mer_bandwidth_start(loop, u);
         }
     }
@@ -134,7 +134,7 @@ static bool ends_after_limit(const MerBandwidthRun *loop)
 {
     bool is_sure = !loop->input->rules.drops_late;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        is_sure = is_sure || loop->lanes[u].mode != MER_LANE_FREE ||
+        is_sure = is_sure || loop->lanes[u].mode != MER_CORE_FREE ||
                   loop->output->finish[u] > loop->input->limit;
     }
     return is_sure;
@@ -183,8 +183,8 @@ static void prepare(MerBandwidthRun *loop, MerArena *scratch)
         loop->times->unit[j] = -1;
     }
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        loop->lanes[u] =
-            (MerLane){.mode = MER_LANE_FREE, .job = -1, .last = -1, .head = loop->plan->start[u]};
+        loop->lanes[u] = (MerCoreState){
+            .mode = MER_CORE_FREE, .job = -1, .last = -1, .head = loop->plan->start[u]};
         loop->left[u] = INFINITY;
         loop->need[u] = 0;
         loop->tenant[u] = -1;

@@ -2,7 +2,7 @@
  * from event to event. Every operation and its order is that of the plain version, and so are the bits. Who
  * ends next is guessed from virtual time: then only one division waits for the event before, and a guess that
  * proves wrong costs no more than having waited. */
-#include "schedule/cost/bandwidth_trail.h"
+#include "schedule/cost/bandwidth_snapshot.h"
 
 #include <math.h>
 #include <string.h>
@@ -211,19 +211,19 @@ INLINE void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
 }
 
 INLINE bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, int groups,
-                MerTrail *trail, MerLoopState *state)
+                MerSnapshot *snapshot, MerLoopState *state)
 {
     Units  units;
     Queues queues;
-    int    keep_at = mer_trail_due(trail);
+    int    keep_at = mer_snapshot_due(snapshot);
     double limit = input->limit * (1 + 1e-9);
     double per_bandwidth = 1 / input->bandwidth;
     load_units(input, plan, groups, state, &units, &queues);
     while (units.running > 0) {
         if (units.events == keep_at) {
             store_units(&units, &queues, plan, groups, state);
-            mer_trail_keep(trail, state);
-            keep_at = mer_trail_due(trail);
+            mer_snapshot_keep(snapshot, state);
+            keep_at = mer_snapshot_due(snapshot);
         }
         int unit = guess_first(&queues, groups);
         if (!advance_to(&units, groups, input->bandwidth, unit)) {
@@ -240,42 +240,42 @@ INLINE bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, int gro
     return state->t <= input->limit;
 }
 
-INLINE bool run_known(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrail *trail,
-                      MerLoopState *state)
+INLINE bool run_known(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                      MerSnapshot *snapshot, MerLoopState *state)
 {
     switch (plan->unit_count) {
     case 4:
-        return run(input, plan, 1, trail, state);
+        return run(input, plan, 1, snapshot, state);
     case 8:
-        return run(input, plan, 2, trail, state);
+        return run(input, plan, 2, snapshot, state);
     default:
-        return run(input, plan, 4, trail, state);
+        return run(input, plan, 4, snapshot, state);
     }
 }
 
 /* One copy for every width of vectors; the machine's own is chosen at run time. */
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static bool run_256(const MerBandwidthInput *input,
-                                                    const MerJobsPlan *plan, MerTrail *trail,
+                                                    const MerJobsPlan *plan, MerSnapshot *snapshot,
                                                     MerLoopState *state)
 {
-    return run_known(input, plan, trail, state);
+    return run_known(input, plan, snapshot, state);
 }
 #endif
 
-static bool run_any(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrail *trail,
+static bool run_any(const MerBandwidthInput *input, const MerJobsPlan *plan, MerSnapshot *snapshot,
                     MerLoopState *state)
 {
-    return run_known(input, plan, trail, state);
+    return run_known(input, plan, snapshot, state);
 }
 
-bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrail *trail,
-                         MerLoopState *state)
+bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                         MerSnapshot *snapshot, MerLoopState *state)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
-        return run_256(input, plan, trail, state);
+        return run_256(input, plan, snapshot, state);
     }
 #endif
-    return run_any(input, plan, trail, state);
+    return run_any(input, plan, snapshot, state);
 }

@@ -107,10 +107,10 @@ typedef struct MerBandwidthRecorder {
 } MerBandwidthRecorder;
 
 /* Independent jobs that all need bandwidth, shared proportionally: 5.1 and nothing else.
- * `trail` and `base` as in MerCall; NULL is fine. Of a cut plan nothing but that is told. */
+ * `snapshot` and `base` as in MerCall; NULL is fine. Of a cut plan nothing but that is told. */
 void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
-                         void *trail, MerBandwidthOutput *output);
-size_t mer_bandwidth_trail_size(int job_count, int unit_count);
+                         void *snapshot, MerBandwidthOutput *output);
+size_t mer_bandwidth_snapshot_size(int job_count, int unit_count);
 
 /* Everything. False: deadlock, `times` says which jobs. */
 bool mer_bandwidth_extended(const MerBandwidthInput *input, const MerJobsPlan *plan,

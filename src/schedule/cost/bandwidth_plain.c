@@ -1,8 +1,8 @@
 /* The plain loop of schedule.md 5.1: independent jobs, proportional sharing. Bits equal those of the public
  * MAGMA evaluator. Common numbers of cores take the vector form of the same loop, and plans that differ
- * little from one with a trail start where they part from it. */
+ * little from one with a snapshot start where they part from it. */
 #include "base/numpy.h"
-#include "schedule/cost/bandwidth_trail.h"
+#include "schedule/cost/bandwidth_snapshot.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,12 +65,12 @@ static int advance(MerLoopState *state, int units, double bandwidth)
 }
 
 /* False: above the limit, which shows early when the jobs that wait are counted without any stall. */
-static bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, MerTrail *trail,
+static bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, MerSnapshot *snapshot,
                 MerLoopState *state)
 {
     while (state->running > 0) {
-        if (state->events == mer_trail_due(trail)) {
-            mer_trail_keep(trail, state);
+        if (state->events == mer_snapshot_due(snapshot)) {
+            mer_snapshot_keep(snapshot, state);
         }
         int    unit = advance(state, plan->unit_count, input->bandwidth);
         double rest = state->load[unit].latency - state->begun[unit] +
@@ -93,21 +93,21 @@ static void tell(const MerLoopState *state, int units, MerBandwidthOutput *outpu
 }
 
 void mer_bandwidth_plain(const MerBandwidthInput *input, const MerJobsPlan *plan, const void *base,
-                         void *trail, MerBandwidthOutput *output)
+                         void *snapshot, MerBandwidthOutput *output)
 {
-    MerLoopState  state;
-    int           units = plan->unit_count;
-    MerTrailStart start = mer_trail_start(input, plan, base, trail, &state);
-    output->is_cut = start == MER_TRAIL_CUT;
+    MerLoopState     state;
+    int              units = plan->unit_count;
+    MerSnapshotStart start = mer_snapshot_start(input, plan, base, snapshot, &state);
+    output->is_cut = start == MER_SNAPSHOT_CUT;
     if (output->is_cut) {
         return;
     }
-    if (start == MER_TRAIL_NEW) {
+    if (start == MER_SNAPSHOT_NEW) {
         begin(input, plan, &state);
     }
     output->is_cut = units == 4 || units == 8 || units == 16
-                         ? !mer_bandwidth_lanes(input, plan, trail, &state)
-                         : !run(input, plan, trail, &state);
+                         ? !mer_bandwidth_lanes(input, plan, snapshot, &state)
+                         : !run(input, plan, snapshot, &state);
     tell(&state, units, output);
 }
 
@@ -117,7 +117,7 @@ void mer_bandwidth_reference(const MerBandwidthInput *input, const MerJobsPlan *
     MerBandwidthInput unlimited = *input;
     MerLoopState      state;
     unlimited.limit = INFINITY;
-    mer_trail_start(&unlimited, plan, NULL, NULL, &state);
+    mer_snapshot_start(&unlimited, plan, NULL, NULL, &state);
     begin(&unlimited, plan, &state);
     output->is_cut = !run(&unlimited, plan, NULL, &state);
     tell(&state, plan->unit_count, output);

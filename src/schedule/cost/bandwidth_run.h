@@ -5,7 +5,11 @@
 
 #include "schedule/cost/bandwidth_loop.h"
 
-typedef enum MerLaneMode { MER_LANE_FREE, MER_LANE_SWITCHING, MER_LANE_RUNNING } MerLaneMode;
+typedef enum MerCoreStateMode {
+    MER_CORE_FREE,
+    MER_CORE_SWITCHING,
+    MER_CORE_RUNNING
+} MerCoreStateMode;
 typedef enum MerJobProgress {
     MER_JOB_WAITING,
     MER_JOB_STARTED,
@@ -13,13 +17,13 @@ typedef enum MerJobProgress {
     MER_JOB_DROPPED
 } MerJobProgress;
 
-typedef struct MerLane { /* one unit */
-    MerLaneMode mode;
-    int         job, last; /* running or switched to; the one before, -1: none */
-    int         head;      /* first position of its queue that may still be unstarted */
-    double      switched;  /* when the switch ends */
-    double      begun;     /* when the job that runs began */
-} MerLane;
+typedef struct MerCoreState { /* one unit */
+    MerCoreStateMode mode;
+    int              job, last; /* running or switched to; the one before, -1: none */
+    int              head;      /* first position of its queue that may still be unstarted */
+    double           switched;  /* when the switch ends */
+    double           begun;     /* when the job that runs began */
+} MerCoreState;
 
 struct MerBandwidthRun {
     const MerBandwidthInput *input;
@@ -29,7 +33,7 @@ struct MerBandwidthRun {
     MerBandwidthOutput      *output;
     double                   t, waste; /* so far; the output's waste ends with the last job */
     int                      unfinished;
-    MerLane                  lanes[MER_BANDWIDTH_UNITS];
+    MerCoreState             lanes[MER_BANDWIDTH_UNITS];
     double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
     bool   is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
     int    tenant[MER_BANDWIDTH_UNITS];

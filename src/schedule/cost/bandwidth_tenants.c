@@ -55,12 +55,12 @@ static void pick_edges(const Owners *owners, int tenant, const int **start, cons
 {
     int        first = owners->start[tenant], count = owners->start[tenant + 1] - first;
     const int *jobs = owners->jobs + first;
-    int        room = 0, used = 0;
+    int        capacity = 0, used = 0;
     for (int i = 0; i < count; i++) {
-        room += (*start)[jobs[i] + 1] - (*start)[jobs[i]];
+        capacity += (*start)[jobs[i] + 1] - (*start)[jobs[i]];
     }
     int *own_start = MER_ARRAY(arena, int, count + 1);
-    int *own = MER_ARRAY(arena, int, room + 1);
+    int *own = MER_ARRAY(arena, int, capacity + 1);
     for (int i = 0; i < count; i++) {
         for (int k = (*start)[jobs[i]]; k < (*start)[jobs[i] + 1]; k++) {
             if (owners->owner[(*list)[k]] == tenant) {

@@ -1,7 +1,7 @@
 /* A plain schedule in virtual time (schedule.md 5.3): there every job takes its no-stall latency, so ends
  * are sums along the queues, and the makespan is the integral of max(1, need / bandwidth). Plans that differ
- * little from one with a trail start where they part from it. */
-#include "schedule/cost/bandwidth_trail.h"
+ * little from one with a snapshot start where they part from it. */
+#include "schedule/cost/bandwidth_snapshot.h"
 
 #include <math.h>
 
@@ -38,30 +38,30 @@ static inline bool take_job(const MerBandwidthInput *input, int units, int unit,
     return has_more;
 }
 
-static void keep_state(const MerJobsPlan *plan, const Lanes *lanes, MerTrail *trail,
+static void keep_state(const MerJobsPlan *plan, const Lanes *lanes, MerSnapshot *snapshot,
                        MerLoopState *state)
 {
     for (int u = 0; u < plan->unit_count; u++) {
         state->next[u] = (int)(lanes->at[u] - plan->queue) - plan->start[u];
     }
-    mer_trail_keep(trail, state);
+    mer_snapshot_keep(snapshot, state);
 }
 
 /* False: above the limit. */
 static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *plan, int units,
-                             MerTrail *trail, Lanes *lanes, MerLoopState *state)
+                             MerSnapshot *snapshot, Lanes *lanes, MerLoopState *state)
 {
     double bandwidth = input->bandwidth;
     double bytes = state->waste; /* the integral times the bandwidth */
     double now = state->t;
     double limit = input->limit * bandwidth * (1 + 1e-9);
-    int    keep_at = mer_trail_due(trail);
+    int    keep_at = mer_snapshot_due(snapshot);
     while (state->running > 0) {
         if (state->events == keep_at) {
             state->waste = bytes;
             state->t = now;
-            keep_state(plan, lanes, trail, state);
-            keep_at = mer_trail_due(trail);
+            keep_state(plan, lanes, snapshot, state);
+            keep_at = mer_snapshot_due(snapshot);
         }
         int    first = 0;
         double end = state->left[0];
@@ -86,23 +86,23 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
 }
 
 void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
-                        const MerTrail *base, MerTrail *trail, MerBandwidthOutput *output)
+                        const MerSnapshot *base, MerSnapshot *snapshot, MerBandwidthOutput *output)
 {
-    MerLoopState  state;
-    Lanes         lanes;
-    int           units = plan->unit_count;
-    MerTrailStart start = mer_trail_start(input, plan, base, trail, &state);
-    output->is_cut = start == MER_TRAIL_CUT;
+    MerLoopState     state;
+    Lanes            lanes;
+    int              units = plan->unit_count;
+    MerSnapshotStart start = mer_snapshot_start(input, plan, base, snapshot, &state);
+    output->is_cut = start == MER_SNAPSHOT_CUT;
     if (output->is_cut) {
         return;
     }
     for (int u = 0; u < units; u++) {
         lanes.at[u] = plan->queue + plan->start[u];
         lanes.stop[u] = plan->queue + plan->start[u + 1];
-        lanes.at[u] += start == MER_TRAIL_RESUMED ? state.next[u] : 0;
+        lanes.at[u] += start == MER_SNAPSHOT_RESUMED ? state.next[u] : 0;
         look_ahead(input, units, u, &lanes);
     }
-    if (start == MER_TRAIL_NEW) {
+    if (start == MER_SNAPSHOT_NEW) {
         state.t = state.waste = state.begun_excess = 0;
         state.running = state.events = 0;
         for (int u = 0; u < units; u++) {
@@ -112,16 +112,16 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
     }
     switch (units) { /* known counts let the compiler unroll */
     case 4:
-        output->is_cut = !integrate(input, plan, 4, trail, &lanes, &state);
+        output->is_cut = !integrate(input, plan, 4, snapshot, &lanes, &state);
         break;
     case 8:
-        output->is_cut = !integrate(input, plan, 8, trail, &lanes, &state);
+        output->is_cut = !integrate(input, plan, 8, snapshot, &lanes, &state);
         break;
     case 16:
-        output->is_cut = !integrate(input, plan, 16, trail, &lanes, &state);
+        output->is_cut = !integrate(input, plan, 16, snapshot, &lanes, &state);
         break;
     default:
-        output->is_cut = !integrate(input, plan, units, trail, &lanes, &state);
+        output->is_cut = !integrate(input, plan, units, snapshot, &lanes, &state);
         break;
     }
     output->cycles = state.waste / input->bandwidth;

@@ -22,8 +22,8 @@ static int source_of(const MerSchedule *schedule, int model)
 static double *draw_arrivals(const MerArrivals *arrivals, const MerSchedule *schedule, int count,
                              double clock, MerArena *arena)
 {
-    size_t  room = (size_t)schedule->model_count * (size_t)count + 1;
-    double *arrival = MER_ARRAY(arena, double, room);
+    size_t  capacity = (size_t)schedule->model_count * (size_t)count + 1;
+    double *arrival = MER_ARRAY(arena, double, capacity);
     for (int m = 0; m < schedule->model_count; m++) {
         double period = clock / (schedule->models[m].fps * arrivals->rate);
         MerRng rng = mer_rng_make((uint64_t)arrivals->seed, (uint64_t)source_of(schedule, m));

@@ -24,7 +24,7 @@ static const char *beside(const MerJobsReader *reader, const char *name)
 typedef struct
     Sources { /* the layers behind each operator, through those without multiplications */
     int **layers, *count;
-    int  *room; /* the one in the making */
+    int  *capacity; /* the one in the making */
 } Sources;
 
 static void gather_sources(const MerGraph *graph, int o, Sources *sources, MerArena *arena)
@@ -37,16 +37,16 @@ static void gather_sources(const MerGraph *graph, int o, Sources *sources, MerAr
             int  layer = sources->layers[from][k];
             bool is_new = true;
             for (int n = 0; n < count; n++) {
-                is_new = is_new && sources->room[n] != layer;
+                is_new = is_new && sources->capacity[n] != layer;
             }
             if (is_new) {
-                sources->room[count++] = layer;
+                sources->capacity[count++] = layer;
             }
         }
     }
     sources->count[o] = count;
     sources->layers[o] = MER_ARRAY(arena, int, count + 1);
-    memcpy(sources->layers[o], sources->room, (size_t)count * sizeof(int));
+    memcpy(sources->layers[o], sources->capacity, (size_t)count * sizeof(int));
 }
 
 static MerStatus add_layers(MerJobsReader *reader, MerJobsNetwork *network, const MerGraph *graph,

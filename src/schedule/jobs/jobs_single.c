@@ -56,19 +56,19 @@ static MerStatus read_job(MerJobsReader *reader, MerYaml *node, MerError *error)
 }
 
 typedef struct Found { /* jobs that a name stands for */
-    int *jobs, count, room;
+    int *jobs, count, capacity;
 } Found;
 
 static void add_found(Found *found, int job, MerArena *arena)
 {
-    if (found->count == found->room) {
-        int  room = found->room ? 2 * found->room : 8;
-        int *more = MER_ARRAY(arena, int, room);
+    if (found->count == found->capacity) {
+        int  capacity = found->capacity ? 2 * found->capacity : 8;
+        int *more = MER_ARRAY(arena, int, capacity);
         if (found->count > 0) {
             memcpy(more, found->jobs, (size_t)found->count * sizeof *more);
         }
         found->jobs = more;
-        found->room = room;
+        found->capacity = capacity;
     }
     found->jobs[found->count++] = job;
 }

@@ -29,23 +29,23 @@ static Producers find_producers(const MerGraph *graph, MerArena *arena)
 {
     Producers producers = {MER_ARRAY(arena, int, graph->op_count + 1),
                            MER_ARRAY(arena, int *, graph->op_count + 1)};
-    int      *room = MER_ARRAY(arena, int, graph->op_count + 1);
+    int      *capacity = MER_ARRAY(arena, int, graph->op_count + 1);
     for (int o = 0; o < graph->op_count; o++) {
         const MerOp *op = &graph->ops[o];
         int          count = 0;
         for (int i = 0; i < op->input_count; i++) {
             int from = op->inputs[i] >= 0 ? graph->values[op->inputs[i]].producer : -1;
             if (from >= 0 && graph->ops[from].layer >= 0) {
-                add_once(room, &count, from);
+                add_once(capacity, &count, from);
             }
             for (int k = 0; from >= 0 && graph->ops[from].layer < 0 && k < producers.count[from];
                  k++) {
-                add_once(room, &count, producers.layers[from][k]);
+                add_once(capacity, &count, producers.layers[from][k]);
             }
         }
         producers.count[o] = count;
         producers.layers[o] = MER_ARRAY(arena, int, count + 1);
-        memcpy(producers.layers[o], room, (size_t)count * sizeof *room);
+        memcpy(producers.layers[o], capacity, (size_t)count * sizeof *capacity);
     }
     return producers;
 }

@@ -7,14 +7,14 @@ double mer_schedule_least_traffic(const MerSchedule *schedule, const MerSchedule
                                   int job, int unit)
 {
     double traffic = schedule->traffic[job * schedule->unit_count + unit];
-    double room = schedule->unit_bytes[unit];
+    double capacity = schedule->unit_bytes[unit];
     if (!rules->saves_traffic || !schedule->weight_bytes) {
         return traffic;
     }
-    double saved = schedule->weight_bytes[job] <= room ? schedule->weight_bytes[job] : 0;
+    double saved = schedule->weight_bytes[job] <= capacity ? schedule->weight_bytes[job] : 0;
     for (int i = schedule->before_start[job]; i < schedule->before_start[job + 1]; i++) {
         double tensor = schedule->output_bytes[schedule->before[i]];
-        saved += tensor <= room ? 2 * tensor : 0; /* neither written nor read */
+        saved += tensor <= capacity ? 2 * tensor : 0; /* neither written nor read */
     }
     return fmax(0, traffic - saved);
 }

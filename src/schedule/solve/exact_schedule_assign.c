@@ -1,4 +1,4 @@
-/* All ways to share out the jobs, core by core, whose span in virtual time leaves room below the best plan
+/* All ways to share out the jobs, core by core, whose span in virtual time leaves capacity below the best plan
  * (after Korf and Schreiber, Optimally Scheduling Small Numbers of Identical Parallel Machines, ICAPS 2013).
  * The relaxation says which spans do. Without contention the span is the makespan, otherwise the orders of the
  * queues are searched. */
@@ -102,11 +102,11 @@ static void choose(Walk *walk, const Filling *filling, int job, double out, doub
     if (exact_is_done(s)) {
         return;
     }
-    double room = walk->cap - walk->load[unit];
+    double capacity = walk->cap - walk->load[unit];
     int    later = jobs->units - filling->place - 1;
-    if (room < 0 ||
+    if (capacity < 0 ||
         (!filling->is_last &&
-         (out + open - walk->ratio[filling->place] * room) * (1 - 1e-12) > later * walk->cap)) {
+         (out + open - walk->ratio[filling->place] * capacity) * (1 - 1e-12) > later * walk->cap)) {
         return;
     }
     uint32_t rest = job < jobs->jobs ? filling->left >> job << job : 0;

@@ -245,7 +245,7 @@ static double spent_energy(const MerOnlinePlanner *p, const MerOnlineRequest *re
 
 /* Smaller is better: missed requests by weight (and energy, where it scores), then lateness, then when things
  * end. */
-static double judge(const MerOnlinePlanner *p, double now, double stopped)
+static double critic(const MerOnlinePlanner *p, double now, double stopped)
 {
     static const double unsure = 0.5; /* what an expected request counts against one that is here */
     double              misses = 0;
@@ -297,6 +297,6 @@ double mer_online_forecast(MerOnlinePlanner *p, const MerBandwidthRun *run, MerO
     double stopped = mer_bandwidth_forecast(run, &follow, &p->expected, p->live_job_count, p->until,
                                             &p->times, p->scratch);
     p->forecasts++;
-    plan->score = judge(p, mer_bandwidth_now(run), stopped);
+    plan->score = critic(p, mer_bandwidth_now(run), stopped);
     return plan->score;
 }

@@ -24,7 +24,7 @@ struct MerPriceCache {
     MerArena   *arena;
     const char *path; /* NULL: off */
     uint64_t    key;
-    int         count, room, found, generation;
+    int         count, capacity, found, generation;
     bool        is_changed;
     Line       *lines;
     MerKeyTable places; /* in `lines`, by layer */
@@ -71,14 +71,14 @@ static uint64_t check_sum(const Line *line)
 
 static void add_line(MerPriceCache *cache, const Line *line)
 {
-    if (cache->count == cache->room) {
-        int   room = cache->room ? 2 * cache->room : 64;
-        Line *more = MER_ARRAY(cache->arena, Line, room);
+    if (cache->count == cache->capacity) {
+        int   capacity = cache->capacity ? 2 * cache->capacity : 64;
+        Line *more = MER_ARRAY(cache->arena, Line, capacity);
         if (cache->count > 0) {
             memcpy(more, cache->lines, (size_t)cache->count * sizeof *more);
         }
         cache->lines = more;
-        cache->room = room;
+        cache->capacity = capacity;
     }
     mer_key_table_add(&cache->places, line->layer, cache->count);
     cache->lines[cache->count++] = *line;

@@ -121,7 +121,7 @@ MerStatus mer_table_csv_read(char *text, MerArena *arena, MerTableFile *file, Me
                              "%s: found %d layers and %d core types, expected at most %d entries",
                              file->path, file->row_count, file->class_count, MER_TABLE_MAX_ENTRIES);
     }
-    mer_table_file_room(file, arena);
+    mer_table_file_capacity(file, arena);
     for (int i = 1; i < lines.count; i++) {
         size_t at = (size_t)row_of[i] * (size_t)file->class_count + (size_t)class_of[i];
         MER_TRY(read_csv_row(&lines, i, file->values + at * MER_TABLE_COLUMNS, file, error));

@@ -24,7 +24,7 @@ int mer_table_column(const char *name)
     return -1;
 }
 
-void mer_table_file_room(MerTableFile *file, MerArena *arena)
+void mer_table_file_capacity(MerTableFile *file, MerArena *arena)
 {
     size_t count = (size_t)file->row_count * (size_t)file->class_count * MER_TABLE_COLUMNS;
     file->values = MER_ARRAY(arena, double, count + 1);
@@ -148,7 +148,7 @@ static MerStatus read_json(MerYaml *root, MerArena *arena, MerTableFile *file, M
                               "found %d rows of %d core types, expected at most %d entries",
                               file->row_count, file->class_count, MER_TABLE_MAX_ENTRIES);
     }
-    mer_table_file_room(file, arena);
+    mer_table_file_capacity(file, arena);
     return read_rows(rows, column, column_list->count, file, error);
 }
 

@@ -25,10 +25,10 @@ typedef struct MerTableFile {
     double *values; /* [(row * class_count + class) * MER_TABLE_COLUMNS + column]; NAN: absent */
 } MerTableFile;
 
-/* For its readers: the place of a column, -1 if it is none of ours; room for all values, none there yet. */
+/* For its readers: the place of a column, -1 if it is none of ours; memory for all values, none there yet. */
 enum { MER_TABLE_MAX_ENTRIES = 2000000 };
 int       mer_table_column(const char *name);
-void      mer_table_file_room(MerTableFile *file, MerArena *arena);
+void      mer_table_file_capacity(MerTableFile *file, MerArena *arena);
 MerStatus mer_table_csv_read(char *text, MerArena *arena, MerTableFile *file, MerError *error);
 
 MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *file,

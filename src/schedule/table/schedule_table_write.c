@@ -17,22 +17,22 @@ static bool is_same_row(const Row *a, const Row *b)
 /* In order of first occurrence, found through a table of hashes. */
 static Row *join_rows(const MerJobTable *const *tables, int count, int *joined, MerArena *arena)
 {
-    size_t total = 1, room = 16;
+    size_t total = 1, capacity = 16;
     for (int t = 0; t < count; t++) {
         total += (size_t)tables[t]->row_count;
     }
-    while (room < 2 * total) {
-        room *= 2;
+    while (capacity < 2 * total) {
+        capacity *= 2;
     }
     Row *rows = MER_ARRAY(arena, Row, total);
-    int *slots = MER_ARRAY(arena, int, room); /* row + 1 */
+    int *slots = MER_ARRAY(arena, int, capacity); /* row + 1 */
     *joined = 0;
     for (int t = 0; t < count; t++) {
         for (int r = 0; r < tables[t]->row_count; r++) {
             Row    row = {tables[t], r};
-            size_t at = (size_t)tables[t]->row_hashes[r] & (room - 1);
+            size_t at = (size_t)tables[t]->row_hashes[r] & (capacity - 1);
             while (slots[at] && !is_same_row(&rows[slots[at] - 1], &row)) {
-                at = (at + 1) & (room - 1);
+                at = (at + 1) & (capacity - 1);
             }
             if (!slots[at]) {
                 rows[(*joined)++] = row;

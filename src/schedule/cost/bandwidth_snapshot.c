@@ -1,5 +1,5 @@
 /* Trails of the plain loop: a few states along the way and the loads of the queues. */
-#include "schedule/cost/bandwidth_trail.h"
+#include "schedule/cost/bandwidth_snapshot.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,21 +35,22 @@ static size_t snapshot_size(int units)
     return sizeof(Snapshot) + (size_t)padded(units) * (4 * sizeof(double) + sizeof(int));
 }
 
-size_t mer_bandwidth_trail_size(int job_count, int unit_count)
+size_t mer_bandwidth_snapshot_size(int job_count, int unit_count)
 {
-    return round_up(sizeof(MerTrail)) + queues_size(job_count, unit_count) +
+    return round_up(sizeof(MerSnapshot)) + queues_size(job_count, unit_count) +
            STATES * snapshot_size(unit_count);
 }
 
-static int *queue_of(const MerTrail *trail)
+static int *queue_of(const MerSnapshot *snapshot)
 {
-    return (int *)((char *)trail + round_up(sizeof *trail));
+    return (int *)((char *)snapshot + round_up(sizeof *snapshot));
 }
 
-static Snapshot *snapshot_at(const MerTrail *trail, int index)
+static Snapshot *snapshot_at(const MerSnapshot *snapshot, int index)
 {
-    return (Snapshot *)((char *)queue_of(trail) + queues_size(trail->job_count, trail->unit_count) +
-                        (size_t)index * snapshot_size(trail->unit_count));
+    return (Snapshot *)((char *)queue_of(snapshot) +
+                        queues_size(snapshot->job_count, snapshot->unit_count) +
+                        (size_t)index * snapshot_size(snapshot->unit_count));
 }
 
 static double *numbers_of(const Snapshot *snapshot)
@@ -88,7 +89,7 @@ static MerWork load_of(const MerWork *work, const int *queue, int count, int uni
 
 /* The loads of `plan`; those of units that have the same queue in `base` (NULL: none) are taken from there. */
 static void count_loads(const MerBandwidthInput *input, const MerJobsPlan *plan,
-                        const MerTrail *base, const int *same, MerLoopState *state)
+                        const MerSnapshot *base, const int *same, MerLoopState *state)
 {
     int units = plan->unit_count;
     state->excess = 0;
@@ -115,29 +116,29 @@ static bool is_above_limit(const MerBandwidthInput *input, const MerLoopState *s
     return (stretched > bytes ? stretched : bytes) > input->limit * input->bandwidth * (1 + 1e-9);
 }
 
-static void open_trail(MerTrail *trail, const MerJobsPlan *plan, const MerLoopState *state)
+static void open_snapshot(MerSnapshot *snapshot, const MerJobsPlan *plan, const MerLoopState *state)
 {
-    trail->job_count = plan->job_count;
-    trail->unit_count = plan->unit_count;
+    snapshot->job_count = plan->job_count;
+    snapshot->unit_count = plan->unit_count;
     for (int u = 0; u < plan->unit_count; u++) {
-        trail->load[u] = state->load[u];
+        snapshot->load[u] = state->load[u];
     }
-    int *queue = queue_of(trail);
+    int *queue = queue_of(snapshot);
     memcpy(queue, plan->queue, (size_t)plan->job_count * sizeof *queue);
     memcpy(queue + plan->job_count, plan->start, (size_t)(plan->unit_count + 1) * sizeof *queue);
 }
 
-int mer_trail_due(const MerTrail *trail)
+int mer_snapshot_due(const MerSnapshot *snapshot)
 {
-    int stride = trail ? trail->job_count / STATES + 1 : 0;
-    return trail && trail->state_count < STATES ? trail->state_count * stride : -1;
+    int stride = snapshot ? snapshot->job_count / STATES + 1 : 0;
+    return snapshot && snapshot->state_count < STATES ? snapshot->state_count * stride : -1;
 }
 
-void mer_trail_keep(MerTrail *trail, const MerLoopState *state)
+void mer_snapshot_keep(MerSnapshot *snapshot, const MerLoopState *state)
 {
-    int       units = trail->unit_count;
+    int       units = snapshot->unit_count;
     int       count = padded(units);
-    Snapshot *to = snapshot_at(trail, trail->state_count++);
+    Snapshot *to = snapshot_at(snapshot, snapshot->state_count++);
     double   *numbers = numbers_of(to);
     *to = (Snapshot){state->t, state->waste, state->begun_excess, state->running, state->events};
     for (int u = 0; u < count; u += GROUP) {
@@ -168,7 +169,7 @@ static void take_state(const Snapshot *from, int units, MerLoopState *state)
 }
 
 /* Is there anything in `base` that a plan of this size can use? */
-static bool is_base(const MerTrail *base, const MerJobsPlan *plan)
+static bool is_base(const MerSnapshot *base, const MerJobsPlan *plan)
 {
     return base && base->job_count == plan->job_count && base->unit_count == plan->unit_count &&
            base->state_count > 0;
@@ -209,7 +210,7 @@ static int same_places(const int *a, const int *b, int count)
 }
 
 /* By unit, how many places from the front are the same in both; one more than all if nothing differs. */
-static void compare(const MerTrail *base, const MerJobsPlan *plan, int *same)
+static void compare(const MerSnapshot *base, const MerJobsPlan *plan, int *same)
 {
     const int *queue = queue_of(base);
     const int *start = queue + plan->job_count;
@@ -234,9 +235,9 @@ static bool has_same_past(const Snapshot *snapshot, const int *same, int units)
     return true;
 }
 
-/* The latest state of `base` that the plan shares; it and those before go to `trail`. False: none. */
-static bool resume(const MerTrail *base, const MerJobsPlan *plan, const int *same, MerTrail *trail,
-                   MerLoopState *state)
+/* The latest state of `base` that the plan shares; it and those before go to `snapshot`. False: none. */
+static bool resume(const MerSnapshot *base, const MerJobsPlan *plan, const int *same,
+                   MerSnapshot *snapshot, MerLoopState *state)
 {
     int units = plan->unit_count;
     int found = 0;
@@ -247,36 +248,39 @@ static bool resume(const MerTrail *base, const MerJobsPlan *plan, const int *sam
         return false;
     }
     take_state(snapshot_at(base, found - 1), units, state);
-    if (trail) {
-        memcpy(snapshot_at(trail, 0), snapshot_at(base, 0), (size_t)found * snapshot_size(units));
-        trail->state_count = found;
+    if (snapshot) {
+        memcpy(snapshot_at(snapshot, 0), snapshot_at(base, 0),
+               (size_t)found * snapshot_size(units));
+        snapshot->state_count = found;
     }
     return true;
 }
 
-MerTrailStart mer_trail_start(const MerBandwidthInput *input, const MerJobsPlan *plan,
-                              const MerTrail *base, MerTrail *trail, MerLoopState *state)
+MerSnapshotStart mer_snapshot_start(const MerBandwidthInput *input, const MerJobsPlan *plan,
+                                    const MerSnapshot *base, MerSnapshot *snapshot,
+                                    MerLoopState *state)
 {
     int  same[MER_BANDWIDTH_UNITS];
     int  units = plan->unit_count;
-    bool has_base = base != trail && is_base(base, plan);
+    bool has_base = base != snapshot && is_base(base, plan);
     if (has_base) {
         compare(base, plan, same);
     }
-    if (trail) {
-        trail->state_count = 0;
+    if (snapshot) {
+        snapshot->state_count = 0;
     }
-    if (trail || input->limit < INFINITY) {
+    if (snapshot || input->limit < INFINITY) {
         count_loads(input, plan, has_base ? base : NULL, same, state);
         if (is_above_limit(input, state, units)) {
-            return MER_TRAIL_CUT;
+            return MER_SNAPSHOT_CUT;
         }
     } else {
         memset(state->load, 0, (size_t)units * sizeof *state->load);
         state->excess = 0;
     }
-    if (trail) {
-        open_trail(trail, plan, state);
+    if (snapshot) {
+        open_snapshot(snapshot, plan, state);
     }
-    return has_base && resume(base, plan, same, trail, state) ? MER_TRAIL_RESUMED : MER_TRAIL_NEW;
+    return has_base && resume(base, plan, same, snapshot, state) ? MER_SNAPSHOT_RESUMED
+                                                                 : MER_SNAPSHOT_NEW;
 }
