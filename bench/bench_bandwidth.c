@@ -63,8 +63,7 @@ static void open_batch(Bench *bench, const char *workload, int batch, const char
         (MerProblem){.type = type,
                      .graph = graph,
                      .platform = machine,
-                     .plan = MER_PLAN_JOBS,
-                     .pricer = &mer_core_pricer,
+                     .plan = &mer_plan_jobs,
                      .task = &bench->task,
                      .state = mer_arena_alloc(bench->arena, type->state_size),
                      .options = fill(problem, type->options, type->options_size, bench->arena)};
@@ -214,11 +213,11 @@ static MoveRates anneal(const Bench *bench, void **snapshots)
         double progress = i < MOVES ? (double)i / MOVES : 1;
         double heat = 0.015 * pow(1e-5 / 0.015, progress);
         double threshold = score - heat * score * log(1 - mer_rng_unit(&rng));
-        Move   move = make_move(&plan.as.jobs, &rng);
-        apply(&plan.as.jobs, &move, false);
+        Move   move = make_move(mer_jobs_plan(&plan), &rng);
+        apply(mer_jobs_plan(&plan), &move, false);
         double found = price(bench, &plan, threshold, snapshots[0], snapshots[1], &cost);
         if (cost.cut) {
-            apply(&plan.as.jobs, &move, true);
+            apply(mer_jobs_plan(&plan), &move, true);
         } else {
             void *snapshot = snapshots[0];
             snapshots[0] = snapshots[1];
@@ -284,8 +283,8 @@ static double waiting_rate(const Bench *bench, bool walks)
     state.input.walks_queues = walks;
     for (int r = 0; r < ROUNDS; r++) {
         double begin = mer_cpu_clock();
-        mer_bandwidth_simulate(&state, &bench->plans[r % POINTS].as.jobs, bench->scratch, &times,
-                               NULL, &output);
+        mer_bandwidth_simulate(&state, mer_jobs_plan(&bench->plans[r % POINTS]), bench->scratch,
+                               &times, NULL, &output);
         best = fmax(best, 1 / (mer_cpu_clock() - begin));
         mer_arena_reset(bench->scratch);
     }

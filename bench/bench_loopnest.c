@@ -111,8 +111,8 @@ static void sample_plans(Bench *bench)
 
 static void compare(Bench *bench, int i)
 {
-    const MerNestPlan *before = &bench->walk[i - 1].as.nest;
-    const MerNestPlan *after = &bench->walk[i].as.nest;
+    const MerNestPlan *before = mer_nest_plan(&bench->walk[i - 1]);
+    const MerNestPlan *after = mer_nest_plan(&bench->walk[i]);
     for (int l = 0; l < after->level_count; l++) {
         const MerNestLevel *a = &before->levels[l];
         const MerNestLevel *b = &after->levels[l];
@@ -168,11 +168,11 @@ static void pass_batch(Bench *bench)
 static void pass_moves(Bench *bench)
 {
     MerNestDelta deltas[2];
-    mer_nest_delta_start(&deltas[0], bench->evaluator.state, &bench->walk[0].as.nest);
+    mer_nest_delta_start(&deltas[0], bench->evaluator.state, mer_nest_plan(&bench->walk[0]));
     for (int i = 1; i < PLANS; i++) {
         MerNestDelta *next = &deltas[i % 2];
         mer_nest_delta_copy(next, &deltas[(i + 1) % 2]);
-        mer_nest_delta_move(next, &bench->walk[i].as.nest, bench->dims[i], bench->levels[i]);
+        mer_nest_delta_move(next, mer_nest_plan(&bench->walk[i]), bench->dims[i], bench->levels[i]);
     }
 }
 

@@ -7,16 +7,12 @@
 #define PROBLEMS(X) \
     X(map) \
     X(schedule)
-/* clang-format on */
 
-/* clang-format off */
 #define EVALUATORS(X) \
     X(loopnest) \
     X(datacentric) \
     X(bandwidth)
-/* clang-format on */
 
-/* clang-format off */
 #define OPTIMIZERS(X) \
     X(random) \
     X(genetic) \
@@ -43,9 +39,7 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing)
-/* clang-format on */
 
-/* clang-format off */
 #define IMPORTERS(X) \
     X(onnx) \
     X(m3e) \
@@ -54,50 +48,79 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv)
+
+#define EXPORTERS(X) \
+    X(nest_text) \
+    X(timeloop_map) \
+    X(maestro_m) \
+    X(layers_table) \
+    X(stats) \
+    X(schedule_csv) \
+    X(schedule_trace) \
+    X(job_table)
+
+#define PLAN_READERS(X) \
+    X(maestro) \
+    X(timeloop)
 /* clang-format on */
 
-#define DECLARE_PROBLEM(name) extern const MerProblemClass mer_problem_##name;
-#define DECLARE_EVALUATOR(name) extern const MerEvaluatorClass mer_evaluator_##name;
-#define DECLARE_OPTIMIZER(name) extern const MerOptimizerClass mer_optimizer_##name;
-#define DECLARE_IMPORTER(name) extern const MerImporterClass mer_importer_##name;
-PROBLEMS(DECLARE_PROBLEM)
-EVALUATORS(DECLARE_EVALUATOR)
-OPTIMIZERS(DECLARE_OPTIMIZER)
-IMPORTERS(DECLARE_IMPORTER)
+/* Lists with capacity for what programs add; the last entry stays NULL. */
+enum { MAX_ADDED = 64 };
 
-#define LIST_PROBLEM(name) &mer_problem_##name,
-#define LIST_EVALUATOR(name) &mer_evaluator_##name,
-#define LIST_OPTIMIZER(name) &mer_optimizer_##name,
-#define LIST_IMPORTER(name) &mer_importer_##name,
-static const MerProblemClass *const   problems[] = {PROBLEMS(LIST_PROBLEM) NULL};
-static const MerEvaluatorClass *const evaluators[] = {EVALUATORS(LIST_EVALUATOR) NULL};
-static const MerOptimizerClass *const optimizers[] = {OPTIMIZERS(LIST_OPTIMIZER) NULL};
-static const MerImporterClass *const  importers[] = {IMPORTERS(LIST_IMPORTER) NULL};
+#define DECLARE(Class, kind, name) extern const Class mer_##kind##_##name;
+#define LIST(Class, kind, name) &mer_##kind##_##name,
+#define REGISTRY(Class, kind, NAMES)                                                               \
+    NAMES(DECLARE_##kind)                                                                          \
+    static const Class *kind##_list[(sizeof((const Class *const[]){NAMES(LIST_##kind) NULL}) /     \
+                                     sizeof(const Class *)) +                                      \
+                                    MAX_ADDED] = {NAMES(LIST_##kind) NULL};                        \
+    const Class *const *mer_##kind##s(void)                                                        \
+    {                                                                                              \
+        return kind##_list;                                                                        \
+    }                                                                                              \
+    MerStatus mer_register_##kind(const Class *type, MerError *error)                              \
+    {                                                                                              \
+        return add((const void **)kind##_list, sizeof kind##_list / sizeof kind##_list[0], #kind,  \
+                   type, error);                                                                   \
+    }
 
-const MerProblemClass *const *mer_problems(void)
-{
-    return problems;
-}
-
-const MerEvaluatorClass *const *mer_evaluators(void)
-{
-    return evaluators;
-}
-
-const MerOptimizerClass *const *mer_optimizers(void)
-{
-    return optimizers;
-}
-
-const MerImporterClass *const *mer_importers(void)
-{
-    return importers;
-}
+#define DECLARE_problem(name) DECLARE(MerProblemClass, problem, name)
+#define DECLARE_evaluator(name) DECLARE(MerEvaluatorClass, evaluator, name)
+#define DECLARE_optimizer(name) DECLARE(MerOptimizerClass, optimizer, name)
+#define DECLARE_importer(name) DECLARE(MerImporterClass, importer, name)
+#define DECLARE_exporter(name) DECLARE(MerExporterClass, exporter, name)
+#define DECLARE_plan_reader(name) DECLARE(MerPlanReaderClass, plan_reader, name)
+#define LIST_problem(name) LIST(MerProblemClass, problem, name)
+#define LIST_evaluator(name) LIST(MerEvaluatorClass, evaluator, name)
+#define LIST_optimizer(name) LIST(MerOptimizerClass, optimizer, name)
+#define LIST_importer(name) LIST(MerImporterClass, importer, name)
+#define LIST_exporter(name) LIST(MerExporterClass, exporter, name)
+#define LIST_plan_reader(name) LIST(MerPlanReaderClass, plan_reader, name)
 
 /* Every class begins with its name, so that one look-up serves all lists. */
 typedef struct Named {
     const char *name;
 } Named;
+
+static MerStatus add(const void **list, size_t capacity, const char *kind, const void *type,
+                     MerError *error)
+{
+    const Named *named = type;
+    size_t       count = 0;
+    for (; list[count]; count++) {
+        const Named *other = list[count];
+        if (mer_name_equal(other->name, named->name)) {
+            return mer_error_set(error, MER_INVALID, "there is a %s \"%s\" already", kind,
+                                 named->name);
+        }
+    }
+    if (count + 1 >= capacity) {
+        return mer_error_set(error, MER_INVALID, "more than %d %ss were added", MAX_ADDED - 1,
+                             kind);
+    }
+    list[count] = type;
+    return MER_OK;
+}
 
 static const void *find(const void *list, const char *kind, const char *name, MerError *error)
 {
@@ -117,23 +140,35 @@ static const void *find(const void *list, const char *kind, const char *name, Me
     return NULL;
 }
 
+REGISTRY(MerProblemClass, problem, PROBLEMS)
+REGISTRY(MerEvaluatorClass, evaluator, EVALUATORS)
+REGISTRY(MerOptimizerClass, optimizer, OPTIMIZERS)
+REGISTRY(MerImporterClass, importer, IMPORTERS)
+REGISTRY(MerExporterClass, exporter, EXPORTERS)
+REGISTRY(MerPlanReaderClass, plan_reader, PLAN_READERS)
+
 const MerProblemClass *mer_problem_find(const char *name, MerError *error)
 {
-    return find(problems, "problem", name, error);
+    return find(problem_list, "problem", name, error);
 }
 
 const MerEvaluatorClass *mer_evaluator_find(const char *name, MerError *error)
 {
-    return find(evaluators, "evaluator", name, error);
+    return find(evaluator_list, "evaluator", name, error);
 }
 
 const MerOptimizerClass *mer_optimizer_find(const char *name, MerError *error)
 {
-    return find(optimizers, "optimizer", name, error);
+    return find(optimizer_list, "optimizer", name, error);
+}
+
+const MerExporterClass *mer_exporter_find(const char *name, MerError *error)
+{
+    return find(exporter_list, "exporter", name, error);
 }
 
 MerStatus mer_graph_import(const char *name_or_path, const MerImportOptions *options,
                            MerArena *arena, MerGraph **graph, MerError *error)
 {
-    return mer_graph_import_with(importers, name_or_path, options, arena, graph, error);
+    return mer_graph_import_with(importer_list, name_or_path, options, arena, graph, error);
 }

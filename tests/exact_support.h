@@ -62,7 +62,7 @@ static inline void solve_exactly(const ExactCase *c, ExactResult *result, MerAre
                             .graph = graph,
                             .platform = c->platform,
                             .task = &task,
-                            .plan = MER_PLAN_NEST};
+                            .plan = &mer_plan_nest};
     problem->options = exact_options(problem->type->options, problem->type->options_size,
                                      c->problem_options, arena);
     problem->state = mer_arena_alloc(arena, problem->type->state_size);

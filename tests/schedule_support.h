@@ -33,8 +33,7 @@ static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *
         (MerProblem){.type = type,
                      .graph = graph,
                      .platform = platform,
-                     .plan = MER_PLAN_JOBS,
-                     .pricer = &mer_core_pricer,
+                     .plan = &mer_plan_jobs,
                      .task = &opened->task,
                      .options = options_from(problem, type->options, type->options_size, arena),
                      .state = mer_arena_alloc(arena, type->state_size)};
@@ -171,6 +170,16 @@ static inline MerBandwidthTimes new_times(int jobs, MerArena *arena)
                                .end = MER_ARRAY(arena, double, jobs),
                                .moved = MER_ARRAY(arena, double, jobs),
                                .unit = MER_ARRAY(arena, int, jobs)};
+}
+
+/* The problem's bound under the rules of the opened evaluator. */
+static inline MerBound schedule_bound(const OpenedSchedule *opened, MerMetric metric)
+{
+    MerBound            bound = {NAN, "none", ""};
+    const MerEvaluator *evaluator = &opened->evaluator;
+    opened->problem.type->bound(&opened->problem, evaluator->type->rules(evaluator->state), metric,
+                                &bound);
+    return bound;
 }
 
 #endif

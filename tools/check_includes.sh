@@ -10,24 +10,26 @@ BEGIN {
     allow("base",     "")
     allow("graph",    "base")
     allow("hw",       "base mercator/graph.h") # the loop letters are defined there, once
-    allow("space",    "base graph hw")
-    allow("layer",    "base graph hw space")
+    allow("space",    "base graph hw plan")
+    allow("plan",     "base graph hw space") # public headers only: what an optimizer must not see
+    allow("layer",    "base graph hw space plan")
     allow("import",   "base graph")
     allow("tensor",   "base")
     allow("learn",    "base tensor")
     allow("opt",      "base graph space tensor learn")
-    allow("run",      "base graph hw space tensor learn import")
+    allow("run",      "base graph hw space plan tensor learn import")
     allow("report",   "base run/log/runlog.h mercator/metric.h") # run logs, and the units of what is in them
-    allow("cli",      "base graph hw space tensor learn import run report")
-    allow("registry", "base graph hw space layer tensor learn import opt run report cli") # and every wing
+    allow("cli",      "base graph hw space plan tensor learn import run report")
+    allow("registry", "base graph hw space plan layer tensor learn import opt run report cli") # and every wing
 
     # The wings: all that belongs to one problem. None sees another one, nor what stands above.
     wing("map schedule codesign place split")
 
-    public("base",    "error arena rng option notes")
+    public("base",    "error arena rng option notes json yaml threads")
     public("graph",   "graph")
     public("hw",      "platform")
-    public("space",   "space metric search plan problem evaluator")
+    public("space",   "space metric search")
+    public("plan",    "plan problem evaluator export")
     public("import",  "import")
     public("run",     "registry run")
 
@@ -47,7 +49,7 @@ function allow(layer, others,    list, count, i) {
 function wing(names,    list, count, i) {
     count = split(names, list, " ")
     for (i = 1; i <= count; i++) {
-        allow(list[i], "base graph hw space layer import tensor learn")
+        allow(list[i], "base graph hw space plan layer import tensor learn")
         allow("registry", list[i])
     }
 }

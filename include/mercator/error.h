@@ -36,4 +36,13 @@ MerStatus mer_error_set(MerError *error, MerStatus status, const char *format, .
 
 const char *mer_status_name(MerStatus status);
 
+/* Hands a failure on to the caller: for functions that are chains of steps that may fail. */
+#define MER_TRY(call)                                                                              \
+    do {                                                                                           \
+        MerStatus status_ = (call);                                                                \
+        if (status_ != MER_OK) {                                                                   \
+            return status_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
 #endif

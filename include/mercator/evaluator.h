@@ -5,6 +5,7 @@
 #include "mercator/metric.h"
 #include "mercator/notes.h"
 #include "mercator/problem.h"
+#include "mercator/threads.h"
 
 typedef struct MerCall { /* what one evaluation may use besides the plan */
     MerArena *scratch;   /* reset after the call */
@@ -15,20 +16,28 @@ typedef struct MerCall { /* what one evaluation may use besides the plan */
     const void *base;     /* NULL, or the snapshot of a plan that differs little */
     void       *snapshot; /* NULL, or memory to leave this plan's snapshot */
     bool        exact;    /* the value will be reported; see approximates */
+    MerPool    *pool;     /* of MER_EVALUATE_ALONE: threads for this evaluation; NULL: none */
 } MerCall;
 
-typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
-    /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
-    int64_t number;
-    bool    is_missed; /* late, or never ended */
-} MerServed;
+typedef enum MerEvaluateMode {
+    MER_EVALUATE_PARALLEL, /* several plans at once, on threads of the run */
+    /* one plan at a time, which may use the threads of `MerCall.pool` (trainings); the result does not
+     * depend on their number */
+    MER_EVALUATE_ALONE,
+    /* one plan at a time, in a child process, ended after `timeout_s`: measures real hardware, so that
+     * no two runs agree. A crash or a time-out is an infeasible plan. The log says so, and a resumed
+     * run keeps what was measured and measures the rest. */
+    MER_EVALUATE_MEASURED
+} MerEvaluateMode;
 
 struct MerEvaluatorClass {
-    const char      *name, *summary, *reference;
-    unsigned         plans;   /* bit per MerPlanKind it prices */
-    uint64_t         metrics; /* bit per MerMetric it fills */
-    const MerOption *options;
-    size_t           options_size, state_size;
+    const char               *name, *summary, *reference;
+    const MerPlanKind *const *plans;   /* kinds that it prices, ends with NULL */
+    uint64_t                  metrics; /* bit per MerMetric it fills */
+    uint64_t                  clocked; /* of these: unknown where the platform has no clock_hz */
+    MerEvaluateMode           mode;
+    const MerOption          *options;
+    size_t                    options_size, state_size;
     MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena,
                       MerError *error);
     /* Same plan, same bits, from any thread, with or without limit, base and snapshot. */
@@ -42,12 +51,13 @@ struct MerEvaluatorClass {
     size_t (*snapshot_size)(const void *state);
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
-    /* Breakdown of one plan as notes: accesses per level, Gantt, critical path. */
+    /* Breakdown of one plan as notes and views: accesses per level, timeline, critical path. */
     void (*detail)(const void *state, const MerPlan *plan, MerNotes *notes);
-    /* How one plan runs, as lines for a person after those of the problem's print_plan. */
+    /* How one plan runs, as lines for a person after those of the kind's print. */
     const char *(*print)(const void *state, const MerPlan *plan, MerArena *arena);
-    /* false: it may price below the problem's bounds; absent: true */
-    bool (*keeps_bounds)(const void *state);
+    /* The rules by which it prices, of a type that the problem's bounds know; NULL, or the slot
+     * absent: the bounds do not hold for it. */
+    const void *(*rules)(const void *state);
     /* of the cost tables it reads; absent: not logged */
     uint64_t (*tables_hash)(const void *state);
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its
@@ -55,10 +65,11 @@ struct MerEvaluatorClass {
     bool (*approximates)(const void *state);
     /* As of a problem: what the user should know of the evaluator as it was opened. Absent: nothing */
     const char *(*warnings)(const void *state, MerMetric objective, MerArena *arena);
-    /* The option by which `objective` is the same for every plan, "dispatch=policy"; NULL: it is not. Absent: NULL */
+    /* The option by which `objective` is the same for every plan, "dispatch=policy"; NULL: it is not.
+     * Absent: NULL */
     const char *(*ignores_plan)(const void *state, MerMetric objective);
-    /* The requests of `plan`, or parts of them, in `arena`; gives how many. Absent: there are none */
-    int (*requests)(const void *state, const MerPlan *plan, MerArena *arena, MerServed **requests);
+    /* Of MER_EVALUATE_MEASURED: seconds that one plan may take; absent: 10 */
+    double (*timeout_s)(const void *state);
     void (*close)(void *state);
 };
 

@@ -128,6 +128,14 @@ typedef struct MerLayer {
     int count; /* how many */
 } MerLayer;
 
+/* What an importer knows beyond operators and values: job lists, times per device, weights, or the
+ * platform that the file implies ("platform": a const MerPlatform). The type names a C type that importer
+ * and problem agree on; the content lives as long as the graph. */
+typedef struct MerAttachment {
+    const char *type;
+    const void *content;
+} MerAttachment;
+
 typedef struct MerGraph {
     const char *name;   /* "resnet50": file name without folder and ending, or as the file says */
     const char *format; /* importer: "onnx", "layers-csv", ... */
@@ -139,10 +147,11 @@ typedef struct MerGraph {
     MerLayer   *layers; /* in order of first occurrence */
     char      **warnings;
     /* totals; activation_bytes: sum of all operators' outputs */
-    int64_t                 macs, parameters, activation_bytes;
-    uint64_t                hash; /* of the content, not of names of files */
-    const struct MerJobSet *jobs; /* mercator/jobs.h; NULL: one job per layer */
-    MerArena               *arena;
+    int64_t        macs, parameters, activation_bytes;
+    uint64_t       hash; /* of the content, not of names of files */
+    int            attachment_count;
+    MerAttachment *attachments; /* by mer_graph_attach */
+    MerArena      *arena;
 } MerGraph;
 
 MerGraph *mer_graph_new(const char *name, MerArena *arena);
@@ -152,6 +161,11 @@ MerOp mer_op_make(const char *name, const char *source, MerOpKind kind);
 int   mer_graph_add_op(MerGraph *graph, const MerOp *op); /* copies; index */
 /* One line for the user, repeated texts are kept once. */
 void mer_graph_warn(MerGraph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Keeps `content` under `type`; what was there under that type is replaced. */
+void mer_graph_attach(MerGraph *graph, const char *type, const void *content);
+/* NULL if nothing is attached under that type. */
+const void *mer_graph_attachment(const MerGraph *graph, const char *type);
 
 /* Sorts operators topologically (stable), derives what is marked derived, then mer_graph_check. */
 MerStatus mer_graph_finish(MerGraph *graph, MerError *error);

@@ -6,38 +6,49 @@
 
 #include <stdbool.h>
 
-/* id, name, unit, direction (-1 smaller is better), help */
-#define MER_METRIC_MAP(X)                                                                          \
-    X(CYCLES, "cycles", "cycle", -1, "end of the plan in clock cycles")                            \
-    X(LATENCY, "latency", "s", -1, "one inference, or one layer, alone")                           \
-    X(MAKESPAN, "makespan", "s", -1, "end of the last event of a schedule or graph")               \
-    X(PERIOD, "period", "s", -1, "time per sample of a full pipeline (max load)")                  \
-    X(THROUGHPUT, "throughput", "op/s", +1, "2 operations per real MAC")                           \
-    X(ENERGY, "energy", "pJ", -1, "all counted accesses, MACs and static power")                   \
-    X(EDP, "edp", "pJ.cycle", -1, "energy x cycles")                                               \
-    X(POWER, "power", "mW", -1, "mean power")                                                      \
-    X(AREA, "area", "um2", -1, "silicon area")                                                     \
-    X(TRAFFIC_BYTES, "traffic_bytes", "B", -1, "bytes to and from the outermost memory")           \
-    X(PEAK_BYTES, "peak_bytes", "B", -1, "largest fill of any unit's memory")                      \
-    X(MAC_UNITS, "mac_units", "1", -1, "multipliers used by the chosen hardware")                  \
-    X(SRAM_BYTES, "sram_bytes", "B", -1, "on-chip memory of the chosen hardware")                  \
-    X(UTILISATION, "utilisation", "1", +1, "busy share of the units")                              \
-    X(BANDWIDTH_USE, "bandwidth_use", "1", +1, "used share of the outermost bandwidth")            \
-    X(LATENESS, "lateness", "s", -1, "largest finish - deadline, may be negative")                 \
-    X(TARDINESS, "tardiness", "s", -1, "weighted sum of max(0, lateness)")                         \
-    X(VIOLATIONS, "violations", "1", -1, "weighted count of missed deadlines")                     \
-    X(DROP_RATE, "drop_rate", "1", -1, "share of requests dropped")                                \
-    X(STP, "stp", "1", +1, "system throughput over tenants")                                       \
-    X(ANTT, "antt", "1", -1, "average normalised turnaround time")                                 \
-    X(JAIN, "jain", "1", +1, "fairness over tenants, 0..1")                                        \
-    X(XR_SCORE, "xr_score", "1", +1, "XRBench score, 0..100")                                      \
-    X(ACCURACY, "accuracy", "1", +1, "validation accuracy, 0..1: what a search may look at")       \
-    X(TEST_ACCURACY, "test_accuracy", "1", +1, "test accuracy, once per finished mapping")         \
-    X(DISTORTION, "distortion", "1", -1, "weight error of a split without training")               \
-    X(WEIGHTED_ANTT, "weighted_antt", "1", -1, "antt with the tenants' weights")                   \
-    X(MISS_RATE, "miss_rate", "1", -1, "share of requests late or dropped")
+/* How a metric adds up over the tasks of a workload. A problem may know better (combine). */
+typedef enum MerTotal {
+    MER_TOTAL_NONE,    /* it has no total */
+    MER_TOTAL_SUM,     /* each task as often as it occurs */
+    MER_TOTAL_MAXIMUM, /* of the tasks that have it */
+    MER_TOTAL_MEAN,    /* each task as often as it occurs */
+    MER_TOTAL_DERIVED  /* from the totals of others: edp from energy and cycles, ... */
+} MerTotal;
+
+/* id, name, unit, direction (-1 smaller is better), total over tasks (MerTotal), help */
+/* clang-format off */
+#define MER_METRIC_MAP(X) \
+    X(CYCLES, "cycles", "cycle", -1, SUM, "end of the plan in clock cycles") \
+    X(LATENCY, "latency", "s", -1, SUM, "one inference, or one layer, alone") \
+    X(MAKESPAN, "makespan", "s", -1, SUM, "end of the last event of a schedule or graph") \
+    X(PERIOD, "period", "s", -1, NONE, "time per sample of a full pipeline (max load)") \
+    X(THROUGHPUT, "throughput", "op/s", +1, DERIVED, "2 operations per real MAC") \
+    X(ENERGY, "energy", "pJ", -1, SUM, "all counted accesses, MACs and static power") \
+    X(EDP, "edp", "pJ.cycle", -1, DERIVED, "energy x cycles") \
+    X(POWER, "power", "mW", -1, DERIVED, "mean power") \
+    X(AREA, "area", "um2", -1, NONE, "silicon area") \
+    X(TRAFFIC_BYTES, "traffic_bytes", "B", -1, SUM, "bytes to and from the outermost memory") \
+    X(PEAK_BYTES, "peak_bytes", "B", -1, MAXIMUM, "largest fill of any unit's memory") \
+    X(MAC_UNITS, "mac_units", "1", -1, MAXIMUM, "multipliers used by the chosen hardware") \
+    X(SRAM_BYTES, "sram_bytes", "B", -1, MAXIMUM, "on-chip memory of the chosen hardware") \
+    X(UTILISATION, "utilisation", "1", +1, DERIVED, "busy share of the units") \
+    X(BANDWIDTH_USE, "bandwidth_use", "1", +1, NONE, "used share of the outermost bandwidth") \
+    X(LATENESS, "lateness", "s", -1, MAXIMUM, "largest finish - deadline, may be negative") \
+    X(TARDINESS, "tardiness", "s", -1, SUM, "weighted sum of max(0, lateness)") \
+    X(VIOLATIONS, "violations", "1", -1, SUM, "weighted count of missed deadlines") \
+    X(DROP_RATE, "drop_rate", "1", -1, MEAN, "share of requests dropped") \
+    X(STP, "stp", "1", +1, NONE, "system throughput over tenants") \
+    X(ANTT, "antt", "1", -1, NONE, "average normalised turnaround time") \
+    X(JAIN, "jain", "1", +1, NONE, "fairness over tenants, 0..1") \
+    X(XR_SCORE, "xr_score", "1", +1, MEAN, "XRBench score, 0..100") \
+    X(ACCURACY, "accuracy", "1", +1, NONE, "validation accuracy, 0..1: what a search may look at") \
+    X(TEST_ACCURACY, "test_accuracy", "1", +1, NONE, "test accuracy, once per finished mapping") \
+    X(DISTORTION, "distortion", "1", -1, NONE, "weight error of a split without training") \
+    X(WEIGHTED_ANTT, "weighted_antt", "1", -1, NONE, "antt with the tenants' weights") \
+    X(MISS_RATE, "miss_rate", "1", -1, MEAN, "share of requests late or dropped")
+/* clang-format on */
 typedef enum MerMetric {
-#define X(id, name, unit, direction, help) MER_METRIC_##id,
+#define X(id, name, unit, direction, total, help) MER_METRIC_##id,
     MER_METRIC_MAP(X)
 #undef X
         MER_METRIC_COUNT
@@ -46,6 +57,7 @@ typedef enum MerMetric {
 typedef struct MerMetricInfo {
     const char *name, *unit;
     int         direction;
+    MerTotal    total;
     const char *help;
 } MerMetricInfo;
 

@@ -1,8 +1,10 @@
 /* A problem turns one task (a layer, a group of jobs, a graph) on one platform into a space of knobs,
- * and points of that space into plans. It also knows what no plan can beat. */
+ * and points of that space into plans. It also knows what no plan can beat.
+ * docs/how-to-add-a-problem.md builds one from nothing. */
 #ifndef MERCATOR_PROBLEM_H
 #define MERCATOR_PROBLEM_H
 
+#include "mercator/graph.h"
 #include "mercator/metric.h"
 #include "mercator/option.h"
 #include "mercator/plan.h"
@@ -12,10 +14,7 @@
 
 #include <stddef.h>
 
-typedef struct MerJson MerJson; /* base/json.h */
-typedef struct MerYaml MerYaml; /* base/yaml.h */
-
-/* What one search works on. Costs of a network add up over tasks, each `count` times. */
+/* What one search works on. Costs of a workload add up over tasks, each `count` times. */
 typedef struct MerTask {
     const char *name;
     int64_t     count;
@@ -35,49 +34,84 @@ struct MerProblem {
     const MerGraph        *graph;
     const MerPlatform     *platform;
     const MerTask         *task;
-    const MerEvaluator    *inner; /* NULL if none */
-    /* prices one layer on one core (problem/layer_pricer.h); NULL: nobody */
-    const struct MerLayerPricer *pricer;
+    const MerEvaluator    *inner; /* chosen by the user to price parts of a plan; NULL if none */
     /* asked whether to stop while a large task is opened; NULL: nobody stops it */
-    MerNotes   *notes;
-    MerPlanKind plan; /* the kind the evaluator prices */
-    MerSpace    space;
+    MerNotes          *notes;
+    const MerPlanKind *plan; /* the kind the evaluator prices */
+    MerSpace           space;
 };
 
-/* What a run hands to export_files: the best plans of its tasks, those without one left out. */
-typedef struct MerExportTask {
-    const MerProblem *problem;
-    const MerPlan    *plan;
-    const MerCost    *cost;
-    const MerBound   *bound;
-    double            gap; /* NaN if unknown */
-    bool              is_proven;
-    /* JSON object of the evaluator's notes on the plan, NULL if it has none */
-    const char *detail;
-} MerExportTask;
-typedef struct MerExport {
-    /* evaluator: with the options that were changed */
-    const char          *workload, *evaluator, *objective;
-    int                  count;
-    const MerExportTask *tasks;
-} MerExport;
-typedef struct MerExportFile {
-    const char *name, *text;
-} MerExportFile;
-enum { MER_MAX_EXPORTS = 8 };
+/* What defaults may depend on. Fields that are not known yet are NULL. */
+typedef struct MerInputs {
+    const MerGraph          *graph;
+    const MerPlatform       *platform;
+    const MerEvaluatorClass *evaluator;
+    bool                     has_fixed_knobs;
+    const char              *refused; /* the default optimizer that cannot do what is asked */
+} MerInputs;
+typedef enum MerDefault {
+    MER_DEFAULT_EVALUATOR, /* all four may be plug-in references, `name:key=value` */
+    MER_DEFAULT_OPTIMIZER,
+    MER_DEFAULT_OBJECTIVE,
+    MER_DEFAULT_PLATFORM
+} MerDefault;
+
+/* A flag of the problem's own on the command line, which stands for options: `--group 3`. */
+typedef struct MerFlag { /* a table ends with a NULL name */
+    const char *name, *value, *help;
+    bool        is_workload; /* its value is one */
+} MerFlag;
+/* A command line as far as a problem may change it: workloads, and settings of problem, evaluator or run. */
+typedef struct MerCommandLine {
+    MerArena    *arena;
+    MerReference flags; /* the problem's own, as given */
+    MerTexts     workloads;
+    MerReference settings; /* given by the user; what the flags mean is added here */
+} MerCommandLine;
+
+typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not see this knob */
+    const char *name;
+    double      value; /* one of the knob's values, or its index if it has none */
+} MerFixedKnob;
+
+/* One task as a run has solved it. */
+typedef struct MerPart {
+    const MerTask      *task;
+    const MerProblem   *problem;
+    const MerEvaluator *evaluator;
+    const MerPlan      *plan;  /* NULL: nothing feasible was found */
+    const MerCost      *cost;  /* of that plan */
+    MerBound            bound; /* of the objective; kind "none" if unknown */
+    double              gap;   /* NaN if unknown */
+    bool                is_proven;
+} MerPart;
+
+typedef struct MerWhole {
+    MerMetric      objective; /* MER_METRIC_COUNT for an expression */
+    int            count;
+    const MerPart *parts;
+    /* the bound of any metric, as the run knows it */
+    MerBound (*bound)(const void *state, int part, MerMetric metric);
+    const void *state;
+} MerWhole;
+
+/* A further round: every task is searched again, with knobs fixed or for another objective. */
+typedef struct MerRound {
+    const char         *name;      /* for the log */
+    const char         *objective; /* NULL: that of the run */
+    int                 fixed_count;
+    const MerFixedKnob *fixed; /* added to those of the user */
+} MerRound;
 
 struct MerProblemClass {
     const char *name, *summary;
     const char *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
-    /* other defaults by kind of plan; NULL: `optimizer` */
-    const char *optimizer_of[MER_PLAN_KIND_COUNT];
-    /* in place of `optimizer` where that cannot work with fixed knobs; NULL: none */
-    const char      *optimizer_fixed;
-    const char      *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
-    const char      *plan_file; /* "mapping.yaml" */
-    int64_t          budget;
-    unsigned         platforms; /* bit per MerPlatformKind */
-    unsigned         plans;     /* bit per MerPlanKind it can make */
+    const char *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
+    const char *plan_file; /* "mapping.yaml"; NULL: plans are not written */
+    int64_t     budget;
+    unsigned    platforms; /* bit per MerPlatformKind; 0: it needs none */
+    const MerPlanKind *const
+                    *plans; /* those it makes, ends with NULL; the first that fits is taken */
     const MerOption *options;
     size_t           options_size, state_size;
     /* Fills state and space; what it allocates lives in `arena`. */
@@ -87,8 +121,9 @@ struct MerProblemClass {
                    MerArena *arena);
     /* false: no point says this */
     bool (*encode)(const MerProblem *problem, const MerPlan *plan, MerIndex *point);
-    /* kind "none" if unknown */
-    void (*bound)(const MerProblem *problem, MerMetric metric, MerBound *bound);
+    /* What no plan can beat under the evaluator's `rules` (MerEvaluatorClass.rules, never NULL here);
+     * kind "none" if unknown. */
+    void (*bound)(const MerProblem *problem, const void *rules, MerMetric metric, MerBound *bound);
 
     /* optional */
     /* The tasks of a workload; absent: one task, the whole graph. `problem` has no state yet. */
@@ -101,23 +136,57 @@ struct MerProblemClass {
     /* equal plans become equal; used for the memo */
     void (*canonical)(const MerProblem *problem, MerPlan *plan);
     MerStatus (*trainable)(const MerProblem *problem, MerTrainable *trainable, MerError *error);
-    /* The body of a task in a plan file (keys of an open JSON object), and back. Absent: points only. */
-    void (*write_plan)(const MerProblem *problem, const MerPlan *plan, MerJson *json);
-    MerStatus (*read_plan)(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error);
-    /* The plan for people (loop nest, queues, ...), newline-terminated text in `arena`. */
-    const char *(*print_plan)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
+    /* A default that depends on the input; NULL, or the slot absent: the field above. */
+    const char *(*choose_default)(MerDefault what, const MerInputs *inputs);
+    /* Flags of its own and what they mean. MER_UNSUPPORTED: they do not go together. */
+    const MerFlag *flags;
+    MerStatus (*take_flags)(MerCommandLine *line, MerError *error);
+    /* Inputs that are drawn at random get the run's seed, unless the options have one of their own. */
+    void (*take_seed)(void *options, uint64_t seed);
+    /* Points of another task of this problem become points of this one: for each knob of `problem`
+     * the knob of the other task whose choice it takes (`--warm`, `--warm-match`). `other` is NULL
+     * where only its number of knobs is known. Absent: only tasks with the same space are of use. */
+    bool (*can_carry)(const MerProblem *problem);
+    MerStatus (*carry)(const MerProblem *problem, const MerSpace *other, int other_knobs,
+                       MerMatch match, int *from, MerArena *arena, MerError *error);
+    /* Points for this task from the log of another tool (`--warm FILE`), best first, in `arena`.
+     * MER_UNSUPPORTED: not a log it knows. */
+    MerStatus (*read_log)(const MerProblem *problem, const char *path, MerIndex **points,
+                          int *count, MerArena *arena, MerError *error);
+    /* The graph that a plan file carries itself, made of its `tasks`, one operator per task, and the
+     * options that they imply. Absent: the workload that the file names is read again. */
+    MerStatus (*read_graph)(MerYaml *tasks, MerGraph **graph, MerReference *implied,
+                            MerArena *arena, MerError *error);
+    /* After the metric table's rules: what adds up in another way, and the bound of the whole. */
+    void (*combine)(const MerWhole *whole, MerCost *total, MerBound *bound);
+    /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
+     * parts of every round. */
+    bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
+    /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
+     * the objective of the run, task by task. */
+    void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
     /* What a choice of a knob means in words, NULL: what its value says; for lists of knobs. */
     const char *(*choice_name)(const MerProblem *problem, int knob, MerIndex choice,
                                MerArena *arena);
     /* What the user should know of the opened task before a search for `objective` (MER_METRIC_COUNT: an
-     * expression): one line each in `arena`, NULL if nothing. */
-    const char *(*warnings)(const MerProblem *problem, MerMetric objective, MerArena *arena);
-    /* Files for other tools beside the plan file, made of at least one plan; gives how many. */
-    int (*export_files)(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
-                        MerArena *arena);
+     * expression), under the evaluator's `rules` (NULL: unknown): one line each in `arena`, NULL if
+     * nothing. */
+    const char *(*warnings)(const MerProblem *problem, const void *rules, MerMetric objective,
+                            MerArena *arena);
+    /* Lines for people about the costs of one task or, `is_total`, of several: newline-terminated text
+     * in `arena`, NULL if there is nothing to say. */
+    const char *(*print_costs)(const MerCost *cost, bool is_total, MerArena *arena);
+    /* What a user can do about a refusal, one line in `arena` without its end; NULL: no idea. */
+    const char *(*advise)(const char *reason, MerArena *arena);
+    /* Is this workload, by its name or path alone, made for this problem? */
+    bool (*claims)(const char *workload, MerArena *arena);
+    /* Built-in workloads for tuning an optimizer, ends with NULL: without a word from the user the
+     * first half trains, the rest tests. NULL: none. */
+    const char *const *samples;
+    /* What `mercator demo` runs: arguments of the verb, and a sentence about them. */
+    const char *demo, *demo_summary;
     void (*close)(MerProblem *problem);
 };
 

@@ -9,6 +9,7 @@
 #define MERCATOR_RUN_H
 
 #include "mercator/evaluator.h"
+#include "mercator/export.h"
 #include "mercator/search.h"
 
 typedef enum MerLogMode {
@@ -19,10 +20,11 @@ typedef enum MerLogMode {
 
 enum { MER_MAX_PARETO = 4, MER_MAX_REASONS = 24, MER_MAX_MILESTONES = 4, MER_DEFAULT_BATCH = 256 };
 
-typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not see this knob */
-    const char *name;
-    double      value; /* one of the knob's values, or its index if it has none */
-} MerFixedKnob;
+typedef struct MerExportRequest { /* `--export NAME[=FILE]` */
+    const MerExporterClass *type;
+    /* NULL: under its own name in the run directory; of an exporter with several files a folder */
+    const char *path;
+} MerExportRequest;
 
 typedef struct MerRunSpec {        /* options point to the plug-in's struct; NULL: its defaults */
     const char              *name; /* of the workload, as shown */
@@ -40,24 +42,27 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     MerMetric                pareto[MER_MAX_PARETO];
     uint64_t                 seed;
     /* evaluations per task; 0: no limit (then time_s is needed) */
-    int64_t             budget;
-    int64_t             total_budget;   /* > 0: in all, shared out by MACs */
-    double              time_s;         /* per task; 0: no limit */
-    double              gap;            /* stop when the gap is at most this */
-    bool                count_distinct; /* a plan priced before costs no budget */
-    MerLogMode          log;
-    const char         *warm;       /* RUN[:k], chain[:k] or NULL */
-    int                 warm_match; /* of jobs, when tasks differ: 0 by rank, 1 by layer */
-    int                 batch;      /* points per ask at most; 0: 256 */
-    int                 threads;    /* 0: all cores */
-    int                 fixed_count;
-    const MerFixedKnob *fixed;
-    bool                learned_legality;     /* legality=learned: hide the predicate */
-    const char         *policy, *save_policy; /* files, NULL: none */
-    const char         *directory;            /* NULL: no files are written */
-    bool                resume;
-    double              checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
-    const char         *command;      /* JSON, for clock.jsonl; NULL: none */
+    int64_t                 budget;
+    int64_t                 total_budget;   /* > 0: in all, shared out by MACs */
+    double                  time_s;         /* per task; 0: no limit */
+    double                  gap;            /* stop when the gap is at most this */
+    bool                    count_distinct; /* a plan priced before costs no budget */
+    MerLogMode              log;
+    const char             *warm;       /* RUN[:k], chain[:k] or NULL */
+    MerMatch                warm_match; /* when tasks differ */
+    int                     batch;      /* points per ask at most; 0: 256 */
+    int                     threads;    /* 0: all cores */
+    int                     fixed_count;
+    const MerFixedKnob     *fixed;
+    bool                    learned_legality;     /* legality=learned: hide the predicate */
+    const char             *policy, *save_policy; /* files, NULL: none */
+    const char             *directory;            /* NULL: no files are written */
+    bool                    resume;
+    double                  checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
+    const char             *command;      /* JSON, for clock.jsonl; NULL: none */
+    int                     export_count; /* besides the problem's default exporters */
+    const MerExportRequest *exports;
+    int                     rounds; /* further rounds at most; see MerProblemClass.next_round */
 } MerRunSpec;
 
 typedef struct MerRunProgress {
@@ -107,6 +112,7 @@ typedef struct MerTaskResult {
     MerBound        bound, reference; /* kind "none" if unknown */
     double          gap;              /* NaN if unknown */
     bool            is_proven;
+    bool            is_recorded; /* the bound is what a plan file says was proven */
     int64_t         trials, evaluations, infeasible; /* warm trials are in none of them */
     int             reason_count;
     MerReasonCount  reasons[MER_MAX_REASONS];
@@ -137,8 +143,8 @@ typedef struct MerRunResult {
     MerMetric        objective; /* MER_METRIC_COUNT for an expression */
     const char      *objective_text;
     const char      *summary; /* the `mercator-summary/1` object as JSON text */
-    int              file_count;
-    const char      *files[16]; /* written into the directory */
+    int              file_count, file_capacity;
+    const char     **files; /* written into the directory */
 } MerRunResult;
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,
@@ -157,18 +163,13 @@ typedef struct MerGivenPlan { /* one task and its plan */
     const MerYaml *body;      /* of a plan file; NULL: `plan` */
     const MerPlan *plan;
     const char    *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
+    /* what a solver has proven of this task, as the plan file says: the score of the plan that it
+     * belongs to, and the bound; kind NULL: nothing */
+    double   recorded_score;
+    MerBound recorded;
 } MerGivenPlan;
 
 /* Prices given plans, `count` >= 1: `result` gets their tasks and the total, as of a run. */
 MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,
                         MerRunResult *result, MerError *error);
-/* Prices one given plan of one task; `result` gets one task. */
-MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *task, const MerYaml *body,
-                       MerArena *arena, MerTaskResult *result, const char **detail,
-                       MerError *error);
-/* The same for a plan in memory; its operator is the task's. */
-MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *task, const MerPlan *plan,
-                        MerArena *arena, MerTaskResult *result, const char **detail,
-                        MerError *error);
-
 #endif

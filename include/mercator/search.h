@@ -12,6 +12,7 @@
 #include "mercator/option.h"
 #include "mercator/rng.h"
 #include "mercator/space.h"
+#include "mercator/threads.h"
 
 #include <stdio.h>
 
@@ -50,6 +51,12 @@ typedef struct MerSoftCost { /* the evaluator's `expected` without the evaluator
 } MerSoftCost;
 
 /* all an optimizer may know; lives as long as the optimizer is open */
+/* How tasks of other runs are compared with this one (`--warm-match`). */
+typedef enum MerMatch {
+    MER_MATCH_RANK, /* by place in the task's own order, resampled when there are more or fewer */
+    MER_MATCH_LAYER /* by what they are: the same numbers, else the nearest */
+} MerMatch;
+
 typedef struct MerSearch {
     const MerSpace *space;
     const MerGraph *graph; /* for policies that read it */
@@ -59,9 +66,10 @@ typedef struct MerSearch {
     int64_t budget;
     MerRng *rng;
     /* of the run: for replays of programs that draw in their own way */
-    uint64_t            seed;
-    MerNotes           *notes;
-    MerArena           *arena;     /* for whatever the optimizer keeps while it is open */
+    uint64_t  seed;
+    MerNotes *notes;
+    MerArena *arena; /* for whatever the optimizer keeps while it is open */
+    MerPool  *pool;  /* threads for a long training, whose result does not depend on their number */
     const MerLegality  *legality;  /* NULL: unknown, or hidden by legality=learned */
     const MerSoftCost  *soft;      /* NULL: the evaluator is not differentiable */
     const MerTrainable *trainable; /* NULL: nothing to train */
@@ -91,7 +99,10 @@ typedef struct MerOptimizerClass {
     const MerPreset *presets; /* NULL: none */
     size_t           options_size, state_size;
     const char      *problem; /* the only one a solver knows, by name; NULL: any */
-    /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in src/solve. */
+    /* true: its points come from the problem alone, told trials do not guide it */
+    bool makes_own_plan;
+    /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in its problem's
+     * folder. */
     MerStatus (*open)(void *state, const MerSearch *search, const void *options, MerError *error);
     MerStatus (*open_problem)(void *state, const MerSearch *search, const MerProblem *problem,
                               const MerEvaluator *evaluator, const void *options, MerError *error);
@@ -108,6 +119,10 @@ typedef struct MerOptimizerClass {
     MerStatus (*load)(void *state, MerKeep what, FILE *file, MerError *error);
     /* keep the policy, go on elsewhere */
     MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error);
+    /* Points of one generation, by its options; absent, or 0: it has no generations. */
+    int64_t (*population)(const void *options);
+    /* Does it look at the clock, so that no two runs agree? Absent: no */
+    bool (*is_clocked)(const void *options);
     void (*close)(void *state);
 } MerOptimizerClass;
 

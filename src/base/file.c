@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -253,4 +254,46 @@ int mer_data_list(const char *kind, const char *ending, MerArena *arena, const c
     }
     free(list);
     return kept;
+}
+
+MerStatus mer_file_write(const char *path, const void *data, size_t size, MerArena *arena,
+                         MerError *error)
+{
+    const char *temporary = mer_arena_format(arena, "%s.new", path);
+    FILE       *file = fopen(temporary, "wb");
+    bool        is_written = file && fwrite(data, 1, size, file) == size;
+    is_written = file && fclose(file) == 0 && is_written;
+    if (!is_written || rename(temporary, path) != 0) {
+        remove(temporary);
+        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    return MER_OK;
+}
+
+MerStatus mer_directory_make(const char *path, MerArena *arena, MerError *error)
+{
+    if (!*path) {
+        return mer_error_set(error, MER_IO, "the run directory has an empty name");
+    }
+    char *copy = mer_arena_text(arena, path);
+    for (char *at = copy + 1;; at++) {
+        if (*at != '/' && *at != '\0') {
+            continue;
+        }
+        char end = *at;
+        *at = '\0';
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            return mer_error_set(error, MER_IO, "%s: cannot make the run directory: %s", path,
+                                 strerror(errno));
+        }
+        *at = end;
+        if (!end) {
+            break;
+        }
+    }
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return mer_error_set(error, MER_IO, "%s: the run directory is a file", path);
+    }
+    return MER_OK;
 }

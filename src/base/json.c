@@ -1,5 +1,5 @@
 /* A streaming JSON writer (RFC 8259). Whatever bytes come in, valid JSON goes out. */
-#include "base/json.h"
+#include "mercator/json.h"
 
 #include "base/memory.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #ifndef MERCATOR_BASE_OPTION_JSON_H
 #define MERCATOR_BASE_OPTION_JSON_H
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "mercator/option.h"
 
 #include <stdio.h>

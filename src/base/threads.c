@@ -1,6 +1,6 @@
 /* A pool of sleeping threads. A run hands out chunks of indices through one atomic counter; the
  * caller works along as worker 0. */
-#include "base/threads.h"
+#include "mercator/threads.h"
 
 #include "base/memory.h"
 

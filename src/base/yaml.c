@@ -1,6 +1,6 @@
 /* YAML text to a tree: what libfyaml must not see is refused first, its events go to the builder,
  * and its complaints become one line with a place. */
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 
 #include "base/memory.h"
 #include "base/text.h"

@@ -3,7 +3,7 @@
 #define MERCATOR_BASE_YAML_BUILD_H
 
 #include "base/name_table.h"
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 
 struct fy_event;
 

@@ -3,7 +3,7 @@
 #ifndef MERCATOR_BASE_YAML_FILES_H
 #define MERCATOR_BASE_YAML_FILES_H
 
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 
 /* `paths` is one path or several joined by commas. Nodes keep their files and places. */
 MerStatus mer_yaml_read_files(const char *paths, MerArena *arena, MerYaml **root, MerError *error);

@@ -1,8 +1,8 @@
 /* Taking values out of a YAML tree, with messages that say where, what and what instead. */
 #include "base/expect.h"
 #include "base/text.h"
-#include "base/yaml.h"
 #include "mercator/option.h"
+#include "mercator/yaml.h"
 
 #include <math.h>
 #include <stdarg.h>

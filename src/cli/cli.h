@@ -11,10 +11,11 @@ enum { MER_EXIT_DONE = 0, MER_EXIT_BAD = 1, MER_EXIT_USAGE = 2, MER_EXIT_INTERRU
 
 typedef struct MerVerb {
     const char *name, *arguments, *summary;
+    bool        takes_problem; /* by --problem; the verb finds it before it parses the rest */
     int (*run)(const struct MerVerb *verb, int count, char **arguments, MerArena *arena);
 } MerVerb;
 
-/* map, ... */
+/* one verb per problem */
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena);
@@ -33,6 +34,9 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 const char *mer_cli_value(int count, char **arguments, int *at);
 /* Is arguments[at] the flag `--name` (or `--name=...`)? Hyphen and underscore are equal. */
 bool mer_cli_is(const char *argument, const char *name);
+
+/* A flag that this problem declares; NULL: it has none of that name. */
+const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument);
 
 /* Ctrl-C sets a flag; a second one ends the program at once. */
 void mer_cli_catch_interrupts(void);

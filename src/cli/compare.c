@@ -1,7 +1,6 @@
 /* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
  * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
 #include "cli/cells.h"
-#include "cli/job_flags.h"
 #include "cli/study.h"
 
 #include "mercator/registry.h"
@@ -145,6 +144,27 @@ static const char *problem_of_optimizer(const char *text, MerArena *arena)
     return optimizer ? optimizer->problem : NULL;
 }
 
+/* The only problem that declares this flag, or that claims this workload. */
+static const char *problem_of_flag(const char *argument)
+{
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        if (mer_cli_flag_of(*problem, argument)) {
+            return (*problem)->name;
+        }
+    }
+    return NULL;
+}
+
+static const char *problem_of_workload(const char *workload, MerArena *arena)
+{
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        if ((*problem)->claims && (*problem)->claims(workload, arena)) {
+            return (*problem)->name;
+        }
+    }
+    return NULL;
+}
+
 /* --problem, else what the experiment file says, else what the workload is made for, else what the optimizers
  * are: one that knows a single problem could not run with another. */
 static const char *find_problem(int count, char **arguments, MerArena *arena)
@@ -163,20 +183,20 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
         } else if (mer_cli_is(argument, "optimizer")) {
             const char *only = problem_of_optimizer(value, arena);
             of_optimizer = only ? only : of_optimizer;
-        } else if (mer_job_flags_know("schedule", argument)) {
-            of_workload = "schedule";
+        } else if (is_value && problem_of_flag(argument)) {
+            of_workload = problem_of_flag(argument);
         } else if (!is_value && mer_experiment_is(value)) {
             named = mer_experiment_problem(value, arena);
         } else if ((!is_value || mer_cli_is(argument, "workload")) &&
-                   mer_job_flags_is_task(value, arena)) {
-            of_workload = "schedule";
+                   problem_of_workload(value, arena)) {
+            of_workload = problem_of_workload(value, arena);
         }
     }
     return given          ? given
            : named        ? named
            : of_workload  ? of_workload
            : of_optimizer ? of_optimizer
-                          : "map";
+                          : mer_problems()[0]->name;
 }
 
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -196,11 +216,10 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     }
     if (job.request.is_help) {
         mer_request_help(verb, problem);
-        printf(
-            "\n  --problem NAME          default: that of the experiment file, of the workload "
-            "(vision, mix, ...) or of the\n"
-            "                          optimizers, else map; the options above are those of %s\n",
-            problem);
+        printf("\n  --problem NAME          default: that of the experiment file, of the workload "
+               "or of the\n"
+               "                          optimizers, else %s; the options above are those of %s\n",
+               mer_problems()[0]->name, problem);
         printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
                "objectives, seeds\n"
                "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "

@@ -8,54 +8,34 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Scene {
-    const char *problem, *words;
-    const char *arguments[8];
-} Scene;
-
-static const Scene scenes[] = {
-    {"map",
-     "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and parallelism.",
-     {"resnet18", "--platform", "s256", "--budget", "20000", "--quiet", NULL}},
-    {"schedule",
-     "A hundred jobs of six networks on four unequal cores that share 16 bytes per cycle.",
-     {"mix", "--platform", "s2", "--select", "0", "--quiet", NULL}},
-};
-
-static const Scene *find_scene(const char *problem)
-{
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-        if (strcmp(scenes[i].problem, problem) == 0) {
-            return &scenes[i];
-        }
-    }
-    return NULL;
-}
-
-static int play(const MerVerb *verb, const Scene *scene, const char *root, const char **directory,
-                MerArena *arena)
+static int play(const MerVerb *verb, const MerProblemClass *problem, const char *root,
+                const char **directory, MerArena *arena)
 {
     MerError     error = {0};
     MerRequest   request;
     MerRunSpec  *specs;
     MerRunResult result;
-    char        *arguments[8];
-    int          count = 0;
-    int          spec_count;
-    for (; scene->arguments[count]; count++) {
-        arguments[count] = mer_arena_text(arena, scene->arguments[count]);
+    enum { MAX_ARGUMENTS = 32 };
+    char *arguments[MAX_ARGUMENTS];
+    int   count = 0;
+    int   spec_count;
+    char *rest = NULL;
+    for (char *word = strtok_r(mer_arena_text(arena, problem->demo), " ", &rest);
+         word && count + 1 < MAX_ARGUMENTS; word = strtok_r(NULL, " ", &rest)) {
+        arguments[count++] = word;
     }
-    printf("\n%s\n$ mercator %s", scene->words, scene->problem);
+    printf("\n%s\n$ mercator %s", problem->demo_summary, problem->name);
     for (int i = 0; i < count; i++) {
         printf(" %s", arguments[i]);
     }
     printf("\n\n");
     fflush(stdout);
-    int code = mer_request_parse(verb, scene->problem, count, arguments, arena, &request);
+    arguments[count++] = mer_arena_text(arena, "--quiet");
+    int code = mer_request_parse(verb, problem->name, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
-    *directory = mer_arena_format(arena, "%s/%s", root, scene->problem);
+    *directory = mer_arena_format(arena, "%s/%s", root, problem->name);
     MerStatus status = mer_experiment_expand(&request.experiment, &specs, &spec_count,
                                              mer_request_warn, &request, &error);
     if (status == MER_OK) {
@@ -94,9 +74,8 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
     }
     for (const MerProblemClass *const *problem = mer_problems(); *problem && code == MER_EXIT_DONE;
          problem++) {
-        const Scene *scene = find_scene((*problem)->name);
-        if (scene && played < MAX_SCENES) {
-            code = play(verb, scene, root, &directories[played++], arena);
+        if ((*problem)->demo && played < MAX_SCENES) {
+            code = play(verb, *problem, root, &directories[played++], arena);
         }
     }
     for (int i = 0; code == MER_EXIT_DONE && i < played; i++) {

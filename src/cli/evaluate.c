@@ -3,7 +3,8 @@
 #include "cli/evaluate_input.h"
 #include "cli/show.h"
 
-#include "base/json.h"
+#include "mercator/json.h"
+#include "mercator/registry.h"
 #include "report/tables/table.h"
 
 #include <cjson/cJSON.h>
@@ -23,6 +24,17 @@ static void add_option(MerReference *options, const char *flag, const char *valu
     options->values[options->count++] = value;
 }
 
+/* A reader of other tools' files may have a flag for the file with the plan. */
+static bool is_plan_flag(const char *flag)
+{
+    for (const MerPlanReaderClass *const *reader = mer_plan_readers(); *reader; reader++) {
+        if ((*reader)->flag && mer_cli_is(flag, (*reader)->flag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  MerEvaluateRequest *request)
 {
@@ -32,7 +44,7 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     } flags[] = {{"platform", &request->platform},
                  {"evaluator", &request->evaluator},
                  {"objective", &request->objective},
-                 {"mapping", &request->mapping},
+                 {"plan", &request->plan_file},
                  {"workload", &request->workload}};
     for (int i = 0; i < count; i++) {
         const char *flag = arguments[i];
@@ -56,8 +68,11 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             if (!value) {
                 return mer_cli_usage(verb, "%s needs a value", flag);
             }
+            target = is_plan_flag(flag) ? &request->plan_file : target;
             if (target) {
                 *target = value;
+            } else if (mer_cli_is(flag, "export") && request->export_count < MER_EVALUATE_INPUTS) {
+                request->exports[request->export_count++] = value;
             } else if (mer_cli_is(flag, "dim") && request->dim_count < MER_EVALUATE_INPUTS) {
                 request->dims[request->dim_count++] = value;
             } else {
@@ -94,6 +109,10 @@ static void write_bound(const MerTaskResult *result, MerJson *json)
     mer_json_real(json, "value", result->bound.value);
     mer_json_text(json, "kind", result->bound.kind);
     mer_json_real(json, "gap", result->gap);
+    if (result->is_recorded) {
+        mer_json_bool(json, "proven", result->is_proven);
+        mer_json_bool(json, "recorded", true);
+    }
     mer_json_end_object(json);
 }
 
@@ -147,13 +166,18 @@ static void write_total(const MerRunResult *result, MerJson *json)
     write_bound(&result->total, json);
 }
 
+static const char *platform_name(const MerEvaluateJob *job)
+{
+    return job->spec.platform ? job->spec.platform->name : "none";
+}
+
 static void print_json(const MerEvaluateJob *job, const MerRunResult *result)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "format", "mercator-summary/1");
     mer_json_text(&json, "problem", job->spec.problem->name);
-    mer_json_text(&json, "platform", job->spec.platform->name);
+    mer_json_text(&json, "platform", platform_name(job));
     mer_json_text(&json, "evaluator", job->spec.evaluator->name);
     if (has_total(result)) {
         write_total(result, &json);
@@ -177,7 +201,10 @@ static void print_metrics(const MerTaskResult *result)
             printf("  %-14s %s\n", mer_metric_info((MerMetric)m)->name, text);
         }
     }
-    if (result->is_proven) {
+    if (result->is_recorded) {
+        printf("  %-14s %.4g %% above the %s bound, recorded in the plan file\n", "gap",
+               100 * result->gap, result->bound.kind);
+    } else if (result->is_proven) {
         printf("  %-14s 0.00 %%, proven optimal (%s bound)\n", "gap", result->bound.kind);
     } else if (100 * result->gap >= MER_MOST_PERCENT) {
         printf("  %-14s > %d %% above the %s bound\n", "gap", MER_MOST_PERCENT, result->bound.kind);
@@ -191,7 +218,7 @@ static void print_text(const MerEvaluateJob *job, const MerRunResult *result)
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
-        printf("%s on %s\n", task->task.name, job->spec.platform->name);
+        printf("%s on %s\n", task->task.name, platform_name(job));
         if (task->text) {
             printf("%s", task->text);
         }
@@ -213,7 +240,11 @@ static MerStatus price(MerEvaluateJob *job, MerRunResult *result, MerError *erro
     MerGivenPlan *plans = MER_ARRAY(job->arena, MerGivenPlan, job->count + 1);
     for (int t = 0; t < job->count; t++) {
         const MerGiven *given = &job->given[t];
-        plans[t] = (MerGivenPlan){.task = &given->task, .body = given->body, .plan = &given->plan};
+        plans[t] = (MerGivenPlan){.task = &given->task,
+                                  .body = given->body,
+                                  .plan = &given->plan,
+                                  .recorded_score = given->recorded_score,
+                                  .recorded = given->recorded};
     }
     MerStatus status = mer_run_given(&job->spec, plans, job->count, job->arena, result, error);
     for (int t = 0; status == MER_OK && t < job->count; t++) {
@@ -225,17 +256,21 @@ static MerStatus price(MerEvaluateJob *job, MerRunResult *result, MerError *erro
 
 static void print_help(void)
 {
-    printf("usage: mercator evaluate FILE... [--mapping FILE] [--platform P] [--evaluator E] "
-           "[--objective O] [--json]\n"
+    printf("usage: mercator evaluate FILE... [--plan FILE] [--platform P] [--evaluator E] "
+           "[--objective O] [--export NAME=FILE] [--json]\n"
            "\n"
-           "FILE is a plan file (mapping.yaml, schedule.yaml, nest.txt), a MAESTRO network with "
-           "Dataflows (.m), or Timeloop files:\n"
-           "a problem and, here or by --mapping and --platform, its mapping, architecture and "
-           "energies.\n"
-           "A schedule is priced on the workload it names, or on --workload FILE.\n"
-           "Further options are those of the problem and of the evaluator: --constraints FILE, "
-           "--dataflow NAME,\n"
-           "--bandwidth N, --share maxmin; --dim NAME=SIZE for a workload with open sizes.\n");
+           "FILE is a plan file that a run has written, or files of another tool:\n");
+    for (const MerPlanReaderClass *const *reader = mer_plan_readers(); *reader; reader++) {
+        printf("  %s\n", (*reader)->summary);
+        if ((*reader)->flag) {
+            printf("    (--%s FILE says the same as --plan FILE)\n", (*reader)->flag);
+        }
+    }
+    printf("A plan that does not carry its workload is priced on the one it names, or on "
+           "--workload FILE.\n"
+           "Further options are those of the problem and of the evaluator, as of the searching "
+           "verbs; --dim NAME=SIZE\n"
+           "for a workload with open sizes.\n");
 }
 
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena)

@@ -1,22 +1,24 @@
-/* What `evaluate` is asked to price: plans from a plan file, a MAESTRO network with Dataflows, or
- * Timeloop files. */
+/* What `evaluate` is asked to price: plans from a plan file, or from files of another tool that a registered
+ * reader knows. */
 #ifndef MERCATOR_CLI_EVALUATE_INPUT_H
 #define MERCATOR_CLI_EVALUATE_INPUT_H
 
-#include "base/yaml.h"
 #include "mercator/run.h"
+#include "mercator/yaml.h"
 
 enum { MER_EVALUATE_INPUTS = 32 };
 
 typedef struct MerEvaluateRequest {
     int         input_count;
     const char *inputs[MER_EVALUATE_INPUTS];
-    const char *mapping, *platform, *evaluator, *objective; /* NULL: as the files say */
-    const char *workload; /* of a plan that names its jobs; NULL: as the file says */
+    const char *plan_file, *platform, *evaluator, *objective; /* NULL: as the files say */
+    const char *workload; /* of a plan that does not carry it; NULL: as the file says */
     /* of the problem: --constraints FILE; or of the evaluator: --share maxmin */
     MerReference options;
     int          dim_count;
     const char  *dims[MER_EVALUATE_INPUTS]; /* NAME=SIZE, of a workload that is read again */
+    int          export_count;
+    const char  *exports[MER_EVALUATE_INPUTS]; /* NAME=FILE */
     bool         json, is_help;
 } MerEvaluateRequest;
 
@@ -24,7 +26,9 @@ typedef struct MerGiven { /* one task and its plan */
     MerTask     task;
     MerYaml    *body; /* of a plan file, NULL: `plan` is filled */
     MerPlan     plan;
-    const char *detail; /* JSON of the evaluator's breakdown, filled by pricing */
+    const char *detail;         /* JSON of the evaluator's breakdown, filled by pricing */
+    double      recorded_score; /* as of MerGivenPlan */
+    MerBound    recorded;
 } MerGiven;
 
 typedef struct MerEvaluateJob {
@@ -46,21 +50,9 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
 MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
                              MerEvaluateNames *names, MerArena *arena, MerError *error);
 
-/* One task per operator. */
-void mer_evaluate_take_graph(MerEvaluateJob *job, const MerGraph *graph);
-
 /* A plan file (`mercator-plan/1`); a key nobody knows is an error. */
 MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request,
                                  MerYaml *root, MerError *error);
-
-/* Options in a map, of the problem or of its evaluator (NULL: the default), each checked where it stands. */
-MerStatus mer_evaluate_check_options(const MerYaml *map, const MerProblemClass *problem,
-                                     const char *evaluator, MerArena *arena, MerError *error);
-
-/* A plan of jobs (schedule.yaml) names the jobs of a workload that is read again. */
-MerStatus mer_evaluate_open_jobs(MerEvaluateJob *job, const MerEvaluateRequest *request,
-                                 const MerEvaluateNames *names, MerYaml *root, MerYaml *tasks,
-                                 MerError *error);
 
 /* Reads the inputs, the platform and the options. `job->arena` is set. */
 MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request,

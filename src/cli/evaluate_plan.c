@@ -1,13 +1,17 @@
-/* Plan files (formats.md section 4): what they name is read as experiment files are, and the plans of operators
- * carry those with them. */
+/* Plan files (formats.md section 4): what they name is read as experiment files are. The workload is what the tasks
+ * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 
-#include "base/try.h"
-#include "map/nest/nest_format.h"
+#include "base/text.h"
+#include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static MerStatus fail_at(const MerYaml *node, MerStatus status, MerArena *arena, MerError *error)
 {
@@ -54,8 +58,9 @@ MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
     return fail_at(evaluator, check_evaluator(names->evaluator, arena, error), arena, error);
 }
 
-MerStatus mer_evaluate_check_options(const MerYaml *map, const MerProblemClass *problem,
-                                     const char *evaluator, MerArena *arena, MerError *error)
+/* Options in a map, of the problem or of its evaluator (NULL: the default), each checked where it stands. */
+static MerStatus check_map(const MerYaml *map, const MerProblemClass *problem,
+                           const char *evaluator, MerArena *arena, MerError *error)
 {
     MerReference             reference;
     const MerEvaluatorClass *type = NULL;
@@ -81,22 +86,21 @@ MerStatus mer_evaluate_check_options(const MerYaml *map, const MerProblemClass *
     return MER_OK;
 }
 
-/* The operators that the tasks carry make the graph. */
-static MerStatus read_task_op(MerYaml *task, MerGraph *graph, MerError *error)
+/* The problem of a file that does not name it is the one that makes plans of its kind. */
+static const char *problem_of_kind(const char *kind)
 {
-    MerYaml *op_node;
-    MerOp    op;
-    MER_TRY(mer_yaml_check_kind(task, MER_YAML_MAP, error));
-    MER_TRY(mer_yaml_need(task, "op", &op_node, error));
-    MER_TRY(mer_op_read(op_node, &op, error));
-    op.name = "layer";
-    MER_TRY(mer_yaml_get_text(task, "name", &op.name, error));
-    mer_graph_add_op(graph, &op);
-    return MER_OK;
+    for (const MerProblemClass *const *problem = mer_problems(); kind && *problem; problem++) {
+        for (const MerPlanKind *const *made = (*problem)->plans; *made; made++) {
+            if (strcmp((*made)->name, kind) == 0) {
+                return (*problem)->name;
+            }
+        }
+    }
+    return mer_problems()[0]->name;
 }
 
 /* The kind that the file says must be one its evaluator prices. */
-static MerStatus check_plan_kind(const MerEvaluateJob *job, MerYaml *root, MerError *error)
+static MerStatus check_kind(const MerEvaluateJob *job, MerYaml *root, MerError *error)
 {
     MerYaml    *node = mer_yaml_get(root, "kind");
     const char *kind;
@@ -104,27 +108,13 @@ static MerStatus check_plan_kind(const MerEvaluateJob *job, MerYaml *root, MerEr
         return MER_OK;
     }
     MER_TRY(mer_yaml_text(node, &kind, error));
-    for (int k = 0; k < MER_PLAN_KIND_COUNT; k++) {
-        bool is_priced = job->spec.evaluator->plans >> k & 1;
-        if (is_priced && strcmp(kind, mer_plan_kind_name((MerPlanKind)k)) == 0) {
+    for (const MerPlanKind *const *priced = job->spec.evaluator->plans; *priced; priced++) {
+        if (strcmp(kind, (*priced)->name) == 0) {
             return MER_OK;
         }
     }
     return mer_yaml_expected(node, error, "a kind that evaluator %s prices",
                              job->spec.evaluator->name);
-}
-
-/* Padded plans are held against the bounds of padded factors. */
-static MerStatus is_any_padded(const MerYaml *tasks, bool *is_padded, MerError *error)
-{
-    *is_padded = false;
-    for (int t = 0; t < tasks->count; t++) {
-        bool is_this = false;
-        MER_TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
-        MER_TRY(mer_yaml_get_bool(tasks->items[t], "padded", &is_this, error));
-        *is_padded = *is_padded || is_this;
-    }
-    return MER_OK;
 }
 
 /* Options of the problem's own map come before those of the command line, which win. */
@@ -146,52 +136,262 @@ static MerStatus read_problem(MerYaml *root, MerEvaluateRequest *request, MerEva
     names->problem = problem->name;
     request->options = mer_experiment_join(&reference, &request->options, arena);
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
-    return node->kind == MER_YAML_MAP
-               ? mer_evaluate_check_options(node, problem, evaluator, arena, error)
-               : MER_OK;
+    return node->kind == MER_YAML_MAP ? check_map(node, problem, evaluator, arena, error) : MER_OK;
 }
 
 /* Everything but the tasks. The results of the run that wrote the file are computed anew. */
 static MerStatus read_head(MerYaml *root, MerEvaluateRequest *request, MerEvaluateNames *names,
-                           const char **kind, MerArena *arena, MerError *error)
+                           MerArena *arena, MerError *error)
 {
-    static const char *const passed_over[] = {"best", "bound", "tasks"};
-    const char              *workload;
+    static const char *const passed_over[] = {"best", "bound", "tasks", "options"};
+    const char              *workload, *kind = NULL;
     MER_TRY(mer_yaml_format(root, "plan", 1, error));
     MER_TRY(mer_evaluate_names(root, request, names, arena, error));
     MER_TRY(read_problem(root, request, names, arena, error));
     MER_TRY(read_input(root, "workload", &workload, error));
-    MER_TRY(mer_yaml_get_text(root, "kind", kind, error));
-    for (int i = 0; i < 3; i++) {
+    MER_TRY(mer_yaml_get_text(root, "kind", &kind, error));
+    for (int i = 0; i < 4; i++) {
         mer_yaml_get(root, passed_over[i]);
     }
-    if (*kind && strcmp(*kind, mer_plan_kind_name(MER_PLAN_JOBS)) == 0) {
-        mer_yaml_get(root, "options");
-    }
+    names->problem = names->problem ? names->problem : problem_of_kind(kind);
     return mer_yaml_finish(root, error);
 }
 
-static MerStatus open_operators(MerEvaluateJob *job, const MerEvaluateRequest *request,
-                                const MerEvaluateNames *names, MerYaml *root, MerYaml *tasks,
-                                MerError *error)
+/* `name` in the folder of the plan file. */
+static const char *beside(const MerYaml *root, const char *name, MerArena *arena)
 {
-    MER_TRY(mer_evaluate_plugins(job, request, names, error));
-    MER_TRY(check_plan_kind(job, root, error));
-    MerGraph *graph = mer_graph_new("plan", job->arena);
-    for (int t = 0; t < tasks->count; t++) {
-        MER_TRY(read_task_op(tasks->items[t], graph, error));
+    const char *slash = strrchr(root->file, '/');
+    int         folder = slash ? (int)(slash - root->file) + 1 : 0;
+    return mer_arena_format(arena, "%.*s%s", folder, root->file, name);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The options of the run that wrote the plan, then those of the command line. */
+static MerStatus join_options(MerYaml *root, const MerReference *given, MerReference *all,
+                              MerArena *arena, MerError *error)
+{
+    MerYaml *node = mer_yaml_get(root, "options");
+    int      capacity = given->count + 1;
+    if (node) {
+        MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+        capacity += node->count;
     }
-    MER_TRY(mer_graph_finish(graph, error));
-    mer_evaluate_take_graph(job, graph);
-    for (int t = 0; t < tasks->count; t++) {
-        job->given[t].body = tasks->items[t];
-        MER_TRY(mer_yaml_get_int(tasks->items[t], "count", 1, INT64_C(1) << 40,
-                                 &job->given[t].task.count, error));
-        /* results of the run that wrote the file: they are computed anew */
-        mer_yaml_get(tasks->items[t], "best");
-        mer_yaml_get(tasks->items[t], "bound");
+    *all = (MerReference){NULL, 0, MER_ARRAY(arena, const char *, capacity),
+                          MER_ARRAY(arena, const char *, capacity)};
+    for (int i = 0; node && i < node->count; i++) {
+        bool is_given = mer_yaml_is_null(node->items[i]);
+        for (int k = 0; k < given->count; k++) {
+            is_given = is_given || mer_name_equal(given->keys[k], node->keys[i]);
+        }
+        if (!is_given) {
+            all->keys[all->count] = node->keys[i];
+            MER_TRY(mer_yaml_text(node->items[i], &all->values[all->count], error));
+            all->count++;
+        }
+    }
+    for (int k = 0; k < given->count; k++) {
+        all->keys[all->count] = given->keys[k];
+        all->values[all->count++] = given->values[k];
     }
     return MER_OK;
+}
+
+static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, MerError *error)
+{
+    const char *wanted = NULL;
+    char        found[20];
+    MER_TRY(mer_yaml_get_text(input, "hash", &wanted, error));
+    snprintf(found, sizeof found, "%016" PRIx64, hash);
+    if (!wanted || strcmp(wanted, found) == 0) {
+        return MER_OK;
+    }
+    return mer_yaml_error(mer_yaml_get(input, "hash"), error,
+                          "the plan is of content %s, but %s now has content %s", wanted, what,
+                          found);
+}
+
+static MerStatus bind_dims(const MerEvaluateRequest *request, MerDimBinding *dims, MerArena *arena,
+                           MerError *error)
+{
+    for (int i = 0; i < request->dim_count; i++) {
+        const char *equals = strrchr(request->dims[i], '=');
+        if (!equals || equals == request->dims[i] || !mer_parse_int(equals + 1, &dims[i].size) ||
+            dims[i].size < 1) {
+            return mer_error_set(error, MER_INVALID,
+                                 "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
+                                 request->dims[i]);
+        }
+        dims[i].name =
+            mer_arena_text_n(arena, request->dims[i], (size_t)(equals - request->dims[i]));
+    }
+    return MER_OK;
+}
+
+/* From --workload, or from the path in the plan, as it stands or beside the plan. */
+static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                               MerYaml *root, MerError *error)
+{
+    MerYaml    *input;
+    MerGraph   *graph;
+    const char *name = NULL, *path = NULL;
+    MER_TRY(mer_yaml_need(root, "workload", &input, error));
+    MER_TRY(mer_yaml_check_kind(input, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_get_text(input, "name", &name, error));
+    MER_TRY(mer_yaml_get_text(input, "file", &path, error));
+    const char *near = path && path[0] != '/' ? beside(root, path, job->arena) : NULL;
+    path = request->workload                       ? request->workload
+           : near && !exists(path) && exists(near) ? near
+           : path                                  ? path
+                                                   : name;
+    if (!path) {
+        return mer_yaml_error(input, error, "the workload has no name; give --workload FILE");
+    }
+    MerError         why = {0};
+    MerDimBinding    dims[MER_EVALUATE_INPUTS];
+    MerImportOptions options = {.dim_count = request->dim_count, .dims = dims};
+    MER_TRY(bind_dims(request, dims, job->arena, error));
+    if (mer_graph_import(path, &options, job->arena, &graph, &why) != MER_OK) {
+        return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
+                              why.message, request->workload ? "" : "; give --workload FILE");
+    }
+    MER_TRY(check_hash(input, graph->hash, path, error));
+    job->spec.graph = graph;
+    job->spec.name = graph->name;
+    return MER_OK;
+}
+
+/* A task with the name of its workload had none of its own: in a file of another name it has that name. */
+static MerStatus name_task(const MerEvaluateJob *job, MerYaml *root, const char *given,
+                           const char **name, MerError *error)
+{
+    const char *workload = NULL;
+    MER_TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
+    *name = workload && strcmp(given, workload) == 0 ? job->spec.graph->name : given;
+    return MER_OK;
+}
+
+static MerStatus check_options(MerYaml *root, const MerEvaluateRequest *request,
+                               const MerEvaluateNames *names, MerArena *arena, MerError *error)
+{
+    MerYaml               *node = mer_yaml_get(root, "options");
+    const MerProblemClass *problem = mer_problem_find(names->problem, error);
+    if (!problem) {
+        return MER_NOT_FOUND;
+    }
+    if (!node) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
+    return check_map(node, problem, evaluator, arena, error);
+}
+
+/* The tasks of the workload that was read again. */
+static MerStatus list_tasks(const MerEvaluateJob *job, const MerTask **list, int *count,
+                            MerError *error)
+{
+    const MerRunSpec *spec = &job->spec;
+    MerProblem        blank = {.type = spec->problem,
+                               .graph = spec->graph,
+                               .platform = spec->platform,
+                               .options = spec->problem_options};
+    if (spec->problem->tasks) {
+        return spec->problem->tasks(&blank, job->arena, list, count, error);
+    }
+    MerTask *whole = MER_NEW(job->arena, MerTask);
+    *whole = (MerTask){spec->name, 1, (double)spec->graph->macs, -1, 0, NULL};
+    *list = whole;
+    *count = 1;
+    return MER_OK;
+}
+
+static MerStatus find_task(MerEvaluateJob *job, MerYaml *root, MerYaml *node, MerGiven *given,
+                           MerError *error)
+{
+    const MerTask *list;
+    const char    *name, *other;
+    MerYaml       *name_node;
+    int            count, found = 0;
+    MER_TRY(list_tasks(job, &list, &count, error));
+    MER_TRY(mer_yaml_need(node, "name", &name_node, error));
+    MER_TRY(mer_yaml_text(name_node, &name, error));
+    MER_TRY(name_task(job, root, name, &other, error));
+    while (found < count && strcmp(list[found].name, name) != 0 &&
+           strcmp(list[found].name, other) != 0) {
+        found++;
+    }
+    if (found == count) {
+        return mer_yaml_expected(name_node, error, "a task of %s, such as \"%s\"", job->spec.name,
+                                 count > 0 ? list[0].name : "");
+    }
+    given->task = list[found];
+    return MER_OK;
+}
+
+/* A proof that the file carries is of the evaluator, objective and platform that the file names. */
+static MerStatus read_proof(const MerEvaluateRequest *request, MerYaml *node, MerGiven *given,
+                            MerError *error)
+{
+    MerYaml *best = mer_yaml_get(node, "best");
+    MerYaml *bound = mer_yaml_get(node, "bound");
+    bool     is_changed =
+        request->platform || request->evaluator || request->objective || request->options.count > 0;
+    given->recorded_score = given->recorded.value = NAN;
+    if (!best || !bound || is_changed || best->kind != MER_YAML_MAP ||
+        bound->kind != MER_YAML_MAP) {
+        return MER_OK;
+    }
+    const char *kind = NULL;
+    MerYaml    *value = mer_yaml_get(bound, "value"), *score = mer_yaml_get(best, "score");
+    MER_TRY(mer_yaml_get_text(bound, "kind", &kind, error));
+    if (!kind || !value || mer_yaml_is_null(value) || !score || mer_yaml_is_null(score)) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_real(value, -INFINITY, INFINITY, &given->recorded.value, error));
+    MER_TRY(mer_yaml_real(score, -INFINITY, INFINITY, &given->recorded_score, error));
+    given->recorded.kind = kind;
+    given->recorded.scope = "";
+    return MER_OK;
+}
+
+static MerStatus take_tasks(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
+                            MerYaml *tasks, MerError *error)
+{
+    const MerGraph *graph = job->spec.graph;
+    bool            is_carried = job->spec.problem->read_graph != NULL;
+    job->count = tasks->count;
+    job->given = MER_ARRAY(job->arena, MerGiven, tasks->count + 1);
+    for (int t = 0; t < tasks->count; t++) {
+        MerGiven *given = &job->given[t];
+        MerYaml  *node = tasks->items[t];
+        MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+        if (is_carried) {
+            mer_yaml_get(node, "name");
+            given->task = (MerTask){graph->ops[t].name, 1, (double)graph->ops[t].macs, t, 0, NULL};
+        } else {
+            MER_TRY(find_task(job, root, node, given, error));
+        }
+        given->body = node;
+        MER_TRY(mer_yaml_get_int(node, "count", 1, INT64_C(1) << 40, &given->task.count, error));
+        MER_TRY(read_proof(request, node, given, error));
+    }
+    return MER_OK;
+}
+
+/* The platform that the run left beside the plan, if it is still that one; else the one that it names. */
+static const char *find_platform(MerYaml *root, const char *named, MerArena *arena)
+{
+    MerYaml           *input = mer_yaml_get(root, "platform");
+    const char        *path = beside(root, "platform.yaml", arena);
+    const MerPlatform *platform;
+    bool               is_beside = input && input->kind == MER_YAML_MAP && exists(path) &&
+                     mer_platform_read(path, arena, &platform, NULL) == MER_OK &&
+                     check_hash(input, platform->hash, path, NULL) == MER_OK;
+    return is_beside ? path : named;
 }
 
 MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *given,
@@ -199,22 +399,35 @@ MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *
 {
     MerEvaluateNames   names = {0};
     MerEvaluateRequest request = *given;
-    MerYaml           *tasks;
-    bool               is_padded;
-    const char        *kind = NULL;
-    MER_TRY(read_head(root, &request, &names, &kind, job->arena, error));
+    MerReference       implied = {0};
+    MerYaml           *tasks, *input = mer_yaml_get(root, "platform");
+    MER_TRY(read_head(root, &request, &names, job->arena, error));
     MER_TRY(mer_yaml_need(root, "tasks", &tasks, error));
     MER_TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
-    MER_TRY(is_any_padded(tasks, &is_padded, error));
     if (tasks->count == 0) {
         return mer_yaml_expected(tasks, error, "at least one task");
     }
-    if (is_padded) {
-        const char        *key = "factors", *value = "padded";
-        const MerReference factors = {NULL, 1, &key, &value};
-        request.options = mer_experiment_join(&request.options, &factors, job->arena);
+    MER_TRY(check_options(root, &request, &names, job->arena, error));
+    MerReference own = request.options;
+    MER_TRY(join_options(root, &own, &request.options, job->arena, error));
+    const MerProblemClass *problem = mer_problem_find(names.problem, NULL);
+    if (problem->read_graph) {
+        MerGraph *graph;
+        for (int t = 0; t < tasks->count; t++) {
+            MER_TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
+        }
+        MER_TRY(problem->read_graph(tasks, &graph, &implied, job->arena, error));
+        job->spec.graph = graph;
+        job->spec.name = graph->name;
+        request.options = mer_experiment_join(&request.options, &implied, job->arena);
+    } else {
+        MER_TRY(read_workload(job, &request, root, error));
     }
-    return kind && strcmp(kind, mer_plan_kind_name(MER_PLAN_JOBS)) == 0
-               ? mer_evaluate_open_jobs(job, &request, &names, root, tasks, error)
-               : open_operators(job, &request, &names, root, tasks, error);
+    names.platform = find_platform(root, names.platform, job->arena);
+    MER_TRY(mer_evaluate_plugins(job, &request, &names, error));
+    MER_TRY(check_kind(job, root, error));
+    if (!request.platform && input && input->kind == MER_YAML_MAP && job->spec.platform) {
+        MER_TRY(check_hash(input, job->spec.platform->hash, job->spec.platform->name, error));
+    }
+    return take_tasks(job, given, root, tasks, error);
 }

@@ -1,8 +1,9 @@
 /* The plug-ins of an evaluation: as the files say, unless the command line says otherwise. */
 #include "cli/evaluate_input.h"
 
-#include "base/try.h"
+#include "base/text.h"
 #include "mercator/registry.h"
+#include "run/experiment/experiment.h"
 
 static void add_option(MerReference *reference, const char *key, const char *value)
 {
@@ -52,13 +53,39 @@ static MerStatus fill(const MerOption *table, size_t size, const MerReference *r
     return mer_options_fill(table, NULL, options, reference, arena, error);
 }
 
+typedef struct Reading { /* what a reader of other tools' files asks back */
+    MerEvaluateJob           *job;
+    const MerEvaluateRequest *request;
+    const char               *problem;
+} Reading;
+
+static MerStatus take_exports(MerEvaluateJob *job, const MerEvaluateRequest *request,
+                              MerError *error)
+{
+    MerExportRequest *exports = MER_ARRAY(job->arena, MerExportRequest, request->export_count + 1);
+    for (int i = 0; i < request->export_count; i++) {
+        MER_TRY(mer_experiment_export(request->exports[i], job->spec.problem, &exports[i],
+                                      job->arena, error));
+        if (!exports[i].path) {
+            return mer_error_set(
+                error, MER_INVALID,
+                "--export is \"%s\", expected NAME=FILE: there is no run directory",
+                request->exports[i]);
+        }
+    }
+    job->spec.exports = exports;
+    job->spec.export_count = request->export_count;
+    return MER_OK;
+}
+
 MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerError *error)
 {
     MerRunSpec         *spec = &job->spec;
     MerReference        reference;
     const MerReference *given = &request->options;
-    spec->problem = mer_problem_find(names->problem ? names->problem : "map", error);
+    spec->problem =
+        mer_problem_find(names->problem ? names->problem : mer_problems()[0]->name, error);
     if (!spec->problem) {
         return MER_NOT_FOUND;
     }
@@ -80,6 +107,81 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
                  &spec->evaluator_options, error));
     MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem, job->arena,
                  &spec->problem_options, error));
-    return mer_platform_read(platform ? platform : spec->problem->platform, job->arena,
-                             &spec->platform, error);
+    platform = platform ? platform : spec->problem->platform;
+    MER_TRY(platform ? mer_platform_read(platform, job->arena, &spec->platform, error) : MER_OK);
+    return take_exports(job, request, error);
+}
+
+/* Files of other tools */
+
+static MerStatus open_plugins(MerReadPlans *plans, MerError *error)
+{
+    Reading         *reading = plans->state;
+    MerEvaluateNames names = {reading->problem, plans->own_platform, plans->own_evaluator,
+                              plans->own_objective};
+    MER_TRY(mer_evaluate_plugins(reading->job, reading->request, &names, error));
+    plans->machine = reading->job->spec.platform;
+    return MER_OK;
+}
+
+static MerStatus read_names(MerReadPlans *plans, MerYaml *map, MerError *error)
+{
+    Reading         *reading = plans->state;
+    MerEvaluateNames names = {0};
+    MER_TRY(mer_evaluate_names(map, reading->request, &names, plans->arena, error));
+    plans->own_platform = names.platform;
+    plans->own_evaluator = names.evaluator;
+    plans->own_objective = names.objective;
+    return MER_OK;
+}
+
+static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
+                              MerError *error)
+{
+    Reading      reading = {job, request, NULL};
+    MerReadPlans plans = {.arena = job->arena,
+                          .file_count = request->input_count,
+                          .files = request->inputs,
+                          .root = root,
+                          .plan_file = request->plan_file,
+                          .platform = request->platform,
+                          .evaluator = request->evaluator,
+                          .objective = request->objective,
+                          .open = open_plugins,
+                          .read_names = read_names,
+                          .state = &reading};
+    for (const MerPlanReaderClass *const *reader = mer_plan_readers(); *reader; reader++) {
+        if (!(*reader)->probe(&plans)) {
+            continue;
+        }
+        reading.problem = (*reader)->problem;
+        MER_TRY((*reader)->read(&plans, error));
+        job->spec.graph = plans.graph;
+        job->spec.name = plans.graph->name;
+        job->count = plans.count;
+        job->given = MER_ARRAY(job->arena, MerGiven, plans.count + 1);
+        for (int t = 0; t < plans.count; t++) {
+            const MerReadPlan *plan = &plans.list[t];
+            job->given[t] = (MerGiven){.task = plan->task, .body = plan->body, .plan = plan->plan};
+        }
+        return MER_OK;
+    }
+    return mer_error_set(error, MER_INVALID, "%s: found no `format: mercator-plan/1`",
+                         request->inputs[0]);
+}
+
+MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
+{
+    MerYaml    *root = NULL;
+    bool        is_single = request->input_count == 1 && !request->plan_file;
+    const char *path = is_single ? request->inputs[0] : request->plan_file;
+    MerError    why = {0};
+    MerStatus   status = path ? mer_yaml_read(path, job->arena, &root, &why) : MER_OK;
+    if (path && status == MER_OK && root->kind == MER_YAML_MAP && mer_yaml_get(root, "format")) {
+        return mer_evaluate_open_plan(job, request, root, error);
+    }
+    if (path && status != MER_OK && mer_file_is_stream(path)) {
+        return mer_error_set(error, status, "%s", why.message);
+    }
+    return read_foreign(job, request, is_single && status == MER_OK ? root : NULL, error);
 }

@@ -1,10 +1,10 @@
 /* inspect: what a network or a platform looks like after import. */
 #include "cli/cli.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "hw/foreign.h"
 #include "mercator/import.h"
+#include "mercator/json.h"
 #include "mercator/option.h"
 #include "report/tables/table.h"
 

@@ -1,8 +1,8 @@
 /* --list-knobs: the knobs of every task with their choices. Nothing is searched or written. */
 #include "cli/knobs.h"
 
-#include "base/json.h"
 #include "base/text.h"
+#include "mercator/json.h"
 #include "report/tables/table.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* list: what there is. Shipped files are read and checked while listing. */
 #include "cli/cli.h"
 
-#include "base/json.h"
 #include "base/option_json.h"
 #include "base/text.h"
+#include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
@@ -98,6 +98,20 @@ static int list_problems(MerArena *arena)
     return MER_EXIT_DONE;
 }
 
+static int list_exporters(MerArena *arena)
+{
+    MerTextTable *table =
+        mer_text_table_new(arena, 4, (const char *[]){"exporter", "problem", "always", "writes"});
+    for (const MerExporterClass *const *list = mer_exporters(); *list; list++) {
+        mer_text_table_add(table, (*list)->name);
+        mer_text_table_add(table, (*list)->problem ? (*list)->problem : "any");
+        mer_text_table_add(table, (*list)->is_default ? "yes" : "");
+        mer_text_table_add(table, (*list)->summary);
+    }
+    mer_text_table_print(table, stdout);
+    return MER_EXIT_DONE;
+}
+
 static int list_formats(MerArena *arena)
 {
     MerTextTable *table =
@@ -132,7 +146,7 @@ static const struct {
 } kinds[] = {
     {"models", list_models},         {"platforms", list_platforms}, {"optimizers", list_optimizers},
     {"evaluators", list_evaluators}, {"problems", list_problems},   {"formats", list_formats},
-    {"metrics", list_metrics},
+    {"metrics", list_metrics},       {"exporters", list_exporters},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -143,14 +157,14 @@ int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *are
     bool        is_help =
         count == 1 && (mer_cli_is(arguments[0], "help") || strcmp(arguments[0], "-h") == 0);
     if (is_help) {
-        printf(
-            "usage: mercator list models|platforms|optimizers|evaluators|problems|formats|metrics\n"
-            "knobs depend on the inputs: mercator map NETWORK --platform P --list-knobs\n");
+        printf("usage: mercator list "
+               "models|platforms|optimizers|evaluators|problems|exporters|formats|metrics\n"
+               "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");
         return MER_EXIT_DONE;
     }
     if (count >= 1 && mer_name_equal(arguments[0], "knobs")) {
         return mer_cli_usage(
-            verb, "knobs depend on network and platform: mercator map NETWORK --list-knobs");
+            verb, "knobs depend on network and platform: mercator PROBLEM NETWORK --list-knobs");
     }
     if (count != 1) {
         return mer_cli_usage(verb, "list needs one kind");

@@ -9,15 +9,16 @@
 #include <string.h>
 
 static const MerVerb verbs[] = {
-    {"evaluate", "PLAN", "price one given plan", mer_cli_evaluate},
+    {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate},
     {"inspect", "MODEL|PLATFORM",
-     "show layers, shapes, MACs and parameters, or a resolved platform", mer_cli_inspect},
-    {"list", "KIND", "models, platforms, optimizers, evaluators, problems, formats or metrics",
+     "show layers, shapes, MACs and parameters, or a resolved platform", false, mer_cli_inspect},
+    {"list", "KIND",
+     "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
      mer_cli_list},
     {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals",
-     mer_cli_compare},
-    {"report", "RUN...", "make report.html, or CSV, from run directories", mer_cli_report},
-    {"demo", "", "every problem on a built-in input, with one report", mer_cli_demo},
+     true, mer_cli_compare},
+    {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report},
+    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
@@ -76,6 +77,16 @@ bool mer_cli_is(const char *argument, const char *name)
     return mer_name_equal(flag, name);
 }
 
+const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument)
+{
+    for (const MerFlag *flag = problem->flags; flag && flag->name; flag++) {
+        if (mer_cli_is(argument, flag->name)) {
+            return flag;
+        }
+    }
+    return NULL;
+}
+
 const char *mer_cli_value(int count, char **arguments, int *at)
 {
     const char *equals = strncmp(arguments[*at], "--", 2) == 0 ? strchr(arguments[*at], '=') : NULL;
@@ -99,8 +110,13 @@ static void print_help(FILE *file)
     }
     fprintf(file, "\n  mercator VERB --help    options of a verb\n"
                   "  mercator --version      version and licence\n\n"
-                  "First steps: mercator demo; mercator inspect resnet18; mercator map resnet18 "
-                  "--platform s256\n");
+                  "First steps: mercator demo; mercator inspect resnet18");
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        if ((*problem)->demo) {
+            fprintf(file, "; mercator %s %s", (*problem)->name, (*problem)->demo);
+        }
+    }
+    fputc('\n', file);
 }
 
 static int unknown_verb(const char *name)
@@ -122,7 +138,8 @@ static int run_verb(const char *name, int count, char **arguments, MerArena *are
 {
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         if (mer_name_equal((*problem)->name, name)) {
-            MerVerb verb = {(*problem)->name, "NETWORK", (*problem)->summary, mer_cli_search};
+            MerVerb verb = {(*problem)->name, "NETWORK", (*problem)->summary, false,
+                            mer_cli_search};
             return mer_cli_search(&verb, count, arguments, arena);
         }
     }

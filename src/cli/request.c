@@ -1,11 +1,10 @@
 /* Parsing and carrying out the request of a searching verb. */
 #include "cli/request.h"
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/option_json.h"
-#include "cli/job_flags.h"
 #include "cli/recall.h"
+#include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
@@ -26,7 +25,8 @@ typedef struct Parser {
     MerArena      *arena;
     MerError       error;
     bool           is_given[MER_AXIS_COUNT]; /* on the command line: replaces the file's values */
-    MerJobFlags    jobs;
+    const MerProblemClass *problem;
+    MerCommandLine         line; /* what the problem's own flags may change */
 } Parser;
 
 static int fail(Parser *p)
@@ -62,6 +62,12 @@ static const char *join_list(Parser *p, const char *key, const char *value)
                    : mer_arena_format(p->arena, "[%s%s]", joined, value);
 }
 
+static void append(MerReference *reference, const char *key, const char *value, MerArena *arena)
+{
+    MerReference more = {NULL, 1, &key, &value};
+    *reference = mer_experiment_join(reference, &more, arena);
+}
+
 static int set_option(Parser *p, const char *flag, const char *value)
 {
     char   key[64];
@@ -72,7 +78,8 @@ static int set_option(Parser *p, const char *flag, const char *value)
     memcpy(key, flag + 2, length);
     key[length] = '\0';
     const char *name = mer_name_equal(key, "time") ? "time_s" : key;
-    MerStatus   status =
+    append(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
+    MerStatus status =
         mer_experiment_set(&p->request->experiment, name, join_list(p, name, value), &p->error);
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
 }
@@ -119,8 +126,7 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
         request->redo = value;
         return MER_EXIT_DONE;
     }
-    if (mer_cli_is(flag, "problem") &&
-        p->verb->run == mer_cli_compare) { /* found by the verb itself */
+    if (mer_cli_is(flag, "problem") && p->verb->takes_problem) { /* found by the verb itself */
         return MER_EXIT_DONE;
     }
     if (mer_cli_is(flag, "sweep")) {
@@ -128,11 +134,11 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
                    ? MER_EXIT_DONE
                    : fail(p);
     }
-    if (mer_job_flags_know(request->experiment.problem.name, flag)) {
-        mer_job_flags_take(&p->jobs, flag, value);
-        return mer_cli_is(flag, "jobs") ? add_axis(p, MER_AXIS_WORKLOAD, value) : MER_EXIT_DONE;
+    const MerFlag *own = mer_cli_flag_of(p->problem, flag);
+    if (own) {
+        append(&p->line.flags, own->name, value, p->arena);
+        return MER_EXIT_DONE;
     }
-    mer_job_flags_see(&p->jobs, flag);
     for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
         if (mer_cli_is(flag, axis_names[axis])) {
             return add_axis(p, (MerAxis)axis, value);
@@ -172,8 +178,36 @@ static int parse_evaluators(Parser *p, int count, char **arguments)
     return MER_EXIT_DONE;
 }
 
+/* The problem's own flags become workloads and settings. */
+static int apply_flags(Parser *p)
+{
+    MerCommandLine      *line = &p->line;
+    const MerAxisValues *given = &p->request->experiment.axes[MER_AXIS_WORKLOAD];
+    int                  settings = line->settings.count;
+    if (!p->problem->take_flags || line->flags.count == 0) {
+        return MER_EXIT_DONE;
+    }
+    line->arena = p->arena;
+    line->workloads = (MerTexts){given->count, given->texts};
+    int       workloads = given->count;
+    MerStatus status = p->problem->take_flags(line, &p->error);
+    if (status != MER_OK) {
+        return status == MER_UNSUPPORTED ? mer_cli_usage(p->verb, "%s", p->error.message)
+                                         : mer_cli_fail(&p->error);
+    }
+    for (int i = workloads; i < line->workloads.count; i++) {
+        add_axis(p, MER_AXIS_WORKLOAD, line->workloads.values[i]);
+    }
+    for (int i = settings; status == MER_OK && i < line->settings.count; i++) {
+        status = mer_experiment_set(&p->request->experiment, line->settings.keys[i],
+                                    line->settings.values[i], &p->error);
+    }
+    return status == MER_OK ? MER_EXIT_DONE : fail(p);
+}
+
 static int parse_all(Parser *p, int count, char **arguments)
 {
+    p->line = (MerCommandLine){0};
     int code = read_experiments(p, count, arguments);
     if (code == MER_EXIT_DONE) {
         code = parse_evaluators(p, count, arguments);
@@ -184,12 +218,10 @@ static int parse_all(Parser *p, int count, char **arguments)
         if (is_flag) {
             code = parse_flag(p, count, arguments, &i);
         } else if (!mer_experiment_is(arguments[i])) {
-            p->jobs.has_network = true;
             code = add_axis(p, MER_AXIS_WORKLOAD, arguments[i]);
         }
     }
-    return code == MER_EXIT_DONE ? mer_job_flags_apply(&p->jobs, p->verb, &p->request->experiment)
-                                 : code;
+    return code == MER_EXIT_DONE ? apply_flags(p) : code;
 }
 
 static const char *list_arguments(int count, char **arguments, MerArena *arena)
@@ -242,6 +274,10 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
     Parser parser = {.verb = verb, .request = request, .arena = arena};
     *request = (MerRequest){.command = list_arguments(count, arguments, arena)};
     mer_experiment_init(&request->experiment, problem, arena);
+    parser.problem = mer_problem_find(problem, &parser.error);
+    if (!parser.problem) {
+        return mer_cli_fail(&parser.error);
+    }
     int code = parse_all(&parser, count, arguments);
     if (code == MER_EXIT_DONE && request->resume &&
         request->experiment.axes[MER_AXIS_WORKLOAD].count == 0) {
@@ -260,12 +296,18 @@ void mer_request_help(const MerVerb *verb, const char *problem)
 {
     const MerProblemClass   *type = mer_problem_find(problem, NULL);
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
+    MerInputs                inputs = {.evaluator = evaluator};
+    const char              *optimizer =
+        type->choose_default ? type->choose_default(MER_DEFAULT_OPTIMIZER, &inputs) : NULL;
     printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
-    mer_job_flags_help(problem);
+    for (const MerFlag *flag = type->flags; flag && flag->name; flag++) {
+        int used = printf("  --%s %s", flag->name, flag->value);
+        printf("%*s%s\n", used < 26 ? 26 - used : 1, "", flag->help);
+    }
     printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
            type->platform ? type->platform : "none");
     printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n",
-           type->optimizer_of[MER_PLAN_NEST] ? type->optimizer_of[MER_PLAN_NEST] : type->optimizer);
+           optimizer ? optimizer : type->optimizer);
     printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n",
            type->evaluator);
     printf("  --objective NAME        default %s; a metric or an expression of metrics\n",

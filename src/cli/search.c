@@ -1,4 +1,4 @@
-/* The searching verbs: map, and every further problem alike. */
+/* The searching verbs: one per problem. */
 #include "cli/cells.h"
 #include "cli/knobs.h"
 #include "cli/show.h"
@@ -53,7 +53,7 @@ static MerStatus write_study(const char *root, const char *page, const char *tit
     return status;
 }
 
-static int explain_failure(const MerRunResult *result)
+static int explain_failure(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena)
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
@@ -61,7 +61,7 @@ static int explain_failure(const MerRunResult *result)
             fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials\n", task->task.name,
                     (long long)task->trials);
             mer_show_refusals(task, stderr);
-            mer_show_hints(task, stderr);
+            mer_show_hints(spec, task, arena, stderr);
         }
     }
     return MER_EXIT_BAD;
@@ -94,7 +94,7 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
     if (was_interrupted) {
         return MER_EXIT_INTERRUPTED;
     }
-    return result->is_feasible ? MER_EXIT_DONE : explain_failure(result);
+    return result->is_feasible ? MER_EXIT_DONE : explain_failure(spec, result, arena);
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */

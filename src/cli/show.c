@@ -131,38 +131,19 @@ void mer_show_refusals(const MerTaskResult *result, FILE *file)
     }
 }
 
-/* The word after "capacity: " or "fan-out: " names the memory. */
-static void show_advice(const char *reason, FILE *file)
-{
-    char   memory[60] = "";
-    double need = 0;
-    if (sscanf(reason, "capacity: %59s needs %lf words", memory, &need) == 2) {
-        fprintf(file,
-                "  hint: %s needs room for %.0f words at least (memories.%s.words), or tensors "
-                "that bypass it\n",
-                memory, need, memory);
-    } else if (sscanf(reason, "fan-out: %59s needs %lf instances", memory, &need) == 2) {
-        fprintf(file,
-                "  hint: too much is spread below %s; loosen what is fixed there, or widen "
-                "memories.%s.fanout\n",
-                memory, memory);
-    } else if (strncmp(reason, "unsupported: the evaluator gives no ", 36) == 0) {
-        fprintf(file, "  hint: this workload has nothing to measure it by (violations and "
-                      "tardiness need deadlines, "
-                      "xr_score both fps and them); choose another --objective\n");
-    } else if (strncmp(reason, "constraint: ", 12) == 0) {
-        fprintf(file, "  hint: loosen that constraint; see the constraints as understood\n");
-    }
-}
-
-void mer_show_hints(const MerTaskResult *result, FILE *file)
+void mer_show_hints(const MerRunSpec *spec, const MerTaskResult *result, MerArena *arena,
+                    FILE *file)
 {
     if (result->is_reachable) {
         fprintf(file, "  hint: feasible plans exist, one was met afterwards; give the search a "
                       "larger --budget\n");
     } else if (result->closest[0] != '\0') {
         fprintf(file, "  nearest miss of all: %s\n", result->closest);
-        show_advice(result->closest, file);
+        const char *advice =
+            spec->problem->advise ? spec->problem->advise(result->closest, arena) : NULL;
+        if (advice) {
+            fprintf(file, "  hint: %s\n", advice);
+        }
     }
 }
 
@@ -204,77 +185,22 @@ static void show_constraints(const MerRunResult *result, FILE *file)
     }
 }
 
-/* Schedules: how much work is done, and how busy cores and memory are. */
-static void show_rates(const MerTaskResult *result, FILE *file)
+/* What the problem has to say of the only task, or of all together. */
+static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                       FILE *file)
 {
-    const double *value = result->best.value;
-    char          cores[48];
-    char          memory[48];
-    char          rate[48];
-    if (isnan(result->value) || isnan(value[MER_METRIC_BANDWIDTH_USE])) {
-        return;
-    }
-    mer_print_percent(cores, value[MER_METRIC_UTILISATION]);
-    mer_print_percent(memory, value[MER_METRIC_BANDWIDTH_USE]);
-    fprintf(file, "cores occupied %s (until their last job), bandwidth in use %s", cores, memory);
-    if (!isnan(value[MER_METRIC_THROUGHPUT])) {
-        mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT], "FLOP/s");
-        fprintf(file, ", %s", rate);
-    }
-    if (value[MER_METRIC_DROP_RATE] > 0) {
-        mer_print_percent(rate, value[MER_METRIC_DROP_RATE]);
-        fprintf(file, ", %s of the jobs dropped", rate);
-    }
-    fputc('\n', file);
-}
-
-static void show_lateness(const double *value, FILE *file)
-{
-    char text[48];
-    mer_print_percent(text, value[MER_METRIC_MISS_RATE]);
-    fprintf(file, "%s of the requests late or dropped", text);
-    mer_print_engineering(text, value[MER_METRIC_TARDINESS], "s");
-    fprintf(file, ", tardiness %s", text);
-}
-
-/* The same of several groups with deadlines, whose plans are not printed. */
-static void show_total_lateness(const MerRunResult *result, FILE *file)
-{
-    const double *value = result->total.best.value;
-    char          dropped[48];
-    if (result->task_count == 1 || !result->is_feasible || isnan(value[MER_METRIC_MISS_RATE])) {
-        return;
-    }
-    fputc('\n', file);
-    show_lateness(value, file);
-    if (value[MER_METRIC_DROP_RATE] > 0) {
-        mer_print_percent(dropped, value[MER_METRIC_DROP_RATE]);
-        fprintf(file, ", %s of the jobs dropped", dropped);
-    }
-    fputc('\n', file);
-}
-
-/* Schedules with deadlines or tenants: who was late, and how fair it was. */
-static void show_service(const MerTaskResult *result, FILE *file)
-{
-    const double *value = result->best.value;
-    /* One tenant alone is treated like itself, and has no more done than that. */
-    bool is_shared = value[MER_METRIC_JAIN] < 1 - 1e-9 ||
-                     value[MER_METRIC_STP] * value[MER_METRIC_ANTT] > 1 + 1e-9;
-    if (isnan(result->value)) {
-        return;
-    }
-    if (!isnan(value[MER_METRIC_MISS_RATE])) {
-        show_lateness(value, file);
-        fputs(is_shared ? "; " : "\n", file);
-    }
-    if (is_shared) {
-        fprintf(file, "tenants: STP %.3g, ANTT %.3g, Jain %.3g\n", value[MER_METRIC_STP],
-                value[MER_METRIC_ANTT], value[MER_METRIC_JAIN]);
+    bool                 is_total = result->task_count > 1;
+    const MerTaskResult *shown = is_total ? &result->total : &result->tasks[0];
+    bool                 is_said = is_total ? result->is_feasible : !isnan(shown->value);
+    const char          *text = spec->problem->print_costs && is_said && (is_total || shown->text)
+                                    ? spec->problem->print_costs(&shown->best, is_total, arena)
+                                    : NULL;
+    if (text) {
+        fprintf(file, "%s%s", is_total ? "\n" : "", text);
     }
 }
 
-/* Who plans while jobs arrive must be quick about it. */
+/* Who decides while things happen must be quick about it. */
 static void show_decisions(const MerDecisionTimes *times, FILE *file)
 {
     char mean[48];
@@ -310,10 +236,8 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     show_constraints(result, file);
     if (result->task_count == 1 && result->tasks[0].text) {
         fprintf(file, "\n%s", result->tasks[0].text);
-        show_rates(&result->tasks[0], file);
-        show_service(&result->tasks[0], file);
     }
-    show_total_lateness(result, file);
+    show_costs(spec, result, arena, file);
     mer_show_value(value, result->objective, total->value);
     mer_print_percent(gap, total->gap);
     if (result->is_feasible) {

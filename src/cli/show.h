@@ -13,6 +13,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
 /* The commonest reasons with counts and the nearest miss of each, on `file`. */
 void mer_show_refusals(const MerTaskResult *result, FILE *file);
 /* After a search in vain: the nearest miss of all, and what would help. */
-void mer_show_hints(const MerTaskResult *result, FILE *file);
+void mer_show_hints(const MerRunSpec *spec, const MerTaskResult *result, MerArena *arena,
+                    FILE *file);
 
 #endif

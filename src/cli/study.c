@@ -50,7 +50,7 @@ void mer_cli_study_help(void)
 {
     printf(
         "\nusage: mercator compare DIR... [options]\n\n"
-        "Reads the runs in DIR (of `mercator map EXPERIMENT -o DIR`, or run directories) and "
+        "Reads the runs in DIR (of `mercator PROBLEM EXPERIMENT -o DIR`, or run directories) and "
         "prints, for every cost\n"
         "model, platform and objective: the layers with the best known value, final quality, "
         "samples to the final\n"

@@ -1,10 +1,10 @@
 /* --tune: options of an optimizer, searched on some workloads and tested on others. */
 #include "cli/tune.h"
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/request.h"
+#include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/output.h"
 #include "report/tables/table.h"
@@ -43,7 +43,7 @@ void mer_cli_tune_help(void)
            "given here stay) on the\n"
            "                          workloads, tests the best setting on others, and prints it "
            "for --optimizer\n"
-           "  --test WORKLOAD         to test on, may be repeated; schedule: the built-in tasks "
+           "  --test WORKLOAD         to test on, may be repeated; default: the problem's samples "
            "not trained on\n"
            "  --tune-settings N       settings to try, default 40\n"
            "  --tune-seeds N          runs per workload and setting, default 3; tests use other "
@@ -93,7 +93,8 @@ static bool is_switch(const char *flag)
     return strcmp(flag, "-h") == 0 || (strncmp(flag, "--", 2) == 0 && strchr(flag, '='));
 }
 
-static int parse(const MerVerb *verb, Tuning *tuning, int count, char **arguments)
+static int parse(const MerVerb *verb, const MerProblemClass *problem, Tuning *tuning, int count,
+                 char **arguments)
 {
     for (int i = 0; i < count; i++) {
         bool        is_taken;
@@ -109,8 +110,9 @@ static int parse(const MerVerb *verb, Tuning *tuning, int count, char **argument
             tuning->workload_count++;
             continue;
         }
-        bool is_workload = mer_cli_is(flag, "workload") || mer_cli_is(flag, "jobs");
-        bool has_value = !is_switch(flag) && i + 1 < count;
+        const MerFlag *own = mer_cli_flag_of(problem, flag);
+        bool           is_workload = mer_cli_is(flag, "workload") || (own && own->is_workload);
+        bool           has_value = !is_switch(flag) && i + 1 < count;
         tuning->workload_count += is_workload;
         for (int part = 0; !is_workload && part <= has_value; part++) {
             tuning->flags[tuning->flag_count++] = arguments[i + part];
@@ -122,24 +124,25 @@ static int parse(const MerVerb *verb, Tuning *tuning, int count, char **argument
     return MER_EXIT_DONE;
 }
 
-/* Four tasks come with the program: without a word from the user three groups each of two of
- * them train, and of the others test. */
-static void add_built_in(Tuning *tuning)
+/* Without a word from the user the first half of the problem's samples trains, what is left tests. */
+static void add_samples(Tuning *tuning, const char *const *samples)
 {
-    static char *const names[] = {"vision", "language", "recommendation", "mix"};
-    static char *const tasks[] = {"vision:select=0-2", "language:select=0-2",
-                                  "recommendation:select=0-2", "mix:select=0-2"};
-    bool               has_tests = tuning->test_count > 0;
-    for (int t = 0; t < 2 && tuning->workload_count == 0; t++) {
-        tuning->rest[tuning->rest_count++] = tasks[t];
+    int  count = 0;
+    bool has_tests = tuning->test_count > 0;
+    while (samples[count]) {
+        count++;
     }
-    for (int t = 0; t < 4 && !has_tests; t++) {
-        bool is_trained = false;
+    for (int t = 0; t < count / 2 && tuning->workload_count == 0; t++) {
+        tuning->rest[tuning->rest_count++] = (char *)samples[t];
+    }
+    for (int t = 0; t < count && !has_tests; t++) {
+        size_t length = strcspn(samples[t], ":");
+        bool   is_trained = false;
         for (int i = 0; i < tuning->rest_count; i++) {
-            is_trained = is_trained || strncmp(tuning->rest[i], names[t], strlen(names[t])) == 0;
+            is_trained = is_trained || strncmp(tuning->rest[i], samples[t], length) == 0;
         }
         if (!is_trained) {
-            tuning->tests[tuning->test_count++] = tasks[t];
+            tuning->tests[tuning->test_count++] = samples[t];
         }
     }
 }
@@ -344,23 +347,24 @@ static int finish(const MerRequest *request, const MerTuneSpec *spec, const MerT
 
 int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    Tuning        tuning = {.searcher = "bayes",
-                            .settings = 40,
-                            .seeds = 3,
-                            .tests = MER_ARRAY(arena, const char *, count + 16),
-                            .rest = MER_ARRAY(arena, char *, count + 16),
-                            .flags = MER_ARRAY(arena, char *, 2 * count + 16)};
-    MerRequest    request, test_request;
-    MerRunSpec   *train, *test = NULL;
-    MerTuneResult result;
-    MerError      error = {0};
-    int           train_count, test_count = 0;
-    int           code = parse(verb, &tuning, count, arguments);
+    Tuning                 tuning = {.searcher = "bayes",
+                                     .settings = 40,
+                                     .seeds = 3,
+                                     .tests = MER_ARRAY(arena, const char *, count + 16),
+                                     .rest = MER_ARRAY(arena, char *, count + 16),
+                                     .flags = MER_ARRAY(arena, char *, 2 * count + 16)};
+    MerRequest             request, test_request;
+    MerRunSpec            *train, *test = NULL;
+    MerTuneResult          result;
+    MerError               error = {0};
+    int                    train_count, test_count = 0;
+    const MerProblemClass *problem = mer_problem_find(verb->name, &error);
+    int code = problem ? parse(verb, problem, &tuning, count, arguments) : mer_cli_fail(&error);
     if (code != MER_EXIT_DONE) {
         return code;
     }
-    if (strcmp(verb->name, "schedule") == 0) {
-        add_built_in(&tuning);
+    if (problem->samples) {
+        add_samples(&tuning, problem->samples);
     }
     code = expand(verb, tuning.rest_count, tuning.rest, arena, &request, &train, &train_count);
     for (int i = 0; i < tuning.test_count; i++) {

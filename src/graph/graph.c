@@ -10,7 +10,7 @@
 
 enum { FIRST_CAPACITY = 16, MAX_WARNINGS = 200 };
 
-/* Room for one more item: arrays hold max(16, next power of two) items. */
+/* Memory for one more item: arrays hold max(16, next power of two) items. */
 static void *grow(MerArena *arena, void *items, int count, size_t size)
 {
     bool is_full = count == 0 || (count >= FIRST_CAPACITY && (count & (count - 1)) == 0);
@@ -42,6 +42,29 @@ int mer_graph_add_value(MerGraph *graph, const MerValue *value)
     copy->consumer_count = 0;
     copy->consumers = NULL;
     return graph->value_count++;
+}
+
+void mer_graph_attach(MerGraph *graph, const char *type, const void *content)
+{
+    for (int i = 0; i < graph->attachment_count; i++) {
+        if (strcmp(graph->attachments[i].type, type) == 0) {
+            graph->attachments[i].content = content;
+            return;
+        }
+    }
+    graph->attachments =
+        grow(graph->arena, graph->attachments, graph->attachment_count, sizeof *graph->attachments);
+    graph->attachments[graph->attachment_count++] = (MerAttachment){type, content};
+}
+
+const void *mer_graph_attachment(const MerGraph *graph, const char *type)
+{
+    for (int i = 0; i < graph->attachment_count; i++) {
+        if (strcmp(graph->attachments[i].type, type) == 0) {
+            return graph->attachments[i].content;
+        }
+    }
+    return NULL;
 }
 
 MerOp mer_op_make(const char *name, const char *source, MerOpKind kind)

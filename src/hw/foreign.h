@@ -2,7 +2,7 @@
 #ifndef MERCATOR_HW_FOREIGN_H
 #define MERCATOR_HW_FOREIGN_H
 
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 
 /* The root of a platform in our form: `root` itself, or what a Timeloop architecture says. */
 MerStatus mer_platform_adopt(MerYaml *root, MerArena *arena, MerYaml **adopted, MerError *error);

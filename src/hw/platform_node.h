@@ -3,8 +3,8 @@
 #ifndef MERCATOR_HW_PLATFORM_NODE_H
 #define MERCATOR_HW_PLATFORM_NODE_H
 
-#include "base/yaml.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 /* A map needs no `format`; without a `name` it has that of what it extends. */
 MerStatus mer_platform_read_node(MerYaml *node, MerArena *arena, const MerPlatform **platform,

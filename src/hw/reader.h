@@ -3,9 +3,8 @@
 #ifndef MERCATOR_HW_READER_H
 #define MERCATOR_HW_READER_H
 
-#include "base/try.h"
-#include "base/yaml.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 enum {
     MER_IN_PE_ARRAY = 1u << MER_PLATFORM_PE_ARRAY,

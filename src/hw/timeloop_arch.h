@@ -5,8 +5,8 @@
 #ifndef MERCATOR_HW_TIMELOOP_ARCH_H
 #define MERCATOR_HW_TIMELOOP_ARCH_H
 
-#include "base/yaml.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 enum { MER_TIMELOOP_LEVELS = 64, MER_TIMELOOP_LISTS = 5 };
 

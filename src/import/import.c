@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "mercator/option.h"
-#include "schedule/jobs/jobs_import.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,8 +119,10 @@ static MerStatus import_any(const MerImporterClass *const *importers, const char
 {
     if (strcmp(name_or_path, "-") == 0)
         return read_file(importers, "/dev/stdin", options, arena, graph, error);
-    if (mer_jobs_is_synthetic(name_or_path))
-        return mer_jobs_synthetic(name_or_path, arena, graph, error);
+    for (const MerImporterClass *const *importer = importers; *importer; importer++) {
+        if ((*importer)->knows && (*importer)->knows(name_or_path))
+            return (*importer)->make(name_or_path, arena, graph, error);
+    }
     bool        is_name = strpbrk(name_or_path, "/.") == NULL;
     const char *built_in = is_name ? mer_data_path("models", name_or_path, ".onnx", arena) : NULL;
     if (is_name && built_in == NULL) /* tasks of several networks */

@@ -2,8 +2,8 @@
 #ifndef MERCATOR_IMPORT_TIMELOOP_H
 #define MERCATOR_IMPORT_TIMELOOP_H
 
-#include "base/yaml.h"
 #include "mercator/graph.h"
+#include "mercator/yaml.h"
 
 enum { MER_TIMELOOP_MAX_DIMS = 32, MER_TIMELOOP_MAX_RANKS = 16, MER_TIMELOOP_MAX_TERMS = 2 };
 

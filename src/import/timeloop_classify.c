@@ -1,6 +1,5 @@
 /* What a Timeloop problem computes: each dimension by the data-spaces that use it, rows and
  * columns by the ranks of the input that slide. */
-#include "base/try.h"
 #include "import/layers.h"
 #include "import/timeloop.h"
 

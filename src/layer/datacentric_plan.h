@@ -2,10 +2,10 @@
 #ifndef MERCATOR_LAYER_DATACENTRIC_PLAN_H
 #define MERCATOR_LAYER_DATACENTRIC_PLAN_H
 
-#include "base/json.h"
 #include "layer/datacentric_model.h"
+#include "layer/directive_plan.h"
 #include "mercator/error.h"
-#include "mercator/plan.h"
+#include "mercator/json.h"
 
 /* The layer an operator is priced as. A grouped convolution and a batched GEMM become NGCONV, a
  * transposed convolution a CONV: exactly, one whose output is the operator's input image (the same

@@ -1,7 +1,7 @@
 /* Writing and reading data-centric mappings. */
 #include "layer/directive_format.h"
 
-#include "map/nest/nest_format.h"
+#include "layer/op_format.h"
 
 #include <ctype.h>
 #include <limits.h>

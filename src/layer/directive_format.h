@@ -6,9 +6,11 @@
 #ifndef MERCATOR_LAYER_DIRECTIVE_FORMAT_H
 #define MERCATOR_LAYER_DIRECTIVE_FORMAT_H
 
-#include "base/json.h"
-#include "base/yaml.h"
-#include "mercator/plan.h"
+#include "layer/directive_plan.h"
+#include "mercator/arena.h"
+#include "mercator/error.h"
+#include "mercator/json.h"
+#include "mercator/yaml.h"
 
 /* One line, directives separated by " | ". */
 const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena);

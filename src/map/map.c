@@ -3,14 +3,16 @@
 #include "map/map.h"
 
 #include "layer/directive_format.h"
+#include "layer/op_format.h"
 #include "map/directives/directives.h"
-#include "map/export/map_export.h"
 #include "map/nest/constraints.h"
 #include "map/nest/nest_bound.h"
 #include "map/nest/nest_format.h"
+#include "mercator/evaluator.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +108,10 @@ static MerStatus wrong_genome(const MerProblem *problem, MerError *error)
 {
     return mer_error_set(error, MER_INVALID,
                          "the genome does not make plans of kind %s; leave it at auto",
-                         mer_plan_kind_name(problem->plan));
+                         problem->plan->name);
 }
 
-static bool is_padded(const MerProblem *problem)
+bool mer_map_is_padded(const MerProblem *problem)
 {
     const Options *chosen = problem->options;
     return chosen->factors == 1;
@@ -127,7 +129,7 @@ static MerStatus make_constraints(const MerProblem *problem, const MerOp *op,
     return status == MER_OK
                ? mer_nest_constraints_make(constraints, op, &shape, problem->platform,
                                            (MerDataflow)chosen->dataflow, chosen->constraints,
-                                           is_padded(problem), arena, error)
+                                           mer_map_is_padded(problem), arena, error)
                : status;
 }
 
@@ -159,11 +161,11 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     if (chosen->genome == TEN || chosen->genome == GAMMA) {
         return wrong_genome(problem, error);
     }
-    if (is_padded(problem) && chosen->genome != AUTO) {
+    if (mer_map_is_padded(problem) && chosen->genome != AUTO) {
         return mer_error_set(error, MER_INVALID,
                              "factors=padded has a genome of its own; leave genome at auto");
     }
-    MerNestGenome      genome = is_padded(problem)           ? MER_GENOME_PADDED
+    MerNestGenome      genome = mer_map_is_padded(problem)   ? MER_GENOME_PADDED
                                 : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
                                                              : MER_GENOME_PRIMES;
     MerNestConstraints constraints = {0};
@@ -174,7 +176,7 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     }
     if (status == MER_OK) {
         const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);
-        if (is_padded(problem)) {
+        if (mer_map_is_padded(problem)) {
             mer_nest_bound_padded(&state->nest.shape, platform, &state->bound);
         } else {
             mer_nest_bound(&state->nest.shape, platform, &state->bound);
@@ -212,34 +214,38 @@ static MerStatus open_map(MerProblem *problem, MerArena *arena, MerError *error)
     State       *state = problem->state;
     const MerOp *op = &problem->graph->ops[problem->task->op];
     state->repeat = (double)op->repeat;
-    return problem->plan == MER_PLAN_NEST ? open_nest(problem, op, arena, error)
-                                          : open_directives(problem, op, arena, error);
+    return problem->plan == &mer_plan_nest ? open_nest(problem, op, arena, error)
+                                           : open_directives(problem, op, arena, error);
 }
+
+const char mer_map_rules[] = "map";
 
 const MerNestSpace *mer_map_nest_space(const MerProblem *problem)
 {
     const State *state = problem->state;
-    return problem->type == &mer_problem_map && problem->plan == MER_PLAN_NEST ? &state->nest
-                                                                               : NULL;
+    return problem->type == &mer_problem_map && problem->plan == &mer_plan_nest ? &state->nest
+                                                                                : NULL;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
 {
     const State *state = problem->state;
     plan->kind = problem->plan;
-    if (plan->kind == MER_PLAN_NEST) {
-        mer_nest_decode(&state->nest, point, &plan->as.nest, arena);
+    if (plan->kind == &mer_plan_nest) {
+        plan->content = MER_NEW(arena, MerNestPlan);
+        mer_nest_decode(&state->nest, point, plan->content, arena);
     } else {
-        mer_directives_decode(&state->directives, point, &plan->as.directives, arena);
+        plan->content = MER_NEW(arena, MerDirectivePlan);
+        mer_directives_decode(&state->directives, point, plan->content, arena);
     }
 }
 
 static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
 {
     const State *state = problem->state;
-    return plan->kind == MER_PLAN_NEST
-               ? mer_nest_encode(&state->nest, &plan->as.nest, &problem->space, point)
-               : mer_directives_encode(&state->directives, &plan->as.directives, point);
+    return plan->kind == &mer_plan_nest
+               ? mer_nest_encode(&state->nest, plan->content, &problem->space, point)
+               : mer_directives_encode(&state->directives, plan->content, point);
 }
 
 static MerBound nest_bound(const MerProblem *problem, MerMetric metric)
@@ -265,47 +271,22 @@ static MerBound nest_bound(const MerProblem *problem, MerMetric metric)
     }
 }
 
-static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
+static void bound(const MerProblem *problem, const void *rules, MerMetric metric, MerBound *result)
 {
+    (void)rules; /* of all evaluators that have some */
     const State *state = problem->state;
-    if (problem->plan == MER_PLAN_NEST) {
+    if (problem->plan == &mer_plan_nest) {
         *result = nest_bound(problem, metric);
     } else {
         mer_directives_bound(&state->directives, problem->platform, metric, result);
     }
 }
 
-static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
-{
-    if (plan->kind == MER_PLAN_NEST) {
-        mer_nest_write(&plan->as.nest, problem->platform, json);
-    } else {
-        mer_directives_write(&plan->as.directives, json);
-    }
-}
-
-static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error)
-{
-    const MerOp *op = &problem->graph->ops[problem->task->op];
-    plan->kind = problem->plan;
-    return plan->kind == MER_PLAN_NEST
-               ? mer_nest_read(body, op, problem->platform, is_padded(problem), &plan->as.nest,
-                               arena, error)
-               : mer_directives_read(body, op, &plan->as.directives, arena, error);
-}
-
 static const char *describe(const MerProblem *problem, MerArena *arena)
 {
     const State        *state = problem->state;
-    const MerNestSpace *nest = problem->plan == MER_PLAN_NEST ? &state->nest : NULL;
+    const MerNestSpace *nest = problem->plan == &mer_plan_nest ? &state->nest : NULL;
     return nest && nest->is_constrained ? mer_nest_constraints_text(nest, arena) : NULL;
-}
-
-static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
-{
-    return plan->kind == MER_PLAN_NEST ? mer_nest_print(&plan->as.nest, problem->platform, arena)
-                                       : mer_directives_print(&plan->as.directives, arena);
 }
 
 static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
@@ -317,19 +298,72 @@ static const char *choice_name(const MerProblem *problem, int knob, MerIndex cho
                 : NULL;
 }
 
+/* The default depends on the plans that the chosen evaluator prices. */
+static const char *choose_default(MerDefault what, const MerInputs *inputs)
+{
+    if (what != MER_DEFAULT_OPTIMIZER || !inputs->evaluator || inputs->refused) {
+        return NULL;
+    }
+    for (const MerPlanKind *const *kind = inputs->evaluator->plans; *kind; kind++) {
+        if (*kind == &mer_plan_nest) {
+            return "exact_nest";
+        }
+    }
+    return "gamma";
+}
+
+/* Padded plans are held against the bounds of padded factors. */
+static MerStatus read_graph(MerYaml *tasks, MerGraph **graph, MerReference *implied,
+                            MerArena *arena, MerError *error)
+{
+    static const char *const key[] = {"factors"}, *const value[] = {"padded"};
+    bool is_padded = false;
+    MER_TRY(mer_ops_read(tasks, arena, graph, error));
+    for (int t = 0; t < tasks->count && !is_padded; t++) {
+        MER_TRY(mer_yaml_get_bool(tasks->items[t], "padded", &is_padded, error));
+    }
+    if (is_padded) {
+        *implied = (MerReference){NULL, 1, (const char **)key, (const char **)value};
+    }
+    return MER_OK;
+}
+
+/* The word after "capacity: " or "fan-out: " names the memory. */
+static const char *advise(const char *reason, MerArena *arena)
+{
+    char   memory[60] = "";
+    double need = 0;
+    if (sscanf(reason, "capacity: %59s needs %lf words", memory, &need) == 2) {
+        return mer_arena_format(arena,
+                                "%s needs room for %.0f words at least (memories.%s.words), or "
+                                "tensors that bypass it",
+                                memory, need, memory);
+    }
+    if (sscanf(reason, "fan-out: %59s needs %lf instances", memory, &need) == 2) {
+        return mer_arena_format(arena,
+                                "too much is spread below %s; loosen what is fixed there, or widen "
+                                "memories.%s.fanout",
+                                memory, memory);
+    }
+    return strncmp(reason, "constraint: ", 12) == 0
+               ? "loosen that constraint; see the constraints as understood"
+               : NULL;
+}
+
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_nest, &mer_plan_directives, NULL};
+
 const MerProblemClass mer_problem_map = {
     .name = "map",
     .summary = "tile sizes, loop order and parallelism of each layer on one accelerator",
     .evaluator = "loopnest",
     .optimizer = "annealing",
-    .optimizer_of = {[MER_PLAN_NEST] = "exact_nest", [MER_PLAN_DIRECTIVES] = "gamma"},
     .objective = "edp",
     .platform = "s256",
     .exact = "exact_nest",
     .plan_file = "mapping.yaml",
     .budget = 100000,
     .platforms = 1u << MER_PLATFORM_PE_ARRAY,
-    .plans = 1u << MER_PLAN_NEST | 1u << MER_PLAN_DIRECTIVES,
+    .plans = plan_kinds,
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
@@ -338,10 +372,12 @@ const MerProblemClass mer_problem_map = {
     .encode = encode,
     .bound = bound,
     .tasks = list_tasks,
-    .write_plan = write_plan,
-    .read_plan = read_plan,
-    .print_plan = print_plan,
+    .choose_default = choose_default,
+    .read_graph = read_graph,
     .constraints = describe,
     .choice_name = choice_name,
-    .export_files = mer_map_export,
+    .advise = advise,
+    .demo = "resnet18 --platform s256 --budget 20000",
+    .demo_summary = "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and "
+                    "parallelism.",
 };

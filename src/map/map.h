@@ -6,5 +6,10 @@
 
 /* The space of loop nests with its constraints, or NULL if the problem makes other plans. */
 const MerNestSpace *mer_map_nest_space(const MerProblem *problem);
+/* May the loops of a nest run past the layer (factors=padded)? */
+bool mer_map_is_padded(const MerProblem *problem);
+
+/* The rules of evaluators for which the bounds of `map` hold (MerEvaluatorClass.rules). */
+extern const char mer_map_rules[];
 
 #endif

@@ -176,6 +176,11 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
 }
 
+static int64_t population(const void *options)
+{
+    return ((const Options *)options)->population;
+}
+
 const MerOptimizerClass mer_optimizer_de = {
     .name = "de",
     .summary = "differential evolution on knob positions",
@@ -187,4 +192,5 @@ const MerOptimizerClass mer_optimizer_de = {
     .open = open_de,
     .ask = ask,
     .tell = tell,
+    .population = population,
 };

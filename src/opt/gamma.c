@@ -246,6 +246,11 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
 }
 
+static int64_t population(const void *options)
+{
+    return ((const Options *)options)->population;
+}
+
 const MerOptimizerClass mer_optimizer_gamma = {
     .name = "gamma",
     .summary = "genetic algorithm with operators on tiles, loop orders, parallelism and levels",
@@ -257,4 +262,5 @@ const MerOptimizerClass mer_optimizer_gamma = {
     .open = open_gamma,
     .ask = ask,
     .tell = tell,
+    .population = population,
 };

@@ -151,6 +151,11 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
 }
 
+static int64_t population(const void *options)
+{
+    return ((const Options *)options)->population;
+}
+
 const MerOptimizerClass mer_optimizer_genetic = {
     .name = "genetic",
     .summary = "genetic algorithm: tournaments, uniform crossover, mutation, elites",
@@ -161,4 +166,5 @@ const MerOptimizerClass mer_optimizer_genetic = {
     .open = open_genetic,
     .ask = ask,
     .tell = tell,
+    .population = population,
 };

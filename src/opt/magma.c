@@ -424,6 +424,11 @@ static void tell(void *state, const MerTrial *trials, int count)
     }
 }
 
+static int64_t population(const void *options)
+{
+    return ((const MerMagmaOptions *)options)->population;
+}
+
 const MerOptimizerClass mer_optimizer_magma = {
     .name = "magma",
     .summary = "MAGMA's genetic algorithm on cores and priorities, as published or as shipped",
@@ -436,4 +441,5 @@ const MerOptimizerClass mer_optimizer_magma = {
     .open = open_magma,
     .ask = ask,
     .tell = tell,
+    .population = population,
 };

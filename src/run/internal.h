@@ -51,7 +51,12 @@ bool mer_run_is_cancelled(void *state);
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do the parts fit? */
 MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
 /* The problem's bound, or none if the evaluator may price below it. */
-MerBound  mer_run_bound(const MerRunTask *task, MerMetric metric);
+MerBound mer_run_bound(const MerRunTask *task, MerMetric metric);
+/* The kind of plan that the problem makes and the evaluator prices; NULL: there is none. */
+const MerPlanKind *mer_run_plan_kind(const MerProblemClass   *problem,
+                                     const MerEvaluatorClass *evaluator);
+/* Is this `chain` or `chain:k`? */
+bool      mer_warm_is_chain(const char *warm);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error);
 void      mer_run_close_tasks(MerRunState *run);
@@ -60,21 +65,20 @@ MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
 MerStatus mer_run_header(MerRunState *run, MerError *error);                   /* summary.c */
 MerStatus mer_run_summary(MerRunState *run, MerError *error);
-/* total.c; the best plans are decoded */
-void mer_run_add_up(MerRunState *run);
-typedef struct MerRequestCount { /* with a deadline */
-    int64_t all, missed;
-} MerRequestCount;
-/* Of tasks first .. last - 1, all with a plan; a request in several of them counts once. */
-/* requests.c */
-MerRequestCount mer_run_count_requests(const MerRunState *run, int first, int last);
-MerStatus       mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+/* The solved tasks as problems see them; the best plans are decoded. */
+MerWhole  mer_run_whole(const MerRunState *run); /* total.c */
+void      mer_run_add_up(MerRunState *run);
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
+/* The evaluator's notes on the best plan as one JSON object; NULL if it has none. */
+const char *mer_run_detail(MerRunState *run, const MerRunTask *task);
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
-/* Points of a generation: the optimizer's option `population`; 0 if it has none. */
+/* The optimizer's options, its defaults if the spec has none. */
+const void *mer_run_optimizer_options(const MerRunSpec *spec, MerArena *arena); /* task_open.c */
+/* Points of a generation of the optimizer; 0 if it has none. */
 int64_t mer_run_population(const MerRunSpec *spec, MerArena *arena); /* generations.c */
 /* Milestones of a task that goes on from those before it: once what they left has been told, after every
  * trial, and at the end. */
@@ -92,7 +96,10 @@ void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *are
 void mer_run_write_warnings(MerJson *json, const char *key, const char *text, MerArena *arena);
 
 /* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */
-MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error);
+MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *data, size_t size,
+                             MerError *error);
+/* Adds a name to the files of the result. */
+void mer_run_add_file(MerRunState *run, const char *name);
 
 /* Takes the knobs that the user fixed out of the optimizer's view. */
 MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error); /* knobs.c */

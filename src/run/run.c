@@ -34,15 +34,12 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
                                "objective %s needs %s, which evaluator %s does not give", text,
                                mer_metric_info(missing)->name, spec->evaluator->name);
     }
-    static const MerMetric timed[] = {MER_METRIC_LATENCY, MER_METRIC_THROUGHPUT, MER_METRIC_POWER};
-    bool                   needs_clock =
-        spec->platform && spec->platform->kind == MER_PLATFORM_PE_ARRAY && !has_clock;
-    for (int m = 0; status == MER_OK && needs_clock && m < 3; m++) {
-        if (!mer_objective_needs(&run->objective, ~(UINT64_C(1) << timed[m]), &missing)) {
-            status = mer_error_set(error, MER_INVALID,
-                                   "objective %s needs seconds, but platform %s has no clock_hz",
-                                   text, spec->platform->name);
-        }
+    bool needs_clock = spec->platform && !has_clock &&
+                       !mer_objective_needs(&run->objective, ~spec->evaluator->clocked, &missing);
+    if (status == MER_OK && needs_clock) {
+        status = mer_error_set(error, MER_INVALID,
+                               "objective %s needs seconds, but platform %s has no clock_hz", text,
+                               spec->platform->name);
     }
     run->result->objective = run->objective.metric;
     run->result->objective_text = run->objective.text;
@@ -54,7 +51,8 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
     }
-    if (spec->platform && !(spec->problem->platforms >> spec->platform->kind & 1)) {
+    if (spec->platform && spec->problem->platforms &&
+        !(spec->problem->platforms >> spec->platform->kind & 1)) {
         return mer_error_set(error, MER_INVALID,
                              "platform %s is of kind %s, which problem %s cannot use",
                              spec->platform->name, mer_platform_kind_name(spec->platform->kind),
@@ -89,42 +87,13 @@ static void remove_old_results(const char *directory, MerArena *arena)
     }
 }
 
-/* mkdir -p */
-static MerStatus make_directory(const char *path, MerArena *arena, MerError *error)
-{
-    if (!*path) {
-        return mer_error_set(error, MER_IO, "the run directory has an empty name");
-    }
-    char *copy = mer_arena_text(arena, path);
-    for (char *at = copy + 1;; at++) {
-        if (*at != '/' && *at != '\0') {
-            continue;
-        }
-        char end = *at;
-        *at = '\0';
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
-            return mer_error_set(error, MER_IO, "%s: cannot make the run directory: %s", path,
-                                 strerror(errno));
-        }
-        *at = end;
-        if (!end) {
-            break;
-        }
-    }
-    struct stat info;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        return mer_error_set(error, MER_IO, "%s: the run directory is a file", path);
-    }
-    return MER_OK;
-}
-
 static MerStatus open_files(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     if (!spec->directory) {
         return mer_runlog_open(&run->log, NULL, false, error);
     }
-    MerStatus   status = make_directory(spec->directory, run->arena, error);
+    MerStatus   status = mer_directory_make(spec->directory, run->arena, error);
     const char *path = mer_arena_format(run->arena, "%s/run.jsonl", spec->directory);
     if (status == MER_OK && spec->resume && access(path, F_OK) != 0) {
         status = mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
@@ -156,9 +125,9 @@ static MerStatus open_files(MerRunState *run, MerError *error)
             fflush(run->clock_file);
         }
         mer_json_free(&json);
-        run->result->files[run->result->file_count++] = "run.jsonl";
-        run->result->files[run->result->file_count++] = "clock.jsonl";
-        run->result->files[run->result->file_count++] = "summary.json";
+        mer_run_add_file(run, "run.jsonl");
+        mer_run_add_file(run, "clock.jsonl");
+        mer_run_add_file(run, "summary.json");
     }
     return status;
 }
@@ -224,13 +193,12 @@ MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
     return status;
 }
 
-/* Does the optimizer look at the clock? Its option `ms` is a time per decision. */
-static bool is_clocked(const MerRunSpec *spec)
+/* Does a part of the run look at the clock, or measure? Then no two runs agree. */
+static bool is_reproducible(const MerRunSpec *spec, MerArena *arena)
 {
-    const MerOption *option =
-        spec->optimizer->options ? mer_options_find(spec->optimizer->options, "ms") : NULL;
-    return option && option->type == MER_OPTION_REAL && spec->optimizer_options &&
-           *(const double *)((const char *)spec->optimizer_options + option->offset) > 0;
+    const MerOptimizerClass *type = spec->optimizer;
+    bool is_clocked = type->is_clocked && type->is_clocked(mer_run_optimizer_options(spec, arena));
+    return !is_clocked && spec->evaluator->mode != MER_EVALUATE_MEASURED;
 }
 
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,
@@ -238,7 +206,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
 {
     MerRunState run = {
         .spec = spec, .arena = arena, .result = result, .error = error, .started = mer_clock()};
-    *result = (MerRunResult){.is_reproducible = !is_clocked(spec)};
+    *result = (MerRunResult){.is_reproducible = is_reproducible(spec, arena)};
     if (hooks) {
         run.hooks = *hooks;
     }

@@ -1,12 +1,12 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
  * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
 #include "base/name_table.h"
-#include "schedule/export/schedule_export.h"
 #include "schedule/jobs/arrivals.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/jobs/schedule_jobs.h"
 #include "schedule/jobs/schedule_paths.h"
 #include "schedule/schedule_parts.h"
+#include "schedule/table/core_pricer.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -68,12 +68,12 @@ typedef struct Shared { /* what all groups of a workload have in common */
 } Shared;
 
 typedef struct State {
-    MerSchedule      schedule;
-    MerJobTable      table;
-    MerScheduleRules rules;
-    MerBound         bound; /* of cycles; kind NULL: not made yet */
-    bool             symmetry;
-    bool depends_on_start; /* releases or deadlines, and earlier groups not yet planned */
+    MerSchedule schedule;
+    MerJobTable table;
+    const void *bound_rules; /* for which the bound was made; NULL: not made yet */
+    MerBound    bound;       /* of cycles */
+    bool        symmetry;
+    bool        depends_on_start; /* releases or deadlines, and earlier groups not yet planned */
 } State;
 
 const MerSchedule *mer_schedule_of(const MerProblem *problem)
@@ -85,18 +85,6 @@ const MerSchedule *mer_schedule_of(const MerProblem *problem)
 const MerJobTable *mer_schedule_table(const MerProblem *problem)
 {
     return problem->type == &mer_problem_schedule ? &((const State *)problem->state)->table : NULL;
-}
-
-void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *rules)
-{
-    State *state = problem->state;
-    state->rules = *rules;
-    state->bound.kind = NULL;
-}
-
-const MerScheduleRules *mer_schedule_rules(const MerProblem *problem)
-{
-    return &((const State *)problem->state)->rules;
 }
 
 /* When the jobs of a list come, and how fast the platform could be at most; NULL: all are there at 0. */
@@ -271,7 +259,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                               jobs,
                               schedule->job_count,
                               platform,
-                              problem->pricer,
+                              &mer_core_pricer,
                               chosen->table ? chosen->table : "own",
                               (MerFlexible)chosen->flexible,
                               chosen->cache ? chosen->cache : "off",
@@ -313,7 +301,7 @@ static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *pl
     const State *state = problem->state;
     mer_schedule_decode(&state->schedule, point, plan, arena);
     if (state->symmetry) {
-        mer_schedule_canonical(&state->schedule, &plan->as.jobs);
+        mer_schedule_canonical(&state->schedule, mer_jobs_plan(plan));
     }
 }
 
@@ -324,7 +312,7 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
 
 static void canonical(const MerProblem *problem, MerPlan *plan)
 {
-    mer_schedule_canonical(mer_schedule_of(problem), &plan->as.jobs);
+    mer_schedule_canonical(mer_schedule_of(problem), mer_jobs_plan(plan));
 }
 
 double mer_schedule_shortest(const MerSchedule *schedule, int job)
@@ -359,28 +347,31 @@ static double least_energy(const MerSchedule *schedule, const MerScheduleRules *
     return schedule->energy ? sum : NAN;
 }
 
-static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
+static void bound(const MerProblem *problem, const void *evaluator_rules, MerMetric metric,
+                  MerBound *result)
 {
-    State             *state = problem->state;
-    const MerSchedule *schedule = &state->schedule;
-    double             clock = schedule->clock_hz;
+    const MerScheduleRules *rules = evaluator_rules;
+    State                  *state = problem->state;
+    const MerSchedule      *schedule = &state->schedule;
+    double                  clock = schedule->clock_hz;
     *result = (MerBound){NAN, "none", ""};
     if (metric == MER_METRIC_JAIN || metric == MER_METRIC_XR_SCORE) {
         *result = (MerBound){metric == MER_METRIC_JAIN ? 1 : 100, "range", ""};
         return;
     }
-    if (mer_schedule_is_about_deadlines(metric) && state->rules.is_known) {
-        *result = mer_schedule_bound_lateness(schedule, &state->rules, metric);
+    if (mer_schedule_is_about_deadlines(metric)) {
+        *result = mer_schedule_bound_lateness(schedule, rules, metric);
         return;
     }
-    if (!state->rules.is_known || state->rules.drops_jobs) {
+    if (rules->drops_jobs) {
         return;
     }
-    if (!state->bound.kind) {
-        state->bound = mer_schedule_bound(schedule, &state->rules, false, problem->notes);
+    if (state->bound_rules != rules) {
+        state->bound_rules = rules;
+        state->bound = mer_schedule_bound(schedule, rules, false, problem->notes);
     }
     MerBound cycles = state->bound;
-    double   energy = least_energy(schedule, &state->rules);
+    double   energy = least_energy(schedule, rules);
     switch (metric) {
     case MER_METRIC_CYCLES:
         *result = cycles;
@@ -404,19 +395,38 @@ static void bound(const MerProblem *problem, MerMetric metric, MerBound *result)
     }
 }
 
+/* list_annealing rewrites whole queues, which fixed knobs forbid. */
+static const char *choose_default(MerDefault what, const MerInputs *inputs)
+{
+    return what == MER_DEFAULT_OPTIMIZER && inputs->refused && inputs->has_fixed_knobs ? "annealing"
+                                                                                       : NULL;
+}
+
+/* Arrivals are drawn anew for every seed: it becomes an option, so that log and plan file say it. */
+static void take_seed(void *options, uint64_t seed)
+{
+    Options *chosen = options;
+    chosen->arrivals.seed = chosen->arrivals.seed == 0 ? (int64_t)seed : chosen->arrivals.seed;
+}
+
+/* Three groups each of the four tasks that come with the program. */
+static const char *const samples[] = {"vision:select=0-2", "language:select=0-2",
+                                      "recommendation:select=0-2", "mix:select=0-2", NULL};
+
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_jobs, NULL};
+
 const MerProblemClass mer_problem_schedule = {
     .name = "schedule",
     .summary = "which core runs which job of which network, and when",
     .evaluator = "bandwidth",
     .optimizer = "list_annealing",
-    .optimizer_fixed = "annealing",
     .objective = "cycles",
     .exact = "exact_schedule",
     .platform = "s2",
     .plan_file = "schedule.yaml",
     .budget = 10000,
     .platforms = 1u << MER_PLATFORM_CORES,
-    .plans = 1u << MER_PLAN_JOBS,
+    .plans = plan_kinds,
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
@@ -427,9 +437,19 @@ const MerProblemClass mer_problem_schedule = {
     .tasks = list_tasks,
     .depends_on_start = depends_on_start,
     .canonical = canonical,
-    .write_plan = mer_schedule_write_plan,
-    .read_plan = mer_schedule_read_plan,
-    .print_plan = mer_schedule_print_plan,
     .warnings = mer_schedule_warnings,
-    .export_files = mer_schedule_export,
+    .choose_default = choose_default,
+    .flags = mer_schedule_flags,
+    .take_flags = mer_schedule_take_flags,
+    .take_seed = take_seed,
+    .can_carry = mer_schedule_can_carry,
+    .carry = mer_schedule_carry,
+    .combine = mer_schedule_combine,
+    .print_costs = mer_schedule_print_costs,
+    .advise = mer_schedule_advise,
+    .claims = mer_schedule_claims,
+    .samples = samples,
+    .demo = "mix --platform s2 --select 0",
+    .demo_summary = "A hundred jobs of six networks on four unequal cores that share 16 bytes per "
+                    "cycle.",
 };

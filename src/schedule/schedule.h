@@ -4,6 +4,7 @@
 
 #include "mercator/problem.h"
 #include "schedule/jobs/job_set.h"
+#include "schedule/jobs_plan.h"
 
 /* Jobs are numbered as in the input; matrices are [job * unit_count + unit]. */
 typedef struct MerSchedule {
@@ -49,17 +50,14 @@ const MerSchedule *mer_schedule_of(const MerProblem *problem);
 struct MerJobTable;
 const struct MerJobTable *mer_schedule_table(const MerProblem *problem);
 
-/* What bounds need to know of the evaluator, which tells it when it opens (schedule.md section 9). */
+/* What bounds need to know of the evaluator: its `rules` (schedule.md section 9). */
 typedef struct MerScheduleRules {
-    bool   is_known;        /* false: no bound */
     bool   is_proportional; /* sharing by need, so that virtual time holds */
     bool   drops_jobs;      /* not every job runs */
     bool   saves_traffic;   /* reuse or forwarding: jobs may move less than the table says */
     double switch_cycles;
     bool   is_even; /* every core has its own part of the bandwidth and never more */
 } MerScheduleRules;
-void mer_schedule_set_rules(const MerProblem *problem, const MerScheduleRules *rules);
-const MerScheduleRules *mer_schedule_rules(const MerProblem *problem);
 
 /* The makespan that no schedule beats, in cycles, and where it comes from: "longest-job", "lp",
  * "configurations", "critical-path", "heads-and-tails" or "none" (other metrics: schedule_deadlines.h).

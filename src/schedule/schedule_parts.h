@@ -29,12 +29,17 @@ MerSpace   mer_schedule_space(const MerSchedule *schedule, MerArena *arena);
 bool       mer_schedule_encode(const MerSchedule *schedule, const MerPlan *plan, MerIndex *point);
 void       mer_schedule_canonical(const MerSchedule *schedule, MerJobsPlan *plan);
 
-/* schedule_plan.c: slots of the problem */
-void        mer_schedule_write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json);
-MerStatus   mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                                   MerArena *arena, MerError *error);
-const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan,
-                                    MerArena *arena);
-const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena);
+/* Slots of the problem: schedule_plan.c, schedule_flags.c, schedule_carry.c, schedule_total.c */
+const char *mer_schedule_warnings(const MerProblem *problem, const void *rules, MerMetric objective,
+                                  MerArena *arena);
+const char *mer_schedule_print_costs(const MerCost *cost, bool is_total, MerArena *arena);
+const char *mer_schedule_advise(const char *reason, MerArena *arena);
+bool        mer_schedule_claims(const char *name, MerArena *arena);
+extern const MerFlag mer_schedule_flags[];
+MerStatus            mer_schedule_take_flags(MerCommandLine *line, MerError *error);
+bool                 mer_schedule_can_carry(const MerProblem *problem);
+MerStatus mer_schedule_carry(const MerProblem *problem, const MerSpace *other, int other_knobs,
+                             MerMatch match, int *from, MerArena *arena, MerError *error);
+void      mer_schedule_combine(const MerWhole *whole, MerCost *total, MerBound *bound);
 
 #endif

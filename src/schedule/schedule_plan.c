@@ -1,7 +1,7 @@
 /* Plans of jobs as people read them and as `schedule.yaml` keeps them: a queue of job names per core. */
 #include "schedule/schedule_parts.h"
 
-#include "base/yaml.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mer_schedule_write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
+static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
-    const MerJobsPlan *jobs = &plan->as.jobs;
+    const MerJobsPlan *jobs = mer_jobs_plan(plan);
     mer_json_object(json, "queues");
     for (int u = 0; u < jobs->unit_count; u++) {
         mer_json_array(json, schedule->unit_names[u]);
@@ -54,17 +54,17 @@ static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, in
     return status;
 }
 
-MerStatus mer_schedule_read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                                 MerArena *arena, MerError *error)
+static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+                           MerArena *arena, MerError *error)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
-    MerJobsPlan       *jobs = &plan->as.jobs;
+    MerJobsPlan       *jobs = MER_NEW(arena, MerJobsPlan);
     MerYaml           *queues;
     bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
     int                used = 0;
     MerStatus          status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
     status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
-    plan->kind = MER_PLAN_JOBS;
+    *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);
     for (int u = 0; status == MER_OK && u < schedule->unit_count; u++) {
         const MerYaml *list = mer_yaml_get(queues, schedule->unit_names[u]);
@@ -119,10 +119,10 @@ static void write_table(const MerProblem *problem, FILE *file)
             table->source, table->hash, schedule->job_names[longest], cycles);
 }
 
-const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
+static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
-    const MerJobsPlan *jobs = &plan->as.jobs;
+    const MerJobsPlan *jobs = mer_jobs_plan(plan);
     char              *text = NULL;
     size_t             size = 0;
     FILE              *memory = open_memstream(&text, &size);
@@ -148,6 +148,21 @@ const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *pl
     free(text);
     return copy;
 }
+
+static uint64_t hash_plan(const MerPlan *plan, uint64_t hash)
+{
+    const MerJobsPlan *jobs = mer_jobs_plan(plan);
+    hash = mer_hash_bytes(hash, jobs->start, (size_t)(jobs->unit_count + 1) * sizeof *jobs->start);
+    return mer_hash_bytes(hash, jobs->queue, (size_t)jobs->job_count * sizeof *jobs->queue);
+}
+
+const MerPlanKind mer_plan_jobs = {
+    .name = "jobs",
+    .hash = hash_plan,
+    .write = write_plan,
+    .read = read_plan,
+    .print = print_plan,
+};
 
 /* Layers that a flexible core runs in its own shape because no other fitted (schedule.md 3.2). */
 static int count_fallbacks(const MerJobTable *table, int *first)
@@ -201,14 +216,16 @@ static const char *find_idle_arrivals(const MerSchedule *schedule)
                : NULL;
 }
 
-const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective, MerArena *arena)
+const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluator_rules,
+                                  MerMetric objective, MerArena *arena)
 {
-    const MerSchedule *schedule = mer_schedule_of(problem);
-    const MerJobTable *table = mer_schedule_table(problem);
-    const char        *text = "";
-    const char        *name = problem->task->name;
-    int                first = 0;
-    int                fallbacks = count_fallbacks(table, &first);
+    const MerScheduleRules *rules = evaluator_rules;
+    const MerSchedule      *schedule = mer_schedule_of(problem);
+    const MerJobTable      *table = mer_schedule_table(problem);
+    const char             *text = "";
+    const char             *name = problem->task->name;
+    int                     first = 0;
+    int                     fallbacks = count_fallbacks(table, &first);
     if (schedule->job_count < schedule->unit_count) {
         text = mer_arena_format(arena, "%s has %d jobs for %d cores, so some stay idle\n", name,
                                 schedule->job_count, schedule->unit_count);
@@ -222,8 +239,7 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective
     if (find_idle_arrivals(schedule)) {
         text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));
     }
-    if (schedule->has_deadlines && mer_schedule_rules(problem)->drops_jobs &&
-        is_shortened_by_drops(objective)) {
+    if (schedule->has_deadlines && rules && rules->drops_jobs && is_shortened_by_drops(objective)) {
         text = mer_arena_format(arena,
                                 "%slate=drop: %s falls with every job of %s that is dropped; "
                                 "miss_rate, violations, xr_score or %s*(1+drop_rate) count them\n",

@@ -117,10 +117,10 @@ static void sort_by_priority(uint64_t *a, uint64_t *b, int count)
 void mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, MerPlan *plan,
                          MerArena *arena)
 {
-    MerJobsPlan *jobs = &plan->as.jobs;
+    MerJobsPlan *jobs = MER_NEW(arena, MerJobsPlan);
     int          count = schedule->job_count;
     int          units = schedule->unit_count;
-    plan->kind = MER_PLAN_JOBS;
+    *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);
     int      *fill = MER_ARRAY(arena, int, units + 1);
     uint64_t *sorted = MER_ARRAY(arena, uint64_t, 2 * (size_t)count + 1);
@@ -143,9 +143,9 @@ void mer_schedule_decode(const MerSchedule *schedule, const MerIndex *point, Mer
 /* Priorities are spread evenly over each queue. */
 bool mer_schedule_encode(const MerSchedule *schedule, const MerPlan *plan, MerIndex *point)
 {
-    const MerJobsPlan *jobs = &plan->as.jobs;
+    const MerJobsPlan *jobs = plan->content;
     int                count = schedule->job_count;
-    if (plan->kind != MER_PLAN_JOBS || jobs->job_count != count ||
+    if (plan->kind != &mer_plan_jobs || jobs->job_count != count ||
         jobs->unit_count != schedule->unit_count) {
         return false;
     }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const MerMetricInfo metrics[MER_METRIC_COUNT] = {
-#define X(id, name, unit, direction, help) {name, unit, direction, help},
+#define X(id, name, unit, direction, total, help) {name, unit, direction, MER_TOTAL_##total, help},
     MER_METRIC_MAP(X)
 #undef X
 };

@@ -31,6 +31,6 @@ says err 'no knob "order.K.GLBB" to fix, did you mean order.K.GLB'
 expect 1 "$MERCATOR" map resnet18 --select 2 --fix order.K.GLB=17 --quiet
 says err 'knob order.K.GLB cannot be fixed to 17, expected one of 0 .. 5'
 expect 2 "$MERCATOR" list knobs
-says err 'mercator map NETWORK --list-knobs'
+says err 'mercator PROBLEM NETWORK --list-knobs'
 expect 1 "$MERCATOR" map resnet18 --platform two-gpu-box --list-knobs
 says err 'two-gpu-box is of kind cluster'

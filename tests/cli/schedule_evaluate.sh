@@ -169,7 +169,7 @@ refuses 's/"extra"/"extre"/' 'is "extre", expected a job of the group'
 refuses 's/"extra"/"cam#0.0"/' 'expected every job once'
 refuses 's/"hb0"/"hb9"/' 'unknown key "hb9" in tasks[0].queues, did you mean "hb0"'
 refuses 's/,"extra"//; s/"extra",//; s/"extra"//' 'extra is missing'
-refuses 's/name: "jobs"/name: "works"/' 'expected a group of jobs'
+refuses 's/name: "jobs"/name: "works"/' 'expected a task of jobs'
 
 # A plan names its plug-ins as experiment files do: options as a map count, and a key that nobody knows is refused.
 plan=elsewhere/run/schedule.yaml

@@ -67,7 +67,7 @@ refuses 1 '--groups is "3", expected FIRST..LAST such as 0..9' jobs.json --group
 expect 2 "$MERCATOR" map resnet18 --task even
 says err 'map has no option "task"'
 expect 0 "$MERCATOR" schedule --help
-says out '--task NAME --group N'
+says out '--task NAME'
 
 # A stopped run goes on with them, and options are tuned on them.
 expect 0 "$MERCATOR" schedule --resume one --quiet --no-report

@@ -8,10 +8,10 @@ static void check(const MerGraph *graph, MerArena *arena)
 {
     MerJobGroups groups;
     MerError     error;
-    if (!graph->jobs || graph->jobs->job_count == 0) {
+    if (!mer_job_set(graph) || mer_job_set(graph)->job_count == 0) {
         abort();
     }
-    mer_schedule_groups(graph, graph->jobs, 0, NULL, arena, &groups);
+    mer_schedule_groups(graph, mer_job_set(graph), 0, NULL, arena, &groups);
     mer_schedule_select(&groups, "mix:0-2,VR_gaming,1", &error);
 }
 

@@ -6,22 +6,22 @@
 static void cut(const MerGraph *graph, int size, MerArena *arena)
 {
     MerJobGroups groups;
-    mer_schedule_groups(graph, graph->jobs, size, NULL, arena, &groups);
+    mer_schedule_groups(graph, mer_job_set(graph), size, NULL, arena, &groups);
     int jobs = 0;
     for (int g = 0; g < groups.count; g++) {
         jobs += groups.start[g + 1] - groups.start[g];
     }
-    if (jobs != graph->jobs->job_count) {
+    if (jobs != mer_job_set(graph)->job_count) {
         abort();
     }
 }
 
 static void check(const MerGraph *graph, MerArena *arena)
 {
-    if (!graph->jobs || graph->jobs->job_count == 0) {
+    if (!mer_job_set(graph) || mer_job_set(graph)->job_count == 0) {
         abort();
     }
-    if (graph->jobs->job_count < 20000) {
+    if (mer_job_set(graph)->job_count < 20000) {
         cut(graph, 0, arena);
         cut(graph, 7, arena);
     }

@@ -1,8 +1,9 @@
 /* Plan bodies: operators and loop nests from YAML, in both forms. */
-#include "base/yaml.h"
 #include "layer/directive_format.h"
+#include "layer/op_format.h"
 #include "map/nest/nest_format.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 #include <string.h>
 

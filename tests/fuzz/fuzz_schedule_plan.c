@@ -1,7 +1,7 @@
 /* Any bytes as the body of a schedule: refused with a message, or a plan with every job once. */
-#include "base/yaml.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
+#include "mercator/yaml.h"
 #include "schedule/schedule_parts.h"
 #include "schedule/table/core_pricer.h"
 
@@ -47,15 +47,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                           .graph = graph,
                           .platform = platform,
                           .task = &task,
-                          .pricer = &mer_core_pricer};
+                          .plan = type->plans[0]};
     if (type->open(&problem, arena, &error) != MER_OK) {
         abort();
     }
     if (mer_yaml_parse("plan", (const char *)data, size, arena, &root, &error) == MER_OK) {
         MerPlan plan;
         error.message[0] = '\0';
-        if (type->read_plan(&problem, root, &plan, arena, &error) == MER_OK) {
-            check(&plan.as.jobs);
+        if (problem.plan->read(&problem, root, &plan, arena, &error) == MER_OK) {
+            check(mer_jobs_plan(&plan));
         } else if (error.message[0] == '\0') {
             abort();
         }

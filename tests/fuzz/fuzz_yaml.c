@@ -1,5 +1,5 @@
 /* Any bytes as YAML: a tree whose every node can be visited, or one line of error. */
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -204,8 +204,9 @@ static void test_maxmin_lies_in_the_measured_range(void **state)
         }
         OpenedSchedule opened;
         open_case(graph, test, "bandwidth:share=maxmin", &opened);
-        MerPlan plan = {.kind = MER_PLAN_JOBS, .as.jobs = golden_plan(opened.schedule)};
-        double  ratio = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES] /
+        MerJobsPlan golden = golden_plan(opened.schedule);
+        MerPlan     plan = {&mer_plan_jobs, &golden};
+        double      ratio = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES] /
                        number(test, "makespan");
         assert_true(ratio > 0.775 && ratio < 1.000001);
         logs += log(ratio);

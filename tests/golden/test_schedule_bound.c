@@ -28,7 +28,7 @@ static double best_recorded(const cJSON *row)
 
 static MerBound bound_of(const MerSchedule *schedule)
 {
-    MerScheduleRules rules = {.is_known = true, .is_proportional = true};
+    MerScheduleRules rules = {.is_proportional = true};
     return mer_schedule_bound(schedule, &rules, false, NULL);
 }
 

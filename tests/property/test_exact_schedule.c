@@ -94,7 +94,7 @@ static double optimum_of_all_plans(MerBandwidthInput *input)
     return best_of_all(input, &plan, 0);
 }
 
-static const MerScheduleRules rules = {.is_known = true, .is_proportional = true};
+static const MerScheduleRules rules = {.is_proportional = true};
 
 static void solve(ExactSearch *s, const MerBandwidthInput *input, int64_t max_steps, MerRng *rng)
 {

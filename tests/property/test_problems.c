@@ -3,8 +3,9 @@
 #include "one_arena.h"
 #include "run_support.h"
 
-#include "base/json.h"
-#include "base/yaml.h"
+#include "map/nest/nest_plan.h"
+#include "mercator/json.h"
+#include "mercator/yaml.h"
 
 #include <math.h>
 
@@ -89,6 +90,7 @@ static void open_case(const Case *from, Opened *opened)
                                    .graph = from->graph,
                                    .platform = from->platform,
                                    .task = &opened->task,
+                                   .plan = type->plans[0],
                                    .state = mer_arena_alloc(arena, type->state_size)};
     const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
     if (type->open(&opened->problem, arena, &error) != MER_OK) {
@@ -153,7 +155,7 @@ static void check_cover(const Opened *opened, const MerIndex *point, const MerPl
                         const MerCost *cost)
 {
     (void)point;
-    const MerNestPlan *nest = &plan->as.nest;
+    const MerNestPlan *nest = mer_nest_plan(plan);
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         int64_t product = 1;
         for (int l = 0; l < nest->level_count; l++) {
@@ -200,10 +202,10 @@ static void check_round_trip(const Opened *opened, const MerIndex *point, const 
     MerPlan  again;
     MerError error = {0};
     mer_json_object(&json, NULL);
-    opened->problem.type->write_plan(&opened->problem, plan, &json);
+    opened->problem.plan->write(&opened->problem, plan, &json);
     mer_json_end_object(&json);
     assert_int_equal(mer_yaml_parse("plan", json.text, json.size, arena, &body, &error), MER_OK);
-    if (opened->problem.type->read_plan(&opened->problem, body, &again, arena, &error) != MER_OK) {
+    if (opened->problem.plan->read(&opened->problem, body, &again, arena, &error) != MER_OK) {
         fail_msg("%s in %s", error.message, json.text);
     }
     MerCost other = price(opened, &again);
@@ -224,8 +226,10 @@ static void check_bounds(const Opened *opened, const MerIndex *point, const MerP
     (void)plan;
     static const MerMetric metrics[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP};
     for (int m = 0; cost->feasible && m < 3; m++) {
-        MerBound bound;
-        opened->problem.type->bound(&opened->problem, metrics[m], &bound);
+        MerBound            bound;
+        const MerEvaluator *evaluator = &opened->evaluator;
+        opened->problem.type->bound(&opened->problem, evaluator->type->rules(evaluator->state),
+                                    metrics[m], &bound);
         if (!(cost->value[metrics[m]] >= bound.value * (1 - 1e-12))) {
             fail_msg("%s %.17g is below the bound %.17g on %s", mer_metric_info(metrics[m])->name,
                      cost->value[metrics[m]], bound.value, opened->problem.platform->name);

@@ -4,8 +4,8 @@
 #include "one_arena.h"
 #include "schedule_support.h"
 
-#include "base/json.h"
-#include "base/yaml.h"
+#include "mercator/json.h"
+#include "mercator/yaml.h"
 
 static void open_small(const char *name, const char *platform, const char *problem,
                        const char *evaluator, OpenedSchedule *opened)
@@ -53,13 +53,12 @@ static void test_encode_and_plan_files_give_the_same_cost(void **state)
             opened.problem.type->decode(&opened.problem, point, &again, arena);
             assert_int_equal(mer_plan_hash(&plan), mer_plan_hash(&again));
             mer_json_object(&json, NULL);
-            opened.problem.type->write_plan(&opened.problem, &plan, &json);
+            opened.problem.plan->write(&opened.problem, &plan, &json);
             mer_json_end_object(&json);
             assert_int_equal(mer_yaml_parse("plan", json.text, json.size, arena, &body, &error),
                              MER_OK);
             assert_int_equal(
-                opened.problem.type->read_plan(&opened.problem, body, &again, arena, &error),
-                MER_OK);
+                opened.problem.plan->read(&opened.problem, body, &again, arena, &error), MER_OK);
             MerCost other = price_schedule(&opened, &again, arena);
             assert_same_bits(&cost, &other);
             mer_json_free(&json);
@@ -165,7 +164,7 @@ static void test_more_bandwidth_is_never_slower_and_no_core_beats_its_load(void 
             double cycles = price_schedule(&opened, &plan, arena).value[MER_METRIC_CYCLES];
             assert_true(b == 0 || cycles <= last[i] * (1 + 1e-12));
             last[i] = cycles;
-            const MerJobsPlan *jobs = &plan.as.jobs;
+            const MerJobsPlan *jobs = mer_jobs_plan(&plan);
             for (int u = 0; u < jobs->unit_count; u++) {
                 double load = 0;
                 for (int k = jobs->start[u]; k < jobs->start[u + 1]; k++) {
@@ -216,8 +215,7 @@ static void test_no_random_plan_beats_a_bound(void **state)
                 random_plan(&opened, &rng, point, &plan);
                 MerCost cost = price_schedule(&opened, &plan, arena);
                 for (int m = 0; cost.feasible && m < 3; m++) {
-                    MerBound bound;
-                    opened.problem.type->bound(&opened.problem, metrics[m], &bound);
+                    MerBound bound = schedule_bound(&opened, metrics[m]);
                     assert_true(cost.value[metrics[m]] >= bound.value * (1 - 1e-12));
                 }
             }
@@ -292,7 +290,7 @@ static void test_small_optima_lie_between_bound_and_every_search(void **state)
         OpenedSchedule opened;
         MerBound       bound;
         open_schedule_case(spec.graph, spec.platform, text, "bandwidth", arena, &opened);
-        opened.problem.type->bound(&opened.problem, MER_METRIC_CYCLES, &bound);
+        bound = schedule_bound(&opened, MER_METRIC_CYCLES);
         assert_true(exact.is_proven);
         assert_true(bound.value <= exact.value * (1 + 1e-12));
         for (int r = 0; r < 5; r++) {

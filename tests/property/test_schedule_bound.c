@@ -172,10 +172,9 @@ static void test_no_plan_of_a_small_group_beats_the_bound(void **state)
         }
         MerBandwidthRules rules = {.share = i & 4 ? MER_SHARE_MAXMIN : MER_SHARE_PROPORTIONAL,
                                    .switch_cycles = i & 8 ? 30 : 0};
-        MerScheduleRules  told = {
-             .is_known = true, .is_proportional = !(i & 4), .switch_cycles = rules.switch_cycles};
-        Check  checked = check_bound(i, schedule, &rules, &told);
-        double by_prices = bound_by_prices(schedule, &told);
+        MerScheduleRules told = {.is_proportional = !(i & 4), .switch_cycles = rules.switch_cycles};
+        Check            checked = check_bound(i, schedule, &rules, &told);
+        double           by_prices = bound_by_prices(schedule, &told);
         if (!(by_prices <= checked.best) || !(i & 3 || by_prices > 0.5 * checked.bound)) {
             fail_msg("case %d: bound by prices %.17g, best plan %.17g", i, by_prices, checked.best);
         }
@@ -202,7 +201,7 @@ static void test_no_plan_beats_the_bound_when_jobs_move_nothing(void **state)
             add_dependencies(schedule, &rng);
         }
         MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
-        MerScheduleRules  told = {.is_known = true, .is_proportional = true};
+        MerScheduleRules  told = {.is_proportional = true};
         check_bound(i, schedule, &rules, &told);
     }
 }
@@ -244,7 +243,7 @@ static void test_no_plan_of_equal_jobs_and_cores_beats_the_bound(void **state)
             add_dependencies(schedule, &rng);
         }
         MerBandwidthRules rules = {.share = MER_SHARE_PROPORTIONAL};
-        MerScheduleRules  told = {.is_known = true, .is_proportional = true};
+        MerScheduleRules  told = {.is_proportional = true};
         Check             checked = check_bound(i, schedule, &rules, &told);
         logs += log(checked.best / checked.bound);
         tight += checked.best / checked.bound - 1 < 1e-9;
@@ -264,8 +263,7 @@ static void test_prices_come_to_the_bound_of_the_program(void **state)
         MerRng           rng = mer_rng_make(9, (uint64_t)i);
         MerSchedule     *schedule = random_schedule(300, 2 + i % 5, &rng);
         double          *latency = MER_ARRAY(arena, double, 300 * schedule->unit_count);
-        MerScheduleRules told = {
-            .is_known = true, .is_proportional = i & 2, .switch_cycles = i & 4 ? 30 : 0};
+        MerScheduleRules told = {.is_proportional = i & 2, .switch_cycles = i & 4 ? 30 : 0};
         for (int at = 0; at < 300 * schedule->unit_count; at++) {
             bool is_slow = i & 1 && mer_rng_below(&rng, 3) == 0;
             latency[at] = schedule->latency[at] * (is_slow ? 500 : 1);
@@ -284,7 +282,7 @@ static void test_prices_come_to_the_bound_of_the_program(void **state)
 /* Where whole jobs count, times are rounded to a grid. */
 static void assert_bound(const MerSchedule *schedule, double value, double tolerance)
 {
-    MerScheduleRules told = {.is_known = true, .is_proportional = true};
+    MerScheduleRules told = {.is_proportional = true};
     MerBound         bound = mer_schedule_bound(schedule, &told, false, NULL);
     if (bound.value > value || bound.value < value * (1 - tolerance) ||
         strcmp(bound.kind, "configurations") != 0) {
@@ -335,7 +333,7 @@ static void test_dead_time_between_jobs_counts(void **state)
     static const double latency[] = {100, 100, 100, 100, 100, 100, 100, 100};
     static const double rate[] = {1, 1, 1, 1, 1, 1, 1, 1};
     MerSchedule        *schedule = hand_schedule(4, 2, 10, latency, rate, arena);
-    MerScheduleRules    rules = {.is_known = true, .is_proportional = true, .switch_cycles = 30};
+    MerScheduleRules    rules = {.is_proportional = true, .switch_cycles = 30};
     assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 230) < 1e-6);
     rules.switch_cycles = 0;
     assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 200) < 1e-6);
@@ -349,7 +347,7 @@ static void test_work_that_comes_late_counts_together(void **state)
     static const double rate[] = {1, 1, 1, 1, 1, 1, 1, 1};
     static const double release[] = {50, 50, 50, 50};
     MerSchedule        *schedule = hand_schedule(4, 2, 10, latency, rate, arena);
-    MerScheduleRules    rules = {.is_known = true, .is_proportional = true};
+    MerScheduleRules    rules = {.is_proportional = true};
     schedule->release = release;
     schedule->release_order = mer_schedule_sorted(release, 4, arena);
     schedule->has_releases = true;
@@ -369,7 +367,7 @@ static void test_the_bound_of_a_chain_is_below_its_plan_to_the_last_bit(void **s
         MerSchedule       *schedule = random_schedule(jobs, 1, &rng);
         MerBandwidthInput  input = hand_input(schedule, arena);
         MerBandwidthTimes  times = new_times(jobs, arena);
-        MerScheduleRules   told = {.is_known = true, .is_proportional = true};
+        MerScheduleRules   told = {.is_proportional = true};
         MerJobsPlan        plan;
         MerBandwidthOutput output;
         add_chain(schedule);
@@ -419,8 +417,7 @@ static void test_no_plan_beats_the_bound_with_kept_tensors(void **state)
         MerBandwidthRules rules = {.share = i & 2 ? MER_SHARE_MAXMIN : MER_SHARE_PROPORTIONAL,
                                    .reuses_weights = !(i & 4),
                                    .forwards = i & 4 || i & 8};
-        MerScheduleRules  told = {
-             .is_known = true, .is_proportional = !(i & 2), .saves_traffic = true};
+        MerScheduleRules  told = {.is_proportional = !(i & 2), .saves_traffic = true};
         check_bound(i, schedule, &rules, &told);
     }
 }
@@ -439,9 +436,8 @@ static void test_no_plan_beats_the_bound_with_even_shares(void **state)
             add_releases(schedule, &rng);
         }
         MerBandwidthRules rules = {.share = MER_SHARE_EVEN, .switch_cycles = i & 4 ? 30 : 0};
-        MerScheduleRules  told = {
-             .is_known = true, .switch_cycles = rules.switch_cycles, .is_even = true};
-        Check checked = check_bound(i, schedule, &rules, &told);
+        MerScheduleRules  told = {.switch_cycles = rules.switch_cycles, .is_even = true};
+        Check             checked = check_bound(i, schedule, &rules, &told);
         logs += log(checked.best / checked.bound);
     }
     print_message("best plan over the bound, even shares, geomean: %.4f\n", exp(logs / 48));
@@ -454,7 +450,7 @@ static void test_an_even_share_is_all_a_core_has(void **state)
     static const double latency[] = {100, 100};
     static const double rate[] = {10, 10};
     MerSchedule        *schedule = hand_schedule(1, 2, 2, latency, rate, arena);
-    MerScheduleRules    rules = {.is_known = true, .is_even = true};
+    MerScheduleRules    rules = {.is_even = true};
     assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 1000) < 1e-6);
     rules.is_even = false;
     assert_true(fabs(mer_schedule_bound(schedule, &rules, false, NULL).value - 500) < 1e-6);
@@ -469,7 +465,7 @@ static void test_bytes_that_cannot_be_kept_count(void **state)
     static const double weights[] = {300, 300}, outputs[] = {500, 500}, capacity[] = {400, 400};
     static const double small[] = {200, 200};
     MerSchedule        *schedule = hand_schedule(2, 2, 1, latency, rate, arena);
-    MerScheduleRules    rules = {.is_known = true, .saves_traffic = true};
+    MerScheduleRules    rules = {.saves_traffic = true};
     schedule->weight_bytes = weights;
     schedule->output_bytes = outputs;
     schedule->unit_bytes = capacity;

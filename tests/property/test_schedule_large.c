@@ -29,7 +29,7 @@ static void test_a_thousand_jobs_are_scheduled_above_their_bound_and_below_every
         MerTaskResult best = search(cases[i].platform, cases[i].bandwidth, "list_annealing");
         MerTaskResult longest = search(cases[i].platform, cases[i].bandwidth, "lpt");
         MerTaskResult first = search(cases[i].platform, cases[i].bandwidth, "fcfs");
-        assert_int_equal(best.plan.as.jobs.job_count, 1000);
+        assert_int_equal(mer_jobs_plan(&best.plan)->job_count, 1000);
         assert_true(best.bound.value > 0 && best.bound.value <= best.value);
         assert_true(best.value <= longest.value && best.value <= first.value);
         assert_true(best.gap < 0.25);
@@ -179,7 +179,7 @@ static double time_to_bound(int jobs)
     MerArena        *own = mer_arena_new();
     OpenedSchedule   opened;
     const MerGraph  *graph = graph_named(mer_arena_format(own, "synthetic:%d:1", jobs), own);
-    MerScheduleRules rules = {.is_known = true, .is_proportional = true};
+    MerScheduleRules rules = {.is_proportional = true};
     open_schedule_case(graph, platform_named("s2", own), "schedule:cache=off", "bandwidth", own,
                        &opened);
     int   *group = MER_ARRAY(own, int, jobs);

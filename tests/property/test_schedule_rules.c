@@ -115,7 +115,7 @@ static void check_plan(const OpenedSchedule *opened, const MerPlan *plan, int *d
     MerBandwidthRecorder recorder = {&w, watch};
     MerBandwidthTimes    times;
     MerBandwidthOutput   output;
-    if (!mer_bandwidth_simulate(state, &plan->as.jobs, arena, &times, &recorder, &output)) {
+    if (!mer_bandwidth_simulate(state, mer_jobs_plan(plan), arena, &times, &recorder, &output)) {
         assert_int_equal(state->input.rules.dispatch, MER_DISPATCH_STRICT);
         (*deadlocks)++;
         return;
@@ -227,8 +227,8 @@ static void test_heaps_of_ready_jobs_find_what_walking_the_queues_finds(void **s
             heap.input.limit = i == 0 ? 30000 : INFINITY;
             MerBandwidthState walk = heap;
             walk.input.walks_queues = true;
-            assert_true(mer_bandwidth_simulate(&heap, &plan.as.jobs, arena, &a, NULL, &x));
-            assert_true(mer_bandwidth_simulate(&walk, &plan.as.jobs, arena, &b, NULL, &y));
+            assert_true(mer_bandwidth_simulate(&heap, mer_jobs_plan(&plan), arena, &a, NULL, &x));
+            assert_true(mer_bandwidth_simulate(&walk, mer_jobs_plan(&plan), arena, &b, NULL, &y));
             assert_same_run(&a, &x, &b, &y, opened.schedule->job_count,
                             opened.schedule->unit_count);
             drops += a.dropped > 0;

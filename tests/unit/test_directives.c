@@ -1,9 +1,9 @@
 /* Data-centric spaces and mappings: points, plans, text, and bounds that no random point beats. */
-#include "base/json.h"
 #include "layer/directive_format.h"
 #include "map/cost/datacentric.h"
 #include "map/directives/directives.h"
 #include "map/export/maestro_plan.h"
+#include "mercator/json.h"
 #include "support.h"
 
 #include <math.h>
@@ -190,9 +190,10 @@ static void open_evaluator(Opened *opened, const MerOp *op, const char *const *s
 
 static MerCost price(const Opened *opened, const MerDirectivePlan *directives)
 {
-    MerPlan plan = {.kind = MER_PLAN_DIRECTIVES, .as = {.directives = *directives}};
-    MerCall call = {.limit = INFINITY};
-    MerCost cost;
+    MerDirectivePlan copy = *directives;
+    MerPlan          plan = {&mer_plan_directives, &copy};
+    MerCall          call = {.limit = INFINITY};
+    MerCost          cost;
 
     mer_evaluator_datacentric.evaluate(opened->state, &plan, &call, &cost);
     return cost;
@@ -496,15 +497,16 @@ static void keep_note(void *state, const char *name, const char *json)
 
 static void detail_notes_counts_per_level_and_tensor(void **state)
 {
-    MerNotes notes = {.note = keep_note};
-    MerOp    op = make_op(&layers[0]);
-    MerPlan  plan = {.kind = MER_PLAN_DIRECTIVES};
-    Opened   opened;
+    MerNotes         notes = {.note = keep_note};
+    MerOp            op = make_op(&layers[0]);
+    MerDirectivePlan directives;
+    MerPlan          plan = {&mer_plan_directives, &directives};
+    Opened           opened;
 
     (void)state;
     open_evaluator(&opened, &op, NULL);
-    mer_directives_parse("S(1,1) K | T(1,1) C | T(3,1) Y | T(3,1) X", &op, &plan.as.directives,
-                         opened.arena, NULL);
+    mer_directives_parse("S(1,1) K | T(1,1) C | T(3,1) Y | T(3,1) X", &op,
+                         mer_directive_plan(&plan), opened.arena, NULL);
     mer_evaluator_datacentric.detail(opened.state, &plan, &notes);
     mer_test_contains(noted,
                       "breakdown {\"levels\":[{\"name\":\"L2\",\"tensors\":{\"W\":{\"reads\":");

@@ -26,7 +26,7 @@ static int *slot_of(MerNestLevel *levels, const MerNestSlot *slot, int d)
 static void price_nest(Brute *b)
 {
     MerCost cost;
-    MerPlan plan = {.kind = MER_PLAN_NEST, .as.nest = b->plan};
+    MerPlan plan = {&mer_plan_nest, &b->plan};
     MerCall call = {.limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     mer_evaluator_find("loopnest", NULL)->evaluate(b->model, &plan, &call, &cost);
     b->nests++;

@@ -1,5 +1,5 @@
 /* The JSON writer, read back by cJSON. */
-#include "base/json.h"
+#include "mercator/json.h"
 #include "support.h"
 
 #include <cjson/cJSON.h>

@@ -72,6 +72,7 @@ static void open_layer(const Layer *layer, const MerPlatform *platform, const ch
                                    .graph = graph,
                                    .platform = platform,
                                    .task = &opened->task,
+                                   .plan = &mer_plan_nest,
                                    .state = mer_arena_alloc(arena, type->state_size)};
     opened->evaluator =
         (MerEvaluator){evaluator, mer_arena_alloc(arena, evaluator->state_size), evaluator_options};
@@ -183,7 +184,7 @@ static void test_every_vector_width_gives_the_same_bits(void **state)
             MerNestFigures     widest;
             for (int j = 0; j < MER_NEST_LANES; j++) {
                 sample_plan(&opened, &rng, &plans[j]);
-                nests[j] = &plans[j].as.nest;
+                nests[j] = mer_nest_plan(&plans[j]);
             }
             mer_nest_price_lanes(opened.evaluator.state, nests, 512, &widest);
             for (int bits = 128; bits <= 256; bits *= 2) {
@@ -223,7 +224,7 @@ static void test_plans_too_large_to_count_exactly_are_left_to_the_plain_version(
     }
     opened.problem.type->decode(&opened.problem, point, &plan, arena);
     for (int i = 0; i < MER_NEST_LANES; i++) {
-        nests[i] = &plan.as.nest;
+        nests[i] = mer_nest_plan(&plan);
     }
     MerCost plain;
     evaluate(&opened, &plan, &plain);
@@ -269,7 +270,7 @@ static int walk(const Opened *opened, uint64_t stream)
     }
     memcpy(good, point, bytes);
     opened->problem.type->decode(&opened->problem, point, &last, arena);
-    assert_true(mer_nest_delta_start(&delta, opened->evaluator.state, &last.as.nest));
+    assert_true(mer_nest_delta_start(&delta, opened->evaluator.state, mer_nest_plan(&last)));
     for (int step = 0; step < STEPS; step++) {
         MerPlan  plan;
         MerCost  cost;
@@ -277,12 +278,12 @@ static int walk(const Opened *opened, uint64_t stream)
         unsigned levels;
         mer_space_step(space, &rng, (int)mer_rng_below(&rng, (uint64_t)space->knob_count), point);
         opened->problem.type->decode(&opened->problem, point, &plan, arena);
-        if (!compare_plans(&last.as.nest, &plan.as.nest, &dims, &levels)) {
-            mer_nest_delta_start(&delta, opened->evaluator.state, &plan.as.nest);
+        if (!compare_plans(mer_nest_plan(&last), mer_nest_plan(&plan), &dims, &levels)) {
+            mer_nest_delta_start(&delta, opened->evaluator.state, mer_nest_plan(&plan));
         } else {
             MerNestDelta next;
             mer_nest_delta_copy(&next, &delta);
-            mer_nest_delta_move(&next, &plan.as.nest, dims, levels);
+            mer_nest_delta_move(&next, mer_nest_plan(&plan), dims, levels);
             mer_nest_delta_copy(&delta, &next);
         }
         evaluate(opened, &plan, &cost);

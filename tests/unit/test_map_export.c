@@ -1,6 +1,5 @@
 /* Whatever `map` writes can be read back: random plans of several kinds of layers cost the same
  * after a trip through Timeloop's, MAESTRO's and our own text. */
-#include "base/yaml.h"
 #include "import/layers.h"
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
@@ -10,6 +9,7 @@
 #include "map/export/timeloop_mapping.h"
 #include "map/nest/nest.h"
 #include "map/nest/nest_format.h"
+#include "mercator/yaml.h"
 #include "run_support.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph,
     MerError    error = {0};
     MerYaml    *root;
     MerOp       op = mer_op_make("layer", "problem", MER_OP_CONV);
-    MerPlan     again = {.kind = MER_PLAN_NEST};
+    MerPlan     again = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
     bool        is_shared = false;
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         is_shared = is_shared || (plan->levels[1].x[d] > 1 && plan->levels[1].y[d] > 1);
@@ -120,7 +120,7 @@ static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph,
     }
     MerGraph *copy = graph_of(&op, arena);
     if (mer_timeloop_mapping_read(mer_yaml_get(root, "mapping"), &copy->ops[0], platform,
-                                  &again.as.nest, arena, &error) != MER_OK) {
+                                  mer_nest_plan(&again), arena, &error) != MER_OK) {
         fail_msg("%s\n%s", error.message, text);
     }
     assert_int_equal(copy->macs, graph->macs);
@@ -134,8 +134,9 @@ static void check_line(const MerPlatform *platform, const MerGraph *graph, const
 {
     const char *line = mer_nest_line(plan, platform, arena);
     MerError    error = {0};
-    MerPlan     again = {.kind = MER_PLAN_NEST};
-    if (mer_nest_parse(line, &graph->ops[0], platform, &again.as.nest, arena, &error) != MER_OK) {
+    MerPlan     again = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
+    if (mer_nest_parse(line, &graph->ops[0], platform, mer_nest_plan(&again), arena, &error) !=
+        MER_OK) {
         fail_msg("%s\n%s", error.message, line);
     }
     MerCost found = price(platform, graph, "loopnest", &again, arena);
@@ -155,16 +156,16 @@ static void test_nests_cost_the_same_after_a_trip_through_text(void **state)
             MerGraph          *graph = graph_of(&op, arena);
             MerNestSpace       nest;
             MerSpace           space;
-            MerPlan            plan = {.kind = MER_PLAN_NEST};
+            MerPlan            plan = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
             assert_int_equal(mer_nest_space_open(&nest, &graph->ops[0], platform, MER_GENOME_PRIMES,
                                                  &space, arena, NULL),
                              MER_OK);
             MerIndex *point = MER_ARRAY(arena, MerIndex, space.knob_count + 1);
             mer_space_sample(&space, &rng, point);
-            mer_nest_decode(&nest, point, &plan.as.nest, arena);
+            mer_nest_decode(&nest, point, mer_nest_plan(&plan), arena);
             MerCost cost = price(platform, graph, "loopnest", &plan, arena);
-            check_line(platform, graph, &plan.as.nest, &cost, arena);
-            said += check_timeloop(platform, graph, &plan.as.nest, &cost, arena);
+            check_line(platform, graph, mer_nest_plan(&plan), &cost, arena);
+            said += check_timeloop(platform, graph, mer_nest_plan(&plan), &cost, arena);
             mer_arena_free(arena);
         }
     }
@@ -188,8 +189,8 @@ static void test_directives_cost_the_same_after_a_trip_through_maestro(void **st
             MerGraph           *copy = NULL;
             MerDirectiveSpace   directives;
             MerDirectiveOptions options = {.genome = MER_GENOME_GAMMA};
-            MerPlan             plan = {.kind = MER_PLAN_DIRECTIVES};
-            MerPlan             again = plan;
+            MerPlan             plan = {&mer_plan_directives, MER_NEW(arena, MerDirectivePlan)};
+            MerPlan             again = {&mer_plan_directives, MER_NEW(arena, MerDirectivePlan)};
             MerMaestroFile      file;
             assert_int_equal(mer_platform_read("edge", arena, &platform, NULL), MER_OK);
             assert_int_equal(
@@ -197,17 +198,17 @@ static void test_directives_cost_the_same_after_a_trip_through_maestro(void **st
                 MER_OK);
             MerIndex *point = MER_ARRAY(arena, MerIndex, directives.space.knob_count + 1);
             mer_space_sample(&directives.space, &rng, point);
-            mer_directives_decode(&directives, point, &plan.as.directives, arena);
+            mer_directives_decode(&directives, point, mer_directive_plan(&plan), arena);
             MerCost     cost = price(platform, graph, "datacentric", &plan, arena);
             const char *text =
                 mer_arena_format(arena, "Network one {\n%s}\n",
-                                 mer_directives_maestro(&plan.as.directives, false, arena));
+                                 mer_directives_maestro(mer_directive_plan(&plan), false, arena));
             MerImportFile input = {
                 .path = "one.m", .name = "one", .data = text, .size = strlen(text)};
             if (mer_importer_maestro.read(&input, NULL, arena, &copy, &error) != MER_OK ||
                 mer_maestro_parse("one.m", text, strlen(text), arena, &file, &error) != MER_OK ||
                 mer_maestro_plan("one.m", &file.networks[0].layers[0], NULL, &copy->ops[0],
-                                 &again.as.directives, arena, &error) != MER_OK) {
+                                 mer_directive_plan(&again), arena, &error) != MER_OK) {
                 fail_msg("%s\n%s", error.message, text);
             }
             MerCost found = price(platform, copy, "datacentric", &again, arena);

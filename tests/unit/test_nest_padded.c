@@ -2,9 +2,9 @@
 #include "one_arena.h"
 #include "run_support.h"
 
-#include "base/yaml.h"
 #include "map/cost/loopnest.h"
 #include "map/nest/nest_format.h"
+#include "mercator/yaml.h"
 
 #include <math.h>
 

@@ -155,7 +155,7 @@ static void test_plan_of_a_search_gives_what_happened_while_it_was_made(void **s
         cJSON       *note = note_of(graph, &c, &result, arena);
         double cycles = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(note, "cycles"));
         double dropped = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(note, "dropped"));
-        int    jobs = result.tasks[0].plan.as.jobs.job_count;
+        int    jobs = mer_jobs_plan(&result.tasks[0].plan)->job_count;
         assert_true(cycles == metric(&result, MER_METRIC_CYCLES));
         assert_true(dropped / jobs == metric(&result, MER_METRIC_DROP_RATE));
         assert_true((dropped > 0) == (late == 1));
@@ -194,7 +194,7 @@ static void test_same_seed_gives_the_same_plan_on_any_number_of_threads(void **s
     Case      two = {overload, "bandwidth:late=drop", "online:moves=30", "miss_rate", 7, 2, NULL};
     MerRunResult a = run_case(graph, &one, arena);
     MerRunResult b = run_case(graph, &two, arena);
-    int          jobs = a.tasks[0].plan.as.jobs.job_count;
+    int          jobs = mer_jobs_plan(&a.tasks[0].plan)->job_count;
     assert_memory_equal(a.tasks[0].point, b.tasks[0].point, (size_t)(2 * jobs) * sizeof(MerIndex));
     assert_true(metric(&a, MER_METRIC_CYCLES) == metric(&b, MER_METRIC_CYCLES));
     mer_arena_free(arena);
@@ -208,8 +208,8 @@ static MerBandwidthTimes times_of(const MerGraph *graph, const Case *c, const Me
     MerBandwidthOutput output;
     open_schedule_case(graph, platform_named("s2", arena), c->problem, c->evaluator, arena, opened);
     const MerBandwidthState *bandwidth = mer_bandwidth_state(&opened->evaluator);
-    assert_true(mer_bandwidth_simulate(bandwidth, &result->tasks[0].plan.as.jobs, arena, &times,
-                                       NULL, &output));
+    assert_true(mer_bandwidth_simulate(bandwidth, mer_jobs_plan(&result->tasks[0].plan), arena,
+                                       &times, NULL, &output));
     return times;
 }
 
@@ -286,7 +286,8 @@ static void test_forecasts_follow_the_rate_of_the_arrivals(void **state)
     MerRunResult scaled = run_case(graph_of(slow, arena), &planned, arena);
     planned.problem = "schedule";
     MerRunResult given = run_case(graph_of(fast, arena), &planned, arena);
-    assert_int_equal(scaled.tasks[0].plan.as.jobs.job_count, given.tasks[0].plan.as.jobs.job_count);
+    assert_int_equal(mer_jobs_plan(&scaled.tasks[0].plan)->job_count,
+                     mer_jobs_plan(&given.tasks[0].plan)->job_count);
     assert_near(metric(&scaled, MER_METRIC_CYCLES), metric(&given, MER_METRIC_CYCLES), 1);
     assert_near(metric(&scaled, MER_METRIC_ANTT), metric(&given, MER_METRIC_ANTT), 1e-9);
     mer_arena_free(arena);

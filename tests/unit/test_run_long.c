@@ -21,19 +21,28 @@ static MerStatus open_line(MerProblem *problem, MerArena *capacity, MerError *er
     return MER_OK;
 }
 
+static uint64_t hash_line(const MerPlan *plan, uint64_t hash)
+{
+    return hash * 31 + (uint64_t) * (const int *)plan->content;
+}
+
+static const MerPlanKind        plan_line = {.name = "line", .hash = hash_line};
+static const MerPlanKind *const plan_kinds[] = {&plan_line, NULL};
+
 static void decode_line(const MerProblem *problem, const MerIndex *point, MerPlan *plan,
                         MerArena *capacity)
 {
     (void)problem;
-    int *channels = MER_NEW(capacity, int);
-    *channels = point[0];
-    *plan = (MerPlan){.kind = MER_PLAN_SPLIT,
-                      .as.split = {.op_count = 1, .option_count = 1, .channels = channels}};
+    int *value = MER_NEW(capacity, int);
+    *value = point[0];
+    *plan = (MerPlan){&plan_line, value};
 }
 
-static void bound_line(const MerProblem *problem, MerMetric metric, MerBound *bound)
+static void bound_line(const MerProblem *problem, const void *rules, MerMetric metric,
+                       MerBound *bound)
 {
     (void)problem;
+    (void)rules;
     (void)metric;
     *bound = (MerBound){NAN, "none", ""};
 }
@@ -43,7 +52,7 @@ static const MerProblemClass problem_line = {.name = "line",
                                              .objective = "cycles",
                                              .budget = 10,
                                              .platforms = ~0u,
-                                             .plans = 1u << MER_PLAN_SPLIT,
+                                             .plans = plan_kinds,
                                              .open = open_line,
                                              .decode = decode_line,
                                              .bound = bound_line};
@@ -60,7 +69,7 @@ static void evaluate_slow(const void *state, const MerPlan *plan, const MerCall 
                           MerCost *cost)
 {
     (void)state;
-    int value = plan->as.split.channels[0];
+    int value = *(const int *)plan->content;
     mer_cost_clear(cost);
     for (int epoch = 0; epoch < 3; epoch++) {
         if (mer_is_cancelled(call->notes)) {
@@ -77,7 +86,7 @@ static void evaluate_slow(const void *state, const MerPlan *plan, const MerCall 
 
 static const MerEvaluatorClass evaluator_slow = {.name = "slow",
                                                  .summary = "three epochs per plan",
-                                                 .plans = 1u << MER_PLAN_SPLIT,
+                                                 .plans = plan_kinds,
                                                  .metrics = UINT64_C(1) << MER_METRIC_CYCLES,
                                                  .open = open_slow,
                                                  .evaluate = evaluate_slow};

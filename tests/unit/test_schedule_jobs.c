@@ -37,8 +37,8 @@ static const MerJobSet *read_set(const char *text, const MerGraph **graph)
     if (graph) {
         *graph = made;
     }
-    assert_non_null(made->jobs);
-    return made->jobs;
+    assert_non_null(mer_job_set(made));
+    return mer_job_set(made);
 }
 
 static const MerJob *job_named(const MerJobSet *set, const char *name)
@@ -431,10 +431,10 @@ static void test_instruction_csv_needs_no_last_newline(void **state)
     MerImportFile file = text_file("m3e.csv", "1,1,64,3,32,30,3,1,1\n1,1,20,30,40,1,1,1,3");
     MerGraph     *graph = must_import(&mer_importer_m3e, &file, NULL, arena);
     char          text[200];
-    assert_int_equal(graph->jobs->job_count, 2);
+    assert_int_equal(mer_job_set(graph)->job_count, 2);
     assert_string_equal(describe(&graph->ops[0], text), "conv K64 C3 Y30 X30 R3");
     assert_string_equal(describe(&graph->ops[1], text), "gemm K30 C40 Y20");
-    assert_string_equal(graph->jobs->jobs[1].name, "1.gemm-20x30x40");
+    assert_string_equal(mer_job_set(graph)->jobs[1].name, "1.gemm-20x30x40");
 }
 
 /* Jobs of a network that is no job file. */

@@ -243,7 +243,7 @@ static void check_outputs(const char *workload, const char *problem, const char 
     assert_int_equal(result.task_count, groups);
     Csv csv = read_csv(file_text(spec.directory, "schedule.csv", arena));
     for (int t = 0; t < groups; t++) {
-        check_rows(&csv, &result.tasks[t], units, result.tasks[t].plan.as.jobs.job_count);
+        check_rows(&csv, &result.tasks[t], units, mer_jobs_plan(&result.tasks[t].plan)->job_count);
         check_stack(spec.directory, &result.tasks[t], t, units);
         check_use(spec.directory, &result.tasks[t], t);
     }

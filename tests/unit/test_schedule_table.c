@@ -59,14 +59,14 @@ static const char machine[] =
 static MerJobTableInput input_of(const char *workload, const char *source, const char *cache)
 {
     const MerGraph *graph = graph_named(workload, arena);
-    int            *jobs = MER_ARRAY(arena, int, graph->jobs->job_count);
-    for (int j = 0; j < graph->jobs->job_count; j++) {
+    int            *jobs = MER_ARRAY(arena, int, mer_job_set(graph)->job_count);
+    for (int j = 0; j < mer_job_set(graph)->job_count; j++) {
         jobs[j] = j;
     }
     return (MerJobTableInput){graph,
-                              graph->jobs,
+                              mer_job_set(graph),
                               jobs,
-                              graph->jobs->job_count,
+                              mer_job_set(graph)->job_count,
                               platform_from(machine, arena),
                               &pricer,
                               source,

@@ -1,5 +1,5 @@
 /* The thread pool: every index once, worker numbers in range, many runs on one pool. */
-#include "base/threads.h"
+#include "mercator/threads.h"
 #include "support.h"
 
 #include <stdatomic.h>

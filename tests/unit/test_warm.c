@@ -3,7 +3,7 @@
 #include "shared.h"
 #include "support.h"
 
-#include "run/search/warm_transfer.h"
+#include "schedule/schedule_parts.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -165,7 +165,7 @@ static void test_carried_points_are_better_than_as_many_at_random(void **state)
     Case        cold = {.group = "mix:1", .optimizer = "random", .budget = 64};
     run_group_or_fail(&first, old, NULL, arena);
     MerRunResult chance = run_group_or_fail(&cold, NULL, NULL, arena);
-    for (int match = MER_WARM_RANK; match <= MER_WARM_LAYER; match++) {
+    for (int match = MER_MATCH_RANK; match <= MER_MATCH_LAYER; match++) {
         Case next = {
             .group = "mix:1", .optimizer = "random", .budget = 1, .warm = old, .match = match};
         MerRunResult warm = run_group_or_fail(&next, folder, NULL, arena);
@@ -259,18 +259,21 @@ static void test_layer_match_takes_equals_first_and_then_the_nearest(void **stat
                                  .op = i % 4,
                                  .choices = 2};
     }
-    MerTable  old_tables[] = {{"latency", 3, 2, old_numbers}, {"traffic", 3, 2, old_numbers}};
-    MerTable  new_tables[] = {{"latency", 4, 2, new_numbers}, {"traffic", 4, 2, new_numbers}};
-    MerSpace  old = {6, 2, old_knobs, old_tables};
-    MerSpace  space = {8, 2, new_knobs, new_tables};
-    int       from[8];
-    const int expected[8] = {2, 0, 0, 1, 5, 3, 3, 4};
-    assert_true(mer_warm_is_pairs(&old) && mer_warm_is_pairs(&space));
-    assert_int_equal(mer_warm_map_by_layer(&space, &old, from, arena, NULL), MER_OK);
+    MerTable   old_tables[] = {{"latency", 3, 2, old_numbers}, {"traffic", 3, 2, old_numbers}};
+    MerTable   new_tables[] = {{"latency", 4, 2, new_numbers}, {"traffic", 4, 2, new_numbers}};
+    MerSpace   old = {6, 2, old_knobs, old_tables};
+    MerSpace   space = {8, 2, new_knobs, new_tables};
+    int        from[8];
+    const int  expected[8] = {2, 0, 0, 1, 5, 3, 3, 4};
+    MerProblem problem = {.space = space};
+    assert_true(mer_schedule_can_carry(&(MerProblem){.space = old}) &&
+                mer_schedule_can_carry(&problem));
+    assert_int_equal(mer_schedule_carry(&problem, &old, 6, MER_MATCH_LAYER, from, arena, NULL),
+                     MER_OK);
     assert_memory_equal(from, expected, sizeof expected);
     /* by rank: places 0, 2/3, 4/3, 2 of three */
     const int by_rank[8] = {0, 1, 1, 2, 3, 4, 4, 5};
-    mer_warm_map_by_rank(&space, 6, from);
+    mer_schedule_carry(&problem, NULL, 6, MER_MATCH_RANK, from, arena, NULL);
     assert_memory_equal(from, by_rank, sizeof by_rank);
     mer_arena_free(arena);
 }

@@ -1,5 +1,5 @@
 /* YAML: the tree, its places, its limits and its messages. */
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 #include "support.h"
 
 #include <float.h>

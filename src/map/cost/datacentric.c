@@ -4,6 +4,9 @@
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
 #include "map/cost/datacentric.h"
 
+#include "map/directives/directives.h"
+#include "map/map.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -248,13 +251,13 @@ static double energy_pj(const State *state, const MerDatacentricResult *result)
 static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
     const State         *state = opened;
-    const MerOp         *op = plan->as.directives.op;
+    const MerOp         *op = mer_directive_plan(plan)->op;
     MerDatacentricResult result;
     double               cycles, energy, macs, peak;
 
     (void)call;
     mer_cost_clear(cost);
-    price(state, &plan->as.directives, MER_DATACENTRIC_COSTS, &result);
+    price(state, mer_directive_plan(plan), MER_DATACENTRIC_COSTS, &result);
     if (result.status != MER_DATACENTRIC_OK) {
         mer_cost_refuse(cost, "%s", result.reason[0] ? result.reason : "coverage: covers no MACs");
         return;
@@ -309,11 +312,11 @@ static void write_memory(const State *state, const MerDatacentricResult *result,
 static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
 {
     const State         *state = opened;
-    double               repeat = (double)plan->as.directives.op->repeat;
+    double               repeat = (double)mer_directive_plan(plan)->op->repeat;
     MerDatacentricResult result;
     MerJson              json = {0};
 
-    price(state, &plan->as.directives, MER_DATACENTRIC_EVERYTHING, &result);
+    price(state, mer_directive_plan(plan), MER_DATACENTRIC_EVERYTHING, &result);
     mer_json_object(&json, NULL);
     if (result.status != MER_DATACENTRIC_INFEASIBLE) {
         mer_json_array(&json, "levels");
@@ -330,25 +333,28 @@ static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
 
 #define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 /* MAESTRO's own rules let mappings leave out work. */
-static bool keeps_bounds(const void *opened)
+static const void *rules(const void *opened)
 {
     const State *state = opened;
-    return state->strict;
+    return state->strict ? mer_map_rules : NULL;
 }
 
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_directives, NULL};
+
 const MerEvaluatorClass mer_evaluator_datacentric = {
-    .keeps_bounds = keeps_bounds,
     .name = "datacentric",
     .summary = "MAESTRO's data-centric model: directives, clusters, network and buffers",
     .reference = "Kwon et al., Understanding Reuse, Performance, and Hardware Cost of DNN "
                  "Dataflow, MICRO 2019",
-    .plans = 1u << MER_PLAN_DIRECTIVES,
+    .plans = plan_kinds,
     .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(ENERGY) |
                METRIC(EDP) | METRIC(POWER) | METRIC(AREA) | METRIC(UTILISATION),
+    .clocked = METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(POWER),
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
     .open = open_datacentric,
     .evaluate = evaluate,
     .detail = detail,
+    .rules = rules,
 };

@@ -2,8 +2,8 @@
  * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
 #include "map/cost/loopnest_batch.h"
 
-#include "base/json.h"
 #include "map/map.h"
+#include "mercator/json.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
 {
     (void)call;
     const MerNestModel *model = state;
-    const MerNestPlan  *nest = &plan->as.nest;
+    const MerNestPlan  *nest = mer_nest_plan(plan);
     MerNestLoops        loops;
     MerNestAccess       access;
     double              cycles;
@@ -131,7 +131,7 @@ static void evaluate_batch(const void *state, const MerPlan *plans, int count, c
         MerNestFigures     figures;
         int                used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
         for (int i = 0; i < MER_NEST_LANES; i++) {
-            nests[i] = &plans[first + (i < used ? i : 0)].as.nest;
+            nests[i] = mer_nest_plan(&plans[first + (i < used ? i : 0)]);
         }
         mer_nest_price_lanes(model, nests, 512, &figures);
         for (int i = 0; i < used; i++) {
@@ -194,7 +194,7 @@ static void write_level(const MerNestModel *model, const MerNestLoops *loops,
 static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
 {
     const MerNestModel *model = state;
-    const MerNestPlan  *nest = &plan->as.nest;
+    const MerNestPlan  *nest = mer_nest_plan(plan);
     MerNestLoops        loops;
     MerNestAccess       access;
     double              cycles;
@@ -217,16 +217,26 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     mer_json_free(&json);
 }
 
+static const void *rules(const void *state)
+{
+    (void)state;
+    return mer_map_rules;
+}
+
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_nest, NULL};
+
 const MerEvaluatorClass mer_evaluator_loopnest = {
     .name = "loopnest",
     .summary = "closed-form loop-nest model: accesses, energy and bandwidth-limited cycles",
     .reference = "Parashar et al., Timeloop, ISPASS 2019",
-    .plans = 1u << MER_PLAN_NEST,
+    .plans = plan_kinds,
     .metrics = UINT64_C(1) << MER_METRIC_CYCLES | UINT64_C(1) << MER_METRIC_LATENCY |
                UINT64_C(1) << MER_METRIC_THROUGHPUT | UINT64_C(1) << MER_METRIC_ENERGY |
                UINT64_C(1) << MER_METRIC_EDP | UINT64_C(1) << MER_METRIC_POWER |
                UINT64_C(1) << MER_METRIC_TRAFFIC_BYTES | UINT64_C(1) << MER_METRIC_UTILISATION |
                UINT64_C(1) << MER_METRIC_BANDWIDTH_USE,
+    .clocked = UINT64_C(1) << MER_METRIC_LATENCY | UINT64_C(1) << MER_METRIC_THROUGHPUT |
+               UINT64_C(1) << MER_METRIC_POWER,
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerNestModel),
@@ -234,4 +244,5 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .evaluate = evaluate,
     .evaluate_batch = evaluate_batch,
     .detail = detail,
+    .rules = rules,
 };

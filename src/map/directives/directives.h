@@ -7,7 +7,10 @@
 #ifndef MERCATOR_MAP_DIRECTIVES_DIRECTIVES_H
 #define MERCATOR_MAP_DIRECTIVES_DIRECTIVES_H
 
+#include "layer/directive_plan.h"
 #include "mercator/problem.h"
+
+#include <assert.h>
 
 typedef enum MerDirectiveGenome { MER_GENOME_TEN, MER_GENOME_GAMMA } MerDirectiveGenome;
 
@@ -50,6 +53,14 @@ bool mer_directives_encode(const MerDirectiveSpace *space, const MerDirectivePla
 /* What no mapping of strict mode can beat: cycles, latency, energy and EDP. */
 void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
                           MerMetric metric, MerBound *bound);
+
+extern const MerPlanKind mer_plan_directives;
+
+static inline MerDirectivePlan *mer_directive_plan(const MerPlan *plan)
+{
+    assert(plan->kind == &mer_plan_directives);
+    return plan->content;
+}
 
 bool mer_directives_equal(const MerDirectivePlan *a, const MerDirectivePlan *b);
 

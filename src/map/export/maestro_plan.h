@@ -3,7 +3,7 @@
 #define MERCATOR_MAP_EXPORT_MAESTRO_PLAN_H
 
 #include "import/maestro_text.h"
-#include "mercator/plan.h"
+#include "layer/directive_plan.h"
 
 /* `op` is what the layer was imported as; Sz(D) is its size of D. A layer without a Dataflow takes
  * that of `inherited` (NULL: none), as MAESTRO does. `path` opens messages. Keeps op. */

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "layer/directive_format.h"
+#include "layer/op_format.h"
+#include "map/directives/directives.h"
 #include "map/export/timeloop_mapping.h"
 #include "map/nest/nest_format.h"
 
@@ -45,7 +47,7 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
     fprintf(file, "\ntasks:\n");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
-        const MerNestPlan   *plan = &task->plan->as.nest;
+        const MerNestPlan   *plan = mer_nest_plan(task->plan);
         MerJson              json = {0};
         mer_json_object(&json, NULL);
         mer_op_write(plan->op, &json);
@@ -92,7 +94,7 @@ static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
     int written = 0;
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
-        const MerNestPlan   *plan = &task->plan->as.nest;
+        const MerNestPlan   *plan = mer_nest_plan(task->plan);
         const char          *reason;
         const char          *text = mer_timeloop_mapping_write(plan, task->problem->platform,
                                                       is_single ? 0 : 4, &reason, arena);
@@ -138,7 +140,7 @@ static void write_maestro(const MerExport *what, FILE *file, MerArena *arena)
             what->tasks[0].problem->platform->name, what->evaluator);
     fprintf(file, "Network %s {\n", word_of(what->workload, 0, arena));
     for (int t = 0; t < what->count; t++) {
-        MerDirectivePlan plan = what->tasks[t].plan->as.directives;
+        MerDirectivePlan plan = *mer_directive_plan(what->tasks[t].plan);
         MerOp            op = *plan.op;
         op.name = word_of(op.name, t + 1, arena);
         plan.op = &op;
@@ -186,11 +188,12 @@ static void write_table(const MerExport *what, FILE *file, MerArena *arena)
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
         const MerTask       *layer = task->problem->task;
-        bool                 is_nest = task->plan->kind == MER_PLAN_NEST;
-        const MerOp         *op = is_nest ? task->plan->as.nest.op : task->plan->as.directives.op;
-        const MerPlatform   *platform = task->problem->platform;
-        const char          *line = is_nest ? mer_nest_line(&task->plan->as.nest, platform, arena)
-                                            : mer_directives_line(&task->plan->as.directives, arena);
+        bool                 is_nest = task->plan->kind == &mer_plan_nest;
+        const MerOp         *op =
+            is_nest ? mer_nest_plan(task->plan)->op : mer_directive_plan(task->plan)->op;
+        const MerPlatform *platform = task->problem->platform;
+        const char *line = is_nest ? mer_nest_line(mer_nest_plan(task->plan), platform, arena)
+                                   : mer_directives_line(mer_directive_plan(task->plan), arena);
         write_cell(file, what->workload);
         fputc(',', file);
         write_cell(file, layer->name);
@@ -222,38 +225,45 @@ static void write_table(const MerExport *what, FILE *file, MerArena *arena)
     }
 }
 
+/* One file of all plans, if they are of a kind that the form can say; NULL: of any kind. */
+static MerStatus write_file(const MerExport *what, const MerPlanKind *kind, const char *name,
+                            void (*write)(const MerExport *what, FILE *file, MerArena *arena),
+                            MerExportFiles *files, MerError *error)
+{
+    if (kind && what->tasks[0].plan->kind != kind) {
+        return MER_OK;
+    }
+    FILE *file = mer_export_begin(files);
+    if (file) {
+        write(what, file, files->arena);
+    }
+    return mer_export_end(files, file, name, error);
+}
+
 static void write_statistics(const MerExport *what, FILE *file, MerArena *arena)
 {
     (void)arena;
     mer_map_write_stats(what, file);
 }
 
-int mer_map_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena)
-{
-    bool is_nest = what->count > 0 && what->tasks[0].plan->kind == MER_PLAN_NEST;
-    static const struct {
-        const char *name;
-        bool        for_nests, for_directives;
-        void (*write)(const MerExport *what, FILE *file, MerArena *arena);
-    } kinds[] = {{"nest.txt", true, false, write_nests},
-                 {"timeloop.map.yaml", true, false, write_timeloop},
-                 {"maestro.m", false, true, write_maestro},
-                 {"layers.csv", true, true, write_table},
-                 {"stats.txt", true, true, write_statistics}};
-    int count = 0;
-    for (size_t i = 0; what->count > 0 && i < sizeof kinds / sizeof kinds[0]; i++) {
-        char  *data = NULL;
-        size_t size = 0;
-        FILE  *file = (is_nest ? kinds[i].for_nests : kinds[i].for_directives)
-                          ? open_memstream(&data, &size)
-                          : NULL;
-        if (!file) {
-            continue;
-        }
-        kinds[i].write(what, file, arena);
-        fclose(file);
-        files[count++] = (MerExportFile){kinds[i].name, mer_arena_text_n(arena, data, size)};
-        free(data);
-    }
-    return count;
-}
+#define EXPORTER(id, kind, file_name, reads_back, function, text)                                  \
+    static MerStatus export_##id(const MerExport *what, MerExportFiles *files, MerError *error)    \
+    {                                                                                              \
+        return write_file(what, kind, file_name, function, files, error);                          \
+    }                                                                                              \
+    const MerExporterClass mer_exporter_##id = {.name = #id,                                       \
+                                                .summary = text,                                   \
+                                                .problem = "map",                                  \
+                                                .is_default = true,                                \
+                                                .is_plan = reads_back,                             \
+                                                .write = export_##id};
+EXPORTER(nest_text, &mer_plan_nest, "nest.txt", true, write_nests,
+         "nest.txt: loop nests as lines and as indented loops")
+EXPORTER(timeloop_map, &mer_plan_nest, "timeloop.map.yaml", true, write_timeloop,
+         "timeloop.map.yaml: problem and mapping for Timeloop v0.3")
+EXPORTER(maestro_m, &mer_plan_directives, "maestro.m", true, write_maestro,
+         "maestro.m: directives for MAESTRO")
+EXPORTER(layers_table, NULL, "layers.csv", false, write_table,
+         "layers.csv: a layer table with the results beside each layer")
+EXPORTER(stats, NULL, "stats.txt", false, write_statistics,
+         "stats.txt: accesses and energy per memory and tensor, for people")

@@ -3,9 +3,7 @@
 #ifndef MERCATOR_MAP_EXPORT_MAP_EXPORT_H
 #define MERCATOR_MAP_EXPORT_MAP_EXPORT_H
 
-#include "mercator/problem.h"
-
-int mer_map_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS], MerArena *arena);
+#include "mercator/export.h"
 
 /* stats.txt: per memory and tensor accesses and energy, what is occupied, and what limits. */
 void mer_map_write_stats(const MerExport *what, FILE *file);

@@ -5,9 +5,9 @@
 #ifndef MERCATOR_MAP_EXPORT_TIMELOOP_MAPPING_H
 #define MERCATOR_MAP_EXPORT_TIMELOOP_MAPPING_H
 
-#include "base/yaml.h"
-#include "mercator/plan.h"
+#include "map/nest/nest_plan.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 /* Tensors that no entry speaks of are kept, except where the platform bypasses them. Keeps op. */
 MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op,

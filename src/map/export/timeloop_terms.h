@@ -9,9 +9,9 @@
 #ifndef MERCATOR_MAP_EXPORT_TIMELOOP_TERMS_H
 #define MERCATOR_MAP_EXPORT_TIMELOOP_TERMS_H
 
-#include "base/yaml.h"
 #include "mercator/graph.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 typedef struct MerTimeloopFactors {
     int exact[MER_DIM_COUNT]; /* -1: not named; 0: all that remains */

@@ -3,8 +3,8 @@
 #ifndef MERCATOR_MAP_NEST_CONSTRAINTS_H
 #define MERCATOR_MAP_NEST_CONSTRAINTS_H
 
-#include "base/yaml.h"
 #include "map/nest/nest.h"
+#include "mercator/yaml.h"
 
 /* weight: each unit of the array holds its own weights; only K and C (and G) are spread over the
  *   array, and outputs N, Y, X are walked innermost above the innermost memory, which keeps W.

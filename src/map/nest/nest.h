@@ -3,6 +3,7 @@
 #define MERCATOR_MAP_NEST_NEST_H
 
 #include "map/nest/layer_shape.h"
+#include "map/nest/nest_plan.h"
 #include "mercator/problem.h"
 
 enum { MER_NEST_LEVELS = 8, MER_NEST_PRIMES = 31 * 8, MER_NEST_SLOTS = 3 * MER_NEST_LEVELS };

@@ -1,6 +1,8 @@
 /* Writing loop nests: one line, indented loops, and JSON. Reading is in nest_read.c. */
 #include "map/nest/nest_format.h"
 
+#include "layer/op_format.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -104,31 +106,6 @@ const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform,
         }
     }
     return text;
-}
-
-void mer_op_write(const MerOp *op, MerJson *json)
-{
-    mer_json_object(json, "op");
-    mer_json_text(json, "kind", mer_op_kind_name(op->kind));
-    for (int d = 0; d < MER_DIM_COUNT; d++) {
-        if (op->dims[d] != 1) {
-            mer_json_int(json, (char[]){MER_DIM_LETTERS[d], '\0'}, op->dims[d]);
-        }
-    }
-    const char *names[2] = {"stride", "dilation"};
-    const int  *pairs[2] = {op->stride, op->dilation};
-    for (int i = 0; i < 2; i++) {
-        if (i == 0 || pairs[i][0] != 1 || pairs[i][1] != 1) {
-            mer_json_array(json, names[i]);
-            mer_json_int(json, NULL, pairs[i][0]);
-            mer_json_int(json, NULL, pairs[i][1]);
-            mer_json_end_array(json);
-        }
-    }
-    if (op->repeat != 1) {
-        mer_json_int(json, "repeat", op->repeat);
-    }
-    mer_json_end_object(json);
 }
 
 static void write_factors(const char *key, const int *factors, const int *order, MerJson *json)

@@ -8,17 +8,16 @@
 #ifndef MERCATOR_MAP_NEST_NEST_FORMAT_H
 #define MERCATOR_MAP_NEST_NEST_FORMAT_H
 
-#include "base/json.h"
-#include "base/yaml.h"
-#include "mercator/plan.h"
+#include "map/nest/nest_plan.h"
+#include "mercator/json.h"
 #include "mercator/platform.h"
+#include "mercator/yaml.h"
 
 const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
 /* The nest as indented loops, for people. */
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
 /* Keys `op` and `levels` of an open object. */
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
-void mer_op_write(const MerOp *op, MerJson *json);
 
 /* From a map with `levels` or `nest`. With `may_pad` the factors of a dim may multiply to more than it. */
 MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
@@ -31,7 +30,5 @@ MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, Mer
 bool mer_nest_is_padded(const MerNestPlan *plan);
 /* Drops from the kept tensors of every level those that the platform bypasses there. */
 void mer_nest_keep_allowed(MerNestPlan *plan, const MerPlatform *platform);
-/* An operator from `{kind: conv, K: 128, ..., stride: [1, 1]}`. */
-MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error);
 
 #endif

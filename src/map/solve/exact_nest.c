@@ -270,7 +270,7 @@ static void tell(void *state, const MerTrial *trials, int count)
         if (trials[i].warm && trials[i].score < s->search.best_score) {
             MerPlan plan;
             s->problem->type->decode(s->problem, trials[i].point, &plan, s->search.scratch);
-            mer_exact_try(&s->search, &plan.as.nest);
+            mer_exact_try(&s->search, mer_nest_plan(&plan));
             mer_arena_reset(s->search.scratch);
             s->told_score = fmin(s->told_score, s->search.best_score);
         }

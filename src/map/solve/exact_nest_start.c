@@ -26,9 +26,10 @@ bool mer_exact_is_stopped(ExactSearch *search)
 
 static double price(const ExactSearch *search, const MerNestPlan *plan)
 {
-    MerPlan whole = {.kind = MER_PLAN_NEST, .as.nest = *plan};
-    MerCall call = {
-        .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
+    MerNestPlan copy = *plan;
+    MerPlan     whole = {&mer_plan_nest, &copy};
+    MerCall     call = {
+            .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
     MerCost cost;
     search->evaluator->type->evaluate(search->evaluator->state, &whole, &call, &cost);
     double score = cost.feasible ? cost.value[search->objective] : INFINITY;

@@ -1,7 +1,7 @@
 /* Puts the data of the runs into the report page, which is part of the program. */
 #include "report/pages/html.h"
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "mercator/metric.h"
 #include "report/tables/output.h"
 
@@ -25,7 +25,7 @@ static void write_metrics(MerJson *json)
         int         direction;
         const char *help;
     } metrics[] = {
-#define X(id, name, unit, direction, help) {name, unit, direction, help},
+#define X(id, name, unit, direction, total, help) {name, unit, direction, help},
         MER_METRIC_MAP(X)
 #undef X
     };

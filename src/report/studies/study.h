@@ -7,7 +7,7 @@
 #ifndef MERCATOR_REPORT_STUDIES_STUDY_H
 #define MERCATOR_REPORT_STUDIES_STUDY_H
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "mercator/option.h"
 #include "report/pages/run_reader.h"
 

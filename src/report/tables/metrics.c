@@ -49,6 +49,13 @@ static void set_value(Table *table, Run *run, const char *key, const cJSON *valu
     free(text);
 }
 
+/* By convention an option for seeds of inputs is called so at its end. */
+static bool is_seed(const char *option)
+{
+    size_t length = strlen(option);
+    return length >= 4 && strcmp(option + length - 4, "seed") == 0;
+}
+
 /* `problem`, `evaluator` and `optimizer` have a name and options; the seeds make samples, not rows. */
 static void describe_plugin(Table *table, Run *run, const char *kind, const cJSON *plugin)
 {
@@ -59,7 +66,7 @@ static void describe_plugin(Table *table, Run *run, const char *kind, const cJSO
     }
     cJSON_ArrayForEach(option, cJSON_GetObjectItemCaseSensitive(plugin, "options"))
     {
-        if (strcmp(option->string, "arrival_seed") != 0) {
+        if (!is_seed(option->string)) {
             const char *key = mer_arena_format(table->arena, "%s.%s", kind, option->string);
             set_value(table, run, key, option);
         }

@@ -8,6 +8,7 @@
 #ifndef MERCATOR_REPORT_TABLES_TABLE_H
 #define MERCATOR_REPORT_TABLES_TABLE_H
 
+#include "base/engineering.h"
 #include "mercator/arena.h"
 
 #include <stdint.h>
@@ -23,12 +24,5 @@ void mer_text_table_add_int(MerTextTable *table, int64_t value); /* with digit g
 void mer_text_table_add_real(MerTextTable *table, double value, const char *unit);
 void mer_text_table_add_percent(MerTextTable *table, double share); /* 0.0703 -> 7.03 % */
 void mer_text_table_print(const MerTextTable *table, FILE *file);
-
-/* Four digits and a prefix: 7.0618e8 in pJ gives `706.2 uJ`, 451584 in cycle `451.6 kcycle`, "1" and
- * "" no unit. NaN and infinity give `-`. Returns the length. */
-int mer_print_engineering(char buffer[48], double value, const char *unit);
-/* 0.0703 gives `7.03 %`; what would be longer than people read gives `> 1000000 %`. */
-enum { MER_MOST_PERCENT = 1000000 };
-int mer_print_percent(char buffer[48], double share);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/threads.h"
+#include "mercator/threads.h"
 #include "run/search/objective.h"
 
 #include <cjson/cJSON.h>

@@ -3,7 +3,7 @@
 #ifndef MERCATOR_RUN_EXPERIMENT_COMPARISON_H
 #define MERCATOR_RUN_EXPERIMENT_COMPARISON_H
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "mercator/run.h"
 
 typedef struct MerCell { /* one finished run */

@@ -3,9 +3,9 @@
 #ifndef MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
 #define MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
 
-#include "base/yaml.h"
 #include "mercator/import.h"
 #include "mercator/run.h"
+#include "mercator/yaml.h"
 
 /* Keys that may be lists, in the order of combination: the last one varies fastest. */
 /* clang-format off */
@@ -31,7 +31,8 @@ typedef struct MerRunOptions { /* the keys that are not lists */
     double      time_s, gap;
     int         count, log, legality, warm_match;
     const char *warm, *policy, *save_policy;
-    MerTexts    pareto, fix, dim;
+    MerTexts    pareto, fix, dim, exports;
+    int64_t     rounds;
 } MerRunOptions;
 
 extern const MerOption mer_run_options[];
@@ -83,6 +84,10 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 /* Entry `index` of a map as an option of the plug-in `name`; messages say where it stands. */
 MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, int index, MerArena *arena, MerError *error);
+
+/* `NAME` or `NAME=FILE` of an exporter that knows the problem. */
+MerStatus mer_experiment_export(const char *text, const MerProblemClass *problem,
+                                MerExportRequest *request, MerArena *arena, MerError *error);
 
 /* The keys of both; those of `extra` come later and win. */
 MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra,

@@ -102,11 +102,31 @@ MerReference mer_experiment_join(const MerReference *reference, const MerReferen
     return all;
 }
 
+static const char *default_of(const MerExpansion *e, MerDefault what, const MerInputs *inputs)
+{
+    const MerProblemClass *problem = e->problem;
+    const char *const      fixed[] = {problem->evaluator, problem->optimizer, problem->objective,
+                                      problem->platform};
+    const char *chosen = problem->choose_default ? problem->choose_default(what, inputs) : NULL;
+    return chosen ? chosen : fixed[what];
+}
+
+/* What a default may depend on, as far as it is known. */
+static MerInputs inputs_of(const MerRunSpec *spec)
+{
+    return (MerInputs){.graph = spec->graph,
+                       .platform = spec->platform,
+                       .evaluator = spec->evaluator,
+                       .has_fixed_knobs = spec->fixed_count > 0};
+}
+
 static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec *spec,
                                    MerError *error)
 {
     MerReference reference;
-    MerStatus    status = mer_reference_parse(text, &reference, e->arena, error);
+    MerInputs    inputs = inputs_of(spec);
+    text = text ? text : default_of(e, MER_DEFAULT_EVALUATOR, &inputs);
+    MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
     if (status != MER_OK) {
         return status;
     }
@@ -117,19 +137,6 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
     MerReference all = mer_experiment_join(&reference, &e->experiment->evaluator_options, e->arena);
     return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size,
                         &all, &spec->evaluator_options, e->arena, error);
-}
-
-/* The default depends on the plans that the chosen evaluator prices. */
-static const char *default_optimizer(const MerProblemClass   *problem,
-                                     const MerEvaluatorClass *evaluator)
-{
-    unsigned common = problem->plans & evaluator->plans;
-    for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
-        if ((common >> kind & 1) && problem->optimizer_of[kind]) {
-            return problem->optimizer_of[kind];
-        }
-    }
-    return problem->optimizer;
 }
 
 /* `bayes:budget=500`: this optimizer gets another budget than the rest. It is a key of the run, so it leaves
@@ -164,7 +171,8 @@ static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec
                                    MerError *error)
 {
     MerReference reference;
-    text = text ? text : default_optimizer(e->problem, spec->evaluator);
+    MerInputs    inputs = inputs_of(spec);
+    text = text ? text : default_of(e, MER_DEFAULT_OPTIMIZER, &inputs);
     spec->optimizer_text = text;
     MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
     if (status != MER_OK) {
@@ -209,6 +217,38 @@ static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *
     return MER_OK;
 }
 
+MerStatus mer_experiment_export(const char *text, const MerProblemClass *problem,
+                                MerExportRequest *request, MerArena *arena, MerError *error)
+{
+    const char *equals = strchr(text, '=');
+    const char *name = equals ? mer_arena_text_n(arena, text, (size_t)(equals - text)) : text;
+    *request = (MerExportRequest){mer_exporter_find(name, error), equals ? equals + 1 : NULL};
+    if (!request->type) {
+        return MER_NOT_FOUND;
+    }
+    if (equals && !equals[1]) {
+        return mer_error_set(error, MER_INVALID, "--export is \"%s\", expected NAME or NAME=FILE",
+                             text);
+    }
+    if (request->type->problem && !mer_name_equal(request->type->problem, problem->name)) {
+        return mer_error_set(error, MER_INVALID, "exporter %s writes plans of %s, not of %s",
+                             request->type->name, request->type->problem, problem->name);
+    }
+    return MER_OK;
+}
+
+static MerStatus take_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
+                              MerError *error)
+{
+    MerExportRequest *exports = MER_ARRAY(arena, MerExportRequest, texts->count + 1);
+    for (int i = 0; i < texts->count; i++) {
+        MER_TRY(mer_experiment_export(texts->values[i], spec->problem, &exports[i], arena, error));
+    }
+    spec->exports = exports;
+    spec->export_count = texts->count;
+    return MER_OK;
+}
+
 static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
                             MerError *error)
 {
@@ -234,20 +274,21 @@ static bool is_lonely(const MerExpansion *e, const MerRunSpec *spec)
            mer_name_equal(spec->optimizer->name, e->problem->exact);
 }
 
-/* A default that does not support what was asked for gives way to the problem's general one, and that, with fixed
- * knobs, to the one for them. */
+/* A default that does not support what was asked for gives way to the problem's general one, and that to whatever
+ * else the problem has. */
 static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
 {
-    MerError    refusal = {0};
-    bool        is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
-    const char *other = !is_general             ? e->problem->optimizer
-                        : spec->fixed_count > 0 ? e->problem->optimizer_fixed
-                                                : NULL;
+    MerError  refusal = {0};
+    bool      is_general = mer_name_equal(spec->optimizer->name, e->problem->optimizer);
+    MerInputs inputs = inputs_of(spec);
+    inputs.refused = spec->optimizer->name;
+    const char *other = default_of(e, MER_DEFAULT_OPTIMIZER, &inputs);
+    bool        has_other = other && !mer_name_equal(other, spec->optimizer->name);
     if (!is_general && is_lonely(e, spec)) {
         mer_error_set(&refusal, MER_UNSUPPORTED,
                       "%s searches one objective, --pareto needs an optimizer that explores",
                       spec->optimizer->name);
-    } else if (!other || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
+    } else if (!has_other || mer_run_try(spec, e->arena, &refusal) != MER_UNSUPPORTED) {
         return MER_OK;
     }
     if (e->warn) {
@@ -256,15 +297,12 @@ static MerStatus fall_back(MerExpansion *e, MerRunSpec *spec, MerError *error)
     return resolve_optimizer(e, other, spec, error);
 }
 
-/* Arrivals drawn anew for every seed: the seed becomes an option, so that log and plan file say it. */
-static void take_arrival_seed(const MerProblemClass *problem, MerRunSpec *spec)
+/* The defaults of what the user left open, once the input is known. */
+static void choose_objective(const MerExpansion *e, MerRunSpec *spec)
 {
-    const MerOption *option =
-        problem->options ? mer_options_find(problem->options, "arrival_seed") : NULL;
-    if (option && option->type == MER_OPTION_INT) {
-        int64_t *seed = (int64_t *)((char *)spec->problem_options + option->offset);
-        *seed = *seed == 0 ? (int64_t)spec->seed : *seed;
-    }
+    MerInputs inputs = inputs_of(spec);
+    spec->objective =
+        spec->objective ? spec->objective : default_of(e, MER_DEFAULT_OBJECTIVE, &inputs);
 }
 
 static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
@@ -288,13 +326,17 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         .count_distinct = options->count == 1,
         .log = (MerLogMode)options->log,
         .warm = options->warm,
-        .warm_match = options->warm_match,
+        .warm_match = (MerMatch)options->warm_match,
         .policy = options->policy,
         .save_policy = options->save_policy,
         .learned_legality = options->legality == 1,
+        .rounds = (int)options->rounds,
         .batch = (int)options->batch,
         .threads = (int)options->threads,
     };
+    const MerPlatform *implied = mer_graph_attachment(spec->graph, "platform");
+    bool               is_open = e->experiment->axes[MER_AXIS_PLATFORM].count == 0;
+    spec->platform = is_open && implied ? implied : spec->platform;
     MerReference problem = mer_experiment_join(&e->experiment->problem,
                                                &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
     MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,
@@ -303,17 +345,24 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         mer_expansion_at_value(e, MER_AXIS_WORKLOAD, at[MER_AXIS_WORKLOAD], status, error);
     }
     if (status == MER_OK) {
-        take_arrival_seed(e->problem, spec);
+        if (e->problem->take_seed) {
+            e->problem->take_seed((void *)spec->problem_options, spec->seed);
+        }
         status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
         mer_expansion_at_value(e, MER_AXIS_EVALUATOR, at[MER_AXIS_EVALUATOR], status, error);
     }
     if (status == MER_OK) {
+        choose_objective(e, spec);
         status = resolve_optimizer(e, e->optimizers[at[MER_AXIS_OPTIMIZER]], spec, error);
         mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER], status, error);
     }
     if (status == MER_OK) {
         status = mer_expansion_at_option(e->experiment, "pareto",
                                          take_pareto(&options->pareto, spec, error), error);
+    }
+    if (status == MER_OK) {
+        status = mer_expansion_at_option(
+            e->experiment, "export", take_exports(&options->exports, spec, e->arena, error), error);
     }
     if (status == MER_OK) {
         status = mer_expansion_at_option(e->experiment, "fix",
@@ -337,12 +386,13 @@ static MerStatus gather(MerExpansion *e, MerError *error)
     if (status == MER_OK) {
         status = mer_expansion_platforms(e, error);
     }
-    e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, e->problem->evaluator);
+    e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, NULL);
     e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, NULL);
-    e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, e->problem->objective);
+    e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, NULL);
     for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_OBJECTIVE]; i++) {
         MerObjective unused;
-        status = mer_objective_parse(e->objectives[i], &unused, e->arena, error);
+        status = e->objectives[i] ? mer_objective_parse(e->objectives[i], &unused, e->arena, error)
+                                  : MER_OK;
         mer_expansion_at_value(e, MER_AXIS_OBJECTIVE, i, status, error);
     }
     if (status == MER_OK) {

@@ -136,6 +136,10 @@ static MerStatus read_swept(MerExpansion *e, const char *text, int number,
 static MerStatus read_platform(MerExpansion *e, const char *text, int combination,
                                const MerPlatform **platform, MerError *error)
 {
+    if (!text && e->problem->platforms == 0) {
+        *platform = NULL;
+        return MER_OK;
+    }
     if (!text) {
         return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
     }

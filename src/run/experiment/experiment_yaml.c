@@ -2,8 +2,8 @@
 #include "run/experiment/experiment.h"
 
 #include "base/text.h"
-#include "base/yaml.h"
 #include "mercator/registry.h"
+#include "mercator/yaml.h"
 #include "run/experiment/inline_map.h"
 
 #include <stdio.h>

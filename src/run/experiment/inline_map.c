@@ -2,7 +2,7 @@
  * it stood. What does not fit (quotes that were not there) comes a little later. */
 #include "run/experiment/inline_map.h"
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "mercator/option.h"
 
 #include <stdio.h>

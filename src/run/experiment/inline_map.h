@@ -2,7 +2,7 @@
 #ifndef MERCATOR_RUN_EXPERIMENT_INLINE_MAP_H
 #define MERCATOR_RUN_EXPERIMENT_INLINE_MAP_H
 
-#include "base/yaml.h"
+#include "mercator/yaml.h"
 
 /* The map in flow style, with keys and values on the lines and in the columns where they stood, so that
  * messages about the text are right for the file. Without a key `format` it gets `format`. */

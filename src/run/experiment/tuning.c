@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "base/threads.h"
+#include "mercator/threads.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -100,7 +100,7 @@ static void write_input(const char *key, const char *name, uint64_t hash, const 
     mer_json_free(&json);
 }
 
-/* Plans of jobs name them only: whoever reads the plan needs the same workload and the same options. */
+/* Whoever reads the plan needs the same workload and the same options. */
 static void write_problem_options(const MerRunState *run, FILE *file)
 {
     MerJson           json = {0};
@@ -125,11 +125,10 @@ static void write_plan_text(MerRunState *run, FILE *file)
 {
     const MerRunSpec *spec = run->spec;
     fprintf(file, "format: mercator-plan/1\nkind: %s\nproblem: %s\n",
-            mer_plan_kind_name(run->tasks[0].problem.plan), spec->problem->name);
-    bool is_by_name = run->tasks[0].problem.plan == MER_PLAN_JOBS;
+            run->tasks[0].problem.plan->name, spec->problem->name);
     write_input("workload", spec->name, spec->graph ? spec->graph->hash : 0,
-                is_by_name && spec->graph ? spec->graph->path : NULL, file);
-    if (is_by_name) {
+                spec->graph ? spec->graph->path : NULL, file);
+    if (spec->problem->options) {
         write_problem_options(run, file);
     }
     write_input("platform", spec->platform ? spec->platform->name : "none",
@@ -143,6 +142,22 @@ static void write_plan_text(MerRunState *run, FILE *file)
             write_task(&run->result->tasks[t], file);
         }
     }
+}
+
+/* The resolved platform, so that the plan can be priced again wherever its platform came from. */
+static MerStatus write_platform(MerRunState *run, MerError *error)
+{
+    MerExportFiles files = {.arena = run->arena};
+    if (!run->spec->platform) {
+        return MER_OK;
+    }
+    FILE *memory = mer_export_begin(&files);
+    if (memory) {
+        mer_platform_write(run->spec->platform, memory);
+    }
+    MER_TRY(mer_export_end(&files, memory, "platform.yaml", error));
+    mer_run_add_file(run, "platform.yaml");
+    return mer_run_write_file(run, "platform.yaml", files.list[0].data, files.list[0].size, error);
 }
 
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
@@ -163,19 +178,18 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
     }
     write_plan_text(run, memory);
     fclose(memory);
-    MerStatus status = mer_run_write_file(run, type->plan_file, text, error);
+    MerStatus status = mer_run_write_file(run, type->plan_file, text, size, error);
     free(text);
-    run->result->files[run->result->file_count++] = type->plan_file;
-    return status;
+    mer_run_add_file(run, type->plan_file);
+    return status == MER_OK ? write_platform(run, error) : status;
 }
 
 void mer_run_print_plan(MerRunState *run, MerRunTask *task)
 {
-    MerTaskResult         *result = task->result;
-    const MerProblemClass *type = task->problem.type;
-    const MerEvaluator    *evaluator = &task->evaluator;
-    const char            *plan =
-        type->print_plan ? type->print_plan(&task->problem, &result->plan, run->arena) : NULL;
+    MerTaskResult      *result = task->result;
+    const MerPlanKind  *kind = result->plan.kind;
+    const MerEvaluator *evaluator = &task->evaluator;
+    const char *plan = kind->print ? kind->print(&task->problem, &result->plan, run->arena) : NULL;
     const char *runs = evaluator->type->print
                            ? evaluator->type->print(evaluator->state, &result->plan, run->arena)
                            : NULL;
@@ -191,10 +205,10 @@ static void describe_best(MerRunState *run, MerRunTask *task)
     const MerProblemClass *type = task->problem.type;
     type->decode(&task->problem, result->point, &result->plan, run->arena);
     mer_run_print_plan(run, task);
-    if (type->write_plan) {
+    if (result->plan.kind->write) {
         MerJson body = {0};
         mer_json_object(&body, NULL);
-        type->write_plan(&task->problem, &result->plan, &body);
+        result->plan.kind->write(&task->problem, &result->plan, &body);
         mer_json_end_object(&body);
         result->body = mer_arena_text(run->arena, body.text);
         mer_json_free(&body);
@@ -272,7 +286,7 @@ MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error)
     mer_json_object(&json, NULL);
     mer_json_text(&json, "name", result->task.name);
     mer_json_int(&json, "count", result->task.count);
-    mer_json_text(&json, "kind", mer_plan_kind_name(result->plan.kind));
+    mer_json_text(&json, "kind", result->plan.kind->name);
     mer_json_text(&json, "text", result->text);
     if (result->body) {
         mer_json_raw(&json, "body", result->body);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/option_json.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -383,23 +384,37 @@ MerStatus mer_run_summary(MerRunState *run, MerError *error)
     write_summary(run, &json);
     result->summary = mer_arena_text(run->arena, json.text);
     mer_json_free(&json);
-    return status == MER_OK ? mer_run_write_file(run, "summary.json", result->summary, error)
+    return status == MER_OK ? mer_run_write_file(run, "summary.json", result->summary,
+                                                 strlen(result->summary), error)
                             : status;
 }
 
-MerStatus mer_run_write_file(MerRunState *run, const char *name, const char *text, MerError *error)
+void mer_run_add_file(MerRunState *run, const char *name)
+{
+    MerRunResult *result = run->result;
+    if (result->file_count == result->file_capacity) {
+        const char **old = result->files;
+        result->file_capacity = result->file_capacity * 2 + 16;
+        result->files = MER_ARRAY(run->arena, const char *, result->file_capacity);
+        if (old) {
+            memcpy(result->files, old, (size_t)result->file_count * sizeof *old);
+        }
+    }
+    result->files[result->file_count++] = name;
+}
+
+MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *data, size_t size,
+                             MerError *error)
 {
     if (!run->spec->directory) {
         return MER_OK;
     }
     const char *path = mer_arena_format(run->arena, "%s/%s", run->spec->directory, name);
-    const char *temporary = mer_arena_format(run->arena, "%s.new", path);
-    FILE       *file = fopen(temporary, "w");
-    bool        is_written = file && fputs(text, file) >= 0;
-    is_written = file && fclose(file) == 0 && is_written;
-    if (!is_written || rename(temporary, path) != 0) {
-        remove(temporary);
-        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    const char *slash = strrchr(name, '/');
+    if (slash) {
+        const char *folder = mer_arena_format(run->arena, "%s/%.*s", run->spec->directory,
+                                              (int)(slash - name), name);
+        MER_TRY(mer_directory_make(folder, run->arena, error));
     }
-    return MER_OK;
+    return mer_file_write(path, data, size, run->arena, error);
 }

@@ -2,7 +2,7 @@
 #ifndef MERCATOR_RUN_LOG_TRIAL_H
 #define MERCATOR_RUN_LOG_TRIAL_H
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "mercator/metric.h"
 #include "mercator/notes.h"
 #include "mercator/space.h"

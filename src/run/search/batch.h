@@ -3,8 +3,8 @@
 #ifndef MERCATOR_RUN_SEARCH_BATCH_H
 #define MERCATOR_RUN_SEARCH_BATCH_H
 
-#include "base/threads.h"
 #include "mercator/evaluator.h"
+#include "mercator/threads.h"
 #include "run/log/trial.h"
 #include "run/search/objective.h"
 

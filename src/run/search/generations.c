@@ -10,17 +10,7 @@ static const int stages[MER_MAX_MILESTONES] = {0, 1, 30, 100};
 int64_t mer_run_population(const MerRunSpec *spec, MerArena *arena)
 {
     const MerOptimizerClass *type = spec->optimizer;
-    const MerOption *option = type->options ? mer_options_find(type->options, "population") : NULL;
-    if (!option || option->type != MER_OPTION_INT) {
-        return 0;
-    }
-    const void *options = spec->optimizer_options;
-    if (!options) {
-        void *defaults = mer_arena_alloc(arena, type->options_size);
-        mer_options_defaults(type->options, defaults, arena);
-        options = defaults;
-    }
-    return *(const int64_t *)((const char *)options + option->offset);
+    return type->population ? type->population(mer_run_optimizer_options(spec, arena)) : 0;
 }
 
 static void add(MerRunTask *task)
@@ -34,7 +24,7 @@ static void add(MerRunTask *task)
 void mer_generations_begin(const MerRunState *run, MerRunTask *task)
 {
     const char *warm = run->spec->warm;
-    bool        is_chain = warm && strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
+    bool        is_chain = warm && mer_warm_is_chain(warm);
     task->population =
         is_chain && run->task_count > 1 ? mer_run_population(run->spec, run->arena) : 0;
     if (task->population > 0) {

@@ -1,9 +1,6 @@
 /* Opens every task of a workload: problem, evaluators, budgets. */
 #include "run/internal.h"
 
-#include "schedule/solve/list_schedule.h"
-#include "schedule/table/core_pricer.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -48,26 +45,42 @@ static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass
     return status;
 }
 
+const MerPlanKind *mer_run_plan_kind(const MerProblemClass   *problem,
+                                     const MerEvaluatorClass *evaluator)
+{
+    for (const MerPlanKind *const *made = problem->plans; *made; made++) {
+        for (const MerPlanKind *const *priced = evaluator->plans; *priced; priced++) {
+            if (*made == *priced) {
+                return *made;
+            }
+        }
+    }
+    return NULL;
+}
+
 static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator,
                              MerError *error)
 {
-    unsigned common = problem->type->plans & evaluator->plans;
-    for (int kind = 0; kind < MER_PLAN_KIND_COUNT; kind++) {
-        if (common >> kind & 1) {
-            problem->plan = (MerPlanKind)kind;
-            return MER_OK;
-        }
-    }
-    return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s",
-                         evaluator->name, problem->type->name);
+    problem->plan = mer_run_plan_kind(problem->type, evaluator);
+    return problem->plan ? MER_OK
+                         : mer_error_set(error, MER_INVALID,
+                                         "evaluator %s does not price the plans of problem %s",
+                                         evaluator->name, problem->type->name);
+}
+
+/* NULL: nothing is known of how it prices. */
+static const void *rules_of(const MerEvaluator *evaluator)
+{
+    return evaluator->type->rules ? evaluator->type->rules(evaluator->state) : NULL;
 }
 
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
 {
     MerBound            bound = {NAN, "none", ""};
     const MerEvaluator *evaluator = &task->evaluator;
-    if (!evaluator->type->keeps_bounds || evaluator->type->keeps_bounds(evaluator->state)) {
-        task->problem.type->bound(&task->problem, metric, &bound);
+    const void         *rules = rules_of(evaluator);
+    if (rules) {
+        task->problem.type->bound(&task->problem, rules, metric, &bound);
     }
     return bound;
 }
@@ -87,16 +100,18 @@ static void gather_warnings(const MerRunState *run, MerRunTask *task)
     MerMetric                objective = run->objective.metric;
     task->result->warnings = NULL;
     if (problem->warnings) {
-        mer_run_add_warning(task->result, problem->warnings(&task->problem, objective, run->arena),
-                            run->arena);
+        mer_run_add_warning(
+            task->result,
+            problem->warnings(&task->problem, rules_of(&task->evaluator), objective, run->arena),
+            run->arena);
     }
     const char *warm = run->spec->warm ? run->spec->warm : "";
-    bool        is_chain = strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
+    bool        is_chain = mer_warm_is_chain(warm);
     if (is_chain && run->task_count == 1) {
         mer_run_add_warning(task->result, "--warm chain has no effect: there is one task\n",
                             run->arena);
     }
-    if (*warm && !is_chain && run->spec->optimizer && run->spec->optimizer->tell == mer_list_tell) {
+    if (*warm && !is_chain && run->spec->optimizer && run->spec->optimizer->makes_own_plan) {
         mer_run_add_warning(
             task->result,
             mer_arena_format(run->arena,
@@ -127,7 +142,6 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
                                  .graph = spec->graph,
                                  .platform = spec->platform,
                                  .task = &task->result->task,
-                                 .pricer = &mer_core_pricer,
                                  .notes = run->opening};
     task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
                                                 spec->problem->options_size, run->arena);

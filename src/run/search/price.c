@@ -1,20 +1,8 @@
 /* Pricing given plans: what `mercator evaluate` does. */
 #include "run/internal.h"
 
-#include "base/yaml.h"
-
 #include <math.h>
 #include <string.h>
-
-typedef struct Details { /* notes of an evaluator gathered into one JSON object */
-    MerJson json;
-} Details;
-
-static void gather(void *state, const char *name, const char *value)
-{
-    Details *details = state;
-    mer_json_raw(&details->json, name, value);
-}
 
 /* The plan is in task->result. */
 static void price(MerRunState *run, MerRunTask *task, const char **detail)
@@ -35,25 +23,17 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
         result->infeasible = 1;
     }
     mer_run_print_plan(run, task);
-    if (task->evaluator.type->detail) {
-        Details  details = {0};
-        MerNotes notes = {.state = &details, .note = gather};
-        mer_json_object(&details.json, NULL);
-        task->evaluator.type->detail(task->evaluator.state, &result->plan, &notes);
-        mer_json_end_object(&details.json);
-        *detail = mer_arena_text(run->arena, details.json.text);
-        mer_json_free(&details.json);
-    }
+    *detail = mer_run_detail(run, task);
 }
 
 static MerStatus read_body(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
                            MerArena *arena, MerError *error)
 {
-    if (!problem->type->read_plan) {
-        return mer_error_set(error, MER_UNSUPPORTED, "plans of problem %s cannot be read back",
-                             problem->type->name);
+    if (!problem->plan->read) {
+        return mer_error_set(error, MER_UNSUPPORTED, "plans of kind %s cannot be read back",
+                             problem->plan->name);
     }
-    return problem->type->read_plan(problem, body, plan, arena, error);
+    return problem->plan->read(problem, body, plan, arena, error);
 }
 
 static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan,
@@ -62,9 +42,9 @@ static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan,
     if (plan->kind == problem->plan) {
         return MER_OK;
     }
-    return mer_error_set(
-        error, MER_INVALID, "evaluator %s prices plans of kind %s, the plan given is of kind %s",
-        evaluator->name, mer_plan_kind_name(problem->plan), mer_plan_kind_name(plan->kind));
+    return mer_error_set(error, MER_INVALID,
+                         "evaluator %s prices plans of kind %s, the plan given is of kind %s",
+                         evaluator->name, problem->plan->name, plan->kind->name);
 }
 
 /* Tasks that follow each other start when those before them end. */
@@ -81,6 +61,26 @@ static MerTask place(const MerRunState *run, const MerRunTask *task, const MerTa
     return what;
 }
 
+/* A proof in the file stands if the plan still has the price it belongs to, and says more than the bound. */
+static void take_recorded(const MerRunState *run, MerTaskResult *result, const MerGivenPlan *given)
+{
+    bool is_minimised = run->objective.direction < 0;
+    if (!given->recorded.kind || !result->point || result->score != given->recorded_score) {
+        return;
+    }
+    double bound = given->recorded.value;
+    bool   is_tighter = isnan(result->bound.value) ||
+                      (is_minimised ? bound > result->bound.value : bound < result->bound.value);
+    bool is_beaten =
+        is_minimised ? bound > result->value * (1 + 1e-9) : bound < result->value * (1 - 1e-9);
+    if (is_tighter && !is_beaten) {
+        result->bound = given->recorded;
+        result->gap = mer_objective_gap(&run->objective, result->value, bound);
+        result->is_proven = result->gap <= 1e-12;
+        result->is_recorded = true;
+    }
+}
+
 static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *given, MerError *error)
 {
     MerTaskResult *result = task->result;
@@ -94,6 +94,7 @@ static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *giv
     }
     if (status == MER_OK) {
         price(run, task, &given->detail);
+        take_recorded(run, result, given);
     }
     return status;
 }
@@ -120,36 +121,8 @@ MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, 
     }
     if (status == MER_OK) {
         mer_run_add_up(&run);
+        status = mer_run_export(&run, error);
     }
     mer_run_close_tasks(&run);
     return status;
-}
-
-static MerStatus price_alone(const MerRunSpec *spec, MerGivenPlan given, MerArena *arena,
-                             MerTaskResult *result, const char **detail, MerError *error)
-{
-    MerRunResult whole;
-    MerStatus    status = mer_run_given(spec, &given, 1, arena, &whole, error);
-    if (status == MER_OK) {
-        *result = whole.tasks[0];
-    }
-    if (status == MER_OK && detail) {
-        *detail = given.detail;
-    }
-    return status;
-}
-
-MerStatus mer_run_plan(const MerRunSpec *spec, const MerTask *what, const MerYaml *body,
-                       MerArena *arena, MerTaskResult *result, const char **detail, MerError *error)
-{
-    return price_alone(spec, (MerGivenPlan){.task = what, .body = body}, arena, result, detail,
-                       error);
-}
-
-MerStatus mer_run_price(const MerRunSpec *spec, const MerTask *what, const MerPlan *plan,
-                        MerArena *arena, MerTaskResult *result, const char **detail,
-                        MerError *error)
-{
-    return price_alone(spec, (MerGivenPlan){.task = what, .plan = plan}, arena, result, detail,
-                       error);
 }

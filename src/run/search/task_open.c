@@ -105,6 +105,7 @@ static void describe(MerTaskSearch *s)
         .seed = run->spec->seed,
         .notes = &s->notes,
         .arena = run->optimizer_arena,
+        .pool = run->pool,
     };
     if (problem->type->is_legal && !run->spec->learned_legality) {
         s->legality_point = MER_ARRAY(run->arena, MerIndex, problem->space.knob_count + 1);
@@ -117,17 +118,23 @@ static void describe(MerTaskSearch *s)
     }
 }
 
+const void *mer_run_optimizer_options(const MerRunSpec *spec, MerArena *arena)
+{
+    const MerOptimizerClass *type = spec->optimizer;
+    if (spec->optimizer_options || !type->options) {
+        return spec->optimizer_options;
+    }
+    void *defaults = mer_arena_alloc(arena, type->options_size);
+    mer_options_defaults(type->options, defaults, arena);
+    return defaults;
+}
+
 static MerStatus open_optimizer(MerTaskSearch *s, MerError *error)
 {
     MerRunState *run = s->run;
     s->optimizer =
         mer_arena_alloc(run->optimizer_arena, s->type->state_size ? s->type->state_size : 1);
-    const void *options = run->spec->optimizer_options;
-    if (!options && s->type->options) {
-        void *defaults = mer_arena_alloc(run->arena, s->type->options_size);
-        mer_options_defaults(s->type->options, defaults, run->arena);
-        options = defaults;
-    }
+    const void *options = mer_run_optimizer_options(run->spec, run->arena);
     return s->type->open ? s->type->open(s->optimizer, &s->search, options, error)
                          : s->type->open_problem(s->optimizer, &s->search, &s->task->problem,
                                                  &s->task->evaluator, options, error);

@@ -1,90 +1,33 @@
-/* A network is the sum of its layers: costs add up by count, edp is total energy times total cycles
- * (formats.md section 4). Shares of jobs and scores are means over the tasks, shares of requests are
- * counted anew; what is none of these, such as the fairness of groups with other tenants, has no total. */
+/* A workload is the sum of its tasks, by the rules of the metric table (MerTotal): costs add up by count, edp is total
+ * energy times total cycles (formats.md section 4). What a problem knows better, its `combine` says. */
 #include "run/internal.h"
 #include "run/search/reasons.h"
 
 #include <math.h>
 #include <string.h>
 
-static const MerMetric additive[] = {
-    MER_METRIC_CYCLES,        MER_METRIC_LATENCY,   MER_METRIC_MAKESPAN,  MER_METRIC_ENERGY,
-    MER_METRIC_TRAFFIC_BYTES, MER_METRIC_TARDINESS, MER_METRIC_VIOLATIONS};
-
-enum { ADDITIVE_COUNT = sizeof additive / sizeof additive[0] };
-
-static const MerMetric mean[] = {MER_METRIC_DROP_RATE, MER_METRIC_XR_SCORE};
-
-enum { MEAN_COUNT = sizeof mean / sizeof mean[0] };
-
-static bool is_in(const MerMetric *list, int count, MerMetric metric)
+/* What the value of each task adds to the total: its count, or for a mean its part of all. */
+static double weight_of(const MerRunResult *result, int task, MerTotal rule)
 {
-    for (int i = 0; i < count; i++) {
-        if (metric == list[i]) {
-            return true;
-        }
+    double all = 0;
+    for (int t = 0; rule == MER_TOTAL_MEAN && t < result->task_count; t++) {
+        all += (double)result->tasks[t].task.count;
     }
-    return false;
+    double count = (double)result->tasks[task].task.count;
+    return rule == MER_TOTAL_MEAN ? count / all : count;
 }
 
-/* Shares weigh by what they are shares of, jobs or requests; scenarios weigh the same. */
-static double size_of(const MerRunState *run, int task, MerMetric metric)
+static double total_of(const MerRunResult *result, MerMetric metric)
 {
-    const MerTaskResult *result = &run->result->tasks[task];
-    double               size = metric == MER_METRIC_DROP_RATE && result->plan.kind == MER_PLAN_JOBS
-                                    ? result->plan.as.jobs.job_count
-                                : metric == MER_METRIC_MISS_RATE
-                                    ? (double)mer_run_count_requests(run, task, task + 1).all
-                                    : 1;
-    return (double)result->task.count * size;
-}
-
-/* What the value of each task adds to the total. */
-static const double *weigh(const MerRunState *run, MerMetric metric)
-{
-    double *weights = MER_ARRAY(run->arena, double, run->task_count);
-    double  all = 0;
-    bool    is_sum = is_in(additive, ADDITIVE_COUNT, metric);
-    for (int t = 0; t < run->task_count; t++) {
-        weights[t] = is_sum ? (double)run->result->tasks[t].task.count : size_of(run, t, metric);
-        all += weights[t];
+    MerTotal rule = mer_metric_info(metric)->total;
+    bool     is_known = rule != MER_TOTAL_NONE && rule != MER_TOTAL_DERIVED;
+    double   total = rule == MER_TOTAL_MAXIMUM || !is_known ? NAN : 0;
+    for (int t = 0; is_known && t < result->task_count; t++) {
+        double value = result->tasks[t].best.value[metric];
+        total = rule == MER_TOTAL_MAXIMUM ? fmax(total, value) /* of those that have one */
+                                          : total + weight_of(result, t, rule) * value;
     }
-    for (int t = 0; !is_sum && t < run->task_count; t++) {
-        weights[t] = all > 0 ? weights[t] / all : 0;
-    }
-    return weights;
-}
-
-static double sum_best(const MerRunState *run, MerMetric metric)
-{
-    const double *weights = weigh(run, metric);
-    double        sum = 0;
-    for (int t = 0; t < run->task_count; t++) {
-        sum += weights[t] * run->result->tasks[t].best.value[metric];
-    }
-    return sum;
-}
-
-/* Requests with layers in several groups count once. Without deadlines there is none. */
-static double miss_rate(const MerRunState *run)
-{
-    for (int t = 0; t < run->task_count; t++) {
-        if (isnan(run->result->tasks[t].best.value[MER_METRIC_MISS_RATE])) {
-            return NAN;
-        }
-    }
-    MerRequestCount requests = mer_run_count_requests(run, 0, run->task_count);
-    return requests.all > 0 ? (double)requests.missed / (double)requests.all : 0;
-}
-
-/* The latest of all; tasks without a deadline have none. */
-static double latest(const MerRunResult *result)
-{
-    double lateness = NAN;
-    for (int t = 0; t < result->task_count; t++) {
-        lateness = fmax(lateness, result->tasks[t].best.value[MER_METRIC_LATENESS]);
-    }
-    return lateness;
+    return total;
 }
 
 static void add_costs(const MerRunState *run, MerCost *total)
@@ -92,14 +35,9 @@ static void add_costs(const MerRunState *run, MerCost *total)
     const MerRunResult *result = run->result;
     double              macs = 0;
     mer_cost_clear(total);
-    for (int i = 0; i < ADDITIVE_COUNT; i++) {
-        total->value[additive[i]] = sum_best(run, additive[i]);
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        total->value[m] = total_of(result, (MerMetric)m);
     }
-    for (int i = 0; i < MEAN_COUNT; i++) {
-        total->value[mean[i]] = sum_best(run, mean[i]);
-    }
-    total->value[MER_METRIC_MISS_RATE] = miss_rate(run);
-    total->value[MER_METRIC_LATENESS] = latest(result);
     double cycles = total->value[MER_METRIC_CYCLES];
     double latency = total->value[MER_METRIC_LATENCY];
     total->value[MER_METRIC_EDP] = total->value[MER_METRIC_ENERGY] * cycles;
@@ -124,23 +62,23 @@ static void join_kinds(const char **kind, const char *other)
 /* Sum or mean over tasks of the bound of one metric; NaN if a task has none. */
 static double sum_bounds(const MerRunState *run, MerMetric metric, const char **kind)
 {
-    const double *weights = weigh(run, metric);
-    double        sum = 0;
+    MerTotal rule = mer_metric_info(metric)->total;
+    double   sum = 0;
     for (int t = 0; t < run->task_count; t++) {
         const MerRunTask *task = &run->tasks[t];
         MerBound          bound = task->result->bound;
         if (run->objective.metric != metric) {
             bound = mer_run_bound(task, metric);
         }
-        sum += weights[t] * bound.value;
+        sum += weight_of(run->result, t, rule) * bound.value;
         join_kinds(kind, bound.kind);
     }
     return sum;
 }
 
-/* EDP of a network from the EDP bounds of its layers, proofs included: by Cauchy and Schwarz
- * (sum e)(sum c) >= (sum sqrt(e c))^2, so proven layers nearly prove the whole. */
-static double edp_from_layers(const MerRunState *run)
+/* EDP of the whole from the EDP bounds of its tasks, proofs included: by Cauchy and Schwarz
+ * (sum e)(sum c) >= (sum sqrt(e c))^2, so proven tasks nearly prove the whole. */
+static double edp_from_tasks(const MerRunState *run)
 {
     double sum = 0;
     for (int t = 0; t < run->task_count; t++) {
@@ -150,23 +88,11 @@ static double edp_from_layers(const MerRunState *run)
     return sum * sum;
 }
 
-/* A group that starts when the one before ends may be late only because of how that one was planned: what it
- * must miss then is no bound of the whole. */
-static bool is_bound_by_plans(const MerRunState *run, MerMetric metric)
-{
-    bool is_late = metric == MER_METRIC_TARDINESS || metric == MER_METRIC_VIOLATIONS ||
-                   metric == MER_METRIC_MISS_RATE;
-    bool follows = false;
-    for (int t = 0; t < run->task_count; t++) {
-        const MerTask *task = &run->tasks[t].result->task;
-        follows = follows || (task->start > 0 && isfinite(task->start));
-    }
-    return is_late && follows;
-}
-
 static void add_bounds(const MerRunState *run, MerTaskResult *total)
 {
-    MerMetric   objective = run->objective.metric;
+    MerMetric objective = run->objective.metric;
+    MerTotal  rule =
+        objective == MER_METRIC_COUNT ? MER_TOTAL_NONE : mer_metric_info(objective)->total;
     const char *kind = NULL;
     double      value = NAN;
     if (objective == MER_METRIC_EDP) {
@@ -176,16 +102,13 @@ static void add_bounds(const MerRunState *run, MerTaskResult *total)
         for (int t = 0; t < run->task_count; t++) {
             join_kinds(&kind, mer_run_bound(&run->tasks[t], MER_METRIC_EDP).kind);
         }
-        double from_layers = edp_from_layers(run);
-        if (from_layers > value) { /* only what was proven of layers makes it so */
-            value = from_layers;
+        double from_tasks = edp_from_tasks(run);
+        if (from_tasks > value) { /* only what was proven of tasks makes it so */
+            value = from_tasks;
             kind = "search";
         }
-    } else if (is_in(additive, ADDITIVE_COUNT, objective) ||
-               (run->result->is_feasible &&
-                (is_in(mean, MEAN_COUNT, objective) || objective == MER_METRIC_MISS_RATE))) {
+    } else if (rule == MER_TOTAL_SUM || (rule == MER_TOTAL_MEAN && run->result->is_feasible)) {
         value = sum_bounds(run, objective, &kind);
-        value = value > 0 && is_bound_by_plans(run, objective) ? NAN : value;
     }
     total->bound = isnan(value) ? (MerBound){NAN, "none", ""} : (MerBound){value, kind, ""};
 }
@@ -219,6 +142,35 @@ static void add_counts(const MerRunResult *result, MerTaskResult *total)
     }
 }
 
+static MerBound bound_of(const void *state, int part, MerMetric metric)
+{
+    const MerRunState *run = state;
+    return mer_run_bound(&run->tasks[part], metric);
+}
+
+MerWhole mer_run_whole(const MerRunState *run)
+{
+    MerPart *parts = MER_ARRAY(run->arena, MerPart, run->task_count + 1);
+    for (int t = 0; t < run->task_count; t++) {
+        const MerRunTask    *task = &run->tasks[t];
+        const MerTaskResult *result = task->result;
+        parts[t] = (MerPart){
+            &result->task, &task->problem, &task->evaluator, result->point ? &result->plan : NULL,
+            &result->best, result->bound,  result->gap,      result->is_proven};
+    }
+    return (MerWhole){run->objective.metric, run->task_count, parts, bound_of, run};
+}
+
+/* What the problem knows better of the whole than the table of metrics. */
+static void combine(const MerRunState *run, MerTaskResult *total)
+{
+    if (run->spec->problem->combine) {
+        MerWhole whole = mer_run_whole(run);
+        run->spec->problem->combine(&whole, run->result->is_feasible ? &total->best : NULL,
+                                    &total->bound);
+    }
+}
+
 void mer_run_add_up(MerRunState *run)
 {
     MerRunResult  *result = run->result;
@@ -237,10 +189,13 @@ void mer_run_add_up(MerRunState *run)
     total->bound = total->reference = (MerBound){NAN, "none", ""};
     add_counts(result, total);
     add_bounds(run, total);
+    if (result->is_feasible) {
+        add_costs(run, &total->best);
+    }
+    combine(run, total);
     if (!result->is_feasible) {
         return;
     }
-    add_costs(run, &total->best);
     total->value = mer_objective_value(&run->objective, total->best.value);
     total->score = run->objective.direction > 0 ? -total->value : total->value;
     total->gap = mer_objective_gap(&run->objective, total->value, total->bound.value);

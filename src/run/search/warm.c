@@ -1,10 +1,8 @@
-/* Warm starts: the k best distinct points of the same task in an earlier log, or, where jobs are placed on cores,
- * of other tasks, carried over (schedule.md 7.6). */
+/* Warm starts: the k best distinct points of the same task in an earlier log, or, where the problem can carry
+ * points over, of other tasks. */
 #include "run/search/warm.h"
 
 #include "base/text.h"
-#include "run/search/warm_transfer.h"
-#include "schedule/table/core_pricer.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -73,6 +71,11 @@ static MerStatus split_name(Reader *reader, const char *warm, MerError *error)
     return MER_OK;
 }
 
+bool mer_warm_is_chain(const char *warm)
+{
+    return strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
+}
+
 static const char *text_of(const cJSON *object, const char *name)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
@@ -111,7 +114,7 @@ static MerStatus read_options(const cJSON *options, const MerProblemClass *type,
                          : MER_OK;
 }
 
-/* Opens the task of the old run again, to know its jobs; the workload must be the same file. */
+/* Opens the task of the old run again, to know its space; the workload must be the same file. */
 static MerStatus open_old(Reader *reader, const cJSON *header, const char *name, MerProblem *old,
                           MerError *error)
 {
@@ -123,14 +126,13 @@ static MerStatus open_old(Reader *reader, const cJSON *header, const char *name,
     if (!has_hash(cJSON_GetObjectItemCaseSensitive(header, "workload"), spec->graph->hash)) {
         return mer_error_set(
             error, MER_INVALID,
-            "%s:1: its jobs are of another workload, expected %s; --warm-match rank does "
+            "%s:1: its tasks are of another workload, expected %s; --warm-match rank does "
             "without them",
             reader->path, spec->name);
     }
     *old = (MerProblem){.type = spec->problem,
                         .graph = spec->graph,
                         .platform = spec->platform,
-                        .pricer = &mer_core_pricer,
                         .plan = reader->task->problem.plan,
                         .state = mer_arena_alloc(arena, spec->problem->state_size)};
     MerStatus status = read_options(cJSON_GetObjectItemCaseSensitive(problem, "options"),
@@ -148,6 +150,20 @@ static MerStatus open_old(Reader *reader, const cJSON *header, const char *name,
                                reader->path, name);
 }
 
+static MerStatus carry(const Reader *reader, const MerSpace *other, int other_knobs, int *from,
+                       MerError *error)
+{
+    const MerProblem *problem = &reader->task->problem;
+    return problem->type->carry(problem, other, other_knobs, reader->run->spec->warm_match, from,
+                                reader->run->arena, error);
+}
+
+static bool can_carry(const Reader *reader)
+{
+    const MerProblem *problem = &reader->task->problem;
+    return problem->type->can_carry && problem->type->can_carry(problem);
+}
+
 /* How points of old task `index` become points of the new one. */
 static MerStatus make_map(Reader *reader, const cJSON *header, int index, const cJSON *old_task,
                           Pool *pool, MerError *error)
@@ -157,17 +173,14 @@ static MerStatus make_map(Reader *reader, const cJSON *header, int index, const 
     int            *from = MER_ARRAY(run->arena, int, space->knob_count + 1);
     MerStatus       status = MER_OK;
     pool->from = from;
-    if (run->spec->warm_match == MER_WARM_RANK) {
-        mer_warm_map_by_rank(space, pool->knobs, from);
+    if (run->spec->warm_match == MER_MATCH_RANK) {
+        status = carry(reader, NULL, pool->knobs, from, error);
     } else if (reader->is_chain) {
-        status =
-            mer_warm_map_by_layer(space, &run->tasks[index].problem.space, from, run->arena, error);
+        status = carry(reader, &run->tasks[index].problem.space, pool->knobs, from, error);
     } else {
         MerProblem old;
         status = open_old(reader, header, text_of(old_task, "name"), &old, error);
-        status = status == MER_OK
-                     ? mer_warm_map_by_layer(space, &old.space, from, run->arena, error)
-                     : status;
+        status = status == MER_OK ? carry(reader, &old.space, pool->knobs, from, error) : status;
         if (status == MER_OK && old.type->close) {
             old.type->close(&old);
         }
@@ -205,9 +218,9 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
     bool            is_same_platform =
         !run->spec->platform ||
         has_hash(cJSON_GetObjectItemCaseSensitive(header, "platform"), run->spec->platform->hash);
-    bool can_carry = mer_warm_is_pairs(space) && is_same_platform &&
-                     strcmp(text_of(cJSON_GetObjectItemCaseSensitive(header, "problem"), "name"),
-                            run->spec->problem->name) == 0;
+    bool is_carried = can_carry(reader) && is_same_platform &&
+                      strcmp(text_of(cJSON_GetObjectItemCaseSensitive(header, "problem"), "name"),
+                             run->spec->problem->name) == 0;
     int wanted = 0;
     int same = -1;
     open_pools(reader, cJSON_GetArraySize(tasks));
@@ -221,14 +234,14 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
                                               : 0;
         same = is_before && same < 0 && has_hash(task, mer_space_hash(space)) ? t : same;
         pool->is_read = reader->is_chain && is_before;
-        pool->is_wanted = is_before && can_carry && pool->knobs >= 2;
+        pool->is_wanted = is_before && is_carried && pool->knobs >= 2;
         wanted += pool->is_wanted;
     }
     if (same < 0 && wanted == 0 && !reader->is_chain) {
         return mer_error_set(error, MER_INVALID, "%s:1: no task of this run has the space of %s%s",
                              reader->path, reader->task->result->task.name,
-                             mer_warm_is_pairs(space) && !is_same_platform
-                                 ? ", and jobs are carried over on the same platform only"
+                             can_carry(reader) && !is_same_platform
+                                 ? ", and points are carried over on the same platform only"
                                  : "");
     }
     MerStatus status = MER_OK;
@@ -410,6 +423,27 @@ static void give_points(const Reader *reader, MerIndex **points, int *count)
     }
 }
 
+/* Points from the log of another tool: those of the space, as the optimizer sees them. */
+static MerStatus give_found(const Reader *reader, const MerIndex *found, int found_count,
+                            MerIndex **points, int *count)
+{
+    const MerRunTask *task = reader->task;
+    const MerSpace   *space = &task->problem.space;
+    int               seen = task->view.knob_count;
+    *points = MER_ARRAY(reader->run->arena, MerIndex, (size_t)found_count * (size_t)seen + 1);
+    for (int i = 0; i < found_count && *count < reader->capacity; i++) {
+        const MerIndex *whole = found + (size_t)i * (size_t)space->knob_count;
+        if (!mer_space_contains(space, whole)) {
+            continue;
+        }
+        for (int k = 0; k < seen; k++) {
+            (*points)[*count * seen + k] = whole[task->free_knobs ? task->free_knobs[k] : k];
+        }
+        (*count)++;
+    }
+    return MER_OK;
+}
+
 MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count,
                         MerError *error)
 {
@@ -427,6 +461,17 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     }
     if (reader.is_chain && mer_runlog_flush(&run->log, error) != MER_OK) {
         return MER_IO;
+    }
+    const MerProblemClass *type = task->problem.type;
+    if (!reader.is_chain && type->read_log) {
+        MerIndex *found = NULL;
+        int       found_count = 0;
+        status =
+            type->read_log(&task->problem, reader.path, &found, &found_count, run->arena, error);
+        if (status != MER_UNSUPPORTED) {
+            return status == MER_OK ? give_found(&reader, found, found_count, points, count)
+                                    : status;
+        }
     }
     FILE *file = fopen(reader.path, "r");
     if (!file) {

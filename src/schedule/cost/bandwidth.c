@@ -57,6 +57,13 @@ const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator)
     return evaluator && evaluator->type == &mer_evaluator_bandwidth ? evaluator->state : NULL;
 }
 
+const MerScheduleRules *mer_bandwidth_rules(const MerEvaluator *evaluator)
+{
+    static const MerScheduleRules unknown = {0};
+    const MerBandwidthState      *state = mer_bandwidth_state(evaluator);
+    return state ? &state->bound_rules : &unknown;
+}
+
 static const MerWork *make_work(const MerSchedule *schedule, MerArena *arena, bool *needs_all)
 {
     int      count = schedule->job_count * schedule->unit_count;
@@ -116,7 +123,7 @@ static MerStatus check_xr(const MerProblem *problem, const MerSchedule *schedule
 /* Deadlines are looked for in the whole list: one group of it may have none. */
 static const char *find_idle(const MerProblem *problem, const Options *chosen, MerArena *arena)
 {
-    const MerJobSet *set = problem->graph->jobs;
+    const MerJobSet *set = mer_job_set(problem->graph);
     bool             has_deadlines = false;
     for (int j = 0; set && j < set->job_count && !has_deadlines; j++) {
         has_deadlines = isfinite(set->jobs[j].deadline_cycles) && isfinite(set->jobs[j].deadline_s);
@@ -183,10 +190,10 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
     state->alone = mer_bandwidth_alone(state, arena);
     state->is_xr_compat = state->has_requests && chosen->xr == 1;
     state->xr_compat = state->is_xr_compat ? mer_bandwidth_xr_compat(state) : NAN;
-    mer_schedule_set_rules(
-        problem, &(MerScheduleRules){true, rules->share == MER_SHARE_PROPORTIONAL,
-                                     rules->drops_late, rules->reuses_weights || rules->forwards,
-                                     rules->switch_cycles, rules->share == MER_SHARE_EVEN});
+    state->bound_rules =
+        (MerScheduleRules){rules->share == MER_SHARE_PROPORTIONAL, rules->drops_late,
+                           rules->reuses_weights || rules->forwards, rules->switch_cycles,
+                           rules->share == MER_SHARE_EVEN};
     return MER_OK;
 }
 
@@ -331,7 +338,7 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
 {
     const MerBandwidthState *state = opened;
     const MerSchedule       *schedule = state->schedule;
-    const MerJobsPlan       *jobs = &plan->as.jobs;
+    const MerJobsPlan       *jobs = mer_jobs_plan(plan);
     mer_cost_clear(cost);
     if (state->is_plain) {
         price_plain(state, jobs, call, cost);
@@ -403,6 +410,13 @@ static const char *ignores_plan(const void *opened, MerMetric objective)
                                                                      : NULL;
 }
 
+static const void *rules_of(const void *opened)
+{
+    return &((const MerBandwidthState *)opened)->bound_rules;
+}
+
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_jobs, NULL};
+
 #define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 const MerEvaluatorClass mer_evaluator_bandwidth = {
     .name = "bandwidth",
@@ -410,7 +424,7 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .reference =
         "Kao and Krishna, MAGMA: An Optimization Framework for Mapping Multiple DNNs on Multiple "
         "Accelerator Cores, HPCA 2022",
-    .plans = 1u << MER_PLAN_JOBS,
+    .plans = plan_kinds,
     .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(MAKESPAN) | METRIC(THROUGHPUT) |
                METRIC(ENERGY) | METRIC(EDP) | METRIC(POWER) | METRIC(TRAFFIC_BYTES) |
                METRIC(UTILISATION) | METRIC(BANDWIDTH_USE) | METRIC(LATENESS) | METRIC(TARDINESS) |
@@ -428,5 +442,5 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .approximates = approximates,
     .warnings = warnings,
     .ignores_plan = ignores_plan,
-    .requests = mer_bandwidth_requests,
+    .rules = rules_of,
 };

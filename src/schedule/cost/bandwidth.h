@@ -22,10 +22,13 @@ typedef struct MerBandwidthState {
     bool               is_xr_compat; /* xr_score is that of the published runtime, */
     double             xr_compat;    /* which no plan changes */
     const char        *idle;         /* options without effect, one line each; NULL: none */
+    MerScheduleRules   bound_rules;
 } MerBandwidthState;
 
 /* NULL if `evaluator` is another one. */
 const MerBandwidthState *mer_bandwidth_state(const MerEvaluator *evaluator);
+/* What bounds and relaxations may rely on; of another evaluator: nothing. */
+const MerScheduleRules *mer_bandwidth_rules(const MerEvaluator *evaluator);
 
 /* Simulates `plan` in full; arrays of `times` come from `arena`. False: deadlock. */
 bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *plan,
@@ -56,8 +59,14 @@ void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwid
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
+
+typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
+    /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
+    int64_t number;
+    bool    is_missed; /* late, or never ended */
+} MerServed;
 /* What became of each job with a deadline; none after a deadlock. */
-int mer_bandwidth_requests(const void *state, const MerPlan *plan, MerArena *arena,
+int mer_bandwidth_requests(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
                            MerServed **requests);
 /* A line for people: how long each core is busy, waits for memory and has nothing to do. */
 const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);

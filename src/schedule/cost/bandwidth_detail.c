@@ -2,7 +2,7 @@
  * (free in virtual time, schedule.md 5.3), the longest job, and the tenants. */
 #include "schedule/cost/bandwidth.h"
 
-#include "base/json.h"
+#include "mercator/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerAren
     MerBandwidthTimes        times;
     MerBandwidthOutput       output;
     const char              *text = NULL;
-    if (mer_bandwidth_simulate(state, &plan->as.jobs, scratch, &times, NULL, &output) &&
+    if (mer_bandwidth_simulate(state, mer_jobs_plan(plan), scratch, &times, NULL, &output) &&
         output.cycles > 0) {
         text = "busy/stalled/idle %:";
         for (int u = 0; u < schedule->unit_count; u++) {
@@ -247,7 +247,7 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
     MerBandwidthRecorder     recorder = {&stack, add_segment};
     MerJson                  json = {0};
     mer_json_array(&stack.json, NULL);
-    if (mer_bandwidth_simulate(state, &plan->as.jobs, arena, &times, &recorder, &output)) {
+    if (mer_bandwidth_simulate(state, mer_jobs_plan(plan), arena, &times, &recorder, &output)) {
         stack.end = fmin(stack.end, output.cycles); /* not up to a drop after the last end */
         flush(&stack);
         mer_json_end_array(&stack.json);
@@ -267,7 +267,7 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
             mer_bandwidth_note_tenants(state, &times, arena, notes);
         }
         if (!state->input.rules.drops_late) {
-            note_curve(state, &plan->as.jobs, notes);
+            note_curve(state, mer_jobs_plan(plan), notes);
         }
     }
     mer_json_free(&json);

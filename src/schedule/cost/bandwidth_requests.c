@@ -4,17 +4,16 @@
 
 #include <math.h>
 
-int mer_bandwidth_requests(const void *opened, const MerPlan *plan, MerArena *arena,
+int mer_bandwidth_requests(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
                            MerServed **requests)
 {
-    const MerBandwidthState *state = opened;
-    const MerSchedule       *schedule = state->schedule;
-    MerBandwidthTimes        times;
-    MerBandwidthOutput       output;
-    int                      count = 0;
+    const MerSchedule *schedule = state->schedule;
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    int                count = 0;
     *requests = MER_ARRAY(arena, MerServed, schedule->job_count + 1);
     if (!schedule->has_deadlines ||
-        !mer_bandwidth_simulate(state, &plan->as.jobs, arena, &times, NULL, &output)) {
+        !mer_bandwidth_simulate(state, mer_jobs_plan(plan), arena, &times, NULL, &output)) {
         return 0;
     }
     for (int j = 0; j < schedule->job_count; j++) {

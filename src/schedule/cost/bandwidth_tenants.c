@@ -2,7 +2,7 @@
  * fairness (schedule.md 5.4). */
 #include "schedule/cost/bandwidth.h"
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/schedule_list.h"
 

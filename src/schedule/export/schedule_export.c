@@ -1,8 +1,9 @@
-/* Files of a finished schedule: schedule.csv, jobtable.json, platform.yaml and, in schedule_trace.c, trace.json;
+/* Files of a finished schedule: schedule.csv, jobtable.json and, in schedule_trace.c, trace.json;
  * made from the Gantt chart that the evaluator notes with a plan (schedule.md section 14). */
 #include "schedule/export/schedule_export.h"
 
 #include "base/name_table.h"
+#include "schedule/cost/bandwidth.h"
 #include "schedule/table/schedule_table.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static void read_gantt(const MerExportTask *task, MerGantt *gantt, MerArena *are
     }
     *gantt = (MerGantt){.schedule = schedule,
                         .task = task->problem->task->name,
-                        .switch_cycles = mer_schedule_rules(task->problem)->switch_cycles,
+                        .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles,
                         .lanes = MER_ARRAY(arena, MerGanttLane, schedule->unit_count + 1)};
     gantt->root = task->detail ? cJSON_Parse(task->detail) : NULL;
     const cJSON *chart = cJSON_GetObjectItemCaseSensitive(gantt->root, "gantt");
@@ -119,17 +120,6 @@ static void write_csv_row(const MerGantt *gantt, int unit, int position, const M
     fputc('\n', file);
 }
 
-/* The resolved platform, so that the plan can be priced again wherever its platform came from. */
-static void write_platform(const void *problem, FILE *file)
-{
-    mer_platform_write(((const MerProblem *)problem)->platform, file);
-}
-
-typedef struct Gantts {
-    int       count;
-    MerGantt *items;
-} Gantts;
-
 static void write_csv_task(const MerGantt *gantt, FILE *file)
 {
     int       jobs = gantt->schedule->job_count;
@@ -150,54 +140,88 @@ static void write_csv_task(const MerGantt *gantt, FILE *file)
     mer_arena_free(scratch);
 }
 
-static void write_csv(const void *state, FILE *file)
+static void write_csv(const MerGantt *gantts, int count, FILE *file)
 {
-    const Gantts *gantts = state;
     fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
                   "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
-    for (int t = 0; t < gantts->count; t++) {
-        write_csv_task(&gantts->items[t], file);
+    for (int t = 0; t < count; t++) {
+        write_csv_task(&gantts[t], file);
     }
 }
 
-static const char *text_of(void (*write)(const void *state, FILE *file), const void *state,
-                           MerArena *arena)
+static MerGantt *open_gantts(const MerExport *what, MerArena *arena)
 {
-    char  *text = NULL;
-    size_t size = 0;
-    FILE  *file = open_memstream(&text, &size);
-    if (!file) {
-        return "";
-    }
-    write(state, file);
-    fclose(file);
-    const char *copy = mer_arena_text(arena, text);
-    free(text);
-    return copy;
-}
-
-int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
-                        MerArena *arena)
-{
-    Gantts              gantts = {what->count, MER_ARRAY(arena, MerGantt, what->count)};
-    const MerJobTable **tables = MER_ARRAY(arena, const MerJobTable *, what->count);
-    MerJson             trace = {0};
-    MerJson             table = {0};
+    MerGantt *gantts = MER_ARRAY(arena, MerGantt, what->count);
     for (int t = 0; t < what->count; t++) {
-        read_gantt(&what->tasks[t], &gantts.items[t], arena);
+        read_gantt(&what->tasks[t], &gantts[t], arena);
+    }
+    return gantts;
+}
+
+static void close_gantts(MerGantt *gantts, int count)
+{
+    for (int t = 0; t < count; t++) {
+        cJSON_Delete(gantts[t].root);
+    }
+}
+
+static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    MerGantt *gantts = open_gantts(what, files->arena);
+    FILE     *file = mer_export_begin(files);
+    if (file) {
+        write_csv(gantts, what->count, file);
+    }
+    close_gantts(gantts, what->count);
+    return mer_export_end(files, file, "schedule.csv", error);
+}
+
+const MerExporterClass mer_exporter_schedule_csv = {
+    .name = "schedule_csv",
+    .summary = "schedule.csv: a row per job with core, times, traffic, energy and deadline",
+    .problem = "schedule",
+    .is_default = true,
+    .write = export_csv,
+};
+
+static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    MerGantt *gantts = open_gantts(what, files->arena);
+    MerJson   trace = {0};
+    (void)error;
+    mer_schedule_trace(gantts, what->count, &trace);
+    mer_export_add(files, "trace.json", trace.text, trace.size);
+    mer_json_free(&trace);
+    close_gantts(gantts, what->count);
+    return MER_OK;
+}
+
+const MerExporterClass mer_exporter_schedule_trace = {
+    .name = "schedule_trace",
+    .summary = "trace.json: Chrome's trace format, which Perfetto reads too",
+    .problem = "schedule",
+    .is_default = true,
+    .write = export_trace,
+};
+
+static MerStatus export_table(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    const MerJobTable **tables = MER_ARRAY(files->arena, const MerJobTable *, what->count);
+    MerJson             table = {0};
+    (void)error;
+    for (int t = 0; t < what->count; t++) {
         tables[t] = mer_schedule_table(what->tasks[t].problem);
     }
-    mer_schedule_trace(gantts.items, what->count, &trace);
-    mer_job_table_write(tables, what->count, arena, &table);
-    files[0] = (MerExportFile){"schedule.csv", text_of(write_csv, &gantts, arena)};
-    files[1] = (MerExportFile){"trace.json", mer_arena_text(arena, trace.text)};
-    files[2] = (MerExportFile){"jobtable.json", mer_arena_text(arena, table.text)};
-    files[3] =
-        (MerExportFile){"platform.yaml", text_of(write_platform, what->tasks[0].problem, arena)};
-    for (int t = 0; t < what->count; t++) {
-        cJSON_Delete(gantts.items[t].root);
-    }
-    mer_json_free(&trace);
+    mer_job_table_write(tables, what->count, files->arena, &table);
+    mer_export_add(files, "jobtable.json", table.text, table.size);
     mer_json_free(&table);
-    return 4;
+    return MER_OK;
 }
+
+const MerExporterClass mer_exporter_job_table = {
+    .name = "job_table",
+    .summary = "jobtable.json: cycles, bandwidth and energy of each job on each kind of core",
+    .problem = "schedule",
+    .is_default = true,
+    .write = export_table,
+};

@@ -2,14 +2,10 @@
 #ifndef MERCATOR_SCHEDULE_EXPORT_SCHEDULE_EXPORT_H
 #define MERCATOR_SCHEDULE_EXPORT_SCHEDULE_EXPORT_H
 
-#include "base/json.h"
+#include "mercator/export.h"
 #include "schedule/schedule.h"
 
 #include <cjson/cJSON.h>
-
-/* As MerProblemClass.export_files. */
-int mer_schedule_export(const MerExport *what, MerExportFile files[MER_MAX_EXPORTS],
-                        MerArena *arena);
 
 typedef struct MerGanttItem { /* cycles and bytes */
     int    job;

@@ -4,6 +4,8 @@
 #ifndef MERCATOR_SCHEDULE_JOBS_JOB_SET_H
 #define MERCATOR_SCHEDULE_JOBS_JOB_SET_H
 
+#include "mercator/graph.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,5 +50,13 @@ typedef struct MerJobSet {
     uint64_t           shuffle_seed;
     double             horizon_s; /* of periodic models */
 } MerJobSet;
+
+/* The jobs that an importer attached to the graph; NULL: none. */
+#define MER_JOB_SET "jobs"
+
+static inline const MerJobSet *mer_job_set(const MerGraph *graph)
+{
+    return mer_graph_attachment(graph, MER_JOB_SET);
+}
 
 #endif

@@ -234,7 +234,7 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
     set->models = builder->models;
     set->tenants = builder->tenants;
     set->group_names = (const char *const *)builder->groups;
-    made->jobs = set;
+    mer_graph_attach(made, MER_JOB_SET, set);
     made->hash = hash_jobs(made->hash, set);
     *graph = made;
     return MER_OK;

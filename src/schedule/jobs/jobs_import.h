@@ -1,9 +1,9 @@
-/* Workloads of jobs: files that become a graph of layers with a job set (mercator/jobs.h). */
+/* Workloads of jobs: files that become a graph of layers with a job set (job_set.h). */
 #ifndef MERCATOR_SCHEDULE_JOBS_JOBS_IMPORT_H
 #define MERCATOR_SCHEDULE_JOBS_JOBS_IMPORT_H
 
-#include "base/yaml.h"
 #include "mercator/import.h"
+#include "mercator/yaml.h"
 #include "schedule/jobs/job_set.h"
 
 extern const MerImporterClass mer_importer_jobs;    /* mercator-jobs/1 YAML */

@@ -1,8 +1,6 @@
 /* One network of a job file: its entry, and its layers with their order in the joint graph. */
 #include "schedule/jobs/jobs_reader.h"
 
-#include "base/try.h"
-
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -181,7 +179,7 @@ static MerStatus import_network(MerJobsReader *reader, MerYaml *node, const MerY
         MER_OK) {
         return mer_yaml_error(file, error, "%s", why.message);
     }
-    if ((*graph)->jobs) {
+    if (mer_job_set(*graph)) {
         return mer_yaml_expected(file, error, "a network, not a list of jobs");
     }
     return MER_OK;

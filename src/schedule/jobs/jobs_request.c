@@ -1,8 +1,6 @@
 /* Requests of the networks of a job file: one per mini-batch, or one per period until the horizon. */
 #include "schedule/jobs/jobs_reader.h"
 
-#include "base/try.h"
-
 #include <math.h>
 #include <string.h>
 

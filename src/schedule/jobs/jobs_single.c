@@ -3,7 +3,6 @@
 #include "schedule/jobs/jobs_reader.h"
 
 #include "base/text.h"
-#include "base/try.h"
 #include "import/layers.h"
 
 #include <math.h>

@@ -2,8 +2,6 @@
  * are read by the other importers; their layers join one graph. */
 #include "schedule/jobs/jobs_reader.h"
 
-#include "base/try.h"
-
 #include <stdio.h>
 #include <string.h>
 

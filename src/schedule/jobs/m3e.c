@@ -208,15 +208,6 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
     return status == MER_OK ? mer_jobs_end(&builder, file, graph, error) : status;
 }
 
-const MerImporterClass mer_importer_m3e = {
-    .name = "m3e",
-    .summary =
-        "groups of jobs of M3E: m3e-benchmark/1 JSON, or instruction CSV of nine integers per line",
-    .endings = "json csv",
-    .probe = probe,
-    .read = read,
-};
-
 bool mer_jobs_is_synthetic(const char *name)
 {
     return strncmp(name, "synthetic:", 10) == 0;
@@ -278,3 +269,14 @@ MerStatus mer_jobs_synthetic(const char *name, MerArena *arena, MerGraph **graph
     }
     return mer_jobs_end(&builder, &file, graph, error);
 }
+
+const MerImporterClass mer_importer_m3e = {
+    .name = "m3e",
+    .summary =
+        "groups of jobs of M3E: m3e-benchmark/1 JSON, or instruction CSV of nine integers per line",
+    .endings = "json csv",
+    .probe = probe,
+    .read = read,
+    .knows = mer_jobs_is_synthetic,
+    .make = mer_jobs_synthetic,
+};

@@ -97,8 +97,8 @@ static MerStatus check_sizes(const MerGraph *graph, const MerJobOptions *options
 MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options, MerArena *arena,
                             const MerJobSet **set, MerError *error)
 {
-    if (graph->jobs) {
-        *set = graph->jobs;
+    *set = mer_job_set(graph);
+    if (*set) {
         return MER_OK;
     }
     MerStatus status = check_sizes(graph, options, error);

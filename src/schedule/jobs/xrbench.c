@@ -3,8 +3,6 @@
  * of layers with the period's start as release and its end as deadline. */
 #include "schedule/jobs/jobs_import.h"
 
-#include "base/try.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -99,4 +99,5 @@ const MerOptimizerClass mer_optimizer_aimt_like = {
     .open_problem = open_aimt_like,
     .ask = mer_list_ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
 };

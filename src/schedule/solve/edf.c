@@ -25,4 +25,5 @@ const MerOptimizerClass mer_optimizer_edf = {
     .open_problem = open_edf,
     .ask = mer_list_ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
 };

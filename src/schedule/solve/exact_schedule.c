@@ -250,7 +250,7 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
     s->given = search;
     s->problem = problem;
     s->told_cycles = INFINITY;
-    exact_begin(&s->search, &bandwidth->input, mer_schedule_rules(problem), chosen->steps,
+    exact_begin(&s->search, &bandwidth->input, mer_bandwidth_rules(evaluator), chosen->steps,
                 search->notes, search->arena);
     return MER_OK;
 }
@@ -296,5 +296,6 @@ const MerOptimizerClass mer_optimizer_exact_schedule = {
     .open_problem = open_exact_schedule,
     .ask = ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
     .proof = proof,
 };

@@ -47,4 +47,5 @@ const MerOptimizerClass mer_optimizer_herald_like = {
     .open_problem = open_herald_like,
     .ask = mer_list_ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
 };

@@ -94,10 +94,10 @@ static void read_point(State *s, const MerIndex *point)
     MerArena *scratch = mer_arena_new();
     MerPlan   plan;
     mer_schedule_decode(s->schedule, point, &plan, scratch);
+    const MerJobsPlan *jobs = mer_jobs_plan(&plan);
     for (int u = 0; u < s->schedule->unit_count; u++) {
-        s->length[u] = plan.as.jobs.start[u + 1] - plan.as.jobs.start[u];
-        memcpy(s->queue[u], plan.as.jobs.queue + plan.as.jobs.start[u],
-               (size_t)s->length[u] * sizeof(int));
+        s->length[u] = jobs->start[u + 1] - jobs->start[u];
+        memcpy(s->queue[u], jobs->queue + jobs->start[u], (size_t)s->length[u] * sizeof(int));
         number_queue(s, u);
     }
     mer_arena_free(scratch);
@@ -127,8 +127,9 @@ static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator
 static void add_start(State *s, const MerSearch *search, const MerProblem *problem,
                       const MerJobsPlan *jobs)
 {
-    MerPlan   plan = {.kind = MER_PLAN_JOBS, .as.jobs = *jobs};
-    MerIndex *point = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
+    MerJobsPlan copy = *jobs;
+    MerPlan     plan = {&mer_plan_jobs, &copy};
+    MerIndex   *point = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
     problem->type->encode(problem, &plan, point);
     s->starts[s->start_count++] = point;
 }
@@ -160,7 +161,7 @@ static void make_starts(State *s, const MerSearch *search, const MerProblem *pro
         {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
         {.order = MER_LIST_DEADLINE, .tenant = -1},
     };
-    mer_schedule_round(s->schedule, mer_schedule_rules(problem), group, group_of_unit,
+    mer_schedule_round(s->schedule, mer_bandwidth_rules(evaluator), group, group_of_unit,
                        search->notes);
     for (int i = 0; i < STARTS - 1 - !s->schedule->has_deadlines; i++) {
         MerJobsPlan plan;

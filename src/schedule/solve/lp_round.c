@@ -2,10 +2,11 @@
  * (schedule.md 7.5). */
 #include "schedule/solve/list_schedule.h"
 
+#include "schedule/cost/bandwidth.h"
+
 static MerStatus open_lp_round(void *state, const MerSearch *search, const MerProblem *problem,
                                const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    (void)evaluator;
     (void)given;
     const MerSchedule *schedule;
     MerStatus          status = mer_list_begin("lp_round", problem, &schedule, error);
@@ -17,7 +18,7 @@ static MerStatus open_lp_round(void *state, const MerSearch *search, const MerPr
                                .tenant = -1,
                                .group = group,
                                .group_of_unit = group_of_unit};
-        mer_schedule_round(schedule, mer_schedule_rules(problem), group, group_of_unit,
+        mer_schedule_round(schedule, mer_bandwidth_rules(evaluator), group, group_of_unit,
                            search->notes);
         mer_schedule_list(schedule, &list, search->arena, &plan);
         mer_list_set(state, search, problem, &plan);
@@ -34,4 +35,5 @@ const MerOptimizerClass mer_optimizer_lp_round = {
     .open_problem = open_lp_round,
     .ask = mer_list_ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
 };

@@ -24,4 +24,5 @@ const MerOptimizerClass mer_optimizer_lpt = {
     .open_problem = open_lpt,
     .ask = mer_list_ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
 };

@@ -5,7 +5,7 @@
  * is priced once, like any other. */
 #include "schedule/solve/online.h"
 
-#include "base/json.h"
+#include "mercator/json.h"
 #include "schedule/solve/list_schedule.h"
 
 #include <math.h>
@@ -129,6 +129,11 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
     return MER_OK;
 }
 
+static bool is_clocked(const void *options)
+{
+    return ((const MerOnlineOptions *)options)->milliseconds > 0;
+}
+
 const MerOptimizerClass mer_optimizer_online = {
     .name = "online",
     .summary = "plans again at every arrival what has not started yet, without seeing later jobs",
@@ -141,4 +146,6 @@ const MerOptimizerClass mer_optimizer_online = {
     .open_problem = open_online,
     .ask = mer_list_ask,
     .tell = mer_list_tell,
+    .makes_own_plan = true,
+    .is_clocked = is_clocked,
 };

@@ -2,8 +2,8 @@
 #ifndef MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_H
 #define MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_H
 
-#include "base/json.h"
 #include "mercator/graph.h"
+#include "mercator/json.h"
 #include "mercator/notes.h"
 #include "schedule/jobs/job_set.h"
 #include "schedule/table/layer_pricer.h"

@@ -3,7 +3,6 @@
 
 #include "base/name_table.h"
 #include "base/text.h"
-#include "base/try.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,8 @@
 #include "schedule/table/schedule_table_file.h"
 
 #include "base/text.h"
-#include "base/try.h"
-#include "base/yaml.h"
 #include "mercator/option.h"
+#include "mercator/yaml.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A pool of threads for loops whose iterations do not depend on each other. */
-#ifndef MERCATOR_BASE_THREADS_H
-#define MERCATOR_BASE_THREADS_H
+#ifndef MERCATOR_THREADS_H
+#define MERCATOR_THREADS_H
 
 typedef struct MerPool MerPool;
 

@@ -2,8 +2,8 @@
  *
  * Readers take keys with the mer_yaml_get_* functions, then call mer_yaml_finish(map): a key nobody
  * asked for is an error with its place and the nearest key that was asked for. */
-#ifndef MERCATOR_BASE_YAML_H
-#define MERCATOR_BASE_YAML_H
+#ifndef MERCATOR_YAML_H
+#define MERCATOR_YAML_H
 
 #include "mercator/arena.h"
 #include "mercator/error.h"

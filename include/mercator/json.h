@@ -1,6 +1,6 @@
 /* JSON out, as a stream into memory; JSON in (our own logs) goes through cJSON. */
-#ifndef MERCATOR_BASE_JSON_H
-#define MERCATOR_BASE_JSON_H
+#ifndef MERCATOR_JSON_H
+#define MERCATOR_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,14 @@
-/* Which old job a new job takes after. */
-#include "run/search/warm_transfer.h"
+/* Points carried from a solved group to another one (schedule.md 7.6): jobs keep core and priority, matched by
+ * their place in the sorted table or by what they are. */
+#include "schedule/schedule_parts.h"
 
 #include <math.h>
 
-bool mer_warm_is_pairs(const MerSpace *space)
+/* Pairs of a core and a priority per job, without fixed knobs. */
+bool mer_schedule_can_carry(const MerProblem *problem)
 {
-    int half = space->knob_count / 2;
+    const MerSpace *space = &problem->space;
+    int             half = space->knob_count / 2;
     if (half == 0 || space->knob_count % 2 != 0) {
         return false;
     }
@@ -19,7 +22,7 @@ bool mer_warm_is_pairs(const MerSpace *space)
     return true;
 }
 
-void mer_warm_map_by_rank(const MerSpace *space, int old_knobs, int *from)
+static void match_by_rank(const MerSpace *space, int old_knobs, int *from)
 {
     int count = space->knob_count / 2;
     int old_count = old_knobs / 2;
@@ -73,7 +76,7 @@ static int nearest(const MerSpace *old, const Features *mine, const Features *th
     return best;
 }
 
-MerStatus mer_warm_map_by_layer(const MerSpace *space, const MerSpace *old, int *from,
+static MerStatus match_by_layer(const MerSpace *space, const MerSpace *old, int *from,
                                 MerArena *arena, MerError *error)
 {
     int      count = space->knob_count / 2;
@@ -92,5 +95,15 @@ MerStatus mer_warm_map_by_layer(const MerSpace *space, const MerSpace *old, int 
         from[count + i] = old_count + at;
         uses[at]++;
     }
+    return MER_OK;
+}
+
+MerStatus mer_schedule_carry(const MerProblem *problem, const MerSpace *other, int other_knobs,
+                             MerMatch match, int *from, MerArena *arena, MerError *error)
+{
+    if (match == MER_MATCH_LAYER) {
+        return match_by_layer(&problem->space, other, from, arena, error);
+    }
+    match_by_rank(&problem->space, other_knobs, from);
     return MER_OK;
 }

@@ -1,0 +1,93 @@
+/* Exporters write the plans of a run as files for other tools. Plan readers are the way back: files of
+ * other tools that hold plans, for `mercator evaluate`. */
+#ifndef MERCATOR_EXPORT_H
+#define MERCATOR_EXPORT_H
+
+#include "mercator/evaluator.h"
+
+typedef struct MerExportTask {
+    const MerProblem   *problem;
+    const MerEvaluator *evaluator;
+    const MerPlan      *plan;
+    const MerCost      *cost;
+    const MerBound     *bound;
+    double              gap; /* NaN if unknown */
+    bool                is_proven;
+    /* JSON object of the evaluator's notes on the plan, NULL if it has none */
+    const char *detail;
+} MerExportTask;
+
+/* The best plans of a run's tasks, those without one left out. */
+typedef struct MerExport {
+    /* evaluator: with the options that were changed */
+    const char          *workload, *evaluator, *objective;
+    int                  count; /* at least 1 */
+    const MerExportTask *tasks;
+} MerExport;
+
+typedef struct MerExportFile {
+    const char *name; /* in the run directory; may have folders, "kernels/conv1.c" */
+    const void *data;
+    size_t      size;
+} MerExportFile;
+
+typedef struct MerExportFiles { /* filled by mer_export_add */
+    MerArena      *arena;
+    int            count, capacity;
+    MerExportFile *list;
+    char          *text; /* of the stream that is open */
+    size_t         size;
+} MerExportFiles;
+
+/* Adds a file; `data` is copied. */
+void mer_export_add(MerExportFiles *files, const char *name, const void *data, size_t size);
+/* A stream, and the file `name` that its text becomes. NULL: no memory, which mer_export_end says. */
+FILE     *mer_export_begin(MerExportFiles *files);
+MerStatus mer_export_end(MerExportFiles *files, FILE *stream, const char *name, MerError *error);
+
+typedef struct MerExporterClass {
+    const char *name, *summary; /* what it writes, and for whom */
+    const char *problem;        /* the only one whose plans it knows, by name */
+    bool        is_default;     /* written by every run that has a directory */
+    bool        is_plan;        /* `mercator evaluate` reads its first file back */
+    /* No file: the plans are of a kind it does not write. An error names what cannot be written. */
+    MerStatus (*write)(const MerExport *what, MerExportFiles *files, MerError *error);
+} MerExporterClass;
+
+/* What a plan reader found: a graph, and one plan or file body per task. */
+typedef struct MerReadPlan {
+    MerTask  task;
+    MerYaml *body; /* of a plan file, read by the plan's kind; NULL: `plan` is filled */
+    MerPlan  plan;
+} MerReadPlan;
+
+typedef struct MerReadPlans {
+    MerArena          *arena;
+    int                file_count;
+    const char *const *files;
+    MerYaml           *root; /* of the only file, read already; NULL: not, or it is no YAML */
+    /* from the command line; NULL: as the files say, else as the reader says */
+    const char *plan_file, *platform, *evaluator, *objective;
+    /* filled by the reader before it asks for the platform by `open` */
+    const char *own_platform, *own_evaluator, *own_objective;
+    /* filled by `open` */
+    const MerPlatform *machine;
+    const MerGraph    *graph;
+    int                count;
+    MerReadPlan       *list;
+    MerStatus (*open)(struct MerReadPlans *plans, MerError *error); /* reads the platform */
+    /* takes platform, evaluator and objective out of a map of ours */
+    MerStatus (*read_names)(struct MerReadPlans *plans, MerYaml *map, MerError *error);
+    void *state; /* of the caller */
+} MerReadPlans;
+
+typedef struct MerPlanReaderClass {
+    const char *name, *summary;
+    const char *problem;
+    const char *flag; /* of `evaluate`, for the file with the plan; NULL: none */
+    /* Are these files of my format? Looks at the content, never fails. */
+    bool (*probe)(const MerReadPlans *plans);
+    MerStatus (*read)(MerReadPlans *plans, MerError *error);
+} MerPlanReaderClass;
+
+#endif
