@@ -32,6 +32,7 @@ BEGIN {
     public("plan",    "plan problem evaluator export")
     public("import",  "import")
     public("run",     "registry run")
+    public("cli",     "program")
 
     for (i = 1; i < ARGC; i++) {
         known[ARGV[i]] = 1

@@ -1,0 +1,178 @@
+/* mercator VERB INPUT [options]: the whole program, which others can call after they have added plug-ins. */
+#include "mercator/program.h"
+
+#include "cli/cli.h"
+
+#include "mercator/registry.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const MerVerb verbs[] = {
+    {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate},
+    {"inspect", "MODEL|PLATFORM",
+     "show layers, shapes, MACs and parameters, or a resolved platform", false, mer_cli_inspect},
+    {"list", "KIND",
+     "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
+     mer_cli_list},
+    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals",
+     true, mer_cli_compare},
+    {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report},
+    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo},
+};
+
+enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number)
+{
+    interrupts = interrupts + 1;
+    if (interrupts > 1) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+void mer_cli_catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool mer_cli_is_interrupted(void *state)
+{
+    (void)state;
+    return interrupts > 0;
+}
+
+int mer_cli_fail(const MerError *error)
+{
+    fprintf(stderr, "mercator: %s\n", error->message);
+    return error->status == MER_CANCELLED ? MER_EXIT_INTERRUPTED : MER_EXIT_BAD;
+}
+
+int mer_cli_usage(const MerVerb *verb, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "mercator: ");
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "; see mercator %s%s--help\n", verb ? verb->name : "", verb ? " " : "");
+    va_end(arguments);
+    return MER_EXIT_USAGE;
+}
+
+bool mer_cli_is(const char *argument, const char *name)
+{
+    char   flag[64];
+    size_t length = strcspn(argument, "=");
+    if (strncmp(argument, "--", 2) != 0 || length - 2 >= sizeof flag) {
+        return false;
+    }
+    memcpy(flag, argument + 2, length - 2);
+    flag[length - 2] = '\0';
+    return mer_name_equal(flag, name);
+}
+
+const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument)
+{
+    for (const MerFlag *flag = problem->flags; flag && flag->name; flag++) {
+        if (mer_cli_is(argument, flag->name)) {
+            return flag;
+        }
+    }
+    return NULL;
+}
+
+const char *mer_cli_value(int count, char **arguments, int *at)
+{
+    const char *equals = strncmp(arguments[*at], "--", 2) == 0 ? strchr(arguments[*at], '=') : NULL;
+    if (equals) {
+        return equals + 1;
+    }
+    return *at + 1 < count ? arguments[++*at] : NULL;
+}
+
+static void print_help(FILE *file)
+{
+    fprintf(file,
+            "Mercator %s maps deep neural networks onto hardware.\n\nusage: mercator VERB INPUT "
+            "[options]\n\n",
+            MERCATOR_VERSION);
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        fprintf(file, "  %-9s %-20s %s\n", (*problem)->name, "NETWORK", (*problem)->summary);
+    }
+    for (int v = 0; v < VERB_COUNT; v++) {
+        fprintf(file, "  %-9s %-20s %s\n", verbs[v].name, verbs[v].arguments, verbs[v].summary);
+    }
+    fprintf(file, "\n  mercator VERB --help    options of a verb\n"
+                  "  mercator --version      version and licence\n\n"
+                  "First steps: mercator demo; mercator inspect resnet18");
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        if ((*problem)->demo) {
+            fprintf(file, "; mercator %s %s", (*problem)->name, (*problem)->demo);
+        }
+    }
+    fputc('\n', file);
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *names[64];
+    int         count = 0;
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        names[count++] = (*problem)->name;
+    }
+    for (int v = 0; v < VERB_COUNT; v++) {
+        names[count++] = verbs[v].name;
+    }
+    const char *nearest = mer_name_nearest(name, names, count);
+    return mer_cli_usage(NULL, "unknown verb \"%s\"%s%s", name, nearest ? ", did you mean " : "",
+                         nearest ? nearest : "");
+}
+
+static int run_verb(const char *name, int count, char **arguments, MerArena *arena)
+{
+    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        if (mer_name_equal((*problem)->name, name)) {
+            MerVerb verb = {(*problem)->name, "NETWORK", (*problem)->summary, false,
+                            mer_cli_search};
+            return mer_cli_search(&verb, count, arguments, arena);
+        }
+    }
+    for (int v = 0; v < VERB_COUNT; v++) {
+        if (mer_name_equal(verbs[v].name, name)) {
+            return verbs[v].run(&verbs[v], count, arguments, arena);
+        }
+    }
+    return unknown_verb(name);
+}
+
+int mer_program(int count, char **arguments)
+{
+    if (count < 2) {
+        print_help(stderr);
+        return MER_EXIT_USAGE;
+    }
+    const char *verb = arguments[1];
+    int         code = MER_EXIT_DONE;
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
+        print_help(stdout);
+    } else if (strcmp(verb, "--version") == 0) {
+        printf("mercator %s\nApache License 2.0\n", MERCATOR_VERSION);
+    } else {
+        MerArena *arena = mer_arena_new();
+        code = run_verb(verb, count - 2, arguments + 2, arena);
+        mer_arena_free(arena);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "mercator: cannot write to standard output\n");
+        return code ? code : MER_EXIT_BAD;
+    }
+    return code;
+}
