@@ -159,6 +159,8 @@ struct MerProblemClass {
                             MerArena *arena, MerError *error);
     /* After the metric table's rules: what adds up in another way, and the bound of the whole. */
     void (*combine)(const MerWhole *whole, MerCost *total, MerBound *bound);
+    /* Further rounds over all tasks at most, unless the user says otherwise (`--rounds`). */
+    int rounds;
     /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
      * parts of every round. */
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);

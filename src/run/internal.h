@@ -40,6 +40,8 @@ typedef struct MerRunState {
     bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool                 has_warned_of_waste;                  /* that plans do not matter */
     struct MerWarmChain *chain; /* what the tasks so far left for `warm` chain (warm.c) */
+    const MerRound      *round; /* a further one, NULL: the first */
+    int                  round_number;
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
@@ -49,7 +51,8 @@ typedef struct MerRunState {
 bool mer_run_is_cancelled(void *state);
 
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do the parts fit? */
-MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
+/* Opens the first `most` tasks. */
+MerStatus mer_run_open_tasks(MerRunState *run, int most, MerError *error); /* open.c */
 /* The problem's bound, or none if the evaluator may price below it. */
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric);
 /* The kind of plan that the problem makes and the evaluator prices; NULL: there is none. */
@@ -59,6 +62,11 @@ const MerPlanKind *mer_run_plan_kind(const MerProblemClass   *problem,
 bool      mer_warm_is_chain(const char *warm);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error);
+/* Makes an opened task ready to be searched (again): result, view and bound. */
+MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error);
+/* All tasks one after the other, until the user interrupts. */
+MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */
+MerStatus mer_run_rounds(MerRunState *run, MerError *error);       /* rounds.c */
 void      mer_run_close_tasks(MerRunState *run);
 /* Opens the task again if it depends on when those before it have ended, which is known now. */
 MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);

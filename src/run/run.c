@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -132,7 +133,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     return status;
 }
 
-static MerStatus search_all(MerRunState *run, MerError *error)
+MerStatus mer_run_search_tasks(MerRunState *run, MerError *error)
 {
     MerStatus status = MER_OK;
     for (int t = 0; status == MER_OK && t < run->task_count && !run->is_interrupted; t++) {
@@ -169,11 +170,11 @@ static MerStatus finish(MerRunState *run, MerError *error)
     return status == MER_OK ? mer_run_summary(run, error) : status;
 }
 
-static MerStatus open_run(MerRunState *run, MerError *error)
+static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)
 {
     MerStatus status = mer_run_check(run->spec, error);
     status = status == MER_OK ? choose_objective(run, error) : status;
-    return status == MER_OK ? mer_run_open_tasks(run, error) : status;
+    return status == MER_OK ? mer_run_open_tasks(run, most_tasks, error) : status;
 }
 
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
@@ -182,7 +183,7 @@ MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
     MerRunState  run = {
          .spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
     run.optimizer_arena = mer_arena_new();
-    MerStatus status = open_run(&run, error);
+    MerStatus status = open_run(&run, 1, error);
     if (status == MER_OK) {
         MerTaskSearch search = {.run = &run, .task = &run.tasks[0], .type = spec->optimizer};
         status = mer_task_search_open(&search, error);
@@ -213,7 +214,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
-    MerStatus status = open_run(&run, error);
+    MerStatus status = open_run(&run, INT_MAX, error);
     if (status == MER_OK) {
         status = open_files(&run, error);
     }
@@ -221,7 +222,8 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
         status = mer_run_header(&run, error);
     }
     if (status == MER_OK) {
-        status = search_all(&run, error);
+        status = mer_run_search_tasks(&run, error);
+        status = status == MER_OK ? mer_run_rounds(&run, error) : status;
     }
     if (status == MER_OK) {
         status = finish(&run, error);

@@ -1,4 +1,4 @@
-/* State files: DIR/state-TASK.bin holds the counters of the run at some place of the log, then what
+/* State files: DIR/state-N.bin holds the counters of the run at some place of the log, then what
  * the optimizer wrote, with a checksum over both. Logs never mention them, so when they are written may
  * depend on the clock. */
 #include "run/log/checkpoint.h"
@@ -34,7 +34,8 @@ typedef struct StateHeader {
 
 static const char *state_path(const MerRunState *run, const MerRunTask *task)
 {
-    return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory, task->index);
+    int number = run->round_number * run->task_count + task->index; /* of the search */
+    return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory, number);
 }
 
 static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng,

@@ -163,6 +163,9 @@ MerStatus mer_run_header(MerRunState *run, MerError *error)
     mer_json_text(&json, "count", spec->count_distinct ? "distinct" : "all");
     mer_json_text(&json, "log", log_names[spec->log]);
     mer_json_bool(&json, "reproducible", run->result->is_reproducible);
+    if (spec->evaluator->mode == MER_EVALUATE_MEASURED) {
+        mer_json_bool(&json, "measured", true);
+    }
     write_header_tasks(run, &json);
     mer_json_end_object(&json);
     MerStatus status = mer_runlog_line(&run->log, json.text, error);
