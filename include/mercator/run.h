@@ -58,6 +58,7 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     const char             *policy, *save_policy; /* files, NULL: none */
     const char             *directory;            /* NULL: no files are written */
     bool                    resume;
+    bool                    force; /* replace the results of another command in `directory` */
     double                  checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
     const char             *command;      /* JSON, for clock.jsonl; NULL: none */
     int                     export_count; /* besides the problem's default exporters */

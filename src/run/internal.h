@@ -2,7 +2,9 @@
 #ifndef MERCATOR_RUN_INTERNAL_H
 #define MERCATOR_RUN_INTERNAL_H
 
+#include "base/name_table.h"
 #include "mercator/run.h"
+#include "run/log/ends.h"
 #include "run/log/runlog.h"
 #include "run/search/batch.h"
 
@@ -31,6 +33,7 @@ typedef struct MerRunState {
     MerPool          *pool;
     MerRunlog         log;
     FILE             *clock_file;
+    MerNameTable      known_files; /* of the folder: written by a run before */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */
     MerNotes            *opening;
@@ -39,13 +42,19 @@ typedef struct MerRunState {
     double               started, task_started, deadline, last_tick, last_checkpoint;
     bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool                 has_warned_of_waste;                  /* that plans do not matter */
-    struct MerWarmChain *chain; /* what the tasks so far left for `warm` chain (warm.c) */
+    struct MerWarmChain *chain;    /* what the tasks so far left for `warm` chain (warm.c) */
+    uint64_t             log_hash; /* of the first hashed_bytes of the log, for saved states */
+    int64_t              hashed_bytes;
+    MerLogEnds           ends; /* of the log that is resumed: where searches were stopped by time */
     const MerRound      *round; /* a further one, NULL: the first */
     int                  round_number;
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
 } MerRunState;
+
+/* The number of a search: of a task, in this round. */
+int mer_run_search_number(const MerRunState *run, const MerRunTask *task);
 
 /* Told by anyone, from any thread: stop soon? */
 bool mer_run_is_cancelled(void *state);

@@ -1,4 +1,5 @@
 /* One run from a spec to a result. */
+#include "run/log/folder.h"
 #include "run/search/task_search.h"
 
 #include "base/log.h"
@@ -62,48 +63,22 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     return MER_OK;
 }
 
-/* Results of an earlier run in the same directory would be taken for this one's. */
-static void remove_old_results(const char *directory, MerArena *arena)
-{
-    char       *text;
-    size_t      size;
-    const char *path = mer_arena_format(arena, "%s/summary.json", directory);
-    if (mer_file_read(path, (size_t)1 << 28, arena, &text, &size, NULL) == MER_OK) {
-        cJSON       *summary = cJSON_Parse(text);
-        const cJSON *file;
-        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
-        {
-            bool is_open = cJSON_IsString(file) &&
-                           strstr(file->valuestring, ".jsonl"); /* written anew already */
-            if (cJSON_IsString(file) && !is_open && !strchr(file->valuestring, '/')) {
-                remove(mer_arena_format(arena, "%s/%s", directory, file->valuestring));
-            }
-        }
-        cJSON_Delete(summary);
-    }
-    remove(path);
-    remove(mer_arena_format(arena, "%s/report.html", directory));
-    for (int task = 0; remove(mer_arena_format(arena, "%s/state-%d.bin", directory, task)) == 0;
-         task++) {
-    }
-}
-
 static MerStatus open_files(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     if (!spec->directory) {
         return mer_runlog_open(&run->log, NULL, false, error);
     }
-    MerStatus   status = mer_directory_make(spec->directory, run->arena, error);
+    MerStatus   status = mer_folder_claim(run, error);
     const char *path = mer_arena_format(run->arena, "%s/run.jsonl", spec->directory);
     if (status == MER_OK && spec->resume && access(path, F_OK) != 0) {
         status = mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
     }
+    if (status == MER_OK && spec->resume) {
+        run->ends = mer_log_ends_read(path, run->arena);
+    }
     if (status == MER_OK) {
         status = mer_runlog_open(&run->log, path, spec->resume, error);
-    }
-    if (status == MER_OK && !spec->resume) {
-        remove_old_results(spec->directory, run->arena);
     }
     if (status == MER_OK) {
         path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);

@@ -1,5 +1,6 @@
 /* First and last line of the log, and the summary that `--json` prints (formats.md 3 and 8). */
 #include "run/internal.h"
+#include "run/log/folder.h"
 
 #include "base/log.h"
 #include "base/option_json.h"
@@ -414,6 +415,15 @@ MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *dat
     }
     const char *path = mer_arena_format(run->arena, "%s/%s", run->spec->directory, name);
     const char *slash = strrchr(name, '/');
+    if (!mer_folder_may_write(run, name)) {
+        if (run->hooks.warn) {
+            run->hooks.warn(run->hooks.state,
+                            mer_arena_format(run->arena,
+                                             "%s stays as it is: it was not written by a run",
+                                             path));
+        }
+        return MER_OK;
+    }
     if (slash) {
         const char *folder = mer_arena_format(run->arena, "%s/%.*s", run->spec->directory,
                                               (int)(slash - name), name);
