@@ -17,9 +17,20 @@ cmake --build "$build" -j "$jobs"
 failed=0
 sh tools/run-tests.sh "$build" -j "$jobs" "$@" || failed=1
 
-lcov --quiet --capture --rc lcov_branch_coverage=1 --output-file "$build/all.info" \
-    --directory "$build/CMakeFiles/mercator-objects.dir/src" --directory "$build/CMakeFiles/mercator.dir/src" \
-    >"$build/lcov.log" 2>&1 || { cat "$build/lcov.log" >&2; exit 1; }
+# collect FILE OPTION...: what the counters say, or with --initial that nothing ran.
+collect()
+{
+    file=$1
+    shift
+    lcov --quiet --capture "$@" --rc lcov_branch_coverage=1 --output-file "$file" \
+        --directory "$build/CMakeFiles/mercator-objects.dir/src" --directory "$build/CMakeFiles/mercator.dir/src" \
+        >"$build/lcov.log" 2>&1 || { cat "$build/lcov.log" >&2; exit 1; }
+}
+# A file that no program links has no counters, and counts all the same.
+collect "$build/none.info" --initial
+collect "$build/some.info"
+lcov --quiet --rc lcov_branch_coverage=1 --add-tracefile "$build/none.info" --add-tracefile "$build/some.info" \
+    --output-file "$build/all.info"
 lcov --quiet --rc lcov_branch_coverage=1 --extract "$build/all.info" "$PWD/src/*" --output-file "$build/coverage.info"
 
 awk -F : -v root="$PWD/" '
