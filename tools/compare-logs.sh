@@ -104,7 +104,7 @@ build()
     launcher=
     if command -v ccache >/dev/null; then
         launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
-        export CCACHE_BASEDIR="$work/$1/tree" CCACHE_NOHASHDIR=1
+        export CCACHE_BASEDIR="$work/$1" CCACHE_NOHASHDIR=1
     fi
     # shellcheck disable=SC2086
     if ! {
