@@ -1,8 +1,8 @@
 /* The searching verbs: one per problem. */
-#include "cli/cells.h"
+#include "cli/cell_progress.h"
+#include "cli/compare_runs.h"
 #include "cli/knobs.h"
 #include "cli/show.h"
-#include "cli/study.h"
 #include "cli/sweep.h"
 #include "cli/tune.h"
 

@@ -21,7 +21,7 @@ enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
 
 static const MerOption options[] = {
     {"form", MER_OPTION_CHOICE, offsetof(Options, form), "turns", 0, 0, "turns|joint",
-     "agents change a mapping in turns, or all choose a new one together as in the paper"},
+     "agents change a plan in turns, or all choose a new one together as in the paper"},
     {"agents", MER_OPTION_TEXT, offsetof(Options, agents_wanted), "auto", 0, 0, NULL,
      "auto: as many as there are clusters; all: one per knob; or a number"},
     {"partition", MER_OPTION_CHOICE, offsetof(Options, partition), "correlation", 0, 0,
@@ -39,7 +39,7 @@ static const MerOption options[] = {
     {"recluster", MER_OPTION_INT, offsetof(Options, recluster), "0", 0, 1e12, NULL,
      "trials after which the best 20 % are clustered anew; 0: never"},
     {"hot", MER_OPTION_REAL, offsetof(Options, turns.hot), "0.2", 1e-12, 1e6, NULL,
-     "turns: first temperature at which worse mappings are gone on from"},
+     "turns: first temperature at which worse plans are gone on from"},
     {"cold", MER_OPTION_REAL, offsetof(Options, turns.cold), "0.001", 1e-12, 1e6, NULL,
      "turns: last temperature"},
     {"rounds", MER_OPTION_INT, offsetof(Options, turns.rounds), "2", 1, 30, NULL,

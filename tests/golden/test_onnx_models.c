@@ -3,7 +3,7 @@
 #include "shared.h"
 #include "support.h"
 
-#include "import/import.h"
+#include "import/import_find.h"
 
 #include <math.h>
 

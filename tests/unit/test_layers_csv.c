@@ -1,5 +1,5 @@
 /* Layer tables: the forms that are read, what their sizes mean, and what is refused. */
-#include "import/layers.h"
+#include "import/layer_list.h"
 #include "shared.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* Timeloop problems: which layer the projections mean. */
-#include "import/layers.h"
+#include "import/layer_list.h"
 #include "shared.h"
 
 #include "unit/importer.h"

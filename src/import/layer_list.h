@@ -1,7 +1,7 @@
 /* Layers that stand alone: what a layer table or a problem file gives. Each becomes one operator
  * with values of its own, so that counts and bytes are right although no edge joins the layers. */
-#ifndef MERCATOR_IMPORT_LAYERS_H
-#define MERCATOR_IMPORT_LAYERS_H
+#ifndef MERCATOR_IMPORT_LAYER_LIST_H
+#define MERCATOR_IMPORT_LAYER_LIST_H
 
 #include "mercator/import.h"
 

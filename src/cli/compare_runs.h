@@ -1,6 +1,6 @@
 /* compare with directories of runs instead of an experiment. */
-#ifndef MERCATOR_CLI_STUDY_H
-#define MERCATOR_CLI_STUDY_H
+#ifndef MERCATOR_CLI_COMPARE_RUNS_H
+#define MERCATOR_CLI_COMPARE_RUNS_H
 
 #include "cli/cli.h"
 #include "report/studies/study.h"

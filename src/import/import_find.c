@@ -1,5 +1,5 @@
 /* From a name or a path to the importer that knows the file's format. */
-#include "import/import.h"
+#include "import/import_find.h"
 
 #include "base/text.h"
 #include "mercator/option.h"

@@ -1,5 +1,5 @@
 /* One operator with its own input, weights and output (shapes as in graph.h's kinds). */
-#include "import/layers.h"
+#include "import/layer_list.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* compare DIR...: the tables of a study from runs that are there already. */
-#include "cli/study.h"
+#include "cli/compare_runs.h"
 
 #include "base/text.h"
 #include "mercator/registry.h"

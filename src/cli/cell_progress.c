@@ -1,5 +1,5 @@
 /* Running many cells for a person who watches. */
-#include "cli/cells.h"
+#include "cli/cell_progress.h"
 
 #include "base/log.h"
 #include "cli/show.h"

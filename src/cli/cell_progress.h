@@ -1,6 +1,6 @@
 /* The cells of an experiment, with progress and messages. */
-#ifndef MERCATOR_CLI_CELLS_H
-#define MERCATOR_CLI_CELLS_H
+#ifndef MERCATOR_CLI_CELL_PROGRESS_H
+#define MERCATOR_CLI_CELL_PROGRESS_H
 
 #include "cli/request.h"
 
