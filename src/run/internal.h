@@ -112,7 +112,8 @@ void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *are
 /* A task's warnings, one JSON text per line. */
 void mer_run_write_warnings(MerJson *json, const char *key, const char *text, MerArena *arena);
 
-/* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */
+/* Writes DIR/name through a temporary file, so that it is there whole or not at all, and adds it to the files of
+ * the result. A file that no run has written stays, with a warning. */
 MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *data, size_t size,
                              MerError *error);
 /* Adds a name to the files of the result. */

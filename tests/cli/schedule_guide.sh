@@ -8,7 +8,7 @@ grep -q 'mercator-jobs/1' jobs.yaml
 grep -q 'printf .*supple.yaml$' "$guide"
 sh -c "$(grep 'printf .*supple.yaml$' "$guide")"
 
-expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 -o run --budget 100 --quiet
+expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 -o run --force --budget 100 --quiet
 says out 'bandwidth in use'
 grep -o '"best":{[^}]*}' run/summary.json | head -n 1 >best
 for metric in violations tardiness stp antt jain xr_score bandwidth_use utilisation throughput; do
@@ -25,7 +25,7 @@ says out 'xr_score'
 # Flexible cores are never slower alone: their own shape competes.
 best_of()
 {
-    expect 0 "$MERCATOR" schedule vision --select 0 --budget 200 --quiet --no-report --json -o flexible "$@"
+    expect 0 "$MERCATOR" schedule vision --select 0 --budget 200 --quiet --no-report --json -o flexible --force "$@"
     grep -o '"best":{[^}]*}' out | head -n 1 >best
     number best cycles
 }

@@ -396,6 +396,11 @@ MerStatus mer_run_summary(MerRunState *run, MerError *error)
 void mer_run_add_file(MerRunState *run, const char *name)
 {
     MerRunResult *result = run->result;
+    for (int f = 0; f < result->file_count; f++) {
+        if (strcmp(result->files[f], name) == 0) {
+            return;
+        }
+    }
     if (result->file_count == result->file_capacity) {
         const char **old = result->files;
         result->file_capacity = result->file_capacity * 2 + 16;
@@ -429,5 +434,7 @@ MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *dat
                                               (int)(slash - name), name);
         MER_TRY(mer_directory_make(folder, run->arena, error));
     }
-    return mer_file_write(path, data, size, run->arena, error);
+    MER_TRY(mer_file_write(path, data, size, run->arena, error));
+    mer_run_add_file(run, name);
+    return MER_OK;
 }

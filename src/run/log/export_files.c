@@ -92,7 +92,6 @@ static MerStatus export_by(MerRunState *run, const MerExporterClass *type, const
     for (int f = 0; f < files.count; f++) {
         const MerExportFile *file = &files.list[f];
         MER_TRY(mer_run_write_file(run, file->name, file->data, file->size, error));
-        mer_run_add_file(run, file->name);
     }
     return MER_OK;
 }
