@@ -31,6 +31,35 @@ double mer_stream_real(MerStream *stream, double value)
     return value;
 }
 
+bool mer_is_flag(const bool *memory)
+{
+    unsigned char byte;
+    memcpy(&byte, memory, 1);
+    return byte <= 1;
+}
+
+void mer_stream_flags(MerStream *stream, bool *flags, int64_t count)
+{
+    mer_stream_bytes(stream, flags, sizeof *flags, count);
+    for (int64_t i = 0; i < count; i++) {
+        if (!mer_is_flag(&flags[i])) {
+            stream->is_broken = true;
+            flags[i] = false;
+        }
+    }
+}
+
+void mer_stream_expect(MerStream *stream, size_t size, int64_t count)
+{
+    off_t here = stream->is_saving || stream->is_broken ? -1 : ftello(stream->file);
+    if (here < 0 || fseeko(stream->file, 0, SEEK_END) != 0) {
+        return;
+    }
+    size_t left = (size_t)(ftello(stream->file) - here);
+    stream->is_broken = fseeko(stream->file, here, SEEK_SET) != 0 || count < 0 ||
+                        (size_t)count > left / (size > 0 ? size : 1);
+}
+
 const char *mer_stream_text(MerStream *stream, const char *text, MerArena *arena)
 {
     int64_t length = text != NULL ? (int64_t)strlen(text) : -1;
@@ -42,6 +71,10 @@ const char *mer_stream_text(MerStream *stream, const char *text, MerArena *arena
         stream->is_broken =
             stream->is_broken || fwrite(text, 1, (size_t)length, stream->file) != (size_t)length;
         return text;
+    }
+    mer_stream_expect(stream, 1, length);
+    if (stream->is_broken) {
+        return NULL;
     }
     char *copy = mer_arena_alloc(arena, (size_t)length + 1); /* zeroed: the text ends */
     mer_stream_bytes(stream, copy, 1, length);

@@ -48,6 +48,30 @@ static void fill_habit(MerAgent *agent, const float *const *habits)
     }
 }
 
+static void form_heads(MerTeam *team, MerAgent *agent)
+{
+    const MerTeamSpec *spec = &team->spec;
+    if (spec->heads == MER_HEADS_JOINT) {
+        mer_heads_join(&agent->heads, team->arena);
+    } else if (spec->heads == MER_HEADS_ORDERED) {
+        bool *is_ordered = MER_ARRAY(team->arena, bool, agent->heads.count);
+        for (int h = 0; h < agent->heads.count; h++) {
+            is_ordered[h] = spec->is_ordered != NULL && spec->is_ordered[agent->knobs[h]];
+        }
+        mer_heads_order(&agent->heads, is_ordered, team->arena);
+    }
+}
+
+/* Zeros: heads are independent until something is learned. */
+static void add_later(MerTeam *team, MerAgent *agent, const char *name)
+{
+    if (agent->heads.later != NULL) {
+        MerPartName full = mer_part_name(name, "later");
+        agent->later = mer_parameters_add(team->parameters, full.text, 2,
+                                          (int[]){agent->heads.total, agent->heads.total});
+    }
+}
+
 static void open_agent(MerTeam *team, int index, MerRng *rng)
 {
     const MerTeamSpec *spec = &team->spec;
@@ -55,6 +79,7 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
     int               *choices = MER_ARRAY(team->arena, int, spec->knob_count + 1), count = 0;
     int64_t            rows = mer_team_rows(team), after = rows + spec->lanes;
     char               name[32];
+    bool is_ordered = spec->heads == MER_HEADS_ORDERED; /* other numbers, other names */
     agent->knobs = MER_ARRAY(team->arena, int, spec->knob_count + 1);
     for (int k = 0; k < spec->knob_count; k++) {
         if (spec->owner[k] == index) {
@@ -64,17 +89,19 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
     }
     assert(count > 0);
     agent->heads = mer_heads_make(count, choices, team->arena);
+    form_heads(team, agent);
     agent->observation = spec->feature_count + agent->heads.total;
     agent->seen = MER_ARRAY(team->arena, float, after * agent->observation);
     agent->columns = MER_ARRAY(team->arena, int, rows *count);
     agent->old = MER_ARRAY(team->arena, float, rows *count);
     agent->acted = MER_ARRAY(team->arena, bool, rows);
-    agent->habitual = MER_ARRAY(team->arena, float, agent->heads.total);
+    agent->given = MER_ARRAY(team->arena, float, agent->heads.total);
     agent->values = MER_ARRAY(team->arena, double, after);
     agent->now = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * agent->heads.total);
     snprintf(name, sizeof name, "agent%d", index);
+    add_later(team, agent, name);
     if (spec->depth == 0) {
-        MerPartName full = mer_part_name(name, "logits");
+        MerPartName full = mer_part_name(name, is_ordered ? "strengths" : "logits");
         agent->logits =
             mer_parameters_add(team->parameters, full.text, 2, (int[]){1, agent->heads.total});
         return;
@@ -89,7 +116,8 @@ static void open_agent(MerTeam *team, int index, MerRng *rng)
                (size_t)agent->habit->size * sizeof *agent->first_habit);
     }
     agent->trunk = trunk_of(team, name, agent->observation, rng);
-    agent->policy = mer_linear_layer(team->parameters, mer_part_name(name, "policy").text,
+    agent->policy = mer_linear_layer(team->parameters,
+                                     mer_part_name(name, is_ordered ? "strengths" : "policy").text,
                                      spec->width, agent->heads.total, rng);
     start_layer(&agent->policy, 0.01f, rng);
     if (has_critic(team) && !spec->is_central) {
@@ -135,7 +163,8 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     for (int a = 0; a < spec->agent_count; a++) {
         open_agent(team, a, rng);
     }
-    team->spec.habits = NULL; /* the tables have them now */
+    team->spec.habits = NULL;     /* the tables have them now, */
+    team->spec.is_ordered = NULL; /* and the heads this */
     team->spec.is_central = spec->is_central && has_critic(team);
     if (team->spec.is_central) {
         open_critic(team, rng);
@@ -183,25 +212,69 @@ static MerTensor *present(MerTeam *team, const MerAgent *agent, int rows, const 
     return mer_tape_input(team->tape, 2, (int[]){rows, (int)total}, copy);
 }
 
-MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, const float *seen)
+/* The same row for all: plain logits see nothing. */
+static MerTensor *repeat(MerTape *tape, MerTensor *row, int rows)
+{
+    int *zeros = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)rows * sizeof *zeros);
+    memset(zeros, 0, (size_t)rows * sizeof *zeros);
+    return mer_tensor_gather(tape, row, rows, zeros);
+}
+
+/* Adds what the present choices make likely. What ordered heads share is what was learned, not the
+ * habits they start from. */
+static MerTensor *add_habit(MerTeam *team, const MerAgent *agent, MerTensor *logits, int rows,
+                            const float *seen)
+{
+    MerTape   *tape = team->tape;
+    MerTensor *now = present(team, agent, rows, seen);
+    if (agent->heads.shares == NULL) {
+        return mer_tensor_add(tape, logits, mer_tensor_matmul(tape, now, agent->habit));
+    }
+    MerTensor *start = mer_tape_input(tape, 2, agent->habit->shape, agent->first_habit);
+    MerTensor *learned = mer_tensor_sub(tape, agent->habit, start);
+    logits = mer_tensor_add(tape, logits, mer_tensor_matmul(tape, now, learned));
+    return mer_tensor_add(tape, mer_heads_share(tape, &agent->heads, logits),
+                          mer_tensor_matmul(tape, now, start));
+}
+
+/* Log-probabilities of (B, total) logits, with what `columns` add to them. */
+static MerTensor *finish_heads(MerTape *tape, const MerAgent *agent, MerTensor *logits, int rows,
+                               const int *columns)
+{
+    if (agent->later != NULL && columns != NULL) {
+        logits = mer_tensor_add(tape, logits,
+                                mer_heads_later(tape, &agent->heads, agent->later, rows, columns));
+    }
+    return mer_heads_log_softmax(tape, &agent->heads, logits);
+}
+
+MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, const float *seen,
+                             const int *columns)
 {
     MerTape       *tape = team->tape;
     MerAgentOutput out = {NULL, NULL};
+    bool           is_shared = agent->heads.shares != NULL;
     if (agent->logits != NULL) {
-        int *zeros = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)rows * sizeof *zeros);
-        memset(zeros, 0, (size_t)rows * sizeof *zeros);
-        MerTensor *row = mer_heads_log_softmax(tape, &agent->heads, agent->logits);
-        out.log_probabilities = mer_tensor_gather(tape, row, rows, zeros);
+        MerTensor *row =
+            is_shared ? mer_heads_share(tape, &agent->heads, agent->logits) : agent->logits;
+        if (agent->later != NULL) {
+            out.log_probabilities =
+                finish_heads(tape, agent, repeat(tape, row, rows), rows, columns);
+            return out;
+        }
+        row = mer_heads_log_softmax(tape, &agent->heads, row);
+        out.log_probabilities = repeat(tape, row, rows);
         return out;
     }
     MerTensor *x = mer_tape_input(tape, 2, (int[]){rows, agent->observation}, seen);
     x = run_trunk(tape, &agent->trunk, x);
     MerTensor *logits = mer_linear_run(tape, &agent->policy, x, MER_LINEAR);
     if (agent->habit != NULL) {
-        logits = mer_tensor_add(
-            tape, logits, mer_tensor_matmul(tape, present(team, agent, rows, seen), agent->habit));
+        logits = add_habit(team, agent, logits, rows, seen);
+    } else if (is_shared) {
+        logits = mer_heads_share(tape, &agent->heads, logits);
     }
-    out.log_probabilities = mer_heads_log_softmax(tape, &agent->heads, logits);
+    out.log_probabilities = finish_heads(tape, agent, logits, rows, columns);
     out.value = agent->value.w != NULL ? mer_linear_run(tape, &agent->value, x, MER_LINEAR) : NULL;
     return out;
 }
@@ -246,7 +319,7 @@ static void look(MerTeam *team)
             write_row(team, lane, agent->heads.count, agent->knobs,
                       seen + (int64_t)lane * agent->observation);
         }
-        MerAgentOutput out = mer_agent_run(team, agent, lanes, seen);
+        MerAgentOutput out = mer_agent_run(team, agent, lanes, seen, NULL);
         memcpy(agent->now, out.log_probabilities->data,
                (size_t)out.log_probabilities->size * sizeof(float));
         for (int lane = 0; out.value != NULL && lane < lanes; lane++) {
@@ -288,7 +361,12 @@ static void write_habitual(const MerAgent *agent, const int *point, float *log_p
 static void choose(MerAgent *agent, MerRng *rng, const float *now, int64_t row, int *point)
 {
     int *columns = agent->columns + row * agent->heads.count;
-    mer_heads_sample(&agent->heads, now, rng, columns);
+    if (agent->later != NULL && now != agent->given) {
+        mer_heads_sample_joint(&agent->heads, now, agent->later->data, rng, columns, agent->given);
+        now = agent->given;
+    } else { /* by habit heads are independent, as they were at the start */
+        mer_heads_sample(&agent->heads, now, rng, columns);
+    }
     for (int h = 0; h < agent->heads.count; h++) {
         point[agent->knobs[h]] = columns[h];
     }
@@ -312,9 +390,9 @@ void mer_team_move(MerTeam *team, MerRng *rng, int lane, const bool *acting, boo
         if (agent->acted[row]) {
             float *now = agent->now + (int64_t)lane * agent->heads.total;
             if (is_by_habit) {
-                write_habitual(agent, point, agent->habitual);
+                write_habitual(agent, point, agent->given);
             }
-            choose(agent, rng, is_by_habit ? agent->habitual : now, row, point);
+            choose(agent, rng, is_by_habit ? agent->given : now, row, point);
         }
     }
 }

@@ -27,11 +27,20 @@ typedef enum MerAlgorithm {
     MER_ALGORITHM_PPO        /* Schulman et al., 2017, clipped */
 } MerAlgorithm;
 
+typedef enum MerHeadForm {
+    MER_HEADS_INDEPENDENT, /* every knob is drawn alone */
+    MER_HEADS_JOINT,       /* each given what the agent has chosen for its earlier knobs */
+    MER_HEADS_ORDERED      /* near choices of ordered knobs share what is learned */
+} MerHeadForm;
+#define MER_HEAD_CHOICES "independent|joint|ordered"
+
 typedef struct MerTeamSpec {
     MerAlgorithm algorithm;
+    MerHeadForm  heads;
     int          knob_count, agent_count;
-    const int   *choices; /* of each knob */
-    const int   *owner;   /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
+    const int   *choices;    /* of each knob */
+    const int   *owner;      /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
+    const bool  *is_ordered; /* of each knob, for ordered heads; NULL: none */
     /* Per knob (choices, choices): logits of the next choice given the present one, where the
      * learned table starts; NULL: no such table. */
     const float *const *habits;
@@ -82,6 +91,7 @@ void mer_team_carry(MerTeam *team, const MerTeam *from, const MerTeamMatch *matc
 MerStatus mer_team_save(const MerTeam *team, FILE *file, MerError *error);
 MerStatus mer_team_load(MerTeam *team, FILE *file, MerError *error);
 MerStatus mer_team_save_state(MerTeam *team, FILE *file, MerError *error);
-MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error);
+/* `step` of the unroll at which it was saved, as the one who asks knows it. */
+MerStatus mer_team_load_state(MerTeam *team, int step, FILE *file, MerError *error);
 
 #endif

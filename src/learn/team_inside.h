@@ -15,13 +15,14 @@ typedef struct MerAgent {
     MerLinearLayer policy, value;
     MerTensor     *logits;      /* without a network: (1, total) */
     MerTensor     *habit;       /* (total, total) from present to next choices; NULL: none */
+    MerTensor     *later;       /* (total, total) from a choice to later heads; NULL: not joint */
     float         *seen;        /* (unroll + 1, lanes, observation) */
     int           *columns;     /* (unroll, lanes, heads) chosen columns */
     float         *first_habit; /* where the habit started */
     bool          *acted;       /* (unroll, lanes) */
     float         *old;         /* (unroll, lanes, heads) their log-probabilities then */
     double        *values;      /* (unroll + 1, lanes) */
-    float         *habitual;    /* (total) capacity */
+    float         *given;       /* (total) capacity: what the last choices were drawn from */
     float         *now;         /* (lanes, total) log-probabilities of this step */
 } MerAgent;
 
@@ -58,12 +59,14 @@ static inline int mer_team_rows(const MerTeam *team)
     return team->spec.unroll * team->spec.lanes;
 }
 
-/* Rows of what an agent saw -> logits (B, total) and value (B, 1); value is NULL without a
- * critic of its own. */
+/* Rows of what an agent saw -> log-probabilities (B, total) and value (B, 1); value is NULL without
+ * a critic of its own. Of joint heads they are those given the chosen `columns` (B, heads), or, with
+ * NULL, those before anything is chosen. */
 typedef struct MerAgentOutput {
     MerTensor *log_probabilities, *value;
 } MerAgentOutput;
-MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, const float *seen);
+MerAgentOutput mer_agent_run(MerTeam *team, const MerAgent *agent, int rows, const float *seen,
+                             const int *columns);
 MerTensor     *mer_critic_run(MerTeam *team, int rows, const float *seen);
 
 /* One step for one agent on some rows of the batch. */

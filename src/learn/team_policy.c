@@ -58,11 +58,28 @@ static void copy_habit(Place a, Place b)
     }
 }
 
+/* What knob j's choices say of knob k, where both teams leave the two to one agent. */
+static void copy_later(MerTeam *team, const MerTeam *from, int j, int k)
+{
+    if (team->spec.owner[j] != team->spec.owner[k] || from->spec.owner[j] != from->spec.owner[k]) {
+        return;
+    }
+    Place   a = place_of(team, j), b = place_of(from, j);
+    Place   to = place_of(team, k), old = place_of(from, k);
+    int64_t to_row = a.agent->heads.total, from_row = b.agent->heads.total;
+    for (int64_t r = 0; r < a.width && a.width == b.width && to.width == old.width; r++) {
+        memcpy(a.agent->later->data + (a.first + r) * to_row + to.first,
+               b.agent->later->data + (b.first + r) * from_row + old.first,
+               (size_t)to.width * sizeof(float));
+    }
+}
+
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
 {
-    bool is_alike = team->spec.depth == from->spec.depth && team->spec.width == from->spec.width;
-    int  knobs = team->spec.knob_count < from->spec.knob_count ? team->spec.knob_count
-                                                               : from->spec.knob_count;
+    bool is_alike = team->spec.depth == from->spec.depth && team->spec.width == from->spec.width &&
+                    team->spec.heads == from->spec.heads;
+    int knobs = team->spec.knob_count < from->spec.knob_count ? team->spec.knob_count
+                                                              : from->spec.knob_count;
     for (int k = 0; k < knobs && is_alike; k++) {
         Place a = place_of(team, k), b = place_of(from, k);
         if (a.width != b.width) {
@@ -76,6 +93,9 @@ void mer_team_copy_heads(MerTeam *team, const MerTeam *from)
         } else {
             copy_columns(a.agent->policy.w, a.first, b.agent->policy.w, b.first, a.width);
             copy_columns(a.agent->policy.bias, a.first, b.agent->policy.bias, b.first, a.width);
+        }
+        for (int j = 0; j < k && team->spec.heads == MER_HEADS_JOINT; j++) {
+            copy_later(team, from, j, k);
         }
     }
 }
@@ -92,6 +112,24 @@ static void carry_column(MerAgent *a, int to, const MerAgent *b, int from, float
         a->policy.w->data[r * to_row + to] = share * b->policy.w->data[r * from_row + from];
     }
     a->policy.bias->data[to] = share * b->policy.bias->data[from];
+}
+
+/* What the choices of knob j here say of knob k, where the knobs that match come in this order. */
+static void carry_later(MerAgent *a, const MerAgent *b, const MerTeamMatch *match, int j, int k,
+                        float share)
+{
+    int old_j = match->knob[j], old_k = match->knob[k];
+    if (a->later == NULL || old_j < 0 || old_j >= old_k) {
+        return;
+    }
+    for (int64_t r = a->heads.first[j]; r < a->heads.first[j + 1]; r++) {
+        int64_t old = b->heads.first[old_j] + match->choice[j][r - a->heads.first[j]];
+        for (int c = a->heads.first[k]; c < a->heads.first[k + 1]; c++) {
+            int old_c = b->heads.first[old_k] + match->choice[k][c - a->heads.first[k]];
+            a->later->data[r * a->heads.total + c] =
+                share * b->later->data[old * b->heads.total + old_c];
+        }
+    }
 }
 
 /* What the first hidden layer makes of one number that the agent sees. */
@@ -130,7 +168,8 @@ void mer_team_carry(MerTeam *team, const MerTeam *from, const MerTeamMatch *matc
 {
     const MerTeamSpec *here = &team->spec, *there = &from->spec;
     assert(here->agent_count == 1 && there->agent_count == 1 && !here->is_central);
-    assert(here->depth == there->depth && here->width == there->width);
+    assert(here->depth == there->depth && here->width == there->width &&
+           here->heads == there->heads);
     assert(here->feature_count == there->feature_count);
     MerAgent       *a = &team->agents[0];
     const MerAgent *b = &from->agents[0];
@@ -144,6 +183,9 @@ void mer_team_carry(MerTeam *team, const MerTeam *from, const MerTeamMatch *matc
             int old = b->heads.first[match->knob[k]] + match->choice[k][c];
             carry_column(a, to, b, old, (float)share);
             carry_row(a, here->feature_count + to, b, there->feature_count + old);
+        }
+        for (int j = 0; j < k; j++) {
+            carry_later(a, b, match, j, k, (float)share);
         }
     }
 }

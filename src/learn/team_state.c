@@ -10,7 +10,7 @@ static void transfer_agent(MerStream *stream, const MerTeam *team, MerAgent *age
     mer_stream_bytes(stream, agent->seen, sizeof *agent->seen, (rows + lanes) * agent->observation);
     mer_stream_bytes(stream, agent->columns, sizeof *agent->columns, rows * agent->heads.count);
     mer_stream_bytes(stream, agent->old, sizeof *agent->old, rows * agent->heads.count);
-    mer_stream_bytes(stream, agent->acted, sizeof *agent->acted, rows);
+    mer_stream_flags(stream, agent->acted, rows);
     mer_stream_bytes(stream, agent->values, sizeof *agent->values, rows + lanes);
     mer_stream_bytes(stream, agent->now, sizeof *agent->now, lanes * agent->heads.total);
 }
@@ -31,9 +31,9 @@ static void transfer_team(MerStream *stream, MerTeam *team)
     mer_stream_bytes(stream, team->features, sizeof *team->features,
                      (int64_t)spec->lanes * spec->feature_count);
     mer_stream_bytes(stream, &team->step, sizeof team->step, 1);
-    mer_stream_bytes(stream, &team->is_ready, sizeof team->is_ready, 1);
+    mer_stream_flags(stream, &team->is_ready, 1);
     mer_stream_bytes(stream, &team->baseline, sizeof team->baseline, 1);
-    mer_stream_bytes(stream, &team->has_baseline, sizeof team->has_baseline, 1);
+    mer_stream_flags(stream, &team->has_baseline, 1);
     mer_stream_bytes(stream, &team->entropy, sizeof team->entropy, 1);
 }
 
@@ -48,7 +48,33 @@ MerStatus mer_team_save_state(MerTeam *team, FILE *file, MerError *error)
     return status == MER_OK ? mer_stream_status(&stream, "the agents' state", error) : status;
 }
 
-MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error)
+/* What was chosen lies in the columns of its head: they are indices when the agent learns. */
+static bool has_its_columns(const MerAgent *agent, int64_t rows)
+{
+    for (int64_t i = 0; i < rows * agent->heads.count; i++) {
+        int h = (int)(i % agent->heads.count), column = agent->columns[i];
+        if (agent->acted[i / agent->heads.count] &&
+            (column < agent->heads.first[h] || column >= agent->heads.first[h + 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_sound(const MerTeam *team, int step)
+{
+    const MerTeamSpec *spec = &team->spec;
+    bool               is_sound = team->step == step && step >= 0 && step < spec->unroll;
+    for (int a = 0; a < spec->agent_count && is_sound; a++) {
+        is_sound = has_its_columns(&team->agents[a], mer_team_rows(team));
+    }
+    for (int64_t i = 0; i < (int64_t)spec->lanes * spec->knob_count && is_sound; i++) {
+        is_sound = team->last[i] >= -1 && team->last[i] < spec->choices[i % spec->knob_count];
+    }
+    return is_sound;
+}
+
+MerStatus mer_team_load_state(MerTeam *team, int step, FILE *file, MerError *error)
 {
     MerStream stream = {file, false, false};
     MerStatus status = mer_parameters_load(team->parameters, file, "saved agents", error);
@@ -59,6 +85,6 @@ MerStatus mer_team_load_state(MerTeam *team, FILE *file, MerError *error)
     if (status == MER_OK) {
         transfer_team(&stream, team);
     }
-    stream.is_broken = stream.is_broken || team->step < 0 || team->step >= team->spec.unroll;
+    stream.is_broken = stream.is_broken || !is_sound(team, step);
     return status == MER_OK ? mer_stream_status(&stream, "the agents' saved state", error) : status;
 }

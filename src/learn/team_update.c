@@ -24,9 +24,8 @@ static float *numbers_of(MerTape *tape, int count, const int *rows, const double
     return copy;
 }
 
-/* (B, heads) log-probabilities of what was chosen. */
-static MerTensor *chosen(MerTape *tape, const MerAgent *agent, MerTensor *log_probabilities,
-                         int count, const int *rows)
+/* (B, heads) columns of what was chosen. */
+static int *columns_of(MerTape *tape, const MerAgent *agent, int count, const int *rows)
 {
     int  heads = agent->heads.count;
     int *columns = mer_workspace_alloc(mer_tape_workspace(tape),
@@ -35,7 +34,7 @@ static MerTensor *chosen(MerTape *tape, const MerAgent *agent, MerTensor *log_pr
         memcpy(columns + (int64_t)i * heads, agent->columns + (int64_t)rows[i] * heads,
                (size_t)heads * sizeof *columns);
     }
-    return mer_tensor_pick(tape, log_probabilities, heads, columns);
+    return columns;
 }
 
 /* -mean min(r A, clip(r) A), r per point or per knob. */
@@ -91,10 +90,11 @@ void mer_agent_update(MerTeam *team, MerAgent *agent, int count, const int *rows
     MerTape *tape = team->tape;
     mer_tape_reset(tape);
     const float   *seen = rows_of(tape, count, rows, agent->seen, agent->observation);
-    MerAgentOutput out = mer_agent_run(team, agent, count, seen);
+    const int     *columns = columns_of(tape, agent, count, rows);
+    MerAgentOutput out = mer_agent_run(team, agent, count, seen, columns);
     MerTensor     *advantage =
         mer_tape_input(tape, 2, (int[]){count, 1}, numbers_of(tape, count, rows, team->advantages));
-    MerTensor *now = chosen(tape, agent, out.log_probabilities, count, rows);
+    MerTensor *now = mer_tensor_pick(tape, out.log_probabilities, agent->heads.count, columns);
     MerTensor *loss = team->spec.algorithm == MER_ALGORITHM_PPO
                           ? ppo_loss(team, agent, now, advantage, count, rows)
                           : gradient_loss(tape, now, advantage, count);

@@ -8,14 +8,14 @@ typedef struct Options {
 
 static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
                                     MER_AGENT_CRITIC_OPTIONS(Options, "3"),
+                                    MER_AGENT_DISCOUNT_OPTION(Options),
                                     MER_AGENT_TRANSFER_OPTION(Options),
                                     {0}};
 
 static MerStatus open_a2c(void *state, const MerSearch *search, const void *given, MerError *error)
 {
-    (void)error;
-    mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_A2C);
-    return MER_OK;
+    return mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_A2C,
+                               error);
 }
 
 const MerOptimizerClass mer_optimizer_a2c = {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CHOICES = 64 }; /* of one head; a knob with more is chosen by range */
+enum { MOST_JOINT = 4096 }; /* choices of all knobs: joint heads have a table of their pairs */
 
 /* A head's choice among ranges becomes a point of the range, drawn evenly. */
 void mer_agents_spread(const MerAgents *agents, const int *heads, MerIndex *point)
@@ -14,8 +14,8 @@ void mer_agents_spread(const MerAgents *agents, const int *heads, MerIndex *poin
     const MerSpace *space = agents->search->space;
     for (int k = 0; k < space->knob_count; k++) {
         point[k] = heads[k];
-        if (space->knobs[k].choices > MOST_CHOICES) {
-            double place = (heads[k] + mer_rng_unit(agents->search->rng)) / MOST_CHOICES;
+        if (space->knobs[k].choices > MER_AGENT_MOST_CHOICES) {
+            double place = (heads[k] + mer_rng_unit(agents->search->rng)) / MER_AGENT_MOST_CHOICES;
             point[k] = mer_knob_index(&space->knobs[k], place);
         }
     }
@@ -26,13 +26,29 @@ void mer_agents_heads(const MerAgents *agents, const MerIndex *point, int *heads
     const MerSpace *space = agents->search->space;
     for (int k = 0; k < space->knob_count; k++) {
         int64_t choices = space->knobs[k].choices;
-        heads[k] =
-            choices > MOST_CHOICES ? (int)(point[k] * (int64_t)MOST_CHOICES / choices) : point[k];
+        heads[k] = choices > MER_AGENT_MOST_CHOICES
+                       ? (int)(point[k] * (int64_t)MER_AGENT_MOST_CHOICES / choices)
+                       : point[k];
     }
 }
 
-void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
-                     MerAlgorithm algorithm)
+static MerStatus check_joint(const MerAgents *agents, MerError *error)
+{
+    int64_t total = 0;
+    for (int k = 0; k < agents->search->space->knob_count; k++) {
+        total += agents->choices[k];
+    }
+    if (agents->options.heads == MER_HEADS_JOINT && total > MOST_JOINT) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "heads=joint: the knobs have %lld choices in all, expected at most "
+                             "%d; try heads=independent",
+                             (long long)total, MOST_JOINT);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_agents_open(MerAgents *agents, const MerSearch *search,
+                          const MerAgentOptions *options, MerAlgorithm algorithm, MerError *error)
 {
     int64_t rows = options->lanes * options->unroll;
     *agents = (MerAgents){.search = search, .options = *options, .algorithm = algorithm};
@@ -40,11 +56,14 @@ void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentO
     agents->scores = MER_ARRAY(search->arena, double, rows);
     agents->rewards = MER_ARRAY(search->arena, double, rows);
     agents->choices = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
+    agents->is_ordered = MER_ARRAY(search->arena, bool, search->space->knob_count + 1);
     agents->now.first_best = agents->now.best = INFINITY;
     for (int k = 0; k < search->space->knob_count; k++) {
         int choices = search->space->knobs[k].choices;
-        agents->choices[k] = choices < MOST_CHOICES ? choices : MOST_CHOICES;
+        agents->choices[k] = choices < MER_AGENT_MOST_CHOICES ? choices : MER_AGENT_MOST_CHOICES;
+        agents->is_ordered[k] = search->space->knobs[k].kind != MER_KNOB_CATEGORY;
     }
+    return check_joint(agents, error);
 }
 
 MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *owner,
@@ -53,10 +72,12 @@ MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *ow
     const MerAgentOptions *o = &agents->options;
     MerTeamSpec            spec = {
                    .algorithm = agents->algorithm,
+                   .heads = (MerHeadForm)o->heads,
                    .knob_count = agents->search->space->knob_count,
                    .agent_count = agent_count,
                    .choices = choices,
                    .owner = owner,
+                   .is_ordered = agents->is_ordered,
                    .habits = habits,
                    .feature_count = MER_AGENT_FEATURES,
                    .lanes = (int)o->lanes,
@@ -107,15 +128,20 @@ static void keep_knobs(MerAgents *agents)
     }
 }
 
-void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
-                         MerAlgorithm algorithm)
+MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
+                              const MerAgentOptions *options, MerAlgorithm algorithm,
+                              MerError *error)
 {
-    mer_agents_open(agents, search, options, algorithm);
+    MerStatus status = mer_agents_open(agents, search, options, algorithm, error);
+    if (status != MER_OK) {
+        return status;
+    }
     if (options->transfer > 0) {
         keep_knobs(agents);
     }
     int *owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     mer_agents_divide(agents, 1, owner);
+    return MER_OK;
 }
 
 int mer_agents_ask(void *state, MerProposal *proposals, int capacity)
@@ -242,40 +268,59 @@ void mer_agents_tell(void *state, const MerTrial *trials, int count)
     }
 }
 
-static int64_t row_count(const MerAgents *agents)
+/* Nothing that was read may lead outside of what there is. A state is saved when all that was asked
+ * for has been told. */
+static bool is_sound(const MerAgents *agents)
 {
-    return agents->options.lanes * agents->options.unroll;
+    const MerAgentsProgress *now = &agents->now;
+    const MerAgentOptions   *options = &agents->options;
+    bool has_flags = mer_is_flag(&now->is_checked) && mer_is_flag(&now->reward.is_normalised) &&
+                     mer_is_flag(&now->reward.has_reference) &&
+                     mer_is_flag(&now->reward.has_feasible);
+    bool is_counted =
+        now->feasible >= 0 && now->feasible <= now->done && now->done <= INT64_MAX / 4;
+    return has_flags && is_counted && (int)now->reward.form == options->reward &&
+           now->reward.is_normalised == options->normalise && now->lane == now->told &&
+           now->told >= 0 && now->told < options->lanes && now->step >= 0 &&
+           now->step < options->unroll;
+}
+
+void mer_agents_keep(MerAgents *agents, MerStream *stream)
+{
+    mer_stream_bytes(stream, &agents->now, sizeof agents->now, 1);
+    stream->is_broken = stream->is_broken || (!stream->is_saving && !is_sound(agents));
+}
+
+static void keep_all(MerAgents *agents, MerStream *stream)
+{
+    mer_agents_keep(agents, stream);
+    mer_stream_bytes(stream, agents->scores, sizeof *agents->scores,
+                     agents->options.lanes * agents->options.unroll);
 }
 
 MerStatus mer_agents_save(const void *state, MerKeep what, FILE *file, MerError *error)
 {
-    const MerAgents *agents = state;
+    MerAgents *agents = (MerAgents *)state; /* saving changes nothing */
+    MerStream  stream = {.file = file, .is_saving = true};
     if (agents->team == NULL || what == MER_KEEP_POLICY) {
         return agents->team != NULL ? mer_team_save(agents->team, file, error) : MER_OK;
     }
-    size_t rows = (size_t)row_count(agents);
-    bool   is_written = fwrite(&agents->now, sizeof agents->now, 1, file) == 1 &&
-                      fwrite(agents->scores, sizeof *agents->scores, rows, file) == rows;
-    return is_written ? mer_team_save_state(agents->team, file, error)
-                      : mer_error_set(error, MER_IO, "the agents' state cannot be written");
+    keep_all(agents, &stream);
+    MerStatus status = mer_stream_status(&stream, "the agents' state", error);
+    return status == MER_OK ? mer_team_save_state(agents->team, file, error) : status;
 }
 
 MerStatus mer_agents_load(void *state, MerKeep what, FILE *file, MerError *error)
 {
     MerAgents *agents = state;
+    MerStream  stream = {.file = file};
     if (agents->team == NULL || what == MER_KEEP_POLICY) {
         return agents->team != NULL ? mer_team_load(agents->team, file, error) : MER_OK;
     }
-    size_t rows = (size_t)row_count(agents);
-    bool   is_read = fread(&agents->now, sizeof agents->now, 1, file) == 1 &&
-                   fread(agents->scores, sizeof *agents->scores, rows, file) == rows;
-    int lanes = (int)agents->options.lanes;
-    is_read = is_read && agents->now.lane >= 0 && agents->now.lane <= lanes &&
-              agents->now.told >= 0 && agents->now.told < lanes && agents->now.step >= 0 &&
-              agents->now.step < agents->options.unroll;
-    return is_read
-               ? mer_team_load_state(agents->team, file, error)
-               : mer_error_set(error, MER_INVALID, "the agents' saved state is cut off or broken");
+    keep_all(agents, &stream);
+    MerStatus status = mer_stream_status(&stream, "the agents' saved state", error);
+    return status == MER_OK ? mer_team_load_state(agents->team, agents->now.step, file, error)
+                            : status;
 }
 
 void mer_agents_close(void *state)

@@ -3,6 +3,7 @@
 #ifndef MERCATOR_OPT_AGENTS_H
 #define MERCATOR_OPT_AGENTS_H
 
+#include "base/stream.h"
 #include "learn/reward.h"
 #include "learn/team.h"
 #include "mercator/search.h"
@@ -13,7 +14,7 @@ typedef struct MerAgentOptions {
     int64_t lanes, unroll, width, depth, epochs, minibatches, sparse_after;
     double  rate, entropy, entropy_end, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
     double  baseline_decay, transfer;
-    int     reward, ratio;
+    int     reward, ratio, heads;
     bool    normalise, standardise, central;
 } MerAgentOptions;
 
@@ -23,8 +24,11 @@ typedef struct MerAgentOptions {
 #name, type, offsetof(Options, agents.name), initial, low, high, choices, help             \
     }
 #define MER_AGENT_COMMON_OPTIONS(Options, lane_count, steps, rate_initial, is_standardised)        \
-    MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, lane_count, 1, 4096, NULL,                    \
-                     "points per step"),                                                           \
+    MER_AGENT_OPTION(Options, heads, MER_OPTION_CHOICE, "independent", 0, 0, MER_HEAD_CHOICES,     \
+                     "of an agent's knobs; joint: each given the ones before, ordered: near "      \
+                     "sizes share what is learned"),                                               \
+        MER_AGENT_OPTION(Options, lanes, MER_OPTION_INT, lane_count, 1, 4096, NULL,                \
+                         "points per step"),                                                       \
         MER_AGENT_OPTION(Options, unroll, MER_OPTION_INT, steps, 1, 4096, NULL,                    \
                          "steps between updates: a batch is lanes x unroll points"),               \
         MER_AGENT_OPTION(Options, rate, MER_OPTION_REAL, rate_initial, 0, 10, NULL,                \
@@ -48,15 +52,16 @@ typedef struct MerAgentOptions {
 #define MER_AGENT_TRANSFER_OPTION(Options)                                                         \
     MER_AGENT_OPTION(Options, transfer, MER_OPTION_REAL, "0", 0, 1, NULL,                          \
                      "share of the preferences that a task takes over from the one before")
+/* `discount` is 0 where a point is an episode of its own: what follows is none of its merit. */
 #define MER_AGENT_CRITIC_OPTIONS(Options, layers)                                                  \
     MER_AGENT_OPTION(Options, width, MER_OPTION_INT, "32", 1, 4096, NULL, "of the hidden layers"), \
         MER_AGENT_OPTION(Options, depth, MER_OPTION_INT, layers, 1, 8, NULL, "hidden layers"),     \
         MER_AGENT_OPTION(Options, value_cost, MER_OPTION_REAL, "1", 0, 100, NULL,                  \
                          "weight of the critic's loss"),                                           \
-        MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0.99", 0, 1, NULL,                   \
-                         "of later rewards"),                                                      \
         MER_AGENT_OPTION(Options, lambda, MER_OPTION_REAL, "0.95", 0, 1, NULL,                     \
                          "of generalised advantage estimation")
+#define MER_AGENT_DISCOUNT_OPTION(Options)                                                         \
+    MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "0", 0, 1, NULL, "of later rewards")
 #define MER_AGENT_PPO_OPTIONS(Options, passes, parts)                                              \
     MER_AGENT_OPTION(Options, clip, MER_OPTION_REAL, "0.2", 0, 10, NULL,                           \
                      "of the probability ratio"),                                                  \
@@ -70,10 +75,12 @@ typedef struct MerAgentOptions {
 /* ArchGym's settings of PPO (its default run of 2023). */
 #define MER_AGENT_ARCHGYM                                                                          \
     "rate=2e-5,entropy=0.1,entropy_end=0.1,lanes=32,unroll=8,minibatches=8,epochs=2,reward="       \
-    "archgym"
+    "archgym,discount=0.99"
 
-/* Every point is an episode of its own: no later rewards, many small batches, ratios per knob. */
+/* No later rewards, many small batches, ratios per knob. */
 #define MER_AGENT_BANDIT "discount=0,rate=0.01,unroll=2,ratio=knob"
+
+enum { MER_AGENT_MOST_CHOICES = 64 }; /* of one head; a knob with more is chosen by range */
 
 /* Numbers about the last result that every agent sees: feasible, score, then each metric. */
 enum { MER_AGENT_FEATURES = 2 + MER_METRIC_COUNT };
@@ -94,6 +101,7 @@ typedef struct MerAgents {
     MerAlgorithm        algorithm;
     MerTeam            *team;             /* NULL: nothing to choose */
     int                *choices;          /* of each knob */
+    bool               *is_ordered;       /* each knob: near choices mean similar plans */
     int                 knob_count;       /* of `knobs` */
     MerKnob            *knobs;            /* of this space, for the next task; NULL: not kept */
     const float *const *habits;           /* of a team that moves; NULL: it draws points afresh */
@@ -101,16 +109,17 @@ typedef struct MerAgents {
     MerAgentsProgress   now;
 } MerAgents;
 
-void mer_agents_open(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
-                     MerAlgorithm algorithm);
+MerStatus mer_agents_open(MerAgents *agents, const MerSearch *search,
+                          const MerAgentOptions *options, MerAlgorithm algorithm, MerError *error);
 /* Makes the team, or replaces it: `owner` gives the agent of each knob. */
 void mer_agents_divide(MerAgents *agents, int agent_count, const int *owner);
 /* A team as these agents would have with other choices; the space must have a knob. */
 MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *owner,
                          const int *choices, const float *const *habits);
 /* Opens with one agent for all knobs. */
-void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAgentOptions *options,
-                         MerAlgorithm algorithm);
+MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
+                              const MerAgentOptions *options, MerAlgorithm algorithm,
+                              MerError *error);
 /* Slots of MerOptimizerClass for an optimizer whose state is a MerAgents, opened with one agent. */
 MerStatus mer_agents_next_task(void *agents, const MerSearch *search, MerError *error);
 int       mer_agents_ask(void *agents, MerProposal *proposals, int capacity);
@@ -118,6 +127,8 @@ void      mer_agents_tell(void *agents, const MerTrial *trials, int count);
 MerStatus mer_agents_save(const void *agents, MerKeep what, FILE *file, MerError *error);
 MerStatus mer_agents_load(void *agents, MerKeep what, FILE *file, MerError *error);
 void      mer_agents_close(void *agents);
+/* The progress alone, for those who keep a team themselves or have none yet. */
+void mer_agents_keep(MerAgents *agents, MerStream *stream);
 /* For those who ask and tell the team themselves: what it sees of a trial, a head's choice as a
  * choice of its knob and back, and how much of the budget is used. */
 void   mer_agents_features(MerAgents *agents, const MerTrial *trial, float *features);

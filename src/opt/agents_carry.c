@@ -38,14 +38,13 @@ static void carry(MerAgents *agents, const MerAgents *before)
 
 MerStatus mer_agents_next_task(void *state, const MerSearch *search, MerError *error)
 {
-    (void)error;
     MerAgents      *agents = state;
     MerAgents       before = *agents;
     MerAgentOptions options = before.options;
-    mer_agents_open_one(agents, search, &options, before.algorithm);
+    MerStatus       status = mer_agents_open_one(agents, search, &options, before.algorithm, error);
     if (agents->team != NULL && before.team != NULL && before.knobs != NULL) {
         carry(agents, &before);
     }
     mer_team_free(before.team);
-    return MER_OK;
+    return status;
 }

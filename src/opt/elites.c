@@ -132,7 +132,8 @@ static void keep_knob(MerKnob *knob, MerStream *stream, MerArena *arena)
             mer_stream_real(stream, knob->values[c]);
         }
     } else if (has_values) {
-        double *values = MER_ARRAY(arena, double, knob->choices);
+        mer_stream_expect(stream, sizeof(double), knob->choices);
+        double *values = MER_ARRAY(arena, double, stream->is_broken ? 1 : knob->choices);
         mer_stream_bytes(stream, values, sizeof *values, knob->choices);
         knob->values = values;
     }
@@ -153,10 +154,12 @@ static bool is_within(const MerEliteTask *task)
 
 static void keep_task(MerEliteTask *task, MerStream *stream, MerArena *arena)
 {
-    enum { MOST_KNOBS = 1 << 20 };
+    enum { MOST_KNOBS = 1 << 20, LEAST_BYTES = 4 * sizeof(int64_t) /* of a knob */ };
     task->knob_count = (int)mer_stream_int(stream, task->knob_count, 0, MOST_KNOBS);
     task->count = (int)mer_stream_int(stream, task->count, 0, MER_ELITES_KEPT);
+    mer_stream_expect(stream, LEAST_BYTES, task->knob_count);
     if (!stream->is_saving) {
+        task->knob_count = stream->is_broken ? 0 : task->knob_count;
         int64_t capacity = MER_ELITES_KEPT * (int64_t)task->knob_count + 1;
         task->knobs = MER_ARRAY(arena, MerKnob, task->knob_count + 1);
         task->points = MER_ARRAY(arena, MerIndex, capacity);
@@ -168,6 +171,9 @@ static void keep_task(MerEliteTask *task, MerStream *stream, MerArena *arena)
                      (int64_t)task->count * task->knob_count);
     mer_stream_bytes(stream, task->scores, sizeof *task->scores, task->count);
     stream->is_broken = stream->is_broken || !is_within(task);
+    for (int i = 0; i < task->count && !stream->is_broken; i++) {
+        stream->is_broken = !isfinite(task->scores[i]);
+    }
 }
 
 void mer_elites_keep(MerElites *elites, MerStream *stream)
@@ -188,13 +194,23 @@ void mer_elites_keep(MerElites *elites, MerStream *stream)
     }
 }
 
+/* The present task's points are points of the space. */
+static bool is_of_space(const MerEliteTask *task, const MerSpace *space)
+{
+    bool is_of = task != NULL && task->knob_count == space->knob_count;
+    for (int i = 0; is_of && i < task->count; i++) {
+        is_of = mer_space_contains(space, task->points + (int64_t)i * task->knob_count);
+    }
+    return is_of;
+}
+
 void mer_elites_keep_all(MerElites *elites, const MerSpace *space, MerStream *stream)
 {
     MerEliteTask *begun = elites->now;
     mer_elites_keep(elites, stream);
-    int  left = (int)mer_stream_int(stream, elites->guess_count - elites->next_guess, 0, 1000000);
-    bool is_alike = elites->now != NULL && elites->now->knob_count == space->knob_count;
-    stream->is_broken = stream->is_broken || !is_alike;
+    int left = (int)mer_stream_int(stream, elites->guess_count - elites->next_guess, 0, 1000000);
+    stream->is_broken = stream->is_broken || !is_of_space(elites->now, space);
+    mer_stream_expect(stream, sizeof(MerIndex), (int64_t)left * space->knob_count);
     if (stream->is_broken) {
         elites->now = begun;
         elites->guess_count = elites->next_guess = 0;

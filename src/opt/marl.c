@@ -68,6 +68,9 @@ static const MerOption options[] = {
                      "one critic for all agents, which sees all knobs"),
     MER_AGENT_COMMON_OPTIONS(Options, "4", "16", "1e-3", "true"),
     MER_AGENT_CRITIC_OPTIONS(Options, "1"),
+    MER_AGENT_OPTION(Options, discount, MER_OPTION_REAL, "-1", -1, 1, NULL,
+                     "of later rewards; -1: 0.99 in turns, which go on from where they led, and 0 "
+                     "in the joint form, where every point is an episode of its own"),
     MER_AGENT_PPO_OPTIONS(Options, "2", "1"),
     {0}};
 
@@ -186,8 +189,11 @@ static MerStatus begin(State *s, const MerSearch *search, MerError *error)
     if (status != MER_OK) {
         return status;
     }
-    mer_agents_open(&s->agents, search, &s->options.agents, MER_ALGORITHM_PPO);
+    status = mer_agents_open(&s->agents, search, &s->options.agents, MER_ALGORITHM_PPO, error);
     s->agents.team = earlier;
+    if (status != MER_OK) {
+        return status;
+    }
     s->owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     s->wanted = !needs_samples(s) ? 0 : (int)(s->options.samples > 0 ? s->options.samples : fifth);
     s->samples = mer_samples_make(search->space, s->wanted, search->arena);
@@ -210,6 +216,9 @@ static MerStatus open_marl(void *state, const MerSearch *search, const void *giv
 {
     State *s = state;
     *s = (State){.options = *(const Options *)given};
+    if (s->options.agents.discount < 0) {
+        s->options.agents.discount = s->options.form == MER_MARL_TURNS ? 0.99 : 0;
+    }
     return begin(s, search, error);
 }
 

@@ -3,23 +3,30 @@
  * that layers of other sizes can use it. */
 #include "opt/marl_inside.h"
 
-#include <limits.h>
+#include "base/memory.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 extern const MerOptimizerClass mer_optimizer_random;
 
-enum { VERSION = 1, MOST_KNOBS = 1 << 20 };
+enum { MOST_KNOBS = 1 << 20, LEAST_BYTES = 3 * sizeof(int64_t) /* of a knob in a policy */ };
 
 static bool is_turns(const MerMarl *s)
 {
     return s->options.form == MER_MARL_TURNS;
 }
 
-/* What another form has learned is of no use. */
-static MerStatus keep_head(MerMarl *s, MerStream *stream, MerError *error)
+/* What another form has learned is of no use. Version 2 says which heads the agents have, version 1
+ * is of independent ones. */
+static MerStatus keep_head(MerMarl *s, MerStream *stream, int *heads, MerError *error)
 {
     static const char *const forms[] = {"turns", "joint"};
-    mer_stream_int(stream, VERSION, VERSION, VERSION);
+    *heads = s->options.agents.heads;
+    bool has_heads = mer_stream_int(stream, *heads == MER_HEADS_INDEPENDENT ? 1 : 2, 1, 2) == 2;
+    *heads = has_heads
+                 ? (int)mer_stream_int(stream, *heads, MER_HEADS_INDEPENDENT, MER_HEADS_ORDERED)
+                 : MER_HEADS_INDEPENDENT;
     int form = (int)mer_stream_int(stream, s->options.form, MER_MARL_TURNS, MER_MARL_JOINT);
     if (!stream->is_broken && form != s->options.form) {
         return mer_error_set(error, MER_INVALID, "marl: was saved with form=%s, expected form=%s",
@@ -46,7 +53,7 @@ static void keep_partition(MerMarl *s, MerStream *stream)
     s->is_divided = mer_stream_int(stream, s->is_divided, 0, 1);
     s->is_adopted = mer_stream_int(stream, s->is_adopted, 0, 1);
     s->has_checked_drift = mer_stream_int(stream, s->has_checked_drift, 0, 1);
-    s->wanted = (int)mer_stream_int(stream, s->wanted, 0, INT_MAX);
+    s->wanted = (int)mer_stream_int(stream, s->wanted, 0, s->samples.capacity);
     s->next_recluster = mer_stream_int(stream, s->next_recluster, 0, INT64_MAX);
     s->agent_count = (int)mer_stream_int(stream, s->agent_count, 0, knobs > 1 ? knobs : 1);
     for (int k = 0; k < knobs; k++) {
@@ -59,21 +66,19 @@ static void keep_partition(MerMarl *s, MerStream *stream)
 /* Every agent owns something, and nobody else does. */
 static bool is_partition(int knobs, int agents, const int *owner)
 {
-    for (int a = 0; a < agents; a++) {
-        int owned = 0;
-        for (int k = 0; k < knobs; k++) {
-            owned += owner[k] == a;
-        }
-        if (owned == 0) {
-            return false;
-        }
+    int owning = 0;
+    if (agents > knobs) {
+        return false;
     }
+    bool *is_owning = mer_heap_zeroed((size_t)agents + 1, sizeof *is_owning);
     for (int k = 0; k < knobs; k++) {
-        if (owner[k] >= agents) {
-            return false;
-        }
+        int a = owner[k] >= 0 && owner[k] < agents ? owner[k] : agents;
+        owning += a < agents && !is_owning[a];
+        is_owning[a] = true;
     }
-    return true;
+    bool is_whole = owning == agents && !is_owning[agents];
+    free(is_owning);
+    return is_whole;
 }
 
 /* Agents there are, at least in turns, before clusters are known. */
@@ -89,13 +94,14 @@ static MerStatus save_all(MerMarl *s, FILE *file, MerError *error)
         return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
                              s->inner->name);
     }
-    MerStatus status = keep_head(s, &stream, error);
+    int       heads;
+    MerStatus status = keep_head(s, &stream, &heads, error);
     keep_partition(s, &stream);
     status = status == MER_OK ? mer_stream_status(&stream, "the state of marl", error) : status;
     if (status == MER_OK && has_team(s)) {
         status = mer_agents_save(&s->agents, MER_KEEP_ALL, file, error);
     } else if (status == MER_OK) {
-        mer_stream_bytes(&stream, &s->agents.now, sizeof s->agents.now, 1);
+        mer_agents_keep(&s->agents, &stream);
         status = mer_stream_status(&stream, "the state of marl", error);
     }
     return status == MER_OK && is_turns(s) ? mer_turns_save(&s->turns, MER_KEEP_ALL, file, error)
@@ -105,11 +111,12 @@ static MerStatus save_all(MerMarl *s, FILE *file, MerError *error)
 static MerStatus load_all(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file};
-    int       knobs = s->search->space->knob_count;
-    MerStatus status = keep_head(s, &stream, error);
+    int       knobs = s->search->space->knob_count, heads;
+    MerStatus status = keep_head(s, &stream, &heads, error);
     if (status != MER_OK) {
         return status;
     }
+    stream.is_broken = heads != s->options.agents.heads;
     keep_partition(s, &stream);
     bool is_shared = s->is_divided || is_turns(s);
     if (is_shared && !stream.is_broken && knobs > 0) {
@@ -122,7 +129,7 @@ static MerStatus load_all(MerMarl *s, FILE *file, MerError *error)
     if (status == MER_OK && has_team(s)) {
         status = mer_agents_load(&s->agents, MER_KEEP_ALL, file, error);
     } else if (status == MER_OK) {
-        mer_stream_bytes(&stream, &s->agents.now, sizeof s->agents.now, 1);
+        mer_agents_keep(&s->agents, &stream);
         status = mer_stream_status(&stream, "the saved state of marl", error);
     }
     return status == MER_OK && is_turns(s) ? mer_turns_load(&s->turns, MER_KEEP_ALL, file, error)
@@ -136,6 +143,7 @@ typedef struct Policy {
     const char **names;
     int         *choices, *owner;
     int64_t      width, depth;
+    int          heads; /* their form */
     bool         is_central;
     double       stay, near;
 } Policy;
@@ -151,6 +159,7 @@ static Policy policy_of(const MerMarl *s)
                               .owner = s->owner,
                               .width = s->options.agents.width,
                               .depth = s->options.agents.depth,
+                              .heads = s->options.agents.heads,
                               .is_central = s->options.agents.central,
                               .stay = s->options.turns.stay,
                               .near = s->options.turns.near};
@@ -159,6 +168,22 @@ static Policy policy_of(const MerMarl *s)
         policy.names[k] = space->knobs[k].name;
     }
     return policy;
+}
+
+/* The tables of a team are as long as its choices are many: no more of them than the file holds. */
+static void expect_team(const Policy *policy, bool has_habits, MerStream *stream)
+{
+    int64_t *totals = mer_heap_zeroed((size_t)policy->agent_count + 1, sizeof *totals);
+    int64_t  least = 0;
+    for (int k = 0; k < policy->knob_count; k++) {
+        totals[policy->owner[k]] += policy->choices[k];
+    }
+    for (int a = 0; a < policy->agent_count; a++) {
+        int tables = has_habits + (policy->heads == MER_HEADS_JOINT);
+        least += totals[a] * policy->width + tables * totals[a] * totals[a];
+    }
+    free(totals);
+    mer_stream_expect(stream, sizeof(float), least);
 }
 
 static void keep_policy(Policy *policy, MerStream *stream, MerArena *arena)
@@ -172,18 +197,24 @@ static void keep_policy(Policy *policy, MerStream *stream, MerArena *arena)
     policy->is_central = mer_stream_int(stream, policy->is_central, 0, 1);
     policy->stay = mer_stream_real(stream, policy->stay);
     policy->near = mer_stream_real(stream, policy->near);
+    mer_stream_expect(stream, LEAST_BYTES, policy->knob_count);
     if (!stream->is_saving) {
+        policy->knob_count = stream->is_broken ? 0 : policy->knob_count;
         policy->names = MER_ARRAY(arena, const char *, policy->knob_count + 1);
         policy->choices = MER_ARRAY(arena, int, policy->knob_count + 1);
         policy->owner = MER_ARRAY(arena, int, policy->knob_count + 1);
     }
     for (int k = 0; k < policy->knob_count && !stream->is_broken; k++) {
         policy->names[k] = mer_stream_text(stream, policy->names[k], arena);
-        policy->choices[k] = (int)mer_stream_int(stream, policy->choices[k], 1, 4096);
+        policy->choices[k] =
+            (int)mer_stream_int(stream, policy->choices[k], 1, MER_AGENT_MOST_CHOICES);
         policy->owner[k] = (int)mer_stream_int(stream, policy->owner[k], 0, MOST_KNOBS);
     }
     if (!stream->is_saving && !stream->is_broken && policy->has_team) {
-        stream->is_broken = !is_partition(policy->knob_count, policy->agent_count, policy->owner);
+        bool has_habits = policy->stay >= 0 && policy->stay <= 100 && policy->near >= 0 &&
+                          policy->near <= 100; /* what the options allow */
+        stream->is_broken =
+            !has_habits || !is_partition(policy->knob_count, policy->agent_count, policy->owner);
     }
 }
 
@@ -191,7 +222,7 @@ static MerStatus save_policy(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file, .is_saving = true};
     Policy    policy = policy_of(s);
-    MerStatus status = keep_head(s, &stream, error);
+    MerStatus status = keep_head(s, &stream, &policy.heads, error);
     keep_policy(&policy, &stream, s->search->arena);
     status = status == MER_OK ? mer_stream_status(&stream, "the policy", error) : status;
     if (status == MER_OK && is_turns(s)) {
@@ -260,7 +291,7 @@ static MerStatus load_policy(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file};
     Policy    here = policy_of(s), saved = {0};
-    MerStatus status = keep_head(s, &stream, error);
+    MerStatus status = keep_head(s, &stream, &saved.heads, error);
     if (status != MER_OK) {
         return status;
     }
@@ -274,8 +305,12 @@ static MerStatus load_policy(MerMarl *s, FILE *file, MerError *error)
     }
     adopt(s, &saved);
     bool is_alike = here.width == saved.width && here.depth == saved.depth &&
-                    here.is_central == saved.is_central;
-    return is_alike ? load_team(s, &saved, file, error) : MER_OK;
+                    here.is_central == saved.is_central && here.heads == saved.heads;
+    if (is_alike) {
+        expect_team(&saved, is_turns(s), &stream);
+        status = mer_stream_status(&stream, "the policy of marl", error);
+    }
+    return status == MER_OK && is_alike ? load_team(s, &saved, file, error) : status;
 }
 
 MerStatus mer_marl_save(const void *state, MerKeep what, FILE *file, MerError *error)

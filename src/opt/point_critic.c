@@ -261,12 +261,15 @@ static void keep_sizes(MerPointCritic *critic, MerStream *stream)
 {
     mer_stream_bytes(stream, &critic->layout, sizeof critic->layout, 1);
     critic->input_count = (int)mer_stream_int(stream, critic->input_count, 0, MOST_INPUTS);
-    critic->width = (int)mer_stream_int(stream, critic->width, 1, 4096);
+    critic->width = (int)mer_stream_int(stream, critic->width, critic->width, critic->width);
     critic->task = (int)mer_stream_int(stream, critic->task, 0, MOST_TASKS);
     critic->told = mer_stream_int(stream, critic->told, 0, INT64_MAX / 2);
-    critic->here = (int)mer_stream_int(stream, critic->here, 0, INT_MAX);
+    critic->here = (int)mer_stream_int(stream, critic->here, 0, INT_MAX / 2);
     /* feasible points of this task: `counts` has them again */
     mer_stream_int(stream, stream->is_saving ? critic->counts[critic->task] : 0, 0, INT_MAX);
+    /* weights and tasks must be in the file before there is memory for them */
+    mer_stream_expect(stream, sizeof(float) * (size_t)critic->width, critic->input_count);
+    mer_stream_expect(stream, sizeof(double), critic->task);
     if (!stream->is_saving && !stream->is_broken) {
         MerRng rng = mer_rng_make(0, 0); /* the weights are read next */
         if (critic->tape != NULL) {
@@ -284,6 +287,9 @@ static void keep_memory(MerPointCritic *critic, MerStream *stream)
     mer_stream_bytes(stream, critic->counts, sizeof *critic->counts, critic->task + 1);
     mer_stream_bytes(stream, critic->features, sizeof *critic->features,
                      known * critic->input_count);
+    for (int i = 0; i <= critic->task && !stream->is_broken; i++) {
+        stream->is_broken = critic->counts[i] < 0 || critic->counts[i] > INT_MAX / 2;
+    }
     for (int64_t i = 0; i < known && !stream->is_broken; i++) {
         Seen *seen = &critic->seen[i];
         seen->energy = mer_stream_real(stream, seen->energy);

@@ -8,6 +8,7 @@ typedef struct Options {
 
 static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", "1e-3", "true"),
                                     MER_AGENT_CRITIC_OPTIONS(Options, "3"),
+                                    MER_AGENT_DISCOUNT_OPTION(Options),
                                     MER_AGENT_PPO_OPTIONS(Options, "4", "4"),
                                     MER_AGENT_TRANSFER_OPTION(Options),
                                     {0}};
@@ -17,9 +18,8 @@ static const MerPreset presets[] = {
 
 static MerStatus open_ppo(void *state, const MerSearch *search, const void *given, MerError *error)
 {
-    (void)error;
-    mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_PPO);
-    return MER_OK;
+    return mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_PPO,
+                               error);
 }
 
 const MerOptimizerClass mer_optimizer_ppo = {

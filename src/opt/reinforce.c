@@ -15,14 +15,13 @@ static const MerOption options[] = {MER_AGENT_COMMON_OPTIONS(Options, "8", "8", 
 static MerStatus open_reinforce(void *state, const MerSearch *search, const void *given,
                                 MerError *error)
 {
-    (void)error;
-    mer_agents_open_one(state, search, &((const Options *)given)->agents, MER_ALGORITHM_REINFORCE);
-    return MER_OK;
+    return mer_agents_open_one(state, search, &((const Options *)given)->agents,
+                               MER_ALGORITHM_REINFORCE, error);
 }
 
 const MerOptimizerClass mer_optimizer_reinforce = {
     .name = "reinforce",
-    .summary = "independent categorical heads with a moving-average baseline",
+    .summary = "categorical heads with a moving-average baseline",
     .reference = "Williams, Machine Learning 8, 1992",
     .options = options,
     .options_size = sizeof(Options),

@@ -1,6 +1,8 @@
 /* Turns that go on later: all of them, or what another task can use. */
 #include "opt/turns.h"
 
+static const int64_t LONGEST = INT64_MAX / 4; /* so that sums and doubled rounds stay numbers */
+
 static void keep_lanes(MerTurns *turns, MerStream *stream)
 {
     const MerAgents *agents = turns->agents;
@@ -9,7 +11,7 @@ static void keep_lanes(MerTurns *turns, MerStream *stream)
         MerChain *lane = &turns->lanes[i];
         mer_stream_bytes(stream, lane->now, sizeof *lane->now, space->knob_count);
         lane->energy = mer_stream_real(stream, lane->energy);
-        lane->tries = mer_stream_int(stream, lane->tries, 0, INT64_MAX);
+        lane->tries = mer_stream_int(stream, lane->tries, 0, LONGEST);
         lane->is_move = mer_stream_int(stream, lane->is_move, 0, 1);
         stream->is_broken = stream->is_broken || !mer_space_contains(space, lane->now);
     }
@@ -19,10 +21,10 @@ static void keep_lanes(MerTurns *turns, MerStream *stream)
 
 static void keep_times(MerTurns *turns, MerStream *stream)
 {
-    turns->done = mer_stream_int(stream, turns->done, 0, INT64_MAX);
-    turns->round_start = mer_stream_int(stream, turns->round_start, 0, INT64_MAX);
-    turns->round_length = mer_stream_int(stream, turns->round_length, 1, INT64_MAX);
-    turns->next_meeting = mer_stream_int(stream, turns->next_meeting, 0, INT64_MAX);
+    turns->done = mer_stream_int(stream, turns->done, 0, LONGEST);
+    turns->round_start = mer_stream_int(stream, turns->round_start, 0, turns->done);
+    turns->round_length = mer_stream_int(stream, turns->round_length, 1, LONGEST);
+    turns->next_meeting = mer_stream_int(stream, turns->next_meeting, 0, LONGEST);
 }
 
 static void keep(MerTurns *turns, MerKeep what, MerStream *stream)

@@ -133,6 +133,171 @@ static void test_entropy_of_even_heads_is_the_sum_of_logs(void **state)
     mer_arena_free(arena);
 }
 
+enum {
+    TOTAL = 9,
+    ROWS = 3
+}; /* heads of 4, 2 and 3 choices, of which the first and last are ordered */
+
+typedef struct Formed { /* heads of either form with something learned */
+    MerArena      *arena;
+    MerTape       *tape;
+    MerParameters *parameters;
+    MerHeads       heads;
+    MerTensor     *logits, *table;
+} Formed;
+
+static Formed formed_heads(bool is_joint)
+{
+    Formed f = {.arena = mer_arena_new(),
+                .tape = mer_tape_new(&mer_backend_plain),
+                .parameters = mer_parameters_new()};
+    MerRng rng = mer_rng_make(6, 0);
+    f.heads = mer_heads_make(3, (int[]){4, 2, 3}, f.arena);
+    f.logits = mer_parameters_add(f.parameters, "logits", 2, (int[]){ROWS, TOTAL});
+    f.table = mer_parameters_add(f.parameters, "table", 2, (int[]){TOTAL, TOTAL});
+    mer_tensor_fill_normal(f.logits, 1, &rng);
+    mer_tensor_fill_normal(f.table, 1, &rng);
+    if (is_joint) {
+        mer_heads_join(&f.heads, f.arena);
+    } else {
+        mer_heads_order(&f.heads, (bool[]){true, false, true}, f.arena);
+    }
+    return f;
+}
+
+static void free_formed(Formed *f)
+{
+    mer_parameters_free(f->parameters);
+    mer_tape_free(f->tape);
+    mer_arena_free(f->arena);
+}
+
+/* Log-probabilities (ROWS, TOTAL) given the columns. */
+static MerTensor *formed_logs(Formed *f, const int *columns)
+{
+    mer_tape_reset(f->tape);
+    MerTensor *logits =
+        f->heads.later != NULL
+            ? mer_tensor_add(f->tape, f->logits,
+                             mer_heads_later(f->tape, &f->heads, f->table, ROWS, columns))
+            : mer_heads_share(f->tape, &f->heads, f->logits);
+    return mer_heads_log_softmax(f->tape, &f->heads, logits);
+}
+
+/* A policy's loss: weighed log-probabilities of choices, less some entropy. */
+static MerTensor *formed_loss(Formed *f)
+{
+    static const int   columns[ROWS * 3] = {0, 5, 8, 3, 4, 6, 1, 5, 7};
+    static const float weights[ROWS] = {1, -0.5f, 0.7f};
+    MerTensor         *logs = formed_logs(f, columns);
+    MerTensor         *chosen = mer_tensor_pick(f->tape, logs, 3, columns);
+    MerTensor         *weight = mer_tape_input(f->tape, 2, (int[]){ROWS, 1}, weights);
+    MerTensor         *loss = mer_tensor_sum(f->tape, mer_tensor_mul(f->tape, chosen, weight));
+    MerTensor         *entropy = mer_heads_entropy(f->tape, logs);
+    return mer_tensor_add(f->tape, loss, mer_tensor_affine(f->tape, entropy, -0.3f, 0));
+}
+
+static void test_gradients_of_joint_and_ordered_heads_are_finite_differences(void **state)
+{
+    (void)state;
+    for (int is_joint = 0; is_joint < 2; is_joint++) {
+        Formed     f = formed_heads(is_joint);
+        MerTensor *tensors[2] = {f.logits, f.table};
+        int        moved = 0;
+        mer_parameters_clear(f.parameters);
+        mer_tape_backward(f.tape, formed_loss(&f));
+        for (int t = 0; t < 1 + is_joint; t++) {
+            for (int64_t i = 0; i < tensors[t]->size; i++) {
+                float kept = tensors[t]->data[i], step = 1e-2f;
+                tensors[t]->data[i] = kept + step;
+                double above = formed_loss(&f)->data[0];
+                tensors[t]->data[i] = kept - step;
+                double below = formed_loss(&f)->data[0];
+                tensors[t]->data[i] = kept;
+                double expected = (above - below) / (2 * step);
+                moved += fabs(expected) > 1e-2;
+                assert_float_equal(tensors[t]->grad[i], expected, 1e-3);
+            }
+        }
+        assert_true(moved > 20); /* and not because nothing depends on anything */
+        free_formed(&f);
+    }
+}
+
+/* What a head says does not depend on the heads after it. */
+static void test_joint_heads_see_only_the_heads_before_them(void **state)
+{
+    (void)state;
+    Formed f = formed_heads(true);
+    float  logs[2][TOTAL];
+    for (int c = 0; c < 2; c++) {
+        int columns[ROWS * 3] = {2, 4, 6 + c, 2, 4, 6, 2, 4, 6};
+        memcpy(logs[c], formed_logs(&f, columns)->data, sizeof logs[c]);
+    }
+    assert_memory_equal(logs[0], logs[1], sizeof logs[0]);
+    for (int c = 0; c < 2; c++) {
+        int columns[ROWS * 3] = {c, 4, 6, 2, 4, 6, 2, 4, 6};
+        memcpy(logs[c], formed_logs(&f, columns)->data, sizeof logs[c]);
+    }
+    assert_memory_equal(logs[0], logs[1], 4 * sizeof logs[0][0]);
+    assert_true(logs[0][4] != logs[1][4] && logs[0][7] != logs[1][7]);
+    free_formed(&f);
+}
+
+/* How often every one of the 24 points is drawn, against the product of what the tape computes. */
+static void test_joint_heads_sample_their_probabilities(void **state)
+{
+    (void)state;
+    enum { DRAWS = 100000 };
+    Formed f = formed_heads(true);
+    MerRng rng = mer_rng_make(4, 0);
+    int    seen[24] = {0};
+    float  start[TOTAL], given[TOTAL];
+    double sum = 0;
+    memcpy(start, mer_heads_log_softmax(f.tape, &f.heads, f.logits)->data, sizeof start);
+    for (int i = 0; i < DRAWS; i++) {
+        int choices[3];
+        mer_heads_sample_joint(&f.heads, start, f.table->data, &rng, choices, given);
+        seen[(choices[0] * 2 + choices[1]) * 3 + choices[2]]++;
+    }
+    for (int p = 0; p < 24; p++) {
+        int choices[3] = {p / 6, p / 3 % 2, p % 3}, columns[ROWS * 3] = {0};
+        mer_heads_columns(&f.heads, choices, columns);
+        const float *logs = formed_logs(&f, columns)->data;
+        double       share = exp((double)logs[columns[0]] + logs[columns[1]] + logs[columns[2]]);
+        double       deviation = sqrt(share * (1 - share) / DRAWS);
+        assert_float_equal((double)seen[p] / DRAWS, share, 4.5 * deviation);
+        sum += share;
+    }
+    assert_float_equal(sum, 1, 1e-5);
+    free_formed(&f);
+}
+
+static void test_ordered_heads_share_strength_with_their_neighbours(void **state)
+{
+    (void)state;
+    MerArena *arena = mer_arena_new();
+    MerTape  *tape = mer_tape_new(&mer_backend_plain);
+    MerHeads  heads = mer_heads_make(2, (int[]){40, 3}, arena);
+    float     strengths[43] = {[10] = 2, [41] = 2};
+    mer_heads_order(&heads, (bool[]){true, false}, arena);
+    const float *logits =
+        mer_heads_share(tape, &heads, mer_tape_input(tape, 2, (int[]){1, 43}, strengths))->data;
+    assert_true(logits[10] > logits[11] && logits[11] > logits[13] && logits[13] > logits[20]);
+    assert_true(logits[11] > 0.1 && fabsf(logits[9] - logits[11]) < 1e-3 && logits[30] < 1e-3);
+    assert_true(logits[40] == 0 && logits[41] == 2 && logits[42] == 0);
+    for (int i = 0; i < 43; i++) {
+        strengths[i] = 1;
+    }
+    logits =
+        mer_heads_share(tape, &heads, mer_tape_input(tape, 2, (int[]){1, 43}, strengths))->data;
+    for (int i = 0; i < 43; i++) {
+        assert_float_equal(logits[i], 1, 1e-6); /* no choice is favoured by its place */
+    }
+    mer_tape_free(tape);
+    mer_arena_free(arena);
+}
+
 /* Points on a line at 0, 1, 3, 7. */
 static void line_distances(double *distances)
 {
@@ -300,6 +465,10 @@ int main(void)
         cmocka_unit_test(test_nothing_feasible_still_gives_rewards),
         cmocka_unit_test(test_heads_sample_their_probabilities),
         cmocka_unit_test(test_entropy_of_even_heads_is_the_sum_of_logs),
+        cmocka_unit_test(test_gradients_of_joint_and_ordered_heads_are_finite_differences),
+        cmocka_unit_test(test_joint_heads_see_only_the_heads_before_them),
+        cmocka_unit_test(test_joint_heads_sample_their_probabilities),
+        cmocka_unit_test(test_ordered_heads_share_strength_with_their_neighbours),
         cmocka_unit_test(test_linkages_have_their_heights),
         cmocka_unit_test(test_cuts_by_threshold_and_by_count),
         cmocka_unit_test(test_equal_distances_join_lower_indices_first),

@@ -174,6 +174,131 @@ static void test_heads_move_to_another_partition(void **state)
     mer_team_free(next);
 }
 
+/* Hash of all points of some batches. */
+static uint64_t path_of(const MerTeamSpec *spec, int rounds)
+{
+    MerRng   rng = mer_rng_make(7, 0);
+    MerTeam *team = mer_team_new(spec, &rng);
+    uint64_t path = 1;
+    for (int t = 0; t < rounds * UNROLL; t++) {
+        double rewards[UNROLL * LANES];
+        for (int lane = 0; lane < LANES; lane++) {
+            int point[KNOBS];
+            mer_team_act(team, &rng, lane, point);
+            for (int k = 0; k < KNOBS; k++) {
+                path = (path ^ (uint64_t)point[k]) * 1099511628211u + 1;
+            }
+            rewards[t % UNROLL * LANES + lane] = reward_of(point);
+            mer_team_see(team, lane, (float[FEATURES]){0});
+        }
+        if (mer_team_step(team)) {
+            mer_team_learn(team, rewards, 0, &rng);
+        }
+    }
+    mer_team_free(team);
+    return path;
+}
+
+/* Heads that do not know of each other make the number of agents a matter of book-keeping. */
+static void test_the_number_of_agents_matters_to_joint_heads_alone(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 3; form++) {
+        uint64_t paths[2];
+        for (int p = 0; p < 2; p++) {
+            MerTeamSpec spec = spec_of(MER_ALGORITHM_REINFORCE, 2 * p);
+            spec.heads = (MerHeadForm)form;
+            spec.is_ordered = (bool[KNOBS]){true, true, true, true, true, true};
+            spec.grad_norm = 0; /* of one agent's gradient, so the one thing they would not share */
+            paths[p] = path_of(&spec, 30);
+        }
+        assert_true((paths[0] != paths[1]) == (form == MER_HEADS_JOINT));
+    }
+}
+
+/* Two knobs of two choices are worth 1 if they differ. With a weight of the entropy above 1/2 the
+ * best that independent heads can do is to leave both open (p (1 - q) + q (1 - p) + w (H(p) + H(q))
+ * has its only maximum at p = q = 1/2), so they are right half of the time. Joint heads leave the
+ * first open and make the second differ with probability 1 / (1 + exp(-1 / w)) = 0.86. */
+static double learned_xor(MerAlgorithm algorithm, MerHeadForm form)
+{
+    MerTeamSpec spec = spec_of(algorithm, 0);
+    MerRng      rng = mer_rng_make(2, 0);
+    double      right = 0;
+    spec.knob_count = 2;
+    spec.choices = (int[]){2, 2};
+    spec.heads = form;
+    spec.entropy = spec.entropy_end = 0.55;
+    spec.is_standardised = false;
+    MerTeam *team = mer_team_new(&spec, &rng);
+    for (int round = 0; round < 400; round++) {
+        double rewards[UNROLL * LANES];
+        for (int i = 0; i < UNROLL * LANES; i++) {
+            int point[2];
+            mer_team_act(team, &rng, i % LANES, point);
+            rewards[i] = point[0] != point[1];
+            right += round >= 300 ? rewards[i] / (100 * UNROLL * LANES) : 0;
+            mer_team_see(team, i % LANES, (float[FEATURES]){0});
+            if (i % LANES == LANES - 1) {
+                mer_team_step(team);
+            }
+        }
+        mer_team_learn(team, rewards, 0, &rng);
+    }
+    mer_team_free(team);
+    return right;
+}
+
+static void test_joint_heads_learn_knobs_that_must_differ(void **state)
+{
+    (void)state;
+    for (int a = 0; a < 3; a++) {
+        double joint = learned_xor((MerAlgorithm)a, MER_HEADS_JOINT);
+        double independent = learned_xor((MerAlgorithm)a, MER_HEADS_INDEPENDENT);
+        if (!(joint > 0.8 && independent < 0.6)) {
+            fail_msg("algorithm %d: %.3f joint, %.3f independent", a, joint, independent);
+        }
+    }
+}
+
+static void test_every_form_of_heads_learns_with_any_number_of_agents(void **state)
+{
+    (void)state;
+    for (int form = 1; form < 3; form++) {
+        for (int p = 0; p < 3; p++) {
+            MerTeamSpec spec = spec_of((MerAlgorithm)p, p);
+            spec.heads = (MerHeadForm)form;
+            spec.is_ordered = (bool[KNOBS]){true, false, true, true, false, true};
+            double mean = learned(&spec, 200, 1);
+            if (!(mean > 0.85)) {
+                fail_msg("form %d with %d agents ends at %.3f", form, owner_counts[p], mean);
+            }
+        }
+    }
+}
+
+/* Pairs that stay with one agent keep what they know of each other. */
+static void test_joint_heads_move_to_another_partition(void **state)
+{
+    (void)state;
+    MerTeamSpec spec = spec_of(MER_ALGORITHM_REINFORCE, 0),
+                split = spec_of(MER_ALGORITHM_REINFORCE, 1);
+    MerRng rng = mer_rng_make(1, 0);
+    spec.heads = split.heads = MER_HEADS_JOINT;
+    MerTeam *team = mer_team_new(&spec, &rng), *next = mer_team_new(&split, &rng);
+    for (int64_t i = 0; i < team->agents[0].later->size; i++) {
+        team->agents[0].later->data[i] = (float)i;
+    }
+    mer_team_copy_heads(next, team);
+    const MerHeads *all = &team->agents[0].heads, *some = &next->agents[1].heads;
+    /* knobs 1, 3 and 5 are the second agent's: choice 2 of the first says this of choice 4 of the last */
+    int64_t from = (int64_t)(all->first[1] + 2) * all->total + all->first[5] + 4;
+    int64_t to = (int64_t)(some->first[0] + 2) * some->total + some->first[2] + 4;
+    assert_true(next->agents[1].later->data[to] == (float)from);
+    mer_team_free(team);
+    mer_team_free(next);
+}
+
 typedef struct Moving { /* a team of two that moves */
     float        tables[KNOBS][64];
     const float *habits[KNOBS];
@@ -329,6 +454,10 @@ int main(void)
         cmocka_unit_test(test_the_same_seed_learns_the_same),
         cmocka_unit_test(test_saved_policies_come_back),
         cmocka_unit_test(test_heads_move_to_another_partition),
+        cmocka_unit_test(test_the_number_of_agents_matters_to_joint_heads_alone),
+        cmocka_unit_test(test_joint_heads_learn_knobs_that_must_differ),
+        cmocka_unit_test(test_every_form_of_heads_learns_with_any_number_of_agents),
+        cmocka_unit_test(test_joint_heads_move_to_another_partition),
         cmocka_unit_test(test_only_acting_agents_change_their_knobs),
         cmocka_unit_test(test_moves_by_habit_follow_the_tables),
         cmocka_unit_test(test_agents_learn_only_from_rows_they_acted_in),

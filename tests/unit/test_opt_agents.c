@@ -62,7 +62,12 @@ static void test_every_learner_gets_better(void **state)
                                              "ppo",
                                              "ppo:ratio=knob",
                                              "ppo:reward=inverse",
-                                             "ppo:discount=0",
+                                             "ppo:discount=0.99",
+                                             "reinforce:rate=0.05,heads=joint",
+                                             "a2c:rate=0.01,heads=ordered",
+                                             "ppo:heads=joint",
+                                             "ppo:heads=ordered",
+                                             "marl:preset=paper,samples=400,heads=joint",
                                              "marl:preset=paper,samples=400",
                                              "marl:preset=paper,samples=400,central=true",
                                              "ppo:preset=bandit",
@@ -149,6 +154,12 @@ static void test_saved_states_go_on_alike(void **state)
     static const char *const references[] = {"reinforce",
                                              "a2c",
                                              "ppo",
+                                             "reinforce:heads=joint",
+                                             "a2c:heads=joint",
+                                             "ppo:heads=ordered",
+                                             "marl:samples=200,heads=joint",
+                                             "marl:samples=200,heads=ordered",
+                                             "marl:preset=paper,samples=200,heads=joint",
                                              "marl:samples=200",
                                              "marl:samples=1500",
                                              "marl:samples=200,recluster=300",
@@ -186,8 +197,12 @@ static void test_saved_states_go_on_alike(void **state)
 static void test_saved_policies_start_where_they_ended(void **state)
 {
     (void)state;
-    static const char *const references[] = {"ppo:discount=0", "marl:preset=bandit,agents=all",
-                                             "marl:preset=paper,samples=400,discount=0"};
+    static const char *const references[] = {"ppo",
+                                             "marl:preset=bandit,agents=all",
+                                             "marl:preset=paper,samples=400",
+                                             "ppo:heads=joint",
+                                             "ppo:heads=ordered",
+                                             "marl:preset=paper,samples=400,heads=joint"};
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
         Toy   *one = toy_open(references[i], 4000, MER_OK, NULL);
         Toy   *other = toy_open(references[i], 4000, MER_OK, NULL);
@@ -241,19 +256,95 @@ static double begin_next(const char *reference, double *first)
 static void test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to(void **state)
 {
     (void)state;
-    static const char *const names[] = {"ppo", "a2c:rate=0.01", "reinforce:rate=0.05"};
-    for (int i = 0; i < 3; i++) {
-        char   reference[64];
-        double first, with, half, without;
-        snprintf(reference, sizeof reference, "%s%stransfer=1", names[i], i > 0 ? "," : ":");
+    static const char *const names[] = {"ppo", "a2c:rate=0.01,discount=0.99", "reinforce:rate=0.05",
+                                        "ppo:heads=ordered", "reinforce:rate=0.05,heads=joint"};
+    for (int i = 0; i < 5; i++) {
+        char        reference[64];
+        double      first, with, half, without;
+        const char *mark = strchr(names[i], ':') ? "," : ":";
+        snprintf(reference, sizeof reference, "%s%stransfer=1", names[i], mark);
         with = begin_next(reference, &first);
-        snprintf(reference, sizeof reference, "%s%stransfer=0.5", names[i], i > 0 ? "," : ":");
+        snprintf(reference, sizeof reference, "%s%stransfer=0.5", names[i], mark);
         half = begin_next(reference, &first);
         without = begin_next(names[i], &first);
         if (!(with < 2 * first + 2 && with < half && half < without)) {
             fail_msg("%s: ended at %.1f, began at %.1f, %.1f with half of it, %.1f anew", names[i],
                      first, with, half, without);
         }
+    }
+}
+
+/* What joint heads know of pairs is of no use to others, and ordered heads' numbers are no logits. */
+static void test_policies_of_other_heads_are_not_taken(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"independent", "joint", "ordered"};
+    for (int i = 0; i < 9; i++) {
+        char     references[2][64];
+        MerError error = {0};
+        snprintf(references[0], 64, "ppo:heads=%s", heads[i / 3]);
+        snprintf(references[1], 64, "ppo:heads=%s", heads[i % 3]);
+        Toy *one = toy_open(references[0], 1000, MER_OK, NULL);
+        Toy *other = toy_open(references[1], 1000, MER_OK, NULL);
+        assert_int_equal(toy_hand_on(one, other, MER_KEEP_POLICY, &error),
+                         i / 3 == i % 3 ? MER_OK : MER_INVALID);
+        assert_int_equal(toy_hand_on(one, other, MER_KEEP_ALL, &error),
+                         i / 3 == i % 3 ? MER_OK : MER_INVALID);
+        toy_close(one);
+        toy_close(other);
+        /* marl takes what fits: clusters, points and critic */
+        snprintf(references[0], 64, "marl:samples=100,heads=%s", heads[i / 3]);
+        snprintf(references[1], 64, "marl:samples=100,heads=%s", heads[i % 3]);
+        one = toy_open(references[0], 1000, MER_OK, NULL);
+        other = toy_open(references[1], 1000, MER_OK, NULL);
+        toy_run(one, 300, toy_coupled);
+        assert_int_equal(toy_hand_on(one, other, MER_KEEP_POLICY, NULL), MER_OK);
+        toy_run(other, 100, toy_coupled);
+        assert_true(other->best <= one->best);
+        toy_close(one);
+        toy_close(other);
+    }
+}
+
+static void test_joint_heads_refuse_a_space_too_large_for_them(void **state)
+{
+    (void)state;
+    MerKnob  knobs[100];
+    MerError error = {0};
+    for (int k = 0; k < 100; k++) {
+        knobs[k] = (MerKnob){.name = "k", .kind = MER_KNOB_ORDERED, .choices = 50};
+    }
+    MerSpace  space = {.knob_count = 100, .knobs = knobs};
+    Toy      *toy = toy_open("ppo:heads=joint", 100, MER_OK, NULL);
+    MerSearch search = toy->search;
+    search.space = &space;
+    assert_int_equal(toy->type->next_task(toy->optimizer, &search, &error), MER_UNSUPPORTED);
+    mer_test_contains(error.message, "5000 choices in all, expected at most 4096");
+    toy_close(toy);
+}
+
+/* What follows a point is none of its merit where the next one is drawn afresh; in turns it is. */
+static void test_discount_is_zero_where_a_point_is_an_episode(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *plain, *same, *other;
+    } cases[] = {
+        {"ppo", "ppo:discount=0", "ppo:discount=0.99"},
+        {"a2c", "a2c:discount=0", "a2c:discount=0.99"},
+        {"marl:form=joint,agents=all", "marl:form=joint,agents=all,discount=0",
+         "marl:form=joint,agents=all,discount=0.99"},
+        {"marl:agents=all", "marl:agents=all,discount=0.99", "marl:agents=all,discount=0"}};
+    for (int i = 0; i < 4; i++) {
+        const char *references[3] = {cases[i].plain, cases[i].same, cases[i].other};
+        uint64_t    paths[3];
+        for (int r = 0; r < 3; r++) {
+            Toy *toy = toy_open(references[r], 1000, MER_OK, NULL);
+            toy_run(toy, 400, toy_coupled);
+            paths[r] = toy->path;
+            toy_close(toy);
+        }
+        assert_true(paths[0] == paths[1] && paths[0] != paths[2]);
     }
 }
 
@@ -288,6 +379,9 @@ int main(void)
         cmocka_unit_test(test_saved_policies_start_where_they_ended),
         cmocka_unit_test(test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to),
         cmocka_unit_test(test_an_initial_policy_without_state_says_so),
+        cmocka_unit_test(test_policies_of_other_heads_are_not_taken),
+        cmocka_unit_test(test_joint_heads_refuse_a_space_too_large_for_them),
+        cmocka_unit_test(test_discount_is_zero_where_a_point_is_an_episode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
