@@ -1,7 +1,7 @@
 /* Simulated annealing on any space (Kirkpatrick et al., Science 1983), as independent chains that walk
  * in step so that a batch can be priced in parallel. Temperatures are differences of log(score).
  * Without a budget the schedule runs in rounds of doubling length. */
-#include "mercator/search.h"
+#include "opt/elites.h"
 #include "space/neighbours.h"
 #include "space/positions.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct Options {
-    int64_t chains, samples, rounds, first_round, meetings;
+    int64_t chains, samples, rounds, first_round, meetings, transfer;
     double  hot, cold, lost;
 } Options;
 
@@ -30,6 +30,8 @@ static const MerOption options[] = {
     {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.2", 1e-12, 1e6, NULL, "first temperature"},
     {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.001", 1e-12, 1e6, NULL,
      "last temperature"},
+    {"transfer", MER_OPTION_INT, offsetof(Options, transfer), "0", 0, 1e6, NULL,
+     "points of earlier tasks that a task tries first"},
     {0}};
 
 typedef struct Chain {
@@ -45,6 +47,7 @@ typedef struct State {
     MerMoves        moves;
     Chain          *chains;
     int             chain_count, asked;
+    MerElites       elites; /* of all tasks, with transfer */
     MerIndex       *best;
     double          best_energy;
     int64_t         done, round_start, round_length, next_meeting;
@@ -56,12 +59,9 @@ static void plan_meeting(State *s)
     s->next_meeting = s->done + (s->round_length + parts - 1) / parts;
 }
 
-static MerStatus open_annealing(void *state, const MerSearch *search, const void *given,
-                                MerError *error)
+static void begin(State *s, const MerSearch *search, Options options, MerElites elites)
 {
-    (void)error;
-    State *s = state;
-    *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
+    *s = (State){.space = search->space, .rng = search->rng, .options = options, .elites = elites};
     s->chain_count = (int)s->options.chains;
     s->best_energy = INFINITY;
     int64_t parts = ((int64_t)1 << s->options.rounds) - 1; /* 1 + 2 + 4 + ... */
@@ -75,6 +75,24 @@ static MerStatus open_annealing(void *state, const MerSearch *search, const void
         s->chains[c].energy = INFINITY;
     }
     mer_moves_make(&s->moves, search->space, search->arena);
+    if (options.transfer > 0) {
+        mer_elites_begin(&s->elites, search->space, search->arena, (int)options.transfer);
+    }
+}
+
+static MerStatus open_annealing(void *state, const MerSearch *search, const void *given,
+                                MerError *error)
+{
+    (void)error;
+    begin(state, search, *(const Options *)given, (MerElites){0});
+    return MER_OK;
+}
+
+static MerStatus next_task(void *state, const MerSearch *search, MerError *error)
+{
+    (void)error;
+    State *s = state;
+    begin(s, search, s->options, s->elites);
     return MER_OK;
 }
 
@@ -104,7 +122,10 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         if (chain->energy == INFINITY && chain->tries >= s->options.samples) {
             start_from_best(s, chain);
         }
-        if (chain->energy == INFINITY) {
+        const MerIndex *guess = mer_elites_guess(&s->elites);
+        if (guess != NULL) {
+            copy_point(s, proposals[c].point, guess);
+        } else if (chain->energy == INFINITY) {
             mer_space_sample(s->space, s->rng, proposals[c].point);
         } else {
             copy_point(s, proposals[c].point, chain->now);
@@ -170,6 +191,9 @@ static void tell(void *state, const MerTrial *trials, int count)
     for (int i = 0; i < count; i++) {
         double energy = mer_log_score(trials[i].score);
         keep_best(s, trials[i].point, energy);
+        if (s->options.transfer > 0) {
+            mer_elites_offer(&s->elites, trials[i].point, trials[i].score);
+        }
         if (trials[i].warm) {
             Chain *chain = &s->chains[i % s->chain_count];
             if (energy < chain->energy) {
@@ -200,4 +224,5 @@ const MerOptimizerClass mer_optimizer_annealing = {
     .open = open_annealing,
     .ask = ask,
     .tell = tell,
+    .next_task = next_task,
 };

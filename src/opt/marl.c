@@ -281,7 +281,13 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return mer_agents_ask(&s->agents, proposals, capacity);
 }
 
-/* Agreement of the clusters with those of the best 20 % of all samples; fills `owner`. */
+/* Of the best 20 % of all samples; those are feasible. */
+static int best_count(const State *s)
+{
+    return (mer_samples_feasible(&s->samples) + mer_samples_feasible(&s->later)) / 5;
+}
+
+/* Agreement of the clusters with those of these best; fills `owner`. */
 static double agreement(State *s, int *owner, int *agent_count, const char *name)
 {
     const MerSpace   *space = s->search->space;
@@ -305,6 +311,9 @@ static double agreement(State *s, int *owner, int *agent_count, const char *name
  * samples. */
 static void check_drift(State *s)
 {
+    if (best_count(s) < MER_PARTITION_FLOOR) {
+        return; /* not yet */
+    }
     int   *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
     double index = agreement(s, owner, &count, NULL);
     char   json[300];
@@ -324,6 +333,11 @@ static void recluster(State *s)
 {
     int *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
     s->next_recluster = s->agents.now.done + s->options.recluster;
+    if (best_count(s) < MER_PARTITION_FLOOR) {
+        mer_partition_refuse(s->search->notes, s->samples.count + s->later.count, best_count(s),
+                             "the clusters as they are");
+        return;
+    }
     if (agreement(s, owner, &count, "recluster") < 0.8) {
         s->owner = owner;
         s->agent_count = count;

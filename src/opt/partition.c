@@ -75,7 +75,7 @@ static void add_words(Text *text, const char *words)
         (size_t)snprintf(text->data + text->length, text->capacity - text->length, "%s", words);
 }
 
-static int count_feasible(const MerSamples *samples)
+int mer_samples_feasible(const MerSamples *samples)
 {
     int feasible = 0;
     for (int i = 0; i < samples->count; i++) {
@@ -95,7 +95,7 @@ void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int 
         add_number(&text, "\"warm\": %.0f, ", samples->count, "");
     }
     if (matrix != NULL) { /* what it rests on */
-        add_number(&text, "\"feasible\": %.0f, ", count_feasible(samples), "");
+        add_number(&text, "\"feasible\": %.0f, ", mer_samples_feasible(samples), "");
     }
     add_number(&text, "\"agents\": %.0f, \"owner\": [", agents, "");
     for (int k = 0; k < knobs; k++) {
@@ -165,6 +165,24 @@ static int divide_at_random(int knobs, int agents, MerRng *rng, MerArena *arena,
     return renumber(knobs, owner);
 }
 
+void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *used)
+{
+    char json[300];
+    snprintf(json, sizeof json,
+             "{\"samples\": %d, \"feasible\": %d, \"floor\": %d, \"used\": \"%s\", \"try\": \"more "
+             "samples, or partition=role\"}",
+             samples, feasible, MER_PARTITION_FLOOR, used);
+    mer_note(notes, "cluster_floor", json);
+}
+
+static int divide_evenly(int knobs, int agents, int *owner)
+{
+    for (int k = 0; k < knobs; k++) {
+        owner[k] = (int)((int64_t)k * agents / knobs);
+    }
+    return agents;
+}
+
 static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space,
                              const MerSamples *samples, const char *name, MerNotes *notes,
                              MerArena *arena, int *owner)
@@ -204,8 +222,12 @@ int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const Mer
     } else if (rule->kind == MER_PARTITION_RANDOM) {
         int wanted = rule->agents > 0 ? rule->agents : (int)ceil(sqrt(knobs));
         agents = divide_at_random(knobs, wanted, rng, arena, owner);
-    } else {
+    } else if (mer_samples_feasible(samples) >= MER_PARTITION_FLOOR) {
         return divide_by_samples(rule, space, samples, name, notes, arena, owner);
+    } else {
+        agents = divide_evenly(knobs, rule->agents > 0 ? rule->agents : knobs, owner);
+        mer_partition_refuse(notes, samples->count, mer_samples_feasible(samples),
+                             rule->agents > 0 ? "neighbouring knobs" : "one agent per knob");
     }
     if (name != NULL) {
         mer_partition_note(name, notes, arena, knobs, samples, NULL, NULL, agents, owner);

@@ -36,7 +36,15 @@ void       mer_samples_add(MerSamples *samples, const MerSpace *space, const Mer
 MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, double share,
                             MerArena *arena);
 
-/* Fills owner[knob] and gives the number of agents. Notes the matrix, the merges and the
+/* Fewer feasible samples say nothing of clusters: with them two knobs that have nothing to do with
+ * each other show a correlation of 0.2 on average and 0.6 at times. */
+enum { MER_PARTITION_FLOOR = 100 };
+int mer_samples_feasible(const MerSamples *samples);
+/* Says under "cluster_floor" that clusters were refused, and what is used instead. */
+void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *used);
+
+/* Fills owner[knob] and gives the number of agents; where samples would decide and there are too few,
+ * every knob has an agent, or as many neighbouring knobs as `agents` asks for share one. Notes the matrix, the merges and the
  * clusters under `name` unless it is NULL. */
 int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
                   MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner);

@@ -40,72 +40,105 @@ static int feasible(const MerSpace *space, int count, const MerIndex *points, co
     return n;
 }
 
-/* Columns of a knob: one per choice for a category, else one for its position. */
-static int column_count(const MerKnob *knob)
-{
-    return knob->kind == MER_KNOB_CATEGORY ? knob->choices : 1;
-}
-
-static int column_of(const MerKnob *knob, MerIndex index)
-{
-    return knob->kind == MER_KNOB_CATEGORY ? index : 0;
-}
-
-static double value_of(const MerKnob *knob, MerIndex index)
-{
-    return knob->kind == MER_KNOB_CATEGORY ? 1 : (double)index / knob->choices;
-}
-
-typedef struct Moments { /* weighted sums of each column of a knob and of their squares */
-    double *sum, *square;
+typedef struct Moments { /* of a knob's positions, by weight */
+    double mean, variance;
 } Moments;
 
-static Moments moments_of(const MerKnob *knob, int at, int n, const Sample *samples)
+static double position_of(const MerKnob *knob, MerIndex index)
 {
-    size_t  columns = (size_t)column_count(knob);
-    Moments m = {mer_heap_zeroed(columns, sizeof(double)),
-                 mer_heap_zeroed(columns, sizeof(double))};
-    for (int i = 0; i < n; i++) {
-        int    column = column_of(knob, samples[i].point[at]);
-        double value = value_of(knob, samples[i].point[at]);
-        m.sum[column] += samples[i].weight * value;
-        m.square[column] += samples[i].weight * value * value;
-    }
-    return m;
+    return (double)index / knob->choices;
 }
 
-static double pearson(double total, double cross, double sum_x, double square_x, double sum_y,
-                      double square_y)
+static Moments moments_of(const MerKnob *knob, int at, int n, const Sample *samples, double total)
 {
-    double x = square_x / total - sum_x / total * (sum_x / total);
-    double y = square_y / total - sum_y / total * (sum_y / total);
-    double both = cross / total - sum_x / total * (sum_y / total);
+    double sum = 0, square = 0;
+    for (int i = 0; i < n; i++) {
+        double value = position_of(knob, samples[i].point[at]);
+        sum += samples[i].weight * value;
+        square += samples[i].weight * value * value;
+    }
+    return (Moments){sum / total, square / total - sum / total * (sum / total)};
+}
+
+static double pearson(const MerSpace *space, int a, int b, int n, const Sample *samples,
+                      const Moments *moments, double total)
+{
+    double cross = 0, x = moments[a].variance, y = moments[b].variance;
+    for (int i = 0; i < n; i++) {
+        cross += samples[i].weight * position_of(&space->knobs[a], samples[i].point[a]) *
+                 position_of(&space->knobs[b], samples[i].point[b]);
+    }
+    double both = cross / total - moments[a].mean * moments[b].mean;
     return x > 1e-12 && y > 1e-12 ? both / sqrt(x * y) : 0;
 }
 
-/* Each sample touches one column of either knob, so that one table holds all products of
- * columns. */
-static double strongest(const MerSpace *space, int a, int b, int n, const Sample *samples,
-                        const Moments *moments, double total)
+enum { BINS = 8 };
+
+static int bin_of(const MerKnob *knob, MerIndex index)
 {
-    const MerKnob *x = &space->knobs[a], *y = &space->knobs[b];
-    int            rows = column_count(x), columns = column_count(y);
-    double        *cross = mer_heap_zeroed((size_t)rows * (size_t)columns, sizeof *cross), best = 0;
+    return knob->choices <= BINS ? index : (int)((int64_t)index * BINS / knob->choices);
+}
+
+/* Rows or columns of a table of pairs: every choice of a category, bins of an order. */
+static int cell_of(const MerKnob *knob, MerIndex index)
+{
+    return knob->kind == MER_KNOB_CATEGORY ? index : bin_of(knob, index);
+}
+
+typedef struct Margin { /* shares of the samples in each cell of one knob */
+    double *share;
+    int     count, seen;
+} Margin;
+
+static Margin margin_of(const MerKnob *knob, int at, int n, const Sample *samples, double total)
+{
+    Margin margin = {.count = cell_of(knob, knob->choices - 1) + 1};
+    margin.share = mer_heap_zeroed((size_t)margin.count, sizeof *margin.share);
     for (int i = 0; i < n; i++) {
-        MerIndex p = samples[i].point[a], q = samples[i].point[b];
-        cross[(size_t)column_of(x, p) * (size_t)columns + (size_t)column_of(y, q)] +=
-            samples[i].weight * value_of(x, p) * value_of(y, q);
+        double *share = &margin.share[cell_of(knob, samples[i].point[at])];
+        margin.seen += *share == 0;
+        *share += samples[i].weight / total;
     }
-    for (int r = 0; r < rows; r++) {
-        for (int c = 0; c < columns; c++) {
-            double found =
-                pearson(total, cross[(size_t)r * (size_t)columns + (size_t)c], moments[a].sum[r],
-                        moments[a].square[r], moments[b].sum[c], moments[b].square[c]);
-            best = fabs(found) > fabs(best) ? found : best;
+    return margin;
+}
+
+/* Cramer's V without its bias (Bergsma, J. Korean Statistical Society 42, 2013): phi^2 less what
+ * independent knobs would show, over the most it can be, with fewer rows and columns where samples
+ * are few. `over` is the number of samples less one. */
+static double without_bias(double phi_squared, int rows, int columns, double over)
+{
+    double beyond = phi_squared - (rows - 1) * (columns - 1) / over;
+    double most = fmin(rows - (rows - 1) * (rows - 1) / over,
+                       columns - (columns - 1) * (columns - 1) / over) -
+                  1;
+    return beyond > 0 && most > 1e-9 ? fmin(1, sqrt(beyond / most)) : 0;
+}
+
+/* The same for a pair with a category in it. Samples of unequal weight count as (sum w)^2 / sum w^2
+ * equal ones (Kish, "Survey Sampling", 1965). */
+static double cramer(const MerSpace *space, int a, int b, int n, const Sample *samples,
+                     double total, double effective)
+{
+    const MerKnob *knobs = space->knobs;
+    Margin         rows = margin_of(&knobs[a], a, n, samples, total);
+    Margin         columns = margin_of(&knobs[b], b, n, samples, total);
+    double        *both = mer_heap_zeroed((size_t)rows.count * (size_t)columns.count, sizeof *both);
+    double         phi_squared = -1;
+    for (int i = 0; i < n; i++) {
+        size_t row = (size_t)cell_of(&knobs[a], samples[i].point[a]);
+        size_t column = (size_t)cell_of(&knobs[b], samples[i].point[b]);
+        both[row * (size_t)columns.count + column] += samples[i].weight / total;
+    }
+    for (int r = 0; r < rows.count; r++) {
+        for (int c = 0; c < columns.count; c++) {
+            double share = both[(size_t)r * (size_t)columns.count + (size_t)c];
+            phi_squared += share > 0 ? share * share / (rows.share[r] * columns.share[c]) : 0;
         }
     }
-    free(cross);
-    return rows * columns > 1 ? fabs(best) : best;
+    free(both);
+    free(rows.share);
+    free(columns.share);
+    return without_bias(phi_squared, rows.seen, columns.seen, effective - 1);
 }
 
 static void set_pair(double *matrix, int n, int a, int b, double value)
@@ -122,36 +155,34 @@ static void set_identity(double *matrix, int n)
     }
 }
 
+static bool is_category(const MerSpace *space, int knob)
+{
+    return space->knobs[knob].kind == MER_KNOB_CATEGORY;
+}
+
 void mer_correlation(const MerSpace *space, int count, const MerIndex *points, const double *scores,
                      double *matrix)
 {
     Sample  *samples;
     int      knobs = space->knob_count, n = feasible(space, count, points, scores, &samples);
-    double   total = 0;
+    double   total = 0, squares = 0;
     Moments *moments = mer_heap_zeroed((size_t)knobs + 1, sizeof *moments);
     set_identity(matrix, knobs);
     for (int i = 0; i < n; i++) {
         total += samples[i].weight;
+        squares += samples[i].weight * samples[i].weight;
     }
     for (int a = 0; a < knobs && n > 1; a++) {
-        moments[a] = moments_of(&space->knobs[a], a, n, samples);
+        moments[a] = moments_of(&space->knobs[a], a, n, samples, total);
         for (int b = 0; b < a; b++) {
-            set_pair(matrix, knobs, a, b, strongest(space, a, b, n, samples, moments, total));
+            bool has_category = is_category(space, a) || is_category(space, b);
+            set_pair(matrix, knobs, a, b,
+                     has_category ? cramer(space, a, b, n, samples, total, total * total / squares)
+                                  : pearson(space, a, b, n, samples, moments, total));
         }
-    }
-    for (int a = 0; a < knobs; a++) {
-        free(moments[a].sum);
-        free(moments[a].square);
     }
     free(moments);
     free(samples);
-}
-
-enum { BINS = 8 };
-
-static int bin_of(const MerKnob *knob, MerIndex index)
-{
-    return knob->choices <= BINS ? index : (int)((int64_t)index * BINS / knob->choices);
 }
 
 typedef struct Cell {

@@ -8,8 +8,9 @@
  * knobs), symmetric, 1 on the diagonal, 0 where nothing is known. */
 
 /* Weighted Pearson correlation of knob positions; the weight of a sample is exp(-rank / (0.1 n)) by
- * score, so that good points count most. A CATEGORY knob enters as one column per choice, and the
- * strongest pair of columns speaks for it: its entries are magnitudes. */
+ * score, so that good points count most. Pairs with a CATEGORY knob have Cramer's V without
+ * its bias instead, a magnitude: 0 for what chance alone explains, the other knob in at most 8 bins
+ * if it is ordered. */
 void mer_correlation(const MerSpace *space, int count, const MerIndex *points, const double *scores,
                      double *matrix);
 

@@ -411,6 +411,56 @@ static void test_coupled_knobs_correlate_among_good_points(void **state)
     free(s);
 }
 
+/* Correlation of two independent category knobs among `count` samples, or of two equal ones. */
+static double between_categories(int choices, int count, uint64_t seed, bool is_equal)
+{
+    MerKnob   knobs[2] = {{.name = "a", .kind = MER_KNOB_CATEGORY, .choices = choices},
+                          {.name = "b", .kind = MER_KNOB_CATEGORY, .choices = choices}};
+    MerSpace  space = {.knob_count = 2, .knobs = knobs};
+    MerRng    rng = mer_rng_make(seed, 0);
+    MerIndex *points = calloc((size_t)count, 2 * sizeof *points);
+    double   *scores = calloc((size_t)count, sizeof *scores), matrix[4];
+    for (int i = 0; i < count; i++) {
+        mer_space_sample(&space, &rng, points + (ptrdiff_t)2 * i);
+        points[2 * i + 1] = points[2 * i + !is_equal];
+        scores[i] = mer_rng_unit(&rng);
+    }
+    mer_correlation(&space, count, points, scores, matrix);
+    free(points);
+    free(scores);
+    return matrix[1];
+}
+
+/* The strongest of all pairs of choices reached 0.85 on average with 80 samples of 12 choices. */
+static void test_independent_categories_do_not_correlate(void **state)
+{
+    (void)state;
+    for (int choices = 3; choices <= 24; choices *= 2) {
+        for (int count = 80; count <= 640; count *= 2) {
+            double mean = 0, most = 0;
+            for (uint64_t seed = 0; seed < 100; seed++) {
+                double found = between_categories(choices, count, seed, false);
+                mean += found / 100;
+                most = fmax(most, found);
+            }
+            if (!(mean < 0.13 && most < 0.6)) {
+                fail_msg("%d choices, %d samples: %.3f, at most %.3f", choices, count, mean, most);
+            }
+        }
+    }
+    assert_true(between_categories(12, 160, 1, true) > 0.95);
+    assert_true(between_categories(3, 80, 1, true) > 0.95);
+}
+
+/* Nor do more choices than the samples are worth: nothing is known of them. */
+static void test_categories_with_one_choice_say_nothing(void **state)
+{
+    (void)state;
+    assert_float_equal(between_categories(1, 200, 1, false), 0, 0);
+    assert_float_equal(between_categories(12, 1, 1, true), 0, 0);
+    assert_float_equal(between_categories(24, 12, 1, true), 0, 0);
+}
+
 static void test_signed_distance_parts_knobs_that_move_against_each_other(void **state)
 {
     (void)state;
@@ -474,6 +524,8 @@ int main(void)
         cmocka_unit_test(test_equal_distances_join_lower_indices_first),
         cmocka_unit_test(test_rand_index_knows_equal_and_unrelated),
         cmocka_unit_test(test_coupled_knobs_correlate_among_good_points),
+        cmocka_unit_test(test_independent_categories_do_not_correlate),
+        cmocka_unit_test(test_categories_with_one_choice_say_nothing),
         cmocka_unit_test(test_signed_distance_parts_knobs_that_move_against_each_other),
         cmocka_unit_test(test_interaction_sees_only_the_coupled_pair),
         cmocka_unit_test(test_correlation_survives_no_feasible_sample),

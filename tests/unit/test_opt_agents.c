@@ -131,6 +131,43 @@ static void test_another_initial_policy_is_advised_only_where_there_is_one(void 
     toy_close(toy);
 }
 
+/* One point of eight is feasible. */
+static double sparse(const MerIndex *p, int64_t trial)
+{
+    return p[0] == 3 ? toy_coupled(p, trial) : INFINITY;
+}
+
+static void test_clusters_of_too_few_samples_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reference, *used, *owner;
+    } cases[] = {
+        {"marl:samples=99", "one agent per knob", "\"agents\": 4, \"owner\": [0, 1, 2, 3]"},
+        {"marl:samples=99,partition=interaction", "one agent per knob", "\"agents\": 4"},
+        {"marl:form=joint,samples=99,agents=2", "neighbouring knobs",
+         "\"agents\": 2, \"owner\": [0, 0, 1, 1]"}};
+    for (int i = 0; i < 3; i++) {
+        Toy *toy = toy_open(cases[i].reference, 1000, MER_OK, NULL);
+        toy_run(toy, 300, toy_coupled);
+        mer_test_contains(toy_find_note(toy, "cluster_floor"), "\"feasible\": 99, \"floor\": 100");
+        mer_test_contains(toy_find_note(toy, "cluster_floor"), cases[i].used);
+        mer_test_contains(toy_find_note(toy, "partition"), cases[i].owner);
+        assert_null(strstr(toy_find_note(toy, "partition"), "matrix"));
+        toy_close(toy);
+    }
+    Toy *toy = toy_open("marl:samples=400,form=joint,recluster=100", 2000, MER_OK, NULL);
+    toy_run(toy, 1000, sparse); /* infeasible ones do not count */
+    mer_test_contains(toy_find_note(toy, "cluster_floor"), "\"samples\": 400");
+    assert_null(toy_find_note(toy, "recluster"));
+    toy_close(toy);
+    toy = toy_open("marl:samples=100", 1000, MER_OK, NULL);
+    toy_run(toy, 300, toy_coupled);
+    assert_null(toy_find_note(toy, "cluster_floor"));
+    mer_test_contains(toy_find_note(toy, "partition"), "matrix");
+    toy_close(toy);
+}
+
 static void test_warm_samples_are_free(void **state)
 {
     (void)state;
@@ -274,6 +311,29 @@ static void test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to(void 
     }
 }
 
+/* The same points that agents in turns start a task with, for a fair comparison with them. */
+static void test_annealing_tries_the_best_of_earlier_tasks_if_told_to(void **state)
+{
+    (void)state;
+    double best[2], first[2];
+    for (int i = 0; i < 2; i++) {
+        Toy *toy = toy_open(i == 0 ? "annealing" : "annealing:transfer=24", 2000, MER_OK, NULL);
+        for (int k = 0; k < TOY_KNOBS; k++) {
+            toy->knobs[k].name = (const char *[]){"a", "b", "c", "d"}[k];
+        }
+        toy_next_task(toy, TOY_KNOBS, toy->knobs, 2000); /* with names, which transfer goes by */
+        toy_run(toy, 2000, peak);
+        best[i] = toy->best;
+        toy_next_task(toy, TOY_KNOBS, toy->knobs, 2000);
+        toy->capacity = 1;
+        toy_run(toy, 1, peak);
+        first[i] = toy->best;
+        toy_close(toy);
+    }
+    assert_true(best[0] == best[1]);
+    assert_true(first[1] == best[1] && first[0] > best[0]);
+}
+
 /* What joint heads know of pairs is of no use to others, and ordered heads' numbers are no logits. */
 static void test_policies_of_other_heads_are_not_taken(void **state)
 {
@@ -374,11 +434,13 @@ int main(void)
         cmocka_unit_test(test_sparse_reward_is_reported_when_nothing_improves),
         cmocka_unit_test(test_drift_is_reported_and_reclustering_follows_it),
         cmocka_unit_test(test_another_initial_policy_is_advised_only_where_there_is_one),
+        cmocka_unit_test(test_clusters_of_too_few_samples_are_refused),
         cmocka_unit_test(test_warm_samples_are_free),
         cmocka_unit_test(test_saved_states_go_on_alike),
         cmocka_unit_test(test_saved_policies_start_where_they_ended),
         cmocka_unit_test(test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to),
         cmocka_unit_test(test_an_initial_policy_without_state_says_so),
+        cmocka_unit_test(test_annealing_tries_the_best_of_earlier_tasks_if_told_to),
         cmocka_unit_test(test_policies_of_other_heads_are_not_taken),
         cmocka_unit_test(test_joint_heads_refuse_a_space_too_large_for_them),
         cmocka_unit_test(test_discount_is_zero_where_a_point_is_an_episode),

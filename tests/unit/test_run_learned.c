@@ -74,6 +74,8 @@ static void test_saved_states_resume_to_the_same_log(void **state)
     expect_same_log("marl", true);
     expect_same_log("marl:samples=40,recluster=30", true);
     expect_same_log("marl:preset=paper", true);
+    expect_same_log("marl:heads=joint", true);
+    expect_same_log("ppo:heads=ordered", true);
     expect_same_log("ppo", true);
     expect_same_log("ppo:transfer=0.5", true);
 }
@@ -82,6 +84,7 @@ static void test_a_search_that_cannot_be_saved_yet_is_asked_again(void **state)
 {
     (void)state;
     expect_same_log("marl:preset=paper,initial=annealing,samples=120", false);
+    expect_same_log("annealing:transfer=24", false);
 }
 
 /* The log decides: a state that is ahead of it is left aside and the log replayed. */
