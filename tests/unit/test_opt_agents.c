@@ -334,6 +334,60 @@ static void test_annealing_tries_the_best_of_earlier_tasks_if_told_to(void **sta
     assert_true(first[1] == best[1] && first[0] > best[0]);
 }
 
+/* Wild numbers at places all over a state, which a right checksum does not exclude: refused with one
+ * line, or without effect on where the search may go. Gives how many were refused. */
+static int load_wild(const char *reference, char *data, size_t size, int32_t wild, size_t first)
+{
+    int refused = 0;
+    for (size_t at = first; at + sizeof wild <= size; at += 4 * 61) {
+        MerError error = {0};
+        char     kept[sizeof wild];
+        memcpy(kept, data + at, sizeof kept);
+        memcpy(data + at, &wild, sizeof wild);
+        Toy      *toy = toy_open(reference, 4000, MER_OK, NULL);
+        FILE     *file = fmemopen(data, size, "r");
+        MerStatus status = toy->type->load(toy->optimizer, MER_KEEP_ALL, file, &error);
+        fclose(file);
+        memcpy(data + at, kept, sizeof kept);
+        if (status == MER_OK) {
+            toy_run(toy, 40, toy_coupled);
+        } else {
+            assert_int_equal(status, MER_INVALID);
+            assert_true(error.message[0] != '\0' && strchr(error.message, '\n') == NULL);
+            refused++;
+        }
+        toy_close(toy);
+    }
+    return refused;
+}
+
+static void test_wild_numbers_in_saved_states_do_no_harm(void **state)
+{
+    (void)state;
+    static const char *const references[] = {
+        "reinforce:lanes=2,unroll=4", "ppo:lanes=2,unroll=4,width=3,depth=1,heads=joint",
+        "marl:samples=100,recluster=100,lanes=2,unroll=4,width=3,candidates=4",
+        "marl:preset=paper,samples=20,initial=latin,lanes=2,unroll=4,width=3,depth=1",
+        "marl:preset=paper,samples=400,initial=latin,lanes=2,unroll=4,width=3,depth=1"};
+    static const int32_t wild[] = {0x7fffffff, -2, 0x01010101, 65};
+    for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
+        Toy   *toy = toy_open(references[i], 4000, MER_OK, NULL);
+        char  *data = NULL;
+        size_t size = 0;
+        int    refused = 0;
+        FILE  *memory = open_memstream(&data, &size);
+        toy_run(toy, 210 + 3, toy_coupled);
+        assert_int_equal(toy->type->save(toy->optimizer, MER_KEEP_ALL, memory, NULL), MER_OK);
+        fclose(memory);
+        for (size_t w = 0; w < sizeof wild / sizeof wild[0]; w++) {
+            refused += load_wild(references[i], data, size, wild[w], 4 * w);
+        }
+        assert_true(refused > 0);
+        toy_close(toy);
+        free(data);
+    }
+}
+
 /* What joint heads know of pairs is of no use to others, and ordered heads' numbers are no logits. */
 static void test_policies_of_other_heads_are_not_taken(void **state)
 {
@@ -441,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_a_lone_agent_takes_its_policy_to_the_next_task_if_told_to),
         cmocka_unit_test(test_an_initial_policy_without_state_says_so),
         cmocka_unit_test(test_annealing_tries_the_best_of_earlier_tasks_if_told_to),
+        cmocka_unit_test(test_wild_numbers_in_saved_states_do_no_harm),
         cmocka_unit_test(test_policies_of_other_heads_are_not_taken),
         cmocka_unit_test(test_joint_heads_refuse_a_space_too_large_for_them),
         cmocka_unit_test(test_discount_is_zero_where_a_point_is_an_episode),
