@@ -1,5 +1,5 @@
-/* Plan files (formats.md section 4): what they name is read as experiment files are, and the plans of operators
- * carry those with them. */
+/* Plan files (docs/formats.md, "Plan files"): what they name is read as experiment files are, and the
+ * plans of operators carry those with them. */
 #include "cli/evaluate_input.h"
 
 #include "base/try.h"

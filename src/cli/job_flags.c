@@ -1,4 +1,4 @@
-/* --jobs, --task, --group, --groups and --scenario (schedule.md section 3 and 7.6). */
+/* --jobs, --task, --group, --groups and --scenario (docs/scheduling.md, "Groups"). */
 #include "cli/job_flags.h"
 
 #include "base/text.h"
@@ -152,7 +152,7 @@ int mer_job_flags_apply(const MerJobFlags *given, const MerVerb *verb, MerExperi
     if (status == MER_OK && select) {
         status = mer_experiment_set(experiment, "select", select, &error);
     }
-    if (status == MER_OK && is_stream && !flags->has_warm) { /* schedule.md 7.6 */
+    if (status == MER_OK && is_stream && !flags->has_warm) { /* a stream of groups */
         status = mer_experiment_set(experiment, "warm", "chain", &error);
     }
     return status == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);

@@ -149,7 +149,8 @@ const char *mer_schedule_print_plan(const MerProblem *problem, const MerPlan *pl
     return copy;
 }
 
-/* Layers that a flexible core runs in its own shape because no other fitted (schedule.md 3.2). */
+/* Layers that a flexible core runs in its own shape because no other fitted (docs/bandwidth-model.md,
+ * "Core styles"). */
 static int count_fallbacks(const MerJobTable *table, int *first)
 {
     int count = 0;
@@ -237,7 +238,7 @@ const char *mer_schedule_warnings(const MerProblem *problem, MerMetric objective
     }
     bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
                      objective == MER_METRIC_POWER;
-    if (schedule->is_compat && is_energy) { /* schedule.md section 13 */
+    if (schedule->is_compat && is_energy) { /* docs/bandwidth-model.md, "Job analysis table" */
         text = mer_arena_format(
             arena,
             "%senergy of the artifact's table leaves out most accesses; optimise it with "

@@ -1,5 +1,5 @@
 /* A network is the sum of its layers: costs add up by count, edp is total energy times total cycles
- * (formats.md section 4). Shares of jobs and scores are means over the tasks, shares of requests are
+ * (docs/formats.md, "Totals"). Shares of jobs and scores are means over the tasks, shares of requests are
  * counted anew; what is none of these, such as the fairness of groups with other tenants, has no total. */
 #include "run/internal.h"
 #include "run/search/reasons.h"

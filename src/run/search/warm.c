@@ -1,5 +1,5 @@
-/* Warm starts: the k best distinct points of the same task in an earlier log, or, where jobs are placed on cores,
- * of other tasks, carried over (schedule.md 7.6). */
+/* Warm starts: the k best distinct points of the same task in an earlier log, or, where jobs are placed on
+ * cores, of other tasks, carried over (docs/scheduling-online.md, "Warm starts"). */
 #include "run/search/warm.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* Points carried from a solved task to another one (schedule.md 7.6): things that are placed and ordered keep
- * core and priority, matched by their rank or by what they are. */
+/* Points carried from a solved task to another one (docs/scheduling-online.md, "Warm starts"): things that
+ * are placed and ordered keep core and priority, matched by their rank or by what they are. */
 #ifndef MERCATOR_RUN_SEARCH_WARM_TRANSFER_H
 #define MERCATOR_RUN_SEARCH_WARM_TRANSFER_H
 
