@@ -36,7 +36,7 @@ while IFS= read -r line; do
     docs/* | web/* | tests/*) ;;
     *) printf '%s' "$page" | grep -qE "(^|/)($written)$" && continue ;;
     esac
-    if [ ! -f "$page" ] && ! [ -f "$(dirname "$file")/$page" ] && ! [ -f "web/$page" ]; then
+    if [ ! -f "./$page" ] && ! [ -f "$(dirname "$file")/$page" ] && ! [ -f "web/$page" ]; then
         complain "$file cites $page, which is not in the repository"
         continue
     fi

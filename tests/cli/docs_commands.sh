@@ -34,7 +34,7 @@ for page in "$MERCATOR_SOURCE_DIR"/README.md "$MERCATOR_SOURCE_DIR"/docs/*.md "$
         END { exit found }' "$page" || wrong=1
     [ -e ../commands ] || continue
     mv ../commands "../$name.commands"
-    [ "$name" != multi-agent-mapping.md ] || continue
+    [ "$page" != "$MERCATOR_SOURCE_DIR/docs/multi-agent-mapping.md" ] || continue
     while IFS='	' read -r line command; do
         if ! sh -ec "$command" >../out 2>../err </dev/null; then
             echo "$name:$line: $command" >&2
