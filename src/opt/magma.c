@@ -1,6 +1,7 @@
-/* MAGMA (Kao and Krishna, HPCA 2022; schedule.md 7.1): a genetic algorithm on pairs of genes, where a thing
- * runs and how urgent it is. rules=paper, here, is the published method; rules=shipped is the public program.
- * A space without such pairs has one gene per knob, and the operator on cores does nothing. */
+/* MAGMA (Kao and Krishna, HPCA 2022; docs/optimizers.md, "MAGMA"): a genetic algorithm on pairs of genes,
+ * where a thing runs and how urgent it is. rules=paper, here, is the published method; rules=shipped is
+ * the public program. A space without such pairs has one gene per knob, and the operator on cores does
+ * nothing. */
 #include "opt/magma.h"
 
 #include <math.h>

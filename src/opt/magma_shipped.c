@@ -1,7 +1,8 @@
-/* MAGMA as the public program runs (maestro-project/magma; schedule.md 7.1 `shipped` and 13), draw by draw: the
+/* MAGMA as the public program runs (maestro-project/magma; docs/optimizers.md, "MAGMA"), draw by draw: the
  * same seed gives the same plans and the same best makespan to the last bit. It draws pairs and the first
- * population from NumPy and all else from Python's `random`, never prices the first population, copies one way in
- * two crossovers where it means to swap, prices elites again, and leaves the order of equals to NumPy's sort. */
+ * population from NumPy and all else from Python's `random`, never prices the first population, copies one
+ * way in two crossovers where it means to swap, prices elites again, and leaves the order of equals to
+ * NumPy's sort. */
 #include "base/numpy.h"
 #include "opt/magma.h"
 

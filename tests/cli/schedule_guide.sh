@@ -3,7 +3,7 @@ set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 guide=$MERCATOR_SOURCE_DIR/docs/scheduling.md
 
-sed -n '/^```yaml$/,/^```$/p' "$guide" | grep -v '^```' >jobs.yaml
+sed -n '/^```yaml jobs.yaml$/,/^```$/p' "$guide" | grep -v '^```' >jobs.yaml
 grep -q 'mercator-jobs/1' jobs.yaml
 grep -q 'printf .*supple.yaml$' "$guide"
 sh -c "$(grep 'printf .*supple.yaml$' "$guide")"

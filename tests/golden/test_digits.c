@@ -1,9 +1,8 @@
-/* Training sanity on the handwritten digits of ../shared/data/digits8x8 (1437 train, 360 test
+/* Training sanity on the handwritten digits of tests/data/digits8x8 (1437 train, 360 test
  * images): an MLP reaches 97 %, a small CNN 98.5 %, each within 10 seconds. Run as `test_digits
  * SEEDS` it prints a table over that many seeds instead; docs/studies/digits.md has one. */
 #include "base/log.h"
 #include "base/stats.h"
-#include "shared.h"
 #include "support.h"
 #include "tensor/dataset.h"
 #include "tensor/layers.h"
@@ -125,12 +124,9 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
 
 static void read_digits(MerArena *arena, const char *part, MerDataset *dataset)
 {
-    char     images[SHARED_PATH_SIZE], labels[SHARED_PATH_SIZE], name[80];
-    MerError error = {0};
-    snprintf(name, sizeof name, "data/digits8x8/%s-images-idx3-ubyte", part);
-    shared_path(images, name);
-    snprintf(name, sizeof name, "data/digits8x8/%s-labels-idx1-ubyte", part);
-    shared_path(labels, name);
+    const char *images = mer_arena_format(arena, TEST_DATA("digits8x8/%s-images-idx3-ubyte"), part);
+    const char *labels = mer_arena_format(arena, TEST_DATA("digits8x8/%s-labels-idx1-ubyte"), part);
+    MerError    error = {0};
     if (mer_dataset_read(images, labels, 0, 16, arena, dataset, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }

@@ -1,4 +1,4 @@
-/* Evaluator `loopnest`: prices a loop nest in closed form (map.md section 4, after Timeloop, ISPASS
+/* Evaluator `loopnest`: prices a loop nest in closed form (docs/loopnest-model.md, after Timeloop, ISPASS
  * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
 #include "map/cost/loopnest_batch.h"
 

@@ -1,9 +1,10 @@
-/* What no schedule can beat (schedule.md section 9): the longest job, the critical path, and a linear
- * relaxation solved with COIN-OR CLP, in which jobs are split over cores. With proportional sharing the
- * relaxation counts, in virtual time, the bytes by which single jobs exceed the bandwidth (9.2), also for the
- * core that runs a long job. A job that would take longer than the bound on some core may not go there, even
- * in part (after Lenstra, Shmoys and Tardos, 1990). CLP only proposes multipliers; the bound is computed from them,
- * so rounding cannot make it too high. In virtual time schedule_bound_search.c goes on from there. */
+/* What no schedule can beat (docs/bandwidth-model.md, "Bounds of schedules"): the longest job, the
+ * critical path, and a linear relaxation solved with COIN-OR CLP, in which jobs are split over cores. With
+ * proportional sharing the relaxation counts, in virtual time, the bytes by which single jobs exceed the
+ * bandwidth, also for the core that runs a long job. A job that would take longer than the bound on some
+ * core may not go there, even in part (after Lenstra, Shmoys and Tardos, 1990). CLP only proposes
+ * multipliers; the bound is computed from them, so rounding cannot make it too high. In virtual time
+ * schedule_bound_search.c goes on from there. */
 #include "schedule/schedule.h"
 
 #include "base/memory.h"

@@ -1,8 +1,9 @@
 /* Inside of the bounds of schedules: the relaxations of schedule_bound*.c.
  *
- * Where virtual time holds (schedule.md 5.3), a schedule is a sequence of configurations, sets of jobs that run
- * at the same moment, and its makespan is the sum of their durations times max(1, need). Besides, what one core
- * runs fits into virtual time, which is the makespan less the excess, the integral of max(0, need - 1). */
+ * Where virtual time holds (docs/bandwidth-model.md, "Virtual time"), a schedule is a sequence of
+ * configurations, sets of jobs that run at the same moment, and its makespan is the sum of their durations
+ * times max(1, need). Besides, what one core runs fits into virtual time, which is the makespan less the
+ * excess, the integral of max(0, need - 1). */
 #ifndef MERCATOR_SCHEDULE_BOUND_SCHEDULE_BOUND_H
 #define MERCATOR_SCHEDULE_BOUND_SCHEDULE_BOUND_H
 

@@ -1,5 +1,6 @@
-/* The relaxation behind the bounds of schedules: equal jobs and equal cores merged, and what each pair of the two
- * takes of a core, of all cores and of the bandwidth (schedule.md section 9). */
+/* The relaxation behind the bounds of schedules: equal jobs and equal cores merged, and what each pair of
+ * the two takes of a core, of all cores and of the bandwidth (docs/bandwidth-model.md, "Bounds of
+ * schedules"). */
 #include "schedule/bound/schedule_bound.h"
 
 #include "base/key_table.h"

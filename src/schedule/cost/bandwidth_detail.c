@@ -1,5 +1,5 @@
 /* What the report shows of a schedule: the Gantt chart with the bandwidth stack, cycles against bandwidth
- * (free in virtual time, schedule.md 5.3), the longest job, and the tenants. */
+ * (free in virtual time, docs/bandwidth-model.md, "Virtual time"), the longest job, and the tenants. */
 #include "schedule/cost/bandwidth.h"
 
 #include "mercator/json.h"

@@ -1,5 +1,5 @@
 /* Owners of jobs: how long each takes alone and beside the others, and what that says of throughput and
- * fairness (schedule.md 5.4). */
+ * fairness (docs/bandwidth-model.md, "Metrics"). */
 #include "schedule/cost/bandwidth.h"
 
 #include "mercator/json.h"

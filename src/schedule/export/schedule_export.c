@@ -1,5 +1,5 @@
 /* Files of a finished schedule: schedule.csv, jobtable.json and, in schedule_trace.c, trace.json;
- * made from the Gantt chart that the evaluator notes with a plan (schedule.md section 14). */
+ * made from the Gantt chart that the evaluator notes with a plan (docs/scheduling.md, "Outputs"). */
 #include "schedule/export/schedule_export.h"
 
 #include "base/name_table.h"

@@ -1,9 +1,10 @@
-/* Inside of `exact_schedule`: the optimum of small groups in virtual time (schedule.md 5.3).
+/* Inside of `exact_schedule`: the optimum of small groups in virtual time (docs/bandwidth-model.md,
+ * "Virtual time").
  *
- * In virtual time a job takes its no-stall latency on its core and the makespan is the integral of
- * max(1, need), need = the rates of the running jobs over the bandwidth. A configuration is a set of jobs that
- * run at the same moment, each on its core; a schedule is a sequence of configurations. Without their order,
- * and with jobs that may be interrupted and may change cores, the least cost is a linear program,
+ * In virtual time a job takes its no-stall latency on its core and the makespan is the integral of max(1,
+ * need), need = the rates of the running jobs over the bandwidth. A configuration is a set of jobs that
+ * run at the same moment, each on its core; a schedule is a sequence of configurations. Without their
+ * order, and with jobs that may be interrupted and may change cores, the least cost is a linear program,
  *
  *     least sum of y_k max(1, need_k)   with   sum over k with job j of y_k / length_j >= 1,   y >= 0
  *

@@ -1,7 +1,8 @@
-/* Annealing of schedules that starts from the best of three list schedules (schedule.md 7.3); with deadlines also
- * from earliest deadline first and from what the on-line scheduler does. A move takes a job to another place or
- * exchanges two; the acceptance threshold is drawn before pricing, so that a bad neighbour is cut short, and a
- * neighbour whose loads alone exceed it (5.3) is not priced at all. */
+/* Annealing of schedules that starts from the best of three list schedules (docs/optimizers.md, "Annealing
+ * of schedules"); with deadlines also from earliest deadline first and from what the on-line scheduler
+ * does. A move takes a job to another place or exchanges two; the acceptance threshold is drawn before
+ * pricing, so that a bad neighbour is cut short, and a neighbour whose loads alone exceed it is not priced
+ * at all. */
 #include "schedule/solve/list_schedule.h"
 
 #include "schedule/cost/bandwidth.h"

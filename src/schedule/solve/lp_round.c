@@ -1,5 +1,5 @@
 /* The linear relaxation of the bound, each job on the kind of core where most of it lies, longest first
- * (schedule.md 7.5). */
+ * (docs/optimizers.md, "List schedulers"). */
 #include "schedule/solve/list_schedule.h"
 
 #include "schedule/cost/bandwidth.h"

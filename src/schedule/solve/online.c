@@ -1,8 +1,8 @@
-/* Scheduling while jobs arrive (schedule.md 5.4): at every release the requests that are known are put into a
- * new order of urgency, within a number of forecasts and a time per decision; what has started stays. A free
- * core takes the most urgent job that is ready and not much slower there than elsewhere. Other jobs are
- * invisible until their release. The plan that comes out is the one that such a scheduler has followed, and
- * is priced once, like any other. */
+/* Scheduling while jobs arrive (docs/scheduling-online.md, "The solver `online`"): at every release the
+ * requests that are known are put into a new order of urgency, within a number of forecasts and a time per
+ * decision; what has started stays. A free core takes the most urgent job that is ready and not much
+ * slower there than elsewhere. Other jobs are invisible until their release. The plan that comes out is
+ * the one that such a scheduler has followed, and is priced once, like any other. */
 #include "schedule/solve/online.h"
 
 #include "mercator/json.h"
