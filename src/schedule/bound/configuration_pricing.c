@@ -37,7 +37,8 @@ static const double coarse = 1e-3; /* worth that shows prices to be far from rig
 
 static double mixed_cost(Mixture mixture, double need)
 {
-    return mixture.slope * (mixture.part * need + (1 - mixture.part) * fmax(0, need - 1));
+    double above = need > 1 ? need - 1 : 0;
+    return mixture.slope * (mixture.part * need + (1 - mixture.part) * above);
 }
 
 static int units_of(const Relaxation *relaxation, const ConfigurationPhase *phase)
@@ -117,6 +118,7 @@ void mer_configurations_begin(ConfigurationPricer *pricer, const Relaxation *rel
     pricer->item_row = MER_ARRAY(arena, int, items);
     pricer->item_value = MER_ARRAY(arena, double, items *classes);
     pricer->item_need = MER_ARRAY(arena, double, items *classes);
+    pricer->gain = MER_ARRAY(arena, double, items *classes);
     pricer->unit_price = MER_ARRAY(arena, double, MIXTURES *classes);
     pricer->rest = MER_ARRAY(arena, double, MIXTURES *(items + 1));
     pricer->rest_units = MER_ARRAY(arena, double, MIXTURES *places);
@@ -167,41 +169,48 @@ static void list_items(ConfigurationPricer *pricer, const double *value, Configu
     }
 }
 
+/* What each item gains on each class before the unit's price; none where it must not run. */
+static void fill_gains(ConfigurationPricer *pricer, Mixture mixture)
+{
+    for (int at = 0; at < pricer->items * pricer->classes; at++) {
+        double value = pricer->item_value[at];
+        pricer->gain[at] =
+            value > 0 ? value - mixed_cost(mixture, pricer->item_need[at]) : -INFINITY;
+    }
+}
+
 /* What the item gains beyond the unit's price where that is most, on another class than `except`. */
 static double most_gain(const ConfigurationPricer *pricer, int item, const double *unit_price,
-                        Mixture mixture, int except)
+                        int except)
 {
-    int    classes = pricer->classes;
-    double most = 0;
-    for (int c = 0; c < classes; c++) {
-        int at = item * classes + c;
-        if (c != except && pricer->item_value[at] > 0) {
-            double gain = pricer->item_value[at] - mixed_cost(mixture, pricer->item_need[at]);
-            most = fmax(most, gain - unit_price[c]);
-        }
+    const double *gain = pricer->gain + (size_t)item * (size_t)pricer->classes;
+    double        most = 0;
+    for (int c = 0; c < pricer->classes; c++) {
+        double beyond = gain[c] - unit_price[c];
+        most = c != except && beyond > most ? beyond : most;
     }
     return most;
 }
 
 /* A unit is worth what the next item would gain on it that finds none free; `half` way there, so that classes do
  * not push each other away. */
-static double price_unit(const ConfigurationPricer *pricer, const double *unit_price,
-                         Mixture mixture, int class, bool half)
+static double price_unit(const ConfigurationPricer *pricer, const double *unit_price, int class,
+                         bool half)
 {
-    double top[CONFIGURATION_JOBS + 1] = {0};
+    double top[CONFIGURATION_JOBS + 1];
     int    units = pricer->units[class];
+    memset(top, 0, (size_t)(units + 1) * sizeof *top);
     for (int i = 0; i < pricer->items; i++) {
-        int at = i * pricer->classes + class;
-        if (pricer->item_value[at] <= 0) {
+        double gain = pricer->gain[i * pricer->classes + class];
+        if (gain <= top[units]) { /* less than before cannot be more */
             continue;
         }
-        double gain = pricer->item_value[at] - mixed_cost(mixture, pricer->item_need[at]) -
-                      most_gain(pricer, i, unit_price, mixture, class);
+        gain -= most_gain(pricer, i, unit_price, class);
         int place = units;
         for (; place > 0 && gain > top[place - 1]; place--) {
             top[place] = top[place - 1];
         }
-        top[place] = fmax(place == units ? top[place] : 0, gain);
+        top[place] = place < units || gain > top[place] ? gain : top[place];
     }
     return half ? (top[units] + top[units - 1]) / 2 : top[units];
 }
@@ -214,16 +223,16 @@ static void bound_rest(ConfigurationPricer *pricer, ConfigurationCost cost)
         double *unit_price = pricer->unit_price + (size_t)m * (size_t)classes;
         double *rest = pricer->rest + (size_t)m * (size_t)(pricer->items + 1);
         double *rest_units = pricer->rest_units + (size_t)m * (size_t)pricer->places;
-        Mixture mixture = {cost.slope, part[m]};
+        fill_gains(pricer, (Mixture){cost.slope, part[m]});
         memset(unit_price, 0, (size_t)classes * sizeof *unit_price);
         for (int step = 0; step < SWEEPS * classes; step++) {
             int  c = step % classes;
             bool half = classes > 1 && step < (SWEEPS - 1) * classes;
-            unit_price[c] = price_unit(pricer, unit_price, mixture, c, half);
+            unit_price[c] = price_unit(pricer, unit_price, c, half);
         }
         rest[pricer->items] = 0;
         for (int i = pricer->items - 1; i >= 0; i--) {
-            rest[i] = rest[i + 1] + most_gain(pricer, i, unit_price, mixture, -1);
+            rest[i] = rest[i + 1] + most_gain(pricer, i, unit_price, -1);
         }
         for (int place = 0; place < pricer->places; place++) {
             rest_units[place] = part[m] * cost.slope - cost.least;

@@ -12,6 +12,7 @@
 #include "schedule/bound/configuration_program.h"
 
 #include <Clp_C_Interface.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,9 +65,11 @@ static void begin(Columns *columns, const Relaxation *relaxation, const Configur
     columns->link = MER_ARRAY(arena, int, pairs);
     columns->value = MER_ARRAY(arena, double, pairs);
     columns->worth = MER_ARRAY(arena, double, relaxation->rows);
-    columns->price = MER_ARRAY(arena, double, 3 * most_rows);
+    columns->price = MER_ARRAY(arena, double, 5 * most_rows);
     columns->proposed = columns->price + most_rows;
     columns->center = columns->proposed + most_rows;
+    columns->row_lower = columns->center + most_rows;
+    columns->row_upper = columns->row_lower + most_rows;
     columns->configuration = MER_ARRAY(arena, Configuration, MOST_CONFIGURATIONS);
     begin_memory(columns);
 }
@@ -88,8 +91,16 @@ bool mer_columns_begin(Columns *columns, const Relaxation *relaxation)
 void mer_columns_begin_phases(Columns *columns, const Relaxation *relaxation,
                               const ConfigurationPhase *widest, int most_spans)
 {
-    *columns = (Columns){.most_work = INT64_MAX};
+    *columns =
+        (Columns){.most_work = INT64_MAX, .tolerance = 1e-14, .doubt = 1e-9, .answers_early = true};
     begin(columns, relaxation, widest, most_spans);
+}
+
+void mer_columns_set_phases(Columns *columns, const ConfigurationPhase *phase, int count)
+{
+    columns->phase = phase;
+    columns->phase_count = count;
+    columns->configurations = 0;
 }
 
 /* The row of the program that a job on a class counts for. */
@@ -136,8 +147,8 @@ static Clp_Simplex *new_model(const Columns *columns)
 {
     const Relaxation *relaxation = columns->relaxation;
     Clp_Simplex      *model = Clp_newModel();
-    double           *lower = MER_ARRAY(relaxation->arena, double, 2 * columns->rows);
-    double           *upper = lower + columns->rows;
+    double           *lower = columns->row_lower;
+    double           *upper = columns->row_upper;
     for (int r = 0; r < columns->rows; r++) {
         lower[r] = r < relaxation->rows ? relaxation->count[r] : 0;
         upper[r] = INFINITY;
@@ -358,11 +369,11 @@ static bool improve(Columns *columns)
     int               pairs = relaxation->rows * relaxation->classes;
     double            time_price = columns->is_excess ? columns->price[columns->time_row] : 0;
     double            sum = 0;
+    double least = columns->phase->busy ? DBL_MIN : 0; /* who must not idle takes what is there */
     for (int at = 0; at < pairs; at++) {
-        int row = row_of(columns, at / relaxation->classes, at % relaxation->classes);
-        columns->value[at] = columns->is_allowed[at]
-                                 ? columns->price[row] * columns->limit / relaxation->load[at]
-                                 : 0;
+        int    row = row_of(columns, at / relaxation->classes, at % relaxation->classes);
+        double value = columns->price[row] * columns->limit / relaxation->load[at];
+        columns->value[at] = columns->is_allowed[at] ? fmax(value, least) : 0;
     }
     for (int r = 0; r < relaxation->rows; r++) {
         sum += columns->price[r] * relaxation->count[r];
@@ -387,6 +398,12 @@ static bool improve(Columns *columns)
     return is_new;
 }
 
+/* Whether CLP need not be asked again, since nothing below the limit is left. */
+static bool is_answered(const Columns *columns)
+{
+    return columns->answers_early && columns->best > columns->limit;
+}
+
 /* Between the best prices so far and CLP's, which jump about, or else CLP's own. */
 static bool improve_near_center(Columns *columns)
 {
@@ -397,6 +414,9 @@ static bool improve_near_center(Columns *columns)
         }
         if (improve(columns)) {
             return true;
+        }
+        if (is_answered(columns)) {
+            return false;
         }
     }
     return false;
@@ -419,6 +439,9 @@ static void remember(Columns *columns)
         memory->core[c] = columns->center[columns->class_row + c] * columns->limit;
     }
     memory->time = columns->center[columns->time_row];
+    for (int i = 0; i < columns->span_count; i++) {
+        memory->span[i] = columns->center[columns->span_row + i];
+    }
 }
 
 static void recall(Columns *columns)
@@ -439,20 +462,21 @@ static void recall(Columns *columns)
     }
     columns->center[columns->time_row] = memory->time;
     for (int i = 0; i < columns->span_count; i++) {
-        columns->center[columns->span_row + i] = 0;
+        double price = memory->span[i]; /* of a span of another program */
+        columns->center[columns->span_row + i] = columns->is_least[i] ? fmax(0, price) : price;
     }
     memcpy(columns->price, columns->center, (size_t)columns->rows * sizeof *columns->price);
     memcpy(columns->proposed, columns->center, (size_t)columns->rows * sizeof *columns->price);
 }
 
-static int64_t work(const Columns *columns)
+int64_t mer_columns_work(const Columns *columns)
 {
     return columns->lp_work + columns->pricer.work + columns->core_pricer.work;
 }
 
 bool mer_columns_are_exhausted(const Columns *columns)
 {
-    return work(columns) >= columns->most_work ||
+    return mer_columns_work(columns) >= columns->most_work ||
            columns->configurations + CONFIGURATIONS_KEPT > MOST_CONFIGURATIONS;
 }
 
@@ -465,6 +489,27 @@ static void propose_prices(Columns *columns, Clp_Simplex *model)
         bool is_equality = r >= columns->span_row && !columns->is_least[r - columns->span_row];
         columns->proposed[r] = is_equality ? price[r] : fmax(0, price[r]);
     }
+}
+
+/* Until no column is worth adding. */
+static void ask_clp(Columns *columns, ColumnsGoal goal)
+{
+    double       limit = columns->limit;
+    Clp_Simplex *model = new_model(columns);
+    for (int round = 0; round < ROUNDS && !mer_columns_are_exhausted(columns) &&
+                        !mer_is_cancelled(columns->relaxation->notes);
+         round++) {
+        load_columns(model, columns);
+        propose_prices(columns, model);
+        double relaxed = Clp_objectiveValue(model) * limit;
+        bool   is_above = goal != COLUMNS_EXCESS && columns->best > limit;
+        bool   is_below = goal == COLUMNS_QUESTION && relaxed <= limit * (1 - columns->doubt);
+        if (is_above || is_below || !improve_near_center(columns) || is_answered(columns) ||
+            columns->best >= relaxed - 10 * columns->tolerance * limit) {
+            break;
+        }
+    }
+    Clp_deleteModel(model);
 }
 
 double mer_columns_solve(Columns *columns, double limit, double core_limit, ColumnsGoal goal)
@@ -480,19 +525,9 @@ double mer_columns_solve(Columns *columns, double limit, double core_limit, Colu
     }
     recall(columns);
     improve(columns);
-    Clp_Simplex *model = new_model(columns);
-    for (int round = 0; round < ROUNDS && !mer_columns_are_exhausted(columns); round++) {
-        load_columns(model, columns);
-        propose_prices(columns, model);
-        double relaxed = Clp_objectiveValue(model) * limit;
-        bool   is_above = goal != COLUMNS_EXCESS && columns->best > limit;
-        bool   is_below = goal == COLUMNS_QUESTION && relaxed <= limit;
-        if (is_above || is_below || !improve_near_center(columns) ||
-            columns->best >= relaxed - 10 * columns->tolerance * limit) {
-            break;
-        }
+    if (!is_answered(columns)) {
+        ask_clp(columns, goal);
     }
-    Clp_deleteModel(model);
     remember(columns);
     return columns->best;
 }

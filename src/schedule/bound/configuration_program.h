@@ -48,7 +48,7 @@ typedef struct ConfigurationPricer {
     bool                      *is_complete; /* by place: no unit is idle that must not be */
     int                        items;       /* jobs, as many of a row as there are units */
     int                       *item_row;
-    double                    *item_value, *item_need;         /* [item * classes + class] */
+    double                    *item_value, *item_need, *gain;  /* [item * classes + class] */
     double                    *unit_price, *rest, *rest_units; /* configuration_pricing.c */
     struct ConfigurationKey   *keys;
     struct ConfigurationState *states;
@@ -104,16 +104,20 @@ typedef enum ColumnsGoal {
 
 typedef struct
     ColumnPrices { /* of a job, a pair and a core in cycles, and of a cycle of the limit */
-    double *job, *pair, *core, time;
+    double *job, *pair, *core, time, span[32];
 } ColumnPrices;
 
 typedef struct Columns {
-    const Relaxation         *relaxation;
-    ConfigurationPricer       pricer;
-    CorePricer                core_pricer;
-    int64_t                   lp_work, most_work; /* steps, about equally long */
-    double                    tolerance;          /* of values, in parts of the limit */
-    ConfigurationPhase        whole;              /* all of virtual time */
+    const Relaxation   *relaxation;
+    ConfigurationPricer pricer;
+    CorePricer          core_pricer;
+    int64_t             lp_work, most_work; /* steps, about equally long */
+    double              tolerance;          /* of values, in parts of the limit */
+    double
+        doubt; /* a question is not left open at a value of CLP this close to the limit, likewise */
+    bool
+        answers_early; /* without CLP if it can; the bound, whose work is limited, is not to change */
+    ConfigurationPhase        whole; /* all of virtual time */
     const ConfigurationPhase *phase;
     int                       phase_count;
     const double             *span;     /* cycles that the phases of each span take together, */
@@ -132,7 +136,8 @@ typedef struct Columns {
     int     class_row, time_row, span_row, rows;
     int     loaded, loaded_queues;
     double *proposed, *center,
-        *price;            /* by row: CLP's, those of the best value, and those at work */
+        *price; /* by row: CLP's, those of the best value, and those at work */
+    double *row_lower, *row_upper;
     double *value, *worth; /* by pair, by row */
     double  best;          /* value */
 } Columns;
@@ -145,9 +150,13 @@ bool mer_columns_begin(Columns *columns, const Relaxation *relaxation);
 double mer_columns_solve(Columns *columns, double limit, double core_limit, ColumnsGoal goal);
 bool   mer_columns_are_exhausted(const Columns *columns);
 
-/* For programs with phases, which are set before each is solved, without queues. Until then `relaxation` is one
- * of as many classes as all phases may have together, of which `widest` has the first. */
+/* For programs with phases, without queues. Before the first is set, `relaxation` is one of as many classes as
+ * all phases may have together, of which `widest` has the first. */
 void mer_columns_begin_phases(Columns *columns, const Relaxation *relaxation,
                               const ConfigurationPhase *widest, int most_spans);
+/* Keeps `phase`; what was found in others is forgotten. Spans are set by hand. */
+void mer_columns_set_phases(Columns *columns, const ConfigurationPhase *phase, int count);
+/* Steps since the beginning. */
+int64_t mer_columns_work(const Columns *columns);
 
 #endif

@@ -102,8 +102,7 @@ void exact_relax_root(ExactSearch *s)
 {
     ExactRelaxation *relaxation = &s->relaxation;
     ExactPhase      *phase = &relaxation->phase[0];
-    relaxation->jobs = &s->jobs;
-    relaxation->limit = s->best_cycles;
+    relaxation->limit = exact_limit(s);
     relaxation->phase_count = 1;
     relaxation->span_count = 0;
     *phase = (ExactPhase){.unit_count = s->jobs.units};
@@ -169,7 +168,7 @@ static void take_turn(ExactSearch *s, int turn)
     const struct {
         void (*run)(ExactSearch *);
         int64_t steps; /* of its first turn */
-    } searches[] = {{exact_assign, 1000000}, {exact_place, 1000000}, {exact_events, 4000000}};
+    } searches[] = {{exact_events, 500000}, {exact_assign, 2000000}, {exact_place, 1000000}};
     int64_t max_steps = s->max_steps;
     int64_t steps = searches[turn % 3].steps << turn / 3;
     s->max_steps = steps < max_steps - s->steps ? s->steps + steps : max_steps;
@@ -188,8 +187,8 @@ void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerSchedu
                        .max_steps = max_steps,
                        .stop.notes = notes,
                        .seen = mer_arena_alloc(arena, exact_seen_size())};
-    s->relaxation.stop = &s->stop;
     read_jobs(schedule, &s->jobs, arena);
+    exact_relaxation_begin(&s->relaxation, &s->jobs, notes, arena);
     mer_schedule_new_plan(schedule, arena, &s->plan);
     mer_schedule_new_plan(schedule, arena, &s->best);
     s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false, notes).value;

@@ -13,6 +13,7 @@
 
 #include "mercator/notes.h"
 #include "mercator/rng.h"
+#include "schedule/bound/configuration_program.h"
 #include "schedule/cost/bandwidth.h"
 
 #include <stdint.h>
@@ -64,7 +65,6 @@ static inline bool exact_stop_soon(ExactStop *stop)
 
 typedef struct ExactRelaxation {
     const ExactJobs *jobs;
-    ExactStop       *stop;
     double           limit;       /* of interest are schedules below it */
     bool             is_question; /* whether the value is below the limit, not which it is */
     int              unit_of_job[EXACT_JOBS];
@@ -75,8 +75,12 @@ typedef struct ExactRelaxation {
     /* solved */
     double  value; /* no schedule below the limit is below this */
     double  price[EXACT_JOBS], span_price[EXACT_SPANS];
-    double  overpriced; /* by which a cycle of the prices may be too dear */
-    int64_t steps;      /* configurations looked at */
+    int64_t steps;
+    /* the same as a program */
+    Relaxation         pairs; /* of job and class */
+    Columns            columns;
+    ConfigurationPhase program_phase[EXACT_PHASES];
+    int               *busy, *unit_of_class; /* by class */
 } ExactRelaxation;
 
 static inline uint32_t exact_all_jobs(const ExactJobs *jobs)
@@ -84,7 +88,10 @@ static inline uint32_t exact_all_jobs(const ExactJobs *jobs)
     return ((uint32_t)1 << jobs->jobs) - 1;
 }
 
-/* Fills the last part; value and prices are 0 where the configurations are too many to look at. */
+/* exact_schedule_relax.c: `jobs` and `notes` are kept. */
+void exact_relaxation_begin(ExactRelaxation *relaxation, const ExactJobs *jobs, MerNotes *notes,
+                            MerArena *arena);
+/* Fills what is solved; value and prices are 0 where the configurations are too many to look at. */
 void exact_relaxation_solve(ExactRelaxation *relaxation);
 
 typedef struct ExactSearch {
