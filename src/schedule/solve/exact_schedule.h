@@ -15,6 +15,7 @@
 #include "mercator/rng.h"
 #include "schedule/bound/configuration_program.h"
 #include "schedule/cost/bandwidth.h"
+#include "schedule/solve/queue_moves.h"
 
 #include <stdint.h>
 
@@ -98,6 +99,7 @@ typedef struct ExactSearch {
     ExactJobs         jobs;
     MerBandwidthInput input;
     MerJobsPlan       plan, best; /* jobs as the schedule numbers them */
+    MerQueues         queues;     /* of annealing */
     double            best_cycles;
     double            bound, given_bound; /* of all schedules: the best known, and the problem's */
     int64_t           steps, max_steps;
@@ -128,9 +130,10 @@ static inline bool exact_is_done(ExactSearch *s)
     return exact_stop_soon(&s->stop) || s->steps >= s->max_steps || exact_limit(s) <= s->bound;
 }
 
-/* exact_schedule_start.c: prices `plan` with the evaluator's own loop and keeps it if it is better; and looks
- * for better ones by annealing from the best. */
+/* exact_schedule_start.c: prices `plan` with the evaluator's own loop and keeps it if it is better; does so with
+ * the list schedules; and looks for better ones by annealing from the best. */
 void exact_keep_if_better(ExactSearch *s);
+void exact_list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena);
 void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot);
 
 /* The relaxation of the whole group: one phase. */
