@@ -76,14 +76,22 @@ static void note_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
     mer_json_free(&json);
 }
 
-MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
-                                 const MerBandwidthState *bandwidth, MerJobsPlan *plan)
+bool mer_online_plan(const MerOnlineOptions *chosen, const MerSearch *search,
+                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlineOutcome *outcome)
 {
-    MerOnlinePlanner   planner = {.schedule = bandwidth->schedule,
-                                  .options = *options,
-                                  .rng = search->rng,
-                                  .notes = search->notes,
-                                  .scratch = mer_arena_new()};
+    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY) {
+        return false;
+    }
+    MerOnlinePlanner planner = {.schedule = bandwidth->schedule,
+                                .rng = search->rng,
+                                .notes = search->notes,
+                                .scratch = mer_arena_new()};
+    if (chosen) {
+        planner.options = *chosen;
+    } else {
+        mer_options_defaults(options, &planner.options, search->arena);
+    }
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
     mer_online_prepare(&planner, search->objective, search->arena);
@@ -97,28 +105,30 @@ MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearc
     mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
     make_plan(&planner, &times, search->arena, plan);
     mer_arena_free(planner.scratch);
-    return (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
-                              planner.decisions, planner.forecasts, planner.improved,
-                              planner.taken};
+    if (outcome) {
+        *outcome = (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
+                                      planner.decisions, planner.forecasts, planner.improved,
+                                      planner.taken};
+    }
+    return true;
 }
 
 static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    const MerSchedule       *schedule;
-    MerStatus                status = mer_list_begin("online", problem, &schedule, error);
-    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    const MerSchedule *schedule;
+    MerJobsPlan        plan;
+    MerOnlineOutcome   outcome;
+    MerStatus          status = mer_list_begin("online", problem, &schedule, error);
     if (status != MER_OK) {
         return status;
     }
-    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY) {
+    if (!mer_online_plan(given, search, evaluator, &plan, &outcome)) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
             "online needs evaluator bandwidth with dispatch skip or strict, since it "
             "makes a plan");
     }
-    MerJobsPlan      plan;
-    MerOnlineOutcome outcome = mer_online_plan(given, search, bandwidth, &plan);
     mer_list_set(state, search, problem, &plan);
     if (outcome.is_stopped) { /* not the plan that was asked for, and too late to price it */
         ((MerListState *)state)->is_asked = true;

@@ -1,7 +1,7 @@
 /* The bound of schedule_bound.h: the largest limit that no schedule keeps to. At a limit, the least excess says
  * how much virtual time is left, into which the jobs of every core must fit; that may raise the least excess
  * in turn. */
-#include "schedule/bound/schedule_bound_columns.h"
+#include "schedule/bound/configuration_program.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * units become an assignment, of which any unit prices give a bound. States that cannot come above the
  * best configuration found are left out. If there are too many, so are those below a threshold, which is the
  * answer if nothing above it is found. */
-#include "schedule/bound/schedule_bound.h"
+#include "schedule/bound/configuration_program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,74 +37,96 @@ static const double coarse = 1e-3; /* worth that shows prices to be far from rig
 
 static double mixed_cost(Mixture mixture, double need)
 {
-    return mixture.slope * (mixture.part * need + (1 - mixture.part) * fmax(0, need - 1));
+    double above = need > 1 ? need - 1 : 0;
+    return mixture.slope * (mixture.part * need + (1 - mixture.part) * above);
 }
 
-static int copies(const Relaxation *relaxation, int row)
+static int units_of(const Relaxation *relaxation, const ConfigurationPhase *phase)
 {
     int units = 0;
-    for (int c = 0; c < relaxation->classes; c++) {
-        units += relaxation->units[c];
+    for (int c = 0; c < phase->classes; c++) {
+        units += relaxation->units[phase->first_class + c];
     }
+    return units;
+}
+
+static int copies(const Relaxation *relaxation, int row, int units)
+{
     return relaxation->count[row] < units ? relaxation->count[row] : units;
 }
 
-static bool fits(const Relaxation *relaxation)
+static double places_of(const Relaxation *relaxation, const ConfigurationPhase *phase)
 {
     double places = 1;
-    int    units = 0;
-    for (int c = 0; c < relaxation->classes; c++) {
-        places *= relaxation->units[c] + 1;
-        units += relaxation->units[c];
+    for (int c = 0; c < phase->classes; c++) {
+        places *= relaxation->units[phase->first_class + c] + 1;
     }
-    return relaxation->classes <= MOST_CLASSES && units <= CONFIGURATION_JOBS &&
-           places <= MOST_PLACES;
+    return places;
 }
 
-static void number_places(ConfigurationPricer *pricer, MerArena *arena)
+bool mer_configurations_fit(const Relaxation *relaxation, const ConfigurationPhase *phase)
 {
-    const Relaxation *relaxation = pricer->relaxation;
-    int               classes = relaxation->classes;
-    pricer->stride = MER_ARRAY(arena, int, classes);
+    return phase->classes <= MOST_CLASSES && units_of(relaxation, phase) <= CONFIGURATION_JOBS &&
+           places_of(relaxation, phase) <= MOST_PLACES;
+}
+
+static bool is_complete(const ConfigurationPhase *phase, const int *used)
+{
+    for (int c = 0; c < phase->classes && phase->busy; c++) {
+        if (used[c] < phase->busy[c]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void mer_configurations_enter(ConfigurationPricer *pricer, const ConfigurationPhase *phase)
+{
+    int        classes = pricer->classes = phase->classes;
+    const int *units = pricer->units = pricer->relaxation->units + phase->first_class;
+    pricer->phase = phase;
     pricer->places = 1;
     for (int c = 0; c < classes; c++) {
         pricer->stride[c] = pricer->places;
-        pricer->places *= relaxation->units[c] + 1;
+        pricer->places *= units[c] + 1;
     }
-    pricer->used = MER_ARRAY(arena, int, pricer->places *classes);
-    for (int at = 0; at < pricer->places * classes; at++) {
-        int c = at % classes;
-        pricer->used[at] = at / classes / pricer->stride[c] % (relaxation->units[c] + 1);
+    for (int place = 0; place < pricer->places; place++) {
+        int *used = pricer->used + (size_t)place * (size_t)classes;
+        for (int c = 0; c < classes; c++) {
+            used[c] = place / pricer->stride[c] % (units[c] + 1);
+        }
+        pricer->is_complete[place] = is_complete(phase, used);
     }
 }
 
-bool mer_configurations_begin(ConfigurationPricer *pricer, const Relaxation *relaxation,
-                              const double *need)
+void mer_configurations_begin(ConfigurationPricer *pricer, const Relaxation *relaxation,
+                              const ConfigurationPhase *widest)
 {
     MerArena *arena = relaxation->arena;
-    int       classes = relaxation->classes;
+    int       classes = widest->classes;
+    int       places = (int)fmin(MOST_PLACES, places_of(relaxation, widest));
+    int       units = units_of(relaxation, widest);
     int       items = 0;
-    if (!fits(relaxation)) {
-        return false;
-    }
-    *pricer = (ConfigurationPricer){.relaxation = relaxation, .need = need};
-    number_places(pricer, arena);
     for (int r = 0; r < relaxation->rows; r++) {
-        items += copies(relaxation, r);
+        items += copies(relaxation, r, units);
     }
+    *pricer = (ConfigurationPricer){.relaxation = relaxation};
+    pricer->stride = MER_ARRAY(arena, int, classes);
+    pricer->used = MER_ARRAY(arena, int, places *classes);
+    pricer->is_complete = MER_ARRAY(arena, bool, places);
     pricer->keys = MER_ARRAY(arena, RowKey, relaxation->rows);
     pricer->item_row = MER_ARRAY(arena, int, items);
     pricer->item_value = MER_ARRAY(arena, double, items *classes);
     pricer->item_need = MER_ARRAY(arena, double, items *classes);
+    pricer->gain = MER_ARRAY(arena, double, items *classes);
     pricer->unit_price = MER_ARRAY(arena, double, MIXTURES *classes);
     pricer->rest = MER_ARRAY(arena, double, MIXTURES *(items + 1));
-    pricer->rest_units = MER_ARRAY(arena, double, MIXTURES * pricer->places);
+    pricer->rest_units = MER_ARRAY(arena, double, MIXTURES *places);
     pricer->states = MER_ARRAY(arena, State, MOST_STATES);
     pricer->now = MER_ARRAY(arena, int, MOST_STATES);
     pricer->next = MER_ARRAY(arena, int, MOST_STATES);
-    pricer->now_start = MER_ARRAY(arena, int, pricer->places + 1);
-    pricer->next_start = MER_ARRAY(arena, int, pricer->places + 1);
-    return true;
+    pricer->now_start = MER_ARRAY(arena, int, places + 1);
+    pricer->next_start = MER_ARRAY(arena, int, places + 1);
 }
 
 static int by_key(const void *a, const void *b)
@@ -118,14 +140,17 @@ static int by_key(const void *a, const void *b)
 static void list_items(ConfigurationPricer *pricer, const double *value, ConfigurationCost cost)
 {
     const Relaxation *relaxation = pricer->relaxation;
-    int               classes = relaxation->classes;
+    const double     *need = relaxation->need;
+    int               classes = pricer->classes;
+    int               units = units_of(relaxation, pricer->phase);
     RowKey           *keys = pricer->keys;
     int               used = 0;
     for (int r = 0; r < relaxation->rows; r++) {
         double key = -INFINITY;
-        for (int at = r * classes; at < (r + 1) * classes; at++) {
+        int    first = r * relaxation->classes + pricer->phase->first_class;
+        for (int at = first; at < first + classes; at++) {
             Mixture mixture = {cost.slope, part[3]};
-            double  gain = value[at] - mixed_cost(mixture, pricer->need[at]);
+            double  gain = value[at] - mixed_cost(mixture, need[at]);
             key = value[at] > 0 ? fmax(key, gain) : key;
         }
         keys[used] = (RowKey){key, r};
@@ -134,51 +159,58 @@ static void list_items(ConfigurationPricer *pricer, const double *value, Configu
     qsort(keys, (size_t)used, sizeof *keys, by_key);
     pricer->items = 0;
     for (int i = 0; i < used; i++) {
-        size_t from = (size_t)keys[i].row * (size_t)classes;
-        for (int copy = copies(relaxation, keys[i].row); copy > 0; copy--) {
+        int from = keys[i].row * relaxation->classes + pricer->phase->first_class;
+        for (int copy = copies(relaxation, keys[i].row, units); copy > 0; copy--) {
             size_t to = (size_t)pricer->items * (size_t)classes;
             pricer->item_row[pricer->items++] = keys[i].row;
             memcpy(pricer->item_value + to, value + from, (size_t)classes * sizeof *value);
-            memcpy(pricer->item_need + to, pricer->need + from, (size_t)classes * sizeof *value);
+            memcpy(pricer->item_need + to, need + from, (size_t)classes * sizeof *value);
         }
+    }
+}
+
+/* What each item gains on each class before the unit's price; none where it must not run. */
+static void fill_gains(ConfigurationPricer *pricer, Mixture mixture)
+{
+    for (int at = 0; at < pricer->items * pricer->classes; at++) {
+        double value = pricer->item_value[at];
+        pricer->gain[at] =
+            value > 0 ? value - mixed_cost(mixture, pricer->item_need[at]) : -INFINITY;
     }
 }
 
 /* What the item gains beyond the unit's price where that is most, on another class than `except`. */
 static double most_gain(const ConfigurationPricer *pricer, int item, const double *unit_price,
-                        Mixture mixture, int except)
+                        int except)
 {
-    int    classes = pricer->relaxation->classes;
-    double most = 0;
-    for (int c = 0; c < classes; c++) {
-        int at = item * classes + c;
-        if (c != except && pricer->item_value[at] > 0) {
-            double gain = pricer->item_value[at] - mixed_cost(mixture, pricer->item_need[at]);
-            most = fmax(most, gain - unit_price[c]);
-        }
+    const double *gain = pricer->gain + (size_t)item * (size_t)pricer->classes;
+    double        most = 0;
+    for (int c = 0; c < pricer->classes; c++) {
+        double beyond = gain[c] - unit_price[c];
+        most = c != except && beyond > most ? beyond : most;
     }
     return most;
 }
 
 /* A unit is worth what the next item would gain on it that finds none free; `half` way there, so that classes do
  * not push each other away. */
-static double price_unit(const ConfigurationPricer *pricer, const double *unit_price,
-                         Mixture mixture, int class, bool half)
+static double price_unit(const ConfigurationPricer *pricer, const double *unit_price, int class,
+                         bool half)
 {
-    double top[CONFIGURATION_JOBS + 1] = {0};
-    int    units = pricer->relaxation->units[class];
+    double top[CONFIGURATION_JOBS + 1];
+    int    units = pricer->units[class];
+    memset(top, 0, (size_t)(units + 1) * sizeof *top);
     for (int i = 0; i < pricer->items; i++) {
-        int at = i * pricer->relaxation->classes + class;
-        if (pricer->item_value[at] <= 0) {
+        double gain = pricer->gain[i * pricer->classes + class];
+        if (gain <= top[units]) { /* less than before cannot be more */
             continue;
         }
-        double gain = pricer->item_value[at] - mixed_cost(mixture, pricer->item_need[at]) -
-                      most_gain(pricer, i, unit_price, mixture, class);
+        gain -= most_gain(pricer, i, unit_price, class);
         int place = units;
         for (; place > 0 && gain > top[place - 1]; place--) {
             top[place] = top[place - 1];
         }
-        top[place] = fmax(place == units ? top[place] : 0, gain);
+        top[place] = place < units || gain > top[place] ? gain : top[place];
     }
     return half ? (top[units] + top[units - 1]) / 2 : top[units];
 }
@@ -186,27 +218,26 @@ static double price_unit(const ConfigurationPricer *pricer, const double *unit_p
 static void bound_rest(ConfigurationPricer *pricer, ConfigurationCost cost)
 {
     enum { SWEEPS = 4 };
-    const Relaxation *relaxation = pricer->relaxation;
-    int               classes = relaxation->classes;
+    int classes = pricer->classes;
     for (int m = 0; m < MIXTURES; m++) {
         double *unit_price = pricer->unit_price + (size_t)m * (size_t)classes;
         double *rest = pricer->rest + (size_t)m * (size_t)(pricer->items + 1);
         double *rest_units = pricer->rest_units + (size_t)m * (size_t)pricer->places;
-        Mixture mixture = {cost.slope, part[m]};
+        fill_gains(pricer, (Mixture){cost.slope, part[m]});
         memset(unit_price, 0, (size_t)classes * sizeof *unit_price);
         for (int step = 0; step < SWEEPS * classes; step++) {
             int  c = step % classes;
             bool half = classes > 1 && step < (SWEEPS - 1) * classes;
-            unit_price[c] = price_unit(pricer, unit_price, mixture, c, half);
+            unit_price[c] = price_unit(pricer, unit_price, c, half);
         }
         rest[pricer->items] = 0;
         for (int i = pricer->items - 1; i >= 0; i--) {
-            rest[i] = rest[i + 1] + most_gain(pricer, i, unit_price, mixture, -1);
+            rest[i] = rest[i + 1] + most_gain(pricer, i, unit_price, -1);
         }
         for (int place = 0; place < pricer->places; place++) {
             rest_units[place] = part[m] * cost.slope - cost.least;
             for (int c = 0; c < classes; c++) {
-                int free = relaxation->units[c] - pricer->used[place * classes + c];
+                int free = pricer->units[c] - pricer->used[place * classes + c];
                 rest_units[place] += free * unit_price[c];
             }
         }
@@ -224,8 +255,9 @@ static void keep(ConfigurationPricer *pricer, int state)
     configuration->jobs = 0;
     configuration->need = pricer->states[state].need;
     for (; pricer->states[state].parent >= 0; state = pricer->states[state].parent) {
+        int class = pricer->phase->first_class + pricer->states[state].class;
         configuration->row[configuration->jobs] = pricer->states[state].row;
-        configuration->class[configuration->jobs++] = pricer->states[state].class;
+        configuration->class[configuration->jobs++] = (int16_t) class;
     }
 }
 
@@ -237,7 +269,7 @@ typedef struct Sources { /* lists of states that come to a place, each by the sa
 
 static void find_sources(const ConfigurationPricer *pricer, int item, int place, Sources *sources)
 {
-    int classes = pricer->relaxation->classes;
+    int classes = pricer->classes;
     sources->count = 0;
     for (int c = -1; c < classes; c++) {
         bool is_possible = c < 0 || (pricer->item_value[item * classes + c] > 0 &&
@@ -261,7 +293,7 @@ static bool take_state(const ConfigurationPricer *pricer, int item, Sources *sou
             continue;
         }
         int          c = sources->class[s];
-        int          at = item * pricer->relaxation->classes + c;
+        int          at = item * pricer->classes + c;
         const State *state = &pricer->states[pricer->now[sources->at[s]]];
         double       need = state->need + (c < 0 ? 0 : pricer->item_need[at]);
         double       value = state->value + (c < 0 ? 0 : pricer->item_value[at]);
@@ -309,7 +341,7 @@ static bool fill_place(ConfigurationPricer *pricer, ConfigurationCost cost, int 
             }
             number = pricer->state_count++;
             pricer->states[number] = state;
-            if (worth > *best) {
+            if (worth > *best && pricer->is_complete[place]) {
                 *best = worth;
                 keep(pricer, number);
             }
@@ -320,9 +352,16 @@ static bool fill_place(ConfigurationPricer *pricer, ConfigurationCost cost, int 
 }
 
 /* All configurations that are worth more than `best`, but for what others beat. */
-static bool walk(ConfigurationPricer *pricer, ConfigurationCost cost, double *best)
+static bool walk(ConfigurationPricer *pricer, double phase_value, ConfigurationCost cost,
+                 double *best)
 {
-    pricer->states[0] = (State){0, 0, -1, -1, -1};
+    double need = pricer->phase->need;
+    double worth = phase_value - mer_configuration_cost(cost, need);
+    pricer->states[0] = (State){need, phase_value, -1, -1, -1};
+    if (worth > *best && pricer->is_complete[0]) {
+        *best = worth;
+        keep(pricer, 0);
+    }
     pricer->state_count = 1;
     pricer->now[0] = 0;
     for (int place = 0; place <= pricer->places; place++) {
@@ -350,31 +389,34 @@ static bool walk(ConfigurationPricer *pricer, ConfigurationCost cost, double *be
 }
 
 /* What no configuration can be worth, before any is looked at. */
-static double most_worth(const ConfigurationPricer *pricer)
+static double most_worth(const ConfigurationPricer *pricer, double phase_value,
+                         ConfigurationCost cost)
 {
     double most = INFINITY;
     for (int m = 0; m < MIXTURES; m++) {
-        most = fmin(most,
-                    pricer->rest[m * (pricer->items + 1)] + pricer->rest_units[m * pricer->places]);
+        Mixture mixture = {cost.slope, part[m]};
+        double  rest =
+            pricer->rest[m * (pricer->items + 1)] + pricer->rest_units[m * pricer->places];
+        most = fmin(most, phase_value - mixed_cost(mixture, pricer->phase->need) + rest);
     }
     return most;
 }
 
 double mer_configurations_price(ConfigurationPricer *pricer, const double *value,
-                                ConfigurationCost cost)
+                                double phase_value, ConfigurationCost cost)
 {
     const double rounded = 1e-13;
     double       best = rounded;
     list_items(pricer, value, cost);
     bound_rest(pricer, cost);
     pricer->kept = 0;
-    if (walk(pricer, cost, &best)) {
+    if (walk(pricer, phase_value, cost, &best)) {
         return best;
     }
-    double most = fmax(rounded, most_worth(pricer));
+    double most = fmax(rounded, most_worth(pricer, phase_value, cost));
     if (best < coarse) { /* prices are nearly right: a better answer is worth another walk */
         best = (best + most) / 2;
-        return walk(pricer, cost, &best) ? best : most;
+        return walk(pricer, phase_value, cost, &best) ? best : most;
     }
     return most;
 }

@@ -137,6 +137,7 @@ void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *r
     relaxation->load = MER_ARRAY(arena, double, size);
     relaxation->excess = MER_ARRAY(arena, double, size);
     relaxation->bytes = MER_ARRAY(arena, double, size);
+    relaxation->need = MER_ARRAY(arena, double, size);
     relaxation->alone = MER_ARRAY(arena, double, size);
     relaxation->row_price = MER_ARRAY(arena, double, relaxation->rows + 1);
     bool is_virtual = !is_published && has_virtual_time(schedule, rules);
@@ -159,6 +160,7 @@ void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *r
             relaxation->load[at] =
                 is_virtual || is_published ? latency : fmax(latency, bytes * part);
             relaxation->load[at] += relaxation->free_switch;
+            relaxation->need[at] = bytes / relaxation->load[at];
         }
         relaxation->scale += relaxation->count[r] * least;
     }

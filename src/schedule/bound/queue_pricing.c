@@ -1,6 +1,6 @@
 /* The most valuable long jobs that one core can run within a time: a knapsack by dynamic programming over a grid
  * of times. Jobs are rounded down to it, so that the value found is never too low. */
-#include "schedule/bound/schedule_bound.h"
+#include "schedule/bound/configuration_program.h"
 
 #include <math.h>
 #include <string.h>
