@@ -95,12 +95,12 @@ static void tape_mlp_step(MerTape *tape, MerParameters *parameters, const MerMlp
     mer_tape_reset(tape);
     mer_parameters_clear(parameters);
     MerTensor *y = mer_mlp_run(tape, mlp, mer_tape_input(tape, 2, (int[]){batch, sizes[0]}, x));
-    mer_tape_backward(tape, mer_tensor_mean(tape, y));
+    mer_tape_backward(tape, mer_tensor_mean(tape, y), NULL);
 }
 
 static void bench_mlp(int batch)
 {
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *parameters = mer_parameters_new();
     MerRng         rng = mer_rng_make(1, 0);
     MerMlp         mlp = mer_mlp(parameters, "mlp", LAYERS + 1, sizes, MER_RELU, &rng);
@@ -306,13 +306,13 @@ static void tape_net_step(const TapeNet *net)
         x = mer_tensor_conv(net->tape, x, net->w[i], NULL,
                             &(MerConvolution){1, {stride, stride}, {1, 1}, {1, 1}});
     }
-    mer_tape_backward(net->tape, mer_tensor_mean(net->tape, x));
+    mer_tape_backward(net->tape, mer_tensor_mean(net->tape, x), NULL);
 }
 
 static void bench_convs(void)
 {
     RawNet  raw = raw_net();
-    TapeNet net = {.tape = mer_tape_new(&mer_backend_dnnl), .parameters = mer_parameters_new()};
+    TapeNet net = {.tape = mer_tape_new(&mer_backend_dnnl, NULL), .parameters = mer_parameters_new()};
     MerRng  rng = mer_rng_make(1, 0);
     double  best[2] = {1e30, 1e30};
     net.pixels = numbers((int64_t)IMAGES * 3 * 32 * 32);

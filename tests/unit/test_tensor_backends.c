@@ -61,10 +61,10 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
     MerConvolution same = {1, {1, 1}, {1, 1}, {1, 1}}, half = {1, {2, 2}, {1, 1}, {1, 1}};
     MerTensor     *first = mer_tensor_conv(tape, in[0], in[1], NULL, &same);
     MerTensor     *y =
-        mer_tensor_relu(tape, batch_norm(tape, (MerTensor *[]){first, in[2], in[3]}, true));
+        mer_tensor_relu(tape, batch_norm(tape, (MerTensor *[]){first, in[2], in[3]}, true, false));
     MerTensor *deep = mer_tensor_conv(tape, y, in[4], NULL, &same);
-    y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true), y);
-    y = mer_tensor_pool(tape, y, &(MerPool){MER_POOL_MAX, {2, 2}, {2, 2}, {0, 0}});
+    y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true, false), y);
+    y = mer_tensor_pool(tape, y, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
     y = mer_tensor_conv(tape, y, in[5], in[6], &half);
     return mer_tensor_global_average(tape, mer_tensor_relu(tape, y));
 }
@@ -131,7 +131,7 @@ static void test_two_runs_give_the_same_bits(void **state)
 static void test_fold_keeps_the_result(void **state)
 {
     (void)state;
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
     MerConvLayer   layer = mer_conv_layer(net, "conv", 3, 8, 3, 1, 1, &rng);
@@ -155,7 +155,7 @@ static void test_fold_keeps_the_result(void **state)
 static void test_running_statistics_move_towards_the_batch(void **state)
 {
     (void)state;
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
     MerConvLayer   layer = mer_conv_layer(net, "conv", 1, 1, 1, 1, 1, &rng);

@@ -1,0 +1,492 @@
+/* Batch norm and pooling, for images in plain order and in layouts with lanes. A plane is what one
+ * image has of one group of `lanes` channels: (pixels, lanes), in plain order with one lane. Parts are
+ * planes; what belongs to a channel is added up image by image. */
+#include "tensor/plain_inside.h"
+#include "tensor/vector_math.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Numbers of a plane belong to channels in turn, so that a run of PERIOD is the same for all runs:
+ * one loop for any number of lanes that divides it. */
+enum { PERIOD = 32 };
+
+typedef struct Planes {
+    const MerLayout *layout;
+    int              groups, lanes, channels;
+    int64_t          count, pixels; /* planes; pixels of each */
+} Planes;
+
+static Planes planes_of(const MerTensor *x, const MerLayout *layout)
+{
+    Planes p = {.layout = layout, .lanes = layout != NULL ? layout->lanes : 1};
+    p.channels = x->shape[1];
+    p.groups = (p.channels + p.lanes - 1) / p.lanes;
+    p.count = (int64_t)x->shape[0] * p.groups;
+    p.pixels = (int64_t)x->shape[2] * x->shape[3];
+    return p;
+}
+
+/* The layout to work in: that of x, or plain if its order is not known here. */
+static const MerLayout *layout_of(const MerTensor *x)
+{
+    const MerLayout *layout = mer_data_form(x).layout;
+    return layout != NULL && layout->lanes > 0 ? layout : NULL;
+}
+
+static int64_t grain_of(const Planes *p)
+{
+    return 1 + MER_GRAIN / (p->pixels * p->lanes + 1);
+}
+
+static void set_data(MerTensor *y, float *data, const MerLayout *layout)
+{
+    if (layout == NULL) {
+        y->data = data;
+    } else {
+        y->blocked = (MerBlocked){data, layout};
+    }
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* The loops below go over a plane in runs of PERIOD and what is left; element j of a run belongs to
+ * element j of the tables. */
+MER_BODY add_plane_body(int64_t n, const float *restrict x, float *restrict sum)
+{
+    float s[PERIOD] = {0};
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD) {
+        for (int j = 0; j < PERIOD; j++) {
+            s[j] += x[j];
+        }
+    }
+    for (int j = 0; j < PERIOD; j++) {
+        sum[j] = s[j] + (j < n ? x[j] : 0);
+    }
+}
+MER_WIDE(add_plane, (int64_t n, const float *x, float *sum), (n, x, sum))
+
+MER_BODY add_squares_body(int64_t n, const float *restrict x, const float *restrict mean,
+                          float *restrict sum)
+{
+    float s[PERIOD] = {0};
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD) {
+        for (int j = 0; j < PERIOD; j++) {
+            s[j] += (x[j] - mean[j]) * (x[j] - mean[j]);
+        }
+    }
+    for (int j = 0; j < PERIOD; j++) {
+        sum[j] = s[j] + (j < n ? (x[j] - mean[j]) * (x[j] - mean[j]) : 0);
+    }
+}
+MER_WIDE(add_squares, (int64_t n, const float *x, const float *mean, float *sum), (n, x, mean, sum))
+
+/* y = (x - mean) factor + shift */
+INLINE void normalise_run(int  n, const float *restrict x, const float *restrict table,
+                          bool has_relu, float *restrict y)
+{
+    const float *mean = table, *factor = table + PERIOD, *shift = table + 2 * PERIOD;
+    for (int j = 0; j < n; j++) {
+        float z = (x[j] - mean[j]) * factor[j] + shift[j];
+        y[j] = has_relu && z <= 0 ? 0 : z;
+    }
+}
+
+MER_BODY normalise_body(int64_t n, const float *x, const float *table, bool has_relu, float *y)
+{
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD) {
+        normalise_run(PERIOD, x, table, has_relu, y);
+    }
+    normalise_run((int)n, x, table, has_relu, y);
+}
+MER_WIDE(normalise, (int64_t n, const float *x, const float *table, bool has_relu, float *y),
+         (n, x, table, has_relu, y))
+
+/* Adds dy, and dy (x - mean). */
+INLINE void slopes_run(int n, const float *restrict x, const float *restrict y,
+                       const float *restrict dy, const float *restrict mean, bool has_relu,
+                       float *restrict sum, float *restrict along)
+{
+    for (int j = 0; j < n; j++) {
+        float g = has_relu && y[j] <= 0 ? 0 : dy[j];
+        sum[j] += g;
+        along[j] += g * (x[j] - mean[j]);
+    }
+}
+
+MER_BODY add_slopes_body(int64_t n, const float *x, const float *y, const float *dy,
+                         const float *mean, bool has_relu, float *sum, float *along)
+{
+    float s[PERIOD] = {0}, a[PERIOD] = {0};
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD) {
+        slopes_run(PERIOD, x, y, dy, mean, has_relu, s, a);
+    }
+    slopes_run((int)n, x, y, dy, mean, has_relu, s, a);
+    memcpy(sum, s, sizeof s);
+    memcpy(along, a, sizeof a);
+}
+MER_WIDE(add_slopes,
+         (int64_t n, const float *x, const float *y, const float *dy, const float *mean,
+          bool has_relu, float *sum, float *along),
+         (n, x, y, dy, mean, has_relu, sum, along))
+
+/* dx = factor (dy - common - (x - mean) slope), which may be where dy is */
+INLINE void pass_run(int n, const float *x, const float *y, const float *dy, const float *table,
+                     bool has_relu, float *dx)
+{
+    const float *mean = table, *factor = table + PERIOD;
+    const float *common = table + 2 * PERIOD, *slope = table + 3 * PERIOD;
+    float        run[PERIOD];
+    for (int j = 0; j < n; j++) {
+        float g = has_relu && y[j] <= 0 ? 0 : dy[j];
+        run[j] = factor[j] * (g - common[j] - (x[j] - mean[j]) * slope[j]);
+    }
+    memcpy(dx, run, (size_t)n * sizeof *dx);
+}
+
+MER_BODY pass_norm_body(int64_t n, const float *x, const float *y, const float *dy,
+                        const float *table, bool has_relu, float *dx)
+{
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD, dx += PERIOD) {
+        pass_run(PERIOD, x, y, dy, table, has_relu, dx);
+    }
+    pass_run((int)n, x, y, dy, table, has_relu, dx);
+}
+MER_WIDE(pass_norm,
+         (int64_t n, const float *x, const float *y, const float *dy, const float *table,
+          bool has_relu, float *dx),
+         (n, x, y, dy, table, has_relu, dx))
+
+enum { TABLES = 4 };
+
+typedef struct Norm { /* a batch norm at work */
+    const MerBatchNorm *op;
+    Planes              planes;
+    const float        *x, *dy;
+    float              *y, *dx;
+    float              *sums;   /* (2, count, lanes): two numbers of each plane and lane */
+    float              *tables; /* (groups, TABLES, PERIOD): numbers of the channels, repeated */
+} Norm;
+
+static Norm norm_of(MerTape *tape, const MerBatchNorm *op, const MerLayout *layout)
+{
+    Norm norm = {.op = op, .planes = planes_of(op->x, layout)};
+    norm.x = mer_form_convert(tape, op->x, mer_data_form(op->x), layout);
+    norm.sums = mer_workspace_floats(tape->workspace, 2 * norm.planes.count * norm.planes.lanes);
+    norm.tables =
+        mer_workspace_floats(tape->workspace, (int64_t)norm.planes.groups * TABLES * PERIOD);
+    return norm;
+}
+
+/* Adds up what a run has of each lane. */
+static void fold(const Planes *p, const float sums[PERIOD], float *lanes)
+{
+    memset(lanes, 0, (size_t)p->lanes * sizeof *lanes);
+    for (int j = 0; j < PERIOD; j++) {
+        lanes[j % p->lanes] += sums[j];
+    }
+}
+
+/* Table `which` from numbers of the channels; beyond the last channel there is zero. */
+static void fill_table(const Norm *norm, int which, const float *values)
+{
+    const Planes *p = &norm->planes;
+    for (int g = 0; g < p->groups; g++) {
+        float *table = norm->tables + ((int64_t)g * TABLES + which) * PERIOD;
+        for (int j = 0; j < PERIOD; j++) {
+            int c = g * p->lanes + j % p->lanes;
+            table[j] = c < p->channels ? values[c] : 0;
+        }
+    }
+}
+
+/* Mean of each plane and squares around it: two passes while the plane is near. */
+static void measure_planes(void *context, int64_t first, int64_t end)
+{
+    const Norm   *norm = context;
+    const Planes *p = &norm->planes;
+    int64_t       n = p->pixels * p->lanes;
+    for (int64_t i = first; i < end; i++) {
+        float *mean = norm->sums + i * p->lanes, *squares = mean + p->count * p->lanes;
+        float  run[PERIOD], means[PERIOD];
+        add_plane(n, norm->x + i * n, run);
+        fold(p, run, mean);
+        for (int l = 0; l < p->lanes; l++) {
+            mean[l] /= (float)p->pixels;
+        }
+        for (int j = 0; j < PERIOD; j++) {
+            means[j] = mean[j % p->lanes];
+        }
+        add_squares(n, norm->x + i * n, means, run);
+        fold(p, run, squares);
+    }
+}
+
+/* The sum over images of the first or second numbers of a channel's planes. */
+static double sum_of(const Norm *norm, int which, int c)
+{
+    const Planes *p = &norm->planes;
+    const float  *at = norm->sums + which * p->count * p->lanes + c;
+    double        sum = 0;
+    for (int64_t i = 0; i < p->count; i += p->groups) {
+        sum += at[i * p->lanes];
+    }
+    return sum;
+}
+
+/* Chan et al., 1983: squares around the common mean from those around each plane's own. */
+static void measure(MerTape *tape, const Norm *norm)
+{
+    const Planes *p = &norm->planes;
+    double        images = (double)p->count / p->groups, pixels = (double)p->pixels;
+    mer_tape_split(tape, p->count, grain_of(p), measure_planes, (void *)norm);
+    for (int c = 0; c < p->channels; c++) {
+        double mean = sum_of(norm, 0, c) / images, squares = sum_of(norm, 1, c);
+        for (int64_t i = 0; i < p->count; i += p->groups) {
+            double away = norm->sums[i * p->lanes + c] - mean;
+            squares += pixels * away * away;
+        }
+        norm->op->mean[c] = (float)mean;
+        norm->op->variance[c] = (float)(squares / (images * pixels));
+    }
+}
+
+static void normalise_planes(void *context, int64_t first, int64_t end)
+{
+    const Norm *norm = context;
+    int64_t     n = norm->planes.pixels * norm->planes.lanes;
+    for (int64_t i = first; i < end; i++) {
+        const float *table = norm->tables + i % norm->planes.groups * TABLES * PERIOD;
+        normalise(n, norm->x + i * n, table, norm->op->has_relu, norm->y + i * n);
+    }
+}
+
+/* scale / deviation of every channel */
+static float *factors_of(MerTape *tape, const MerBatchNorm *op)
+{
+    float *factors = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    for (int c = 0; c < op->x->shape[1]; c++) {
+        factors[c] = op->scale->data[c] / sqrtf(op->variance[c] + op->epsilon);
+    }
+    return factors;
+}
+
+void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
+{
+    const MerLayout *layout = layout_of(op->x);
+    Norm             norm = norm_of(tape, op, layout);
+    norm.y = mer_form_memory(tape, op->y, layout);
+    if (op->is_training) {
+        measure(tape, &norm);
+    }
+    fill_table(&norm, 0, op->mean);
+    fill_table(&norm, 1, factors_of(tape, op));
+    fill_table(&norm, 2, op->shift->data);
+    mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), normalise_planes, &norm);
+    set_data(op->y, norm.y, layout);
+}
+
+static void sum_slopes(void *context, int64_t first, int64_t end)
+{
+    const Norm   *norm = context;
+    const Planes *p = &norm->planes;
+    int64_t       n = p->pixels * p->lanes;
+    for (int64_t i = first; i < end; i++) {
+        float        sum[PERIOD], along[PERIOD];
+        const float *table = norm->tables + i % p->groups * TABLES * PERIOD;
+        add_slopes(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
+                   sum, along);
+        fold(p, sum, norm->sums + i * p->lanes);
+        fold(p, along, norm->sums + (p->count + i) * p->lanes);
+    }
+}
+
+static void pass_planes(void *context, int64_t first, int64_t end)
+{
+    const Norm *norm = context;
+    int64_t     n = norm->planes.pixels * norm->planes.lanes;
+    for (int64_t i = first; i < end; i++) {
+        const float *table = norm->tables + i % norm->planes.groups * TABLES * PERIOD;
+        pass_norm(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
+                  norm->dx + i * n);
+    }
+}
+
+/* The gradients of scale and shift, and what the batch's own statistics take away from that of x. */
+static void add_up_slopes(MerTape *tape, const Norm *norm, float *common, float *slope)
+{
+    const MerBatchNorm *op = norm->op;
+    double              count = (double)op->x->size / op->x->shape[1];
+    float              *dscale = mer_grad_wanted(tape, op->scale);
+    float              *dshift = mer_grad_wanted(tape, op->shift);
+    for (int c = 0; c < op->x->shape[1]; c++) {
+        double sum = sum_of(norm, 0, c), along = sum_of(norm, 1, c);
+        double inverse = 1 / sqrt((double)op->variance[c] + op->epsilon);
+        common[c] = op->is_training ? (float)(sum / count) : 0;
+        slope[c] = op->is_training ? (float)(along * inverse * inverse / count) : 0;
+        if (dscale != NULL) {
+            dscale[c] += (float)(along * inverse);
+        }
+        if (dshift != NULL) {
+            dshift[c] += (float)sum;
+        }
+    }
+}
+
+void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
+{
+    const MerLayout *layout = layout_of(op->y);
+    MerBlocked       form = mer_grad_form(op->y);
+    Norm             norm = norm_of(tape, op, layout);
+    float           *common = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    float           *slope = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    float           *dy = mer_form_convert(tape, op->y, form, layout);
+    norm.y = mer_form_convert(tape, op->y, mer_data_form(op->y), layout);
+    norm.dy = dy;
+    fill_table(&norm, 0, op->mean);
+    mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), sum_slopes, &norm);
+    add_up_slopes(tape, &norm, common, slope);
+    if (op->x->needs_grad) {
+        bool is_free = !op->y->is_grad_lent || dy != form.data; /* nobody reads dy any more */
+        norm.dx = is_free ? dy : mer_form_memory(tape, op->x, layout);
+        fill_table(&norm, 1, factors_of(tape, op));
+        fill_table(&norm, 2, common);
+        fill_table(&norm, 3, slope);
+        mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), pass_planes, &norm);
+        mer_grad_give(tape, op->x, (MerBlocked){norm.dx, layout}, false);
+    }
+}
+
+typedef struct Pool { /* a pooling at work, kept for its backward pass */
+    const MerPooling *op;
+    const int        *in, *out; /* rows and columns */
+    Planes            from, to;
+    const float      *x, *dy;
+    float            *y, *dx;
+    int              *winner; /* of each number of y, a pixel of x */
+} Pool;
+
+typedef struct Window { /* the real pixels under one output pixel: first, one past the last */
+    int row[2], column[2], count;
+} Window;
+
+static Window window_of(const Pool *pool, int64_t pixel)
+{
+    int    at[2] = {(int)(pixel / pool->out[1]), (int)(pixel % pool->out[1])};
+    Window w;
+    for (int i = 0; i < 2; i++) {
+        int  first = at[i] * pool->op->stride[i] - pool->op->padding[i];
+        int  end = first + pool->op->window[i];
+        int *range = i == 0 ? w.row : w.column;
+        range[0] = first < 0 ? 0 : first;
+        range[1] = end > pool->in[i] ? pool->in[i] : end;
+    }
+    w.count = (w.row[1] - w.row[0]) * (w.column[1] - w.column[0]);
+    return w;
+}
+
+/* One output pixel, `lanes` numbers of a known number at a time. */
+static inline __attribute__((always_inline)) void
+pool_pixel(const Pool *pool, const Window *w, const float *x, int lanes, float *y, int *winner)
+{
+    float value[PERIOD];
+    int   at[PERIOD];
+    bool  is_max = pool->op->kind == MER_POOLING_MAX;
+    int   first = w->row[0] * pool->in[1] + w->column[0];
+    for (int l = 0; l < lanes; l++) {
+        value[l] = is_max ? x[(int64_t)first * lanes + l] : 0;
+        at[l] = first;
+    }
+    for (int r = w->row[0]; r < w->row[1]; r++) {
+        for (int c = w->column[0]; c < w->column[1]; c++) {
+            int          pixel = r * pool->in[1] + c;
+            const float *here = x + (int64_t)pixel * lanes;
+            for (int l = 0; is_max && l < lanes; l++) {
+                at[l] = here[l] > value[l] ? pixel : at[l];
+                value[l] = here[l] > value[l] ? here[l] : value[l];
+            }
+            for (int l = 0; !is_max && l < lanes; l++) {
+                value[l] += here[l];
+            }
+        }
+    }
+    for (int l = 0; l < lanes; l++) {
+        y[l] = is_max ? value[l] : value[l] / (float)w->count;
+        winner[l] = at[l];
+    }
+}
+
+static void pool_planes(void *context, int64_t first, int64_t end)
+{
+    const Pool *pool = context;
+    int         lanes = pool->from.lanes;
+    for (int64_t i = first * pool->to.pixels; i < end * pool->to.pixels; i++) {
+        Window       w = window_of(pool, i % pool->to.pixels);
+        const float *x = pool->x + i / pool->to.pixels * pool->from.pixels * lanes;
+        float       *y = pool->y + i * lanes;
+        int         *winner = pool->winner + i * lanes;
+        if (lanes == 16) {
+            pool_pixel(pool, &w, x, 16, y, winner);
+        } else {
+            pool_pixel(pool, &w, x, lanes, y, winner);
+        }
+    }
+}
+
+void *mer_plain_pool(MerTape *tape, const MerPooling *op, MerTensor *x, MerTensor *y)
+{
+    const MerLayout *from = layout_of(x), *to = NULL;
+    if (from != NULL) {
+        to = tape->backend.layout(tape, y->shape, from->lanes);
+        from = to != NULL ? from : NULL;
+    }
+    size_t size = (size_t)mer_form_size(y, (MerBlocked){NULL, to});
+    Pool  *pool = mer_workspace_alloc(tape->workspace, sizeof *pool);
+    *pool = (Pool){.op = op,
+                   .in = x->shape + 2,
+                   .out = y->shape + 2,
+                   .from = planes_of(x, from),
+                   .to = planes_of(y, to),
+                   .x = mer_form_convert(tape, x, mer_data_form(x), from),
+                   .y = mer_form_memory(tape, y, to)};
+    pool->winner = mer_workspace_alloc(tape->workspace, size * sizeof *pool->winner);
+    mer_tape_split(tape, pool->to.count, grain_of(&pool->from), pool_planes, pool);
+    set_data(y, pool->y, to);
+    return pool;
+}
+
+static void pool_back_planes(void *context, int64_t first, int64_t end)
+{
+    const Pool *pool = context;
+    int         lanes = pool->from.lanes;
+    int64_t     n = pool->from.pixels * lanes;
+    memset(pool->dx + first * n, 0, (size_t)((end - first) * n) * sizeof *pool->dx);
+    for (int64_t i = first * pool->to.pixels; i < end * pool->to.pixels; i++) {
+        Window       w = window_of(pool, i % pool->to.pixels);
+        const float *dy = pool->dy + i * lanes;
+        float       *dx = pool->dx + i / pool->to.pixels * n;
+        for (int l = 0; pool->op->kind == MER_POOLING_MAX && l < lanes; l++) {
+            dx[(int64_t)pool->winner[i * lanes + l] * lanes + l] += dy[l];
+        }
+        for (int r = w.row[0]; pool->op->kind != MER_POOLING_MAX && r < w.row[1]; r++) {
+            for (int c = w.column[0]; c < w.column[1]; c++) {
+                float *to = dx + ((int64_t)r * pool->in[1] + c) * lanes;
+                for (int l = 0; l < lanes; l++) {
+                    to[l] += dy[l] / (float)w.count;
+                }
+            }
+        }
+    }
+}
+
+void mer_plain_pool_backward(MerTape *tape, const MerPooling *op, MerTensor *x, MerTensor *y,
+                             void *kept)
+{
+    Pool             pool = *(const Pool *)kept;
+    const MerLayout *from = pool.from.layout;
+    pool.op = op; /* the caller's of the forward pass may be gone */
+    pool.dy = mer_form_convert(tape, y, mer_grad_form(y), pool.to.layout);
+    pool.dx = mer_form_memory(tape, x, from);
+    mer_tape_split(tape, pool.to.count, grain_of(&pool.from), pool_back_planes, &pool);
+    mer_grad_give(tape, x, (MerBlocked){pool.dx, from}, false);
+}
