@@ -344,6 +344,11 @@ bool mer_team_step(MerTeam *team)
     return team->step == team->spec.unroll;
 }
 
+MerStatus mer_team_status(const MerTeam *team, MerError *error)
+{
+    return mer_tape_status(team->tape, error);
+}
+
 double mer_team_entropy(const MerTeam *team)
 {
     return team->entropy;

@@ -64,6 +64,9 @@ bool mer_team_step(MerTeam *team); /* all lanes have acted and seen; true: learn
 /* rewards (unroll, lanes); progress 0 .. 1 of the search, for schedules. */
 void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRng *rng);
 
+/* What the networks' library refused: nothing has been learned since. */
+MerStatus mer_team_status(const MerTeam *team, MerError *error);
+
 double
 mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learned from; -1 before */
 

@@ -25,16 +25,15 @@ enum { MOST_PARTS = 8, PART_PRODUCTS = 4 << 20, ROWS = 8, COLUMNS = 48 };
 typedef struct Job {
     const MerProduct *product;
     MerMultiply       multiply;
-    int               parts, grain; /* of the batch, of rows or of columns */
-    bool              is_by_batch, is_by_row;
+    bool              is_by_row; /* parts are rows of the result, else columns */
+    int               grain;
     int               status[MOST_PARTS];
 } Job;
 
-/* Where row or column `at` of a matrix begins. */
-static MerMatrix from_row(MerMatrix x, bool is_row, int64_t at)
+/* From row or column `at` on. */
+static void cut(MerMatrix *x, bool is_by_row, int64_t at)
 {
-    x.data += is_row != x.is_transposed ? at * x.row : at;
-    return x;
+    x->data += is_by_row != x->is_transposed ? at * x->row : at;
 }
 
 static void do_part(void *context, int part, int worker)
@@ -42,44 +41,30 @@ static void do_part(void *context, int part, int worker)
     (void)worker;
     Job       *job = context;
     MerProduct p = *job->product;
-    int        first = part * job->grain, end = first + job->grain;
-    int        limit = job->is_by_batch ? p.batch : job->is_by_row ? p.m : p.n;
-    end = end < limit ? end : limit;
-    if (!job->is_by_batch && job->is_by_row) {
-        p.a = from_row(p.a, true, first);
-        p.c = from_row(p.c, true, first);
-        p.m = end - first;
-    } else if (!job->is_by_batch) {
-        p.b = from_row(p.b, false, first);
-        p.c = from_row(p.c, false, first);
-        p.n = end - first;
-    }
-    int from = job->is_by_batch ? first : 0, to = job->is_by_batch ? end : p.batch;
-    for (int i = from; i < to && job->status[part] == 0; i++) {
-        MerProduct one = p;
-        one.a.data += i * p.a.step;
-        one.b.data += i * p.b.step;
-        one.c.data += i * p.c.step;
-        one.beta = i > 0 && p.c.step == 0 ? 1 : p.beta;
-        job->status[part] = job->multiply(&one);
+    int        first = part * job->grain, *length = job->is_by_row ? &p.m : &p.n;
+    *length = *length - first < job->grain ? *length - first : job->grain;
+    cut(job->is_by_row ? &p.a : &p.b, job->is_by_row, first);
+    cut(&p.c, job->is_by_row, first);
+    for (int i = 0; i < p.batch && job->status[part] == 0; i++) {
+        job->status[part] = job->multiply(&p);
+        p.a.data += p.a.step;
+        p.b.data += p.b.step;
+        p.c.data += p.c.step;
+        p.beta = p.c.step == 0 ? 1 : p.beta;
     }
 }
 
-/* Up to MOST_PARTS parts: of the batch, or of the longer side of the result. */
+/* Parts of the longer side of the result, in whole units of what kernels like. */
 int mer_product_split(MerTape *tape, const MerProduct *p, MerMultiply multiply)
 {
     Job    job = {.product = p, .multiply = multiply, .is_by_row = p->m >= p->n};
-    double products = (double)p->batch * p->m * p->n * p->k;
-    int    parts = products >= (double)MOST_PARTS * PART_PRODUCTS ? MOST_PARTS
-                                                                  : (int)(products / PART_PRODUCTS);
-    job.is_by_batch = p->batch >= parts && p->batch > 1 && p->c.step > 0;
-    int length = job.is_by_batch ? p->batch : job.is_by_row ? p->m : p->n;
-    int unit = job.is_by_batch ? 1 : job.is_by_row ? ROWS : COLUMNS;
-    parts = parts > 1 ? parts : 1;
-    job.grain = ((length + parts - 1) / parts + unit - 1) / unit * unit;
-    job.parts = job.grain > 0 ? (length + job.grain - 1) / job.grain : 0;
-    mer_tape_parts(tape, job.parts, do_part, &job);
-    for (int i = 0; i < job.parts; i++) {
+    double most = (double)p->batch * p->m * p->n * p->k / PART_PRODUCTS;
+    int    wanted = most < 1 ? 1 : most < MOST_PARTS ? (int)most : MOST_PARTS;
+    int    length = job.is_by_row ? p->m : p->n, unit = job.is_by_row ? ROWS : COLUMNS;
+    job.grain = ((length + wanted - 1) / wanted + unit - 1) / unit * unit;
+    int parts = length > 0 ? (length + job.grain - 1) / job.grain : 0;
+    mer_tape_parts(tape, parts, do_part, &job);
+    for (int i = 0; i < parts; i++) {
         if (job.status[i] != 0) {
             return job.status[i];
         }

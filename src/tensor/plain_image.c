@@ -52,35 +52,6 @@ static void set_data(MerTensor *y, float *data, const MerLayout *layout)
 
 /* The loops below go over a plane in runs of PERIOD and what is left; element j of a run belongs to
  * element j of the tables. */
-MER_BODY add_plane_body(int64_t n, const float *restrict x, float *restrict sum)
-{
-    float s[PERIOD] = {0};
-    for (; n >= PERIOD; n -= PERIOD, x += PERIOD) {
-        for (int j = 0; j < PERIOD; j++) {
-            s[j] += x[j];
-        }
-    }
-    for (int j = 0; j < PERIOD; j++) {
-        sum[j] = s[j] + (j < n ? x[j] : 0);
-    }
-}
-MER_WIDE(add_plane, (int64_t n, const float *x, float *sum), (n, x, sum))
-
-MER_BODY add_squares_body(int64_t n, const float *restrict x, const float *restrict mean,
-                          float *restrict sum)
-{
-    float s[PERIOD] = {0};
-    for (; n >= PERIOD; n -= PERIOD, x += PERIOD) {
-        for (int j = 0; j < PERIOD; j++) {
-            s[j] += (x[j] - mean[j]) * (x[j] - mean[j]);
-        }
-    }
-    for (int j = 0; j < PERIOD; j++) {
-        sum[j] = s[j] + (j < n ? (x[j] - mean[j]) * (x[j] - mean[j]) : 0);
-    }
-}
-MER_WIDE(add_squares, (int64_t n, const float *x, const float *mean, float *sum), (n, x, mean, sum))
-
 /* y = (x - mean) factor + shift */
 INLINE void normalise_run(int  n, const float *restrict x, const float *restrict table,
                           bool has_relu, float *restrict y)
@@ -102,33 +73,34 @@ MER_BODY normalise_body(int64_t n, const float *x, const float *table, bool has_
 MER_WIDE(normalise, (int64_t n, const float *x, const float *table, bool has_relu, float *y),
          (n, x, table, has_relu, y))
 
-/* Adds dy, and dy (x - mean). */
+/* Adds dy - origin, and (dy - origin) (x - mean). */
 INLINE void slopes_run(int n, const float *restrict x, const float *restrict y,
-                       const float *restrict dy, const float *restrict mean, bool has_relu,
+                       const float *restrict dy, const float *restrict table, bool has_relu,
                        float *restrict sum, float *restrict along)
 {
+    const float *mean = table, *origin = table + PERIOD;
     for (int j = 0; j < n; j++) {
-        float g = has_relu && y[j] <= 0 ? 0 : dy[j];
+        float g = (has_relu && y[j] <= 0 ? 0 : dy[j]) - origin[j];
         sum[j] += g;
         along[j] += g * (x[j] - mean[j]);
     }
 }
 
 MER_BODY add_slopes_body(int64_t n, const float *x, const float *y, const float *dy,
-                         const float *mean, bool has_relu, float *sum, float *along)
+                         const float *table, bool has_relu, float *sums)
 {
     float s[PERIOD] = {0}, a[PERIOD] = {0};
     for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD) {
-        slopes_run(PERIOD, x, y, dy, mean, has_relu, s, a);
+        slopes_run(PERIOD, x, y, dy, table, has_relu, s, a);
     }
-    slopes_run((int)n, x, y, dy, mean, has_relu, s, a);
-    memcpy(sum, s, sizeof s);
-    memcpy(along, a, sizeof a);
+    slopes_run((int)n, x, y, dy, table, has_relu, s, a);
+    memcpy(sums, s, sizeof s);
+    memcpy(sums + PERIOD, a, sizeof a);
 }
 MER_WIDE(add_slopes,
-         (int64_t n, const float *x, const float *y, const float *dy, const float *mean,
-          bool has_relu, float *sum, float *along),
-         (n, x, y, dy, mean, has_relu, sum, along))
+         (int64_t n, const float *x, const float *y, const float *dy, const float *table,
+          bool has_relu, float *sums),
+         (n, x, y, dy, table, has_relu, sums))
 
 /* dx = factor (dy - common - (x - mean) slope), which may be where dy is */
 INLINE void pass_run(int n, const float *x, const float *y, const float *dy, const float *table,
@@ -200,25 +172,28 @@ static void fill_table(const Norm *norm, int which, const float *values)
     }
 }
 
-/* Mean of each plane and squares around it: two passes while the plane is near. */
+/* Mean of each plane and squares around it, by way of the first pixel: near enough to the mean that
+ * little is lost (Chan et al., 1983). */
 static void measure_planes(void *context, int64_t first, int64_t end)
 {
     const Norm   *norm = context;
     const Planes *p = &norm->planes;
     int64_t       n = p->pixels * p->lanes;
     for (int64_t i = first; i < end; i++) {
-        float *mean = norm->sums + i * p->lanes, *squares = mean + p->count * p->lanes;
-        float  run[PERIOD], means[PERIOD];
-        add_plane(n, norm->x + i * n, run);
-        fold(p, run, mean);
+        const float *x = norm->x + i * n;
+        float       *mean = norm->sums + i * p->lanes, *squares = mean + p->count * p->lanes;
+        float        sums[2 * PERIOD], table[2 * PERIOD];
+        for (int j = 0; j < 2 * PERIOD; j++) {
+            table[j] = x[j % p->lanes];
+        }
+        add_slopes(n, x, x, x, table, false, sums);
+        fold(p, sums, mean);
+        fold(p, sums + PERIOD, squares);
         for (int l = 0; l < p->lanes; l++) {
-            mean[l] /= (float)p->pixels;
+            float away = mean[l] / (float)p->pixels, rest = squares[l] - mean[l] * away;
+            squares[l] = rest > 0 ? rest : 0;
+            mean[l] = x[l] + away;
         }
-        for (int j = 0; j < PERIOD; j++) {
-            means[j] = mean[j % p->lanes];
-        }
-        add_squares(n, norm->x + i * n, means, run);
-        fold(p, run, squares);
     }
 }
 
@@ -234,7 +209,7 @@ static double sum_of(const Norm *norm, int which, int c)
     return sum;
 }
 
-/* Chan et al., 1983: squares around the common mean from those around each plane's own. */
+/* Squares around the common mean from those around each plane's own. */
 static void measure(MerTape *tape, const Norm *norm)
 {
     const Planes *p = &norm->planes;
@@ -292,12 +267,12 @@ static void sum_slopes(void *context, int64_t first, int64_t end)
     const Planes *p = &norm->planes;
     int64_t       n = p->pixels * p->lanes;
     for (int64_t i = first; i < end; i++) {
-        float        sum[PERIOD], along[PERIOD];
+        float        sums[2 * PERIOD];
         const float *table = norm->tables + i % p->groups * TABLES * PERIOD;
         add_slopes(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
-                   sum, along);
-        fold(p, sum, norm->sums + i * p->lanes);
-        fold(p, along, norm->sums + (p->count + i) * p->lanes);
+                   sums);
+        fold(p, sums, norm->sums + i * p->lanes);
+        fold(p, sums + PERIOD, norm->sums + (p->count + i) * p->lanes);
     }
 }
 
@@ -343,7 +318,9 @@ void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
     float           *dy = mer_form_convert(tape, op->y, form, layout);
     norm.y = mer_form_convert(tape, op->y, mer_data_form(op->y), layout);
     norm.dy = dy;
+    memset(slope, 0, (size_t)op->x->shape[1] * sizeof *slope);
     fill_table(&norm, 0, op->mean);
+    fill_table(&norm, 1, slope);
     mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), sum_slopes, &norm);
     add_up_slopes(tape, &norm, common, slope);
     if (op->x->needs_grad) {

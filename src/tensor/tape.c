@@ -11,49 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS(X)                                                                                   \
-    X(open)                                                                                        \
-    X(close)                                                                                       \
-    X(allocations)                                                                                 \
-    X(layout)                                                                                      \
-    X(reorder)                                                                                     \
-    X(product)                                                                                     \
-    X(pointwise)                                                                                   \
-    X(pointwise_backward)                                                                          \
-    X(pair)                                                                                        \
-    X(pair_backward)                                                                               \
-    X(reduce)                                                                                      \
-    X(reduce_backward)                                                                             \
-    X(rows)                                                                                        \
-    X(rows_backward)                                                                               \
-    X(lookup)                                                                                      \
-    X(lookup_backward)                                                                             \
-    X(move)                                                                                        \
-    X(loss)                                                                                        \
-    X(update)                                                                                      \
-    X(clip)                                                                                        \
-    X(conv)                                                                                        \
-    X(conv_backward)                                                                               \
-    X(batch_norm)                                                                                  \
-    X(batch_norm_backward)                                                                         \
-    X(pool)                                                                                        \
-    X(pool_backward)                                                                               \
-    X(lstm)                                                                                        \
-    X(lstm_backward)
-
-#define X(slot) +1
-_Static_assert(sizeof(MerBackend) ==
-                   offsetof(MerBackend, open) + (0 SLOTS(X)) * sizeof(void (*)(void)),
-               "SLOTS must name every slot of a backend");
-#undef X
-
+/* All that follows the name and the base are pointers to functions: what is NULL is the base's. */
 static MerBackend complete(const MerBackend *backend)
 {
+    typedef void (*Slot)(void);
     MerBackend all = *backend;
     for (const MerBackend *base = all.base; base != NULL; base = base->base) {
-#define X(slot) all.slot = all.slot != NULL ? all.slot : base->slot;
-        SLOTS(X)
-#undef X
+        for (size_t at = offsetof(MerBackend, open); at < sizeof all; at += sizeof(Slot)) {
+            Slot slot;
+            memcpy(&slot, (const char *)&all + at, sizeof slot);
+            if (slot == NULL) {
+                memcpy((char *)&all + at, (const char *)base + at, sizeof slot);
+            }
+        }
     }
     return all;
 }
