@@ -6,7 +6,7 @@
 #include "tensor/tape.h"
 #include "tensor/updater.h"
 
-enum { STEPS = 3, BATCH = 48 };
+enum { STEPS = 2, BATCH = 32 };
 
 typedef struct Net {
     MerTape       *tape;
