@@ -16,9 +16,11 @@
 #include "tensor/tensor.h"
 #include "tensor/updater.h"
 
+enum { MER_MOST_LANES = 32 };
+
 struct MerLayout {
     bool    is_image; /* (N, C / lanes, Y, X, lanes), zero in channels beyond the last */
-    int     lanes;    /* of an image, a power of two up to 32; 0: in another order */
+    int     lanes;    /* of an image, a power of two; 0: in another order */
     int64_t size;     /* numbers, padding included; of an image: for each of the N */
 };
 

@@ -134,11 +134,7 @@ void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerT
                             mer_dnnl_data(tape, weight, kernel->layouts[1]), out,
                             bias != NULL ? mer_tensor_data(tape, bias) : NULL},
                  (size_t[]){kernel->bytes[0], 0, kernel->bytes[2], 0});
-    if (layout == NULL) {
-        y->data = out;
-    } else {
-        y->blocked = (MerBlocked){out, layout};
-    }
+    mer_data_set(y, (MerBlocked){out, layout});
 }
 
 /* The sum of what the chunks gave, `count` numbers each. */

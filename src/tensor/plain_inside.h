@@ -1,9 +1,23 @@
-/* Slots of the plain backend, for the table in backend_plain.c. */
+/* Inside of the plain backend, for the files that implement it. */
 #ifndef MERCATOR_TENSOR_PLAIN_INSIDE_H
 #define MERCATOR_TENSOR_PLAIN_INSIDE_H
 
 #include "tensor/tape.h"
 
+/* A plane is what one image has of one group of `lanes` channels: (pixels, lanes), one lane in plain
+ * order. */
+typedef struct MerPlanes {
+    const MerLayout *layout;
+    int              groups, lanes, channels;
+    int64_t          count, pixels; /* planes; pixels of each */
+} MerPlanes;
+
+MerPlanes mer_planes(const MerTensor *x, const MerLayout *layout);
+/* The layout to work in: that of x, or plain if its order is not known here. */
+const MerLayout *mer_planes_layout(const MerTensor *x);
+void mer_planes_split(MerTape *tape, const MerPlanes *planes, MerRange work, void *context);
+
+/* Slots of MerBackend. */
 void   mer_plain_pointwise(MerTape *tape, const MerPointwise *op);
 void   mer_plain_pointwise_backward(MerTape *tape, const MerPointwise *op);
 void   mer_plain_pair(MerTape *tape, const MerPair *op);

@@ -131,9 +131,9 @@ static inline __attribute__((always_inline)) void pair_run(MerPairKind kind, int
 }
 
 /* Adds to the gradient of operand `which`, which moves as that operand does. */
-static inline __attribute__((always_inline)) void
-pair_back_run(MerPairKind kind, int which, int64_t n, const float *restrict a, int64_t sa,
-              const float *restrict b, int64_t sb, const float *restrict dy, float *restrict grad)
+MER_BODY pair_back_run(MerPairKind kind, int which, int64_t n, const float *restrict a, int64_t sa,
+                       const float *restrict b, int64_t sb, const float *restrict dy,
+                       float *restrict grad)
 {
     int64_t step = which == 0 ? sa : sb;
     switch (kind) {

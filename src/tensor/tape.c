@@ -220,6 +220,15 @@ MerBlocked mer_data_form(const MerTensor *tensor)
     return tensor->blocked.data != NULL ? tensor->blocked : (MerBlocked){tensor->data, NULL};
 }
 
+void mer_data_set(MerTensor *tensor, MerBlocked form)
+{
+    if (form.layout == NULL) {
+        tensor->data = form.data;
+    } else {
+        tensor->blocked = form;
+    }
+}
+
 MerBlocked mer_grad_form(const MerTensor *tensor)
 {
     bool is_blocked = tensor->blocked_grad.data != NULL;

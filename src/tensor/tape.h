@@ -70,6 +70,7 @@ void mer_grad_give_plain(MerTape *tape, MerTensor *tensor, float *grad, bool is_
 /* The form the gradient of an output is in, for ops that take either. */
 MerBlocked mer_grad_form(const MerTensor *tensor); /* layout NULL: plain */
 MerBlocked mer_data_form(const MerTensor *tensor); /* the blocked one if there is one */
+void       mer_data_set(MerTensor *tensor, MerBlocked form);
 int64_t    mer_form_size(const MerTensor *tensor, MerBlocked form);
 float     *mer_form_memory(MerTape *tape, const MerTensor *tensor, const MerLayout *layout);
 /* The numbers of a form in another layout (NULL: plain): the same memory if nothing has to move. */

@@ -281,6 +281,15 @@ static MerTensor *case_image_relu(MerTape *tape, MerTensor **in)
     return mer_tensor_relu(tape, y);
 }
 
+/* Functions that leave zero at zero keep an image's layout, the last one does not. */
+static MerTensor *case_image_pointwise(MerTape *tape, MerTensor **in)
+{
+    MerTensor *y =
+        mer_tensor_conv(tape, in[0], in[1], in[2], &(MerConvolution){1, {1, 1}, {1, 1}, {1, 1}});
+    y = mer_tensor_affine(tape, mer_tensor_square(tape, mer_tensor_gelu(tape, y)), 0.5f, 0);
+    return mer_tensor_affine(tape, mer_tensor_clamp(tape, y, -9, 9), 1, 0.5f);
+}
+
 static MerTensor *case_lstm_gates(MerTape *tape, MerTensor **in)
 {
     MerLstmState state = mer_tensor_lstm_gates(tape, in[0], in[1], 1);
@@ -409,6 +418,7 @@ static const Case tensor_cases[] = {
      0.6,
      case_residual},
     {"conv, relu", {{1, 2, 3, 3}, {3, 2, 2, 2}, {3}}, -1, 1, case_image_relu},
+    {"conv, pointwise", {{1, 2, 3, 3}, {3, 2, 3, 3}, {3}}, -1, 1, case_image_pointwise},
     {"lstm gates", {{3, 16}, {3, 4}}, -2, 2, case_lstm_gates},
     {"lstm step", {{2, 3}, {3, 16}, {4, 16}, {16}, {2, 4}, {2, 4}}, -1, 1, case_lstm_step},
     {"lstm sequence",

@@ -83,6 +83,7 @@ static const Case networks[] = {
     {"depthwise of 32", {{4, 32, 14, 14}, {32, 1, 3, 3}}, -1, 1, case_depthwise},
     {"depthwise of 19", {{4, 19, 9, 9}, {19, 1, 3, 3}}, -1, 1, case_depthwise},
     {"groups of 16", {{2, 32, 8, 8}, {32, 16, 3, 3}, {32}}, -1, 1, case_conv_groups},
+    {"pointwise of 19", {{4, 19, 9, 9}, {19, 19, 3, 3}, {19}}, -0.3, 0.3, case_image_pointwise},
     {"wide matmul", {{130, 70}, {70, 33}}, -1, 1, case_matmul},
     {"deep matmul", {{17, 700}, {90, 700}}, -1, 1, case_matmul_bt},
 };

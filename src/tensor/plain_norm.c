@@ -1,6 +1,5 @@
-/* Batch norm and pooling, for images in plain order and in layouts with lanes. A plane is what one
- * image has of one group of `lanes` channels: (pixels, lanes), in plain order with one lane. Parts are
- * planes; what belongs to a channel is added up image by image. */
+/* Batch norm, for images in plain order and in layouts with lanes. What belongs to a channel is added up
+ * plane by plane, in the order of the images. */
 #include "tensor/plain_inside.h"
 #include "tensor/vector_math.h"
 
@@ -8,18 +7,12 @@
 #include <string.h>
 
 /* Numbers of a plane belong to channels in turn, so that a run of PERIOD is the same for all runs:
- * one loop for any number of lanes that divides it. */
-enum { PERIOD = 32 };
+ * one loop for any number of lanes. */
+enum { PERIOD = MER_MOST_LANES };
 
-typedef struct Planes {
-    const MerLayout *layout;
-    int              groups, lanes, channels;
-    int64_t          count, pixels; /* planes; pixels of each */
-} Planes;
-
-static Planes planes_of(const MerTensor *x, const MerLayout *layout)
+MerPlanes mer_planes(const MerTensor *x, const MerLayout *layout)
 {
-    Planes p = {.layout = layout, .lanes = layout != NULL ? layout->lanes : 1};
+    MerPlanes p = {.layout = layout, .lanes = layout != NULL ? layout->lanes : 1};
     p.channels = x->shape[1];
     p.groups = (p.channels + p.lanes - 1) / p.lanes;
     p.count = (int64_t)x->shape[0] * p.groups;
@@ -27,34 +20,23 @@ static Planes planes_of(const MerTensor *x, const MerLayout *layout)
     return p;
 }
 
-/* The layout to work in: that of x, or plain if its order is not known here. */
-static const MerLayout *layout_of(const MerTensor *x)
+const MerLayout *mer_planes_layout(const MerTensor *x)
 {
     const MerLayout *layout = mer_data_form(x).layout;
     return layout != NULL && layout->lanes > 0 ? layout : NULL;
 }
 
-static int64_t grain_of(const Planes *p)
+void mer_planes_split(MerTape *tape, const MerPlanes *p, MerRange work, void *context)
 {
-    return 1 + MER_GRAIN / (p->pixels * p->lanes + 1);
+    mer_tape_split(tape, p->count, 1 + MER_GRAIN / (p->pixels * p->lanes + 1), work, context);
 }
-
-static void set_data(MerTensor *y, float *data, const MerLayout *layout)
-{
-    if (layout == NULL) {
-        y->data = data;
-    } else {
-        y->blocked = (MerBlocked){data, layout};
-    }
-}
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* The loops below go over a plane in runs of PERIOD and what is left; element j of a run belongs to
  * element j of the tables. */
+
 /* y = (x - mean) factor + shift */
-INLINE void normalise_run(int  n, const float *restrict x, const float *restrict table,
-                          bool has_relu, float *restrict y)
+MER_BODY normalise_run(int n, const float *restrict x, const float *restrict table, bool has_relu,
+                       float *restrict y)
 {
     const float *mean = table, *factor = table + PERIOD, *shift = table + 2 * PERIOD;
     for (int j = 0; j < n; j++) {
@@ -74,9 +56,9 @@ MER_WIDE(normalise, (int64_t n, const float *x, const float *table, bool has_rel
          (n, x, table, has_relu, y))
 
 /* Adds dy - origin, and (dy - origin) (x - mean). */
-INLINE void slopes_run(int n, const float *restrict x, const float *restrict y,
-                       const float *restrict dy, const float *restrict table, bool has_relu,
-                       float *restrict sum, float *restrict along)
+MER_BODY slopes_run(int n, const float *restrict x, const float *restrict y,
+                    const float *restrict dy, const float *restrict table, bool has_relu,
+                    float *restrict sum, float *restrict along)
 {
     const float *mean = table, *origin = table + PERIOD;
     for (int j = 0; j < n; j++) {
@@ -103,8 +85,8 @@ MER_WIDE(add_slopes,
          (n, x, y, dy, table, has_relu, sums))
 
 /* dx = factor (dy - common - (x - mean) slope), which may be where dy is */
-INLINE void pass_run(int n, const float *x, const float *y, const float *dy, const float *table,
-                     bool has_relu, float *dx)
+MER_BODY pass_run(int n, const float *x, const float *y, const float *dy, const float *table,
+                  bool has_relu, float *dx)
 {
     const float *mean = table, *factor = table + PERIOD;
     const float *common = table + 2 * PERIOD, *slope = table + 3 * PERIOD;
@@ -133,7 +115,7 @@ enum { TABLES = 4 };
 
 typedef struct Norm { /* a batch norm at work */
     const MerBatchNorm *op;
-    Planes              planes;
+    MerPlanes           planes;
     const float        *x, *dy;
     float              *y, *dx;
     float              *sums;   /* (2, count, lanes): two numbers of each plane and lane */
@@ -142,7 +124,7 @@ typedef struct Norm { /* a batch norm at work */
 
 static Norm norm_of(MerTape *tape, const MerBatchNorm *op, const MerLayout *layout)
 {
-    Norm norm = {.op = op, .planes = planes_of(op->x, layout)};
+    Norm norm = {.op = op, .planes = mer_planes(op->x, layout)};
     norm.x = mer_form_convert(tape, op->x, mer_data_form(op->x), layout);
     norm.sums = mer_workspace_floats(tape->workspace, 2 * norm.planes.count * norm.planes.lanes);
     norm.tables =
@@ -151,7 +133,7 @@ static Norm norm_of(MerTape *tape, const MerBatchNorm *op, const MerLayout *layo
 }
 
 /* Adds up what a run has of each lane. */
-static void fold(const Planes *p, const float sums[PERIOD], float *lanes)
+static void fold(const MerPlanes *p, const float sums[PERIOD], float *lanes)
 {
     memset(lanes, 0, (size_t)p->lanes * sizeof *lanes);
     for (int j = 0; j < PERIOD; j++) {
@@ -162,7 +144,7 @@ static void fold(const Planes *p, const float sums[PERIOD], float *lanes)
 /* Table `which` from numbers of the channels; beyond the last channel there is zero. */
 static void fill_table(const Norm *norm, int which, const float *values)
 {
-    const Planes *p = &norm->planes;
+    const MerPlanes *p = &norm->planes;
     for (int g = 0; g < p->groups; g++) {
         float *table = norm->tables + ((int64_t)g * TABLES + which) * PERIOD;
         for (int j = 0; j < PERIOD; j++) {
@@ -176,9 +158,9 @@ static void fill_table(const Norm *norm, int which, const float *values)
  * little is lost (Chan et al., 1983). */
 static void measure_planes(void *context, int64_t first, int64_t end)
 {
-    const Norm   *norm = context;
-    const Planes *p = &norm->planes;
-    int64_t       n = p->pixels * p->lanes;
+    const Norm      *norm = context;
+    const MerPlanes *p = &norm->planes;
+    int64_t          n = p->pixels * p->lanes;
     for (int64_t i = first; i < end; i++) {
         const float *x = norm->x + i * n;
         float       *mean = norm->sums + i * p->lanes, *squares = mean + p->count * p->lanes;
@@ -200,9 +182,9 @@ static void measure_planes(void *context, int64_t first, int64_t end)
 /* The sum over images of the first or second numbers of a channel's planes. */
 static double sum_of(const Norm *norm, int which, int c)
 {
-    const Planes *p = &norm->planes;
-    const float  *at = norm->sums + which * p->count * p->lanes + c;
-    double        sum = 0;
+    const MerPlanes *p = &norm->planes;
+    const float     *at = norm->sums + which * p->count * p->lanes + c;
+    double           sum = 0;
     for (int64_t i = 0; i < p->count; i += p->groups) {
         sum += at[i * p->lanes];
     }
@@ -212,9 +194,9 @@ static double sum_of(const Norm *norm, int which, int c)
 /* Squares around the common mean from those around each plane's own. */
 static void measure(MerTape *tape, const Norm *norm)
 {
-    const Planes *p = &norm->planes;
-    double        images = (double)p->count / p->groups, pixels = (double)p->pixels;
-    mer_tape_split(tape, p->count, grain_of(p), measure_planes, (void *)norm);
+    const MerPlanes *p = &norm->planes;
+    double           images = (double)p->count / p->groups, pixels = (double)p->pixels;
+    mer_planes_split(tape, p, measure_planes, (void *)norm);
     for (int c = 0; c < p->channels; c++) {
         double mean = sum_of(norm, 0, c) / images, squares = sum_of(norm, 1, c);
         for (int64_t i = 0; i < p->count; i += p->groups) {
@@ -248,7 +230,7 @@ static float *factors_of(MerTape *tape, const MerBatchNorm *op)
 
 void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
 {
-    const MerLayout *layout = layout_of(op->x);
+    const MerLayout *layout = mer_planes_layout(op->x);
     Norm             norm = norm_of(tape, op, layout);
     norm.y = mer_form_memory(tape, op->y, layout);
     if (op->is_training) {
@@ -257,15 +239,15 @@ void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
     fill_table(&norm, 0, op->mean);
     fill_table(&norm, 1, factors_of(tape, op));
     fill_table(&norm, 2, op->shift->data);
-    mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), normalise_planes, &norm);
-    set_data(op->y, norm.y, layout);
+    mer_planes_split(tape, &norm.planes, normalise_planes, &norm);
+    mer_data_set(op->y, (MerBlocked){norm.y, layout});
 }
 
 static void sum_slopes(void *context, int64_t first, int64_t end)
 {
-    const Norm   *norm = context;
-    const Planes *p = &norm->planes;
-    int64_t       n = p->pixels * p->lanes;
+    const Norm      *norm = context;
+    const MerPlanes *p = &norm->planes;
+    int64_t          n = p->pixels * p->lanes;
     for (int64_t i = first; i < end; i++) {
         float        sums[2 * PERIOD];
         const float *table = norm->tables + i % p->groups * TABLES * PERIOD;
@@ -310,7 +292,7 @@ static void add_up_slopes(MerTape *tape, const Norm *norm, float *common, float 
 
 void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
 {
-    const MerLayout *layout = layout_of(op->y);
+    const MerLayout *layout = mer_planes_layout(op->y);
     MerBlocked       form = mer_grad_form(op->y);
     Norm             norm = norm_of(tape, op, layout);
     float           *common = mer_workspace_floats(tape->workspace, op->x->shape[1]);
@@ -321,7 +303,7 @@ void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
     memset(slope, 0, (size_t)op->x->shape[1] * sizeof *slope);
     fill_table(&norm, 0, op->mean);
     fill_table(&norm, 1, slope);
-    mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), sum_slopes, &norm);
+    mer_planes_split(tape, &norm.planes, sum_slopes, &norm);
     add_up_slopes(tape, &norm, common, slope);
     if (op->x->needs_grad) {
         bool is_free = !op->y->is_grad_lent || dy != form.data; /* nobody reads dy any more */
@@ -329,141 +311,7 @@ void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
         fill_table(&norm, 1, factors_of(tape, op));
         fill_table(&norm, 2, common);
         fill_table(&norm, 3, slope);
-        mer_tape_split(tape, norm.planes.count, grain_of(&norm.planes), pass_planes, &norm);
+        mer_planes_split(tape, &norm.planes, pass_planes, &norm);
         mer_grad_give(tape, op->x, (MerBlocked){norm.dx, layout}, false);
     }
-}
-
-typedef struct Pool { /* a pooling at work, kept for its backward pass */
-    const MerPooling *op;
-    const int        *in, *out; /* rows and columns */
-    Planes            from, to;
-    const float      *x, *dy;
-    float            *y, *dx;
-    int              *winner; /* of each number of y, a pixel of x */
-} Pool;
-
-typedef struct Window { /* the real pixels under one output pixel: first, one past the last */
-    int row[2], column[2], count;
-} Window;
-
-static Window window_of(const Pool *pool, int64_t pixel)
-{
-    int    at[2] = {(int)(pixel / pool->out[1]), (int)(pixel % pool->out[1])};
-    Window w;
-    for (int i = 0; i < 2; i++) {
-        int  first = at[i] * pool->op->stride[i] - pool->op->padding[i];
-        int  end = first + pool->op->window[i];
-        int *range = i == 0 ? w.row : w.column;
-        range[0] = first < 0 ? 0 : first;
-        range[1] = end > pool->in[i] ? pool->in[i] : end;
-    }
-    w.count = (w.row[1] - w.row[0]) * (w.column[1] - w.column[0]);
-    return w;
-}
-
-/* One output pixel, `lanes` numbers of a known number at a time. */
-static inline __attribute__((always_inline)) void
-pool_pixel(const Pool *pool, const Window *w, const float *x, int lanes, float *y, int *winner)
-{
-    float value[PERIOD];
-    int   at[PERIOD];
-    bool  is_max = pool->op->kind == MER_POOLING_MAX;
-    int   first = w->row[0] * pool->in[1] + w->column[0];
-    for (int l = 0; l < lanes; l++) {
-        value[l] = is_max ? x[(int64_t)first * lanes + l] : 0;
-        at[l] = first;
-    }
-    for (int r = w->row[0]; r < w->row[1]; r++) {
-        for (int c = w->column[0]; c < w->column[1]; c++) {
-            int          pixel = r * pool->in[1] + c;
-            const float *here = x + (int64_t)pixel * lanes;
-            for (int l = 0; is_max && l < lanes; l++) {
-                at[l] = here[l] > value[l] ? pixel : at[l];
-                value[l] = here[l] > value[l] ? here[l] : value[l];
-            }
-            for (int l = 0; !is_max && l < lanes; l++) {
-                value[l] += here[l];
-            }
-        }
-    }
-    for (int l = 0; l < lanes; l++) {
-        y[l] = is_max ? value[l] : value[l] / (float)w->count;
-        winner[l] = at[l];
-    }
-}
-
-static void pool_planes(void *context, int64_t first, int64_t end)
-{
-    const Pool *pool = context;
-    int         lanes = pool->from.lanes;
-    for (int64_t i = first * pool->to.pixels; i < end * pool->to.pixels; i++) {
-        Window       w = window_of(pool, i % pool->to.pixels);
-        const float *x = pool->x + i / pool->to.pixels * pool->from.pixels * lanes;
-        float       *y = pool->y + i * lanes;
-        int         *winner = pool->winner + i * lanes;
-        if (lanes == 16) {
-            pool_pixel(pool, &w, x, 16, y, winner);
-        } else {
-            pool_pixel(pool, &w, x, lanes, y, winner);
-        }
-    }
-}
-
-void *mer_plain_pool(MerTape *tape, const MerPooling *op, MerTensor *x, MerTensor *y)
-{
-    const MerLayout *from = layout_of(x), *to = NULL;
-    if (from != NULL) {
-        to = tape->backend.layout(tape, y->shape, from->lanes);
-        from = to != NULL ? from : NULL;
-    }
-    size_t size = (size_t)mer_form_size(y, (MerBlocked){NULL, to});
-    Pool  *pool = mer_workspace_alloc(tape->workspace, sizeof *pool);
-    *pool = (Pool){.op = op,
-                   .in = x->shape + 2,
-                   .out = y->shape + 2,
-                   .from = planes_of(x, from),
-                   .to = planes_of(y, to),
-                   .x = mer_form_convert(tape, x, mer_data_form(x), from),
-                   .y = mer_form_memory(tape, y, to)};
-    pool->winner = mer_workspace_alloc(tape->workspace, size * sizeof *pool->winner);
-    mer_tape_split(tape, pool->to.count, grain_of(&pool->from), pool_planes, pool);
-    set_data(y, pool->y, to);
-    return pool;
-}
-
-static void pool_back_planes(void *context, int64_t first, int64_t end)
-{
-    const Pool *pool = context;
-    int         lanes = pool->from.lanes;
-    int64_t     n = pool->from.pixels * lanes;
-    memset(pool->dx + first * n, 0, (size_t)((end - first) * n) * sizeof *pool->dx);
-    for (int64_t i = first * pool->to.pixels; i < end * pool->to.pixels; i++) {
-        Window       w = window_of(pool, i % pool->to.pixels);
-        const float *dy = pool->dy + i * lanes;
-        float       *dx = pool->dx + i / pool->to.pixels * n;
-        for (int l = 0; pool->op->kind == MER_POOLING_MAX && l < lanes; l++) {
-            dx[(int64_t)pool->winner[i * lanes + l] * lanes + l] += dy[l];
-        }
-        for (int r = w.row[0]; pool->op->kind != MER_POOLING_MAX && r < w.row[1]; r++) {
-            for (int c = w.column[0]; c < w.column[1]; c++) {
-                float *to = dx + ((int64_t)r * pool->in[1] + c) * lanes;
-                for (int l = 0; l < lanes; l++) {
-                    to[l] += dy[l] / (float)w.count;
-                }
-            }
-        }
-    }
-}
-
-void mer_plain_pool_backward(MerTape *tape, const MerPooling *op, MerTensor *x, MerTensor *y,
-                             void *kept)
-{
-    Pool             pool = *(const Pool *)kept;
-    const MerLayout *from = pool.from.layout;
-    pool.op = op; /* the caller's of the forward pass may be gone */
-    pool.dy = mer_form_convert(tape, y, mer_grad_form(y), pool.to.layout);
-    pool.dx = mer_form_memory(tape, x, from);
-    mer_tape_split(tape, pool.to.count, grain_of(&pool.from), pool_back_planes, &pool);
-    mer_grad_give(tape, x, (MerBlocked){pool.dx, from}, false);
 }
