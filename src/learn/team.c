@@ -123,7 +123,7 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     MerTeam *team = mer_heap_zeroed(1, sizeof *team);
     team->spec = *spec;
     team->arena = mer_arena_new();
-    team->tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    team->tape = mer_tape_new(spec->backend, spec->pool);
     team->parameters = mer_parameters_new();
     team->entropy = -1;
     team->agents = MER_ARRAY(team->arena, MerAgent, spec->agent_count);

@@ -17,6 +17,7 @@
 
 #include "mercator/error.h"
 #include "mercator/rng.h"
+#include "tensor/tensor.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,10 +29,12 @@ typedef enum MerAlgorithm {
 } MerAlgorithm;
 
 typedef struct MerTeamSpec {
-    MerAlgorithm algorithm;
-    int          knob_count, agent_count;
-    const int   *choices; /* of each knob */
-    const int   *owner;   /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
+    const MerBackend *backend; /* of the networks */
+    MerPool          *pool;    /* for learning; NULL: the calling thread alone */
+    MerAlgorithm      algorithm;
+    int               knob_count, agent_count;
+    const int        *choices; /* of each knob */
+    const int        *owner;   /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
     /* Per knob (choices, choices): logits of the next choice given the present one, where the
      * learned table starts; NULL: no such table. */
     const float *const *habits;

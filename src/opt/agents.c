@@ -52,6 +52,7 @@ MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *ow
 {
     const MerAgentOptions *o = &agents->options;
     MerTeamSpec            spec = {
+                   .backend = &mer_backend_dnnl,
                    .algorithm = agents->algorithm,
                    .knob_count = agents->search->space->knob_count,
                    .agent_count = agent_count,

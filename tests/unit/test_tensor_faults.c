@@ -150,7 +150,8 @@ static void test_a_team_tells_what_happened_to_its_networks(void **state)
 {
     (void)state;
     MerRng      rng = mer_rng_make(1, 0);
-    MerTeamSpec spec = {.algorithm = MER_ALGORITHM_PPO,
+    MerTeamSpec spec = {.backend = &mer_backend_dnnl,
+                        .algorithm = MER_ALGORITHM_PPO,
                         .knob_count = 2,
                         .agent_count = 1,
                         .choices = (int[]){3, 4},
