@@ -25,68 +25,51 @@ static dnnl_status_t conv_descs(const MerDnnlKey *key, ConvDescs *d)
     return dnnl_success;
 }
 
-static dnnl_status_t forward_desc(const MerDnnl *state, const MerDnnlKey *key,
-                                  dnnl_primitive_desc_t *desc)
+static dnnl_status_t op_desc(MerDnnlKind kind, const MerDnnlKey *key, dnnl_convolution_desc_t *op)
 {
-    ConvDescs               d;
-    dnnl_convolution_desc_t op;
+    ConvDescs d;
     MER_DNNL_TRY(conv_descs(key, &d));
-    MER_DNNL_TRY(dnnl_dilated_convolution_forward_desc_init(
-        &op, dnnl_forward_training, dnnl_convolution_direct, &d.x, &d.w,
-        key->has_bias ? &d.bias : NULL, &d.y, d.stride, d.dilation, d.padding, d.padding));
-    return dnnl_primitive_desc_create(desc, &op, state->attributes, state->engine, NULL);
+    const dnnl_memory_desc_t *bias = key->has_bias ? &d.bias : NULL;
+    switch (kind) {
+    case MER_DNNL_CONV_DATA:
+        return dnnl_dilated_convolution_backward_data_desc_init(op, dnnl_convolution_direct, &d.x,
+                                                                &d.w, &d.y, d.stride, d.dilation,
+                                                                d.padding, d.padding);
+    case MER_DNNL_CONV_WEIGHTS:
+        return dnnl_dilated_convolution_backward_weights_desc_init(
+            op, dnnl_convolution_direct, &d.x, &d.w, bias, &d.y, d.stride, d.dilation, d.padding,
+            d.padding);
+    default:
+        return dnnl_dilated_convolution_forward_desc_init(
+            op, dnnl_forward_training, dnnl_convolution_direct, &d.x, &d.w, bias, &d.y, d.stride,
+            d.dilation, d.padding, d.padding);
+    }
 }
 
 static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerDnnlRecipe *recipe)
 {
-    *recipe = (MerDnnlRecipe){NULL,
-                              key->has_bias ? 4 : 3,
-                              {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
-                              {true, false, true}};
-    return forward_desc(state, key, &recipe->desc);
-}
-
-/* Backward kernels want the description of the forward one as a hint. */
-static dnnl_status_t make_backward(const MerDnnl *state, const MerDnnlKey *key,
-                                   const dnnl_convolution_desc_t *op, MerDnnlRecipe *recipe)
-{
-    dnnl_primitive_desc_t hint = NULL;
-    MER_DNNL_TRY(forward_desc(state, key, &hint));
-    dnnl_status_t status =
-        dnnl_primitive_desc_create(&recipe->desc, op, state->attributes, state->engine, hint);
-    dnnl_primitive_desc_destroy(hint);
-    return status;
-}
-
-static dnnl_status_t make_conv_data(const MerDnnl *state, const MerDnnlKey *key,
-                                    MerDnnlRecipe *recipe)
-{
-    ConvDescs               d;
-    dnnl_convolution_desc_t op;
-    *recipe = (MerDnnlRecipe){
-        NULL, 3, {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC}, {true, false, true}};
-    MER_DNNL_TRY(conv_descs(key, &d));
-    MER_DNNL_TRY(dnnl_dilated_convolution_backward_data_desc_init(
-        &op, dnnl_convolution_direct, &d.x, &d.w, &d.y, d.stride, d.dilation, d.padding,
-        d.padding));
-    return make_backward(state, key, &op, recipe);
-}
-
-static dnnl_status_t make_conv_weights(const MerDnnl *state, const MerDnnlKey *key,
-                                       MerDnnlRecipe *recipe)
-{
-    ConvDescs               d;
-    dnnl_convolution_desc_t op;
-    *recipe = (MerDnnlRecipe){
-        NULL,
-        key->has_bias ? 4 : 3,
-        {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_BIAS},
-        {true, true}};
-    MER_DNNL_TRY(conv_descs(key, &d));
-    MER_DNNL_TRY(dnnl_dilated_convolution_backward_weights_desc_init(
-        &op, dnnl_convolution_direct, &d.x, &d.w, key->has_bias ? &d.bias : NULL, &d.y, d.stride,
-        d.dilation, d.padding, d.padding));
-    return make_backward(state, key, &op, recipe);
+    static const MerDnnlRecipe recipes[] = {
+        [MER_DNNL_CONV] = {NULL,
+                           3,
+                           {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+                           {true, false, true}},
+        [MER_DNNL_CONV_DATA] = {NULL,
+                                3,
+                                {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
+                                {true, false, true}},
+        [MER_DNNL_CONV_WEIGHTS] = {NULL,
+                                   3,
+                                   {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS,
+                                    DNNL_ARG_DIFF_BIAS},
+                                   {true, true}},
+    };
+    dnnl_convolution_desc_t forward, op;
+    MER_DNNL_TRY(op_desc(MER_DNNL_CONV, key, &forward));
+    MER_DNNL_TRY(op_desc((MerDnnlKind)key->kind, key, &op));
+    *recipe = recipes[key->kind];
+    recipe->count += key->has_bias;
+    return mer_dnnl_describe(state, &forward, key->kind != MER_DNNL_CONV ? &op : NULL,
+                             &recipe->desc);
 }
 
 /* For one of `chunks` equal parts of the batch. */
@@ -158,7 +141,7 @@ static void weights_backward(MerTape *tape, const MerConvolution *conv, MerTenso
     int    chunks = chunks_of(weight, y), few = mer_dnnl_chunks(y->shape[0], work);
     chunks = few < chunks ? few : chunks;
     MerDnnlKey     key = conv_key(MER_DNNL_CONV_WEIGHTS, conv, x, weight, bias, y, chunks);
-    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv_weights);
+    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
     if (kernel == NULL) {
         return;
     }
@@ -191,7 +174,7 @@ void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor
     if (x->needs_grad) {
         int            chunks = chunks_of(weight, y);
         MerDnnlKey     key = conv_key(MER_DNNL_CONV_DATA, conv, x, weight, NULL, y, chunks);
-        MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv_data);
+        MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
         if (kernel == NULL) {
             return;
         }

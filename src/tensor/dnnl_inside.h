@@ -92,6 +92,10 @@ dnnl_status_t mer_dnnl_plain_desc(int count, const dnnl_dim_t *dims, dnnl_memory
 dnnl_status_t mer_dnnl_layout(MerDnnl *state, const dnnl_memory_desc_t *desc, bool is_image,
                               const MerLayout **layout);
 
+/* The description of a forward kernel, or of the backward kernel that belongs to it. */
+dnnl_status_t mer_dnnl_describe(const MerDnnl *state, const_dnnl_op_desc_t forward,
+                                const_dnnl_op_desc_t back, dnnl_primitive_desc_t *desc);
+
 /* The kernel of this key, which `make` describes the first time; NULL: the tape has failed. */
 typedef dnnl_status_t (*MerDnnlMaker)(const MerDnnl *state, const MerDnnlKey *key,
                                       MerDnnlRecipe *recipe);

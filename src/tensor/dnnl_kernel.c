@@ -100,6 +100,22 @@ dnnl_status_t mer_dnnl_layout(MerDnnl *state, const dnnl_memory_desc_t *given, b
     return dnnl_success;
 }
 
+dnnl_status_t mer_dnnl_describe(const MerDnnl *state, const_dnnl_op_desc_t forward,
+                                const_dnnl_op_desc_t back, dnnl_primitive_desc_t *desc)
+{
+    dnnl_primitive_desc_t hint = NULL;
+    MER_DNNL_TRY(
+        dnnl_primitive_desc_create(&hint, forward, state->attributes, state->engine, NULL));
+    if (back == NULL) {
+        *desc = hint;
+        return dnnl_success;
+    }
+    dnnl_status_t status =
+        dnnl_primitive_desc_create(desc, back, state->attributes, state->engine, hint);
+    dnnl_primitive_desc_destroy(hint);
+    return status;
+}
+
 static void free_kernel(MerDnnlKernel *kernel, int workers)
 {
     for (int i = 0; kernel->memories != NULL && i < workers * (kernel->count + 1); i++) {

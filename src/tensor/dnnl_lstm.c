@@ -26,51 +26,29 @@ static dnnl_status_t lstm_descs(const MerDnnlKey *key, LstmDescs *d)
     return dnnl_memory_desc_init_by_tag(&d->u, 5, u, dnnl_f32, dnnl_format_tag_any);
 }
 
-static dnnl_status_t forward_desc(const MerDnnl *state, const MerDnnlKey *key,
-                                  dnnl_primitive_desc_t *desc)
-{
-    LstmDescs       d;
-    dnnl_rnn_desc_t op;
-    MER_DNNL_TRY(lstm_descs(key, &d));
-    MER_DNNL_TRY(dnnl_lstm_forward_desc_init(&op, dnnl_forward_training, d.direction, &d.x,
-                                             &d.state, &d.state, &d.w, &d.u, &d.bias, &d.y,
-                                             &d.state, &d.state, dnnl_rnn_flags_undef));
-    return dnnl_primitive_desc_create(desc, &op, state->attributes, state->engine, NULL);
-}
-
-#define LSTM_ARGUMENTS                                                                             \
-    DNNL_ARG_SRC_LAYER, DNNL_ARG_SRC_ITER, DNNL_ARG_SRC_ITER_C, DNNL_ARG_WEIGHTS_LAYER,            \
-        DNNL_ARG_WEIGHTS_ITER, DNNL_ARG_BIAS, DNNL_ARG_DST_LAYER, DNNL_ARG_DST_ITER,               \
-        DNNL_ARG_DST_ITER_C, DNNL_ARG_WORKSPACE
-
 static dnnl_status_t make_lstm(const MerDnnl *state, const MerDnnlKey *key, MerDnnlRecipe *recipe)
 {
-    *recipe = (MerDnnlRecipe){.count = 10, .arguments = {LSTM_ARGUMENTS}};
-    return forward_desc(state, key, &recipe->desc);
-}
-
-static dnnl_status_t make_lstm_back(const MerDnnl *state, const MerDnnlKey *key,
-                                    MerDnnlRecipe *recipe)
-{
-    LstmDescs             d;
-    dnnl_rnn_desc_t       op;
-    dnnl_primitive_desc_t hint = NULL;
-    *recipe = (MerDnnlRecipe){.count = 19,
-                              .arguments = {LSTM_ARGUMENTS, DNNL_ARG_DIFF_DST_LAYER,
-                                            DNNL_ARG_DIFF_DST_ITER, DNNL_ARG_DIFF_DST_ITER_C,
-                                            DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER,
-                                            DNNL_ARG_DIFF_SRC_ITER_C, DNNL_ARG_DIFF_WEIGHTS_LAYER,
-                                            DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS}};
+    LstmDescs       d;
+    dnnl_rnn_desc_t forward, back;
+    bool            is_back = key->kind == MER_DNNL_LSTM_BACK;
     MER_DNNL_TRY(lstm_descs(key, &d));
+    MER_DNNL_TRY(dnnl_lstm_forward_desc_init(&forward, dnnl_forward_training, d.direction, &d.x,
+                                             &d.state, &d.state, &d.w, &d.u, &d.bias, &d.y,
+                                             &d.state, &d.state, dnnl_rnn_flags_undef));
     MER_DNNL_TRY(dnnl_lstm_backward_desc_init(
-        &op, dnnl_backward, d.direction, &d.x, &d.state, &d.state, &d.w, &d.u, &d.bias, &d.y,
+        &back, dnnl_backward, d.direction, &d.x, &d.state, &d.state, &d.w, &d.u, &d.bias, &d.y,
         &d.state, &d.state, &d.x, &d.state, &d.state, &d.dw, &d.du, &d.bias, &d.y, &d.state,
         &d.state, dnnl_rnn_flags_undef));
-    MER_DNNL_TRY(forward_desc(state, key, &hint));
-    dnnl_status_t status =
-        dnnl_primitive_desc_create(&recipe->desc, &op, state->attributes, state->engine, hint);
-    dnnl_primitive_desc_destroy(hint);
-    return status;
+    *recipe = (MerDnnlRecipe){
+        .count = is_back ? 19 : 10,
+        .arguments = {DNNL_ARG_SRC_LAYER, DNNL_ARG_SRC_ITER, DNNL_ARG_SRC_ITER_C,
+                      DNNL_ARG_WEIGHTS_LAYER, DNNL_ARG_WEIGHTS_ITER, DNNL_ARG_BIAS,
+                      DNNL_ARG_DST_LAYER, DNNL_ARG_DST_ITER, DNNL_ARG_DST_ITER_C,
+                      DNNL_ARG_WORKSPACE, DNNL_ARG_DIFF_DST_LAYER, DNNL_ARG_DIFF_DST_ITER,
+                      DNNL_ARG_DIFF_DST_ITER_C, DNNL_ARG_DIFF_SRC_LAYER, DNNL_ARG_DIFF_SRC_ITER,
+                      DNNL_ARG_DIFF_SRC_ITER_C, DNNL_ARG_DIFF_WEIGHTS_LAYER,
+                      DNNL_ARG_DIFF_WEIGHTS_ITER, DNNL_ARG_DIFF_BIAS}};
+    return mer_dnnl_describe(state, &forward, is_back ? &back : NULL, &recipe->desc);
 }
 
 static MerDnnlKey lstm_key(const MerLstmTensors *t, MerDnnlKind kind)
@@ -126,7 +104,7 @@ void mer_dnnl_lstm_backward(MerTape *tape, const MerLstmTensors *t)
 {
     const LstmKept *kept = t->kept;
     MerDnnlKey      key = lstm_key(t, MER_DNNL_LSTM_BACK);
-    MerDnnlKernel  *kernel = mer_dnnl_kernel(tape, &key, make_lstm_back);
+    MerDnnlKernel  *kernel = mer_dnnl_kernel(tape, &key, make_lstm);
     MerTensor      *inputs[6] = {t->x, t->h, t->c, t->w, t->u, t->bias};
     float          *grads[6];
     if (kernel == NULL) {

@@ -105,27 +105,14 @@ MerTensor *mer_tensor_add(MerTape *tape, MerTensor *a, MerTensor *b)
     return pair(tape, MER_PAIR_ADD, a, b);
 }
 
-MerTensor *mer_tensor_sub(MerTape *tape, MerTensor *a, MerTensor *b)
-{
-    return pair(tape, MER_PAIR_SUB, a, b);
-}
+#define OP(name, id)                                                                               \
+    MerTensor *mer_tensor_##name(MerTape *tape, MerTensor *a, MerTensor *b)                        \
+    {                                                                                              \
+        return pair(tape, MER_PAIR_##id, a, b);                                                    \
+    }
 
-MerTensor *mer_tensor_mul(MerTape *tape, MerTensor *a, MerTensor *b)
-{
-    return pair(tape, MER_PAIR_MUL, a, b);
-}
-
-MerTensor *mer_tensor_div(MerTape *tape, MerTensor *a, MerTensor *b)
-{
-    return pair(tape, MER_PAIR_DIV, a, b);
-}
-
-MerTensor *mer_tensor_minimum(MerTape *tape, MerTensor *a, MerTensor *b)
-{
-    return pair(tape, MER_PAIR_MINIMUM, a, b);
-}
-
-MerTensor *mer_tensor_maximum(MerTape *tape, MerTensor *a, MerTensor *b)
-{
-    return pair(tape, MER_PAIR_MAXIMUM, a, b);
-}
+OP(sub, SUB)
+OP(mul, MUL)
+OP(div, DIV)
+OP(minimum, MINIMUM)
+OP(maximum, MAXIMUM)

@@ -62,45 +62,20 @@ static MerTensor *single(MerTape *tape, MerPointwiseKind kind, MerTensor *x, flo
     return y;
 }
 
-MerTensor *mer_tensor_relu(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_RELU, x, 0, 0);
-}
+#define OP(name, id)                                                                               \
+    MerTensor *mer_tensor_##name(MerTape *tape, MerTensor *x)                                      \
+    {                                                                                              \
+        return single(tape, MER_POINTWISE_##id, x, 0, 0);                                          \
+    }
 
-MerTensor *mer_tensor_tanh(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_TANH, x, 0, 0);
-}
-
-MerTensor *mer_tensor_sigmoid(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_SIGMOID, x, 0, 0);
-}
-
-MerTensor *mer_tensor_exp(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_EXP, x, 0, 0);
-}
-
-MerTensor *mer_tensor_log(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_LOG, x, 0, 0);
-}
-
-MerTensor *mer_tensor_gelu(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_GELU, x, 0, 0);
-}
-
-MerTensor *mer_tensor_sqrt(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_SQRT, x, 0, 0);
-}
-
-MerTensor *mer_tensor_square(MerTape *tape, MerTensor *x)
-{
-    return single(tape, MER_POINTWISE_SQUARE, x, 0, 0);
-}
+OP(relu, RELU)
+OP(tanh, TANH)
+OP(sigmoid, SIGMOID)
+OP(exp, EXP)
+OP(log, LOG)
+OP(gelu, GELU)
+OP(sqrt, SQRT)
+OP(square, SQUARE)
 
 MerTensor *mer_tensor_affine(MerTape *tape, MerTensor *x, float factor, float offset)
 {
