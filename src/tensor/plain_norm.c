@@ -1,5 +1,5 @@
 /* Batch norm, for images in plain order and in layouts with lanes. What belongs to a channel is added up
- * plane by plane, in the order of the images. */
+ * plane by plane, in the order of the images; oneDNN's own adds up by threads. */
 #include "tensor/plain_inside.h"
 #include "tensor/vector_math.h"
 
