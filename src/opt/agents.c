@@ -52,6 +52,7 @@ MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *ow
 {
     const MerAgentOptions *o = &agents->options;
     MerTeamSpec            spec = {
+                   .backend = &mer_backend_dnnl,
                    .algorithm = agents->algorithm,
                    .knob_count = agents->search->space->knob_count,
                    .agent_count = agent_count,
@@ -118,11 +119,26 @@ void mer_agents_open_one(MerAgents *agents, const MerSearch *search, const MerAg
     mer_agents_divide(agents, 1, owner);
 }
 
+bool mer_agents_is_failed(const MerAgents *agents)
+{
+    MerError error;
+    char     json[sizeof error.message + 20];
+    if (agents->team == NULL || mer_team_status(agents->team, &error) == MER_OK) {
+        return false;
+    }
+    snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
+    mer_note(agents->search->notes, "training_failed", json);
+    return true;
+}
+
 int mer_agents_ask(void *state, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = state;
-    int        left = (int)agents->options.lanes - agents->now.lane;
-    int        count = left < capacity ? left : capacity;
+    if (mer_agents_is_failed(agents)) {
+        return 0;
+    }
+    int left = (int)agents->options.lanes - agents->now.lane;
+    int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
         mer_agents_spread(agents, proposals[i].point, proposals[i].point);

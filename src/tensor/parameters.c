@@ -1,9 +1,8 @@
 /* Named tensors that outlive a step. */
 #include "base/memory.h"
-#include "tensor/tensor.h"
+#include "tensor/tape.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,24 +132,9 @@ void mer_parameters_clear(MerParameters *parameters)
     }
 }
 
-double mer_parameters_clip(MerParameters *parameters, double limit)
+double mer_parameters_clip(MerTape *tape, MerParameters *parameters, double limit)
 {
-    double square = 0;
-    for (int i = 0; i < parameters->count; i++) {
-        const MerTensor *tensor = parameters->entries[i].tensor;
-        for (int64_t j = 0; tensor->has_grad && j < tensor->size; j++) {
-            square += (double)tensor->grad[j] * tensor->grad[j];
-        }
-    }
-    double norm = sqrt(square);
-    float  scale = norm > limit ? (float)(limit / norm) : 1;
-    for (int i = 0; i < parameters->count && scale < 1; i++) {
-        MerTensor *tensor = parameters->entries[i].tensor;
-        for (int64_t j = 0; tensor->has_grad && j < tensor->size; j++) {
-            tensor->grad[j] *= scale;
-        }
-    }
-    return norm;
+    return tape->backend.clip(tape, parameters, limit);
 }
 
 MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error)

@@ -50,7 +50,7 @@ static MerTensor *net_run(MerTape *tape, const Net *net, const float *images, in
     MerTensor *x = mer_tape_input(tape, 4, (int[]){count, 1, 8, 8}, images);
     x = mer_conv_run(tape, &net->convs[0], x, true, is_training);
     x = mer_conv_run(tape, &net->convs[1], x, true, is_training);
-    x = mer_tensor_pool(tape, x, &(MerPool){MER_POOL_MAX, {2, 2}, {2, 2}, {0, 0}});
+    x = mer_tensor_pool(tape, x, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
     x = mer_tensor_add(tape, x, mer_conv_run(tape, &net->convs[2], x, true, is_training));
     x = mer_conv_run(tape, &net->convs[3], x, true, is_training);
     return mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
@@ -86,7 +86,8 @@ static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const 
         mer_tape_reset(tape);
         mer_parameters_clear(parameters);
         MerTensor *logits = net_run(tape, net, images, count, true);
-        mer_tape_backward(tape, mer_tensor_cross_entropy(tape, logits, labels, 0));
+        MerTensor *loss = mer_tensor_cross_entropy(tape, logits, labels, 0);
+        assert_int_equal(mer_tape_backward(tape, loss, NULL), MER_OK);
         mer_updater_step(updater, mer_rate_at(schedule, *step));
     }
 }
@@ -95,12 +96,12 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
                          uint64_t seed, double *seconds)
 {
     MerRng         rng = mer_rng_make(seed, 0);
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *parameters = mer_parameters_new();
     Net            net = net_make(parameters, recipe->is_cnn, &rng);
     MerRule        rule = mer_rule_adam(1e-8);
     rule.weight_decay = recipe->decay;
-    MerUpdater *updater = mer_updater_new(parameters, &rule);
+    MerUpdater *updater = mer_updater_new(tape, parameters, &rule);
     int         batches = (train->count + BATCH - 1) / BATCH;
     MerRate     schedule = {
             .kind = MER_RATE_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
