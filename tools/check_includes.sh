@@ -24,7 +24,7 @@ BEGIN {
     # The wings: all that belongs to one problem. None sees another one, nor what stands above.
     wing("map schedule codesign place split")
 
-    public("base",    "error arena rng option notes")
+    public("base",    "error arena rng option notes view")
     public("graph",   "graph")
     public("hw",      "platform")
     public("space",   "space metric search plan problem evaluator")

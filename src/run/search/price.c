@@ -1,20 +1,11 @@
 /* Pricing given plans: what `mercator evaluate` does. */
 #include "run/internal.h"
 
+#include "base/note_list.h"
 #include "base/yaml.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct Details { /* notes of an evaluator gathered into one JSON object */
-    MerJson json;
-} Details;
-
-static void gather(void *state, const char *name, const char *value)
-{
-    Details *details = state;
-    mer_json_raw(&details->json, name, value);
-}
 
 /* The plan is in task->result. */
 static void price(MerRunState *run, MerRunTask *task, const char **detail)
@@ -36,13 +27,10 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     }
     mer_run_print_plan(run, task);
     if (task->evaluator.type->detail) {
-        Details  details = {0};
-        MerNotes notes = {.state = &details, .note = gather};
-        mer_json_object(&details.json, NULL);
+        MerNoteList list = {0};
+        MerNotes    notes = mer_note_list_begin(&list);
         task->evaluator.type->detail(task->evaluator.state, &result->plan, &notes);
-        mer_json_end_object(&details.json);
-        *detail = mer_arena_text(run->arena, details.json.text);
-        mer_json_free(&details.json);
+        *detail = mer_note_list_end(&list, run->arena);
     }
 }
 
