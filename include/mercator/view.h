@@ -73,6 +73,7 @@ typedef struct MerViewBars {
     bool               is_grouped; /* bars side by side instead of stacked */
     bool               is_log;
     bool               has_parts; /* the numbers of all series beside the bar, not their sum */
+    bool               has_rest;  /* the last series is what is left: drawn as empty */
 } MerViewBars;
 void mer_view_bars(MerNotes *notes, const MerView *view, const MerViewBars *bars);
 

@@ -171,6 +171,7 @@ void mer_view_bars(MerNotes *notes, const MerView *view, const MerViewBars *bars
     maybe_true(&json, "grouped", bars->is_grouped);
     maybe_true(&json, "log", bars->is_log);
     maybe_true(&json, "parts", bars->has_parts);
+    maybe_true(&json, "rest", bars->has_rest);
     write_texts(&json, "series", bars->series, bars->series_count);
     mer_json_array(&json, "rows");
     for (int r = 0; r < bars->row_count; r++) {

@@ -235,7 +235,8 @@ static void view_cores(const MerBandwidthState *state, const MerBandwidthTimes *
                                  .rows = schedule->unit_names,
                                  .row_count = schedule->unit_count,
                                  .values = values,
-                                 .has_parts = true});
+                                 .has_parts = true,
+                                 .has_rest = true});
 }
 
 void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *notes)
