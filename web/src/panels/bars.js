@@ -40,7 +40,7 @@ export function barsPanel(value) {
         ),
         value.log && h("span", { class: "muted" }, "bars are logarithmic"),
       ),
-    value.parts ? partsTable(chart) : sums(chart, totals),
+    value.parts || value.grouped ? partsTable(chart) : sums(chart, totals),
   );
 }
 

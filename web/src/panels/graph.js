@@ -1,4 +1,4 @@
-// A directed graph in layers (dagre), coloured by group: {unit, group_name, nodes: [{name, group, parent, value,
+// A directed graph from left to right (dagre), coloured by group: {unit, group_name, nodes: [{name, group, parent, value,
 // marked}], edges: [[from, to]]}. Nodes with the same parent are one block, which opens and closes by a click;
 // large graphs begin closed.
 import { graphlib, layout } from "@dagrejs/dagre";

@@ -69,9 +69,9 @@ function mix(top, ground, percent) {
 
 /** Diagonal lines over what a box spent waiting. */
 function hatch(context, ink) {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 6;
-  const pen = tile.getContext("2d");
+  const swatch = document.createElement("canvas");
+  swatch.width = swatch.height = 6;
+  const pen = swatch.getContext("2d");
   pen.strokeStyle = ink;
   pen.lineWidth = 1.4;
   pen.beginPath();
@@ -80,7 +80,7 @@ function hatch(context, ink) {
     pen.lineTo(at + 7, -1);
   }
   pen.stroke();
-  return context.createPattern(tile, "repeat");
+  return context.createPattern(swatch, "repeat");
 }
 
 export function drawScene(context, { scene, layout, view, seriesOf, isColoredByLane }) {
