@@ -196,6 +196,19 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     says_text sample "$dom" '"columns": "no list"' '"panel": "orrery"'
 fi
 
+# The examples of docs/report-data.md can be drawn, each of them.
+mkdir -p "$folder/examples"
+head -n 1 "$folder/sample/run.jsonl" >"$folder/examples/run.jsonl"
+awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on { printf "%s%s", /^{/ ? "\n" : "", $0 } END { print "" }' "$here/../../docs/report-data.md" |
+    sed -n '/"panel"/s/.*/{"type":"note","index":1,"task":null,"source":"docs","name":"view","value":&}/p' >>"$folder/examples/run.jsonl"
+if make_page "$folder/examples-page" "$folder/examples" && open_page "$folder/examples-page/report.html" "$folder/examples.dom"; then
+    dom=$folder/examples.dom
+    has examples "$dom" view-online warning-sparse view-memories view-energy view-stages view-fill view-placement view-front view-links \
+        view-partition view-modules plan
+    same "examples: notes" "$(grep -c '"name":"view"' "$folder/examples/run.jsonl")" 12
+    same "examples: not drawn" "$(sed 's/</\n</g' "$dom" | grep -c 'class="raw"')" 0
+fi
+
 # A run all of whose tasks are proven says so, although the product of sums in its total is not.
 mkdir -p "$folder/proven"
 cp "$folder/sample"/* "$folder/proven"

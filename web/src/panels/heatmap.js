@@ -20,7 +20,7 @@ export function heatmapPanel(value) {
   const isSigned = known.some((one) => one < 0);
   const width = (names) => Math.max(...names.map((name) => String(name).length)) * 6.4;
   const left = rows.length <= NAMED ? Math.min(170, 10 + width(rows)) : 12;
-  const top = columns.length <= NAMED ? Math.min(150, 10 + width(columns)) : 12;
+  const top = columns.length <= NAMED ? Math.min(150, 16 + width(columns)) : 12;
   const height = Math.min(640, Math.max(160, top + rows.length * 22));
   const readout = h("p", { class: "readout" }, "Move over the matrix to read it.");
   const layout = { x: 1, y: 1 };

@@ -124,7 +124,7 @@ function picture(data, colors, width, readout) {
   const cell = data.matrix ? Math.max(5, Math.min(34, (width - left - tree - 34) / size)) : 22;
   const columns = data.matrix ? size : 0;
   const isNamed = cell >= 10;
-  const top = data.matrix && cell >= 13 ? Math.min(150, 12 + longest * CHARACTER) : 22;
+  const top = data.matrix && cell >= 13 ? Math.min(150, Math.max(26, 14 + longest * CHARACTER)) : 22;
   const height = top + size * cell + 30;
   const x = (at) => left + at * cell;
   const y = (at) => top + at * cell;
