@@ -78,6 +78,9 @@ static double cut_height(const MerPartitionRule *rule, const MerViewMerge *merge
     MerViewMerge *sorted = MER_ARRAY(arena, MerViewMerge, count + 1);
     memcpy(sorted, merges, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, by_height);
+    if (count == 0) { /* one knob: nothing to cut */
+        return rule->threshold;
+    }
     double below = agents <= count ? sorted[count - agents].height : 0;
     double above = agents > 1 ? sorted[count + 1 - agents].height : sorted[count - 1].height * 1.08;
     bool   is_asked = rule->agents == 0 && rule->threshold >= below && rule->threshold <= above;
