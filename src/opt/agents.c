@@ -1,6 +1,7 @@
 /* A team of agents behind ask and tell. */
 #include "opt/agents.h"
 
+#include "mercator/view.h"
 #include "space/alike.h"
 
 #include <math.h>
@@ -173,18 +174,17 @@ void mer_agents_features(MerAgents *agents, const MerTrial *trial, float *featur
 
 static void report_sparse(MerAgents *agents)
 {
-    char json[400];
+    char text[200];
     bool is_empty = agents->now.feasible == 0;
-    snprintf(
-        json, sizeof json,
-        "{\"trials\": %lld, \"feasible\": %lld, \"found\": \"%s\", \"try\": \"%s\"}",
-        (long long)agents->now.done, (long long)agents->now.feasible,
-        is_empty ? "no feasible point" : "nothing better than the first batch",
-        is_empty
-            ? "larger memories or a smaller layer; warm starts from a search that finds feasible "
-              "points (annealing, gamma)"
-            : "reward=log, a higher entropy, more lanes, or a warm start");
-    mer_note(agents->search->notes, "sparse_reward", json);
+    snprintf(text, sizeof text, "%s in the first %lld samples (%.3g %% feasible)",
+             is_empty ? "no feasible point" : "nothing better than the first batch",
+             (long long)agents->now.done,
+             100.0 * (double)agents->now.feasible / (double)agents->now.done);
+    mer_view_warning(
+        agents->search->notes, &(MerView){.id = "sparse_reward", .title = "sparse reward"}, text,
+        is_empty ? "larger memories or a smaller layer; warm starts from a search that finds "
+                   "feasible points (annealing, gamma)"
+                 : "reward=log, a higher entropy, more lanes, or a warm start");
 }
 
 static bool is_improving(const MerAgents *agents)

@@ -18,7 +18,7 @@ for file in schedule.yaml schedule.csv jobtable.json platform.yaml trace.json re
     test -s "run/$file"
 done
 says run/schedule.csv '"cam#3.20","cam"'
-says run/run.jsonl '"name":"schedule"'
+says run/run.jsonl '"panel":"timeline"'
 expect 0 "$MERCATOR" evaluate run/schedule.yaml
 says out 'xr_score'
 

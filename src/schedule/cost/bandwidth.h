@@ -54,7 +54,7 @@ const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *aren
 void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerCost *cost);
 void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, MerCost *cost);
-void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerNotes *notes);
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */

@@ -5,7 +5,7 @@
  * the one that such a scheduler has followed, and is priced once, like any other. */
 #include "schedule/solve/online.h"
 
-#include "mercator/json.h"
+#include "mercator/view.h"
 #include "schedule/solve/list_schedule.h"
 
 #include <math.h>
@@ -62,18 +62,19 @@ static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJob
     mer_schedule_make_queues(order, unit, plan);
 }
 
-static void note_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
+static void view_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
 {
-    MerJson json = {0};
-    mer_json_object(&json, NULL);
-    mer_json_int(&json, "decisions", outcome->decisions);
-    mer_json_int(&json, "forecasts", outcome->forecasts);
-    mer_json_int(&json, "better_than_rules", outcome->improved);
-    mer_json_real(&json, "cycles", outcome->cycles); /* as it went; the plan must give the same */
-    mer_json_int(&json, "dropped", outcome->dropped);
-    mer_json_end_object(&json);
-    mer_note(notes, "online", json.text);
-    mer_json_free(&json);
+    MerViewFact facts[] = {
+        {.name = "decisions", .value = (double)outcome->decisions, .unit = "1"},
+        {.name = "forecasts", .value = (double)outcome->forecasts, .unit = "1"},
+        {.name = "better than rules", .value = (double)outcome->improved, .unit = "1"},
+        /* as it went; the plan must give the same */
+        {.name = "cycles", .value = outcome->cycles, .unit = "cycle"},
+        {.name = "dropped", .value = (double)outcome->dropped, .unit = "1"}};
+    mer_view_facts(notes, &(MerView){.id = "online",
+                                     .title = "Decisions while jobs arrive",
+                                     .facts = facts,
+                                     .fact_count = sizeof facts / sizeof *facts});
 }
 
 bool mer_online_plan(const MerOnlineOptions *chosen, const MerSearch *search,
@@ -134,7 +135,7 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
         ((MerListState *)state)->is_asked = true;
         return MER_OK;
     }
-    note_decisions(&outcome, search->notes);
+    view_decisions(&outcome, search->notes);
     mer_note_decisions(search->notes, &outcome.taken); /* times stay out of the log */
     return MER_OK;
 }

@@ -1,9 +1,9 @@
 // What a timeline shows, made ready once: items by row and time, who waits for whom, the marks of the
-// deadlines, and the bandwidth that is in use in a stretch of time.
+// deadlines, and the stacked areas below on the same axis.
 
 export const isLate = (item) => typeof item.deadline === "number" && !(item.end <= item.deadline);
 
-/** {lanes, rows: [[item, ...] by start], items, dropped, before, after, marks, requests, stack, end} of a note. */
+/** {lanes, rows: [[item, ...] by start], items, dropped, before, after, marks, sets, stacks, end} of a view. */
 export function readScene(value) {
   const lanes = value.lanes;
   const rows = lanes.map((lane, row) =>
@@ -16,19 +16,29 @@ export function readScene(value) {
   for (const item of items)
     for (const id of item.after ?? [])
       if (known.has(id)) followers.set(id, [...(followers.get(id) ?? []), item]);
-  const stack = value.bandwidth?.segments ? value.bandwidth : null;
+  const stacks = (value.below ?? [])
+    .filter((stack) => Array.isArray(stack.segments))
+    .map((stack) => ({
+      ...stack,
+      series: stack.series ?? lanes.map((lane) => lane.name),
+      top: stackTop(stack),
+    }));
+  const ends = [
+    ...rows.map((row) => row.reduce((latest, item) => Math.max(latest, item.end), 0)),
+    ...stacks.map(({ segments }) => segments.at(-1)?.[1] ?? 0),
+  ];
   return {
     lanes,
     rows,
     items,
     dropped,
-    stack,
-    end: items.reduce((latest, item) => Math.max(latest, item.end), 1e-12),
+    stacks,
+    start: items.length > 0 ? 0 : Math.min(...stacks.map(({ segments }) => segments[0]?.[0] ?? 0), Infinity),
+    end: Math.max(...ends, 1e-12),
     before: (item) => (item.after ?? []).map((id) => known.get(id)).filter(Boolean),
     after: (item) => followers.get(item.id) ?? [],
     marks: deadlineMarks([...items, ...dropped]),
-    requests: countRequests([...items, ...dropped]),
-    stackTop: stack && stackTop(stack),
+    sets: countSets([...items, ...dropped]),
   };
 }
 
@@ -41,15 +51,14 @@ function deadlineMarks(items) {
   return [...missed].map(([time, isMissed]) => ({ time, isMissed })).sort((a, b) => a.time - b.time);
 }
 
-/** {all, missed} of the requests with a deadline: one late or dropped job is enough to miss it. Null where the jobs
- *  do not say which request they are of. */
-function countRequests(items) {
+/** {all, missed} of the sets with a deadline: one late or dropped item is enough to miss it. Null where the items
+ *  do not say which set they are of. */
+function countSets(items) {
   const missed = new Map();
   for (const item of items) {
     if (typeof item.deadline !== "number") continue;
-    if (!Array.isArray(item.request)) return null;
-    const request = item.request.join(" ");
-    missed.set(request, Boolean(missed.get(request)) || isLate(item));
+    if (item.set === undefined) return null;
+    missed.set(item.set, Boolean(missed.get(item.set)) || isLate(item));
   }
   return { all: missed.size, missed: [...missed.values()].filter(Boolean).length };
 }
@@ -58,7 +67,7 @@ function stackTop(stack) {
   let most = stack.limit ?? 0;
   for (const segment of stack.segments) {
     let sum = 0;
-    for (let lane = 2; lane < segment.length; lane++) sum += segment[lane];
+    for (let at = 2; at < segment.length; at++) sum += segment[at];
     most = Math.max(most, sum);
   }
   return most * 1.08 || 1;
@@ -84,10 +93,10 @@ export function segmentAt(segments, time) {
   return segments.find(([start, end]) => start <= time && time < end) ?? null;
 }
 
-/** Mean use of each lane in each of `columns` equal parts of a stretch: a segment narrower than a pixel counts
+/** Mean of each series in each of `columns` equal parts of a stretch: a segment narrower than a pixel counts
  *  by its share of it. */
-export function binStack(stack, lanes, low, high, columns) {
-  const bins = Array.from({ length: lanes }, () => new Float64Array(columns));
+export function binStack(stack, low, high, columns) {
+  const bins = stack.series.map(() => new Float64Array(columns));
   const width = (high - low) / columns;
   for (const segment of stack.segments) {
     const start = Math.max(segment[0], low);
@@ -97,7 +106,9 @@ export function binStack(stack, lanes, low, high, columns) {
     for (let at = Math.floor((start - low) / width); at <= last; at++) {
       const share =
         (Math.min(end, low + (at + 1) * width) - Math.max(start, low + at * width)) / width;
-      for (let lane = 0; lane < lanes; lane++) bins[lane][at] += share * (segment[lane + 2] ?? 0);
+      bins.forEach((bin, series) => {
+        bin[at] += share * (segment[series + 2] ?? 0);
+      });
     }
   }
   return bins;

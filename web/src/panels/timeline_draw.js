@@ -1,9 +1,9 @@
-// The timeline on its canvas: boxes with their stalls, marks of deadlines, axis, bandwidth stack; and above
-// it what the pointer asks for.
-import { niceTicks } from "./chart.js";
-import { category, color } from "./dom.js";
-import { binStack, isLate } from "./gantt_scene.js";
-import { labels, short } from "./units.js";
+// The timeline on its canvas: boxes with their stalls, marks of deadlines, axis, stacked areas; and above it what
+// the pointer asks for.
+import { niceTicks } from "../chart.js";
+import { category, color } from "../dom.js";
+import { labels, short } from "../units.js";
+import { binStack, isLate } from "./timeline_scene.js";
 
 const ROW = 26;
 const BOX = ROW - 6;
@@ -12,17 +12,21 @@ const AXIS = 26;
 const STACK = 124;
 const RIGHT = 12;
 
-/** Where things stand: {margin, marksTop, bottom, height, x(time), timeAt(x), rowAt(y)} for a scene. */
+/** Where things stand: {margin, marksTop, bottom, height, x(time), timeAt(x), rowAt(y), stackAt(y)} for a scene. */
 export function makeLayout(scene, view) {
-  const longest = Math.max(...scene.lanes.map((lane) => String(lane.name).length));
-  const margin = Math.min(140, Math.max(scene.stack ? 86 : 0, 18 + longest * 6.8));
+  const names = [
+    ...scene.lanes.map((lane) => lane.name),
+    ...scene.stacks.flatMap((stack) => [stack.name ?? "", limitText(stack)]),
+  ];
+  const longest = Math.max(...names.map((name) => String(name).length));
+  const margin = Math.min(150, Math.max(scene.stacks.length > 0 ? 86 : 0, 18 + longest * 6.8));
   const marksTop = scene.lanes.length * ROW;
   const bottom = marksTop + (scene.marks.length > 0 ? MARKS : 0) + AXIS;
   const layout = {
     margin,
     marksTop,
     bottom,
-    height: bottom + (scene.stack ? STACK : 0),
+    height: bottom + scene.stacks.length * STACK,
     width: 0,
     right: () => layout.width - RIGHT,
     x: (time) =>
@@ -30,16 +34,20 @@ export function makeLayout(scene, view) {
     timeAt: (x) =>
       view.low + ((x - margin) / Math.max(1, layout.right() - margin)) * (view.high - view.low),
     rowAt: (y) => Math.floor(y / ROW),
+    stackAt: (y) => Math.floor((y - bottom) / STACK),
+    floor: (stack) => bottom + (stack + 1) * STACK - 10,
   };
   return layout;
 }
 
-/** Shades of one colour, so that cores in the stack are not taken for models in the boxes; dark and light in
- *  turn, so that neighbours differ. */
-export const laneShare = (lane, lanes) =>
-  Math.round((lane % 2 === 0 ? 100 : 60) - (34 * lane) / Math.max(3, lanes - 1));
-export const laneCss = (lane, lanes) =>
-  `color-mix(in srgb, var(--accent) ${laneShare(lane, lanes)}%, var(--panel))`;
+const limitText = ({ limit, unit }) => (typeof limit === "number" ? short(limit, unit ?? "") : "");
+
+/** Shades of one colour, so that a series is not taken for a colour of the boxes; dark and light in turn, so that
+ *  neighbours differ. */
+const shade = (at, all) =>
+  Math.round((at % 2 === 0 ? 100 : 60) - (34 * at) / Math.max(3, all - 1));
+export const shadeCss = (at, all) =>
+  `color-mix(in srgb, var(--accent) ${shade(at, all)}%, var(--panel))`;
 
 /** The colours of one painting: asked of the page once, not per box. */
 function readColors() {
@@ -59,11 +67,11 @@ function mix(top, ground, percent) {
   return `rgb(${parts.join(" ")})`;
 }
 
-/** Diagonal lines over what a box spent waiting for memory. */
+/** Diagonal lines over what a box spent waiting. */
 function hatch(context, ink) {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 6;
-  const pen = tile.getContext("2d");
+  const swatch = document.createElement("canvas");
+  swatch.width = swatch.height = 6;
+  const pen = swatch.getContext("2d");
   pen.strokeStyle = ink;
   pen.lineWidth = 1.4;
   pen.beginPath();
@@ -72,7 +80,7 @@ function hatch(context, ink) {
     pen.lineTo(at + 7, -1);
   }
   pen.stroke();
-  return context.createPattern(tile, "repeat");
+  return context.createPattern(swatch, "repeat");
 }
 
 export function drawScene(context, { scene, layout, view, seriesOf, isColoredByLane }) {
@@ -108,11 +116,11 @@ export function drawScene(context, { scene, layout, view, seriesOf, isColoredByL
     }
   }
   if (scene.marks.length > 0) drawMarks(pen, scene);
-  if (scene.stack) drawStack(pen, scene, view);
+  scene.stacks.forEach((stack, at) => drawStack(pen, stack, at, view));
   context.restore();
   drawAxis(pen, view);
   if (scene.marks.length > 0) drawName(pen, "deadlines", layout.marksTop + MARKS / 2);
-  if (scene.stack) drawStackAxis(pen, scene);
+  scene.stacks.forEach((stack, at) => drawStackAxis(pen, stack, at));
 }
 
 function drawName({ context, layout, ink }, text, y, name = "ink-faint") {
@@ -179,47 +187,40 @@ function drawAxis({ context, layout, ink }, view) {
   });
 }
 
-const stackFloor = (layout) => layout.height - 10;
-const stackRoom = (layout) => layout.height - layout.bottom - 20;
+const STACK_HEIGHT = STACK - 20;
 
-/** From the topmost core down, each area reaching to the floor: what is above it stays visible. */
-function drawStack({ context, layout, ink }, scene, view) {
-  const lanes = scene.lanes.length;
+/** From the topmost series down, each area reaching to the floor: what is above it stays visible. */
+function drawStack({ context, layout, ink }, stack, place, view) {
   const { margin } = layout;
   const columns = Math.max(1, Math.ceil(layout.right() - margin));
-  const bins = binStack(scene.stack, lanes, view.low, view.high, columns);
-  for (let lane = 1; lane < lanes; lane++)
-    for (let at = 0; at < columns; at++) bins[lane][at] += bins[lane - 1][at];
-  const floor = stackFloor(layout);
-  const scale = stackRoom(layout) / scene.stackTop;
-  for (let lane = lanes - 1; lane >= 0; lane--) {
-    context.fillStyle = mix(ink.accent, ink.panel, laneShare(lane, lanes));
+  const bins = binStack(stack, view.low, view.high, columns);
+  for (let series = 1; series < bins.length; series++)
+    for (let at = 0; at < columns; at++) bins[series][at] += bins[series - 1][at];
+  const floor = layout.floor(place);
+  const scale = STACK_HEIGHT / stack.top;
+  for (let series = bins.length - 1; series >= 0; series--) {
+    context.fillStyle = mix(ink.accent, ink.panel, shade(series, bins.length));
     context.beginPath();
     context.moveTo(margin, floor);
     for (let at = 0; at < columns; at++) {
-      const y = floor - bins[lane][at] * scale;
+      const y = floor - bins[series][at] * scale;
       context.lineTo(margin + at, y);
       context.lineTo(margin + at + 1, y);
     }
     context.lineTo(margin + columns, floor);
     context.fill();
   }
-  if (typeof scene.stack.limit === "number") {
+  if (typeof stack.limit === "number") {
     context.fillStyle = ink.bound;
-    context.fillRect(margin, floor - scene.stack.limit * scale, columns, 1.25);
+    context.fillRect(margin, floor - stack.limit * scale, columns, 1.25);
   }
 }
 
-function drawStackAxis(pen, scene) {
-  const { layout } = pen;
-  const floor = stackFloor(layout);
-  drawName(pen, "bandwidth", floor - stackRoom(layout) + 8, "ink-soft");
-  if (typeof scene.stack.limit === "number")
-    drawName(
-      pen,
-      `${scene.stack.limit} ${scene.stack.unit ?? ""}`.trim(),
-      floor - (scene.stack.limit / scene.stackTop) * stackRoom(layout) + 18,
-    );
+function drawStackAxis(pen, stack, place) {
+  const floor = pen.layout.floor(place);
+  if (stack.name) drawName(pen, stack.name, floor - STACK_HEIGHT + 8, "ink-soft");
+  if (typeof stack.limit === "number")
+    drawName(pen, limitText(stack), floor - (stack.limit / stack.top) * STACK_HEIGHT + 18);
   drawName(pen, "0", floor - 4);
 }
 
