@@ -1,5 +1,5 @@
 /* Inside of MAGMA: genes, where random numbers come from, and the operators. Both rules use the same ones;
- * rules=shipped is the public program (maestro-project/magma; schedule.md 7.1 and 13), draw by draw, so that the
+ * rules=shipped is the public program (maestro-project/magma; docs/optimizers.md, "MAGMA"), draw by draw, so that the
  * same seed gives the same plans. What it does otherwise than the paper says stands where it does so. */
 #ifndef MERCATOR_OPT_MAGMA_H
 #define MERCATOR_OPT_MAGMA_H

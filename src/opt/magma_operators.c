@@ -1,4 +1,4 @@
-/* MAGMA's operators (schedule.md 7.1). */
+/* MAGMA's operators (docs/optimizers.md, "MAGMA"). */
 #include "opt/magma.h"
 
 #include <string.h>
