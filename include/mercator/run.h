@@ -114,9 +114,10 @@ typedef struct MerTaskResult {
     double          gap;              /* NaN if unknown */
     bool            is_proven;
     bool            is_recorded; /* the bound is what a plan file says was proven */
-    int64_t         trials, evaluations, infeasible; /* warm trials are in none of them */
-    int             reason_count;
-    MerReasonCount  reasons[MER_MAX_REASONS];
+    const char *among; /* the plans that bound and proof speak of, "perfect factors"; NULL: all */
+    int64_t     trials, evaluations, infeasible; /* warm trials are in none of them */
+    int         reason_count;
+    MerReasonCount reasons[MER_MAX_REASONS];
     /* nothing feasible: points priced afterwards to explain it, the nearest miss among them, and whether
      * one of them was feasible after all */
     int64_t        explained;

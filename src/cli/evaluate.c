@@ -108,6 +108,9 @@ static void write_bound(const MerTaskResult *result, MerJson *json)
     mer_json_object(json, "bound");
     mer_json_real(json, "value", result->bound.value);
     mer_json_text(json, "kind", result->bound.kind);
+    if (result->among) {
+        mer_json_text(json, "scope", result->among);
+    }
     mer_json_real(json, "gap", result->gap);
     if (result->is_recorded) {
         mer_json_bool(json, "proven", result->is_proven);

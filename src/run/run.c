@@ -54,6 +54,12 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
     }
+    if (spec->warm && mer_warm_is_chain(spec->warm) && !spec->problem->carry) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "--warm chain carries points from task to task, which problem %s "
+                             "cannot; learners with transfer carry what they learned",
+                             spec->problem->name);
+    }
     if (spec->platform && spec->problem->platforms &&
         !(spec->problem->platforms >> spec->platform->kind & 1)) {
         return mer_error_set(error, MER_INVALID,

@@ -366,6 +366,16 @@ static const void *rules(const void *opened)
     return state->strict ? mer_map_rules : NULL;
 }
 
+static uint64_t zeros(const void *opened, const char **why)
+{
+    const State    *state = opened;
+    const Energies *e = &state->energies;
+    bool            has_energy =
+        !state->strict || e->mac + e->l1_read + e->l1_write + e->l2_read + e->l2_write > 0;
+    *why = "the platform has no energies (mac_pj, access_pj)";
+    return has_energy ? 0 : METRIC(ENERGY) | METRIC(EDP);
+}
+
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_directives, NULL};
 
 const MerEvaluatorClass mer_evaluator_datacentric = {
@@ -384,4 +394,5 @@ const MerEvaluatorClass mer_evaluator_datacentric = {
     .evaluate = evaluate,
     .detail = detail,
     .rules = rules,
+    .zeros = zeros,
 };

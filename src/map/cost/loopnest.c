@@ -242,6 +242,30 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     mer_map_view_use(&use, notes);
 }
 
+static uint64_t zeros(const void *state, const char **why)
+{
+    const MerNestModel *model = state;
+    bool                has_energy = model->mac_pj > 0;
+    for (int l = 0; l < model->level_count; l++) {
+        const MerNestMemory *memory = &model->memories[l];
+        has_energy = has_energy || memory->read_pj > 0 || memory->write_pj > 0 ||
+                     memory->update_pj > 0 || memory->fanout_pj > 0;
+    }
+    *why = "the platform has no energies (mac_pj, access_pj)";
+    return has_energy ? 0
+                      : UINT64_C(1) << MER_METRIC_ENERGY | UINT64_C(1) << MER_METRIC_EDP |
+                            UINT64_C(1) << MER_METRIC_POWER;
+}
+
+/* What of the platform this model leaves out. */
+static const char *warnings(const void *state, MerMetric objective, MerArena *arena)
+{
+    const MerNestModel *model = state;
+    (void)objective;
+    return model->unused[0] ? mer_arena_format(arena, "loopnest does not use %s\n", model->unused)
+                            : NULL;
+}
+
 static const void *rules(const void *state)
 {
     (void)state;
@@ -270,4 +294,6 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .evaluate_batch = evaluate_batch,
     .detail = detail,
     .rules = rules,
+    .zeros = zeros,
+    .warnings = warnings,
 };

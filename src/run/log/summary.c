@@ -264,7 +264,9 @@ static void write_result(const MerRunState *run, const MerTaskResult *result, Me
     mer_json_int(json, "evaluations", result->evaluations);
     mer_json_text(json, "stopped", result->stopped);
     write_best(run, result, json);
-    write_bound(json, "bound", &result->bound, result->gap, result->is_proven, true);
+    MerBound bound = result->bound;
+    bound.scope = !*bound.scope && result->among ? result->among : bound.scope;
+    write_bound(json, "bound", &bound, result->gap, result->is_proven, true);
     if (strcmp(result->reference.kind, "none") != 0) {
         double gap = mer_objective_gap(&run->objective, result->value, result->reference.value);
         write_bound(json, "reference", &result->reference, gap, gap <= 1e-12, true);

@@ -184,7 +184,8 @@ void mer_run_add_up(MerRunState *run)
         total->task.name = run->spec->name;
         return;
     }
-    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1, 0, NULL}};
+    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1, 0, NULL},
+                             .among = result->tasks[0].among};
     total->value = total->score = total->gap = NAN;
     total->bound = total->reference = (MerBound){NAN, "none", ""};
     add_counts(result, total);
