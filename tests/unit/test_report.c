@@ -369,7 +369,7 @@ static void test_full_disk_keeps_the_old_page_and_leaves_nothing(void **state)
     Fixture      *fixture = *state;
     struct rlimit old, small;
     assert_int_equal(read_run(fixture, trials), MER_OK);
-    write_file(fixture, "report.html", "old");
+    write_file(fixture, "report.html", "old mercator-data");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     small = (struct rlimit){.rlim_cur = 4096, .rlim_max = old.rlim_max};
@@ -379,7 +379,7 @@ static void test_full_disk_keeps_the_old_page_and_leaves_nothing(void **state)
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(page, MER_IO);
     mer_test_contains(fixture->error.message, "report.html: ");
-    assert_string_equal(read_file(fixture, "report.html"), "old");
+    assert_string_equal(read_file(fixture, "report.html"), "old mercator-data");
     assert_int_equal(count_files(fixture), 2);
 }
 

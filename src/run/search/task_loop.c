@@ -29,7 +29,9 @@ static void set_deadline(MerTaskSearch *s)
 {
     MerRunState *run = s->run;
     bool         is_followed = run->log.is_replay || s->end;
-    if (run->spec->time_s > 0 && !is_followed && isinf(run->deadline)) {
+    if (is_followed) {
+        run->deadline = INFINITY;
+    } else if (run->spec->time_s > 0 && isinf(run->deadline)) {
         run->deadline = mer_clock() + run->spec->time_s;
     }
 }
@@ -387,7 +389,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
 {
     MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
-    run->deadline = INFINITY;
+    run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
     s.end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     reserve(&s);
     s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
