@@ -129,7 +129,8 @@ static void improve_plan(ExactSearch *s, MerRng *rng)
     }
 }
 
-/* Each search is complete, and each is hopeless where others shine, so they take turns that double. */
+/* Each search is complete, and each is hopeless where others shine, so they take turns that double. Where orders of
+ * events decide it takes few steps to see it, where loads do it takes many. */
 static void take_turn(ExactSearch *s, int turn)
 {
     const struct {
@@ -148,7 +149,7 @@ static void take_turn(ExactSearch *s, int turn)
 void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
                  int64_t max_steps, MerNotes *notes, MerArena *arena)
 {
-    const double       swap = 0.5;
+    const double       swap = 0.5; /* few jobs: half of the moves change the loads */
     const MerSchedule *schedule = input->schedule;
     *s = (ExactSearch){.input = *input,
                        .best_cycles = INFINITY,
