@@ -52,17 +52,13 @@ typedef struct ExactStop {
     bool      is_stopped;
 } ExactStop;
 
-static inline bool exact_stop_now(ExactStop *stop)
-{
-    stop->is_stopped = stop->is_stopped || mer_is_cancelled(stop->notes);
-    return stop->is_stopped;
-}
-
-/* For steps that are much shorter than a look at the clock is worth. */
+/* Steps are much shorter than a look at the clock is worth. */
 static inline bool exact_stop_soon(ExactStop *stop)
 {
     enum { PULSE = 256 };
-    return ++stop->pulse % PULSE == 0 ? exact_stop_now(stop) : stop->is_stopped;
+    stop->is_stopped =
+        stop->is_stopped || (++stop->pulse % PULSE == 0 && mer_is_cancelled(stop->notes));
+    return stop->is_stopped;
 }
 
 typedef struct ExactRelaxation {
