@@ -171,8 +171,8 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     MerNestConstraints constraints = {0};
     MerStatus          status = make_constraints(problem, op, &constraints, arena, error);
     if (status == MER_OK) {
-        status = mer_nest_space_open_with(&state->nest, op, problem->platform, genome, &constraints,
-                                          &problem->space, arena, error);
+        status = mer_nest_space_open(&state->nest, op, problem->platform, genome, &constraints,
+                                     &problem->space, arena, error);
     }
     if (status == MER_OK) {
         const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);

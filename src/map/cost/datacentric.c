@@ -2,7 +2,8 @@
  * MICRO 2019). `mode=compat` gives MAESTRO's numbers, also where they are wrong; `mode=strict`
  * refuses mappings that do not do all of the layer's work or overflow a buffer, and prices energy
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
-#include "map/cost/datacentric.h"
+#include "layer/datacentric_plan.h"
+#include "mercator/evaluator.h"
 
 #include "map/cost/map_views.h"
 #include "map/directives/directives.h"
@@ -222,12 +223,6 @@ static void price(const State *state, const MerDirectivePlan *plan, MerDatacentr
     } else if (mer_datacentric_mapping(plan, input.layer.type, &mapping, result)) {
         mer_datacentric_evaluate(&input, wanted, result);
     }
-}
-
-void mer_datacentric_report(const void *state, const MerDirectivePlan *plan,
-                            MerDatacentricResult *result)
-{
-    price(state, plan, MER_DATACENTRIC_EVERYTHING, result);
 }
 
 /* Compat: MAESTRO's column, which misses L1 when there are clusters and MACs always. */

@@ -236,15 +236,8 @@ static void make_blanks(MerNestSpace *nest)
 }
 
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                              MerNestGenome genome, MerSpace *space, MerArena *arena,
-                              MerError *error)
-{
-    return mer_nest_space_open_with(nest, op, platform, genome, NULL, space, arena, error);
-}
-
-MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                                   MerNestGenome genome, const MerNestConstraints *constraints,
-                                   MerSpace *space, MerArena *arena, MerError *error)
+                              MerNestGenome genome, const MerNestConstraints *constraints,
+                              MerSpace *space, MerArena *arena, MerError *error)
 {
     *nest = (MerNestSpace){.op = op, .genome = genome, .level_count = platform->memory_count};
     if (constraints) {

@@ -59,13 +59,10 @@ typedef struct MerNestSpace {
     MerNestLevel blank[MER_NEST_LEVELS];
 } MerNestSpace;
 
+/* Obeys constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                              MerNestGenome genome, MerSpace *space, MerArena *arena,
-                              MerError *error);
-/* The same, obeying constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
-MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                                   MerNestGenome genome, const MerNestConstraints *constraints,
-                                   MerSpace *space, MerArena *arena, MerError *error);
+                              MerNestGenome genome, const MerNestConstraints *constraints,
+                              MerSpace *space, MerArena *arena, MerError *error);
 void      mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan,
                           MerArena *arena);
 bool      mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space,

@@ -163,11 +163,6 @@ static MerTrafficBound traffic_bound(const MerLayerShape *shape, double words, b
     return tiles.best;
 }
 
-MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words)
-{
-    return traffic_bound(shape, words, false);
-}
-
 /* Largest divisor of the product of the dims in `mask` that is at most `limit`. */
 static double largest_product(const MerLayerShape *shape, unsigned mask, int limit)
 {

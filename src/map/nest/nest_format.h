@@ -22,8 +22,9 @@ void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJso
 /* From a map with `levels` or `nest`. With `may_pad` the factors of a dim may multiply to more than it. */
 MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
                         bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
+/* The same from the line of such a `nest`. */
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
-                         MerNestPlan *plan, MerArena *arena, MerError *error);
+                         bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
 /* The factors of every dim multiply to its size; `where` opens the message. */
 MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error);
 /* Do the loops run past the layer? */

@@ -113,8 +113,8 @@ static bool parse_keep(const char *text, size_t length, unsigned *keep)
     return length >= 3 && text[length - 2] == ']';
 }
 
-static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform *platform,
-                            bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
+                         bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
 {
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
     mer_nest_keep_allowed(plan, platform);
@@ -156,12 +156,6 @@ static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform
         at += strspn(at, " |\t\n");
     }
     return check_product(plan, may_pad, "nest", error);
-}
-
-MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
-                         MerNestPlan *plan, MerArena *arena, MerError *error)
-{
-    return parse_line(line, op, platform, false, plan, arena, error);
 }
 
 static MerStatus read_factors(const MerYaml *list, Target target, MerError *error)
@@ -250,7 +244,7 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
     if (line) {
         const char *text;
         status = mer_yaml_text(line, &text, error);
-        return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error)
+        return status == MER_OK ? mer_nest_parse(text, op, platform, may_pad, plan, arena, error)
                                 : status;
     }
     if (!levels) {

@@ -9,17 +9,13 @@
  *
  * CLP proposes multipliers; the value is computed from them, with what the best columns are still worth taken
  * off, so it holds whatever CLP does. Times are in parts of the limit. */
-#include "schedule/bound/configuration_program.h"
+#include "schedule/bound/configuration_columns.h"
 
-#include <Clp_C_Interface.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum { ROUNDS = 200, MOST_CONFIGURATIONS = 4000, MOST_QUEUES = 2000 };
-
-/* Rows can be met at this price, more than a schedule pays. */
-static const double artificial = 100;
 
 /* The prices of the bound that is there already. */
 static void begin_memory(Columns *columns)
@@ -103,13 +99,6 @@ void mer_columns_set_phases(Columns *columns, const ConfigurationPhase *phase, i
     columns->configurations = 0;
 }
 
-/* The row of the program that a job on a class counts for. */
-static int row_of(const Columns *columns, int row, int class)
-{
-    int link = columns->link[row * columns->relaxation->classes + class];
-    return link < 0 ? row : link;
-}
-
 /* Rows by their order; which pairs are allowed and which are long. False if a job has none. */
 static bool number_rows(Columns *columns)
 {
@@ -136,138 +125,6 @@ static bool number_rows(Columns *columns)
     return is_possible;
 }
 
-static void add_entry(Clp_Simplex *model, int row, double value, double cost)
-{
-    const CoinBigIndex starts[2] = {0, 1};
-    const double       zero = 0, infinite = INFINITY;
-    Clp_addColumns(model, 1, &zero, &infinite, &cost, starts, &row, &value);
-}
-
-static Clp_Simplex *new_model(const Columns *columns)
-{
-    const Relaxation *relaxation = columns->relaxation;
-    Clp_Simplex      *model = Clp_newModel();
-    double           *lower = columns->row_lower;
-    double           *upper = columns->row_upper;
-    for (int r = 0; r < columns->rows; r++) {
-        lower[r] = r < relaxation->rows ? relaxation->count[r] : 0;
-        upper[r] = INFINITY;
-    }
-    for (int c = 0; c < relaxation->classes; c++) {
-        lower[columns->class_row + c] = -relaxation->units[c];
-    }
-    lower[columns->time_row] = columns->is_excess ? -1 : -INFINITY;
-    for (int i = 0; i < columns->span_count; i++) {
-        lower[columns->span_row + i] = columns->span[i] / columns->limit;
-        upper[columns->span_row + i] =
-            columns->is_least[i] ? INFINITY : lower[columns->span_row + i];
-    }
-    Clp_setLogLevel(model, 0);
-    Clp_setDualTolerance(model, 1e-11);
-    Clp_setPrimalTolerance(model, 1e-10);
-    Clp_resize(model, columns->rows, 0);
-    Clp_chgRowLower(model, lower);
-    Clp_chgRowUpper(model, upper);
-    for (int r = 0; r < relaxation->rows; r++) {
-        add_entry(model, r, 1, artificial);
-    }
-    add_entry(model, columns->time_row, 1, artificial);
-    for (int i = 0; i < columns->span_count; i++) {
-        add_entry(model, columns->span_row + i, 1, artificial);
-        add_entry(model, columns->span_row + i, -1, artificial);
-    }
-    return model;
-}
-
-/* Cost in the objective; what the time row counts is always the whole. */
-static ConfigurationCost cost_of(const Columns *columns, double time_price)
-{
-    return columns->is_excess ? (ConfigurationCost){time_price, 1 + time_price}
-                              : (ConfigurationCost){1, 1};
-}
-
-static void add_configuration(Clp_Simplex *model, const Columns *columns,
-                              const Configuration *configuration)
-{
-    enum { ENTRIES = 2 * CONFIGURATION_JOBS + 1 + 32 };
-    const Relaxation         *relaxation = columns->relaxation;
-    const ConfigurationPhase *phase = &columns->phase[configuration->phase];
-    int                       rows[ENTRIES];
-    double                    values[ENTRIES];
-    int                       count = 0;
-    for (int i = 0; i < configuration->jobs; i++) {
-        int row = row_of(columns, configuration->row[i], configuration->class[i]);
-        int at = configuration->row[i] * relaxation->classes + configuration->class[i];
-        int place = 0;
-        while (place < count && rows[place] != row) {
-            place++;
-        }
-        if (!columns->is_allowed[at]) {
-            return;
-        }
-        values[place] = place < count ? values[place] : 0;
-        values[place] += columns->limit / relaxation->load[at];
-        rows[place] = row;
-        count += place == count;
-    }
-    for (int i = 0; i < phase->runs; i++) {
-        rows[count] = phase->run_row[i];
-        values[count++] = columns->limit / phase->run_load[i];
-    }
-    for (int i = 0; i < columns->span_count; i++) {
-        rows[count] = columns->span_row + i;
-        values[count] = 1;
-        count += phase->spans >> i & 1;
-    }
-    rows[count] = columns->time_row;
-    values[count++] = -fmax(1, configuration->need);
-    const CoinBigIndex starts[2] = {0, count};
-    const double       lower = 0, upper = INFINITY;
-    double             cost = mer_configuration_cost(cost_of(columns, 0), configuration->need);
-    Clp_addColumns(model, 1, &lower, &upper, &cost, starts, rows, values);
-}
-
-static void add_queue(Clp_Simplex *model, const Columns *columns, const CoreQueue *queue)
-{
-    int    rows[2 * CORE_JOBS + 1];
-    double values[2 * CORE_JOBS + 1];
-    int    count = 0;
-    for (int i = 0; i < queue->jobs; i++) {
-        int link = columns->link[queue->row[i] * columns->relaxation->classes + queue->class];
-        if (link < 0) {
-            return;
-        }
-        if (count > 0 && rows[count - 1] == link) { /* jobs of a row follow each other */
-            values[count - 2] += 1;
-            values[count - 1] -= 1;
-            continue;
-        }
-        rows[count] = queue->row[i];
-        values[count++] = 1;
-        rows[count] = link;
-        values[count++] = -1;
-    }
-    rows[count] = columns->class_row + queue->class;
-    values[count++] = -1;
-    const CoinBigIndex starts[2] = {0, count};
-    const double       lower = 0, upper = INFINITY, cost = 0;
-    Clp_addColumns(model, 1, &lower, &upper, &cost, starts, rows, values);
-}
-
-/* Those that came since the last time, as far as they keep to the limits. */
-static void load_columns(Clp_Simplex *model, Columns *columns)
-{
-    for (; columns->loaded < columns->configurations; columns->loaded++) {
-        add_configuration(model, columns, &columns->configuration[columns->loaded]);
-    }
-    for (; columns->loaded_queues < columns->queues; columns->loaded_queues++) {
-        const CoreQueue *queue = &columns->queue[columns->loaded_queues];
-        if (queue->cycles <= columns->core_limit) {
-            add_queue(model, columns, queue);
-        }
-    }
-}
-
 /* What a cycle of a phase is worth: the jobs that run throughout, and the spans. */
 static double phase_value(const Columns *columns, const ConfigurationPhase *phase,
                           const double *price)
@@ -285,12 +142,12 @@ static double phase_value(const Columns *columns, const ConfigurationPhase *phas
 /* What a configuration is worth beyond its cost at the prices that CLP proposed. */
 static double proposed_worth(const Columns *columns, const Configuration *configuration)
 {
-    ConfigurationCost cost = cost_of(columns, columns->proposed[columns->time_row]);
+    ConfigurationCost cost = mer_columns_cost(columns, columns->proposed[columns->time_row]);
     double            worth = -mer_configuration_cost(cost, configuration->need);
     worth += phase_value(columns, &columns->phase[configuration->phase], columns->proposed);
     for (int i = 0; i < configuration->jobs; i++) {
         int at = configuration->row[i] * columns->relaxation->classes + configuration->class[i];
-        int row = row_of(columns, configuration->row[i], configuration->class[i]);
+        int row = mer_columns_row(columns, configuration->row[i], configuration->class[i]);
         worth += columns->proposed[row] * columns->limit / columns->relaxation->load[at];
     }
     return worth;
@@ -315,7 +172,7 @@ static bool keep_queue(Columns *columns, const CoreQueue *queue)
     double worth = -columns->proposed[columns->class_row + queue->class];
     for (int i = 0; i < queue->jobs; i++) {
         worth += columns->proposed[queue->row[i]] -
-                 columns->proposed[row_of(columns, queue->row[i], queue->class)];
+                 columns->proposed[mer_columns_row(columns, queue->row[i], queue->class)];
     }
     bool is_new = worth > columns->tolerance && columns->queues < MOST_QUEUES;
     if (is_new) {
@@ -332,7 +189,7 @@ static double price_cores(Columns *columns, bool *is_new)
     for (int c = 0; c < relaxation->classes; c++) {
         CoreQueue queue;
         for (int r = 0; r < relaxation->rows; r++) {
-            columns->worth[r] = columns->price[r] - columns->price[row_of(columns, r, c)];
+            columns->worth[r] = columns->price[r] - columns->price[mer_columns_row(columns, r, c)];
         }
         double most = mer_core_queues_price(&columns->core_pricer, c, columns->worth,
                                             columns->is_long, columns->core_limit, &queue);
@@ -354,7 +211,7 @@ static double price_configurations(Columns *columns, double time_price, bool *is
         }
         double own = mer_configurations_price(&columns->pricer, columns->value,
                                               phase_value(columns, phase, columns->price),
-                                              cost_of(columns, time_price));
+                                              mer_columns_cost(columns, time_price));
         most = fmax(most, own);
         *is_new = keep_configurations(columns, p) || *is_new;
     }
@@ -371,7 +228,7 @@ static bool improve(Columns *columns)
     double            sum = 0;
     double least = columns->phase->busy ? DBL_MIN : 0; /* who must not idle takes what is there */
     for (int at = 0; at < pairs; at++) {
-        int    row = row_of(columns, at / relaxation->classes, at % relaxation->classes);
+        int    row = mer_columns_row(columns, at / relaxation->classes, at % relaxation->classes);
         double value = columns->price[row] * columns->limit / relaxation->load[at];
         columns->value[at] = columns->is_allowed[at] ? fmax(value, least) : 0;
     }
@@ -432,7 +289,7 @@ static void remember(Columns *columns)
         memory->job[r] = columns->center[r] * columns->limit;
     }
     for (int at = 0; at < pairs; at++) {
-        int row = row_of(columns, at / relaxation->classes, at % relaxation->classes);
+        int row = mer_columns_row(columns, at / relaxation->classes, at % relaxation->classes);
         memory->pair[at] = columns->center[row] * columns->limit;
     }
     for (int c = 0; c < relaxation->classes; c++) {
@@ -495,11 +352,11 @@ static void propose_prices(Columns *columns, Clp_Simplex *model)
 static void ask_clp(Columns *columns, ColumnsGoal goal)
 {
     double       limit = columns->limit;
-    Clp_Simplex *model = new_model(columns);
+    Clp_Simplex *model = mer_columns_new_model(columns);
     for (int round = 0; round < ROUNDS && !mer_columns_are_exhausted(columns) &&
                         !mer_is_cancelled(columns->relaxation->notes);
          round++) {
-        load_columns(model, columns);
+        mer_columns_load(model, columns);
         propose_prices(columns, model);
         double relaxed = Clp_objectiveValue(model) * limit;
         bool   is_above = goal != COLUMNS_EXCESS && columns->best > limit;

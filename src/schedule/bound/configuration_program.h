@@ -9,7 +9,7 @@
 
 #include "schedule/bound/schedule_bound.h"
 
-enum { CONFIGURATION_JOBS = 64, CONFIGURATIONS_KEPT = 20 };
+enum { CONFIGURATION_JOBS = 64, CONFIGURATION_SPANS = 32, CONFIGURATIONS_KEPT = 20 };
 
 typedef struct Configuration {
     int     phase, jobs; /* jobs without those that run throughout the phase */
@@ -102,9 +102,9 @@ typedef enum ColumnsGoal {
     COLUMNS_EXCESS    /* the least excess */
 } ColumnsGoal;
 
-typedef struct
-    ColumnPrices { /* of a job, a pair and a core in cycles, and of a cycle of the limit */
-    double *job, *pair, *core, time, span[32];
+/* Of a job, a pair and a core in cycles, of a cycle of the limit, and of a cycle of each span. */
+typedef struct ColumnPrices {
+    double *job, *pair, *core, time, span[CONFIGURATION_SPANS];
 } ColumnPrices;
 
 typedef struct Columns {
@@ -113,10 +113,11 @@ typedef struct Columns {
     CorePricer          core_pricer;
     int64_t             lp_work, most_work; /* steps, about equally long */
     double              tolerance;          /* of values, in parts of the limit */
-    double
-        doubt; /* a question is not left open at a value of CLP this close to the limit, likewise */
-    bool
-        answers_early; /* without CLP if it can; the bound, whose work is limited, is not to change */
+    /* Phases only. CLP's value is a little wrong: a question is open only this part of the limit below it. And
+     * no LP is solved where the prices of the last program answer; the bound, whose work is counted and limited,
+     * would end elsewhere. */
+    double                    doubt;
+    bool                      answers_early;
     ConfigurationPhase        whole; /* all of virtual time */
     const ConfigurationPhase *phase;
     int                       phase_count;
@@ -129,14 +130,14 @@ typedef struct Columns {
     CoreQueue     *queue;
     ColumnPrices   memory[2]; /* the best of the last program, and of the last for the excess */
     /* of one program */
-    double  limit, core_limit; /* cycles */
-    bool    is_excess;
-    bool   *is_allowed, *is_long; /* by pair of row and class */
-    int    *link;                 /* likewise: row of the program, or -1 */
-    int     class_row, time_row, span_row, rows;
-    int     loaded, loaded_queues;
-    double *proposed, *center,
-        *price; /* by row: CLP's, those of the best value, and those at work */
+    double limit, core_limit; /* cycles */
+    bool   is_excess;
+    bool  *is_allowed, *is_long; /* by pair of row and class */
+    int   *link;                 /* likewise: row of the program, or -1 */
+    int    class_row, time_row, span_row, rows;
+    int    loaded, loaded_queues;
+    /* by row: prices of CLP, those of the best value, and those at work */
+    double *proposed, *center, *price;
     double *row_lower, *row_upper;
     double *value, *worth; /* by pair, by row */
     double  best;          /* value */

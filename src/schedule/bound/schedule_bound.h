@@ -5,8 +5,9 @@
  *     split_program.c           jobs split over cores, as one linear program
  *     split_prices.c            the same for groups so large that the program would take too long
  *     configuration_limit.c     in virtual time: the largest limit that no schedule keeps to, by asking
- *     configuration_program.c   the linear program over configurations and queues at one limit, which looks for
- *     configuration_pricing.c   the best configurations at given prices, and for
+ *     configuration_program.c   the linear program over configurations and queues at one limit
+ *     configuration_columns.c   its rows and columns, for CLP; columns come from
+ *     configuration_pricing.c   the best configurations at given prices, and from
  *     queue_pricing.c           the best queue of long jobs of one core
  *
  * Where virtual time holds (docs/bandwidth-model.md, "Virtual time"), a schedule is a sequence of configurations, sets of jobs that run

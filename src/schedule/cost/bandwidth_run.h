@@ -33,7 +33,7 @@ struct MerBandwidthRun {
     MerBandwidthOutput      *output;
     double                   t, waste; /* so far; the output's waste ends with the last job */
     int                      unfinished;
-    MerCoreState             lanes[MER_BANDWIDTH_UNITS];
+    MerCoreState             cores[MER_BANDWIDTH_UNITS];
     double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
     bool   is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
     int    tenant[MER_BANDWIDTH_UNITS];

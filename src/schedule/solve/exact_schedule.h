@@ -28,6 +28,7 @@ typedef struct ExactJobs {
     int    number[EXACT_JOBS];                      /* in the schedule */
     double length[EXACT_JOBS][MER_BANDWIDTH_UNITS]; /* cycles */
     double need[EXACT_JOBS][MER_BANDWIDTH_UNITS];   /* rate / bandwidth */
+    double alone[EXACT_JOBS][MER_BANDWIDTH_UNITS];  /* cycles of all at least if it runs there */
     int    kind[EXACT_JOBS];                        /* the first job that is equal on all units */
     int    unit_class[MER_BANDWIDTH_UNITS];         /* likewise */
     int    by_weight[EXACT_JOBS]; /* jobs by what they cost at least alone, falling, equal ones
@@ -52,17 +53,13 @@ typedef struct ExactStop {
     bool      is_stopped;
 } ExactStop;
 
-static inline bool exact_stop_now(ExactStop *stop)
-{
-    stop->is_stopped = stop->is_stopped || mer_is_cancelled(stop->notes);
-    return stop->is_stopped;
-}
-
-/* For steps that are much shorter than a look at the clock is worth. */
+/* Steps are much shorter than a look at the clock is worth. */
 static inline bool exact_stop_soon(ExactStop *stop)
 {
     enum { PULSE = 256 };
-    return ++stop->pulse % PULSE == 0 ? exact_stop_now(stop) : stop->is_stopped;
+    stop->is_stopped =
+        stop->is_stopped || (++stop->pulse % PULSE == 0 && mer_is_cancelled(stop->notes));
+    return stop->is_stopped;
 }
 
 typedef struct ExactRelaxation {
@@ -139,7 +136,7 @@ void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot);
 
 /* The relaxation of the whole group: one phase. */
 void exact_relax_root(ExactSearch *s);
-/* Those that end below the best plan's cycles on this unit. */
+/* Those that a plan as good as the best may run on this unit. */
 uint32_t exact_possible_jobs(const ExactSearch *s, int unit);
 
 /* exact_schedule_order.c: the best orders of queues with these jobs, by unit. */

@@ -56,7 +56,8 @@ static void set_running(const ExactRelaxation *relaxation, const ExactPhase *pha
     }
 }
 
-/* A unit with jobs of its own is a class, the others are merged with their equals. */
+/* A unit with jobs of its own is a class, the others are merged with their equals: the fewer classes, the fewer
+ * ways to be busy the pricing has to tell apart. */
 static int add_classes(ExactRelaxation *relaxation, const ExactPhase *phase, int first,
                        uint32_t *allowed)
 {
@@ -116,7 +117,7 @@ static bool set_phases(ExactRelaxation *relaxation)
 
 void exact_relaxation_solve(ExactRelaxation *relaxation)
 {
-    enum { WORK_OF_STEP = 8 };
+    enum { WORK_OF_STEP = 8 }; /* so that a step of every search takes about as long */
     Columns *columns = &relaxation->columns;
     int64_t  work = mer_columns_work(columns);
     relaxation->value = 0;
@@ -129,6 +130,7 @@ void exact_relaxation_solve(ExactRelaxation *relaxation)
             mer_columns_solve(columns, relaxation->limit, INFINITY,
                               relaxation->is_question ? COLUMNS_QUESTION : COLUMNS_VALUE);
     }
+    /* Without a value the prices are those of another program, which may not fit this one. */
     bool has_prices = relaxation->value > 0 && !isinf(relaxation->value);
     for (int j = 0; j < relaxation->jobs->jobs && has_prices; j++) {
         relaxation->price[j] = columns->center[j] * relaxation->limit;
