@@ -73,8 +73,8 @@ typedef struct
     MerPairKind  kind;
     bool         is_same; /* three equal shapes: one run of `count` */
     int64_t      count;
-    int          size[MER_MAX_RANK];    /* of the output, aligned at the end */
-    int64_t      step[2][MER_MAX_RANK]; /* of both operands; 0: repeated */
+    int          size[MER_TENSOR_RANK];    /* of the output, aligned at the end */
+    int64_t      step[2][MER_TENSOR_RANK]; /* of both operands; 0: repeated */
     const float *x[2], *dy;
     float       *y, *dx[2]; /* dx[i] NULL: not wanted */
 } MerPair;
@@ -135,8 +135,8 @@ typedef struct MerLookup { /* by index; back: dx += */
 
 typedef struct MerMove { /* copies or adds a box of numbers from one order to another */
     bool         is_added;
-    int          size[MER_MAX_RANK];
-    int64_t      step[2][MER_MAX_RANK]; /* from, to */
+    int          size[MER_TENSOR_RANK];
+    int64_t      step[2][MER_TENSOR_RANK]; /* from, to */
     const float *from;
     float       *to;
 } MerMove;

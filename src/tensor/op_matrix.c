@@ -134,7 +134,7 @@ MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTenso
     assert(w->rank == 2 && columns(x) == w->shape[0]);
     assert(bias == NULL || bias->size == w->shape[1]);
     int in = w->shape[0], out = w->shape[1], count = in > 0 ? (int)(x->size / in) : 0;
-    int shape[MER_MAX_RANK];
+    int shape[MER_TENSOR_RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[x->rank - 1] = out;
     MerTensor *y = mer_tape_tensor(tape, x->rank, shape);

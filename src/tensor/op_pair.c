@@ -8,8 +8,8 @@
 static void set_steps(MerPair *op, int which, const MerTensor *tensor)
 {
     int64_t step = 1;
-    for (int i = MER_MAX_RANK - 1; i >= 0; i--) {
-        int axis = i - (MER_MAX_RANK - tensor->rank);
+    for (int i = MER_TENSOR_RANK - 1; i >= 0; i--) {
+        int axis = i - (MER_TENSOR_RANK - tensor->rank);
         int size = axis >= 0 ? tensor->shape[axis] : 1;
         assert(size == op->size[i] || size == 1);
         op->step[which][i] = size == 1 ? 0 : step;
@@ -18,19 +18,19 @@ static void set_steps(MerPair *op, int which, const MerTensor *tensor)
 }
 
 static MerPair pair_of(MerPairKind kind, const MerTensor *a, const MerTensor *b, int *rank,
-                       int shape[MER_MAX_RANK])
+                       int shape[MER_TENSOR_RANK])
 {
     MerPair op = {.kind = kind, .is_same = a->rank == b->rank};
     *rank = a->rank > b->rank ? a->rank : b->rank;
-    for (int i = 0; i < MER_MAX_RANK; i++) {
-        int from_a = i - (MER_MAX_RANK - a->rank), from_b = i - (MER_MAX_RANK - b->rank);
+    for (int i = 0; i < MER_TENSOR_RANK; i++) {
+        int from_a = i - (MER_TENSOR_RANK - a->rank), from_b = i - (MER_TENSOR_RANK - b->rank);
         int size_a = from_a >= 0 ? a->shape[from_a] : 1;
         int size_b = from_b >= 0 ? b->shape[from_b] : 1;
         op.size[i] = size_a == 1 ? size_b : size_a;
         op.is_same = op.is_same && size_a == size_b;
     }
     for (int i = 0; i < *rank; i++) {
-        shape[i] = op.size[MER_MAX_RANK - *rank + i];
+        shape[i] = op.size[MER_TENSOR_RANK - *rank + i];
     }
     set_steps(&op, 0, a);
     set_steps(&op, 1, b);
@@ -48,7 +48,7 @@ static void pair_backward(MerTape *tape, const MerNode *node)
 
 static MerTensor *pair(MerTape *tape, MerPairKind kind, MerTensor *a, MerTensor *b)
 {
-    int        rank, shape[MER_MAX_RANK];
+    int        rank, shape[MER_TENSOR_RANK];
     MerPair    op = pair_of(kind, a, b, &rank, shape);
     MerTensor *y = mer_tape_tensor(tape, rank, shape);
     op.count = y->size;

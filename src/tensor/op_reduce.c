@@ -27,7 +27,7 @@ static MerTensor *reduce(MerTape *tape, MerReduction op, MerTensor *x, int rank,
 
 static MerTensor *along(MerTape *tape, MerReductionKind kind, bool is_mean, MerTensor *x, int axis)
 {
-    int shape[MER_MAX_RANK] = {1}, rank = 0;
+    int shape[MER_TENSOR_RANK] = {1}, rank = 0;
     axis += axis < 0 ? x->rank : 0;
     assert(axis >= 0 && axis < x->rank);
     MerReduction op = {.kind = kind, .outer = 1, .length = x->shape[axis], .inner = 1, .factor = 1};

@@ -12,9 +12,9 @@ static void reshape_backward(MerTape *tape, const MerNode *node)
 
 MerTensor *mer_tensor_reshape(MerTape *tape, MerTensor *x, int rank, const int *shape)
 {
-    int     sizes[MER_MAX_RANK], open = -1;
+    int     sizes[MER_TENSOR_RANK], open = -1;
     int64_t known = 1;
-    assert(rank >= 1 && rank <= MER_MAX_RANK);
+    assert(rank >= 1 && rank <= MER_TENSOR_RANK);
     for (int i = 0; i < rank; i++) {
         sizes[i] = shape[i];
         assert(shape[i] >= 0 || open < 0);
@@ -53,8 +53,8 @@ static void move(MerTape *tape, const MerMove *op, MerTensor *x, MerTensor *y)
 
 MerTensor *mer_tensor_transpose(MerTape *tape, MerTensor *x, const int *order)
 {
-    int     shape[MER_MAX_RANK], missing = MER_MAX_RANK - x->rank;
-    int64_t step[MER_MAX_RANK];
+    int     shape[MER_TENSOR_RANK], missing = MER_TENSOR_RANK - x->rank;
+    int64_t step[MER_TENSOR_RANK];
     MerMove op = {0};
     for (int64_t i = x->rank - 1, s = 1; i >= 0; i--) {
         step[i] = s;
@@ -65,7 +65,7 @@ MerTensor *mer_tensor_transpose(MerTape *tape, MerTensor *x, const int *order)
     }
     MerTensor *y = mer_tape_tensor(tape, x->rank, shape);
     assert(y->size == x->size);
-    for (int64_t i = MER_MAX_RANK - 1, s = 1; i >= 0; i--) {
+    for (int64_t i = MER_TENSOR_RANK - 1, s = 1; i >= 0; i--) {
         op.size[i] = i < missing ? 1 : shape[i - missing];
         op.step[0][i] = i < missing ? 0 : step[order[i - missing]];
         op.step[1][i] = s;
@@ -86,9 +86,9 @@ static MerMove part_of(const MerTensor *longer, const MerTensor *part, int axis,
         inner *= i > axis ? part->shape[i] : 1;
     }
     MerMove op = {.size = {1, 1, 1, (int)outer, (int)(inner * part->shape[axis])}};
-    op.step[is_cut ? 0 : 1][MER_MAX_RANK - 2] = inner * longer->shape[axis];
-    op.step[is_cut ? 1 : 0][MER_MAX_RANK - 2] = inner * part->shape[axis];
-    op.step[0][MER_MAX_RANK - 1] = op.step[1][MER_MAX_RANK - 1] = 1;
+    op.step[is_cut ? 0 : 1][MER_TENSOR_RANK - 2] = inner * longer->shape[axis];
+    op.step[is_cut ? 1 : 0][MER_TENSOR_RANK - 2] = inner * part->shape[axis];
+    op.step[0][MER_TENSOR_RANK - 1] = op.step[1][MER_TENSOR_RANK - 1] = 1;
     return op;
 }
 
@@ -105,7 +105,7 @@ MerTensor *mer_tensor_slice(MerTape *tape, MerTensor *x, int axis, int start, in
 {
     axis += axis < 0 ? x->rank : 0;
     assert(axis >= 0 && axis < x->rank && start >= 0 && start + length <= x->shape[axis]);
-    int shape[MER_MAX_RANK];
+    int shape[MER_TENSOR_RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = length;
     MerTensor *y = mer_tape_tensor(tape, x->rank, shape);
@@ -121,7 +121,7 @@ MerTensor *mer_tensor_concat(MerTape *tape, int count, MerTensor *const *parts, 
 {
     assert(count >= 1);
     axis += axis < 0 ? parts[0]->rank : 0;
-    int shape[MER_MAX_RANK], length = 0;
+    int shape[MER_TENSOR_RANK], length = 0;
     memcpy(shape, parts[0]->shape, sizeof shape);
     for (int i = 0; i < count; i++) {
         length += parts[i]->shape[axis];

@@ -59,7 +59,7 @@ static char *copy_name(const char *name)
 MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
                                        const int *shape)
 {
-    assert(rank >= 1 && rank <= MER_MAX_RANK && mer_parameters_find(parameters, name) == NULL);
+    assert(rank >= 1 && rank <= MER_TENSOR_RANK && mer_parameters_find(parameters, name) == NULL);
     if (parameters->count == parameters->capacity) {
         parameters->capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
         parameters->entries =
@@ -69,7 +69,7 @@ MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *na
     tensor->rank = rank;
     tensor->size = 1;
     tensor->is_parameter = true;
-    for (int i = 0; i < MER_MAX_RANK; i++) {
+    for (int i = 0; i < MER_TENSOR_RANK; i++) {
         tensor->shape[i] = i < rank ? shape[i] : 1;
         assert(tensor->shape[i] >= 0);
         tensor->size *= tensor->shape[i];

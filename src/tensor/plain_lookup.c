@@ -107,7 +107,7 @@ void mer_plain_lookup_backward(MerTape *tape, const MerLookup *op)
 /* One run along the innermost axis. */
 static void move_run(const MerMove *op, const float *restrict from, float *restrict to)
 {
-    int     last = MER_MAX_RANK - 1;
+    int     last = MER_TENSOR_RANK - 1;
     int64_t n = op->size[last], sf = op->step[0][last], st = op->step[1][last];
     if (op->is_added && sf == 1 && st == 1) {
         for (int64_t i = 0; i < n; i++) {
@@ -130,13 +130,13 @@ void mer_plain_move(MerTape *tape, const MerMove *op)
 {
     (void)tape;
     int64_t runs = 1, offset[2] = {0, 0};
-    int     index[MER_MAX_RANK] = {0};
-    for (int i = 0; i < MER_MAX_RANK - 1; i++) {
+    int     index[MER_TENSOR_RANK] = {0};
+    for (int i = 0; i < MER_TENSOR_RANK - 1; i++) {
         runs *= op->size[i];
     }
     for (int64_t r = 0; r < runs; r++) {
         move_run(op, op->from + offset[0], op->to + offset[1]);
-        for (int i = MER_MAX_RANK - 2; i >= 0; i--) {
+        for (int i = MER_TENSOR_RANK - 2; i >= 0; i--) {
             offset[0] += op->step[0][i];
             offset[1] += op->step[1][i];
             if (++index[i] < op->size[i]) {

@@ -181,14 +181,14 @@ static void same_back_range(void *context, int64_t first, int64_t end)
 }
 
 typedef struct Walk { /* offsets of an innermost run in both operands and the output */
-    int     index[MER_MAX_RANK];
+    int     index[MER_TENSOR_RANK];
     int64_t offset[2], out;
 } Walk;
 
 static bool next_run(const MerPair *op, Walk *walk)
 {
-    walk->out += op->size[MER_MAX_RANK - 1];
-    for (int i = MER_MAX_RANK - 2; i >= 0; i--) {
+    walk->out += op->size[MER_TENSOR_RANK - 1];
+    for (int i = MER_TENSOR_RANK - 2; i >= 0; i--) {
         for (int w = 0; w < 2; w++) {
             walk->offset[w] += op->step[w][i];
         }
@@ -209,7 +209,7 @@ void mer_plain_pair(MerTape *tape, const MerPair *op)
         mer_tape_split(tape, op->count, MER_GRAIN, same_range, (void *)op);
         return;
     }
-    int     last = MER_MAX_RANK - 1;
+    int     last = MER_TENSOR_RANK - 1;
     int64_t sa = op->step[0][last], sb = op->step[1][last];
     Walk    walk = {0};
     do {
@@ -224,7 +224,7 @@ void mer_plain_pair_backward(MerTape *tape, const MerPair *op)
         mer_tape_split(tape, op->count, MER_GRAIN, same_back_range, (void *)op);
         return;
     }
-    int     last = MER_MAX_RANK - 1;
+    int     last = MER_TENSOR_RANK - 1;
     int64_t sa = op->step[0][last], sb = op->step[1][last];
     for (int w = 0; w < 2; w++) {
         Walk walk = {0};

@@ -136,10 +136,10 @@ int64_t mer_tape_allocations(const MerTape *tape)
 /* Without memory for the numbers: an op that works on blocked forms brings its own. */
 static MerTensor *new_tensor(MerTape *tape, int rank, const int *shape)
 {
-    assert(rank >= 1 && rank <= MER_MAX_RANK);
+    assert(rank >= 1 && rank <= MER_TENSOR_RANK);
     MerTensor *tensor = mer_workspace_alloc(tape->workspace, sizeof *tensor);
     *tensor = (MerTensor){.rank = rank, .size = 1};
-    for (int i = 0; i < MER_MAX_RANK; i++) {
+    for (int i = 0; i < MER_TENSOR_RANK; i++) {
         tensor->shape[i] = i < rank ? shape[i] : 1;
         assert(tensor->shape[i] >= 0);
         tensor->size *= tensor->shape[i];

@@ -31,7 +31,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { MER_MAX_RANK = 5 };
+enum { MER_TENSOR_RANK = 5 }; /* at most */
 
 typedef struct MerBackend MerBackend;
 typedef struct MerLayout  MerLayout; /* how a backend orders an image's numbers */
@@ -45,7 +45,7 @@ typedef struct MerBlocked {
 
 typedef struct MerTensor {
     int        rank;
-    int        shape[MER_MAX_RANK]; /* 1 beyond the rank */
+    int        shape[MER_TENSOR_RANK]; /* 1 beyond the rank */
     int64_t    size;
     float     *data, *grad; /* plain forms; NULL while only the blocked one is there */
     MerBlocked blocked, blocked_grad;

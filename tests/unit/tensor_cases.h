@@ -16,8 +16,8 @@ enum { CASE_INPUTS = 12 };
 
 typedef struct Case {
     const char *name;
-    int         shapes[CASE_INPUTS][MER_MAX_RANK]; /* ends with 0; a size of 0 ends a shape */
-    double      low, high;                         /* range of the inputs */
+    int         shapes[CASE_INPUTS][MER_TENSOR_RANK]; /* ends with 0; a size of 0 ends a shape */
+    double      low, high;                            /* range of the inputs */
     MerTensor *(*build)(MerTape *tape, MerTensor **in);
 } Case;
 
@@ -474,7 +474,7 @@ static CaseRun case_open(const Case *what, const MerBackend *backend)
         const int *shape = what->shapes[run.count];
         int        rank = 0;
         char       name[8];
-        while (rank < MER_MAX_RANK && shape[rank] > 0) {
+        while (rank < MER_TENSOR_RANK && shape[rank] > 0) {
             rank++;
         }
         snprintf(name, sizeof name, "in%d", run.count);
