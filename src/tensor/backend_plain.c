@@ -57,10 +57,13 @@ static void do_part(void *context, int part, int worker)
 /* Parts of the longer side of the result, in whole units of what kernels like. */
 int mer_product_split(MerTape *tape, const MerProduct *p, MerMultiply multiply)
 {
-    Job    job = {.product = p, .multiply = multiply, .is_by_row = p->m >= p->n};
     double most = (double)p->batch * p->m * p->n * p->k / PART_PRODUCTS;
-    int    wanted = most < 1 ? 1 : most < MOST_PARTS ? (int)most : MOST_PARTS;
-    int    length = job.is_by_row ? p->m : p->n, unit = job.is_by_row ? ROWS : COLUMNS;
+    if (most < 2 && p->batch == 1) {
+        return multiply(p); /* most are small: no detour */
+    }
+    Job job = {.product = p, .multiply = multiply, .is_by_row = p->m >= p->n};
+    int wanted = most < 1 ? 1 : most < MOST_PARTS ? (int)most : MOST_PARTS;
+    int length = job.is_by_row ? p->m : p->n, unit = job.is_by_row ? ROWS : COLUMNS;
     job.grain = ((length + wanted - 1) / wanted + unit - 1) / unit * unit;
     int parts = length > 0 ? (length + job.grain - 1) / job.grain : 0;
     mer_tape_parts(tape, parts, do_part, &job);

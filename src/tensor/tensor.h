@@ -31,7 +31,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { MER_TENSOR_RANK = 5 };
+enum { MER_TENSOR_RANK = 5 }; /* at most */
 
 typedef struct MerBackend MerBackend;
 typedef struct MerLayout  MerLayout; /* how a backend orders an image's numbers */

@@ -28,6 +28,7 @@
         .open_problem = open_##solver,                                                             \
         .ask = mer_list_ask,                                                                       \
         .tell = mer_list_tell,                                                                     \
+        .makes_own_plan = true,                                                                    \
     };
 
 LIST_SOLVER(fcfs, "input", "jobs in input order")
