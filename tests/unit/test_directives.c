@@ -1,12 +1,14 @@
 /* Data-centric spaces and mappings: points, plans, text, and bounds that no random point beats. */
 #include "layer/directive_format.h"
-#include "map/cost/datacentric.h"
 #include "map/directives/directives.h"
 #include "map/export/maestro_plan.h"
+#include "mercator/evaluator.h"
 #include "mercator/json.h"
 #include "support.h"
 
 #include <math.h>
+
+extern const MerEvaluatorClass mer_evaluator_datacentric;
 
 typedef struct Layer {
     const char *name;

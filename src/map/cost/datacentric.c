@@ -2,11 +2,11 @@
  * MICRO 2019). `mode=compat` gives MAESTRO's numbers, also where they are wrong; `mode=strict`
  * refuses mappings that do not do all of the layer's work or overflow a buffer, and prices energy
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
-#include "map/cost/datacentric.h"
-
+#include "layer/datacentric_plan.h"
 #include "map/cost/map_views.h"
 #include "map/directives/directives.h"
 #include "map/map.h"
+#include "mercator/evaluator.h"
 
 #include <limits.h>
 #include <math.h>
@@ -175,15 +175,11 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
 {
     const Options *chosen = given;
     State         *state = opened;
-    MerStatus      status = MER_OK;
 
     (void)arena;
     if (problem->platform) {
-        status = check_platform(problem->platform, error);
-        if (status == MER_OK)
-            status = take_platform(problem->platform, state, error);
-        if (status != MER_OK)
-            return status;
+        MER_TRY(check_platform(problem->platform, error));
+        MER_TRY(take_platform(problem->platform, state, error));
     } else {
         take_defaults(state);
     }
@@ -222,12 +218,6 @@ static void price(const State *state, const MerDirectivePlan *plan, MerDatacentr
     } else if (mer_datacentric_mapping(plan, input.layer.type, &mapping, result)) {
         mer_datacentric_evaluate(&input, wanted, result);
     }
-}
-
-void mer_datacentric_report(const void *state, const MerDirectivePlan *plan,
-                            MerDatacentricResult *result)
-{
-    price(state, plan, MER_DATACENTRIC_EVERYTHING, result);
 }
 
 /* Compat: MAESTRO's column, which misses L1 when there are clusters and MACs always. */
