@@ -186,7 +186,7 @@ static void check_points(Case *c, const MerNestConstraints *k, MerNestGenome gen
             fail_msg("genome %d: %s", genome, reason);
         }
         if (genome != MER_GENOME_PADDED) {
-            assert_int_equal(mer_nest_check_product(&plan, "point", NULL), MER_OK);
+            assert_int_equal(mer_nest_check_product(&plan, false, "point", NULL), MER_OK);
         }
         assert_true(mer_nest_encode(&nest, &plan, &space, again));
         mer_nest_decode(&nest, again, &copy, c->arena);
@@ -233,17 +233,17 @@ static void test_broken_constraints_are_named(void **state)
     char               reason[120];
     accept(c, "constraints: [{target: GLB, type: temporal, factors: M<=8, permutation: CM}]\n", &k);
     assert_int_equal(mer_nest_parse("DRAM: C128 Y28 X28 | GLB: K16 | RF: K8 R3 S3", &c->op,
-                                    c->platform, &plan, c->arena, NULL),
+                                    c->platform, false, &plan, c->arena, NULL),
                      MER_OK);
     assert_false(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
     assert_string_equal(reason, "K at GLB is 16, at most 8");
     assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: C128 K8 | RF: K16 R3 S3", &c->op,
-                                    c->platform, &plan, c->arena, NULL),
+                                    c->platform, false, &plan, c->arena, NULL),
                      MER_OK);
     assert_false(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
     mer_test_contains(reason, "the loops of GLB run over K inside C");
     assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: K8 C128 | RF: K16 R3 S3", &c->op,
-                                    c->platform, &plan, c->arena, NULL),
+                                    c->platform, false, &plan, c->arena, NULL),
                      MER_OK);
     assert_true(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
 }

@@ -135,8 +135,8 @@ static void check_line(const MerPlatform *platform, const MerGraph *graph, const
     const char *line = mer_nest_line(plan, platform, arena);
     MerError    error = {0};
     MerPlan     again = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
-    if (mer_nest_parse(line, &graph->ops[0], platform, mer_nest_plan(&again), arena, &error) !=
-        MER_OK) {
+    if (mer_nest_parse(line, &graph->ops[0], platform, false, mer_nest_plan(&again), arena,
+                       &error) != MER_OK) {
         fail_msg("%s\n%s", error.message, line);
     }
     MerCost found = price(platform, graph, "loopnest", &again, arena);
@@ -157,8 +157,8 @@ static void test_nests_cost_the_same_after_a_trip_through_text(void **state)
             MerNestSpace       nest;
             MerSpace           space;
             MerPlan            plan = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
-            assert_int_equal(mer_nest_space_open(&nest, &graph->ops[0], platform, MER_GENOME_PRIMES,
-                                                 &space, arena, NULL),
+            assert_int_equal(mer_nest_space_open_with(&nest, &graph->ops[0], platform,
+                                                      MER_GENOME_PRIMES, NULL, &space, arena, NULL),
                              MER_OK);
             MerIndex *point = MER_ARRAY(arena, MerIndex, space.knob_count + 1);
             mer_space_sample(&space, &rng, point);

@@ -233,5 +233,5 @@ MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op,
     fill_remaining(&reader);
     char where[300];
     snprintf(where, sizeof where, "%s:%d:%d: %s", list->file, list->line, list->column, list->path);
-    return mer_nest_check_product(plan, where, error);
+    return mer_nest_check_product(plan, false, where, error);
 }

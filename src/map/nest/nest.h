@@ -59,10 +59,7 @@ typedef struct MerNestSpace {
     MerNestLevel blank[MER_NEST_LEVELS];
 } MerNestSpace;
 
-MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                              MerNestGenome genome, MerSpace *space, MerArena *arena,
-                              MerError *error);
-/* The same, obeying constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
+/* Obeys constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
 MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
                                    MerNestGenome genome, const MerNestConstraints *constraints,
                                    MerSpace *space, MerArena *arena, MerError *error);
@@ -78,6 +75,9 @@ const char *mer_nest_choice_name(const MerNestSpace *nest, const MerPlatform *pl
 /* Does a plan obey the constraints? If not, the reason goes into `reason`. */
 bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan,
                      const MerLayerShape *shape, char *reason, size_t size);
+
+/* What the factors of a dim multiply to, over the innermost `level_count` levels. */
+double mer_nest_extent(const MerNestPlan *plan, int dim, int level_count);
 
 /* An empty plan: every trip count 1, dims in order, everything kept. */
 void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, MerArena *arena);

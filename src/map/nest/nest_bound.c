@@ -163,11 +163,6 @@ static MerTrafficBound traffic_bound(const MerLayerShape *shape, double words, b
     return tiles.best;
 }
 
-MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words)
-{
-    return traffic_bound(shape, words, false);
-}
-
 /* Largest divisor of the product of the dims in `mask` that is at most `limit`. */
 static double largest_product(const MerLayerShape *shape, unsigned mask, int limit)
 {
@@ -277,7 +272,7 @@ static double padded_reductions(const MerLayerShape *shape, double units)
 typedef struct LevelLimits { /* one memory, innermost first, as the bounds see it */
     const MerMemory *memory;
     double           instances; /* all there are */
-    bool             keeps_all, may_bypass;
+    bool             keeps_all;
 } LevelLimits;
 
 static int take_levels(const MerPlatform *platform, LevelLimits *levels)
@@ -286,9 +281,8 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
     double   instances = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         const MerMemory *memory = &platform->memories[m];
-        bool             keeps_all = m == 0 || memory->keep == all;
         levels[platform->memory_count - 1 - m] =
-            (LevelLimits){memory, instances, keeps_all, !keeps_all};
+            (LevelLimits){memory, instances, m == 0 || memory->keep == all};
         instances *= (double)memory->fanout.x * memory->fanout.y;
     }
     return platform->memory_count;

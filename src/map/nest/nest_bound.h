@@ -21,7 +21,6 @@ typedef struct MerNestBound { /* of one run of the loops */
     MerTrafficBound outer;      /* between the outermost memory and the chip */
 } MerNestBound;
 
-MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words);
 void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
 /* The same for nests whose factors may run past the layer. */
 void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
