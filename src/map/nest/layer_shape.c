@@ -141,9 +141,7 @@ double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double 
         words *= tile[t->plain_dims[i]];
     }
     for (int s = 0; s < t->slide_count; s++) {
-        const MerSlide *slide = &t->slides[s];
-        words *= 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
-                 slide->coefficient[1] * (tile[slide->dim[1]] - 1);
+        words *= mer_slide_height(&t->slides[s], tile);
     }
     return words;
 }

@@ -40,8 +40,7 @@ static double class_traffic(const Tiles *tiles, int tensor, int stationary, int 
         const MerSlide *slide = &t->slides[s];
         for (int side = 0; side < 2; side++) {
             if (slide->dim[side] == slid) {
-                double height = 1 + slide->coefficient[0] * (tiles->tile[slide->dim[0]] - 1) +
-                                slide->coefficient[1] * (tiles->tile[slide->dim[1]] - 1);
+                double height = mer_slide_height(slide, tiles->tile);
                 double shift = slide->coefficient[side] * tiles->tile[slid];
                 double delta = footprint / height * fmin(height, shift);
                 double trips = tiles->trips[slid];
