@@ -53,7 +53,8 @@ static Priced price(const S256Layer *layer, const char *line, MerHalo halo)
         fail_msg("%s", error.message);
     }
     mer_cost_clear(&cost);
-    mer_nest_unfold(&priced.model, &plan, &loops);
+    mer_nest_unfold_tiles(&priced.model, &plan, &loops);
+    mer_nest_unfold_loops(&priced.model, &plan, &loops);
     if (!mer_nest_fits(&priced.model, &plan, &loops, &cost)) {
         fail_msg("%s: %s", layer->name, cost.reason);
     }

@@ -185,7 +185,7 @@ static void check_points(Case *c, const MerNestConstraints *k, MerNestGenome gen
             fail_msg("genome %d: %s", genome, reason);
         }
         if (genome != MER_GENOME_PADDED) {
-            assert_int_equal(mer_nest_check_product(&plan, "point", NULL), MER_OK);
+            assert_int_equal(mer_nest_check_product(&plan, false, "point", NULL), MER_OK);
         }
         assert_true(mer_nest_encode(&nest, &plan, &space, again));
         mer_nest_decode(&nest, again, &copy, c->arena);

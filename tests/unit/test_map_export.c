@@ -108,7 +108,7 @@ static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph,
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         is_shared = is_shared || (plan->levels[1].x[d] > 1 && plan->levels[1].y[d] > 1);
     }
-    const char *text = mer_timeloop_mapping_write(plan, platform, 0, &reason, arena);
+    const char *text = mer_timeloop_mapping_write(plan, platform, &reason, arena);
     assert_int_equal(text == NULL, is_shared);
     if (!text) {
         mer_test_contains(reason, "--axes exclusive");
@@ -230,12 +230,12 @@ static void test_what_timeloop_cannot_say_is_named(void **state)
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         plan.levels[2].temporal[d] = (int)op.dims[d];
     }
-    assert_non_null(mer_timeloop_mapping_write(&plan, platform, 0, &reason, arena));
+    assert_non_null(mer_timeloop_mapping_write(&plan, platform, &reason, arena));
     plan.levels[2].temporal[MER_DIM_K] += 1;
-    assert_null(mer_timeloop_mapping_write(&plan, platform, 0, &reason, arena));
+    assert_null(mer_timeloop_mapping_write(&plan, platform, &reason, arena));
     mer_test_contains(reason, "run past the layer");
     op.kind = MER_OP_TRANSPOSED;
-    assert_null(mer_timeloop_mapping_write(&plan, platform, 0, &reason, arena));
+    assert_null(mer_timeloop_mapping_write(&plan, platform, &reason, arena));
     mer_test_contains(reason, "transposed");
     mer_arena_free(arena);
 }

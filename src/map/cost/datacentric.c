@@ -4,10 +4,10 @@
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
 #include "layer/datacentric_plan.h"
 #include "mercator/evaluator.h"
-
 #include "map/cost/map_views.h"
 #include "map/directives/directives.h"
 #include "map/map.h"
+#include "mercator/evaluator.h"
 
 #include <limits.h>
 #include <math.h>
@@ -176,15 +176,11 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
 {
     const Options *chosen = given;
     State         *state = opened;
-    MerStatus      status = MER_OK;
 
     (void)arena;
     if (problem->platform) {
-        status = check_platform(problem->platform, error);
-        if (status == MER_OK)
-            status = take_platform(problem->platform, state, error);
-        if (status != MER_OK)
-            return status;
+        MER_TRY(check_platform(problem->platform, error));
+        MER_TRY(take_platform(problem->platform, state, error));
     } else {
         take_defaults(state);
     }

@@ -112,22 +112,14 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     if (model->ramp) {
         cycles += ramp_cycles(model, nest, &loops);
     }
-    double words = 0;
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        words +=
-            access.reads[model->level_count - 1][t] + access.updates[model->level_count - 1][t];
-    }
-    fill_metrics(model, words, cycles, energy, cost);
+    fill_metrics(model, access.network[model->level_count - 1], cycles, energy, cost);
 }
 
 static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls,
                            MerCost *costs)
 {
     const MerNestModel *model = state;
-    for (int i = 0; model->constraints && i < count; i++) {
-        evaluate(state, &plans[i], &calls[i], &costs[i]);
-    }
-    for (int first = 0; !model->constraints && first < count; first += MER_NEST_LANES) {
+    for (int first = 0; first < count; first += MER_NEST_LANES) {
         const MerNestPlan *nests[MER_NEST_LANES];
         MerNestFigures     figures;
         int                used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
@@ -221,7 +213,8 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
                                .mac_pj = model->shape.macs * model->mac_pj * model->repeat,
                                .binding = "compute"};
     MerJson             json = {0};
-    mer_nest_unfold(model, nest, &loops);
+    mer_nest_unfold_tiles(model, nest, &loops);
+    mer_nest_unfold_loops(model, nest, &loops);
     mer_nest_count(model, nest, &loops, &access);
     mer_nest_price(model, &loops, &access, &cycles, &energy, &use.binding);
     mer_json_object(&json, NULL);
@@ -272,6 +265,7 @@ static const void *rules(const void *state)
     return mer_map_rules;
 }
 
+#define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_nest, NULL};
 
 const MerEvaluatorClass mer_evaluator_loopnest = {
@@ -279,13 +273,10 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .summary = "closed-form loop-nest model: accesses, energy and bandwidth-limited cycles",
     .reference = "Parashar et al., Timeloop, ISPASS 2019",
     .plans = plan_kinds,
-    .metrics = UINT64_C(1) << MER_METRIC_CYCLES | UINT64_C(1) << MER_METRIC_LATENCY |
-               UINT64_C(1) << MER_METRIC_THROUGHPUT | UINT64_C(1) << MER_METRIC_ENERGY |
-               UINT64_C(1) << MER_METRIC_EDP | UINT64_C(1) << MER_METRIC_POWER |
-               UINT64_C(1) << MER_METRIC_TRAFFIC_BYTES | UINT64_C(1) << MER_METRIC_UTILISATION |
-               UINT64_C(1) << MER_METRIC_BANDWIDTH_USE,
-    .clocked = UINT64_C(1) << MER_METRIC_LATENCY | UINT64_C(1) << MER_METRIC_THROUGHPUT |
-               UINT64_C(1) << MER_METRIC_POWER,
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(ENERGY) |
+               METRIC(EDP) | METRIC(POWER) | METRIC(TRAFFIC_BYTES) | METRIC(UTILISATION) |
+               METRIC(BANDWIDTH_USE),
+    .clocked = METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(POWER),
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerNestModel),

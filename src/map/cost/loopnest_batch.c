@@ -1,4 +1,4 @@
-/* The loop-nest model over eight plans at once (docs/loopnest-model.md, "Batches and local moves"), with
+/* The loop-nest model over eight plans at once (docs/loopnest-model.md, "Batches"), with
  * the vector types of GCC and clang. All counts are whole numbers below 2^53, so they are exact in
  * whatever order they are multiplied; sums of energies are added in the order of the plain version, so
  * that the bits are the same. */
@@ -465,7 +465,7 @@ void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *p
                           MerNestFigures *figures)
 {
     bool is_scattered = model->shape.tensors[MER_TENSOR_O].slide_count > 0;
-    if (model->halo != MER_HALO_SHARED || model->ramp || is_scattered) {
+    if (model->halo != MER_HALO_SHARED || model->ramp || model->constraints || is_scattered) {
         *figures = (MerNestFigures){.is_priced = {false}};
         return;
     }

@@ -174,12 +174,6 @@ void mer_nest_unfold_loops(const MerNestModel *model, const MerNestPlan *plan, M
     }
 }
 
-void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
-{
-    mer_nest_unfold_tiles(model, plan, loops);
-    mer_nest_unfold_loops(model, plan, loops);
-}
-
 /* A number as "%.0f" writes it, cut off at `end`. */
 static char *write_count(char *at, const char *end, double count)
 {

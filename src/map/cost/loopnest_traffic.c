@@ -15,8 +15,7 @@ static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops
             if (slide->dim[side] != loops->dim[loop]) {
                 continue;
             }
-            double height = 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
-                            slide->coefficient[1] * (tile[slide->dim[1]] - 1);
+            double height = mer_slide_height(slide, tile);
             double shift = slide->coefficient[side] * loops->inside[loop];
             return shift < height ? footprint / height * shift : footprint;
         }

@@ -2,6 +2,7 @@
 #include "map/cost/map_views.h"
 
 #include "layer/directive_format.h"
+#include "map/nest/nest.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -146,13 +147,9 @@ static const char *tile_text(const MerNestPlan *plan, int level, MerArena *arena
 {
     const char *text = "";
     for (int d = 0; d < MER_DIM_COUNT; d++) {
-        long long size = 1;
-        for (int l = 0; l <= level; l++) {
-            const MerNestLevel *inner = &plan->levels[l];
-            size *= (long long)inner->temporal[d] * inner->x[d] * inner->y[d];
-        }
+        double size = mer_nest_extent(plan, d, level + 1);
         if (size > 1) {
-            text = mer_arena_format(arena, "%s%s%c%lld", text, *text ? " " : "", MER_DIM_LETTERS[d],
+            text = mer_arena_format(arena, "%s%s%c%.0f", text, *text ? " " : "", MER_DIM_LETTERS[d],
                                     size);
         }
     }

@@ -14,9 +14,9 @@ MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op,
                                     const MerPlatform *platform, MerNestPlan *plan, MerArena *arena,
                                     MerError *error);
 
-/* The layer as a `problem` and the nest as a `mapping`, each line indented by `indent` spaces. NULL
- * if Timeloop cannot say it; `*reason` then says why, and what would help. */
+/* The layer as a `problem` and the nest as a `mapping`. NULL if Timeloop cannot say it; `*reason` then
+ * says why, and what would help. */
 const char *mer_timeloop_mapping_write(const MerNestPlan *plan, const MerPlatform *platform,
-                                       int indent, const char **reason, MerArena *arena);
+                                       const char **reason, MerArena *arena);
 
 #endif

@@ -28,6 +28,7 @@ MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloop
                                MerError *error);
 MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
                              MerError *error);
+bool      mer_timeloop_names(const MerTimeloopOrder *order, int dim);
 /* The level (0 = innermost) of the memory that `target` of an entry names. */
 MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,
                               MerError *error);

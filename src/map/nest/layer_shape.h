@@ -33,6 +33,13 @@ typedef struct MerLayerShape {
     double         macs;      /* of one run of the loops */
 } MerLayerShape;
 
+/* Rows of the rank under a tile with the given extents. */
+static inline double mer_slide_height(const MerSlide *slide, const double tile[MER_DIM_COUNT])
+{
+    return 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
+           slide->coefficient[1] * (tile[slide->dim[1]] - 1);
+}
+
 MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *error);
 
 /* Words of a tensor touched by a tile with the given extents. */

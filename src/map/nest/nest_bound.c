@@ -40,8 +40,7 @@ static double class_traffic(const Tiles *tiles, int tensor, int stationary, int 
         const MerSlide *slide = &t->slides[s];
         for (int side = 0; side < 2; side++) {
             if (slide->dim[side] == slid) {
-                double height = 1 + slide->coefficient[0] * (tiles->tile[slide->dim[0]] - 1) +
-                                slide->coefficient[1] * (tiles->tile[slide->dim[1]] - 1);
+                double height = mer_slide_height(slide, tiles->tile);
                 double shift = slide->coefficient[side] * tiles->tile[slid];
                 double delta = footprint / height * fmin(height, shift);
                 double trips = tiles->trips[slid];
@@ -272,7 +271,7 @@ static double padded_reductions(const MerLayerShape *shape, double units)
 typedef struct LevelLimits { /* one memory, innermost first, as the bounds see it */
     const MerMemory *memory;
     double           instances; /* all there are */
-    bool             keeps_all, may_bypass;
+    bool             keeps_all;
 } LevelLimits;
 
 static int take_levels(const MerPlatform *platform, LevelLimits *levels)
@@ -281,9 +280,8 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
     double   instances = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         const MerMemory *memory = &platform->memories[m];
-        bool             keeps_all = m == 0 || memory->keep == all;
         levels[platform->memory_count - 1 - m] =
-            (LevelLimits){memory, instances, keeps_all, !keeps_all};
+            (LevelLimits){memory, instances, m == 0 || memory->keep == all};
         instances *= (double)memory->fanout.x * memory->fanout.y;
     }
     return platform->memory_count;

@@ -16,6 +16,7 @@
 const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
 /* The nest as indented loops, for people. */
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
+const char *mer_nest_tensors_text(unsigned tensors, MerArena *arena); /* " W O" */
 /* Keys `op` and `levels` of an open object. */
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
 
@@ -26,7 +27,8 @@ MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform 
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
                          bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
 /* The factors of every dim multiply to its size; `where` opens the message. */
-MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error);
+MerStatus mer_nest_check_product(const MerNestPlan *plan, bool may_pad, const char *where,
+                                 MerError *error);
 /* Do the loops run past the layer? */
 bool mer_nest_is_padded(const MerNestPlan *plan);
 /* Drops from the kept tensors of every level those that the platform bypasses there. */
