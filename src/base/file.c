@@ -223,18 +223,15 @@ static int compare_names(const void *a, const void *b)
 int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names)
 {
     const char **list = NULL;
-    size_t       count = 0, capacity = 0;
+    size_t       count = 0;
     ending += *ending == '.';
     for (int i = 0; i < FOLDER_COUNT; i++) {
         const char *path;
         DIR        *directory = open_kind(i, kind, arena, &path);
         for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
             const char *name = entry_name(entry->d_name, ending, arena);
-            if (name != NULL && count == capacity) {
-                capacity = capacity == 0 ? 16 : capacity * 2;
-                list = mer_heap_resize(list, capacity, sizeof *list);
-            }
             if (name != NULL) {
+                MER_GROW(arena, list, count);
                 list[count++] = name;
             }
         }
@@ -252,7 +249,6 @@ int mer_data_list(const char *kind, const char *ending, MerArena *arena, const c
             (*names)[kept++] = list[i];
         }
     }
-    free(list);
     return kept;
 }
 

@@ -28,7 +28,7 @@ typedef struct Table {
     const char *metrics[MOST_METRICS]; /* names */
     int         metric_count;
     Run       **runs;
-    int         run_count, capacity;
+    int         run_count;
     int         over_keys[MOST_OVER];
     const char *over_values[MOST_OVER];
     int         over_count;
@@ -128,14 +128,7 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
         run->metrics[m] = cJSON_IsNumber(value) ? value->valuedouble : NAN;
     }
     describe(table, run, header);
-    if (table->run_count == table->capacity) {
-        Run **larger = MER_ARRAY(table->arena, Run *, table->capacity * 2 + 16);
-        if (table->capacity > 0) {
-            memcpy(larger, table->runs, (size_t)table->run_count * sizeof *larger);
-        }
-        table->runs = larger;
-        table->capacity = table->capacity * 2 + 16;
-    }
+    MER_GROW(table->arena, table->runs, table->run_count);
     table->runs[table->run_count++] = run;
     cJSON_Delete(header);
     cJSON_Delete(summary);

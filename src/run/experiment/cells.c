@@ -37,8 +37,8 @@ typedef struct Batch {
     int            *todo;              /* specs of this round */
     int             todo_count, next, threads_each;
     Outcome        *outcomes;
-    int             told, finished;
-    MerTexts        warnings;
+    int             told, finished, warning_count;
+    const char    **warnings;
     pthread_mutex_t lock;
 } Batch;
 
@@ -66,8 +66,6 @@ static int by_identity(const void *a, const void *b)
 static void look_around(Batch *batch)
 {
     DIR *folder = opendir(batch->cells->root);
-    int  capacity = 0;
-    Old *found = NULL;
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory =
             mer_arena_format(batch->arena, "%s/%s", batch->cells->root, entry->d_name);
@@ -80,21 +78,15 @@ static void look_around(Batch *batch)
         if (!identity) {
             continue;
         }
-        if (batch->old_count == capacity) {
-            capacity = capacity * 2 + 64;
-            found = mer_heap_resize(found, (size_t)capacity, sizeof *found);
-        }
-        found[batch->old_count++] = (Old){identity, directory, false};
+        MER_GROW(batch->arena, batch->old, batch->old_count);
+        batch->old[batch->old_count++] = (Old){identity, directory, false};
     }
     if (folder) {
         closedir(folder);
     }
-    batch->old = MER_ARRAY(batch->arena, Old, batch->old_count + 1);
     if (batch->old_count > 0) {
-        memcpy(batch->old, found, (size_t)batch->old_count * sizeof *found);
         qsort(batch->old, (size_t)batch->old_count, sizeof *batch->old, by_identity);
     }
-    free(found);
 }
 
 static Old *find_old(Batch *batch, const char *identity)
@@ -223,16 +215,12 @@ static void warn_once(void *state, const char *text)
     Batch *batch = state;
     pthread_mutex_lock(&batch->lock);
     bool is_known = false;
-    for (int i = 0; i < batch->warnings.count; i++) {
-        is_known |= strcmp(batch->warnings.values[i], text) == 0;
+    for (int i = 0; i < batch->warning_count; i++) {
+        is_known |= strcmp(batch->warnings[i], text) == 0;
     }
     if (!is_known) {
-        const char **grown = MER_ARRAY(batch->arena, const char *, batch->warnings.count + 1);
-        for (int i = 0; i < batch->warnings.count; i++) {
-            grown[i] = batch->warnings.values[i];
-        }
-        grown[batch->warnings.count] = mer_arena_text(batch->arena, text);
-        batch->warnings = (MerTexts){batch->warnings.count + 1, grown};
+        MER_GROW(batch->arena, batch->warnings, batch->warning_count);
+        batch->warnings[batch->warning_count++] = mer_arena_text(batch->arena, text);
         if (batch->cells->warn) {
             batch->cells->warn(batch->cells->state, text);
         }

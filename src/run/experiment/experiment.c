@@ -53,22 +53,10 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static const char **grow(const char **old, int count, int capacity, MerArena *arena)
-{
-    const char **grown = MER_ARRAY(arena, const char *, capacity);
-    if (count > 0) {
-        memcpy(grown, old, (size_t)count * sizeof *grown);
-    }
-    return grown;
-}
-
 static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
 {
-    if (values->count == values->capacity) {
-        values->capacity = values->capacity * 2 + 4;
-        values->texts = grow(values->texts, values->count, values->capacity, arena);
-        values->places = grow(values->places, values->count, values->capacity, arena);
-    }
+    MER_GROW(arena, values->texts, values->count);
+    MER_GROW(arena, values->places, values->count);
     values->places[values->count] = place;
     values->texts[values->count++] = mer_arena_text(arena, value);
 }

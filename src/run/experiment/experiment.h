@@ -21,7 +21,7 @@ typedef enum MerAxis {
 } MerAxis;
 
 typedef struct MerAxisValues {
-    int          count, capacity;
+    int          count;
     const char **texts;  /* a platform given as a map is kept as YAML text that starts with '{' */
     const char **places; /* FILE:LINE:COLUMN of each; NULL: the command line */
 } MerAxisValues;

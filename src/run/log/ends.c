@@ -39,12 +39,8 @@ MerLogEnds mer_log_ends_read(const char *path, MerArena *arena)
         if (strncmp(line, START, sizeof START - 1) != 0 || line[length - 1] != '\n') {
             continue;
         }
-        MerLogEnd *grown = MER_ARRAY(arena, MerLogEnd, ends.count + 1);
-        if (ends.count > 0) {
-            memcpy(grown, ends.list, (size_t)ends.count * sizeof *grown);
-        }
-        ends.list = grown;
-        ends.count += read_end(line, &grown[ends.count], arena);
+        MER_GROW(arena, ends.list, ends.count);
+        ends.count += read_end(line, &ends.list[ends.count], arena);
     }
     free(line);
     if (file) {

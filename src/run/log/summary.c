@@ -401,14 +401,7 @@ void mer_run_add_file(MerRunState *run, const char *name)
             return;
         }
     }
-    if (result->file_count == result->file_capacity) {
-        const char **old = result->files;
-        result->file_capacity = result->file_capacity * 2 + 16;
-        result->files = MER_ARRAY(run->arena, const char *, result->file_capacity);
-        if (old) {
-            memcpy(result->files, old, (size_t)result->file_count * sizeof *old);
-        }
-    }
+    MER_GROW(run->arena, result->files, result->file_count);
     result->files[result->file_count++] = name;
 }
 
