@@ -1,4 +1,4 @@
-/* Plan files (formats.md section 4): what they name is read as experiment files are. The workload is what the tasks
+/* Plan files (docs/formats.md, "Plan files"): what they name is read as experiment files are. The workload is what the tasks
  * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 

@@ -1,5 +1,5 @@
 /* Problem `map`: tile sizes, loop order and parallelism of each layer on one accelerator
- * (map.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
+ * (docs/mapping.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
 #include "map/map.h"
 
 #include "layer/directive_format.h"

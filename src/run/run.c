@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Without a clock seconds mean nothing, so latency is counted in cycles (formats.md, rules). */
+/* Without a clock seconds mean nothing, so latency is counted in cycles (docs/formats.md, "Rules for every
+ * file"). */
 static MerStatus choose_objective(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;

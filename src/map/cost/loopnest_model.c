@@ -1,4 +1,4 @@
-/* The closed-form loop-nest model (map.md section 4; the class of Timeloop): tiles, traffic between
+/* The closed-form loop-nest model (docs/loopnest-model.md; the class of Timeloop): tiles, traffic between
  * storage levels, energy and bandwidth-limited cycles. This is the plain version: every number is
  * computed from the plan, nothing is remembered between calls. */
 #include "map/cost/loopnest.h"

@@ -1,7 +1,7 @@
 /* Solver `exact_nest`: the proven optimum of the loop-nest model for one layer with exact factors
- * (map.md 8.1). Every choice of what the levels keep is a mask with its own lists of tiles; masks and
- * their outermost tiles are worked off in the order of their bounds, so that what is still open
- * always says how far the best nest can be from the optimum. */
+ * (docs/loopnest-model.md, "Exact optimum"). Every choice of what the levels keep is a mask with its own
+ * lists of tiles; masks and their outermost tiles are worked off in the order of their bounds, so that
+ * what is still open always says how far the best nest can be from the optimum. */
 #include "map/solve/exact_nest.h"
 
 #include "map/map.h"
@@ -320,8 +320,7 @@ static void close_exact(void *state)
 const MerOptimizerClass mer_optimizer_exact_nest = {
     .name = "exact_nest",
     .summary = "proven optimum of the loop-nest model by branch and bound over tiles",
-    .reference =
-        "Parashar et al., Timeloop, ISPASS 2019 (model); branch and bound after map.md 8.1",
+    .reference = "Parashar et al., Timeloop, ISPASS 2019 (model); branch and bound of our own",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),

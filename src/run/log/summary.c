@@ -1,4 +1,5 @@
-/* First and last line of the log, and the summary that `--json` prints (formats.md 3 and 8). */
+/* First and last line of the log, and the summary that `--json` prints (docs/formats.md, "Run log" and
+ * "Summary"). */
 #include "run/internal.h"
 #include "run/log/folder.h"
 

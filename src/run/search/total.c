@@ -1,5 +1,5 @@
 /* A workload is the sum of its tasks, by the rules of the metric table (MerTotal): costs add up by count, edp is total
- * energy times total cycles (formats.md section 4). What a problem knows better, its `combine` says. */
+ * energy times total cycles (docs/formats.md, "Totals"). What a problem knows better, its `combine` says. */
 #include "run/internal.h"
 #include "run/search/reasons.h"
 
