@@ -33,7 +33,7 @@ typedef struct MerExportFile {
 
 typedef struct MerExportFiles { /* filled by mer_export_add */
     MerArena      *arena;
-    int            count, capacity;
+    int            count;
     MerExportFile *list;
     char          *text; /* of the stream that is open */
     size_t         size;

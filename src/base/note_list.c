@@ -1,7 +1,8 @@
 /* Notes as one object. Views share their note's name, so they are told apart by their ids. */
 #include "base/note_list.h"
 
-#include <cjson/cJSON.h>
+#include "base/json_read.h"
+
 #include <string.h>
 
 static void gather(void *state, const char *name, const char *value)
@@ -11,9 +12,8 @@ static void gather(void *state, const char *name, const char *value)
         mer_json_raw(&list->notes, name, value);
         return;
     }
-    cJSON      *view = cJSON_Parse(value);
-    const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(view, "id"));
-    mer_json_raw(&list->views, id != NULL ? id : "", value);
+    cJSON *view = cJSON_Parse(value);
+    mer_json_raw(&list->views, mer_json_get_text(view, "id", ""), value);
     cJSON_Delete(view);
 }
 
@@ -32,8 +32,6 @@ const char *mer_note_list_end(MerNoteList *list, MerArena *arena)
         mer_json_raw(&list->notes, "views", list->views.text);
     }
     mer_json_end_object(&list->notes);
-    const char *text = mer_arena_text(arena, list->notes.text);
-    mer_json_free(&list->notes);
     mer_json_free(&list->views);
-    return text;
+    return mer_json_keep(&list->notes, arena);
 }

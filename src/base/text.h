@@ -15,10 +15,12 @@ MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **
                         MerError *error);
 
 /* Writes through a temporary file, so that it is there whole or not at all. */
-MerStatus mer_file_write(const char *path, const void *data, size_t size, MerArena *arena,
-                         MerError *error);
+MerStatus mer_file_write(const char *path, const void *data, size_t size, MerError *error);
 /* Makes a folder and those above it. */
 MerStatus mer_directory_make(const char *path, MerArena *arena, MerError *error);
+
+/* The first line without its end, NULL if there is none. */
+char *mer_file_first_line(const char *path, MerArena *arena);
 
 /* Is it a pipe, a terminal or the like, which can be read only once and must not be looked into before? */
 bool mer_file_is_stream(const char *path);

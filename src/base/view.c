@@ -36,24 +36,6 @@ static void short_real(MerJson *json, const char *key, double value)
     mer_json_raw(json, key, isfinite(value) ? text : "null");
 }
 
-static void write_texts(MerJson *json, const char *key, const char *const *texts, int count)
-{
-    mer_json_array(json, key);
-    for (int i = 0; i < count; i++) {
-        mer_json_text(json, NULL, texts[i]);
-    }
-    mer_json_end_array(json);
-}
-
-static void write_reals(MerJson *json, const char *key, const double *values, int count)
-{
-    mer_json_array(json, key);
-    for (int i = 0; i < count; i++) {
-        mer_json_real(json, NULL, values[i]);
-    }
-    mer_json_end_array(json);
-}
-
 static void write_matrix(MerJson *json, const char *key, const double *values, int rows,
                          int columns)
 {
@@ -172,12 +154,12 @@ void mer_view_bars(MerNotes *notes, const MerView *view, const MerViewBars *bars
     maybe_true(&json, "log", bars->is_log);
     maybe_true(&json, "parts", bars->has_parts);
     maybe_true(&json, "rest", bars->has_rest);
-    write_texts(&json, "series", bars->series, bars->series_count);
+    mer_json_texts(&json, "series", bars->series, bars->series_count);
     mer_json_array(&json, "rows");
     for (int r = 0; r < bars->row_count; r++) {
         mer_json_object(&json, NULL);
         mer_json_text(&json, "name", bars->rows[r]);
-        write_reals(&json, "values", bars->values + r * bars->series_count, bars->series_count);
+        mer_json_reals(&json, "values", bars->values + r * bars->series_count, bars->series_count);
         if (bars->limits != NULL) {
             maybe_real(&json, "limit", bars->limits[r]);
         }
@@ -193,11 +175,11 @@ static void write_areas(MerJson *json, const MerViewAreas *areas)
     maybe_text(json, "unit", areas->unit);
     maybe_real(json, "limit", areas->limit);
     if (areas->series != NULL) {
-        write_texts(json, "series", areas->series, areas->series_count);
+        mer_json_texts(json, "series", areas->series, areas->series_count);
     }
     mer_json_array(json, "segments");
     for (int s = 0; s < areas->segment_count; s++) {
-        write_reals(json, NULL, areas->segments + (size_t)s * width, (int)width);
+        mer_json_reals(json, NULL, areas->segments + (size_t)s * width, (int)width);
     }
     mer_json_end_array(json);
 }
@@ -235,11 +217,7 @@ static void write_item(MerJson *json, const MerViewTimeline *timeline, int numbe
     maybe_real(json, "deadline", item->deadline);
     maybe_text(json, "set", item->set);
     if (item->after_count > 0) {
-        mer_json_array(json, "after");
-        for (int i = 0; i < item->after_count; i++) {
-            mer_json_int(json, NULL, item->after[i]);
-        }
-        mer_json_end_array(json);
+        mer_json_ints(json, "after", item->after, item->after_count);
     }
     mer_json_end_object(json);
 }
@@ -362,7 +340,7 @@ void mer_view_scatter(MerNotes *notes, const MerView *view, const MerViewScatter
         maybe_text(&json, "name", point->name);
         maybe_text(&json, "group", point->group);
         maybe_real(&json, "spread", point->spread);
-        write_reals(&json, "values", point->values, scatter->axis_count);
+        mer_json_reals(&json, "values", point->values, scatter->axis_count);
         mer_json_end_object(&json);
     }
     mer_json_end_array(&json);
@@ -373,7 +351,7 @@ void mer_view_scatter(MerNotes *notes, const MerView *view, const MerViewScatter
         mer_json_text(&json, "name", line->name);
         mer_json_array(&json, "points");
         for (int p = 0; p < line->point_count; p++) {
-            write_reals(&json, NULL, line->points + 2 * p, 2);
+            mer_json_reals(&json, NULL, line->points + 2 * p, 2);
         }
         mer_json_end_array(&json);
         mer_json_end_object(&json);
@@ -388,9 +366,9 @@ void mer_view_heatmap(MerNotes *notes, const MerView *view, const MerViewHeatmap
     MerJson json = {0};
     begin(&json, "heatmap", view);
     maybe_text(&json, "unit", heatmap->unit);
-    write_texts(&json, "rows", heatmap->rows, heatmap->row_count);
+    mer_json_texts(&json, "rows", heatmap->rows, heatmap->row_count);
     if (heatmap->columns != NULL) {
-        write_texts(&json, "columns", heatmap->columns, columns);
+        mer_json_texts(&json, "columns", heatmap->columns, columns);
     }
     write_matrix(&json, "values", heatmap->values, heatmap->row_count, columns);
     finish(&json, notes);
@@ -406,7 +384,7 @@ void mer_view_clusters(MerNotes *notes, const MerView *view, const MerViewCluste
     maybe_text(&json, "group", clusters->group_name);
     maybe_text(&json, "height", clusters->height_name);
     mer_json_end_object(&json);
-    write_texts(&json, "leaves", clusters->leaves, leaves);
+    mer_json_texts(&json, "leaves", clusters->leaves, leaves);
     if (clusters->groups != NULL) {
         mer_json_array(&json, "groups");
         for (int i = 0; i < leaves; i++) {

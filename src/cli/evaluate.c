@@ -3,11 +3,11 @@
 #include "cli/evaluate_input.h"
 #include "cli/show.h"
 
+#include "base/json_read.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +92,9 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
 static void write_counts(const MerTaskResult *result, const char *detail, MerJson *json)
 {
     cJSON       *parsed = detail ? cJSON_Parse(detail) : NULL;
-    const cJSON *breakdown = cJSON_GetObjectItemCaseSensitive(parsed, "breakdown");
-    const cJSON *status = cJSON_GetObjectItemCaseSensitive(breakdown, "status");
-    const cJSON *counts = cJSON_GetObjectItemCaseSensitive(breakdown, "counts");
+    const cJSON *breakdown = mer_json_get(parsed, "breakdown");
+    const cJSON *status = mer_json_get(breakdown, "status");
+    const cJSON *counts = mer_json_get(breakdown, "counts");
     const char  *word = cJSON_GetStringValue(status);
     mer_json_text(json, "status", word ? word : result->best.feasible ? "ok" : "infeasible");
     char *text = breakdown ? cJSON_PrintUnformatted(counts ? counts : breakdown) : NULL;

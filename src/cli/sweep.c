@@ -1,7 +1,7 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
-#include "report/tables/output.h"
+#include "base/output.h"
 #include "report/tables/table.h"
 
 #include <math.h>

@@ -2,11 +2,11 @@
 #include "cli/tune.h"
 
 #include "base/log.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "cli/request.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
-#include "report/tables/output.h"
 #include "report/tables/table.h"
 #include "run/experiment/tuning.h"
 

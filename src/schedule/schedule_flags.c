@@ -130,16 +130,7 @@ static void add_workload(MerCommandLine *line, const char *name)
 
 static void add_setting(MerCommandLine *line, const char *key, const char *value)
 {
-    MerReference *settings = &line->settings;
-    const char  **keys = MER_ARRAY(line->arena, const char *, settings->count + 1);
-    const char  **values = MER_ARRAY(line->arena, const char *, settings->count + 1);
-    for (int i = 0; i < settings->count; i++) {
-        keys[i] = settings->keys[i];
-        values[i] = settings->values[i];
-    }
-    keys[settings->count] = key;
-    values[settings->count] = value;
-    *settings = (MerReference){settings->name, settings->count + 1, keys, values};
+    line->settings = mer_reference_add(&line->settings, key, value, line->arena);
 }
 
 /* --task without a file is the built-in list of that name, whose groups have no names of their own. */

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "report/pages/html.h"
 #include "report/pages/run_reader.h"
-#include "report/studies/svg.h"
 #include "report/tables/csv.h"
 #include "report/tables/table.h"
 
@@ -409,28 +408,6 @@ static void test_csv_of_a_broken_log_writes_nothing(void **state)
     assert_int_equal(count_files(fixture), 1);
 }
 
-static void test_svg_draws_every_curve_and_escapes_names(void **state)
-{
-    Fixture *fixture = *state;
-    assert_int_equal(read_run(fixture,
-                              "{\"type\":\"header\",\"format\":\"mercator-run/"
-                              "1\",\"tasks\":[{\"name\":\"a<b\",\"bound\":"
-                              "{\"value\":2}},{\"name\":\"c\",\"bound\":{\"value\":null}}]}\n"
-                              "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":20}\n"
-                              "{\"type\":\"trial\",\"index\":1,\"task\":0,\"score\":2}\n"
-                              "{\"type\":\"trial\",\"index\":2,\"task\":1,\"score\":5}\n"),
-                     MER_OK);
-    assert_int_equal(
-        mer_report_svg(&fixture->run, in_folder(fixture, "curve.svg"), &fixture->error), MER_OK);
-    const char *picture = read_file(fixture, "curve.svg");
-    mer_test_contains(picture, ">a&lt;b</text>");
-    /* From ten times the bound at the first evaluation down to the bound at the second. */
-    mer_test_contains(picture, "d=\"M76.00 36.00H540.00V368.00\"");
-    mer_test_contains(picture, "d=\"M76.00 368.00\"");
-    assert_null(strstr(picture, "nan"));
-    mer_test_contains(picture, "</svg>\n");
-}
-
 static void expect_number(double value, const char *unit, const char *wanted)
 {
     char buffer[48];
@@ -502,7 +479,6 @@ int main(void)
         TEST(test_full_disk_keeps_the_old_page_and_leaves_nothing),
         TEST(test_csv_has_every_metric_and_quotes_reasons),
         TEST(test_csv_of_a_broken_log_writes_nothing),
-        TEST(test_svg_draws_every_curve_and_escapes_names),
         TEST(test_numbers_get_four_digits_and_a_prefix),
         TEST(test_table_aligns_columns_by_characters),
     };

@@ -2,13 +2,13 @@
  * Unknown kinds of lines are passed over, so that newer logs can still be shown. */
 #include "report/pages/run_reader.h"
 
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 #include "report/pages/refusals.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,21 +74,9 @@ static char *print_json(const cJSON *item)
     return copy;
 }
 
-static const char *text_of(const cJSON *object, const char *key, const char *otherwise)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsString(item) ? item->valuestring : otherwise;
-}
-
-static double number_of(const cJSON *object, const char *key, double otherwise)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
-}
-
 static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerError *error)
 {
-    const char *format = text_of(header, "format", "absent");
+    const char *format = mer_json_get_text(header, "format", "absent");
     int         version = 0;
     if (sscanf(format, "mercator-run/%d", &version) != 1 || version < 1) {
         return mer_error_set(error, MER_INVALID,
@@ -131,9 +119,9 @@ static void take_note(Reader *reader, const MerLogLine *line, cJSON *object)
 {
     cJSON *value = cJSON_GetObjectItemCaseSensitive(object, "value");
     Note   note = {.index = line->index, .task = line->task};
-    note.source = heap_text(text_of(object, "source", ""));
-    note.name = heap_text(text_of(object, "name", ""));
-    note.id = heap_text(strcmp(note.name, "view") == 0 ? text_of(value, "id", "") : "");
+    note.source = heap_text(mer_json_get_text(object, "source", ""));
+    note.name = heap_text(mer_json_get_text(object, "name", ""));
+    note.id = heap_text(strcmp(note.name, "view") == 0 ? mer_json_get_text(value, "id", "") : "");
     if (strcmp(note.name, "plan") == 0 && cJSON_IsObject(value)) {
         cJSON_DeleteItemFromObjectCaseSensitive(value, "task");
         cJSON_AddNumberToObject(value, "task", (double)line->task);
@@ -189,7 +177,7 @@ static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLog
         reader->summary = print_json(object);
     } else if (reader->header == NULL) {
         status = check_header(log, object, error);
-        double budget = number_of(object, "budget", 0);
+        double budget = mer_json_get_real(object, "budget", 0);
         reader->curves.budget = budget > 0 && budget < 9e15 ? (int64_t)budget : 0;
         reader->header = print_json(object);
     }

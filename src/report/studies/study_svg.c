@@ -1,7 +1,7 @@
 /* The curves of a study as one picture. */
 #include "report/studies/study_stats.h"
 
-#include "report/tables/output.h"
+#include "base/output.h"
 
 #include <math.h>
 

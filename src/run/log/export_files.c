@@ -64,7 +64,7 @@ static MerStatus write_to(MerRunState *run, const char *path, const MerExportFil
     for (int f = 0; f < files->count; f++) {
         const MerExportFile *file = &files->list[f];
         const char *to = is_folder ? mer_arena_format(run->arena, "%s/%s", path, file->name) : path;
-        MER_TRY(mer_file_write(to, file->data, file->size, run->arena, error));
+        MER_TRY(mer_file_write(to, file->data, file->size, error));
     }
     return MER_OK;
 }

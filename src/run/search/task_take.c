@@ -52,13 +52,7 @@ static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *tr
         }
     }
     result->front_count = kept;
-    if (kept % 256 == 0) {
-        MerFrontPoint *grown = MER_ARRAY(run->arena, MerFrontPoint, kept + 256);
-        if (kept > 0) {
-            memcpy(grown, result->front, (size_t)kept * sizeof *grown);
-        }
-        result->front = grown;
-    }
+    MER_GROW(run->arena, result->front, kept);
     result->front[result->front_count++] = point;
 }
 

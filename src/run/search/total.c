@@ -6,6 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+void mer_run_set_gap(const MerObjective *objective, MerTaskResult *result)
+{
+    result->gap =
+        result->point ? mer_objective_gap(objective, result->value, result->bound.value) : NAN;
+    result->is_proven = result->gap <= 1e-12;
+}
+
 /* What the value of each task adds to the total: its count, or for a mean its part of all. */
 static double weight_of(const MerRunResult *result, int task, MerTotal rule)
 {

@@ -1,6 +1,6 @@
 /* A file that appears whole or not at all: written beside its place, then renamed. */
-#ifndef MERCATOR_REPORT_TABLES_OUTPUT_H
-#define MERCATOR_REPORT_TABLES_OUTPUT_H
+#ifndef MERCATOR_BASE_OUTPUT_H
+#define MERCATOR_BASE_OUTPUT_H
 
 #include "mercator/error.h"
 

@@ -1,5 +1,5 @@
 /* Atomic writing: a full disk or a kill never leaves half a report under the report's name. */
-#include "report/tables/output.h"
+#include "base/output.h"
 
 #include "base/memory.h"
 
