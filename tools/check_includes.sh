@@ -25,7 +25,7 @@ BEGIN {
     # The wings: all that belongs to one problem. None sees another one, nor what stands above.
     wing("map schedule codesign place split")
 
-    public("base",    "error arena rng option notes json yaml threads")
+    public("base",    "error arena rng option notes json yaml text threads")
     public("graph",   "graph")
     public("hw",      "platform")
     public("space",   "space metric search")

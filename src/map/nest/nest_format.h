@@ -20,8 +20,8 @@ const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform,
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
 
 /* From a map with `levels` or `nest`. With `may_pad` the factors of a dim may multiply to more than it. */
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
-                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
+MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error);
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
                          MerNestPlan *plan, MerArena *arena, MerError *error);
 /* The factors of every dim multiply to its size; `where` opens the message. */

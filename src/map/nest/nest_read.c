@@ -238,12 +238,12 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     return status == MER_OK ? mer_yaml_finish(node, error) : status;
 }
 
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
-                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error)
 {
-    MerYaml  *line = mer_yaml_get((MerYaml *)body, "nest");
-    MerYaml  *levels = mer_yaml_get((MerYaml *)body, "levels");
-    MerStatus status = mer_yaml_get_bool((MerYaml *)body, "padded", &may_pad, error);
+    MerYaml  *line = mer_yaml_get(body, "nest");
+    MerYaml  *levels = mer_yaml_get(body, "levels");
+    MerStatus status = mer_yaml_get_bool(body, "padded", &may_pad, error);
     if (status != MER_OK) {
         return status;
     }
