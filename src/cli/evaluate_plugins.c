@@ -135,8 +135,9 @@ static MerStatus read_names(MerReadPlans *plans, MerYaml *map, MerError *error)
     return MER_OK;
 }
 
+/* `root` and `why` it could not be read, both as of MerReadPlans. */
 static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
-                              MerError *error)
+                              const MerError *why, MerError *error)
 {
     Reading      reading = {job, request, NULL};
     MerReadPlans plans = {.arena = job->arena,
@@ -156,6 +157,9 @@ static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *req
         }
         reading.problem = (*reader)->problem;
         MER_TRY((*reader)->read(&plans, error));
+        if (!job->spec.problem) {
+            MER_TRY(open_plugins(&plans, error));
+        }
         job->spec.graph = plans.graph;
         job->spec.name = plans.graph->name;
         job->count = plans.count;
@@ -166,8 +170,16 @@ static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *req
         }
         return MER_OK;
     }
-    return mer_error_set(error, MER_INVALID, "%s: found no `format: mercator-plan/1`",
-                         request->inputs[0]);
+    if (why->status != MER_OK) {
+        return mer_error_set(error, why->status, "%s", why->message);
+    }
+    for (int i = 0; i < request->input_count && !root; i++) {
+        MER_TRY(mer_yaml_read(request->inputs[i], job->arena, &root, error));
+    }
+    return mer_error_set(error, MER_INVALID,
+                         "%s: found no `format: mercator-plan/1`, nor what another plan has; see "
+                         "mercator evaluate --help",
+                         request->plan_file ? request->plan_file : request->inputs[0]);
 }
 
 MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
@@ -183,5 +195,5 @@ MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *reque
     if (path && status != MER_OK && mer_file_is_stream(path)) {
         return mer_error_set(error, status, "%s", why.message);
     }
-    return read_foreign(job, request, is_single && status == MER_OK ? root : NULL, error);
+    return read_foreign(job, request, status == MER_OK ? root : NULL, &why, error);
 }
