@@ -166,18 +166,13 @@ static void write_total(const MerRunResult *result, MerJson *json)
     write_bound(&result->total, json);
 }
 
-static const char *platform_name(const MerEvaluateJob *job)
-{
-    return job->spec.platform ? job->spec.platform->name : "none";
-}
-
 static void print_json(const MerEvaluateJob *job, const MerRunResult *result)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "format", "mercator-summary/1");
     mer_json_text(&json, "problem", job->spec.problem->name);
-    mer_json_text(&json, "platform", platform_name(job));
+    mer_json_text(&json, "platform", job->spec.platform ? job->spec.platform->name : "none");
     mer_json_text(&json, "evaluator", job->spec.evaluator->name);
     if (has_total(result)) {
         write_total(result, &json);
@@ -218,7 +213,8 @@ static void print_text(const MerEvaluateJob *job, const MerRunResult *result)
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
-        printf("%s on %s\n", task->task.name, platform_name(job));
+        printf("%s%s%s\n", task->task.name, job->spec.platform ? " on " : "",
+               job->spec.platform ? job->spec.platform->name : "");
         if (task->text) {
             printf("%s", task->text);
         }
