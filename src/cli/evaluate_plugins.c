@@ -46,7 +46,10 @@ static MerStatus fill(const MerOption *table, size_t size, const MerReference *r
                       MerArena *arena, const void **filled, MerError *error)
 {
     if (!table) {
-        return MER_OK;
+        return reference->count == 0
+                   ? MER_OK
+                   : mer_error_set(error, MER_INVALID, "%s has no options, found \"%s\"",
+                                   reference->name, reference->keys[0]);
     }
     void *options = mer_arena_alloc(arena, size + 1);
     *filled = options;
@@ -107,6 +110,10 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
                  &spec->evaluator_options, error));
     MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem, job->arena,
                  &spec->problem_options, error));
+    if (platform && spec->problem->platforms == 0) {
+        return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
+                             spec->problem->name, platform);
+    }
     platform = platform ? platform : spec->problem->platform;
     MER_TRY(platform ? mer_platform_read(platform, job->arena, &spec->platform, error) : MER_OK);
     return take_exports(job, request, error);

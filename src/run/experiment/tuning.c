@@ -276,7 +276,7 @@ static const char *task_name(const MerRunSpec *run, int task, MerArena *arena)
                             .options = run->problem_options};
     const MerTask *tasks;
     int            count;
-    bool           is_known = run->problem->tasks && run->problem_options &&
+    bool is_known = run->problem->tasks && (run->problem_options || !run->problem->options) &&
                     run->problem->tasks(&blank, arena, &tasks, &count, NULL) == MER_OK &&
                     task < count;
     return is_known ? tasks[task].name : run->name;
