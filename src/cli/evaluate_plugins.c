@@ -167,6 +167,9 @@ static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *req
         if (!job->spec.problem) {
             MER_TRY(open_plugins(&plans, error));
         }
+        if (plans.count == 0) {
+            return mer_error_set(error, MER_INVALID, "%s holds no plan", request->inputs[0]);
+        }
         job->spec.graph = plans.graph;
         job->spec.name = plans.graph->name;
         job->count = plans.count;
