@@ -3,10 +3,9 @@
 #include "mercator/registry.h"
 #include "mercator/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Bin {
@@ -131,6 +130,16 @@ static const char *bin_name(const State *state, int bin)
     return state->loads->bins[bin].name;
 }
 
+extern const MerPlanKind mer_plan_assignment;
+
+static Assignment *new_plan(int count, MerPlan *plan, MerArena *arena)
+{
+    Assignment *assignment = MER_NEW(arena, Assignment);
+    *assignment = (Assignment){count, MER_ARRAY(arena, int, count)};
+    *plan = (MerPlan){&mer_plan_assignment, assignment};
+    return assignment;
+}
+
 static uint64_t hash_plan(const MerPlan *plan, uint64_t hash)
 {
     const Assignment *assignment = plan->content;
@@ -141,41 +150,40 @@ static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *
 {
     const State      *state = problem->state;
     const Assignment *assignment = plan->content;
-    mer_json_object(json, "bins");
+    mer_json_array(json, "bins");
     for (int i = 0; i < assignment->count; i++) {
-        mer_json_text(json, state->load->items[i].name, bin_name(state, assignment->bins[i]));
+        mer_json_text(json, NULL, bin_name(state, assignment->bins[i]));
     }
-    mer_json_end_object(json);
+    mer_json_end_array(json);
 }
 
-extern const MerPlanKind mer_plan_assignment;
-
-static MerPlan new_plan(int count, MerArena *arena)
+static MerStatus read_bin_name(const Loads *loads, const MerYaml *node, int *bin, MerArena *arena,
+                               MerError *error)
 {
-    Assignment *assignment = MER_NEW(arena, Assignment);
-    *assignment = (Assignment){count, MER_ARRAY(arena, int, count)};
-    return (MerPlan){&mer_plan_assignment, assignment};
+    const char **names = MER_ARRAY(arena, const char *, loads->bin_count);
+    for (int b = 0; b < loads->bin_count; b++) {
+        names[b] = loads->bins[b].name;
+    }
+    return mer_yaml_word(node, names, loads->bin_count, bin, error);
 }
 
 static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
                            MerError *error)
 {
     const State *state = problem->state;
-    const Load  *load = state->load;
-    const char **names = MER_ARRAY(arena, const char *, state->loads->bin_count);
-    MerYaml     *map, *node;
-    *plan = new_plan(load->item_count, arena);
-    for (int b = 0; b < state->loads->bin_count; b++) {
-        names[b] = bin_name(state, b);
+    Assignment  *assignment = new_plan(state->load->item_count, plan, arena);
+    MerYaml     *list;
+    MER_TRY(mer_yaml_need(body, "bins", &list, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    if (list->count != assignment->count) {
+        return mer_yaml_error(list, error, "bins has %d names, expected one for each of %d items",
+                              list->count, assignment->count);
     }
-    MER_TRY(mer_yaml_need(body, "bins", &map, error));
-    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    for (int i = 0; i < load->item_count; i++) {
-        int *bin = &((Assignment *)plan->content)->bins[i];
-        MER_TRY(mer_yaml_need(map, load->items[i].name, &node, error));
-        MER_TRY(mer_yaml_word(node, names, state->loads->bin_count, bin, error));
+    for (int i = 0; i < list->count; i++) {
+        int *bin = &assignment->bins[i];
+        MER_TRY(read_bin_name(state->loads, list->items[i], bin, arena, error));
     }
-    return mer_yaml_finish(map, error);
+    return MER_OK;
 }
 
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
@@ -203,19 +211,29 @@ const MerPlanKind mer_plan_assignment = {
     .print = print_plan,
 };
 
+static MerStatus find_loads(const MerGraph *graph, const Loads **loads, MerError *error)
+{
+    *loads = mer_graph_attachment(graph, ASSIGN_LOADS);
+    return *loads ? MER_OK
+                  : mer_error_set(error, MER_INVALID,
+                                  "%s has no items, expected a file with `format: "
+                                  "mercator-assign/1`",
+                                  graph->name);
+}
+
+static MerTask task_of(const Load *load)
+{
+    return (MerTask){.name = load->name, .count = load->count, .op = -1};
+}
+
 static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
                             int *count, MerError *error)
 {
-    const Loads *loads = mer_graph_attachment(problem->graph, ASSIGN_LOADS);
-    if (!loads) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s has no items to assign, expected a file with `format: "
-                             "mercator-assign/1`",
-                             problem->graph->name);
-    }
-    MerTask *list = MER_ARRAY(arena, MerTask, loads->load_count + 1);
+    const Loads *loads;
+    MER_TRY(find_loads(problem->graph, &loads, error));
+    MerTask *list = MER_ARRAY(arena, MerTask, loads->load_count);
     for (int l = 0; l < loads->load_count; l++) {
-        list[l] = (MerTask){.name = loads->loads[l].name, .count = loads->loads[l].count, .op = -1};
+        list[l] = task_of(&loads->loads[l]);
     }
     *tasks = list;
     *count = loads->load_count;
@@ -225,15 +243,12 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
 static MerStatus open_assign(MerProblem *problem, MerArena *arena, MerError *error)
 {
     State *state = problem->state;
-    state->loads = mer_graph_attachment(problem->graph, ASSIGN_LOADS);
-    for (int l = 0; state->loads && l < state->loads->load_count; l++) {
+    MER_TRY(find_loads(problem->graph, &state->loads, error));
+    for (int l = 0; l < state->loads->load_count; l++) {
         const Load *load = &state->loads->loads[l];
         state->load = strcmp(load->name, problem->task->name) == 0 ? load : state->load;
     }
-    if (!state->load) {
-        return mer_error_set(error, MER_NOT_FOUND, "%s has no load \"%s\"", problem->graph->name,
-                             problem->task->name);
-    }
+    assert(state->load); /* the task is one of list_tasks */
     MerKnob *knobs = MER_ARRAY(arena, MerKnob, state->load->item_count + 1);
     for (int i = 0; i < state->load->item_count; i++) {
         knobs[i] = (MerKnob){.name = mer_arena_format(arena, "bin.%s", state->load->items[i].name),
@@ -251,9 +266,8 @@ static MerStatus open_assign(MerProblem *problem, MerArena *arena, MerError *err
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
 {
     const State *state = problem->state;
-    *plan = new_plan(state->load->item_count, arena);
-    memcpy(((Assignment *)plan->content)->bins, point,
-           (size_t)state->load->item_count * sizeof *point);
+    Assignment  *assignment = new_plan(state->load->item_count, plan, arena);
+    memcpy(assignment->bins, point, (size_t)assignment->count * sizeof *point);
 }
 
 static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *point)
@@ -321,15 +335,11 @@ const MerProblemClass mer_problem_assign = {
     .bound = bound,
 };
 
-typedef struct EvaluatorState {
-    const State *task;
-} EvaluatorState;
-
 static MerStatus open_bins(void *state, const MerProblem *problem, const void *options,
                            MerArena *arena, MerError *error)
 {
     (void)options, (void)arena, (void)error;
-    ((EvaluatorState *)state)->task = problem->state;
+    *(State *)state = *(const State *)problem->state;
     return MER_OK;
 }
 
@@ -344,7 +354,7 @@ static double load_of(const State *task, const Assignment *assignment, int bin)
 
 static void evaluate(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
-    const State *task = ((const EvaluatorState *)state)->task;
+    const State *task = state;
     double       makespan = 0, energy = 0;
     (void)call;
     mer_cost_clear(cost);
@@ -369,7 +379,7 @@ static const void *rules_of(const void *state)
 
 static void note_loads(const void *state, const MerPlan *plan, MerNotes *notes)
 {
-    const State *task = ((const EvaluatorState *)state)->task;
+    const State *task = state;
     MerJson      json = {0};
     mer_json_object(&json, NULL);
     for (int b = 0; b < task->loads->bin_count; b++) {
@@ -385,7 +395,7 @@ const MerEvaluatorClass mer_evaluator_bins = {
     .summary = "bins work side by side, each at its speed",
     .plans = plan_kinds,
     .metrics = UINT64_C(1) << MER_METRIC_MAKESPAN | UINT64_C(1) << MER_METRIC_ENERGY,
-    .state_size = sizeof(EvaluatorState),
+    .state_size = sizeof(State),
     .open = open_bins,
     .evaluate = evaluate,
     .rules = rules_of,
@@ -516,7 +526,7 @@ const MerOptimizerClass mer_optimizer_exact_assign = {
     .proof = proof,
 };
 
-static MerStatus write_lists(const MerExport *what, MerExportFiles *files, MerError *error)
+static MerStatus write_labels(const MerExport *what, MerExportFiles *files, MerError *error)
 {
     MerJson json = {0};
     (void)error;
@@ -527,104 +537,72 @@ static MerStatus write_lists(const MerExport *what, MerExportFiles *files, MerEr
         const State      *state = what->tasks[t].problem->state;
         const Assignment *assignment = what->tasks[t].plan->content;
         mer_json_object(&json, state->load->name);
-        for (int b = 0; b < state->loads->bin_count; b++) {
-            mer_json_array(&json, bin_name(state, b));
-            for (int i = 0; i < assignment->count; i++) {
-                if (assignment->bins[i] == b) {
-                    mer_json_text(&json, NULL, state->load->items[i].name);
-                }
-            }
-            mer_json_end_array(&json);
+        for (int i = 0; i < assignment->count; i++) {
+            mer_json_text(&json, state->load->items[i].name, bin_name(state, assignment->bins[i]));
         }
         mer_json_end_object(&json);
     }
     mer_json_end_object(&json);
     mer_json_end_object(&json);
-    mer_export_add(files, "lists.json", json.text, json.size);
+    mer_export_add(files, "labels.json", json.text, json.size);
     mer_json_free(&json);
     return MER_OK;
 }
 
-const MerExporterClass mer_exporter_bin_lists = {
-    .name = "bin_lists",
-    .summary = "the items of each bin as JSON",
+const MerExporterClass mer_exporter_labels = {
+    .name = "labels",
+    .summary = "labels.json: the bin of each item",
     .problem = "assign",
     .is_plan = true,
-    .write = write_lists,
+    .write = write_labels,
 };
 
-static MerStatus read_bin(const Load *load, const MerYaml *list, int bin, Assignment *assignment,
-                          MerError *error)
-{
-    const char *name;
-    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    for (int n = 0; n < list->count; n++) {
-        int i = 0;
-        MER_TRY(mer_yaml_text(list->items[n], &name, error));
-        while (i < load->item_count && strcmp(load->items[i].name, name) != 0) {
-            i++;
-        }
-        if (i == load->item_count || assignment->bins[i] >= 0) {
-            return mer_yaml_expected(list->items[n], error, "every item of %s once", load->name);
-        }
-        assignment->bins[i] = bin;
-    }
-    return MER_OK;
-}
-
-static MerStatus read_load_lists(const Loads *loads, const Load *load, MerYaml *map,
-                                 Assignment *assignment, MerError *error)
-{
-    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    memset(assignment->bins, -1, (size_t)load->item_count * sizeof(int));
-    for (int b = 0; b < loads->bin_count; b++) {
-        MerYaml *list = mer_yaml_get(map, loads->bins[b].name);
-        MER_TRY(list ? read_bin(load, list, b, assignment, error) : MER_OK);
-    }
-    for (int i = 0; i < load->item_count; i++) {
-        if (assignment->bins[i] < 0) {
-            return mer_yaml_error(map, error, "item \"%s\" is in no bin", load->items[i].name);
-        }
-    }
-    return mer_yaml_finish(map, error);
-}
-
-static bool is_lists(const MerReadPlans *plans)
+static bool has_labels(const MerReadPlans *plans)
 {
     return plans->root && plans->root->kind == MER_YAML_MAP && mer_yaml_get(plans->root, "assign");
 }
 
-static MerStatus read_lists(MerReadPlans *plans, MerError *error)
+static MerStatus read_labels_of(const Loads *loads, const Load *load, MerYaml *map,
+                                MerReadPlan *plan, MerArena *arena, MerError *error)
 {
-    const char    *path;
-    MerGraph      *graph;
-    MerYaml       *map;
-    const MerTask *tasks;
-    int            count;
+    Assignment *assignment = new_plan(load->item_count, &plan->plan, arena);
+    MerYaml    *node;
+    plan->task = task_of(load);
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    for (int i = 0; i < load->item_count; i++) {
+        MER_TRY(mer_yaml_need(map, load->items[i].name, &node, error));
+        MER_TRY(read_bin_name(loads, node, &assignment->bins[i], arena, error));
+    }
+    return mer_yaml_finish(map, error);
+}
+
+static MerStatus read_labels(MerReadPlans *plans, MerError *error)
+{
+    const char  *path;
+    MerGraph    *graph;
+    MerYaml     *map, *node;
+    const Loads *loads;
     MER_TRY(mer_yaml_text(mer_yaml_get(plans->root, "assign"), &path, error));
     MER_TRY(mer_yaml_need(plans->root, "loads", &map, error));
     MER_TRY(check_map(map, "load", error));
     MER_TRY(mer_graph_import(path, NULL, plans->arena, &graph, error));
-    MER_TRY(list_tasks(&(MerProblem){.graph = graph}, plans->arena, &tasks, &count, error));
-    const Loads *loads = mer_graph_attachment(graph, ASSIGN_LOADS);
+    MER_TRY(find_loads(graph, &loads, error));
     plans->graph = graph;
-    plans->list = MER_ARRAY(plans->arena, MerReadPlan, count);
-    for (int l = 0; l < count; l++) {
-        MerYaml *node = mer_yaml_get(map, loads->loads[l].name);
-        if (node) {
+    plans->list = MER_ARRAY(plans->arena, MerReadPlan, loads->load_count);
+    for (int l = 0; l < loads->load_count; l++) {
+        const Load *load = &loads->loads[l];
+        if ((node = mer_yaml_get(map, load->name)) != NULL) {
             MerReadPlan *plan = &plans->list[plans->count++];
-            plan->task = tasks[l];
-            plan->plan = new_plan(loads->loads[l].item_count, plans->arena);
-            MER_TRY(read_load_lists(loads, &loads->loads[l], node, plan->plan.content, error));
+            MER_TRY(read_labels_of(loads, load, node, plan, plans->arena, error));
         }
     }
     return mer_yaml_finish(map, error);
 }
 
-const MerPlanReaderClass mer_plan_reader_bin_lists = {
-    .name = "bin_lists",
-    .summary = "the items of each bin (.json)",
+const MerPlanReaderClass mer_plan_reader_labels = {
+    .name = "labels",
+    .summary = "labels of items (.json)",
     .problem = "assign",
-    .probe = is_lists,
-    .read = read_lists,
+    .probe = has_labels,
+    .read = read_labels,
 };

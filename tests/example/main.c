@@ -8,8 +8,8 @@ extern const MerImporterClass   mer_importer_assign;
 extern const MerProblemClass    mer_problem_assign;
 extern const MerEvaluatorClass  mer_evaluator_bins;
 extern const MerOptimizerClass  mer_optimizer_exact_assign;
-extern const MerExporterClass   mer_exporter_bin_lists;
-extern const MerPlanReaderClass mer_plan_reader_bin_lists;
+extern const MerExporterClass   mer_exporter_labels;
+extern const MerPlanReaderClass mer_plan_reader_labels;
 
 static MerStatus add_plugins(MerError *error)
 {
@@ -17,8 +17,8 @@ static MerStatus add_plugins(MerError *error)
     MER_TRY(mer_register_problem(&mer_problem_assign, error));
     MER_TRY(mer_register_evaluator(&mer_evaluator_bins, error));
     MER_TRY(mer_register_optimizer(&mer_optimizer_exact_assign, error));
-    MER_TRY(mer_register_exporter(&mer_exporter_bin_lists, error));
-    return mer_register_plan_reader(&mer_plan_reader_bin_lists, error);
+    MER_TRY(mer_register_exporter(&mer_exporter_labels, error));
+    return mer_register_plan_reader(&mer_plan_reader_labels, error);
 }
 
 int main(int count, char **arguments)

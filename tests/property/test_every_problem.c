@@ -16,8 +16,8 @@ extern const MerImporterClass   mer_importer_assign;
 extern const MerProblemClass    mer_problem_assign;
 extern const MerEvaluatorClass  mer_evaluator_bins;
 extern const MerOptimizerClass  mer_optimizer_exact_assign;
-extern const MerExporterClass   mer_exporter_bin_lists;
-extern const MerPlanReaderClass mer_plan_reader_bin_lists;
+extern const MerExporterClass   mer_exporter_labels;
+extern const MerPlanReaderClass mer_plan_reader_labels;
 
 typedef struct Row {                 /* inputs on which a problem can be opened and priced */
     const char *problem, *evaluator; /* with options: "map:genome=primes" */
@@ -772,8 +772,8 @@ static int set_up_all(void **state)
     assert_int_equal(mer_register_problem(&mer_problem_assign, &error), MER_OK);
     assert_int_equal(mer_register_evaluator(&mer_evaluator_bins, &error), MER_OK);
     assert_int_equal(mer_register_optimizer(&mer_optimizer_exact_assign, &error), MER_OK);
-    assert_int_equal(mer_register_exporter(&mer_exporter_bin_lists, &error), MER_OK);
-    assert_int_equal(mer_register_plan_reader(&mer_plan_reader_bin_lists, &error), MER_OK);
+    assert_int_equal(mer_register_exporter(&mer_exporter_labels, &error), MER_OK);
+    assert_int_equal(mer_register_plan_reader(&mer_plan_reader_labels, &error), MER_OK);
     return 0;
 }
 
