@@ -39,6 +39,11 @@ test "$(diff "$source/src/registry.c" registry.c | grep -c '^>')" -eq 6
 "$CC" $flags -D_POSIX_C_SOURCE=200809L -I"$source/include" -I"$source/src" assign.o registry.c "$source/src/cli/main.c" \
     "$MERCATOR_BUILD_DIR/libmercator.a" $libraries -o mercator-inside
 
+mkdir -p tree/include tree/src/assign
+cp -r "$source/include/mercator" tree/include
+cp "$source/tests/example/assign.c" tree/src/assign
+sh "$source/tools/check_includes.sh" tree
+
 # costs FILE: every makespan and energy in FILE, in their order.
 costs()
 {

@@ -1,6 +1,7 @@
 /* Problem `assign`: items of some size go into bins of some speed and capacity. A toy that has every
  * part a problem can have; docs/how-to-add-a-problem.md explains it. */
-#include "mercator/registry.h"
+#include "mercator/export.h"
+#include "mercator/import.h"
 #include "mercator/text.h"
 
 #include <assert.h>
