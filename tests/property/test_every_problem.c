@@ -667,7 +667,7 @@ static MerRunResult evaluate_file(const Row *row, const char *path)
 {
     MerEvaluateJob     job = {.arena = arena};
     MerEvaluateRequest request = {.input_count = 1, .inputs = {path}, .evaluator = row->evaluator};
-    MerRunResult       result;
+    MerRunResult       result = {0};
     MerError           error = {0};
     if (row->platform) { /* files of other tools do not name it */
         request.platform = "platform.yaml";
