@@ -8,7 +8,7 @@ THREADED_TESTS ?= thread|run|search|resume|property
 
 configure = sh tools/configure.sh
 compile = cmake --build
-.PHONY: build run test test-web sanitize bench fuzz install clean help
+.PHONY: build run test test-web sanitize coverage bench fuzz install clean help
 
 build: ## build the program (build/mercator) and the libraries
 	@$(configure) "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
@@ -40,6 +40,10 @@ sanitize: ## run the tests under address, undefined-behaviour and thread sanitiz
 	@$(compile) build-tsan -j $(JOBS)
 	@sh tools/run-tests.sh build-tsan -j $(JOBS) -R '$(THREADED_TESTS)'
 
+coverage: ## run the tests and say which share of the lines and branches of src they run
+	@sh tools/install-packages.sh coverage
+	@sh tools/coverage.sh build-coverage $(JOBS)
+
 bench: ## measure: one `name value unit` per line
 	@sh tools/install-packages.sh run >&2
 	@$(configure) "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >&2
@@ -59,7 +63,7 @@ install: build ## install under PREFIX (/usr/local); DESTDIR is respected
 	@cmake --install "$(BUILD)"
 
 clean: ## remove the build folders
-	rm -rf "$(BUILD)" build-asan build-tsan build-fuzz
+	rm -rf "$(BUILD)" build-asan build-tsan build-fuzz build-coverage
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile

@@ -14,5 +14,7 @@ endif()
 
 file(RELATIVE_PATH pkgconfig_to_prefix
     "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+# Not by openblas.pc, which asks for the Fortran compiler's library that only a static OpenBLAS needs.
+list(JOIN OPENBLAS_LDFLAGS " " openblas_flags)
 configure_file(cmake/mercator.pc.in mercator.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/mercator.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -17,16 +17,19 @@ target_link_libraries(mercator-test-flags INTERFACE
     mercator-flags mercator-static PkgConfig::FYAML PkgConfig::CJSON PkgConfig::PROTOBUF_C Mercator::dnnl
     Threads::Threads m)
 
-set(sanitize_flag "")
+# What a test that compiles against the static library must add.
+set(test_flag "")
 if(MERCATOR_SANITIZE)
-    set(sanitize_flag "-fsanitize=${MERCATOR_SANITIZE}")
+    set(test_flag "-fsanitize=${MERCATOR_SANITIZE}")
+elseif(MERCATOR_COVERAGE)
+    set(test_flag "--coverage")
 endif()
 
 function(mercator_test name label)
     add_test(NAME ${label}/${name} COMMAND ${run_test} ${ARGN})
     set_tests_properties(${label}/${name} PROPERTIES
         LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
-        ENVIRONMENT "MERCATOR=$<$<TARGET_EXISTS:mercator>:$<TARGET_FILE:mercator>>;MERCATOR_SOURCE_DIR=${PROJECT_SOURCE_DIR};MERCATOR_BUILD_DIR=${PROJECT_BINARY_DIR};MERCATOR_SHARED=${shared_dir};MERCATOR_TEST_FLAGS=${sanitize_flag};CC=${CMAKE_C_COMPILER}")
+        ENVIRONMENT "MERCATOR=$<$<TARGET_EXISTS:mercator>:$<TARGET_FILE:mercator>>;MERCATOR_SOURCE_DIR=${PROJECT_SOURCE_DIR};MERCATOR_BUILD_DIR=${PROJECT_BINARY_DIR};MERCATOR_SHARED=${shared_dir};MERCATOR_TEST_FLAGS=${test_flag};CC=${CMAKE_C_COMPILER}")
 endfunction()
 
 function(mercator_test_program target folder)

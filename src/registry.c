@@ -1,7 +1,7 @@
 /* Every plug-in of Mercator: one line each. */
 #include "mercator/registry.h"
 
-#include "import/import.h"
+#include "import/import_find.h"
 
 /* clang-format off */
 #define PROBLEMS(X) \

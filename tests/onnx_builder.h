@@ -11,7 +11,7 @@
 #ifndef MERCATOR_TESTS_ONNX_BUILDER_H
 #define MERCATOR_TESTS_ONNX_BUILDER_H
 
-#include "import/import.h"
+#include "import/import_find.h"
 #include "mercator/import.h"
 
 #include "onnx.pb-c.h"

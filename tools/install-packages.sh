@@ -1,5 +1,5 @@
 #!/bin/sh
-# install-packages.sh STEP: installs what a step (run, test, web, fuzz, development) needs and lacks.
+# install-packages.sh STEP: installs what a step (run, test, web, fuzz, coverage, development) needs and lacks.
 # Debian and Ubuntu: through apt, as root or with sudo. Elsewhere: says what is missing and fails.
 # When nothing is missing it does nothing and needs no rights.
 # The lists are tools/packages/STEP.txt: "package kind name", where kind says how to see that it is there.
@@ -13,9 +13,10 @@ run) lists="run" ;;
 test) lists="run test" ;;
 web) lists="web" ;;
 fuzz) lists="run fuzz" ;;
-development) lists="run test web fuzz development" ;;
+coverage) lists="run test coverage" ;;
+development) lists="run test web fuzz coverage development" ;;
 *)
-    echo "usage: install-packages.sh run|test|web|fuzz|development" >&2
+    echo "usage: install-packages.sh run|test|web|fuzz|coverage|development" >&2
     exit 2
     ;;
 esac

@@ -158,12 +158,17 @@ struct MerProblemClass {
                             MerArena *arena, MerError *error);
     /* After the metric table's rules: what adds up in another way, and the bound of the whole. */
     void (*combine)(const MerWhole *whole, MerCost *total, MerBound *bound);
+    /* Further rounds over all tasks at most, unless the user says otherwise (`--rounds`). */
+    int rounds;
     /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
      * parts of every round. */
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
      * the objective of the run, task by task. */
     void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);
+    /* Which plans the space has, where it leaves some out that could be better: "perfect factors". What
+     * is said of bounds and proofs holds among these. NULL, or the slot absent: it has all. */
+    const char *(*covers)(const MerProblem *problem);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
     /* What a choice of a knob means in words, NULL: what its value says; for lists of knobs. */

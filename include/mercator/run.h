@@ -58,6 +58,7 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     const char             *policy, *save_policy; /* files, NULL: none */
     const char             *directory;            /* NULL: no files are written */
     bool                    resume;
+    bool                    force; /* replace the results of another command in `directory` */
     double                  checkpoint_s; /* least seconds between saved optimizer states; 0: 5 */
     const char             *command;      /* JSON, for clock.jsonl; NULL: none */
     int                     export_count; /* besides the problem's default exporters */
@@ -113,9 +114,10 @@ typedef struct MerTaskResult {
     double          gap;              /* NaN if unknown */
     bool            is_proven;
     bool            is_recorded; /* the bound is what a plan file says was proven */
-    int64_t         trials, evaluations, infeasible; /* warm trials are in none of them */
-    int             reason_count;
-    MerReasonCount  reasons[MER_MAX_REASONS];
+    const char *among; /* the plans that bound and proof speak of, "perfect factors"; NULL: all */
+    int64_t     trials, evaluations, infeasible; /* warm trials are in none of them */
+    int         reason_count;
+    MerReasonCount reasons[MER_MAX_REASONS];
     /* nothing feasible: points priced afterwards to explain it, the nearest miss among them, and whether
      * one of them was feasible after all */
     int64_t        explained;

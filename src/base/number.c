@@ -1,4 +1,4 @@
-/* Numbers in and out as text. Reading accepts what formats.md calls a plain number with k M G T or
+/* Numbers in and out as text. Reading accepts a plain number with k M G T or
  * Ki Mi Gi Ti; writing gives the fewest digits that read back to the same bits. */
 #include "base/text.h"
 

@@ -1,7 +1,7 @@
 /* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
  * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
-#include "cli/cells.h"
-#include "cli/study.h"
+#include "cli/cell_progress.h"
+#include "cli/compare_runs.h"
 
 #include "mercator/registry.h"
 #include "report/pages/html.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Job {
+typedef struct Comparison {
     MerRequest   request;
     MerRunSpec  *specs; /* equal samples, then equal time */
     int          spec_count;
@@ -22,17 +22,17 @@ typedef struct Job {
     MerCell     *cells;
     const char **directories;
     int          cell_count;
-} Job;
+} Comparison;
 
-static void take_cells(Job *job, const MerCellTotal *totals)
+static void take_cells(Comparison *comparison, const MerCellTotal *totals)
 {
-    job->cells = MER_ARRAY(job->arena, MerCell, job->spec_count);
-    job->directories = MER_ARRAY(job->arena, const char *, job->spec_count);
-    job->cell_count = job->spec_count;
-    for (int i = 0; i < job->spec_count; i++) {
-        const MerRunSpec *spec = &job->specs[i];
-        job->directories[i] = spec->directory;
-        job->cells[i] = (MerCell){
+    comparison->cells = MER_ARRAY(comparison->arena, MerCell, comparison->spec_count);
+    comparison->directories = MER_ARRAY(comparison->arena, const char *, comparison->spec_count);
+    comparison->cell_count = comparison->spec_count;
+    for (int i = 0; i < comparison->spec_count; i++) {
+        const MerRunSpec *spec = &comparison->specs[i];
+        comparison->directories[i] = spec->directory;
+        comparison->cells[i] = (MerCell){
             .spec = spec,
             .optimizer = spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
             .value = totals[i].is_feasible ? totals[i].total.value : NAN,
@@ -45,19 +45,19 @@ static void take_cells(Job *job, const MerCellTotal *totals)
 }
 
 /* With a time every combination is run twice: to the budget without a clock, and to the time. */
-static void add_timed(Job *job, double time_s)
+static void add_timed(Comparison *comparison, double time_s)
 {
-    MerRunSpec            *all = MER_ARRAY(job->arena, MerRunSpec, job->spec_count * 2);
-    const MerProblemClass *problem = job->specs[0].problem;
-    for (int i = 0; i < job->spec_count; i++) {
-        all[i] = all[job->spec_count + i] = job->specs[i];
+    MerRunSpec *all = MER_ARRAY(comparison->arena, MerRunSpec, comparison->spec_count * 2);
+    const MerProblemClass *problem = comparison->specs[0].problem;
+    for (int i = 0; i < comparison->spec_count; i++) {
+        all[i] = all[comparison->spec_count + i] = comparison->specs[i];
         all[i].time_s = 0;
         all[i].budget = all[i].budget > 0 ? all[i].budget : problem->budget;
-        all[job->spec_count + i].time_s = time_s;
-        all[job->spec_count + i].budget = 0;
+        all[comparison->spec_count + i].time_s = time_s;
+        all[comparison->spec_count + i].budget = 0;
     }
-    job->specs = all;
-    job->spec_count *= 2;
+    comparison->specs = all;
+    comparison->spec_count *= 2;
 }
 
 static void print_group(const MerComparisonGroup *group, MerArena *arena)
@@ -91,45 +91,46 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
     mer_text_table_print(table, stdout);
 }
 
-static MerStatus write_page(const Job *job, const char *page, MerError *error)
+static MerStatus write_page(const Comparison *comparison, const char *page, MerError *error)
 {
-    MerReportRun *runs = MER_ARRAY(job->arena, MerReportRun, job->cell_count);
+    MerReportRun *runs = MER_ARRAY(comparison->arena, MerReportRun, comparison->cell_count);
     MerStatus     status = MER_OK;
-    for (int i = 0; status == MER_OK && i < job->cell_count; i++) {
-        status = mer_report_read(job->directories[i], &runs[i], job->arena, error);
+    for (int i = 0; status == MER_OK && i < comparison->cell_count; i++) {
+        status = mer_report_read(comparison->directories[i], &runs[i], comparison->arena, error);
     }
-    return status == MER_OK
-               ? mer_report_html(runs, job->cell_count, job->request.experiment.name, page, error)
-               : status;
+    return status == MER_OK ? mer_report_html(runs, comparison->cell_count,
+                                              comparison->request.experiment.name, page, error)
+                            : status;
 }
 
-static int show(Job *job)
+static int show(Comparison *comparison)
 {
     MerError            error = {0};
     MerComparisonGroup *groups;
-    int                 count = mer_compare(job->cells, job->cell_count, job->arena, &groups);
-    MerJson             json = {0};
+    int count = mer_compare(comparison->cells, comparison->cell_count, comparison->arena, &groups);
+    MerJson json = {0};
     mer_compare_write(groups, count, &json);
-    const char *path = mer_arena_format(job->arena, "%s/comparison.json", job->root);
+    const char *path = mer_arena_format(comparison->arena, "%s/comparison.json", comparison->root);
     FILE       *file = fopen(path, "w");
     bool        is_written = file && fprintf(file, "%s\n", json.text) > 0;
     is_written = file && fclose(file) == 0 && is_written;
     if (!is_written) {
         mer_error_set(&error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
     }
-    if (is_written && job->request.json) {
+    if (is_written && comparison->request.json) {
         printf("%s\n", json.text);
     }
     mer_json_free(&json);
-    const char *page = mer_arena_format(job->arena, "%s/report.html", job->root);
-    if (!is_written || (!job->request.no_report && write_page(job, page, &error) != MER_OK)) {
+    const char *page = mer_arena_format(comparison->arena, "%s/report.html", comparison->root);
+    if (!is_written ||
+        (!comparison->request.no_report && write_page(comparison, page, &error) != MER_OK)) {
         return mer_cli_fail(&error);
     }
-    for (int g = 0; g < count && !job->request.json; g++) {
-        print_group(&groups[g], job->arena);
+    for (int g = 0; g < count && !comparison->request.json; g++) {
+        print_group(&groups[g], comparison->arena);
     }
-    if (!job->request.json) {
-        printf("\n%s\n", job->request.no_report ? path : page);
+    if (!comparison->request.json) {
+        printf("\n%s\n", comparison->request.no_report ? path : page);
     }
     return MER_EXIT_DONE;
 }
@@ -202,8 +203,8 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
 
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    Job      job = {.arena = arena};
-    MerError error = {0};
+    Comparison comparison = {.arena = arena};
+    MerError   error = {0};
     if (mer_cli_is_study(count, arguments)) {
         return mer_cli_study(verb, count, arguments, arena);
     }
@@ -211,11 +212,11 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     if (!mer_problem_find(problem, &error)) {
         return mer_cli_fail(&error);
     }
-    int code = mer_request_parse(verb, problem, count, arguments, arena, &job.request);
+    int code = mer_request_parse(verb, problem, count, arguments, arena, &comparison.request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
-    if (job.request.is_help) {
+    if (comparison.request.is_help) {
         mer_request_help(verb, problem);
         printf("\n  --problem NAME          default: that of the experiment file, of the workload "
                "or of the\n"
@@ -230,23 +231,26 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
         mer_cli_study_help();
         return MER_EXIT_DONE;
     }
-    if (mer_experiment_expand(&job.request.experiment, &job.specs, &job.spec_count,
-                              mer_request_warn, &job.request, &error) != MER_OK) {
+    if (mer_experiment_expand(&comparison.request.experiment, &comparison.specs,
+                              &comparison.spec_count, mer_request_warn, &comparison.request,
+                              &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    const char *name =
-        job.request.experiment.name ? job.request.experiment.name : job.specs[0].name;
-    job.root = job.request.directory ? job.request.directory
-                                     : mer_arena_format(arena, "runs/compare-%s", name);
-    if (job.specs[0].time_s > 0) {
-        add_timed(&job, job.specs[0].time_s);
+    const char *name = comparison.request.experiment.name ? comparison.request.experiment.name
+                                                          : comparison.specs[0].name;
+    comparison.root = comparison.request.directory
+                          ? comparison.request.directory
+                          : mer_arena_format(arena, "runs/compare-%s", name);
+    if (comparison.specs[0].time_s > 0) {
+        add_timed(&comparison, comparison.specs[0].time_s);
     }
-    MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, job.spec_count);
-    code = mer_cli_cells(&job.request, job.specs, job.spec_count, job.root, false, totals, arena);
+    MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, comparison.spec_count);
+    code = mer_cli_cells(&comparison.request, comparison.specs, comparison.spec_count,
+                         comparison.root, false, totals, arena);
     bool has_all = code != MER_EXIT_INTERRUPTED;
-    for (int i = 0; i < job.spec_count; i++) {
+    for (int i = 0; i < comparison.spec_count; i++) {
         has_all = has_all && !totals[i].has_failed;
     }
-    take_cells(&job, totals);
-    return has_all ? show(&job) : code;
+    take_cells(&comparison, totals);
+    return has_all ? show(&comparison) : code;
 }

@@ -108,6 +108,9 @@ static void write_bound(const MerTaskResult *result, MerJson *json)
     mer_json_object(json, "bound");
     mer_json_real(json, "value", result->bound.value);
     mer_json_text(json, "kind", result->bound.kind);
+    if (result->among) {
+        mer_json_text(json, "scope", result->among);
+    }
     mer_json_real(json, "gap", result->gap);
     if (result->is_recorded) {
         mer_json_bool(json, "proven", result->is_proven);
@@ -166,20 +169,21 @@ static void write_total(const MerRunResult *result, MerJson *json)
     write_bound(&result->total, json);
 }
 
-static void print_json(const MerEvaluateJob *job, const MerRunResult *result)
+static void print_json(const MerEvaluation *evaluation, const MerRunResult *result)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "format", "mercator-summary/1");
-    mer_json_text(&json, "problem", job->spec.problem->name);
-    mer_json_text(&json, "platform", job->spec.platform ? job->spec.platform->name : "none");
-    mer_json_text(&json, "evaluator", job->spec.evaluator->name);
+    mer_json_text(&json, "problem", evaluation->spec.problem->name);
+    mer_json_text(&json, "platform",
+                  evaluation->spec.platform ? evaluation->spec.platform->name : "none");
+    mer_json_text(&json, "evaluator", evaluation->spec.evaluator->name);
     if (has_total(result)) {
         write_total(result, &json);
     }
     mer_json_array(&json, "tasks");
-    for (int t = 0; t < job->count; t++) {
-        write_task(&result->tasks[t], job->given[t].detail, &json);
+    for (int t = 0; t < evaluation->count; t++) {
+        write_task(&result->tasks[t], evaluation->given[t].detail, &json);
     }
     mer_json_end_array(&json);
     mer_json_end_object(&json);
@@ -209,12 +213,12 @@ static void print_metrics(const MerTaskResult *result)
     }
 }
 
-static void print_text(const MerEvaluateJob *job, const MerRunResult *result)
+static void print_text(const MerEvaluation *evaluation, const MerRunResult *result)
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
-        printf("%s%s%s\n", task->task.name, job->spec.platform ? " on " : "",
-               job->spec.platform ? job->spec.platform->name : "");
+        printf("%s%s%s\n", task->task.name, evaluation->spec.platform ? " on " : "",
+               evaluation->spec.platform ? evaluation->spec.platform->name : "");
         if (task->text) {
             printf("%s", task->text);
         }
@@ -231,21 +235,23 @@ static void print_text(const MerEvaluateJob *job, const MerRunResult *result)
     }
 }
 
-static MerStatus price(MerEvaluateJob *job, MerRunResult *result, MerError *error)
+static MerStatus price(MerEvaluation *evaluation, MerRunResult *result, MerError *error)
 {
-    MerGivenPlan *plans = MER_ARRAY(job->arena, MerGivenPlan, job->count + 1);
-    for (int t = 0; t < job->count; t++) {
-        const MerGiven *given = &job->given[t];
+    MerGivenPlan *plans = MER_ARRAY(evaluation->arena, MerGivenPlan, evaluation->count + 1);
+    for (int t = 0; t < evaluation->count; t++) {
+        const MerGiven *given = &evaluation->given[t];
         plans[t] = (MerGivenPlan){.task = &given->task,
                                   .body = given->body,
                                   .plan = &given->plan,
                                   .recorded_score = given->recorded_score,
                                   .recorded = given->recorded};
     }
-    MerStatus status = mer_run_given(&job->spec, plans, job->count, job->arena, result, error);
-    for (int t = 0; status == MER_OK && t < job->count; t++) {
-        job->given[t].detail = plans[t].detail;
-        status = job->given[t].body ? mer_yaml_finish(job->given[t].body, error) : MER_OK;
+    MerStatus status = mer_run_given(&evaluation->spec, plans, evaluation->count, evaluation->arena,
+                                     result, error);
+    for (int t = 0; status == MER_OK && t < evaluation->count; t++) {
+        evaluation->given[t].detail = plans[t].detail;
+        status =
+            evaluation->given[t].body ? mer_yaml_finish(evaluation->given[t].body, error) : MER_OK;
     }
     return status;
 }
@@ -272,7 +278,7 @@ static void print_help(void)
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     MerEvaluateRequest request = {0};
-    MerEvaluateJob     job = {.arena = arena};
+    MerEvaluation      evaluation = {.arena = arena};
     MerRunResult       result;
     MerError           error = {0};
     int                code = parse(verb, count, arguments, arena, &request);
@@ -283,16 +289,16 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
         print_help();
         return MER_EXIT_DONE;
     }
-    if (mer_evaluate_open(&job, &request, &error) != MER_OK) {
+    if (mer_evaluate_open(&evaluation, &request, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    if (price(&job, &result, &error) != MER_OK) {
+    if (price(&evaluation, &result, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     if (request.json) {
-        print_json(&job, &result);
+        print_json(&evaluation, &result);
     } else {
-        print_text(&job, &result);
+        print_text(&evaluation, &result);
     }
     return MER_EXIT_DONE;
 }

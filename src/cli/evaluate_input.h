@@ -31,19 +31,19 @@ typedef struct MerGiven { /* one task and its plan */
     MerBound    recorded;
 } MerGiven;
 
-typedef struct MerEvaluateJob {
+typedef struct MerEvaluation {
     MerRunSpec spec;
     MerArena  *arena;
     int        count;
     MerGiven  *given;
-} MerEvaluateJob;
+} MerEvaluation;
 
 typedef struct MerEvaluateNames { /* of plug-ins, as the files say; NULL: not said */
     const char *problem, *platform, *evaluator, *objective;
 } MerEvaluateNames;
 
 /* Fills the run's problem, evaluator, their options and the platform; the request wins over `names`. */
-MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
+MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerError *error);
 
 /* The keys platform, evaluator and objective of a file of ours, as experiment files say them. */
@@ -51,11 +51,11 @@ MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
                              MerEvaluateNames *names, MerArena *arena, MerError *error);
 
 /* A plan file (`mercator-plan/1`); a key nobody knows is an error. */
-MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *request,
+MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                  MerYaml *root, MerError *error);
 
-/* Reads the inputs, the platform and the options. `job->arena` is set. */
-MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request,
+/* Reads the inputs, the platform and the options. `evaluation->arena` is set. */
+MerStatus mer_evaluate_open(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                             MerError *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Plan files (formats.md section 4): what they name is read as experiment files are. The workload is what the tasks
+/* Plan files (docs/formats.md, "Plan files"): what they name is read as experiment files are. The workload is what the tasks
  * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 
@@ -100,7 +100,7 @@ static const char *problem_of_kind(const char *kind)
 }
 
 /* The kind that the file says must be one its evaluator prices. */
-static MerStatus check_kind(const MerEvaluateJob *job, MerYaml *root, MerError *error)
+static MerStatus check_kind(const MerEvaluation *evaluation, MerYaml *root, MerError *error)
 {
     MerYaml    *node = mer_yaml_get(root, "kind");
     const char *kind;
@@ -108,13 +108,13 @@ static MerStatus check_kind(const MerEvaluateJob *job, MerYaml *root, MerError *
         return MER_OK;
     }
     MER_TRY(mer_yaml_text(node, &kind, error));
-    for (const MerPlanKind *const *priced = job->spec.evaluator->plans; *priced; priced++) {
+    for (const MerPlanKind *const *priced = evaluation->spec.evaluator->plans; *priced; priced++) {
         if (strcmp(kind, (*priced)->name) == 0) {
             return MER_OK;
         }
     }
     return mer_yaml_expected(node, error, "a kind that evaluator %s prices",
-                             job->spec.evaluator->name);
+                             evaluation->spec.evaluator->name);
 }
 
 /* Options of the problem's own map come before those of the command line, which win. */
@@ -232,7 +232,7 @@ static MerStatus bind_dims(const MerEvaluateRequest *request, MerDimBinding *dim
 }
 
 /* From --workload, or from the path in the plan, as it stands or beside the plan. */
-static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *request,
+static MerStatus read_workload(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                MerYaml *root, MerError *error)
 {
     MerYaml    *input;
@@ -242,7 +242,7 @@ static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *re
     MER_TRY(mer_yaml_check_kind(input, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_get_text(input, "name", &name, error));
     MER_TRY(mer_yaml_get_text(input, "file", &path, error));
-    const char *near = path && path[0] != '/' ? beside(root, path, job->arena) : NULL;
+    const char *near = path && path[0] != '/' ? beside(root, path, evaluation->arena) : NULL;
     path = request->workload                       ? request->workload
            : near && !exists(path) && exists(near) ? near
            : path                                  ? path
@@ -253,24 +253,24 @@ static MerStatus read_workload(MerEvaluateJob *job, const MerEvaluateRequest *re
     MerError         why = {0};
     MerDimBinding    dims[MER_EVALUATE_INPUTS];
     MerImportOptions options = {.dim_count = request->dim_count, .dims = dims};
-    MER_TRY(bind_dims(request, dims, job->arena, error));
-    if (mer_graph_import(path, &options, job->arena, &graph, &why) != MER_OK) {
+    MER_TRY(bind_dims(request, dims, evaluation->arena, error));
+    if (mer_graph_import(path, &options, evaluation->arena, &graph, &why) != MER_OK) {
         return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
                               why.message, request->workload ? "" : "; give --workload FILE");
     }
     MER_TRY(check_hash(input, graph->hash, path, error));
-    job->spec.graph = graph;
-    job->spec.name = graph->name;
+    evaluation->spec.graph = graph;
+    evaluation->spec.name = graph->name;
     return MER_OK;
 }
 
 /* A task with the name of its workload had none of its own: in a file of another name it has that name. */
-static MerStatus name_task(const MerEvaluateJob *job, MerYaml *root, const char *given,
+static MerStatus name_task(const MerEvaluation *evaluation, MerYaml *root, const char *given,
                            const char **name, MerError *error)
 {
     const char *workload = NULL;
     MER_TRY(mer_yaml_get_text(mer_yaml_get(root, "workload"), "name", &workload, error));
-    *name = workload && strcmp(given, workload) == 0 ? job->spec.graph->name : given;
+    *name = workload && strcmp(given, workload) == 0 ? evaluation->spec.graph->name : given;
     return MER_OK;
 }
 
@@ -291,42 +291,42 @@ static MerStatus check_options(MerYaml *root, const MerEvaluateRequest *request,
 }
 
 /* The tasks of the workload that was read again. */
-static MerStatus list_tasks(const MerEvaluateJob *job, const MerTask **list, int *count,
+static MerStatus list_tasks(const MerEvaluation *evaluation, const MerTask **list, int *count,
                             MerError *error)
 {
-    const MerRunSpec *spec = &job->spec;
+    const MerRunSpec *spec = &evaluation->spec;
     MerProblem        blank = {.type = spec->problem,
                                .graph = spec->graph,
                                .platform = spec->platform,
                                .options = spec->problem_options};
     if (spec->problem->tasks) {
-        return spec->problem->tasks(&blank, job->arena, list, count, error);
+        return spec->problem->tasks(&blank, evaluation->arena, list, count, error);
     }
-    MerTask *whole = MER_NEW(job->arena, MerTask);
+    MerTask *whole = MER_NEW(evaluation->arena, MerTask);
     *whole = (MerTask){spec->name, 1, (double)spec->graph->macs, -1, 0, NULL};
     *list = whole;
     *count = 1;
     return MER_OK;
 }
 
-static MerStatus find_task(MerEvaluateJob *job, MerYaml *root, MerYaml *node, MerGiven *given,
+static MerStatus find_task(MerEvaluation *evaluation, MerYaml *root, MerYaml *node, MerGiven *given,
                            MerError *error)
 {
     const MerTask *list;
     const char    *name, *other;
     MerYaml       *name_node;
     int            count, found = 0;
-    MER_TRY(list_tasks(job, &list, &count, error));
+    MER_TRY(list_tasks(evaluation, &list, &count, error));
     MER_TRY(mer_yaml_need(node, "name", &name_node, error));
     MER_TRY(mer_yaml_text(name_node, &name, error));
-    MER_TRY(name_task(job, root, name, &other, error));
+    MER_TRY(name_task(evaluation, root, name, &other, error));
     while (found < count && strcmp(list[found].name, name) != 0 &&
            strcmp(list[found].name, other) != 0) {
         found++;
     }
     if (found == count) {
-        return mer_yaml_expected(name_node, error, "a task of %s, such as \"%s\"", job->spec.name,
-                                 count > 0 ? list[0].name : "");
+        return mer_yaml_expected(name_node, error, "a task of %s, such as \"%s\"",
+                                 evaluation->spec.name, count > 0 ? list[0].name : "");
     }
     given->task = list[found];
     return MER_OK;
@@ -358,22 +358,22 @@ static MerStatus read_proof(const MerEvaluateRequest *request, MerYaml *node, Me
     return MER_OK;
 }
 
-static MerStatus take_tasks(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
-                            MerYaml *tasks, MerError *error)
+static MerStatus take_tasks(MerEvaluation *evaluation, const MerEvaluateRequest *request,
+                            MerYaml *root, MerYaml *tasks, MerError *error)
 {
-    const MerGraph *graph = job->spec.graph;
-    bool            is_carried = job->spec.problem->read_graph != NULL;
-    job->count = tasks->count;
-    job->given = MER_ARRAY(job->arena, MerGiven, tasks->count + 1);
+    const MerGraph *graph = evaluation->spec.graph;
+    bool            is_carried = evaluation->spec.problem->read_graph != NULL;
+    evaluation->count = tasks->count;
+    evaluation->given = MER_ARRAY(evaluation->arena, MerGiven, tasks->count + 1);
     for (int t = 0; t < tasks->count; t++) {
-        MerGiven *given = &job->given[t];
+        MerGiven *given = &evaluation->given[t];
         MerYaml  *node = tasks->items[t];
         MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
         if (is_carried) {
             mer_yaml_get(node, "name");
             given->task = (MerTask){graph->ops[t].name, 1, (double)graph->ops[t].macs, t, 0, NULL};
         } else {
-            MER_TRY(find_task(job, root, node, given, error));
+            MER_TRY(find_task(evaluation, root, node, given, error));
         }
         given->body = node;
         MER_TRY(mer_yaml_get_int(node, "count", 1, INT64_C(1) << 40, &given->task.count, error));
@@ -394,40 +394,41 @@ static const char *find_platform(MerYaml *root, const char *named, MerArena *are
     return is_beside ? path : named;
 }
 
-MerStatus mer_evaluate_open_plan(MerEvaluateJob *job, const MerEvaluateRequest *given,
+MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateRequest *given,
                                  MerYaml *root, MerError *error)
 {
     MerEvaluateNames   names = {0};
     MerEvaluateRequest request = *given;
     MerReference       implied = {0};
     MerYaml           *tasks, *input = mer_yaml_get(root, "platform");
-    MER_TRY(read_head(root, &request, &names, job->arena, error));
+    MER_TRY(read_head(root, &request, &names, evaluation->arena, error));
     MER_TRY(mer_yaml_need(root, "tasks", &tasks, error));
     MER_TRY(mer_yaml_check_kind(tasks, MER_YAML_LIST, error));
     if (tasks->count == 0) {
         return mer_yaml_expected(tasks, error, "at least one task");
     }
-    MER_TRY(check_options(root, &request, &names, job->arena, error));
+    MER_TRY(check_options(root, &request, &names, evaluation->arena, error));
     MerReference own = request.options;
-    MER_TRY(join_options(root, &own, &request.options, job->arena, error));
+    MER_TRY(join_options(root, &own, &request.options, evaluation->arena, error));
     const MerProblemClass *problem = mer_problem_find(names.problem, NULL);
     if (problem->read_graph) {
         MerGraph *graph;
         for (int t = 0; t < tasks->count; t++) {
             MER_TRY(mer_yaml_check_kind(tasks->items[t], MER_YAML_MAP, error));
         }
-        MER_TRY(problem->read_graph(tasks, &graph, &implied, job->arena, error));
-        job->spec.graph = graph;
-        job->spec.name = graph->name;
-        request.options = mer_experiment_join(&request.options, &implied, job->arena);
+        MER_TRY(problem->read_graph(tasks, &graph, &implied, evaluation->arena, error));
+        evaluation->spec.graph = graph;
+        evaluation->spec.name = graph->name;
+        request.options = mer_experiment_join(&request.options, &implied, evaluation->arena);
     } else {
-        MER_TRY(read_workload(job, &request, root, error));
+        MER_TRY(read_workload(evaluation, &request, root, error));
     }
-    names.platform = find_platform(root, names.platform, job->arena);
-    MER_TRY(mer_evaluate_plugins(job, &request, &names, error));
-    MER_TRY(check_kind(job, root, error));
-    if (!request.platform && input && input->kind == MER_YAML_MAP && job->spec.platform) {
-        MER_TRY(check_hash(input, job->spec.platform->hash, job->spec.platform->name, error));
+    names.platform = find_platform(root, names.platform, evaluation->arena);
+    MER_TRY(mer_evaluate_plugins(evaluation, &request, &names, error));
+    MER_TRY(check_kind(evaluation, root, error));
+    if (!request.platform && input && input->kind == MER_YAML_MAP && evaluation->spec.platform) {
+        MER_TRY(check_hash(input, evaluation->spec.platform->hash, evaluation->spec.platform->name,
+                           error));
     }
-    return take_tasks(job, given, root, tasks, error);
+    return take_tasks(evaluation, given, root, tasks, error);
 }

@@ -57,18 +57,19 @@ static MerStatus fill(const MerOption *table, size_t size, const MerReference *r
 }
 
 typedef struct Reading { /* what a reader of other tools' files asks back */
-    MerEvaluateJob           *job;
+    MerEvaluation            *evaluation;
     const MerEvaluateRequest *request;
     const char               *problem;
 } Reading;
 
-static MerStatus take_exports(MerEvaluateJob *job, const MerEvaluateRequest *request,
+static MerStatus take_exports(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                               MerError *error)
 {
-    MerExportRequest *exports = MER_ARRAY(job->arena, MerExportRequest, request->export_count + 1);
+    MerExportRequest *exports =
+        MER_ARRAY(evaluation->arena, MerExportRequest, request->export_count + 1);
     for (int i = 0; i < request->export_count; i++) {
-        MER_TRY(mer_experiment_export(request->exports[i], job->spec.problem, &exports[i],
-                                      job->arena, error));
+        MER_TRY(mer_experiment_export(request->exports[i], evaluation->spec.problem, &exports[i],
+                                      evaluation->arena, error));
         if (!exports[i].path) {
             return mer_error_set(
                 error, MER_INVALID,
@@ -76,15 +77,15 @@ static MerStatus take_exports(MerEvaluateJob *job, const MerEvaluateRequest *req
                 request->exports[i]);
         }
     }
-    job->spec.exports = exports;
-    job->spec.export_count = request->export_count;
+    evaluation->spec.exports = exports;
+    evaluation->spec.export_count = request->export_count;
     return MER_OK;
 }
 
-MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *request,
+MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerError *error)
 {
-    MerRunSpec         *spec = &job->spec;
+    MerRunSpec         *spec = &evaluation->spec;
     MerReference        reference;
     const MerReference *given = &request->options;
     spec->problem =
@@ -96,27 +97,28 @@ MerStatus mer_evaluate_plugins(MerEvaluateJob *job, const MerEvaluateRequest *re
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
     spec->objective = request->objective ? request->objective : names->objective;
     MER_TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference,
-                                job->arena, error));
+                                evaluation->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
     MerReference of_problem =
-        with_capacity(&(MerReference){0}, spec->problem->name, given->count, job->arena);
+        with_capacity(&(MerReference){0}, spec->problem->name, given->count, evaluation->arena);
     MerReference of_evaluator =
-        with_capacity(&reference, spec->evaluator->name, given->count, job->arena);
+        with_capacity(&reference, spec->evaluator->name, given->count, evaluation->arena);
     share_options(given, spec, &of_problem, &of_evaluator);
-    MER_TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator, job->arena,
-                 &spec->evaluator_options, error));
-    MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem, job->arena,
-                 &spec->problem_options, error));
+    MER_TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator,
+                 evaluation->arena, &spec->evaluator_options, error));
+    MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem,
+                 evaluation->arena, &spec->problem_options, error));
     if (platform && spec->problem->platforms == 0) {
         return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
                              spec->problem->name, platform);
     }
     platform = platform ? platform : spec->problem->platform;
-    MER_TRY(platform ? mer_platform_read(platform, job->arena, &spec->platform, error) : MER_OK);
-    return take_exports(job, request, error);
+    MER_TRY(platform ? mer_platform_read(platform, evaluation->arena, &spec->platform, error)
+                     : MER_OK);
+    return take_exports(evaluation, request, error);
 }
 
 /* Files of other tools */
@@ -126,8 +128,8 @@ static MerStatus open_plugins(MerReadPlans *plans, MerError *error)
     Reading         *reading = plans->state;
     MerEvaluateNames names = {reading->problem, plans->own_platform, plans->own_evaluator,
                               plans->own_objective};
-    MER_TRY(mer_evaluate_plugins(reading->job, reading->request, &names, error));
-    plans->machine = reading->job->spec.platform;
+    MER_TRY(mer_evaluate_plugins(reading->evaluation, reading->request, &names, error));
+    plans->machine = reading->evaluation->spec.platform;
     return MER_OK;
 }
 
@@ -143,11 +145,11 @@ static MerStatus read_names(MerReadPlans *plans, MerYaml *map, MerError *error)
 }
 
 /* `root` and `why` it could not be read, both as of MerReadPlans. */
-static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *request, MerYaml *root,
-                              const MerError *why, MerError *error)
+static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateRequest *request,
+                              MerYaml *root, const MerError *why, MerError *error)
 {
-    Reading      reading = {job, request, NULL};
-    MerReadPlans plans = {.arena = job->arena,
+    Reading      reading = {evaluation, request, NULL};
+    MerReadPlans plans = {.arena = evaluation->arena,
                           .file_count = request->input_count,
                           .files = request->inputs,
                           .root = root,
@@ -164,19 +166,20 @@ static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *req
         }
         reading.problem = (*reader)->problem;
         MER_TRY((*reader)->read(&plans, error));
-        if (!job->spec.problem) {
+        if (!evaluation->spec.problem) {
             MER_TRY(open_plugins(&plans, error));
         }
         if (plans.count == 0) {
             return mer_error_set(error, MER_INVALID, "%s holds no plan", request->inputs[0]);
         }
-        job->spec.graph = plans.graph;
-        job->spec.name = plans.graph->name;
-        job->count = plans.count;
-        job->given = MER_ARRAY(job->arena, MerGiven, plans.count + 1);
+        evaluation->spec.graph = plans.graph;
+        evaluation->spec.name = plans.graph->name;
+        evaluation->count = plans.count;
+        evaluation->given = MER_ARRAY(evaluation->arena, MerGiven, plans.count + 1);
         for (int t = 0; t < plans.count; t++) {
             const MerReadPlan *plan = &plans.list[t];
-            job->given[t] = (MerGiven){.task = plan->task, .body = plan->body, .plan = plan->plan};
+            evaluation->given[t] =
+                (MerGiven){.task = plan->task, .body = plan->body, .plan = plan->plan};
         }
         return MER_OK;
     }
@@ -184,7 +187,7 @@ static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *req
         return mer_error_set(error, why->status, "%s", why->message);
     }
     for (int i = 0; i < request->input_count && !root; i++) {
-        MER_TRY(mer_yaml_read(request->inputs[i], job->arena, &root, error));
+        MER_TRY(mer_yaml_read(request->inputs[i], evaluation->arena, &root, error));
     }
     return mer_error_set(error, MER_INVALID,
                          "%s: found no `format: mercator-plan/1`, nor what another plan has; see "
@@ -192,18 +195,19 @@ static MerStatus read_foreign(MerEvaluateJob *job, const MerEvaluateRequest *req
                          request->plan_file ? request->plan_file : request->inputs[0]);
 }
 
-MerStatus mer_evaluate_open(MerEvaluateJob *job, const MerEvaluateRequest *request, MerError *error)
+MerStatus mer_evaluate_open(MerEvaluation *evaluation, const MerEvaluateRequest *request,
+                            MerError *error)
 {
     MerYaml    *root = NULL;
     bool        is_single = request->input_count == 1 && !request->plan_file;
     const char *path = is_single ? request->inputs[0] : request->plan_file;
     MerError    why = {0};
-    MerStatus   status = path ? mer_yaml_read(path, job->arena, &root, &why) : MER_OK;
+    MerStatus   status = path ? mer_yaml_read(path, evaluation->arena, &root, &why) : MER_OK;
     if (path && status == MER_OK && root->kind == MER_YAML_MAP && mer_yaml_get(root, "format")) {
-        return mer_evaluate_open_plan(job, request, root, error);
+        return mer_evaluate_open_plan(evaluation, request, root, error);
     }
     if (path && status != MER_OK && mer_file_is_stream(path)) {
         return mer_error_set(error, status, "%s", why.message);
     }
-    return read_foreign(job, request, status == MER_OK ? root : NULL, &why, error);
+    return read_foreign(evaluation, request, status == MER_OK ? root : NULL, &why, error);
 }

@@ -1,7 +1,21 @@
 /* The program `mercator`. */
 #include "mercator/program.h"
 
+#include <fcntl.h>
+
+/* A closed descriptor would be taken by the first file that is opened, and messages would go there. */
+static void open_standard_files(void)
+{
+    for (int descriptor = 0; descriptor < 3; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) == -1) {
+            int opened = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY);
+            (void)opened; /* the lowest one that is free, which is this one */
+        }
+    }
+}
+
 int main(int count, char **arguments)
 {
+    open_standard_files();
     return mer_program(count, arguments);
 }

@@ -8,6 +8,7 @@
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,10 +87,11 @@ static int set_option(Parser *p, const char *flag, const char *value)
 
 static bool set_switch(MerRequest *request, const char *flag)
 {
-    bool *switches[] = {&request->is_help, &request->json, &request->quiet, &request->no_report,
-                        &request->list_knobs};
-    static const char *const names[] = {"help", "json", "quiet", "no-report", "list-knobs"};
-    for (int i = 0; i < 5; i++) {
+    bool *switches[] = {&request->is_help,   &request->json,       &request->quiet,
+                        &request->no_report, &request->list_knobs, &request->force};
+    static const char *const names[] = {"help",      "json",       "quiet",
+                                        "no-report", "list-knobs", "force"};
+    for (int i = 0; i < 6; i++) {
         if (mer_cli_is(flag, names[i]) || (i == 0 && strcmp(flag, "-h") == 0)) {
             *switches[i] = true;
             return true;
@@ -320,7 +322,10 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     printf("  --seed N                default 1\n");
     printf("  --sweep PATH=A,B,...    try the platform with each value: "
            "memories.GLB.words=16Ki,32Ki\n");
-    printf("  -o DIR                  run directory, default runs/%s-<name>-<seed>\n", verb->name);
+    printf("  -o DIR                  run directory, default "
+           "runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED\n",
+           verb->name);
+    printf("  --force                 replace the results of another command in that directory\n");
     printf("  --resume DIR            go on where a stopped run was\n");
     printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "
            "they are finished\n");
@@ -348,6 +353,18 @@ void mer_request_warn(void *state, const char *text)
     fprintf(stderr, "mercator: warning: %s\n", text);
 }
 
+/* A name without what shells and file systems treat in their own way, and not too long. */
+static const char *folder_name(const char *text, MerArena *arena)
+{
+    enum { LONGEST = 160 };
+    char *name = mer_arena_format(arena, "%.*s", LONGEST, text);
+    for (char *at = name; *at; at++) {
+        bool is_plain = isalnum((unsigned char)*at) || strchr("-_.=,+", *at);
+        *at = is_plain ? *at : '_';
+    }
+    return name;
+}
+
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
                                   MerArena *arena)
 {
@@ -357,9 +374,15 @@ const char *mer_request_directory(const MerRequest *request, const MerRunSpec *s
     if (request->directory) {
         return request->directory;
     }
-    const char *name = request->experiment.name ? request->experiment.name : spec->name;
-    return mer_arena_format(arena, "runs/%s-%s-%llu", spec->problem->name, name,
-                            (unsigned long long)spec->seed);
+    const char *name =
+        request->experiment.name
+            ? mer_arena_format(arena, "%s-%s-%llu", spec->problem->name, request->experiment.name,
+                               (unsigned long long)spec->seed)
+            : mer_arena_format(arena, "%s-%s-%s-%s-%s-%llu", spec->problem->name, spec->name,
+                               spec->platform ? spec->platform->name : "none", spec->objective,
+                               spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+                               (unsigned long long)spec->seed);
+    return mer_arena_format(arena, "runs/%s", folder_name(name, arena));
 }
 
 typedef struct Shown {
@@ -405,6 +428,7 @@ MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena 
     MerRunHooks hooks = {&shown, is_cancelled, show, warn};
     spec->command = request->command;
     spec->resume = request->resume != NULL;
+    spec->force = request->force;
     mer_progress_begin(&shown.progress, request->quiet ? NULL : stderr);
     mer_cli_catch_interrupts();
     MerStatus status = mer_run(spec, &hooks, arena, result, error);

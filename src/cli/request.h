@@ -13,6 +13,7 @@ typedef struct MerRequest {
     /* cells of this optimizer are run anew, though they are finished; NULL: none */
     const char *redo;
     bool        json, quiet, no_report, is_help;
+    bool        force;      /* replace the results of another command */
     bool        list_knobs; /* show what could be searched, and end */
 } MerRequest;
 
@@ -29,7 +30,7 @@ MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena 
                           MerRunResult *result, MerError *error);
 /* Warnings go to stderr, also of a quiet request. */
 void mer_request_warn(void *state, const char *text);
-/* The run directory: -o, --resume, or runs/<verb>-<name>-<seed>. */
+/* The run directory: -o, --resume, or a name in runs/ that tells what is run. */
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
                                   MerArena *arena);
 

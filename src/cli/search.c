@@ -1,8 +1,8 @@
 /* The searching verbs: one per problem. */
-#include "cli/cells.h"
+#include "cli/cell_progress.h"
+#include "cli/compare_runs.h"
 #include "cli/knobs.h"
 #include "cli/show.h"
-#include "cli/study.h"
 #include "cli/sweep.h"
 #include "cli/tune.h"
 
@@ -79,6 +79,11 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
                            strcmp(result->total.stopped, "interrupted") == 0;
     /* whoever interrupts wants to leave */
     bool has_report = !request->no_report && !was_interrupted;
+    if (has_report && !mer_report_may_write(page)) {
+        mer_request_warn(
+            NULL, mer_arena_format(arena, "%s stays as it is: it is not a page of ours", page));
+        has_report = false;
+    }
     if (status == MER_OK && has_report) {
         status = write_report(&spec->directory, 1, page, NULL, arena, &error);
     }

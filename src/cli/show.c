@@ -254,6 +254,9 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         } else {
             fprintf(file, "%s%s",
                     total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
+            if (total->among) {
+                fprintf(file, " (among %s)", total->among);
+            }
         }
         /* it is next to nothing, like a rounding error */
         if (100 * total->gap >= MER_MOST_PERCENT) {

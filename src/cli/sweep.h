@@ -2,7 +2,7 @@
 #ifndef MERCATOR_CLI_SWEEP_H
 #define MERCATOR_CLI_SWEEP_H
 
-#include "cli/cells.h"
+#include "cli/cell_progress.h"
 
 /* Prints the table and writes DIR/sweep.csv. */
 MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,

@@ -1,7 +1,7 @@
 /* Splits layer tables into lines and fields (layer_table.h). */
 #include "import/layer_table.h"
 
-#include "import/layers.h"
+#include "import/layer_list.h"
 
 #include "base/text.h"
 

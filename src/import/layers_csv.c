@@ -1,8 +1,8 @@
 /* Layer tables as CSV: GAMMA's K,C,Y,X,R,S,T, the merged tables with a column `network`, and
  * SCALE-Sim's convolution and GEMM topologies. Y and X (IFMAP sizes) are input sizes with the
  * padding inside: out = floor((in - filter) / stride) + 1. */
+#include "import/layer_list.h"
 #include "import/layer_table.h"
-#include "import/layers.h"
 
 #include "mercator/option.h"
 

@@ -1,7 +1,7 @@
 /* MAESTRO networks (`Network N { Layer L { Type, Stride, Dimensions, Dataflow } }`). Sizes Y and
  * X are input sizes with the padding inside, Y' and X' output sizes. Dataflows are checked and
  * left out. */
-#include "import/layers.h"
+#include "import/layer_list.h"
 #include "import/maestro_text.h"
 
 #include "mercator/option.h"

@@ -1,5 +1,5 @@
-/* Tokens and a recursive-descent parser for MAESTRO's `.m` files (map.md, section 5.1). The
- * depth of the grammar is fixed, so nothing here recurses. */
+/* Tokens and a recursive-descent parser for MAESTRO's `.m` files (docs/datacentric-model.md, "Layers,
+ * mappings, machines"). The depth of the grammar is fixed, so nothing here recurses. */
 #include "import/maestro_text.h"
 
 #include "base/name_table.h"

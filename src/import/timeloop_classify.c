@@ -1,6 +1,6 @@
 /* What a Timeloop problem computes: each dimension by the data-spaces that use it, rows and
  * columns by the ranks of the input that slide. */
-#include "import/layers.h"
+#include "import/layer_list.h"
 #include "import/timeloop.h"
 
 #include <string.h>

@@ -21,7 +21,7 @@ enum { INITIAL_RANDOM, INITIAL_LATIN, INITIAL_ANNEALING, INITIAL_GAMMA };
 
 static const MerOption options[] = {
     {"form", MER_OPTION_CHOICE, offsetof(Options, form), "turns", 0, 0, "turns|joint",
-     "agents change a mapping in turns, or all choose a new one together as in the paper"},
+     "agents change a plan in turns, or all choose a new one together as in the paper"},
     {"agents", MER_OPTION_TEXT, offsetof(Options, agents_wanted), "auto", 0, 0, NULL,
      "auto: as many as there are clusters; all: one per knob; or a number"},
     {"partition", MER_OPTION_CHOICE, offsetof(Options, partition), "correlation", 0, 0,
@@ -39,7 +39,7 @@ static const MerOption options[] = {
     {"recluster", MER_OPTION_INT, offsetof(Options, recluster), "0", 0, 1e12, NULL,
      "trials after which the best 20 % are clustered anew; 0: never"},
     {"hot", MER_OPTION_REAL, offsetof(Options, turns.hot), "0.2", 1e-12, 1e6, NULL,
-     "turns: first temperature at which worse mappings are gone on from"},
+     "turns: first temperature at which worse plans are gone on from"},
     {"cold", MER_OPTION_REAL, offsetof(Options, turns.cold), "0.001", 1e-12, 1e6, NULL,
      "turns: last temperature"},
     {"rounds", MER_OPTION_INT, offsetof(Options, turns.rounds), "2", 1, 30, NULL,
@@ -273,7 +273,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
 }
 
 /* Agreement of the clusters with those of the best 20 % of all samples; fills `owner`. */
-static double agreement(State *s, int *owner, int *agent_count, const char *name)
+static double agreement(State *s, int *owner, int *agent_count, const char *id)
 {
     const MerSpace   *space = s->search->space;
     MerArena         *arena = mer_arena_new();
@@ -287,7 +287,7 @@ static double agreement(State *s, int *owner, int *agent_count, const char *name
     }
     MerSamples best = mer_samples_best(&all, space, 0.2, arena);
     *agent_count =
-        mer_partition(&s->rule, space, &best, s->search->rng, name, s->search->notes, arena, owner);
+        mer_partition(&s->rule, space, &best, s->search->rng, id, s->search->notes, arena, owner);
     mer_arena_free(arena);
     return mer_adjusted_rand(space->knob_count, s->owner, owner);
 }
@@ -298,15 +298,18 @@ static void check_drift(State *s)
 {
     int   *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
     double index = agreement(s, owner, &count, NULL);
-    char   json[300];
+    char   text[300];
     s->has_checked_drift = true;
     if (index < 0.8) {
-        snprintf(json, sizeof json,
-                 "{\"trials\": %lld, \"adjusted_rand\": %.4f, \"agents\": %d, \"agents_best\": %d, "
-                 "\"try\": \"recluster=1000, %smore samples\"}",
-                 (long long)s->agents.now.done, index, s->agent_count, count,
-                 s->options.form == MER_MARL_TURNS ? "" : "initial=annealing or gamma, ");
-        mer_note(s->search->notes, "correlation_drift", json);
+        snprintf(text, sizeof text,
+                 "after %lld samples the best 20 %% ask for other clusters than the first samples "
+                 "did (adjusted Rand index %.2f, 1 means the same; %d agents now, %d by the best)",
+                 (long long)s->agents.now.done, index, s->agent_count, count);
+        mer_view_warning(s->search->notes,
+                         &(MerView){.id = "correlation_drift", .title = "correlation drift"}, text,
+                         s->options.form == MER_MARL_TURNS
+                             ? "recluster=1000, more samples"
+                             : "recluster=1000, initial=annealing or gamma, more samples");
     }
 }
 

@@ -65,7 +65,7 @@ void mer_turns_open(MerTurns *turns, MerAgents *agents, const MerTurnOptions *op
     turns->round_length = search->budget == INT64_MAX ? FIRST_ROUND : search->budget / parts + 1;
     plan_meeting(turns);
     turns->heads = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
-    turns->lanes = MER_ARRAY(search->arena, MerCoreState, agents->options.lanes);
+    turns->lanes = MER_ARRAY(search->arena, MerChain, agents->options.lanes);
     for (int i = 0; i < agents->options.lanes; i++) {
         turns->lanes[i].now = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
         turns->lanes[i].energy = INFINITY;
@@ -87,7 +87,7 @@ static void copy_point(const MerTurns *turns, MerIndex *to, const MerIndex *from
 }
 
 /* The lane stands at the best point of all. */
-static void start_from_best(MerTurns *turns, MerCoreState *lane)
+static void start_from_best(MerTurns *turns, MerChain *lane)
 {
     const MerEliteTask *best = turns->elites.now;
     if (best->count > 0) {
@@ -101,7 +101,7 @@ static void settle(MerTurns *turns)
 {
     MerAgents *agents = turns->agents;
     for (int i = 0; i < agents->options.lanes; i++) {
-        MerCoreState *lane = &turns->lanes[i];
+        MerChain *lane = &turns->lanes[i];
         if (lane->energy == INFINITY && lane->tries >= turns->options.patience) {
             start_from_best(turns, lane);
         }
@@ -190,7 +190,7 @@ static void move(MerTurns *turns, int lane, MerIndex *point)
 static void propose(MerTurns *turns, int index, MerIndex *point)
 {
     MerAgents      *agents = turns->agents;
-    MerCoreState   *lane = &turns->lanes[index];
+    MerChain       *lane = &turns->lanes[index];
     const MerSpace *space = agents->search->space;
     const MerIndex *guess = mer_elites_guess(&turns->elites);
     lane->is_move = guess == NULL && lane->energy < INFINITY;
@@ -212,8 +212,11 @@ static void propose(MerTurns *turns, int index, MerIndex *point)
 int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = turns->agents;
-    int        left = (int)agents->options.lanes - agents->now.lane;
-    int        count = left < capacity ? left : capacity;
+    if (mer_agents_is_failed(agents)) {
+        return 0;
+    }
+    int left = (int)agents->options.lanes - agents->now.lane;
+    int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         propose(turns, agents->now.lane + i, proposals[i].point);
     }
@@ -223,13 +226,13 @@ int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
 
 /* How much better than where the lane stood, within -1 .. 1; something infeasible is as bad as can
  * be. */
-static double difference(const MerCoreState *lane, double energy)
+static double difference(const MerChain *lane, double energy)
 {
     return energy < INFINITY ? fmax(-1, fmin(1, 5 * (lane->energy - energy))) : -1;
 }
 
 /* Metropolis rule. */
-static void go(MerTurns *turns, MerCoreState *lane, const MerIndex *point, double energy)
+static void go(MerTurns *turns, MerChain *lane, const MerIndex *point, double energy)
 {
     double uphill = energy - lane->energy;
     bool is_taken = energy < INFINITY && (uphill <= 0 || mer_rng_unit(turns->agents->search->rng) <
@@ -242,11 +245,11 @@ static void go(MerTurns *turns, MerCoreState *lane, const MerIndex *point, doubl
 
 static void tell_one(MerTurns *turns, const MerTrial *trial)
 {
-    MerAgents    *agents = turns->agents;
-    int           index = agents->now.told++, lanes = (int)agents->options.lanes;
-    MerCoreState *lane = &turns->lanes[index];
-    double        energy = mer_log_score(trial->score);
-    float         features[MER_AGENT_FEATURES];
+    MerAgents *agents = turns->agents;
+    int        index = agents->now.told++, lanes = (int)agents->options.lanes;
+    MerChain  *lane = &turns->lanes[index];
+    double     energy = mer_log_score(trial->score);
+    float      features[MER_AGENT_FEATURES];
     mer_agents_count(agents, trial->score);
     mer_agents_features(agents, trial, features);
     agents->rewards[agents->now.step * lanes + index] =

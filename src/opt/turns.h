@@ -17,12 +17,12 @@ typedef struct MerTurnOptions {
     double  trust, trust_end, critic_rate;
 } MerTurnOptions; /* each is explained in the table of marl.c */
 
-typedef struct MerCoreState {
+typedef struct MerChain {
     MerIndex *now;     /* where it stands, once `energy` is finite */
     double    energy;  /* log score, +inf until it stands at a feasible point */
     int64_t   tries;   /* points drawn at random so far */
     bool      is_move; /* the last proposal was the agents' */
-} MerCoreState;
+} MerChain;
 
 typedef struct MerTurns {
     MerAgents      *agents; /* team, features, rewards' capacity, counts */
@@ -31,7 +31,7 @@ typedef struct MerTurns {
     const int      *owner;
     bool           *acting;
     int            *heads; /* memory for a point */
-    MerCoreState   *lanes;
+    MerChain       *lanes;
     MerVisited      tried;
     MerElites       elites;
     MerPointCritic *critic;     /* NULL: none */

@@ -6,7 +6,7 @@ static void keep_lanes(MerTurns *turns, MerStream *stream)
     const MerAgents *agents = turns->agents;
     const MerSpace  *space = agents->search->space;
     for (int i = 0; i < agents->options.lanes && !stream->is_broken; i++) {
-        MerCoreState *lane = &turns->lanes[i];
+        MerChain *lane = &turns->lanes[i];
         mer_stream_bytes(stream, lane->now, sizeof *lane->now, space->knob_count);
         lane->energy = mer_stream_real(stream, lane->energy);
         lane->tries = mer_stream_int(stream, lane->tries, 0, INT64_MAX);

@@ -2,7 +2,9 @@
 #ifndef MERCATOR_RUN_INTERNAL_H
 #define MERCATOR_RUN_INTERNAL_H
 
+#include "base/name_table.h"
 #include "mercator/run.h"
+#include "run/log/ends.h"
 #include "run/log/runlog.h"
 #include "run/search/batch.h"
 
@@ -31,6 +33,7 @@ typedef struct MerRunState {
     MerPool          *pool;
     MerRunlog         log;
     FILE             *clock_file;
+    MerNameTable      known_files; /* of the folder: written by a run before */
     MerError         *error;
     /* while all tasks are opened before the first search; NULL later */
     MerNotes            *opening;
@@ -39,17 +42,26 @@ typedef struct MerRunState {
     double               started, task_started, deadline, last_tick, last_checkpoint;
     bool                 is_interrupted, has_warned_of_damage; /* damage: of the log of --warm */
     bool                 has_warned_of_waste;                  /* that plans do not matter */
-    struct MerWarmChain *chain; /* what the tasks so far left for `warm` chain (warm.c) */
+    struct MerWarmChain *chain;    /* what the tasks so far left for `warm` chain (warm.c) */
+    uint64_t             log_hash; /* of the first hashed_bytes of the log, for saved states */
+    int64_t              hashed_bytes;
+    MerLogEnds           ends; /* of the log that is resumed: where searches were stopped by time */
+    const MerRound      *round; /* a further one, NULL: the first */
+    int                  round_number;
     /* the optimizer kept open across tasks when it can move on (next_task), else reopened */
     void     *optimizer;
     MerArena *optimizer_arena;
 } MerRunState;
 
+/* The number of a search: of a task, in this round. */
+int mer_run_search_number(const MerRunState *run, const MerRunTask *task);
+
 /* Told by anyone, from any thread: stop soon? */
 bool mer_run_is_cancelled(void *state);
 
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do the parts fit? */
-MerStatus mer_run_open_tasks(MerRunState *run, MerError *error);  /* open.c */
+/* Opens the first `most` tasks. */
+MerStatus mer_run_open_tasks(MerRunState *run, int most, MerError *error); /* open.c */
 /* The problem's bound, or none if the evaluator may price below it. */
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric);
 /* The kind of plan that the problem makes and the evaluator prices; NULL: there is none. */
@@ -59,6 +71,11 @@ const MerPlanKind *mer_run_plan_kind(const MerProblemClass   *problem,
 bool      mer_warm_is_chain(const char *warm);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error);
+/* Makes an opened task ready to be searched (again): result, view and bound. */
+MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error);
+/* All tasks one after the other, until the user interrupts. */
+MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */
+MerStatus mer_run_rounds(MerRunState *run, MerError *error);       /* rounds.c */
 void      mer_run_close_tasks(MerRunState *run);
 /* Opens the task again if it depends on when those before it have ended, which is known now. */
 MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);
@@ -95,7 +112,8 @@ void mer_run_add_warning(MerTaskResult *result, const char *lines, MerArena *are
 /* A task's warnings, one JSON text per line. */
 void mer_run_write_warnings(MerJson *json, const char *key, const char *text, MerArena *arena);
 
-/* Writes text into DIR/name through a temporary file, so that it is there whole or not at all. */
+/* Writes DIR/name through a temporary file, so that it is there whole or not at all, and adds it to the files of
+ * the result. A file that no run has written stays, with a warning. */
 MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *data, size_t size,
                              MerError *error);
 /* Adds a name to the files of the result. */

@@ -1,4 +1,5 @@
 /* One run from a spec to a result. */
+#include "run/log/folder.h"
 #include "run/search/task_search.h"
 
 #include "base/log.h"
@@ -6,13 +7,15 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Without a clock seconds mean nothing, so latency is counted in cycles (formats.md, rules). */
+/* Without a clock seconds mean nothing, so latency is counted in cycles (docs/formats.md, "Rules for every
+ * file"). */
 static MerStatus choose_objective(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
@@ -51,6 +54,12 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
     }
+    if (spec->warm && mer_warm_is_chain(spec->warm) && !spec->problem->carry) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "--warm chain carries points from task to task, which problem %s "
+                             "cannot; learners with transfer carry what they learned",
+                             spec->problem->name);
+    }
     if (spec->platform && spec->problem->platforms &&
         !(spec->problem->platforms >> spec->platform->kind & 1)) {
         return mer_error_set(error, MER_INVALID,
@@ -66,48 +75,22 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
     return MER_OK;
 }
 
-/* Results of an earlier run in the same directory would be taken for this one's. */
-static void remove_old_results(const char *directory, MerArena *arena)
-{
-    char       *text;
-    size_t      size;
-    const char *path = mer_arena_format(arena, "%s/summary.json", directory);
-    if (mer_file_read(path, (size_t)1 << 28, arena, &text, &size, NULL) == MER_OK) {
-        cJSON       *summary = cJSON_Parse(text);
-        const cJSON *file;
-        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
-        {
-            bool is_open = cJSON_IsString(file) &&
-                           strstr(file->valuestring, ".jsonl"); /* written anew already */
-            if (cJSON_IsString(file) && !is_open && !strchr(file->valuestring, '/')) {
-                remove(mer_arena_format(arena, "%s/%s", directory, file->valuestring));
-            }
-        }
-        cJSON_Delete(summary);
-    }
-    remove(path);
-    remove(mer_arena_format(arena, "%s/report.html", directory));
-    for (int task = 0; remove(mer_arena_format(arena, "%s/state-%d.bin", directory, task)) == 0;
-         task++) {
-    }
-}
-
 static MerStatus open_files(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     if (!spec->directory) {
         return mer_runlog_open(&run->log, NULL, false, error);
     }
-    MerStatus   status = mer_directory_make(spec->directory, run->arena, error);
+    MerStatus   status = mer_folder_claim(run, error);
     const char *path = mer_arena_format(run->arena, "%s/run.jsonl", spec->directory);
     if (status == MER_OK && spec->resume && access(path, F_OK) != 0) {
         status = mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
     }
+    if (status == MER_OK && spec->resume) {
+        run->ends = mer_log_ends_read(path, run->arena);
+    }
     if (status == MER_OK) {
         status = mer_runlog_open(&run->log, path, spec->resume, error);
-    }
-    if (status == MER_OK && !spec->resume) {
-        remove_old_results(spec->directory, run->arena);
     }
     if (status == MER_OK) {
         path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
@@ -137,7 +120,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     return status;
 }
 
-static MerStatus search_all(MerRunState *run, MerError *error)
+MerStatus mer_run_search_tasks(MerRunState *run, MerError *error)
 {
     MerStatus status = MER_OK;
     for (int t = 0; status == MER_OK && t < run->task_count && !run->is_interrupted; t++) {
@@ -174,11 +157,11 @@ static MerStatus finish(MerRunState *run, MerError *error)
     return status == MER_OK ? mer_run_summary(run, error) : status;
 }
 
-static MerStatus open_run(MerRunState *run, MerError *error)
+static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)
 {
     MerStatus status = mer_run_check(run->spec, error);
     status = status == MER_OK ? choose_objective(run, error) : status;
-    return status == MER_OK ? mer_run_open_tasks(run, error) : status;
+    return status == MER_OK ? mer_run_open_tasks(run, most_tasks, error) : status;
 }
 
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
@@ -187,7 +170,7 @@ MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
     MerRunState  run = {
          .spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
     run.optimizer_arena = mer_arena_new();
-    MerStatus status = open_run(&run, error);
+    MerStatus status = open_run(&run, 1, error);
     if (status == MER_OK) {
         MerTaskSearch search = {.run = &run, .task = &run.tasks[0], .type = spec->optimizer};
         status = mer_task_search_open(&search, error);
@@ -218,7 +201,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
-    MerStatus status = open_run(&run, error);
+    MerStatus status = open_run(&run, INT_MAX, error);
     if (status == MER_OK) {
         status = open_files(&run, error);
     }
@@ -226,7 +209,8 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
         status = mer_run_header(&run, error);
     }
     if (status == MER_OK) {
-        status = search_all(&run, error);
+        status = mer_run_search_tasks(&run, error);
+        status = status == MER_OK ? mer_run_rounds(&run, error) : status;
     }
     if (status == MER_OK) {
         status = finish(&run, error);

@@ -1,5 +1,5 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
- * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
+ * docs/scheduling.md). One task per group of jobs; two knobs per job, its core and its priority. */
 #include "base/name_table.h"
 #include "schedule/jobs/arrivals.h"
 #include "schedule/jobs/schedule_deadlines.h"

@@ -1,5 +1,5 @@
-/* --jobs, --task, --group, --groups and --scenario: other names for the network and for --select (schedule.md
- * section 3 and 7.6). */
+/* --jobs, --task, --group, --groups and --scenario: other names for the network and for --select
+ * (docs/scheduling.md, "Groups"). */
 #include "schedule/schedule_parts.h"
 
 #include "base/text.h"
@@ -193,7 +193,7 @@ MerStatus mer_schedule_take_flags(MerCommandLine *line, MerError *error)
     if (select) {
         add_setting(line, "select", select);
     }
-    if (is_stream && !flags.has_warm) { /* schedule.md 7.6 */
+    if (is_stream && !flags.has_warm) { /* docs/scheduling-online.md, "Warm starts" */
         add_setting(line, "warm", "chain");
     }
     return MER_OK;

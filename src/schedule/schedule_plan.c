@@ -164,7 +164,8 @@ const MerPlanKind mer_plan_jobs = {
     .print = print_plan,
 };
 
-/* Layers that a flexible core runs in its own shape because no other fitted (schedule.md 3.2). */
+/* Layers that a flexible core runs in its own shape because no other fitted (docs/bandwidth-model.md,
+ * "Core styles"). */
 static int count_fallbacks(const MerJobTable *table, int *first)
 {
     int count = 0;
@@ -253,7 +254,7 @@ const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluat
     }
     bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
                      objective == MER_METRIC_POWER;
-    if (schedule->is_compat && is_energy) { /* schedule.md section 13 */
+    if (schedule->is_compat && is_energy) { /* docs/bandwidth-model.md, "Job analysis table" */
         text = mer_arena_format(
             arena,
             "%senergy of the artifact's table leaves out most accesses; optimise it with "

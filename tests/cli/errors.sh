@@ -67,7 +67,13 @@ bad 1 'file' map resnet18 --select 1 --budget 10 --quiet -o file/run
 if [ -e /dev/full ]; then
     mkdir full
     ln -s /dev/full full/run.jsonl
-    bad 1 'No space left on device' map resnet18 --select 1 --budget 5000 --quiet -o full
+    bad 1 'full/run.jsonl was not written by a run' map resnet18 --select 1 --budget 5000 --quiet -o full
+    test ! -e full/summary.json
+    rm full/run.jsonl
+    expect 1 sh -c "trap '' XFSZ; ulimit -f 8; exec \"\$0\" \"\$@\"" "$MERCATOR" map resnet18 --select 1 \
+        --optimizer random --budget 50000 --quiet -o full
+    one_line err
+    says err 'full/run.jsonl: cannot write: File too large'
     test ! -e full/summary.json
 fi
 bad 1 'no log to resume' map resnet18 --resume nowhere --quiet

@@ -139,7 +139,8 @@ cmp whole/assignment.yaml killed/assignment.yaml
 
 # Reports.
 expect 0 $m report run -o run.html
-says run.html '"name":"loads","value":{"van":'
+says run.html '"panel":"bars","id":"loads","title":"Bins"'
+says run.html '{"name":"van","values":['
 expect 0 $m report run --csv run.csv
 test "$(wc -l <run.csv)" -gt 100
 
@@ -208,8 +209,8 @@ says err 'but other.yaml now has content'
 # Nothing fits: reasons, no plan, exit code 1.
 sed 's/capacity: [0-9]*/capacity: 0.5/' parcels.yaml >tight.yaml
 for optimizer in random annealing exact; do
-    expect 1 $m assign tight.yaml --optimizer $optimizer --budget 50 --quiet -o tight
+    expect 1 $m assign tight.yaml --optimizer $optimizer --budget 50 --quiet -o tight-$optimizer
     says err 'task monday: no feasible plan in'
     says err 'nearest miss of all: capacity: '
-    test ! -e tight/assignment.yaml
+    test ! -e tight-$optimizer/assignment.yaml
 done

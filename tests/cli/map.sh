@@ -95,7 +95,7 @@ test "$(wc -l <trials.csv)" -eq 201
 # a directory that is used again holds nothing of the run before
 expect 0 "$MERCATOR" map resnet18 --select 2 --budget 200 --quiet -o again
 sed 's/words: 256/words: 2/' "$MERCATOR_SOURCE_DIR/platforms/s256.yaml" >tiny.yaml
-expect 1 "$MERCATOR" map resnet18 --select 2 --platform ./tiny.yaml --optimizer random --budget 50 --quiet --no-report -o again
+expect 1 "$MERCATOR" map resnet18 --select 2 --platform ./tiny.yaml --optimizer random --budget 50 --quiet --no-report -o again --force
 test -s again/run.jsonl
 test ! -e again/mapping.yaml
 test ! -e again/report.html

@@ -4,8 +4,8 @@ set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 map="$MERCATOR map resnet18 --platform s256 --no-report --quiet"
 
-expect 0 $map --select 1,2,5 --optimizer marl --budget 400 --seed 1 --threads 1 -o one
-expect 0 $map --select 1,2,5 --optimizer marl --budget 400 --seed 1 --threads 2 -o two
+expect 0 $map --select 1,2,5 --optimizer marl --budget 400 --seed 1 --threads 1 -o one --force
+expect 0 $map --select 1,2,5 --optimizer marl --budget 400 --seed 1 --threads 2 -o two --force
 cmp one/run.jsonl two/run.jsonl
 cmp one/mapping.yaml two/mapping.yaml
 
@@ -21,11 +21,11 @@ done
 # a policy: the first point is the best of the run it comes from, and no samples go into clusters
 expect 0 $map --select 5 --optimizer marl --budget 1000 --seed 1 --save-policy policy --json -o learned
 best=$(number out score)
-says learned/run.jsonl '"samples": 200'
+says learned/run.jsonl '"name":"samples for clustering","value":200,'
 head -n 1 policy | grep -qx 'mercator-policy/1 marl'
 expect 0 $map --select 5 --optimizer marl --budget 4 --seed 2 --policy policy --json -o again
 near "$(number out score)" "$best" 1e-12 'best of four points from a policy'
-says again/run.jsonl '"samples": 0'
+says again/run.jsonl '"name":"samples for clustering","value":0,'
 expect 0 $map --select 5 --optimizer marl --budget 50 --seed 2 --policy policy --threads 2 -o same-1
 expect 0 $map --select 5 --optimizer marl --budget 50 --seed 2 --policy policy --threads 1 -o same-2
 cmp same-1/run.jsonl same-2/run.jsonl
@@ -36,18 +36,18 @@ expect 0 "$MERCATOR" map resnet18 --select 5 --platform s256 --evaluator datacen
     --policy policy --no-report --quiet -o space
 
 # files that do not fit
-expect 1 $map --select 5 --optimizer marl:preset=paper --budget 100 --policy policy -o none
+expect 1 $map --select 5 --optimizer marl:preset=paper --budget 100 --policy policy -o none --force
 says err 'was saved with form=turns, expected form=joint'
-expect 1 $map --select 5 --optimizer ppo --budget 100 --policy policy -o none
+expect 1 $map --select 5 --optimizer ppo --budget 100 --policy policy -o none --force
 says err 'expected "mercator-policy/1 ppo"'
 dd if=policy of=short bs=1 count=5000 2>/dev/null
-expect 1 $map --select 5 --optimizer marl --budget 100 --policy short -o none
+expect 1 $map --select 5 --optimizer marl --budget 100 --policy short -o none --force
 says err 'cut off or broken'
 
 # a policy that could not be saved is refused before the search, not after it
-expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy -o early
+expect 1 $map --select 5 --optimizer marl --budget 100 --save-policy no/such/folder/policy -o early --force
 says err 'no/such/folder/policy: cannot write'
 ! grep -q '"type":"trial"' early/run.jsonl 2>/dev/null
-expect 1 $map --select 5 --optimizer annealing --budget 100 --save-policy kept -o early
+expect 1 $map --select 5 --optimizer annealing --budget 100 --save-policy kept -o early --force
 says err 'annealing has no policy to save'
 [ ! -e kept ]

@@ -21,9 +21,9 @@ says out 'tenants: STP'
 says out '1 evaluation in'
 cmp one/run.jsonl two/run.jsonl
 says one/run.jsonl '"arrival_seed":4'
-says one/run.jsonl '"decisions":'
+says one/run.jsonl '"name":"decisions","value":'
 # How long the decisions took is said, but not in the log, which is the same every time.
-decisions=$(sed -n 's/.*"name":"online","value":{"decisions":\([0-9]*\).*/\1/p' two/run.jsonl)
+decisions=$(sed -n 's/.*"source":"online".*"name":"decisions","value":\([0-9]*\).*/\1/p' two/run.jsonl)
 grep -qE "^$decisions decisions, [0-9.]+ [num]?s on average, [0-9.]+ [num]?s at worst\$" out
 says two/summary.json "\"decisions\":{\"count\":$decisions,\"mean_ms\":"
 test -z "$(grep -o '"worst_ms"\|"allowed_ms"' two/run.jsonl two/summary.json | grep -v '^two/summary.json:"worst_ms"')"
@@ -33,17 +33,17 @@ says out "$miss"
 
 # A time per decision is the one thing that makes a plan depend on the machine.
 says one/summary.json '"reproducible":true'
-expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --optimizer online:ms=1 --no-report --quiet -o clocked
+expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --optimizer online:ms=1 --no-report --quiet -o clocked --force
 says clocked/summary.json '"reproducible":false'
 late=$(sed -n 's/.*"allowed_ms":1,"late":\([0-9]*\)}.*/\1/p' clocked/summary.json)
 says out "; 1.000 ms allowed, $late took longer"
 # A forecast that would not fit in is not begun: however many there could be, decisions keep to their time.
 sed 's/horizon_ms: 100/horizon_ms: 1000/' jobs.yaml >long.yaml
 expect 0 "$MERCATOR" schedule long.yaml --platform s2 --arrivals poisson --optimizer online:ms=3,moves=1000000 --no-report --quiet \
-    -o clocked
+    -o clocked --force
 set -- $(sed -n 's/.*"decisions":{"count":\([0-9]*\),.*"late":\([0-9]*\)}.*/\1 \2/p' clocked/summary.json)
 test "$2" -lt "$1"
-expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none
+expect 1 "$MERCATOR" schedule jobs.yaml --platform s2 --dispatch policy --optimizer online --no-report --quiet -o none --force
 says err 'dispatch skip or strict'
 
 # xr_score is about models with deadlines: it leaves out those without, and is of nothing where all are.
@@ -51,7 +51,7 @@ sed '/feed/s/ deadline: period,//' jobs.yaml >some.yaml
 sed 's/ deadline: period,//' jobs.yaml >none.yaml
 expect 0 "$MERCATOR" schedule some.yaml --platform s2 --optimizer fcfs --objective xr_score --no-report -o some
 says err 'warning: xr_score leaves out feed, which has fps but no deadline'
-expect 1 "$MERCATOR" schedule none.yaml --platform s2 --optimizer fcfs --objective xr_score --no-report --quiet -o none
+expect 1 "$MERCATOR" schedule none.yaml --platform s2 --optimizer fcfs --objective xr_score --no-report --quiet -o none --force
 says err 'xr_score both fps and them'
 
 # Who knows all requests in advance does no worse.
@@ -80,18 +80,18 @@ says err 'expected at most 16 names'
 
 # Solutions go from group to group, and a damaged line is not passed over in silence.
 expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 0 --platform s2 --optimizer random --budget 50 \
-    --no-report --quiet -o solved
+    --no-report --quiet -o solved --force
 sed -i '3s/^./(/' solved/run.jsonl
 expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer random --budget 5 \
-    --no-report --warm solved:8 --warm-match layer -o next
+    --no-report --warm solved:8 --warm-match layer -o next --force
 says err '1 damaged line skipped'
 test "$(grep -c '"warm":true' next/run.jsonl)" -eq 8
 # Without a number they fill the population; an optimizer without one is told 64.
 expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 0 --platform s2 --optimizer random --budget 150 \
-    --no-report --quiet -o solved
+    --no-report --quiet -o solved --force
 for case in magma:100 genetic:population=20:20 de:30 random:64; do
     expect 0 "$MERCATOR" schedule synthetic:60:3 --group-size 20 --select 1 --platform s2 --optimizer "${case%:*}" --budget 5 \
-        --no-report --quiet --warm solved -o next
+        --no-report --quiet --warm solved -o next --force
     test "$(grep -c '"warm":true' next/run.jsonl)" -eq "${case##*:}"
 done
 
@@ -105,6 +105,6 @@ says out 'default, tuned: mean cycles over the seeds; ratio: geometric mean of t
 test -s tuned/tune.json
 setting=$(sed -n 's/^--optimizer //p' out)
 expect 0 "$MERCATOR" schedule synthetic:40:9 --platform s2 --optimizer "$setting" --budget 100 --no-report --quiet -o pasted
-expect 1 "$MERCATOR" schedule synthetic:40:9 --platform s2 --tune random --budget 10 --quiet -o none
+expect 1 "$MERCATOR" schedule synthetic:40:9 --platform s2 --tune random --budget 10 --quiet -o none --force
 says err 'no numbers left to tune'
 expect 2 "$MERCATOR" schedule synthetic:40:9 --platform s2 --tune

@@ -13,7 +13,7 @@ refuses()
 {
     text=$1
     shift
-    expect 1 "$MERCATOR" schedule "$@" --budget 10 --quiet --no-report -o run
+    expect 1 "$MERCATOR" schedule "$@" --budget 10 --quiet --no-report -o run --force
     one_line err
     is_silent out
     says err "$text"
@@ -60,7 +60,7 @@ refuses 'two.csv holds 2 networks, expected one to be selected: n1, n2 (`network
 list 'models: [{name: n, file: two.csv}]' 'jobs.yaml:2:26: two.csv holds 2 networks, expected one to be selected'
 list 'models: [{name: n, file: two.csv, network: n3}]' 'two.csv has no network "n3", did you mean'
 printf 'format: mercator-jobs/1\nmodels: [{name: n, file: two.csv, network: n2}]\n' >jobs.yaml
-expect 0 "$MERCATOR" schedule jobs.yaml --budget 10 --quiet --no-report -o run
+expect 0 "$MERCATOR" schedule jobs.yaml --budget 10 --quiet --no-report -o run --force
 says run/schedule.yaml 'n.1'
 
 # platform UNITS MEMORY MESSAGE
@@ -90,7 +90,7 @@ refuses 'share is "fair", expected proportional, maxmin, even, priority or reser
 refuses 'flexible is "yes", expected search or align' synthetic:5:1 --flexible yes
 
 # An objective that these jobs cannot have is explained.
-expect 1 "$MERCATOR" schedule synthetic:5:1 --objective violations --budget 10 --quiet --no-report -o run
+expect 1 "$MERCATOR" schedule synthetic:5:1 --objective violations --budget 10 --quiet --no-report -o run --force
 says err 'the evaluator gives no violations'
 says err 'violations and tardiness need deadlines'
 if grep -q 'feasible plans exist' err; then
@@ -99,7 +99,7 @@ if grep -q 'feasible plans exist' err; then
 fi
 
 # So is one beyond all numbers.
-expect 1 "$MERCATOR" schedule mix --select 0 --bandwidth 1e-300 --budget 10 --quiet --no-report -o run
+expect 1 "$MERCATOR" schedule mix --select 0 --bandwidth 1e-300 --budget 10 --quiet --no-report -o run --force
 says err 'unsupported: cycles is infinite, expected a finite number'
 if grep -q 'feasible plans exist' err; then
     echo 'expected no advice to search longer' >&2
@@ -169,7 +169,7 @@ refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer
 
 # What was dropped is said beside the result.
 printf 'format: mercator-jobs/1\njobs: [{name: a, op: fc, dims: [8, 4], deadline_cycles: 0}]\n' >jobs.yaml
-expect 0 "$MERCATOR" schedule jobs.yaml --late drop --budget 10 --quiet --no-report -o run
+expect 0 "$MERCATOR" schedule jobs.yaml --late drop --budget 10 --quiet --no-report -o run --force
 says out '100 % of the jobs dropped'
 # It has a row in schedule.csv, without core and times.
 says run/schedule.csv '"a","","a","jobs","",,,,,,,,0,0,,"jobs"'
@@ -188,10 +188,10 @@ is_silent err
 expect 0 "$MERCATOR" schedule synthetic:5:1 --table m3e-compat --objective energy --budget 10 --no-report -o compat
 says err "warning: energy of the artifact's table leaves out most accesses"
 # A job whose core is fixed has a priority alone; operators on cores leave it out.
-expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed \
+expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed --force \
     --optimizer magma:offload=1,exchange=1,swap_units=1
 # The default gives way to one that can work with it, in so many words.
-expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed
+expect 0 "$MERCATOR" schedule synthetic:8:3 --fix unit.5.gemm-17x79x47=0 --budget 300 --no-report -o fixed --force
 one_line err
 says err 'list_annealing moves all jobs, it cannot work with fixed knobs (annealing and magma can); using annealing'
 says out 'on s2, annealing, objective cycles'
@@ -199,7 +199,7 @@ says fixed/run.jsonl '"optimizer":{"name":"annealing"'
 refuses 'cannot work with fixed knobs (annealing and magma can)' synthetic:8:3 --fix unit.5.gemm-17x79x47=0 \
     --optimizer list_annealing
 refuses 'has no knob "unit.5" to fix' synthetic:8:3 --fix unit.5=0
-expect 1 "$MERCATOR" schedule synthetic:8:3 --warm chain:0 --budget 30 --no-report -o none
+expect 1 "$MERCATOR" schedule synthetic:8:3 --warm chain:0 --budget 30 --no-report -o none --force
 says err '--warm is "chain:0", expected 1 to 1000000 points after the colon'
 
 # Options that have no effect, or more cost than effect, are said: once, and in the summary.
@@ -208,7 +208,7 @@ warns()
 {
     text=$1
     shift
-    expect 0 "$MERCATOR" schedule "$@" --no-report -o warned
+    expect 0 "$MERCATOR" schedule "$@" --no-report -o warned --force
     one_line err
     says err "mercator: warning: $text"
     says warned/summary.json "\"warnings\":[\"$text"
@@ -251,7 +251,7 @@ done
 # One evaluation is not too many, and a fast one needs no word.
 for options in '--dispatch policy --optimizer fcfs' '--dispatch policy --budget 1' '--precision fast --budget 30'; do
     # shellcheck disable=SC2086 # the words are separate arguments
-    expect 0 "$MERCATOR" schedule synthetic:8:3 $options --no-report -o warned
+    expect 0 "$MERCATOR" schedule synthetic:8:3 $options --no-report -o warned --force
     is_silent err
 done
 refuses 'xr=compat scores requests, but no model of synthetic:8:3 is periodic, expected one with fps' synthetic:8:3 --xr compat

@@ -18,8 +18,8 @@ same()
     done
     shift
     # shellcheck disable=SC2086 # the words are separate arguments
-    expect 0 "$MERCATOR" schedule $first --optimizer magma --budget 300 --quiet --no-report -o one
-    expect 0 "$MERCATOR" schedule "$@" --optimizer magma --budget 300 --quiet --no-report -o other
+    expect 0 "$MERCATOR" schedule $first --optimizer magma --budget 300 --quiet --no-report -o one --force
+    expect 0 "$MERCATOR" schedule "$@" --optimizer magma --budget 300 --quiet --no-report -o other --force
     cmp one/run.jsonl other/run.jsonl
 }
 same --jobs jobs.json --task even --group 1 -- jobs.json --select even:1
@@ -39,7 +39,7 @@ refuses()
     wanted_code=$1
     text=$2
     shift 2
-    expect "$wanted_code" "$MERCATOR" schedule "$@" --budget 10 --quiet --no-report -o none
+    expect "$wanted_code" "$MERCATOR" schedule "$@" --budget 10 --quiet --no-report -o none --force
     one_line err
     is_silent out
     says err "$text"
@@ -74,15 +74,10 @@ expect 0 "$MERCATOR" schedule --resume one --quiet --no-report
 expect 0 "$MERCATOR" schedule --jobs jobs.json --task even --group 0 --tune magma --test jobs.json --tune-settings 2 \
     --tune-seeds 1 --budget 100 --quiet --json -o tuned
 
-# The command as it is printed in the specification.
-if [ ! -f "$MERCATOR_SHARED/golden/magma-benchmark.json" ]; then
-    echo 'skipped: no golden/magma-benchmark.json for the last of these'
-    [ "${MERCATOR_REQUIRE_SHARED:-}" != 1 ] || exit 1
-    exit 77
-fi
-expect 0 "$MERCATOR" schedule --jobs "$MERCATOR_SHARED/golden/magma-benchmark.json" --task mix --group 0 --platform s2 \
-    --bandwidth 16 --table m3e-compat --share proportional --optimizer magma --objective cycles --budget 10000 \
-    --seed 1 --threads 8 -o run
-says out 'mix:0 '
+# All of them at once: the usual command on a benchmark in M3E's form.
+expect 0 "$MERCATOR" schedule --jobs "$MERCATOR_SOURCE_DIR/tests/data/own-benchmark.json" --task blend --group 0 \
+    --platform s2 --bandwidth 16 --table m3e-compat --share proportional --optimizer magma --objective cycles \
+    --budget 10000 --seed 1 --threads 8 -o run --force
+says out 'blend:0 '
 says out '16 bytes/cycle shared by 4 cores'
 says out '10000 evaluations'

@@ -3,12 +3,12 @@ set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 guide=$MERCATOR_SOURCE_DIR/docs/scheduling.md
 
-sed -n '/^```yaml$/,/^```$/p' "$guide" | grep -v '^```' >jobs.yaml
+sed -n '/^```yaml jobs.yaml$/,/^```$/p' "$guide" | grep -v '^```' >jobs.yaml
 grep -q 'mercator-jobs/1' jobs.yaml
 grep -q 'printf .*supple.yaml$' "$guide"
 sh -c "$(grep 'printf .*supple.yaml$' "$guide")"
 
-expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 -o run --budget 100 --quiet
+expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 -o run --force --budget 100 --quiet
 says out 'bandwidth in use'
 grep -o '"best":{[^}]*}' run/summary.json | head -n 1 >best
 for metric in violations tardiness stp antt jain xr_score bandwidth_use utilisation throughput; do
@@ -18,14 +18,14 @@ for file in schedule.yaml schedule.csv jobtable.json platform.yaml trace.json re
     test -s "run/$file"
 done
 says run/schedule.csv '"cam#3.20","cam"'
-says run/run.jsonl '"name":"schedule"'
+says run/run.jsonl '"panel":"timeline"'
 expect 0 "$MERCATOR" evaluate run/schedule.yaml
 says out 'xr_score'
 
 # Flexible cores are never slower alone: their own shape competes.
 best_of()
 {
-    expect 0 "$MERCATOR" schedule vision --select 0 --budget 200 --quiet --no-report --json -o flexible "$@"
+    expect 0 "$MERCATOR" schedule vision --select 0 --budget 200 --quiet --no-report --json -o flexible --force "$@"
     grep -o '"best":{[^}]*}' out | head -n 1 >best
     number best cycles
 }

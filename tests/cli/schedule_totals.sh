@@ -25,7 +25,7 @@ search()
 {
     objective=$1
     shift
-    expect 0 "$MERCATOR" schedule list.yaml --objective "$objective" --budget 30 --quiet --no-report --json -o run "$@"
+    expect 0 "$MERCATOR" schedule list.yaml --objective "$objective" --budget 30 --quiet --no-report --json -o run --force "$@"
     test "$(grep -o '"feasible":true' out | wc -l)" -eq 5
     values cycles | awk 'NR == 1 { total = $1 } NR > 1 { sum += $1 } END { d = total - sum; exit !(NR == 5 && d * d < 1) }'
     values energy | awk 'NR == 1 { total = $1 } NR > 1 { sum += $1 } END { d = total - sum; exit !(NR == 5 && d * d < 1) }'
@@ -74,7 +74,7 @@ percent()
 }
 missed=$(percent miss_rate)
 dropped=$(percent drop_rate)
-expect 0 "$MERCATOR" schedule list.yaml --objective drop_rate --budget 30 --late drop --quiet --no-report -o run
+expect 0 "$MERCATOR" schedule list.yaml --objective drop_rate --budget 30 --late drop --quiet --no-report -o run --force
 says out "$missed % of the requests late or dropped, tardiness "
 says out ", $dropped % of the jobs dropped"
 search lateness
@@ -84,7 +84,7 @@ values lateness | awk 'NR == 1 { total = $1 } NR == 2 || (NR > 2 && $1 > most) {
 search jain
 test "$(values jain | wc -l)" -eq 4
 says out '"feasible":true,"reason":"it has no total over several tasks"'
-expect 0 "$MERCATOR" schedule list.yaml --objective jain --budget 30 --quiet --no-report -o run
+expect 0 "$MERCATOR" schedule list.yaml --objective jain --budget 30 --quiet --no-report -o run --force
 says out 'jain -, it has no total over several tasks;'
 awk '$1 == "total" { exit !($5 == "-" && $6 > 0) }' out
 
@@ -111,7 +111,7 @@ kinds()
 }
 schedule()
 {
-    expect 0 "$MERCATOR" schedule waiting.yaml --quiet --no-report -o run "$@"
+    expect 0 "$MERCATOR" schedule waiting.yaml --quiet --no-report -o run --force "$@"
 }
 schedule --optimizer random --budget 40
 kinds | awk '{ exit !($1 == "optimum" && $2 != "optimum" && $3 == "mixed") }'

@@ -3,6 +3,7 @@
 #include "mercator/export.h"
 #include "mercator/import.h"
 #include "mercator/text.h"
+#include "mercator/view.h"
 
 #include <assert.h>
 #include <math.h>
@@ -378,17 +379,27 @@ static const void *rules_of(const void *state)
     return state;
 }
 
-static void note_loads(const void *state, const MerPlan *plan, MerNotes *notes)
+static void show_loads(const void *state, const MerPlan *plan, MerNotes *notes)
 {
     const State *task = state;
-    MerJson      json = {0};
-    mer_json_object(&json, NULL);
-    for (int b = 0; b < task->loads->bin_count; b++) {
-        mer_json_real(&json, bin_name(task, b), load_of(task, plan->content, b));
+    int          count = task->loads->bin_count;
+    MerArena    *arena = mer_arena_new();
+    const char **names = MER_ARRAY(arena, const char *, count);
+    double      *loads = MER_ARRAY(arena, double, count), *limits = MER_ARRAY(arena, double, count);
+    for (int b = 0; b < count; b++) {
+        names[b] = bin_name(task, b);
+        loads[b] = load_of(task, plan->content, b);
+        limits[b] = task->loads->bins[b].capacity;
     }
-    mer_json_end_object(&json);
-    mer_note(notes, "loads", json.text);
-    mer_json_free(&json);
+    mer_view_bars(notes, &(MerView){.id = "loads", .title = "Bins"},
+                  &(MerViewBars){.unit = "1",
+                                 .series = (const char *const[]){"load"},
+                                 .series_count = 1,
+                                 .rows = names,
+                                 .row_count = count,
+                                 .values = loads,
+                                 .limits = limits});
+    mer_arena_free(arena);
 }
 
 const MerEvaluatorClass mer_evaluator_bins = {
@@ -400,7 +411,7 @@ const MerEvaluatorClass mer_evaluator_bins = {
     .open = open_bins,
     .evaluate = evaluate,
     .rules = rules_of,
-    .detail = note_loads,
+    .detail = show_loads,
 };
 
 typedef struct SolverOptions {

@@ -1,6 +1,6 @@
 /* Any bytes as a MAESTRO network: refused with a message, or a graph that passes its check. */
 #include "fuzz/importer.h"
-#include "import/layers.h"
+#include "import/layer_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* Any bytes as an ONNX model: refused with a message, or a graph that passes its check. */
 #include "fuzz/importer.h"
-#include "import/import.h"
+#include "import/import_find.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

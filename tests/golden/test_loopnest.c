@@ -118,7 +118,7 @@ static void test_timeloop_halo_gives_timeloops_energies(void **state)
     }
 }
 
-/* map.md section 10, item 2: energy per MAC of each level, equal in Timeloop. */
+/* docs/loopnest-model.md, "Reference figures": energy per MAC of each level, equal in Timeloop. */
 static void test_energy_of_every_level_equals_timeloop(void **state)
 {
     (void)state;

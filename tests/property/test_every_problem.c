@@ -665,7 +665,7 @@ static void test_where_nothing_fits_runs_end_with_reasons(void **state)
 
 static MerRunResult evaluate_file(const Row *row, const char *path)
 {
-    MerEvaluateJob     job = {.arena = arena};
+    MerEvaluation      job = {.arena = arena};
     MerEvaluateRequest request = {.input_count = 1, .inputs = {path}, .evaluator = row->evaluator};
     MerRunResult       result = {0};
     MerError           error = {0};

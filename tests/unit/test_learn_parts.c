@@ -123,7 +123,7 @@ static void test_entropy_of_even_heads_is_the_sum_of_logs(void **state)
 {
     (void)state;
     MerArena  *arena = mer_arena_new();
-    MerTape   *tape = mer_tape_new(&mer_backend_plain);
+    MerTape   *tape = mer_tape_new(&mer_backend_plain, NULL);
     MerHeads   heads = mer_heads_make(2, (int[]){4, 2}, arena);
     float      zeros[12] = {0};
     MerTensor *logits = mer_tape_input(tape, 2, (int[]){2, 6}, zeros);

@@ -1,6 +1,6 @@
 /* Whatever `map` writes can be read back: random plans of several kinds of layers cost the same
  * after a trip through Timeloop's, MAESTRO's and our own text. */
-#include "import/layers.h"
+#include "import/layer_list.h"
 #include "import/maestro_text.h"
 #include "import/timeloop.h"
 #include "layer/directive_format.h"

@@ -141,6 +141,24 @@ static void test_reasons_are_counted_and_nearest_misses_come_first(void **state)
     assert_string_equal(run->examples[2].text, "x needs 17 units, has \"16\"");
 }
 
+/* Views have one name: the newest of each id stays. */
+static void test_newest_view_of_each_id_is_kept(void **state)
+{
+    Fixture *fixture = *state;
+    assert_int_equal(read_run(fixture, HEADER
+                              "{\"type\":\"note\",\"index\":1,\"task\":0,\"source\":\"s\","
+                              "\"name\":\"view\",\"value\":{\"panel\":\"facts\",\"id\":\"a\"}}\n"
+                              "{\"type\":\"note\",\"index\":2,\"task\":0,\"source\":\"s\","
+                              "\"name\":\"view\",\"value\":{\"panel\":\"facts\",\"id\":\"b\"}}\n"
+                              "{\"type\":\"note\",\"index\":3,\"task\":0,\"source\":\"s\","
+                              "\"name\":\"view\",\"value\":{\"panel\":\"table\",\"id\":\"a\"}}\n"),
+                     MER_OK);
+    const MerReportRun *run = &fixture->run;
+    assert_int_equal(run->note_count, 2);
+    assert_string_equal(run->notes[0].value, "{\"panel\":\"table\",\"id\":\"a\"}");
+    assert_string_equal(run->notes[1].value, "{\"panel\":\"facts\",\"id\":\"b\"}");
+}
+
 static void test_newest_note_and_every_warning_are_kept(void **state)
 {
     Fixture *fixture = *state;
@@ -467,6 +485,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_curve_keeps_improvements_and_its_end),
         TEST(test_reasons_are_counted_and_nearest_misses_come_first),
+        TEST(test_newest_view_of_each_id_is_kept),
         TEST(test_newest_note_and_every_warning_are_kept),
         TEST(test_half_written_last_line_is_left_out),
         TEST(test_unknown_lines_epochs_and_blank_lines_are_passed_over),

@@ -4,6 +4,7 @@
 #include "run_support.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* A problem with one knob whose point is its plan's first channel count. */
 static MerStatus open_line(MerProblem *problem, MerArena *capacity, MerError *error)
@@ -260,6 +261,51 @@ static void test_interrupted_training_without_state_is_asked_again(void **state)
     resume_after_interrupts(&optimizer_forgetful, false);
 }
 
+static void interrupt_after(MerRunSpec *spec, int calls)
+{
+    Countdown   countdown = {calls};
+    MerRunHooks hooks = {.state = &countdown, .is_cancelled = count_down};
+    run_or_fail(spec, &hooks, arena);
+}
+
+/* The state of an earlier run in the same folder, whole by its checksum, is not this run's. */
+static void test_the_state_of_another_log_is_not_taken(void **state)
+{
+    (void)state;
+    MerRunSpec before = long_spec(&optimizer_trainer);
+    MerRunSpec whole = long_spec(&optimizer_trainer);
+    MerRunSpec cut = long_spec(&optimizer_trainer);
+    before.seed = 6;
+    interrupt_after(&before, 60);
+    run_or_fail(&whole, NULL, arena);
+    interrupt_after(&cut, 80);
+    const char *stale = mer_arena_format(arena, "%s/state-0.bin", before.directory);
+    rename(stale, mer_arena_format(arena, "%s/state-0.bin", cut.directory));
+    int loads = loads_seen;
+    cut.resume = true;
+    run_or_fail(&cut, NULL, arena);
+    assert_int_equal(loads_seen, loads);
+    assert_string_equal(file_text(cut.directory, "run.jsonl", arena),
+                        file_text(whole.directory, "run.jsonl", arena));
+    remove_folder(before.directory);
+    remove_folder(whole.directory);
+    remove_folder(cut.directory);
+}
+
+/* Whatever their numbers are: with a gap in them, too. */
+static void test_a_new_run_removes_all_old_states(void **state)
+{
+    (void)state;
+    MerRunSpec spec = long_spec(&optimizer_trainer);
+    run_or_fail(&spec, NULL, arena);
+    const char *stray = mer_arena_format(arena, "%s/state-7.bin", spec.directory);
+    rename(mer_arena_format(arena, "%s/state-0.bin", spec.directory), stray);
+    spec.optimizer = &optimizer_forgetful;
+    run_or_fail(&spec, NULL, arena);
+    assert_int_not_equal(access(stray, F_OK), 0);
+    remove_folder(spec.directory);
+}
+
 static void test_policies_are_saved_and_loaded_by_name(void **state)
 {
     (void)state;
@@ -300,6 +346,8 @@ int main(void)
         cmocka_unit_test(test_spending_of_asks_and_evaluations_adds_up),
         cmocka_unit_test(test_interrupted_training_resumes_from_its_saved_state),
         cmocka_unit_test(test_interrupted_training_without_state_is_asked_again),
+        cmocka_unit_test(test_the_state_of_another_log_is_not_taken),
+        cmocka_unit_test(test_a_new_run_removes_all_old_states),
         cmocka_unit_test(test_policies_are_saved_and_loaded_by_name),
         cmocka_unit_test(test_a_time_limit_stops_a_long_ask),
     };

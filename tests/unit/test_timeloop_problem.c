@@ -1,6 +1,6 @@
 /* Timeloop problems: which layer the projections mean. */
-#include "import/layers.h"
-#include "shared.h"
+#include "import/layer_list.h"
+#include "support.h"
 
 #include "unit/importer.h"
 

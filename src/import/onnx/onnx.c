@@ -3,7 +3,7 @@
  * of each operator. */
 #include "import/onnx/onnx.h"
 
-#include "import/import.h"
+#include "import/import_find.h"
 
 void mer_onnx_define_initializers(OnnxContext *context, const Onnx__GraphProto *graph)
 {

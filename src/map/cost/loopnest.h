@@ -32,6 +32,8 @@ typedef struct MerNestModel {
     MerHalo                   halo;
     bool                      exclusive_axes, ramp;
     const MerNestConstraints *constraints; /* what the user fixed; NULL: nothing */
+    /* keys of the platform that are given and not looked at, "fanout.latency_cycles of L2, ..." */
+    char unused[160];
 } MerNestModel;
 
 /* A plan unfolded. Arrays over levels have the MAC as one more, innermost entry where noted. */

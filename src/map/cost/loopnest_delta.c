@@ -1,6 +1,7 @@
-/* Local moves of the loop-nest model (map.md 4.5). The formulas are those of loopnest_traffic.c; counts
- * are whole numbers below 2^53 (or the plain version takes over), so that the order of multiplication
- * does not matter, and energies are summed in the order of mer_nest_price. */
+/* Local moves of the loop-nest model (docs/loopnest-model.md, "Batches and local moves"). The formulas are
+ * those of loopnest_traffic.c; counts are whole numbers below 2^53 (or the plain version takes over), so
+ * that the order of multiplication does not matter, and energies are summed in the order of
+ * mer_nest_price. */
 #include "map/cost/loopnest_delta.h"
 
 #include <math.h>
@@ -154,7 +155,8 @@ static void add_outside(const MerLayerShape *shape, const MerNestDeltaLevel *out
     memcpy(level->moves, moves, sizeof moves);
 }
 
-/* map.md 4.3: what the loops from `level` outwards bring in, `footprint` words of `tile` at a time. */
+/* docs/loopnest-model.md, "Traffic": what the loops from `level` outwards bring in, `footprint` words of
+ * `tile` at a time. */
 static double traffic(const MerTensorShape *tensor, const MerNestDeltaLevel *level, int t,
                       double footprint, const double *tile)
 {

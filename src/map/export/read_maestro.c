@@ -1,6 +1,6 @@
 /* Plan reader: a MAESTRO network (.m) whose layers have Dataflows. */
 #include "base/text.h"
-#include "import/layers.h"
+#include "import/layer_list.h"
 #include "import/maestro_text.h"
 #include "map/directives/directives.h"
 #include "map/export/maestro_plan.h"

@@ -1,7 +1,7 @@
-/* Timeloop v0.3 mappings (conventions.md 2.5): a list of `{target, type: temporal | spatial |
- * datatype, factors, permutation, split, keep, bypass}`, as timeloop-model reads it.
- * `split` is the number of leading dims of a spatial permutation that lie on the X axis; a spatial
- * entry without it fills the X axis first. */
+/* Timeloop v0.3 mappings (docs/timeloop-and-maestro.md, "What is written"): a list of `{target, type:
+ * temporal | spatial | datatype, factors, permutation, split, keep, bypass}`, as timeloop-model reads it.
+ * `split` is the number of leading dims of a spatial permutation that lie on the X axis; a spatial entry
+ * without it fills the X axis first. */
 #ifndef MERCATOR_MAP_EXPORT_TIMELOOP_MAPPING_H
 #define MERCATOR_MAP_EXPORT_TIMELOOP_MAPPING_H
 

@@ -1,5 +1,5 @@
 /* The small language of Timeloop's mappings and constraints: factors, permutations, data-spaces and
- * targets (conventions.md 2.4 and 2.5). Keys are read with hyphens or underscores.
+ * targets (docs/timeloop-and-maestro.md, "What is read"). Keys are read with hyphens or underscores.
  *
  *     factors: "C=1 M=4"    also "N1 P1 R0", "K<=16" and lists; 0 is all that remains of the dim
  *     permutation: CMQPRSN  innermost first

@@ -1,7 +1,7 @@
-/* Reading Timeloop's constraint lists (v0.3, conventions.md 2.4). A spatial constraint of a target
- * speaks of the fan-out below it. With `split` the leading dims of the permutation belong to the X
- * axis and the others to Y; without it a fixed factor goes where it fits, X first, and a limit
- * holds for the X axis, the dim staying off Y. */
+/* Reading Timeloop's constraint lists (v0.3; docs/timeloop-and-maestro.md, "Constraints"). A spatial
+ * constraint of a target speaks of the fan-out below it. With `split` the leading dims of the permutation
+ * belong to the X axis and the others to Y; without it a fixed factor goes where it fits, X first, and a
+ * limit holds for the X axis, the dim staying off Y. */
 #include "map/nest/constraints.h"
 
 #include "hw/timeloop_arch.h"

@@ -1,4 +1,4 @@
-/* Projections of each operator kind (map.md 4.1), and footprints. */
+/* Projections of each operator kind (docs/loopnest-model.md, "Tensors as projections"), and footprints. */
 #include "map/nest/layer_shape.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
-/* A layer as loops and projections (map.md 4.1): which dims each tensor uses, and how many words a
- * tile of the loops touches. Everything about loop nests is derived from here; nothing downstream
- * knows what a convolution is. */
+/* A layer as loops and projections (docs/loopnest-model.md, "Tensors as projections"): which dims each
+ * tensor uses, and how many words a tile of the loops touches. Everything about loop nests is derived from
+ * here; nothing downstream knows what a convolution is. */
 #ifndef MERCATOR_MAP_NEST_LAYER_SHAPE_H
 #define MERCATOR_MAP_NEST_LAYER_SHAPE_H
 

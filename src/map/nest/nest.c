@@ -1,5 +1,5 @@
-/* Knobs of a loop nest (map.md section 6): what a point of the space chooses, and what constraints
- * leave to choose. */
+/* Knobs of a loop nest (docs/loopnest-model.md, "Space of loop nests"): what a point of the space chooses,
+ * and what constraints leave to choose. */
 #include "map/nest/nest_inside.h"
 
 #include "map/nest/constraints.h"

@@ -1,4 +1,5 @@
-/* The space of loop nests of one layer on one memory hierarchy (map.md section 6), and its points. */
+/* The space of loop nests of one layer on one memory hierarchy (docs/loopnest-model.md, "Space of loop
+ * nests"), and its points. */
 #ifndef MERCATOR_MAP_NEST_NEST_H
 #define MERCATOR_MAP_NEST_NEST_H
 

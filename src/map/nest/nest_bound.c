@@ -1,5 +1,5 @@
-/* Lower bounds of loop nests (map.md 8.2): roofline cycles (B1), least traffic of a buffer (B2) and
- * energy from them (B4). They hold for the charges of `loopnest`, for perfect or for padded factors. */
+/* Lower bounds of loop nests (docs/loopnest-model.md, "Bounds"): roofline cycles, least traffic of a
+ * buffer and energy from them. They hold for the charges of `loopnest`, for perfect or for padded factors. */
 #include "map/nest/nest_bound.h"
 
 #include "map/nest/padded_factor.h"

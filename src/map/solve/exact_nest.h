@@ -125,15 +125,20 @@ typedef struct ExactSearch {
     MerMetric           objective;
     ExactGoal           goal;
     double              scale; /* score = scale * value, value as the bounds compute it */
-    ExactTiles          tiles;
-    int                 level_count, innermost; /* innermost: the last list of the chain, 0 or 1 */
-    ExactLevel          levels[MER_NEST_MAX_LEVELS];
-    int                 mac_parent[MER_TENSOR_COUNT];
-    double              base_energy; /* what every nest of this mask pays */
-    double              base_reads[MER_NEST_MAX_LEVELS], base_writes[MER_NEST_MAX_LEVELS];
-    bool                is_free;          /* the user fixed neither factors nor loops */
-    bool                has_signed_reads; /* O slides: the model's reads of O may be negative */
-    ExactChoice         chosen[MER_NEST_MAX_LEVELS];
+    /* While ties are broken: another objective is minimised, among nests that are as good by the first */
+    bool        is_tied;
+    MerMetric   first_objective;
+    double      first_score;
+    int         finds; /* better nests so far, by either objective */
+    ExactTiles  tiles;
+    int         level_count, innermost; /* innermost: the last list of the chain, 0 or 1 */
+    ExactLevel  levels[MER_NEST_MAX_LEVELS];
+    int         mac_parent[MER_TENSOR_COUNT];
+    double      base_energy; /* what every nest of this mask pays */
+    double      base_reads[MER_NEST_MAX_LEVELS], base_writes[MER_NEST_MAX_LEVELS];
+    bool        is_free;          /* the user fixed neither factors nor loops */
+    bool        has_signed_reads; /* O slides: the model's reads of O may be negative */
+    ExactChoice chosen[MER_NEST_MAX_LEVELS];
     /* the best nest so far */
     MerNestPlan best;
     double      best_score, cut; /* values from `cut` on cannot improve it */
@@ -159,6 +164,8 @@ void mer_exact_spreads_open(ExactSearch *search);
 
 /* exact_nest_bound.c */
 double mer_exact_value(const ExactSearch *search, double energy, double cycles);
+/* While ties are broken: is this beyond the optimum of the first goal? */
+bool   mer_exact_exceeds(const ExactSearch *search, double energy, double cycles);
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
 /* most copies that these levels make */
 double mer_exact_units(const ExactSearch *search, int first, int last);

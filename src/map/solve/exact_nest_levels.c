@@ -2,10 +2,10 @@
  * the spreads its fan-out can carry. */
 #include "map/solve/exact_nest.h"
 
-/* Order collapse (map.md 8.1). A tensor stays in place while the innermost loops do not move it, and
- * its halo is kept only along the very innermost loop. Each dim leaves at most one tensor in place,
- * so the innermost loop says which tensor that is; all loops that leave it in place follow at once,
- * because a longer run is never worse. Loops that move every tensor go outermost. */
+/* Order collapse (docs/loopnest-model.md, "Exact optimum"). A tensor stays in place while the innermost
+ * loops do not move it, and its halo is kept only along the very innermost loop. Each dim leaves at most
+ * one tensor in place, so the innermost loop says which tensor that is; all loops that leave it in place
+ * follow at once, because a longer run is never worse. Loops that move every tensor go outermost. */
 typedef struct Ordering {
     const ExactTiles *tiles;
     int               fixed[MER_DIM_COUNT], fixed_count; /* innermost loops that the user fixed */

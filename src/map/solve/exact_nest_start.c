@@ -32,7 +32,9 @@ static double price(const ExactSearch *search, const MerNestPlan *plan)
             .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
     MerCost cost;
     search->evaluator->type->evaluate(search->evaluator->state, &whole, &call, &cost);
-    double score = cost.feasible ? cost.value[search->objective] : INFINITY;
+    bool is_as_good =
+        !search->is_tied || cost.value[search->first_objective] <= search->first_score;
+    double score = cost.feasible && is_as_good ? cost.value[search->objective] : INFINITY;
     return isnan(score) ? INFINITY : score;
 }
 
@@ -43,6 +45,7 @@ double mer_exact_try(ExactSearch *search, const MerNestPlan *plan)
         memcpy(search->best.levels, plan->levels,
                (size_t)search->level_count * sizeof *plan->levels);
         search->best_score = score;
+        search->finds++;
         search->cut = score / search->scale;
         search->cut -= TOLERANCE * fabs(search->cut);
     }

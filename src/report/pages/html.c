@@ -1,12 +1,16 @@
 /* Puts the data of the runs into the report page, which is part of the program. */
 #include "report/pages/html.h"
 
+#include "base/text.h"
+
 #include "mercator/json.h"
 #include "mercator/metric.h"
 #include "report/tables/output.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #ifndef MERCATOR_VERSION
 #define MERCATOR_VERSION "unknown"
@@ -169,6 +173,20 @@ static const char *find_placeholder(void)
     return NULL;
 }
 
+bool mer_report_may_write(const char *path)
+{
+    static const char mark[] = "mercator-data"; /* of the data block that every page has */
+    MerArena         *arena = mer_arena_new();
+    char             *text;
+    size_t            size;
+    struct stat       about;
+    bool              is_file = stat(path, &about) == 0 && S_ISREG(about.st_mode);
+    bool is_ours = is_file && mer_file_read(path, SIZE_MAX, arena, &text, &size, NULL) == MER_OK &&
+                   strstr(text, mark);
+    mer_arena_free(arena);
+    return !is_file || is_ours;
+}
+
 static MerStatus write_page(const MerReportRun *runs, int run_count, const char *study,
                             const char *title, const char *path, MerError *error)
 {
@@ -178,6 +196,10 @@ static MerStatus write_page(const MerReportRun *runs, int run_count, const char 
     if (place == NULL) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "%s: this program was built without the report page", path);
+    }
+    if (!mer_report_may_write(path)) {
+        return mer_error_set(error, MER_INVALID, "%s is not a page of Mercator, and stays as it is",
+                             path);
     }
     MerStatus status = mer_output_open(&output, path, error);
     if (status != MER_OK) {

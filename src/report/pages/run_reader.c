@@ -24,6 +24,7 @@ enum {
 typedef struct Note {
     int64_t index, task;
     char   *source, *name, *value;
+    char   *id; /* of a view, else "" */
 } Note;
 
 typedef struct Reader {
@@ -40,6 +41,7 @@ static void free_note(Note *note)
     free(note->source);
     free(note->name);
     free(note->value);
+    free(note->id);
 }
 
 static void reader_free(Reader *reader)
@@ -101,14 +103,14 @@ static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerErr
     return MER_OK;
 }
 
-/* The newest note of a kind replaces the older ones; warnings are all kept. */
+/* The newest note of a name (of views: of an id) replaces the older ones; warnings are all kept. */
 static Note *note_place(Reader *reader, const Note *note)
 {
     bool is_warning = strncmp(note->name, "warning", strlen("warning")) == 0;
     for (int i = reader->note_count - 1; i >= 0 && !is_warning; i--) {
         Note *old = &reader->notes[i];
         if (old->task == note->task && strcmp(old->name, note->name) == 0 &&
-            strcmp(old->source, note->source) == 0) {
+            strcmp(old->source, note->source) == 0 && strcmp(old->id, note->id) == 0) {
             reader->note_bytes -= strlen(old->value);
             free_note(old);
             return old;
@@ -131,6 +133,7 @@ static void take_note(Reader *reader, const MerLogLine *line, cJSON *object)
     Note   note = {.index = line->index, .task = line->task};
     note.source = heap_text(text_of(object, "source", ""));
     note.name = heap_text(text_of(object, "name", ""));
+    note.id = heap_text(strcmp(note.name, "view") == 0 ? text_of(value, "id", "") : "");
     if (strcmp(note.name, "plan") == 0 && cJSON_IsObject(value)) {
         cJSON_DeleteItemFromObjectCaseSensitive(value, "task");
         cJSON_AddNumberToObject(value, "task", (double)line->task);
@@ -290,7 +293,7 @@ static void finish_notes(const Reader *reader, MerReportRun *run, MerArena *aren
     }
 }
 
-/* "runs/map-1/" -> "map-1"; "." has no better name than itself. */
+/* "runs/first/" -> "first"; "." has no better name than itself. */
 static const char *last_part(const char *path, MerArena *arena)
 {
     size_t end = strlen(path);

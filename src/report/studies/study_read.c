@@ -23,10 +23,12 @@ typedef struct Reader {
     int                   count, capacity;
 } Reader;
 
-typedef struct Notes { /* of one task */
-    int64_t clustering, agents;
-    bool    was_sparse, has_drifted;
-} Notes;
+enum { MOST_FACTS = 32 };
+
+typedef struct Facts { /* of one task */
+    MerStudyFact list[MOST_FACTS];
+    int          count;
+} Facts;
 
 static const cJSON *get(const cJSON *object, const char *key)
 {
@@ -90,7 +92,7 @@ static const char *label_from(const Reader *reader, const cJSON *plugin, const c
     return label;
 }
 
-/* `marl:agents=1`: a plug-in of a header with the options that are not its defaults, or the preset
+/* `name:option=1`: a plug-in of a header with the options that are not its defaults, or the preset
  * that says it shorter. */
 static const char *label_of(Reader *reader, const cJSON *header, const char *kind, const char *but)
 {
@@ -144,22 +146,46 @@ static const char *short_name(const char *full, MerArena *arena)
     return *name ? name : full;
 }
 
-static void take_note(const MerLogLine *line, Notes *notes, int task_count)
+/* The newest of a view counts; where two views have a number of one name, the first one's does. */
+static void take_fact(Reader *reader, Facts *facts, const char *view, const char *name,
+                      double value)
 {
-    Notes      *of = line->task >= 0 && line->task < task_count ? &notes[line->task] : NULL;
-    const char *name = strstr(line->text, "\"name\":\"");
-    name = name ? name + strlen("\"name\":\"") : "";
-    if (of && strncmp(name, "partition\"", 10) == 0) {
-        cJSON       *object = cJSON_ParseWithLength(line->text, line->length);
-        const cJSON *value = get(object, "value");
-        of->clustering = (int64_t)number_of(value, "samples", 0);
-        of->agents = (int64_t)number_of(value, "agents", 0);
-        cJSON_Delete(object);
-    } else if (of && strncmp(name, "sparse_reward\"", 14) == 0) {
-        of->was_sparse = true;
-    } else if (of && strncmp(name, "correlation_drift\"", 18) == 0) {
-        of->has_drifted = true;
+    int at = 0;
+    while (at < facts->count && strcmp(facts->list[at].name, name) != 0) {
+        at++;
     }
+    bool is_other = at < facts->count && strcmp(facts->list[at].view, view) != 0;
+    if (at == MOST_FACTS || is_other) {
+        return;
+    }
+    facts->count = at == facts->count ? at + 1 : facts->count;
+    facts->list[at] = (MerStudyFact){mer_arena_text(reader->arena, view),
+                                     mer_arena_text(reader->arena, name), value};
+}
+
+/* Numbers and warnings that the optimizer itself shows (mercator/view.h). */
+static void take_view(Reader *reader, const MerLogLine *line, const char *optimizer, Facts *facts)
+{
+    if (strstr(line->text, "\"name\":\"view\"") == NULL) {
+        return;
+    }
+    cJSON       *object = cJSON_ParseWithLength(line->text, line->length);
+    const cJSON *value = get(object, "value");
+    const cJSON *fact;
+    const char  *id = text_of(value, "id");
+    if (strcmp(text_of(object, "source"), optimizer) == 0) {
+        if (strcmp(text_of(value, "panel"), "warning") == 0) {
+            const char *title = text_of(value, "title");
+            take_fact(reader, facts, id, *title ? title : id, NAN);
+        }
+        cJSON_ArrayForEach(fact, get(value, "facts"))
+        {
+            if (cJSON_IsNumber(get(fact, "value"))) {
+                take_fact(reader, facts, id, text_of(fact, "name"), number_of(fact, "value", 0));
+            }
+        }
+    }
+    cJSON_Delete(object);
 }
 
 static void add_item(Reader *reader, const MerStudyItem *item)
@@ -172,8 +198,15 @@ static void add_item(Reader *reader, const MerStudyItem *item)
     reader->items[reader->count++] = *item;
 }
 
+static const MerStudyFact *copy_facts(const Facts *facts, MerArena *arena)
+{
+    MerStudyFact *copy = MER_ARRAY(arena, MerStudyFact, facts->count + 1);
+    memcpy(copy, facts->list, (size_t)facts->count * sizeof *copy);
+    return copy;
+}
+
 static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
-                      const MerReportRun *curves, const Notes *notes, double wall_s)
+                      const MerReportRun *curves, const Facts *facts, double wall_s)
 {
     MerArena    *arena = reader->arena;
     const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
@@ -183,28 +216,26 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
     common.objective = mer_arena_text(arena, text_of(header, "objective"));
     common.unit = mer_arena_text(arena, text_of(header, "unit"));
     common.budget = (int64_t)number_of(header, "budget", 0);
-    common.is_solver = strncmp(common.method, "exact", 5) == 0;
-    const char *network = mer_arena_text(arena, text_of(get(header, "workload"), "name"));
+    common.is_exact = reader->lookup("optimizer", text_of(get(header, "optimizer"), "name")).proves;
+    const char *workload = mer_arena_text(arena, text_of(get(header, "workload"), "name"));
     for (int t = 0; t < task_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
         const cJSON *bound = get(result, "bound");
         const char  *name = mer_arena_text(arena, text_of(task, "name"));
         MerStudyItem item = common;
-        item.layer = (MerStudyLayer){.network = network,
-                                     .name = short_name(name, arena),
-                                     .full_name = name,
-                                     .macs = number_of(task, "macs", NAN),
-                                     .best = INFINITY,
-                                     .log10_size = number_of(task, "log10_size", NAN),
-                                     .knobs = (int)number_of(task, "knobs", 0)};
-        item.layer_key = mer_arena_format(arena, "%s|%s", network, name);
+        item.task = (MerStudyTask){.workload = workload,
+                                   .name = short_name(name, arena),
+                                   .full_name = name,
+                                   .macs = number_of(task, "macs", NAN),
+                                   .best = INFINITY,
+                                   .log10_size = number_of(task, "log10_size", NAN),
+                                   .knobs = (int)number_of(task, "knobs", 0)};
+        item.task_key = mer_arena_format(arena, "%s|%s", workload, name);
         item.is_proven = cJSON_IsTrue(get(bound, "proven"));
         item.trace = (MerStudyTrace){.seed = (uint64_t)number_of(header, "seed", 0),
                                      .wall_s = wall_s / task_count,
-                                     .clustering = notes[t].clustering,
-                                     .agents = notes[t].agents,
-                                     .was_sparse = notes[t].was_sparse,
-                                     .has_drifted = notes[t].has_drifted};
+                                     .facts = copy_facts(&facts[t], arena),
+                                     .fact_count = facts[t].count};
         item.trace.samples =
             (int64_t)number_of(result, "evaluations", number_of(header, "budget", 0));
         item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
@@ -237,7 +268,7 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     MerLogFile   log;
     MerLogLine   line;
     cJSON       *header = NULL, *summary = NULL;
-    Notes       *notes = NULL;
+    Facts       *facts = NULL;
     int          task_count = 0;
     MerCurveSet  curves = {0};
     MerReportRun drawn = {0};
@@ -250,13 +281,13 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
         if (header == NULL) {
             header = cJSON_ParseWithLength(line.text, line.length);
             task_count = cJSON_GetArraySize(get(header, "tasks"));
-            notes = mer_heap_zeroed((size_t)task_count + 1, sizeof *notes);
+            facts = mer_heap_zeroed((size_t)task_count + 1, sizeof *facts);
             curves.budget = (int64_t)number_of(header, "budget", 0);
         } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 &&
                    line.task < task_count) {
             mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
-        } else if (strcmp(line.type, "note") == 0) {
-            take_note(&line, notes, task_count);
+        } else if (strcmp(line.type, "note") == 0 && line.task >= 0 && line.task < task_count) {
+            take_view(reader, &line, text_of(get(header, "optimizer"), "name"), &facts[line.task]);
         } else if (strcmp(line.type, "summary") == 0) {
             cJSON_Delete(summary);
             summary = cJSON_ParseWithLength(line.text, line.length);
@@ -264,13 +295,13 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     }
     if (status == MER_OK && is_ended(summary)) {
         mer_curve_finish(&curves, &drawn, reader->arena);
-        add_tasks(reader, header, summary, &drawn, notes, wall_of(directory, reader->arena));
+        add_tasks(reader, header, summary, &drawn, facts, wall_of(directory, reader->arena));
         reader->study->run_count++;
     } else {
         reader->study->unfinished++;
     }
     mer_curve_free(&curves);
-    free(notes);
+    free(facts);
     cJSON_Delete(header);
     cJSON_Delete(summary);
     mer_log_close(&log);

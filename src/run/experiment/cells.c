@@ -28,7 +28,7 @@ typedef struct Outcome {
     bool         has_failed;
 } Outcome;
 
-typedef struct Job {
+typedef struct Batch {
     MerCells       *cells;
     MerArena       *arena;
     Old            *old;
@@ -40,7 +40,7 @@ typedef struct Job {
     int             told, finished;
     MerTexts        warnings;
     pthread_mutex_t lock;
-} Job;
+} Batch;
 
 static const char *first_line(const char *path)
 {
@@ -63,50 +63,50 @@ static int by_identity(const void *a, const void *b)
 }
 
 /* Finds the folders of earlier cells, sorted by what they ran. */
-static void look_around(Job *job)
+static void look_around(Batch *batch)
 {
-    DIR *folder = opendir(job->cells->root);
+    DIR *folder = opendir(batch->cells->root);
     int  capacity = 0;
     Old *found = NULL;
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory =
-            mer_arena_format(job->arena, "%s/%s", job->cells->root, entry->d_name);
+            mer_arena_format(batch->arena, "%s/%s", batch->cells->root, entry->d_name);
         const char *header =
             entry->d_name[0] == '.'
                 ? NULL
-                : first_line(mer_arena_format(job->arena, "%s/run.jsonl", directory));
-        const char *identity = header ? mer_cell_identity_of(header, job->arena) : NULL;
+                : first_line(mer_arena_format(batch->arena, "%s/run.jsonl", directory));
+        const char *identity = header ? mer_cell_identity_of(header, batch->arena) : NULL;
         free((char *)header);
         if (!identity) {
             continue;
         }
-        if (job->old_count == capacity) {
+        if (batch->old_count == capacity) {
             capacity = capacity * 2 + 64;
             found = mer_heap_resize(found, (size_t)capacity, sizeof *found);
         }
-        found[job->old_count++] = (Old){identity, directory, false};
+        found[batch->old_count++] = (Old){identity, directory, false};
     }
     if (folder) {
         closedir(folder);
     }
-    job->old = MER_ARRAY(job->arena, Old, job->old_count + 1);
-    if (job->old_count > 0) {
-        memcpy(job->old, found, (size_t)job->old_count * sizeof *found);
-        qsort(job->old, (size_t)job->old_count, sizeof *job->old, by_identity);
+    batch->old = MER_ARRAY(batch->arena, Old, batch->old_count + 1);
+    if (batch->old_count > 0) {
+        memcpy(batch->old, found, (size_t)batch->old_count * sizeof *found);
+        qsort(batch->old, (size_t)batch->old_count, sizeof *batch->old, by_identity);
     }
     free(found);
 }
 
-static Old *find_old(Job *job, const char *identity)
+static Old *find_old(Batch *batch, const char *identity)
 {
     Old  wanted = {.identity = identity};
-    Old *at = job->old_count > 0 ? bsearch(&wanted, job->old, (size_t)job->old_count,
-                                           sizeof *job->old, by_identity)
-                                 : NULL;
-    while (at && at > job->old && strcmp(at[-1].identity, identity) == 0) {
+    Old *at = batch->old_count > 0 ? bsearch(&wanted, batch->old, (size_t)batch->old_count,
+                                             sizeof *batch->old, by_identity)
+                                   : NULL;
+    while (at && at > batch->old && strcmp(at[-1].identity, identity) == 0) {
         at--;
     }
-    for (; at && at < job->old + job->old_count && strcmp(at->identity, identity) == 0; at++) {
+    for (; at && at < batch->old + batch->old_count && strcmp(at->identity, identity) == 0; at++) {
         if (!at->is_used) {
             return at;
         }
@@ -122,14 +122,14 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
 }
 
 /* Known cells keep their folder; the others take the number of their place, or the next free one. */
-static void give_folders(Job *job)
+static void give_folders(Batch *batch)
 {
-    MerCells *cells = job->cells;
+    MerCells *cells = batch->cells;
     int       next = cells->count;
     for (int i = 0; i < cells->count; i++) {
-        Old *old = find_old(job, mer_cell_identity(&cells->specs[i], job->arena));
-        job->is_begun[i] = old != NULL;
-        job->is_new[i] = is_redone(cells, &cells->specs[i]);
+        Old *old = find_old(batch, mer_cell_identity(&cells->specs[i], batch->arena));
+        batch->is_begun[i] = old != NULL;
+        batch->is_new[i] = is_redone(cells, &cells->specs[i]);
         cells->specs[i].directory = old ? old->directory : NULL;
         if (old) {
             old->is_used = true;
@@ -139,8 +139,8 @@ static void give_folders(Job *job)
         int number = i;
         while (!cells->specs[i].directory) {
             const char *directory =
-                mer_arena_format(job->arena, "%s/%03d", cells->root, number + 1);
-            const char *log = mer_arena_format(job->arena, "%s/run.jsonl", directory);
+                mer_arena_format(batch->arena, "%s/%03d", cells->root, number + 1);
+            const char *log = mer_arena_format(batch->arena, "%s/run.jsonl", directory);
             const char *header =
                 access(log, F_OK) == 0 ? first_line(log) : NULL; /* an empty log is no cell */
             cells->specs[i].directory = header ? NULL : directory;
@@ -220,56 +220,56 @@ static bool take_finished(const MerRunSpec *spec, MerArena *arena, MerRunResult 
 
 static void warn_once(void *state, const char *text)
 {
-    Job *job = state;
-    pthread_mutex_lock(&job->lock);
+    Batch *batch = state;
+    pthread_mutex_lock(&batch->lock);
     bool is_known = false;
-    for (int i = 0; i < job->warnings.count; i++) {
-        is_known |= strcmp(job->warnings.values[i], text) == 0;
+    for (int i = 0; i < batch->warnings.count; i++) {
+        is_known |= strcmp(batch->warnings.values[i], text) == 0;
     }
     if (!is_known) {
-        const char **grown = MER_ARRAY(job->arena, const char *, job->warnings.count + 1);
-        for (int i = 0; i < job->warnings.count; i++) {
-            grown[i] = job->warnings.values[i];
+        const char **grown = MER_ARRAY(batch->arena, const char *, batch->warnings.count + 1);
+        for (int i = 0; i < batch->warnings.count; i++) {
+            grown[i] = batch->warnings.values[i];
         }
-        grown[job->warnings.count] = mer_arena_text(job->arena, text);
-        job->warnings = (MerTexts){job->warnings.count + 1, grown};
-        if (job->cells->warn) {
-            job->cells->warn(job->cells->state, text);
+        grown[batch->warnings.count] = mer_arena_text(batch->arena, text);
+        batch->warnings = (MerTexts){batch->warnings.count + 1, grown};
+        if (batch->cells->warn) {
+            batch->cells->warn(batch->cells->state, text);
         }
     }
-    pthread_mutex_unlock(&job->lock);
+    pthread_mutex_unlock(&batch->lock);
 }
 
 static bool is_cancelled(void *state)
 {
-    const MerCells *cells = ((Job *)state)->cells;
+    const MerCells *cells = ((Batch *)state)->cells;
     return cells->is_cancelled && cells->is_cancelled(cells->state);
 }
 
-static void tell_in_order(Job *job)
+static void tell_in_order(Batch *batch)
 {
-    while (job->told < job->cells->count && job->outcomes[job->told].arena) {
-        Outcome *outcome = &job->outcomes[job->told];
-        if (job->cells->done) {
-            job->cells->done(job->cells->state, job->told, &outcome->result,
-                             outcome->has_failed ? &outcome->error : NULL);
+    while (batch->told < batch->cells->count && batch->outcomes[batch->told].arena) {
+        Outcome *outcome = &batch->outcomes[batch->told];
+        if (batch->cells->done) {
+            batch->cells->done(batch->cells->state, batch->told, &outcome->result,
+                               outcome->has_failed ? &outcome->error : NULL);
         }
         mer_arena_free(outcome->arena); /* points and plans of a cell are not needed afterwards */
         outcome->arena = NULL;
-        job->told++;
+        batch->told++;
     }
 }
 
-static void run_cell(Job *job, int index)
+static void run_cell(Batch *batch, int index)
 {
-    MerRunSpec *spec = &job->cells->specs[index];
+    MerRunSpec *spec = &batch->cells->specs[index];
     Outcome     outcome = {.arena = mer_arena_new()};
-    bool        is_known = job->is_begun[index] && !job->is_new[index];
+    bool        is_known = batch->is_begun[index] && !batch->is_new[index];
     if (!is_known || !take_finished(spec, outcome.arena, &outcome.result)) {
-        MerRunHooks hooks = {job, is_cancelled, NULL, warn_once};
-        spec->command = job->cells->command;
+        MerRunHooks hooks = {batch, is_cancelled, NULL, warn_once};
+        spec->command = batch->cells->command;
         spec->resume = is_known;
-        spec->threads = job->threads_each;
+        spec->threads = batch->threads_each;
         MerStatus status = mer_run(spec, &hooks, outcome.arena, &outcome.result, &outcome.error);
         if (status == MER_INVALID && is_known) { /* the log of another version: it begins anew */
             spec->resume = false;
@@ -277,76 +277,76 @@ static void run_cell(Job *job, int index)
         }
         outcome.has_failed = status != MER_OK;
     }
-    pthread_mutex_lock(&job->lock);
-    job->outcomes[index] = outcome;
-    job->finished++;
-    if (job->cells->tick) {
-        job->cells->tick(job->cells->state, job->finished, spec);
+    pthread_mutex_lock(&batch->lock);
+    batch->outcomes[index] = outcome;
+    batch->finished++;
+    if (batch->cells->tick) {
+        batch->cells->tick(batch->cells->state, batch->finished, spec);
     }
-    tell_in_order(job);
-    pthread_mutex_unlock(&job->lock);
+    tell_in_order(batch);
+    pthread_mutex_unlock(&batch->lock);
 }
 
 /* One at a time: the pool's own chunks would leave a thread idle at the end. */
 static void take_cells(void *context, int index, int worker)
 {
-    Job *job = context;
+    Batch *batch = context;
     (void)index;
     (void)worker;
-    while (!is_cancelled(job)) {
-        pthread_mutex_lock(&job->lock);
-        int at = job->next < job->todo_count ? job->next++ : -1;
-        pthread_mutex_unlock(&job->lock);
+    while (!is_cancelled(batch)) {
+        pthread_mutex_lock(&batch->lock);
+        int at = batch->next < batch->todo_count ? batch->next++ : -1;
+        pthread_mutex_unlock(&batch->lock);
         if (at < 0) {
             return;
         }
-        run_cell(job, job->todo[at]);
+        run_cell(batch, batch->todo[at]);
     }
 }
 
 /* Cells side by side, each on few threads; cells that the clock ends one by one on all of them, since
  * neighbours would take from their time. */
-static void run_round(Job *job, bool is_timed, int threads)
+static void run_round(Batch *batch, bool is_timed, int threads)
 {
-    const MerCells *cells = job->cells;
-    job->todo_count = job->next = 0;
+    const MerCells *cells = batch->cells;
+    batch->todo_count = batch->next = 0;
     for (int i = 0; i < cells->count; i++) {
         if ((cells->specs[i].time_s > 0) == is_timed) {
-            job->todo[job->todo_count++] = i;
+            batch->todo[batch->todo_count++] = i;
         }
     }
-    int beside = is_timed ? 1 : threads < job->todo_count ? threads : job->todo_count;
-    if (job->todo_count > 0) {
+    int beside = is_timed ? 1 : threads < batch->todo_count ? threads : batch->todo_count;
+    if (batch->todo_count > 0) {
         MerPool *pool = mer_pool_new(beside);
-        job->threads_each = threads / beside;
-        mer_pool_run(pool, beside, take_cells, job);
+        batch->threads_each = threads / beside;
+        mer_pool_run(pool, beside, take_cells, batch);
         mer_pool_free(pool);
     }
 }
 
 MerStatus mer_cells_run(MerCells *cells, MerArena *arena, MerError *error)
 {
-    Job job = {.cells = cells,
-               .arena = arena,
-               .outcomes = mer_heap_zeroed((size_t)cells->count + 1, sizeof(Outcome)),
-               .is_begun = MER_ARRAY(arena, bool, cells->count + 1),
-               .is_new = MER_ARRAY(arena, bool, cells->count + 1),
-               .todo = MER_ARRAY(arena, int, cells->count + 1)};
-    if (pthread_mutex_init(&job.lock, NULL) != 0) {
-        free(job.outcomes);
+    Batch batch = {.cells = cells,
+                   .arena = arena,
+                   .outcomes = mer_heap_zeroed((size_t)cells->count + 1, sizeof(Outcome)),
+                   .is_begun = MER_ARRAY(arena, bool, cells->count + 1),
+                   .is_new = MER_ARRAY(arena, bool, cells->count + 1),
+                   .todo = MER_ARRAY(arena, int, cells->count + 1)};
+    if (pthread_mutex_init(&batch.lock, NULL) != 0) {
+        free(batch.outcomes);
         return mer_error_set(error, MER_IO, "no lock for the cells of %s", cells->root);
     }
     int threads = cells->threads > 0 ? cells->threads : mer_cpu_count();
-    look_around(&job);
-    give_folders(&job);
-    run_round(&job, false, threads);
-    run_round(&job, true, threads);
-    for (int i = job.told; i < cells->count; i++) {
-        if (job.outcomes[i].arena) {
-            mer_arena_free(job.outcomes[i].arena);
+    look_around(&batch);
+    give_folders(&batch);
+    run_round(&batch, false, threads);
+    run_round(&batch, true, threads);
+    for (int i = batch.told; i < cells->count; i++) {
+        if (batch.outcomes[i].arena) {
+            mer_arena_free(batch.outcomes[i].arena);
         }
     }
-    free(job.outcomes);
-    pthread_mutex_destroy(&job.lock);
+    free(batch.outcomes);
+    pthread_mutex_destroy(&batch.lock);
     return MER_OK;
 }

@@ -1,5 +1,5 @@
 /* What the user asked for, from the command line, an experiment file, or both: lists of inputs and
- * plug-ins, expanded into one run per combination (formats.md section 2). */
+ * plug-ins, expanded into one run per combination (docs/experiments.md). */
 #ifndef MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
 #define MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
 

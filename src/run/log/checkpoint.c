@@ -1,4 +1,4 @@
-/* State files: DIR/state-TASK.bin holds the counters of the run at some place of the log, then what
+/* State files: DIR/state-N.bin holds the counters of the run at some place of the log, then what
  * the optimizer wrote, with a checksum over both. Logs never mention them, so when they are written may
  * depend on the clock. */
 #include "run/log/checkpoint.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STATE_MAGIC = 0x3254534d }; /* "MST2" */
+enum { STATE_MAGIC = 0x3354534d }; /* "MST3" */
 
 static const double DEFAULT_INTERVAL_S = 5;
 static const size_t MOST_BYTES = (size_t)1 << 32;
@@ -24,6 +24,7 @@ static const size_t MOST_BYTES = (size_t)1 << 32;
 typedef struct StateHeader {
     int64_t        magic;
     uint64_t       checksum; /* of all that follows */
+    uint64_t       log_hash; /* of the first log_bytes of the log that the state belongs to */
     int64_t        run_trials, log_bytes, log_lines, counted;
     int64_t        trials, evaluations, infeasible;
     MerRng         rng;
@@ -34,7 +35,8 @@ typedef struct StateHeader {
 
 static const char *state_path(const MerRunState *run, const MerRunTask *task)
 {
-    return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory, task->index);
+    return mer_arena_format(run->arena, "%s/state-%d.bin", run->spec->directory,
+                            mer_run_search_number(run, task));
 }
 
 static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng,
@@ -60,7 +62,7 @@ static StateHeader make_header(const MerRunState *run, const MerRunTask *task, c
 
 static uint64_t checksum_of(const StateHeader *header, const char *content, size_t size)
 {
-    size_t   begin = offsetof(StateHeader, run_trials);
+    size_t   begin = offsetof(StateHeader, log_hash);
     uint64_t hash =
         mer_hash_bytes(MER_HASH_START, (const char *)header + begin, sizeof *header - begin);
     return mer_hash_bytes(hash, content, size);
@@ -80,6 +82,39 @@ static MerStatus write_state(const char *path, const char *temporary, const Stat
         return MER_IO;
     }
     return MER_OK;
+}
+
+/* The log's bytes from `begin` to `end`, continued from `hash`; false if they cannot be read. */
+static bool hash_log(const char *path, int64_t begin, int64_t end, uint64_t *hash)
+{
+    FILE *file = fopen(path, "rb");
+    bool  is_read = file && fseeko(file, (off_t)begin, SEEK_SET) == 0;
+    while (is_read && begin < end) {
+        char   buffer[1 << 16];
+        size_t wanted =
+            end - begin < (int64_t)sizeof buffer ? (size_t)(end - begin) : sizeof buffer;
+        is_read = fread(buffer, 1, wanted, file) == wanted;
+        *hash = mer_hash_bytes(*hash, buffer, wanted);
+        begin += (int64_t)wanted;
+    }
+    if (file) {
+        fclose(file);
+    }
+    return is_read;
+}
+
+/* Of what was logged so far; only what came since the last state is read. */
+static uint64_t log_hash(MerRunState *run)
+{
+    if (run->hashed_bytes == 0 || run->hashed_bytes > run->log.bytes) {
+        run->hashed_bytes = 0;
+        run->log_hash = MER_HASH_START;
+    }
+    if (!hash_log(run->log.path, run->hashed_bytes, run->log.bytes, &run->log_hash)) {
+        run->log_hash = 0; /* of no log */
+    }
+    run->hashed_bytes = run->log.bytes;
+    return run->log_hash;
 }
 
 MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
@@ -106,6 +141,7 @@ MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptim
     if (status == MER_OK && is_whole) {
         const char *path = state_path(run, task);
         StateHeader header = make_header(run, task, rng, counted);
+        header.log_hash = log_hash(run);
         header.checksum = checksum_of(&header, content, size);
         status = write_state(path, mer_arena_format(run->arena, "%s.new", path), &header, content,
                              size, error);
@@ -168,7 +204,14 @@ static bool has_bytes(const char *path, int64_t bytes)
     return stat(path, &about) == 0 && about.st_size >= bytes;
 }
 
-/* A state that is whole, of this version, and not ahead of the log. */
+/* A state of another run in the same folder is not this run's. */
+static bool is_of_log(const MerRunState *run, const StateHeader *header)
+{
+    uint64_t hash = MER_HASH_START;
+    return hash_log(run->log.path, 0, header->log_bytes, &hash) && hash == header->log_hash;
+}
+
+/* A state that is whole, of this version and this log, and not ahead of it. */
 static bool read_state(const MerRunState *run, const char *path, MerArena *arena,
                        StateHeader *header, char **content, size_t *size)
 {
@@ -183,7 +226,8 @@ static bool read_state(const MerRunState *run, const char *path, MerArena *arena
     return header->magic == STATE_MAGIC &&
            header->checksum == checksum_of(header, *content, *size) &&
            header->log_bytes >= run->log.bytes && has_bytes(run->log.path, header->log_bytes) &&
-           header->reason_count >= 0 && header->reason_count <= MER_MAX_REASONS;
+           is_of_log(run, header) && header->reason_count >= 0 &&
+           header->reason_count <= MER_MAX_REASONS;
 }
 
 static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,

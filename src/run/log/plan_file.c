@@ -157,7 +157,6 @@ static MerStatus write_platform(MerRunState *run, MerError *error)
         mer_platform_write(run->spec->platform, memory);
     }
     MER_TRY(mer_export_end(&files, memory, "platform.yaml", error));
-    mer_run_add_file(run, "platform.yaml");
     return mer_run_write_file(run, "platform.yaml", files.list[0].data, files.list[0].size, error);
 }
 
@@ -181,7 +180,6 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
     fclose(memory);
     MerStatus status = mer_run_write_file(run, type->plan_file, text, size, error);
     free(text);
-    mer_run_add_file(run, type->plan_file);
     return status == MER_OK ? write_platform(run, error) : status;
 }
 

@@ -21,7 +21,7 @@ MerStatus mer_runlog_open(MerRunlog *log, const char *path, bool resume, MerErro
         return MER_OK;
     }
     snprintf(log->path, sizeof log->path, "%s", path);
-    int descriptor = open(path, O_RDWR | O_CREAT, 0666);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
     log->file = descriptor >= 0 ? fdopen(descriptor, "r+") : NULL;
     if (!log->file) {
         return io_error(log, "write", error);

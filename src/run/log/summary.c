@@ -1,5 +1,7 @@
-/* First and last line of the log, and the summary that `--json` prints (formats.md 3 and 8). */
+/* First and last line of the log, and the summary that `--json` prints (docs/formats.md, "Run log" and
+ * "Summary"). */
 #include "run/internal.h"
+#include "run/log/folder.h"
 
 #include "base/log.h"
 #include "base/option_json.h"
@@ -163,6 +165,9 @@ MerStatus mer_run_header(MerRunState *run, MerError *error)
     mer_json_text(&json, "count", spec->count_distinct ? "distinct" : "all");
     mer_json_text(&json, "log", log_names[spec->log]);
     mer_json_bool(&json, "reproducible", run->result->is_reproducible);
+    if (spec->evaluator->mode == MER_EVALUATE_MEASURED) {
+        mer_json_bool(&json, "measured", true);
+    }
     write_header_tasks(run, &json);
     mer_json_end_object(&json);
     MerStatus status = mer_runlog_line(&run->log, json.text, error);
@@ -259,7 +264,9 @@ static void write_result(const MerRunState *run, const MerTaskResult *result, Me
     mer_json_int(json, "evaluations", result->evaluations);
     mer_json_text(json, "stopped", result->stopped);
     write_best(run, result, json);
-    write_bound(json, "bound", &result->bound, result->gap, result->is_proven, true);
+    MerBound bound = result->bound;
+    bound.scope = !*bound.scope && result->among ? result->among : bound.scope;
+    write_bound(json, "bound", &bound, result->gap, result->is_proven, true);
     if (strcmp(result->reference.kind, "none") != 0) {
         double gap = mer_objective_gap(&run->objective, result->value, result->reference.value);
         write_bound(json, "reference", &result->reference, gap, gap <= 1e-12, true);
@@ -392,6 +399,11 @@ MerStatus mer_run_summary(MerRunState *run, MerError *error)
 void mer_run_add_file(MerRunState *run, const char *name)
 {
     MerRunResult *result = run->result;
+    for (int f = 0; f < result->file_count; f++) {
+        if (strcmp(result->files[f], name) == 0) {
+            return;
+        }
+    }
     if (result->file_count == result->file_capacity) {
         const char **old = result->files;
         result->file_capacity = result->file_capacity * 2 + 16;
@@ -411,10 +423,21 @@ MerStatus mer_run_write_file(MerRunState *run, const char *name, const void *dat
     }
     const char *path = mer_arena_format(run->arena, "%s/%s", run->spec->directory, name);
     const char *slash = strrchr(name, '/');
+    if (!mer_folder_may_write(run, name)) {
+        if (run->hooks.warn) {
+            run->hooks.warn(run->hooks.state,
+                            mer_arena_format(run->arena,
+                                             "%s stays as it is: it was not written by a run",
+                                             path));
+        }
+        return MER_OK;
+    }
     if (slash) {
         const char *folder = mer_arena_format(run->arena, "%s/%.*s", run->spec->directory,
                                               (int)(slash - name), name);
         MER_TRY(mer_directory_make(folder, run->arena, error));
     }
-    return mer_file_write(path, data, size, run->arena, error);
+    MER_TRY(mer_file_write(path, data, size, run->arena, error));
+    mer_run_add_file(run, name);
+    return MER_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "run/search/measure.h"
 #include "run/search/snapshots.h"
 
 #include <math.h>
@@ -173,6 +174,7 @@ static MerCall make_call(MerBatch *batch, int item, Worker *worker, MerNotes *no
         .limit = has_limit ? trial->limit : INFINITY,
         .base =
             batch->snapshots ? mer_snapshots_at(batch->snapshots, batch->base_slot[item]) : NULL,
+        .pool = batch->evaluator->type->mode == MER_EVALUATE_ALONE ? batch->pool : NULL,
         .snapshot = batch->snapshots
                         ? mer_snapshots_at(batch->snapshots, batch->snapshot_slot[item])
                         : NULL,
@@ -218,7 +220,7 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
     for (int i = 0; i < count && !is_late; i++) {
         MerRunTrial *trial = targets[i].trial;
         if (!type->evaluate_batch) {
-            type->evaluate(batch->evaluator->state, &plans[i], &calls[i], &trial->cost);
+            mer_price_plan(batch->evaluator, &plans[i], &calls[i], &trial->cost);
             mer_arena_reset(worker->scratch);
         } else {
             trial->cost = costs[i];
@@ -325,11 +327,19 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
     if (batch->snapshots) {
         place_snapshots(batch);
     }
-    batch->chunk = batch->seconds_each < 2e-5 ? MAX_CHUNK : 1;
+    bool is_quick = batch->seconds_each < 2e-5;
+    batch->chunk =
+        is_quick && batch->evaluator->type->mode == MER_EVALUATE_PARALLEL ? MAX_CHUNK : 1;
     double started = mer_clock();
     int    chunks = (batch->todo_count + batch->chunk - 1) / batch->chunk;
-    if (chunks > 0) {
+    bool   is_parallel = batch->evaluator->type->mode == MER_EVALUATE_PARALLEL;
+    for (int c = 0; !is_parallel && c < chunks; c++) {
+        price_chunk(batch, c, 0);
+    }
+    if (chunks > 0 && is_parallel) {
         mer_pool_run(batch->pool, chunks, price_chunk, batch);
+    }
+    if (chunks > 0) {
         batch->seconds_each = (mer_clock() - started) / batch->todo_count;
     }
     for (int i = 0; i < count; i++) {
@@ -355,7 +365,7 @@ void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial)
         return;
     }
     batch->problem->type->decode(batch->problem, trial->point, &plan, worker->plans);
-    evaluator->type->evaluate(evaluator->state, &plan, &call, &trial->cost);
+    mer_price_plan(evaluator, &plan, &call, &trial->cost);
     finish_trial(batch, trial);
     mer_arena_reset(worker->plans);
     mer_arena_reset(worker->scratch);

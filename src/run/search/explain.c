@@ -1,6 +1,7 @@
 /* Why nothing was feasible: points priced after a search in vain, so that the user learns what is
  * in the way and how near the nearest miss comes. They are no trials and are not logged. */
 #include "run/internal.h"
+#include "run/search/measure.h"
 #include "run/search/reasons.h"
 
 #include "base/log.h"
@@ -30,7 +31,7 @@ static double price(Explanation *e, const MerIndex *point)
     MerCall call = {.scratch = e->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     mer_arena_reset(e->scratch);
     e->task->problem.type->decode(&e->task->problem, point, &plan, e->scratch);
-    e->task->evaluator.type->evaluate(e->task->evaluator.state, &plan, &call, &cost);
+    mer_price_plan(&e->task->evaluator, &plan, &call, &cost);
     result->explained++;
     mer_objective_refuse(&e->run->objective, &cost);
     if (cost.feasible) {

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -59,23 +60,31 @@ static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, 
         task->result->task.name, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
+/* Those of the user, then those of the round. */
+static const MerFixedKnob *fixed_knob(const MerRunState *run, int number)
+{
+    int own = run->spec->fixed_count;
+    return number < own ? &run->spec->fixed[number] : &run->round->fixed[number - own];
+}
+
 /* The optimizer gets the knobs that are left; the log and the problem keep all of them. */
 MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
 {
-    const MerSpace   *space = &task->problem.space;
-    const MerRunSpec *spec = run->spec;
+    const MerSpace *space = &task->problem.space;
+    int             count = run->spec->fixed_count + (run->round ? run->round->fixed_count : 0);
     task->view = *space;
-    if (spec->fixed_count == 0) {
+    task->free_knobs = NULL;
+    if (count == 0) {
         return MER_OK;
     }
     bool *is_fixed = MER_ARRAY(run->arena, bool, space->knob_count + 1);
     task->full = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
-    for (int f = 0; f < spec->fixed_count; f++) {
-        int       k = 0;
-        MerStatus status = find_knob(task, spec->fixed[f].name, &k, run->arena, error);
+    for (int f = 0; f < count; f++) {
+        int                 k = 0;
+        const MerFixedKnob *fixed = fixed_knob(run, f);
+        MerStatus           status = find_knob(task, fixed->name, &k, run->arena, error);
         if (status == MER_OK) {
-            status = find_choice(&space->knobs[k], spec->fixed[f].value, &task->full[k], run->arena,
-                                 error);
+            status = find_choice(&space->knobs[k], fixed->value, &task->full[k], run->arena, error);
         }
         if (status != MER_OK) {
             return status;
@@ -122,7 +131,7 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
     run.objective.metric = MER_METRIC_COUNT; /* no bound is wanted */
     MerStatus status = mer_run_check(&free_spec, error);
     if (status == MER_OK) {
-        status = mer_run_open_tasks(&run, error);
+        status = mer_run_open_tasks(&run, INT_MAX, error);
     }
     for (int t = 0; status == MER_OK && t < run.task_count; t++) {
         show(state, &run.tasks[t].problem);

@@ -133,6 +133,29 @@ static bool is_interrupted(void *state)
     return run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state);
 }
 
+/* A product with a factor that is always 0 is best with any plan: whoever asks for it means something else. */
+static MerStatus check_zeros(const MerRunState *run, const MerRunTask *task, MerError *error)
+{
+    const MerEvaluator *evaluator = &task->evaluator;
+    const char         *why = "";
+    uint64_t zeros = evaluator->type->zeros ? evaluator->type->zeros(evaluator->state, &why) : 0;
+    double   low[MER_METRIC_COUNT], high[MER_METRIC_COUNT];
+    if (zeros == 0 || !run->objective.text) {
+        return MER_OK;
+    }
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        low[m] = zeros >> m & 1 ? 0 : 2;
+        high[m] = zeros >> m & 1 ? 0 : 3;
+    }
+    double value = mer_objective_value(&run->objective, low);
+    bool   is_constant = value == mer_objective_value(&run->objective, high) || !isfinite(value);
+    return is_constant ? mer_error_set(error, MER_INVALID,
+                                       "objective %s is the same for every plan: %s; give them, or "
+                                       "choose another objective such as cycles",
+                                       run->objective.text, why)
+                       : MER_OK;
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error)
 {
@@ -161,27 +184,34 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
                                 &task->problem, run->arena, error);
     }
     if (status == MER_OK) {
-        status = mer_run_fix_knobs(run, task, error);
-    }
-    if (status == MER_OK) {
         gather_warnings(run, task);
+        status = check_zeros(run, task, error);
     }
     if (status == MER_OK) {
-        task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);
-        task->result->bound = (MerBound){NAN, "none", ""};
-        task->result->reference = task->result->bound;
-        task->result->gap = task->result->score = task->result->value = NAN;
-        if (run->objective.metric != MER_METRIC_COUNT) {
-            task->result->bound = mer_run_bound(task, run->objective.metric);
-        }
-        if (mer_is_cancelled(task->problem.notes)) { /* the bound may have been cut short */
-            status = mer_error_set(
-                error, MER_CANCELLED,
-                "interrupted before the search could begin: the bound of %s is not complete",
-                what->name);
-        }
+        status = mer_run_begin_task(run, task, error);
     }
     return status;
+}
+
+MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    MerTaskResult *result = task->result;
+    *result = (MerTaskResult){.task = result->task, .warnings = result->warnings};
+    MER_TRY(mer_run_fix_knobs(run, task, error));
+    task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);
+    result->bound = result->reference = (MerBound){NAN, "none", ""};
+    result->among = task->problem.type->covers ? task->problem.type->covers(&task->problem) : NULL;
+    result->gap = result->score = result->value = NAN;
+    if (run->objective.metric != MER_METRIC_COUNT) {
+        result->bound = mer_run_bound(task, run->objective.metric);
+    }
+    if (mer_is_cancelled(task->problem.notes)) { /* the bound may have been cut short */
+        return mer_error_set(
+            error, MER_CANCELLED,
+            "interrupted before the search could begin: the bound of %s is not complete",
+            result->task.name);
+    }
+    return MER_OK;
 }
 
 /* A total budget is shared out by work, at least one evaluation each; the last task takes the rest. */
@@ -254,13 +284,14 @@ static void warn(MerRunState *run)
     }
 }
 
-MerStatus mer_run_open_tasks(MerRunState *run, MerError *error)
+MerStatus mer_run_open_tasks(MerRunState *run, int most, MerError *error)
 {
     const MerTask *list = NULL;
     MerStatus      status = list_tasks(run, &list, error);
     if (status != MER_OK) {
         return status;
     }
+    run->task_count = run->task_count < most ? run->task_count : most;
     run->tasks = MER_ARRAY(run->arena, MerRunTask, run->task_count);
     run->result->tasks = MER_ARRAY(run->arena, MerTaskResult, run->task_count);
     run->result->task_count = run->task_count;

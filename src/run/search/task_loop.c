@@ -19,6 +19,29 @@ bool mer_run_is_cancelled(void *state)
     return is_interrupted || mer_clock() > run->deadline;
 }
 
+int mer_run_search_number(const MerRunState *run, const MerRunTask *task)
+{
+    return run->round_number * run->task_count + task->index;
+}
+
+/* What the log says is done without looking at the clock; then the search has its time, from now on. */
+static void set_deadline(MerTaskSearch *s)
+{
+    MerRunState *run = s->run;
+    bool         is_followed = run->log.is_replay || s->end;
+    if (run->spec->time_s > 0 && !is_followed && isinf(run->deadline)) {
+        run->deadline = mer_clock() + run->spec->time_s;
+    }
+}
+
+/* The trials that a search of the resumed log did not come to. */
+static void drop_after_end(MerTaskSearch *s, int count)
+{
+    for (int i = 0; s->end && i < count; i++) {
+        s->trials[i].is_dropped = s->trials[i].index >= s->end->index;
+    }
+}
+
 static void reserve(MerTaskSearch *s)
 {
     int knobs = s->task->problem.space.knob_count;
@@ -118,7 +141,7 @@ static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
     for (int i = 0; i < count && s->run->log.is_replay; i++) {
         MerRunTrial *trial = &s->trials[i];
         bool         found;
-        if (!is_logged(s, trial->index)) {
+        if (trial->is_dropped || !is_logged(s, trial->index)) {
             continue;
         }
         MerStatus status =
@@ -239,6 +262,9 @@ static const char *why_stop(MerTaskSearch *s)
     if (run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state)) {
         return "interrupted";
     }
+    if (s->end && run->trials >= s->end->index) {
+        return "time";
+    }
     /* the optimum is one end of it */
     bool is_front = run->spec->pareto_count > 0 && run->spec->gap == 0;
     if (!is_front && result->gap <= run->spec->gap + 1e-12) {
@@ -259,13 +285,18 @@ static const char *why_stop(MerTaskSearch *s)
 static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *error)
 {
     *done = 0;
+    drop_after_end(s, count);
     MerStatus status = replay(s, count, error);
     if (status != MER_OK) {
         return status;
     }
     /* of the first, so of some */
     bool write_lines = s->run->log.file && is_logged(s, s->run->trials);
-    mer_batch_price(s->batch, s->trials, count, write_lines);
+    int  wanted = 0;
+    while (wanted < count && !s->trials[wanted].is_dropped) {
+        wanted++;
+    }
+    mer_batch_price(s->batch, s->trials, wanted, write_lines);
     status = record(s, count, done, error);
     if (status == MER_OK && *done > 0) {
         s->type->tell(s->optimizer, s->told, *done);
@@ -300,6 +331,7 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
     MerStatus      status = MER_OK;
     while (!(result->stopped = why_stop(s))) {
         int done = 0;
+        set_deadline(s);
         int count = ask(s, error);
         status = count < 0 ? MER_INVALID : s->run->note_status;
         if (status == MER_OK && count == 0) {
@@ -325,6 +357,24 @@ static MerStatus loop(MerTaskSearch *s, MerError *error)
     return status;
 }
 
+/* The log keeps the place, and what was proven by then. */
+static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
+{
+    MerRunState   *run = s->run;
+    MerTaskResult *result = s->task->result;
+    if (strcmp(result->stopped, "time") != 0) {
+        return MER_OK;
+    }
+    if (s->end && !isnan(s->end->bound.value)) {
+        result->bound = s->end->bound;
+        result->gap = result->point
+                          ? mer_objective_gap(&run->objective, result->value, result->bound.value)
+                          : NAN;
+    }
+    MerLogEnd end = {mer_run_search_number(run, s->task), run->trials, result->bound};
+    return mer_log_end_write(&run->log, &end, s->task->index, error);
+}
+
 static void free_trials(MerTaskSearch *s)
 {
     for (int i = 0; s->trials && i < s->capacity; i++) {
@@ -337,7 +387,8 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
 {
     MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
-    run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
+    run->deadline = INFINITY;
+    s.end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     reserve(&s);
     s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
                             run->spec->count_distinct, mer_run_is_cancelled, run);
@@ -354,8 +405,10 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     }
     if (status == MER_OK) {
         mer_generations_begin(run, task);
+        set_deadline(&s);
         status = loop(&s, error);
         mer_generations_end(task);
+        status = status == MER_OK ? end_by_time(&s, error) : status;
     }
     if (status == MER_OK) {
         status = mer_policy_save(run, s.type, s.optimizer, error);

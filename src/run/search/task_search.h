@@ -23,6 +23,7 @@ typedef struct MerTaskSearch {
     MerTrial                *told;
     MerIndex                *seen;    /* the optimizer's points, capacity x view knobs */
     int64_t                  counted; /* against the budget */
+    const MerLogEnd         *end;     /* in the log that is resumed; NULL: none */
 } MerTaskSearch;
 
 /* Describes the task to the optimizer (space, graph, rng, notes, legality) and opens it, or moves the

@@ -74,10 +74,27 @@ static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *tri
     result->point = task->best_point;
 }
 
+/* Of plans with the same score the one with fewer cycles, then less energy, then less traffic. */
+static bool wins_tie(const MerCost *cost, const MerCost *best)
+{
+    static const MerMetric order[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY,
+                                      MER_METRIC_TRAFFIC_BYTES};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        double value = cost->value[order[i]];
+        double other = best->value[order[i]];
+        if (value < other || value > other) {
+            return value < other;
+        }
+    }
+    return false;
+}
+
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial)
 {
-    double best = task->result->point ? task->result->score : INFINITY;
-    return !trial->cost.cut && trial->score < best;
+    const MerTaskResult *result = task->result;
+    double               best = result->point ? result->score : INFINITY;
+    bool is_tie = result->point && trial->score == best && wins_tie(&trial->cost, &result->best);
+    return !trial->cost.cut && (trial->score < best || is_tie);
 }
 
 static void count_trial(MerTaskResult *result, const MerRunTrial *trial)

@@ -1,5 +1,5 @@
 /* A workload is the sum of its tasks, by the rules of the metric table (MerTotal): costs add up by count, edp is total
- * energy times total cycles (formats.md section 4). What a problem knows better, its `combine` says. */
+ * energy times total cycles (docs/formats.md, "Totals"). What a problem knows better, its `combine` says. */
 #include "run/internal.h"
 #include "run/search/reasons.h"
 
@@ -184,7 +184,8 @@ void mer_run_add_up(MerRunState *run)
         total->task.name = run->spec->name;
         return;
     }
-    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1, 0, NULL}};
+    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1, 0, NULL},
+                             .among = result->tasks[0].among};
     total->value = total->score = total->gap = NAN;
     total->bound = total->reference = (MerBound){NAN, "none", ""};
     add_counts(result, total);

@@ -1,5 +1,5 @@
 /* Evaluator `bandwidth`: jobs on cores that share one off-chip memory, as a fluid simulation from event to
- * event (MAGMA, Kao and Krishna, HPCA 2022; schedule.md section 5). Plain schedules take a fast loop with
+ * event (MAGMA, Kao and Krishna, HPCA 2022; docs/bandwidth-model.md). Plain schedules take a fast loop with
  * the same bits; everything else goes through the extended one. */
 #include "schedule/cost/bandwidth.h"
 

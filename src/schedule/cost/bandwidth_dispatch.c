@@ -1,5 +1,5 @@
-/* Who may start, and who does, in the extended loop (schedule.md 5.4): releases, drops, queues in plan order,
- * dispatch policies, and what a job finds on the core it starts on. */
+/* Who may start, and who does, in the extended loop (docs/bandwidth-model.md, "Dispatch rules"): releases,
+ * drops, queues in plan order, dispatch policies, and what a job finds on the core it starts on. */
 #include "schedule/cost/bandwidth_run.h"
 
 #include "base/smallest.h"

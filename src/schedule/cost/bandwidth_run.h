@@ -1,5 +1,5 @@
-/* A run of the extended loop (schedule.md 5.4) as its two files see it: the events in bandwidth_extended.c, who
- * may start and who does in bandwidth_dispatch.c. */
+/* A run of the extended loop (docs/bandwidth-model.md, "The extended loop") as its two files see it: the
+ * events in bandwidth_extended.c, who may start and who does in bandwidth_dispatch.c. */
 #ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_RUN_H
 #define MERCATOR_SCHEDULE_COST_BANDWIDTH_RUN_H
 

@@ -1,6 +1,6 @@
-/* A plain schedule in virtual time (schedule.md 5.3): there every job takes its no-stall latency, so ends
- * are sums along the queues, and the makespan is the integral of max(1, need / bandwidth). Plans that differ
- * little from one with a snapshot start where they part from it. */
+/* A plain schedule in virtual time (docs/bandwidth-model.md, "Virtual time"): there every job takes its
+ * no-stall latency, so ends are sums along the queues, and the makespan is the integral of max(1, need /
+ * bandwidth). Plans that differ little from one with a snapshot start where they part from it. */
 #include "schedule/cost/bandwidth_snapshot.h"
 
 #include <math.h>

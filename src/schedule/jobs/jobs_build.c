@@ -2,7 +2,7 @@
 #include "schedule/jobs/jobs_import.h"
 
 #include "base/text.h"
-#include "import/layers.h"
+#include "import/layer_list.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -35,7 +35,8 @@ int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op);
 MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph,
                        MerError *error);
 
-/* A row K, C, Y, X, R, S, T of the M3E files: T 0 FC, 1 CONV, 2 depthwise, 3 GEMM (schedule.md 3.1). */
+/* A row K, C, Y, X, R, S, T of the M3E files: T 0 FC, 1 CONV, 2 depthwise, 3 GEMM (docs/scheduling.md,
+ * "The forms of M3E and XRBench"). */
 bool mer_m3e_op(const int64_t row[7], const char *name, MerOp *op);
 
 /* `synthetic:N:seed`: N layers with the ranges of the public generator. */

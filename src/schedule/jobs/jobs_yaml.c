@@ -1,5 +1,5 @@
-/* `mercator-jobs/1` (schedule.md 3.1): networks with batches, periods and owners, and single jobs. Networks
- * are read by the other importers; their layers join one graph. */
+/* `mercator-jobs/1` (docs/scheduling.md, "Job lists"): networks with batches, periods and owners, and
+ * single jobs. Networks are read by the other importers; their layers join one graph. */
 #include "schedule/jobs/jobs_reader.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The inputs of M3E (schedule.md 3.1): `m3e-benchmark/1` JSON with its tasks and groups, the original's
- * instruction CSV without a header, and random layers with the ranges of its generator.
- * Y and X of a row are input sizes; there is no stride and no padding in that data. */
+/* The inputs of M3E (docs/scheduling.md, "The forms of M3E and XRBench"): `m3e-benchmark/1` JSON with its
+ * tasks and groups, the original's instruction CSV without a header, and random layers with the ranges of
+ * its generator. Y and X of a row are input sizes; there is no stride and no padding in that data. */
 #include "schedule/jobs/jobs_import.h"
 
 #include "base/text.h"

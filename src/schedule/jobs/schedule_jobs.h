@@ -1,4 +1,4 @@
-/* From a workload to groups of jobs that are searched together (schedule.md 3.1). */
+/* From a workload to groups of jobs that are searched together (docs/scheduling.md, "Inputs"). */
 #ifndef MERCATOR_SCHEDULE_JOBS_SCHEDULE_JOBS_H
 #define MERCATOR_SCHEDULE_JOBS_SCHEDULE_JOBS_H
 

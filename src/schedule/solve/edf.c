@@ -1,4 +1,4 @@
-/* Earliest deadline first (schedule.md 7.5), each job on the core where it ends first. */
+/* Earliest deadline first (docs/optimizers.md, "List schedulers"), each job on the core where it ends first. */
 #include "schedule/solve/list_schedule.h"
 
 static const MerOption options[] = {

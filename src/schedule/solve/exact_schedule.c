@@ -102,8 +102,7 @@ void exact_relax_root(ExactSearch *s)
 {
     ExactRelaxation *relaxation = &s->relaxation;
     ExactPhase      *phase = &relaxation->phase[0];
-    relaxation->jobs = &s->jobs;
-    relaxation->limit = s->best_cycles;
+    relaxation->limit = exact_limit(s);
     relaxation->phase_count = 1;
     relaxation->span_count = 0;
     *phase = (ExactPhase){.unit_count = s->jobs.units};
@@ -132,24 +131,6 @@ static void relax(ExactSearch *s)
     s->bound = fmax(s->bound, fmin(s->relaxation.value, s->best_cycles));
 }
 
-/* Longest first, in input order, and the rounded relaxation of the problem's bound. */
-static void list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena)
-{
-    const MerSchedule *schedule = s->input.schedule;
-    int               *group = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int               *group_of_unit = MER_ARRAY(arena, int, schedule->unit_count);
-    MerListOptions     lists[] = {
-            {.order = MER_LIST_LONGEST, .tenant = -1},
-            {.order = MER_LIST_INPUT, .tenant = -1},
-            {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
-    };
-    mer_schedule_round(schedule, rules, group, group_of_unit, s->stop.notes);
-    for (int i = 0; i < 3; i++) {
-        mer_schedule_list(schedule, &lists[i], arena, &s->plan);
-        exact_keep_if_better(s);
-    }
-}
-
 /* Annealing, the longer the farther the bound is. */
 static void improve_plan(ExactSearch *s, MerRng *rng)
 {
@@ -169,7 +150,7 @@ static void take_turn(ExactSearch *s, int turn)
     const struct {
         void (*run)(ExactSearch *);
         int64_t steps; /* of its first turn */
-    } searches[] = {{exact_assign, 1000000}, {exact_place, 1000000}, {exact_events, 4000000}};
+    } searches[] = {{exact_events, 500000}, {exact_assign, 2000000}, {exact_place, 1000000}};
     int64_t max_steps = s->max_steps;
     int64_t steps = searches[turn % 3].steps << turn / 3;
     s->max_steps = steps < max_steps - s->steps ? s->steps + steps : max_steps;
@@ -182,18 +163,21 @@ static void take_turn(ExactSearch *s, int turn)
 void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
                  int64_t max_steps, MerNotes *notes, MerArena *arena)
 {
+    const double       swap = 0.5;
     const MerSchedule *schedule = input->schedule;
     *s = (ExactSearch){.input = *input,
                        .best_cycles = INFINITY,
                        .max_steps = max_steps,
                        .stop.notes = notes,
                        .seen = mer_arena_alloc(arena, exact_seen_size())};
-    s->relaxation.stop = &s->stop;
     read_jobs(schedule, &s->jobs, arena);
-    mer_schedule_new_plan(schedule, arena, &s->plan);
+    mer_queues_begin(&s->queues, schedule, NULL, swap, arena);
+    mer_queues_count_excess(&s->queues, arena);
+    s->queues.can_screen = true;
+    exact_relaxation_begin(&s->relaxation, &s->jobs, notes, arena);
     mer_schedule_new_plan(schedule, arena, &s->best);
     s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false, notes).value;
-    list_plans(s, rules, arena);
+    exact_list_plans(s, rules, arena);
 }
 
 void exact_step(ExactSearch *s, MerRng *rng)

@@ -1,4 +1,5 @@
-/* First come, first served (schedule.md 7.5): jobs in input order, each on the core where it ends first. */
+/* First come, first served (docs/optimizers.md, "List schedulers"): jobs in input order, each on the core
+ * where it ends first. */
 #include "schedule/solve/list_schedule.h"
 
 static const MerOption options[] = {

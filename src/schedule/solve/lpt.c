@@ -1,4 +1,5 @@
-/* Longest processing time first (schedule.md 7.5), each job on the core where it ends first. */
+/* Longest processing time first (docs/optimizers.md, "List schedulers"), each job on the core where it
+ * ends first. */
 #include "schedule/solve/list_schedule.h"
 
 static const MerOption options[] = {

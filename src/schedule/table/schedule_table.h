@@ -1,4 +1,5 @@
-/* The job analysis table: what each layer costs on each core class, alone (schedule.md 3.3 and 4). */
+/* The job analysis table: what each layer costs on each core class, alone (docs/bandwidth-model.md, "Job
+ * analysis table"). */
 #ifndef MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_H
 #define MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_H
 

@@ -1,0 +1,118 @@
+/* Running many cells for a person who watches. */
+#include "cli/cell_progress.h"
+
+#include "base/log.h"
+#include "cli/show.h"
+#include "report/tables/table.h"
+#include "run/experiment/cells.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Watch {
+    const MerRequest *request;
+    const MerRunSpec *specs;
+    MerCellTotal     *totals;
+    int               count, code;
+    bool              is_shown;
+    double            started;
+    MerProgress       progress;
+} Watch;
+
+static bool is_cancelled(void *state)
+{
+    (void)state;
+    return mer_cli_is_interrupted(NULL);
+}
+
+static void warn(void *state, const char *text)
+{
+    const Watch *watch = state;
+    mer_request_warn((void *)watch->request, text);
+}
+
+static void tick(void *state, int finished, const MerRunSpec *spec)
+{
+    Watch *watch = state;
+    char   text[160];
+    snprintf(text, sizeof text, "%.40s, %.60s, seed %llu", spec->name,
+             spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+             (unsigned long long)spec->seed);
+    mer_progress_update(&watch->progress, "cells", finished, watch->count,
+                        finished / fmax(mer_clock() - watch->started, 1e-9), text);
+}
+
+static void show_line(const MerRunSpec *spec, const MerRunResult *result)
+{
+    char value[48];
+    char gap[48];
+    mer_show_value(value, result->objective, result->total.value);
+    mer_print_percent(gap, result->total.gap);
+    printf("%s: %s%s%s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
+           spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
+           spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
+           (unsigned long long)spec->seed, result->objective_text, value, gap);
+}
+
+static void done(void *state, int index, const MerRunResult *result, const MerError *error)
+{
+    Watch            *watch = state;
+    const MerRunSpec *spec = &watch->specs[index];
+    if (error) {
+        watch->totals[index] =
+            (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
+        fprintf(stderr, "mercator: %s: %s\n", spec->directory, error->message);
+        watch->code = MER_EXIT_BAD;
+        return;
+    }
+    MerCellTotal *cell = &watch->totals[index];
+    *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false};
+    cell->total.point = NULL; /* these live in the cell's own memory */
+    cell->total.text = cell->total.body = cell->total.constraints = cell->total.stopped = NULL;
+    cell->total.plan = (MerPlan){0};
+    cell->total.front = NULL;
+    cell->total.front_count = 0;
+    bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
+    watch->code = result->is_feasible || was_stopped ? watch->code : MER_EXIT_BAD;
+    if (watch->is_shown && watch->request->json) {
+        printf("%s\n", result->summary);
+    } else if (watch->is_shown) {
+        show_line(spec, result);
+    }
+    if (!result->is_feasible && !was_stopped) {
+        fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory,
+                spec->name);
+    }
+}
+
+int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
+                  bool is_shown, MerCellTotal *totals, MerArena *arena)
+{
+    MerError error = {0};
+    Watch    watch = {.request = request,
+                      .specs = specs,
+                      .totals = totals,
+                      .count = count,
+                      .is_shown = is_shown,
+                      .started = mer_clock()};
+    MerCells cells = {.specs = specs,
+                      .count = count,
+                      .root = root,
+                      .command = request->command,
+                      .threads = specs[0].threads,
+                      .redo = request->redo,
+                      .state = &watch,
+                      .is_cancelled = is_cancelled,
+                      .warn = warn,
+                      .tick = tick,
+                      .done = done};
+    mer_progress_begin(&watch.progress, request->quiet ? NULL : stderr);
+    mer_cli_catch_interrupts();
+    MerStatus status = mer_cells_run(&cells, arena, &error);
+    mer_progress_end(&watch.progress);
+    if (status != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : watch.code;
+}

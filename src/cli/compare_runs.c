@@ -1,0 +1,208 @@
+/* compare DIR...: the tables of a study from runs that are there already. */
+#include "cli/compare_runs.h"
+
+#include "base/text.h"
+#include "mercator/registry.h"
+#include "report/pages/html.h"
+#include "report/tables/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Request {
+    const char    **paths;
+    int             count;
+    const char     *output;
+    MerStudyOptions options;
+    bool            json, is_markdown, no_report;
+} Request;
+
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
+{
+    const MerOptimizerClass *optimizer = mer_optimizer_find(name, NULL);
+    const MerEvaluatorClass *evaluator = mer_evaluator_find(name, NULL);
+    const MerProblemClass   *problem = mer_problem_find(name, NULL);
+    if (strcmp(kind, "optimizer") == 0 && optimizer) {
+        return (MerStudyPlugin){optimizer->options, optimizer->options_size, optimizer->presets,
+                                optimizer->proof != NULL};
+    }
+    if (strcmp(kind, "evaluator") == 0 && evaluator) {
+        return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL, false};
+    }
+    bool is_problem = strcmp(kind, "problem") == 0 && problem;
+    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size, NULL, false}
+                      : (MerStudyPlugin){0};
+}
+
+bool mer_cli_is_study(int count, char **arguments)
+{
+    return count > 0 && arguments[0][0] != '-' && is_directory(arguments[0]);
+}
+
+void mer_cli_study_help(void)
+{
+    printf(
+        "\nusage: mercator compare DIR... [options]\n\n"
+        "Reads the runs in DIR (of `mercator PROBLEM EXPERIMENT -o DIR`, or run directories) and "
+        "prints, for every cost\n"
+        "model, platform and objective: the tasks with the best known value, final quality, "
+        "samples to the final\n"
+        "quality of a reference, tasks won against a baseline, quality after N samples, ratios to "
+        "the reference with\n"
+        "intervals, times, and what the optimizers noted. Runs that have not ended are left "
+        "out.\n\n"
+        "  --reference NAME        e.g. marl:agents=1; default: the first optimizer\n"
+        "  --baseline NAME         default random, where it was run\n"
+        "  --at N[,N...]           quality after so many samples, default 500,2000\n"
+        "  --format text|markdown  default text\n"
+        "  --json                  one JSON object instead\n"
+        "  -o DIR                  also write tables.md, curves-1.svg, ... and report.html there\n"
+        "  --no-report             without report.html\n");
+}
+
+static int take_at(const MerVerb *verb, const char *text, MerArena *arena, MerStudyOptions *options)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(mer_arena_text(arena, text), ", ", &rest); word;
+         word = strtok_r(NULL, ", ", &rest)) {
+        bool has_capacity = options->at_count < (int)(sizeof options->at / sizeof *options->at);
+        if (!has_capacity || !mer_parse_int(word, &options->at[options->at_count]) ||
+            options->at[options->at_count] < 1) {
+            return mer_cli_usage(
+                verb, "--at is \"%s\", expected at most 8 whole numbers of at least 1", text);
+        }
+        options->at_count++;
+    }
+    return MER_EXIT_DONE;
+}
+
+static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at, MerArena *arena,
+                      Request *request)
+{
+    const char *flag = arguments[*at];
+    if (mer_cli_is(flag, "json") || mer_cli_is(flag, "no-report")) {
+        *(mer_cli_is(flag, "json") ? &request->json : &request->no_report) = true;
+        return MER_EXIT_DONE;
+    }
+    if (mer_cli_is(flag, "quiet")) {
+        return MER_EXIT_DONE;
+    }
+    const char *value = mer_cli_value(count, arguments, at);
+    if (!value) {
+        return mer_cli_usage(verb, "%s needs a value", flag);
+    }
+    if (mer_cli_is(flag, "reference")) {
+        request->options.reference = value;
+    } else if (mer_cli_is(flag, "baseline")) {
+        request->options.baseline = value;
+    } else if (mer_cli_is(flag, "at")) {
+        return take_at(verb, value, arena, &request->options);
+    } else if (strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output")) {
+        request->output = value;
+    } else if (mer_cli_is(flag, "format") &&
+               (strcmp(value, "markdown") == 0 || strcmp(value, "text") == 0)) {
+        request->is_markdown = strcmp(value, "markdown") == 0;
+    } else if (mer_cli_is(flag, "format")) {
+        return mer_cli_usage(verb, "--format is \"%s\", expected text or markdown", value);
+    } else {
+        return mer_cli_usage(verb, "unknown option %s for directories of runs", flag);
+    }
+    return MER_EXIT_DONE;
+}
+
+static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
+                 Request *request)
+{
+    int code = MER_EXIT_DONE;
+    request->paths = MER_ARRAY(arena, const char *, count);
+    for (int i = 0; code == MER_EXIT_DONE && i < count; i++) {
+        if (arguments[i][0] == '-') {
+            code = parse_flag(verb, count, arguments, &i, arena, request);
+        } else if (is_directory(arguments[i])) {
+            request->paths[request->count++] = arguments[i];
+        } else {
+            code = mer_cli_usage(
+                verb, "%s: not a directory; directories of runs and experiments cannot be mixed",
+                arguments[i]);
+        }
+    }
+    if (request->options.at_count == 0) {
+        request->options.at[0] = 500;
+        request->options.at[1] = 2000;
+        request->options.at_count = 2;
+    }
+    return code;
+}
+
+static MerStatus write_files(const Request *request, const MerStudy *study, MerArena *arena,
+                             MerError *error)
+{
+    MerOutput output;
+    if (mkdir(request->output, 0777) != 0 && errno != EEXIST) {
+        return mer_error_set(error, MER_IO, "%s: cannot make it: %s", request->output,
+                             strerror(errno));
+    }
+    MerStatus status =
+        mer_output_open(&output, mer_arena_format(arena, "%s/tables.md", request->output), error);
+    if (status == MER_OK) {
+        status = mer_study_text(study, &request->options, true, output.file, arena, error);
+        if (status == MER_OK) {
+            status = mer_output_close(&output, error);
+        } else {
+            mer_output_discard(&output);
+        }
+    }
+    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
+        const char *path = mer_arena_format(arena, "%s/curves-%d.svg", request->output, g + 1);
+        status = mer_study_svg(&study->groups[g], path, arena, error);
+    }
+    if (status == MER_OK && !request->no_report) {
+        MerJson json = {0};
+        status = mer_study_json(study, &request->options, &json, NULL, arena, error);
+        if (status == MER_OK) {
+            status = mer_report_study(
+                json.text, NULL, mer_arena_format(arena, "%s/report.html", request->output), error);
+        }
+        mer_json_free(&json);
+    }
+    return status;
+}
+
+int mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    MerStudy study;
+    MerError error = {0};
+    Request  request = {0};
+    int      code = parse(verb, count, arguments, arena, &request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    MerStatus status =
+        mer_study_read(request.paths, request.count, mer_cli_study_plugin, arena, &study, &error);
+    if (status == MER_OK && request.output) {
+        status = write_files(&request, &study, arena, &error);
+    }
+    if (status == MER_OK && request.json) {
+        MerJson json = {0};
+        status = mer_study_json(&study, &request.options, &json, NULL, arena, &error);
+        if (status == MER_OK) {
+            printf("%s\n", json.text);
+        }
+        mer_json_free(&json);
+    } else if (status == MER_OK) {
+        status =
+            mer_study_text(&study, &request.options, request.is_markdown, stdout, arena, &error);
+    }
+    if (status == MER_OK && study.unfinished > 0) {
+        fprintf(stderr, "mercator: %d runs have not ended and are left out\n", study.unfinished);
+    }
+    return status == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+}

@@ -1,0 +1,110 @@
+/* Files that exporters make of the best plans, for other tools. */
+#include "run/internal.h"
+
+#include "base/note_list.h"
+#include "base/option_json.h"
+#include "base/text.h"
+#include "mercator/registry.h"
+
+#include <string.h>
+
+const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
+{
+    if (!task->evaluator.type->detail) {
+        return NULL;
+    }
+    MerNoteList list = {0};
+    MerNotes    notes = mer_note_list_begin(&list);
+    task->evaluator.type->detail(task->evaluator.state, &task->result->plan, &notes);
+    return mer_note_list_end(&list, run->arena);
+}
+
+const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena)
+{
+    const char *changes =
+        spec->evaluator_options
+            ? mer_options_changes(spec->evaluator->options, spec->evaluator_options,
+                                  spec->evaluator->options_size, arena)
+            : "";
+    return mer_arena_format(arena, "%s%s%s", spec->evaluator->name, *changes ? ":" : "", changes);
+}
+
+static MerExport describe(MerRunState *run)
+{
+    MerExportTask *tasks = MER_ARRAY(run->arena, MerExportTask, run->task_count);
+    MerExport      what = {.workload = run->spec->name,
+                           .evaluator = mer_run_evaluator_text(run->spec, run->arena),
+                           .objective = run->objective.text,
+                           .tasks = tasks};
+    for (int t = 0; t < run->task_count; t++) {
+        const MerRunTask *task = &run->tasks[t];
+        if (task->result->point) {
+            tasks[what.count++] = (MerExportTask){
+                &task->problem,          &task->evaluator,         &task->result->plan,
+                &task->result->best,     &task->result->bound,     task->result->gap,
+                task->result->is_proven, mer_run_detail(run, task)};
+        }
+    }
+    return what;
+}
+
+static bool is_of(const MerExporterClass *type, const MerRunSpec *spec)
+{
+    return !type->problem || mer_name_equal(type->problem, spec->problem->name);
+}
+
+/* To the path that the user gave: the only file, or a folder of several. */
+static MerStatus write_to(MerRunState *run, const char *path, const MerExportFiles *files,
+                          MerError *error)
+{
+    bool is_folder = files->count > 1;
+    if (is_folder) {
+        MER_TRY(mer_directory_make(path, run->arena, error));
+    }
+    for (int f = 0; f < files->count; f++) {
+        const MerExportFile *file = &files->list[f];
+        const char *to = is_folder ? mer_arena_format(run->arena, "%s/%s", path, file->name) : path;
+        MER_TRY(mer_file_write(to, file->data, file->size, run->arena, error));
+    }
+    return MER_OK;
+}
+
+static MerStatus export_by(MerRunState *run, const MerExporterClass *type, const char *path,
+                           const MerExport *what, MerError *error)
+{
+    MerExportFiles files = {.arena = run->arena};
+    MER_TRY(type->write(what, &files, error));
+    if (path) {
+        return files.count > 0 ? write_to(run, path, &files, error)
+                               : mer_error_set(error, MER_UNSUPPORTED,
+                                               "exporter %s cannot write plans of kind %s",
+                                               type->name, what->tasks[0].plan->kind->name);
+    }
+    for (int f = 0; f < files.count; f++) {
+        const MerExportFile *file = &files.list[f];
+        MER_TRY(mer_run_write_file(run, file->name, file->data, file->size, error));
+    }
+    return MER_OK;
+}
+
+MerStatus mer_run_export(MerRunState *run, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    if (!spec->directory && spec->export_count == 0) {
+        return MER_OK;
+    }
+    MerExport what = describe(run);
+    for (const MerExporterClass *const *type = mer_exporters(); *type && what.count > 0; type++) {
+        if (spec->directory && (*type)->is_default && is_of(*type, spec)) {
+            MER_TRY(export_by(run, *type, NULL, &what, error));
+        }
+    }
+    for (int e = 0; e < spec->export_count && what.count > 0; e++) {
+        const MerExportRequest *asked = &spec->exports[e];
+        bool                    is_there = !asked->path && asked->type->is_default;
+        if (!is_there) {
+            MER_TRY(export_by(run, asked->type, asked->path, &what, error));
+        }
+    }
+    return MER_OK;
+}

@@ -1,0 +1,192 @@
+/* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
+#include "run/log/folder.h"
+
+#include "base/text.h"
+#include "run/experiment/cells.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_SUMMARY = 1 << 28 };
+
+static const char *path_of(const MerRunState *run, const char *name)
+{
+    return mer_arena_format(run->arena, "%s/%s", run->spec->directory, name);
+}
+
+static bool exists(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0;
+}
+
+static bool is_link(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
+}
+
+/* The first line of the log, NULL if there is none. */
+static const char *read_header(const MerRunState *run)
+{
+    FILE  *file = fopen(path_of(run, "run.jsonl"), "r");
+    char  *line = NULL;
+    size_t capacity = 0;
+    bool   is_there = file && getline(&line, &capacity, file) > 0;
+    if (file) {
+        fclose(file);
+    }
+    const char *header = is_there ? mer_arena_text(run->arena, line) : NULL;
+    free(line);
+    return header;
+}
+
+static void know(MerRunState *run, const char *name)
+{
+    mer_name_table_set(&run->known_files, mer_arena_text(run->arena, name), run);
+}
+
+/* What the run before has written: files of its summary, and those that every run may leave. */
+static void know_old_files(MerRunState *run)
+{
+    static const char *const always[] = {"run.jsonl", "clock.jsonl", "summary.json", "report.html",
+                                         "platform.yaml"};
+    char                    *text;
+    size_t                   size;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        know(run, always[i]);
+    }
+    if (run->spec->problem->plan_file) {
+        know(run, run->spec->problem->plan_file);
+    }
+    if (mer_file_read(path_of(run, "summary.json"), MAX_SUMMARY, run->arena, &text, &size, NULL) ==
+        MER_OK) {
+        cJSON       *summary = cJSON_Parse(text);
+        const cJSON *file;
+        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
+        {
+            if (cJSON_IsString(file)) {
+                know(run, file->valuestring);
+            }
+        }
+        cJSON_Delete(summary);
+    }
+}
+
+bool mer_folder_may_write(const MerRunState *run, const char *name)
+{
+    const char *path = path_of(run, name);
+    return !exists(path) || (!is_link(path) && mer_name_table_find(&run->known_files, name));
+}
+
+/* Which key of the header is not as this run would write it? */
+static const char *what_differs(const MerRunState *run, const char *header)
+{
+    static const char *const keys[] = {"problem",   "workload",  "platform",
+                                       "evaluator", "objective", "optimizer"};
+    const MerRunSpec        *spec = run->spec;
+    const char *const        now[] = {
+               spec->problem->name,   spec->name,          spec->platform ? spec->platform->name : "none",
+               spec->evaluator->name, run->objective.text, spec->optimizer->name};
+    cJSON      *old = cJSON_Parse(header);
+    const char *text = "other options, seed or budget";
+    for (int k = 0; k < 6; k++) {
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(old, keys[k]);
+        const cJSON *name =
+            cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "name") : item;
+        const char *was = cJSON_GetStringValue(name);
+        if (was && strcmp(was, now[k]) != 0) {
+            text = mer_arena_format(run->arena, "%s %s, not %s", keys[k], was, now[k]);
+            break;
+        }
+    }
+    cJSON_Delete(old);
+    return text;
+}
+
+static MerStatus check_owner(MerRunState *run, const char *header, MerError *error)
+{
+    const MerRunSpec *spec = run->spec;
+    const char       *before = mer_cell_identity_of(header, run->arena);
+    if (!before) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s/run.jsonl is not a run log, expected an empty folder or one of an "
+                             "earlier run; choose another with -o DIR",
+                             spec->directory);
+    }
+    bool is_same = strcmp(before, mer_cell_identity(spec, run->arena)) == 0;
+    if (!is_same && !spec->force) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s holds the results of another command (%s); choose another folder "
+                             "with -o DIR, or replace them with --force",
+                             spec->directory, what_differs(run, header));
+    }
+    return MER_OK;
+}
+
+/* A file of ours by name that no run has written is in the way. */
+static MerStatus check_strangers(const MerRunState *run, MerError *error)
+{
+    const char *const needed[] = {"run.jsonl", "clock.jsonl", "summary.json", "platform.yaml",
+                                  run->spec->problem->plan_file};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (needed[i] && !mer_folder_may_write(run, needed[i])) {
+            return mer_error_set(
+                error, MER_INVALID,
+                "%s/%s was not written by a run and would be replaced; choose another folder with "
+                "-o DIR",
+                run->spec->directory, needed[i]);
+        }
+    }
+    return MER_OK;
+}
+
+static bool is_state(const char *name)
+{
+    int number;
+    int length = 0;
+    return sscanf(name, "state-%d.bin%n", &number, &length) == 1 && length > 0 && !name[length];
+}
+
+/* All that a run has left, its states too: they would be taken for this one's. */
+static void remove_old(MerRunState *run)
+{
+    DIR           *folder = opendir(run->spec->directory);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        bool is_log = strcmp(entry->d_name, "run.jsonl") == 0; /* made empty when it is opened */
+        bool is_known = mer_name_table_find(&run->known_files, entry->d_name) != NULL;
+        if (!is_log && (is_known || is_state(entry->d_name))) {
+            remove(path_of(run, entry->d_name));
+        }
+    }
+    if (folder) {
+        closedir(folder);
+    }
+}
+
+MerStatus mer_folder_claim(MerRunState *run, MerError *error)
+{
+    MER_TRY(mer_directory_make(run->spec->directory, run->arena, error));
+    run->known_files = (MerNameTable){.arena = run->arena};
+    bool        is_linked = is_link(path_of(run, "run.jsonl"));
+    const char *header = is_linked ? NULL : read_header(run);
+    if (run->spec->resume) {
+        if (!is_linked) {
+            know_old_files(run);
+        }
+        return check_strangers(run, error);
+    }
+    if (header) {
+        MER_TRY(check_owner(run, header, error));
+        know_old_files(run);
+    }
+    MER_TRY(check_strangers(run, error));
+    if (header) {
+        remove_old(run);
+    }
+    return MER_OK;
+}

@@ -1,0 +1,162 @@
+/* Tasks that belong together: after every task was searched alone, a problem may ask for further rounds, with knobs
+ * fixed alike in all tasks (one geometry for a whole network) or for another objective (a weighted sum, to make the
+ * product of the totals small), and says which round's answer each task takes. */
+#include "run/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Rounds {
+    MerRunState    *run;
+    MerTaskResult **results; /* by round: of every task */
+    MerWhole       *wholes;
+    MerObjective    objective; /* of the run */
+    int             done, most;
+} Rounds;
+
+static void keep_round(Rounds *rounds)
+{
+    MerRunState *run = rounds->run;
+    size_t       count = (size_t)run->task_count;
+    rounds->results[rounds->done] = MER_ARRAY(run->arena, MerTaskResult, count);
+    memcpy(rounds->results[rounds->done], run->result->tasks, count * sizeof *run->result->tasks);
+    rounds->wholes[rounds->done] = mer_run_whole(run);
+    MerPart *parts = (MerPart *)rounds->wholes[rounds->done].parts;
+    for (size_t t = 0; t < count;
+         t++) { /* the results that stay, not those that are searched again */
+        MerTaskResult *result = &rounds->results[rounds->done][t];
+        parts[t].task = &result->task;
+        parts[t].plan = result->point ? &result->plan : NULL;
+        parts[t].cost = &result->best;
+    }
+    rounds->done++;
+}
+
+static MerStatus note_round(MerRunState *run, const MerRound *round, int number, MerError *error)
+{
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "type", "note");
+    mer_json_int(&json, "index", run->trials);
+    mer_json_int(&json, "task", -1);
+    mer_json_text(&json, "source", run->spec->problem->name);
+    mer_json_text(&json, "name", "round");
+    mer_json_object(&json, "value");
+    mer_json_int(&json, "number", number);
+    mer_json_text(&json, "name", round->name);
+    mer_json_text(&json, "objective", run->objective.text);
+    mer_json_object(&json, "fixed");
+    for (int f = 0; f < round->fixed_count; f++) {
+        mer_json_real(&json, round->fixed[f].name, round->fixed[f].value);
+    }
+    mer_json_end_object(&json);
+    mer_json_end_object(&json);
+    mer_json_end_object(&json);
+    MerStatus status = mer_runlog_line(&run->log, json.text, error);
+    mer_json_free(&json);
+    return status;
+}
+
+static MerStatus begin_round(Rounds *rounds, const MerRound *round, MerError *error)
+{
+    MerRunState *run = rounds->run;
+    run->objective = rounds->objective;
+    run->round = round;
+    run->round_number = rounds->done;
+    if (round->objective) {
+        MER_TRY(mer_objective_parse(round->objective, &run->objective, run->arena, error));
+    }
+    for (int t = 0; t < run->task_count; t++) {
+        MER_TRY(mer_run_begin_task(run, &run->tasks[t], error));
+    }
+    return note_round(run, round, rounds->done, error);
+}
+
+/* Work of all rounds, answers of the picked one. */
+static void take_pick(Rounds *rounds, int task, int pick)
+{
+    MerTaskResult *result = &rounds->run->result->tasks[task];
+    *result = rounds->results[pick][task];
+    for (int r = 0; r < rounds->done; r++) {
+        const MerTaskResult *other = &rounds->results[r][task];
+        if (r != pick) {
+            result->trials += other->trials;
+            result->evaluations += other->evaluations;
+            result->infeasible += other->infeasible;
+        }
+        for (int s = 0; r != pick && s < MER_SPENT_COUNT; s++) {
+            result->spent[s] += other->spent[s];
+        }
+    }
+    MerObjective *objective = &rounds->objective;
+    if (result->point) { /* as the objective of the run has it */
+        result->score = mer_objective_score(objective, &result->best);
+        result->value = mer_objective_value(objective, result->best.value);
+    }
+    result->bound = rounds->results[0][task].bound;
+    result->gap =
+        result->point ? mer_objective_gap(objective, result->value, result->bound.value) : NAN;
+    result->is_proven = result->gap <= 1e-12;
+}
+
+static int best_round(const Rounds *rounds, int task)
+{
+    int    best = 0;
+    double least = INFINITY;
+    for (int r = 0; r < rounds->done; r++) {
+        const MerTaskResult *result = &rounds->results[r][task];
+        double               score =
+            result->point ? mer_objective_score(&rounds->objective, &result->best) : INFINITY;
+        if (score < least) {
+            least = score;
+            best = r;
+        }
+    }
+    return best;
+}
+
+static MerStatus pick_answers(Rounds *rounds, MerError *error)
+{
+    MerRunState           *run = rounds->run;
+    const MerProblemClass *problem = run->spec->problem;
+    int                   *pick = MER_ARRAY(run->arena, int, run->task_count + 1);
+    for (int t = 0; t < run->task_count; t++) {
+        pick[t] = problem->pick_rounds ? rounds->done - 1 : best_round(rounds, t);
+    }
+    if (problem->pick_rounds) {
+        problem->pick_rounds(rounds->wholes, rounds->done, pick);
+    }
+    run->objective = rounds->objective;
+    run->round = NULL;
+    for (int t = 0; t < run->task_count; t++) {
+        take_pick(rounds, t, pick[t] >= 0 && pick[t] < rounds->done ? pick[t] : 0);
+        if (pick[t] != rounds->done - 1 && !run->is_interrupted) {
+            MER_TRY(mer_run_note_best(run, &run->tasks[t], error));
+        }
+    }
+    return MER_OK;
+}
+
+MerStatus mer_run_rounds(MerRunState *run, MerError *error)
+{
+    const MerProblemClass *problem = run->spec->problem;
+    int                    most = run->spec->rounds > 0 ? run->spec->rounds : problem->rounds;
+    if (!problem->next_round || most == 0 || run->is_interrupted) {
+        return MER_OK;
+    }
+    Rounds   rounds = {.run = run,
+                       .results = MER_ARRAY(run->arena, MerTaskResult *, most + 1),
+                       .wholes = MER_ARRAY(run->arena, MerWhole, most + 1),
+                       .objective = run->objective,
+                       .most = most};
+    MerRound round = {0};
+    keep_round(&rounds);
+    while (rounds.done <= most && !run->is_interrupted &&
+           problem->next_round(rounds.wholes, rounds.done, &round, run->arena)) {
+        MER_TRY(begin_round(&rounds, &round, error));
+        MER_TRY(mer_run_search_tasks(run, error));
+        keep_round(&rounds);
+        round = (MerRound){0};
+    }
+    return pick_answers(&rounds, error);
+}

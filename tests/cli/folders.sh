@@ -1,0 +1,80 @@
+# A run directory belongs to one command: results of another one, and files that no run has written, stay.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+run="map resnet18 --select 2 --optimizer random --budget 100 --quiet --no-report"
+
+# the default name tells what was run
+expect 0 "$MERCATOR" $run --objective cycles --seed 3
+test -s runs/map-resnet18-s256-cycles-random-3/run.jsonl
+expect 0 "$MERCATOR" $run --objective energy --platform eyeriss-like
+test -s runs/map-resnet18-eyeriss-like-energy-random-1/run.jsonl
+
+# the same command replaces its own results, another one is refused, --force replaces
+expect 0 "$MERCATOR" $run -o dir
+cp dir/run.jsonl first
+expect 0 "$MERCATOR" $run -o dir
+cmp first dir/run.jsonl
+expect 1 "$MERCATOR" $run --objective cycles -o dir
+one_line err
+says err 'dir holds the results of another command (objective edp, not cycles)'
+cmp first dir/run.jsonl
+expect 1 "$MERCATOR" $run --batch 50 -o dir
+says err '(other options, seed or budget)'
+cmp first dir/run.jsonl
+expect 0 "$MERCATOR" $run --objective cycles -o dir --force
+! cmp -s first dir/run.jsonl
+
+# files that no run has written are neither replaced nor deleted
+mkdir own
+echo mine >own/summary.json
+expect 1 "$MERCATOR" $run -o own
+one_line err
+says err 'own/summary.json was not written by a run'
+test "$(cat own/summary.json)" = mine
+test ! -e own/run.jsonl
+mkdir notes
+echo mine >notes/stats.txt
+echo keep >notes/state-of-things.txt
+expect 0 "$MERCATOR" $run -o notes
+says err 'notes/stats.txt stays as it is'
+expect 0 "$MERCATOR" $run -o notes
+test "$(cat notes/stats.txt)" = mine
+test "$(cat notes/state-of-things.txt)" = keep
+mkdir log
+echo 'not a log' >log/run.jsonl
+expect 1 "$MERCATOR" $run -o log --force
+says err 'log/run.jsonl is not a run log'
+test "$(cat log/run.jsonl)" = 'not a log'
+
+# a link is not followed
+mkdir linked
+cp first target
+ln -s ../target linked/run.jsonl
+expect 1 "$MERCATOR" $run -o linked --force
+says err 'linked/run.jsonl was not written by a run'
+cmp first target
+
+# a page of the user's own stays, too
+mkdir page
+echo mine >page/report.html
+expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 --quiet -o page
+test "$(cat page/report.html)" = mine
+
+# without a standard error, messages do not land in the log
+expect 0 "$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o clean
+"$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o closed 2>&- >/dev/null
+cmp clean/run.jsonl closed/run.jsonl
+"$MERCATOR" map resnet18 --select 2 --optimizer random --budget 100 -o closed2 2>&- >&- <&-
+cmp clean/run.jsonl closed2/run.jsonl
+
+# several layers with a time each: killed anywhere and resumed, the log goes on where it was
+"$MERCATOR" map resnet18 --select 1-4 --optimizer random --time 0.3 --quiet --no-report -o timed >/dev/null 2>&1 &
+process=$!
+sleep 0.8
+kill -KILL $process 2>/dev/null || true
+wait $process 2>/dev/null || true
+expect 0 "$MERCATOR" map --resume timed --quiet --no-report
+test "$(grep -c '"type":"end"' timed/run.jsonl)" -eq 4
+cp timed/run.jsonl ended
+expect 0 "$MERCATOR" map --resume timed --quiet --no-report
+cmp ended timed/run.jsonl

@@ -1,0 +1,1 @@
+int jobs; /* a wing may, and so may what is below */

@@ -1,0 +1,1 @@
+const MerOptimizerClass mer_optimizer_lpt = {.name = "lpt"};

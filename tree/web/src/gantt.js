@@ -1,0 +1,3 @@
+a.map((x) => x); // Gantt
+if (x === 'schedule') {}
+const makespanOf = `map`;
