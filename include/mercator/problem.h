@@ -50,10 +50,9 @@ typedef struct MerInputs {
     const char              *refused; /* the default optimizer that cannot do what is asked */
 } MerInputs;
 typedef enum MerDefault {
-    MER_DEFAULT_EVALUATOR, /* all four may be plug-in references, `name:key=value` */
+    MER_DEFAULT_EVALUATOR, /* this and the next may be plug-in references, `name:key=value` */
     MER_DEFAULT_OPTIMIZER,
-    MER_DEFAULT_OBJECTIVE,
-    MER_DEFAULT_PLATFORM
+    MER_DEFAULT_OBJECTIVE
 } MerDefault;
 
 /* A flag of the problem's own on the command line, which stands for options: `--group 3`. */

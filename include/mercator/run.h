@@ -162,7 +162,7 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
 
 typedef struct MerGivenPlan { /* one task and its plan */
     const MerTask *task;      /* start INFINITY: when those before it have ended */
-    const MerYaml *body;      /* of a plan file; NULL: `plan` */
+    MerYaml       *body;      /* of a plan file; NULL: `plan` */
     const MerPlan *plan;
     const char    *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
     /* what a solver has proven of this task, as the plan file says: the score of the plan that it

@@ -169,18 +169,14 @@ static void write_total(const MerRunResult *result, MerJson *json)
     write_bound(&result->total, json);
 }
 
-static const char *platform_name(const MerEvaluation *evaluation)
-{
-    return evaluation->spec.platform ? evaluation->spec.platform->name : "none";
-}
-
 static void print_json(const MerEvaluation *evaluation, const MerRunResult *result)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "format", "mercator-summary/1");
     mer_json_text(&json, "problem", evaluation->spec.problem->name);
-    mer_json_text(&json, "platform", platform_name(evaluation));
+    mer_json_text(&json, "platform",
+                  evaluation->spec.platform ? evaluation->spec.platform->name : "none");
     mer_json_text(&json, "evaluator", evaluation->spec.evaluator->name);
     if (has_total(result)) {
         write_total(result, &json);
@@ -221,7 +217,8 @@ static void print_text(const MerEvaluation *evaluation, const MerRunResult *resu
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
-        printf("%s on %s\n", task->task.name, platform_name(evaluation));
+        printf("%s%s%s\n", task->task.name, evaluation->spec.platform ? " on " : "",
+               evaluation->spec.platform ? evaluation->spec.platform->name : "");
         if (task->text) {
             printf("%s", task->text);
         }

@@ -295,8 +295,10 @@ void mer_request_help(const MerVerb *verb, const char *problem)
         int used = printf("  --%s %s", flag->name, flag->value);
         printf("%*s%s\n", used < 26 ? 26 - used : 1, "", flag->help);
     }
-    printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
-           type->platform ? type->platform : "none");
+    if (type->platforms) {
+        printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
+               type->platform ? type->platform : "none");
+    }
     printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n",
            optimizer ? optimizer : type->optimizer);
     printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n",

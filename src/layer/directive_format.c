@@ -216,10 +216,10 @@ MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePl
     return MER_OK;
 }
 
-MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
                               MerArena *arena, MerError *error)
 {
-    MerYaml    *list = mer_yaml_get((MerYaml *)body, "directives");
+    MerYaml    *list = mer_yaml_get(body, "directives");
     Reader      reader;
     const char *text;
 

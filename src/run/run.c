@@ -69,6 +69,11 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
                              spec->platform->name, mer_platform_kind_name(spec->platform->kind),
                              spec->problem->name);
     }
+    const char *solved = spec->optimizer ? spec->optimizer->problem : NULL;
+    if (solved && !mer_name_equal(solved, spec->problem->name)) {
+        return mer_error_set(error, MER_UNSUPPORTED, "%s solves problem %s, found %s",
+                             spec->optimizer->name, solved, spec->problem->name);
+    }
     return MER_OK;
 }
 

@@ -54,15 +54,15 @@ static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, in
     return status;
 }
 
-static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error)
+static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
     MerJobsPlan       *jobs = MER_NEW(arena, MerJobsPlan);
     MerYaml           *queues;
     bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
     int                used = 0;
-    MerStatus          status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
+    MerStatus          status = mer_yaml_need(body, "queues", &queues, error);
     status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
     *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);

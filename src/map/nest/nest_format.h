@@ -21,8 +21,8 @@ const char *mer_nest_tensors_text(unsigned tensors, MerArena *arena); /* " W O" 
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
 
 /* From a map with `levels` or `nest`. With `may_pad` the factors of a dim may multiply to more than it. */
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
-                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
+MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error);
 /* The same from the line of such a `nest`. */
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
                          bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);

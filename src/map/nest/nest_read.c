@@ -208,12 +208,12 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
     return mer_yaml_finish(node, error);
 }
 
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
-                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error)
 {
-    MerYaml *line = mer_yaml_get((MerYaml *)body, "nest");
-    MerYaml *levels = mer_yaml_get((MerYaml *)body, "levels");
-    MER_TRY(mer_yaml_get_bool((MerYaml *)body, "padded", &may_pad, error));
+    MerYaml *line = mer_yaml_get(body, "nest");
+    MerYaml *levels = mer_yaml_get(body, "levels");
+    MER_TRY(mer_yaml_get_bool(body, "padded", &may_pad, error));
     if (line) {
         const char *text;
         MER_TRY(mer_yaml_text(line, &text, error));

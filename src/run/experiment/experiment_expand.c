@@ -85,8 +85,7 @@ static MerStatus fill_options(const char *where, const MerOption *table, const M
 static const char *default_of(const MerExpansion *e, MerDefault what, const MerInputs *inputs)
 {
     const MerProblemClass *problem = e->problem;
-    const char *const      fixed[] = {problem->evaluator, problem->optimizer, problem->objective,
-                                      problem->platform};
+    const char *const      fixed[] = {problem->evaluator, problem->optimizer, problem->objective};
     const char *chosen = problem->choose_default ? problem->choose_default(what, inputs) : NULL;
     return chosen ? chosen : fixed[what];
 }
@@ -340,6 +339,9 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
     const MerPlatform *implied = mer_graph_attachment(spec->graph, "platform");
     bool               is_open = e->experiment->axes[MER_AXIS_PLATFORM].count == 0;
     spec->platform = is_open && implied ? implied : spec->platform;
+    if (!spec->platform && e->problem->platforms != 0) {
+        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
+    }
     MerReference problem =
         mer_reference_join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
     MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,

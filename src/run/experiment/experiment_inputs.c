@@ -140,12 +140,17 @@ static MerStatus read_swept(MerExpansion *e, const char *text, int number,
 static MerStatus read_platform(MerExpansion *e, const char *text, int combination,
                                const MerPlatform **platform, MerError *error)
 {
-    if (!text && e->problem->platforms == 0) {
+    if (e->problem->platforms == 0 && (text || e->experiment->sweep_count > 0)) {
+        return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s%s",
+                             e->problem->name, text ? "" : "a sweep over ",
+                             text ? text : e->experiment->sweeps[0].path);
+    }
+    if (!text && e->experiment->sweep_count > 0) {
+        return mer_error_set(error, MER_INVALID, "a sweep needs --platform");
+    }
+    if (!text) { /* the workload may imply one */
         *platform = NULL;
         return MER_OK;
-    }
-    if (!text) {
-        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
     }
     bool is_inline = mer_inline_is(text);
     if (is_inline && e->experiment->sweep_count > 0) {

@@ -126,8 +126,9 @@ static void write_plan_text(MerRunState *run, FILE *file)
     if (spec->problem->options) {
         write_problem_options(run, file);
     }
-    write_input("platform", spec->platform ? spec->platform->name : "none",
-                spec->platform ? spec->platform->hash : 0, NULL, file);
+    if (spec->platform) {
+        write_input("platform", spec->platform->name, spec->platform->hash, NULL, file);
+    }
     write_quoted("evaluator", mer_run_evaluator_text(spec, run->arena), file);
     write_quoted("objective", run->objective.text, file);
     write_cost(&run->result->total, "", file);

@@ -26,8 +26,8 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     *detail = mer_run_detail(run, task);
 }
 
-static MerStatus read_body(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error)
+static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
 {
     if (!problem->plan->read) {
         return mer_error_set(error, MER_UNSUPPORTED, "plans of kind %s cannot be read back",

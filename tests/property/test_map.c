@@ -1,5 +1,6 @@
-/* What every problem owes its optimizers: every point decodes, encode inverts decode, plans that are
- * written can be read back, and no random point beats a bound. */
+/* `map` on layers of every kind: every random loop nest covers its layer, encode inverts decode, plans that
+ * are written can be read back, and no random point beats a bound. tests/property/test_every_problem.c asks
+ * less of every problem. */
 #include "one_arena.h"
 #include "run_support.h"
 
