@@ -47,7 +47,8 @@ static const MerOption options[] = {
     {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
      "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
     {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
-     "arrivals per time, as a multiple of the file's; deadlines keep their distance"},
+     "requests of periodic models over the same time, as a multiple of the file's; deadlines keep "
+     "their distance"},
     {"jitter_ms", MER_OPTION_REAL, offsetof(Options, arrivals.jitter_ms), "0", 0, 1e9, NULL,
      "a request of a periodic model comes up to this much later; its deadline stays"},
     {"arrival_seed", MER_OPTION_INT, offsetof(Options, arrivals.seed), "1", 0, 9e15, NULL,
@@ -123,8 +124,13 @@ static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError
     if (status == MER_OK) {
         uint64_t        seed = (uint64_t)chosen->arrivals.seed;
         const MerGraph *graph = problem->graph;
-        status = mer_schedule_draw_requests(graph->path ? graph->path : graph->name, shared->set,
-                                            seed, arena, &shared->set, error);
+        const char     *name = graph->path ? graph->path : graph->name;
+        status = mer_schedule_scale_requests(name, shared->set, chosen->arrivals.rate, arena,
+                                             &shared->set, error);
+        if (status == MER_OK) {
+            status =
+                mer_schedule_draw_requests(name, shared->set, seed, arena, &shared->set, error);
+        }
     }
     if (status != MER_OK) {
         return status;
