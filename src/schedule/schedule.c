@@ -2,6 +2,7 @@
  * docs/scheduling.md). One task per group of jobs; two knobs per job, its core and its priority. */
 #include "base/name_table.h"
 #include "schedule/jobs/arrivals.h"
+#include "schedule/jobs/jobs_import.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/jobs/schedule_jobs.h"
 #include "schedule/jobs/schedule_paths.h"
@@ -447,6 +448,7 @@ const MerProblemClass mer_problem_schedule = {
     .choose_default = choose_default,
     .flags = mer_schedule_flags,
     .take_flags = mer_schedule_take_flags,
+    .join = mer_jobs_join,
     .take_seed = take_seed,
     .can_carry = mer_schedule_can_carry,
     .carry = mer_schedule_carry,

@@ -170,7 +170,7 @@ refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer
 # What was dropped is said beside the result.
 printf 'format: mercator-jobs/1\njobs: [{name: a, op: fc, dims: [8, 4], deadline_cycles: 0}]\n' >jobs.yaml
 expect 0 "$MERCATOR" schedule jobs.yaml --late drop --budget 10 --quiet --no-report -o run --force
-says out '100 % of the jobs dropped'
+says out '100 % of the requests dropped'
 # It has a row in schedule.csv, without core and times.
 says run/schedule.csv '"a","","a","jobs","",,,,,,,,0,0,,"jobs"'
 

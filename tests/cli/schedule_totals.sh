@@ -46,7 +46,7 @@ counted()
             if ($(NF - 1) > late[request]) late[request] = $(NF - 1)
         }
         END {
-            split(found, is)
+            split(found, is, " ")
             for (r in all) a++
             for (r in missed) m++
             for (r in dropped) d++
