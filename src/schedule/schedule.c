@@ -66,7 +66,8 @@ typedef struct Shared { /* what all groups of a workload have in common */
     MerJobGroups           groups;
     MerNameTable           by_name; /* of groups: a pointer into `groups.names` */
     bool                   has_deadlines;
-    struct MerPriceCache **caches; /* by core class */
+    const char            *left_out; /* a warning about jobs without a price; NULL: none */
+    struct MerPriceCache **caches;   /* by core class */
 } Shared;
 
 typedef struct State {
@@ -135,6 +136,11 @@ static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError
     }
     if (status != MER_OK) {
         return status;
+    }
+    if (chosen->table && mer_name_equal(chosen->table, "m3e-compat") &&
+        shared->set->group_count == 0) {
+        shared->left_out = mer_schedule_leave_unmapped(
+            problem->graph, problem->platform, (MerFlexible)chosen->flexible, arena, &shared->set);
     }
     if (chosen->group_size > 0 && shared->set->group_count > 0) {
         return mer_error_set(error, MER_INVALID,
@@ -294,6 +300,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                                                         : MER_ORDER_LATENCY;
     schedule->order = mer_schedule_sort(schedule, order, arena);
     state->symmetry = chosen->symmetry;
+    schedule->left_out = shared->left_out;
     problem->space = mer_schedule_space(schedule, arena);
     return MER_OK;
 }
