@@ -140,6 +140,10 @@ struct MerProblemClass {
     /* Flags of its own and what they mean. MER_UNSUPPORTED: they do not go together. */
     const MerFlag *flags;
     MerStatus (*take_flags)(MerCommandLine *line, MerError *error);
+    /* Several workloads of a command line as one, by a name that importers know; `options`: those of the problem
+     * that the user gave. Absent: they are separate runs. */
+    MerStatus (*join)(const MerTexts *workloads, const MerReference *options, const char **joined,
+                      MerArena *arena, MerError *error);
     /* Inputs that are drawn at random get the run's seed, unless the options have one of their own. */
     void (*take_seed)(void *options, uint64_t seed);
     /* Points of another task of this problem become points of this one: for each knob of `problem`

@@ -77,10 +77,11 @@ static int set_option(Parser *p, const char *flag, const char *value)
 static bool set_switch(MerRequest *request, const char *flag)
 {
     bool *switches[] = {&request->is_help,   &request->json,       &request->quiet,
-                        &request->no_report, &request->list_knobs, &request->force};
-    static const char *const names[] = {"help",      "json",       "quiet",
-                                        "no-report", "list-knobs", "force"};
-    for (int i = 0; i < 6; i++) {
+                        &request->no_report, &request->list_knobs, &request->force,
+                        &request->separately};
+    static const char *const names[] = {"help",       "json",  "quiet",     "no-report",
+                                        "list-knobs", "force", "separately"};
+    for (int i = 0; i < 7; i++) {
         if (mer_cli_is(flag, names[i]) || (i == 0 && strcmp(flag, "-h") == 0)) {
             *switches[i] = true;
             return true;
@@ -314,6 +315,11 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     printf("  -o DIR                  run directory, default "
            "runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED\n",
            verb->name);
+    if (type->join) {
+        printf(
+            "  --separately            several networks are several runs; default: one, in which "
+            "they share the platform\n");
+    }
     printf("  --force                 replace the results of another command in that directory\n");
     printf("  --resume DIR            go on where a stopped run was\n");
     printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "

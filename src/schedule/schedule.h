@@ -24,6 +24,7 @@ typedef struct MerSchedule {
     const double *weight_bytes, *output_bytes; /* by job; NULL: unknown */
     uint64_t      table_hash;
     bool          is_compat; /* numbers of the published artifact */
+    const char   *left_out;  /* of jobs that it has none for: a warning; NULL: all have */
     /* jobs */
     const char *const *job_names, *const *layer_names;
     const double *macs;

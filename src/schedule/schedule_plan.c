@@ -237,6 +237,9 @@ const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluat
                                 "within flexible_limit_bytes and run in its own\n",
                                 text, fallbacks, name, table->row_names[first]);
     }
+    if (schedule->left_out) {
+        text = mer_arena_format(arena, "%s%s\n", text, schedule->left_out);
+    }
     if (find_idle_arrivals(schedule)) {
         text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));
     }

@@ -140,6 +140,13 @@ is drop_rate 0.3333333333333333 --bandwidth 100 --evaluator bandwidth:late=drop
 is cycles 100 --bandwidth 100 --evaluator bandwidth:late=drop
 is violations 1 --bandwidth 100 --evaluator bandwidth:late=drop
 
+# A unit that waits is not busy: core1 has nothing to do from 80 to 100 and runs 80 + 50 of 150 cycles.
+jobs '' '' ', after: [job0]'
+is utilisation 0.7666666666666667 --bandwidth 100 # (100 + 130) / (2 * 150)
+expect 0 "$MERCATOR" schedule jobs.yaml --platform duo.yaml --table table.csv --cache off --bandwidth 100 \
+    --optimizer fcfs --quiet --no-report -o run --force
+says out 'cores occupied 76.7 % (busy or stalled), bandwidth in use '
+
 # A drop at 1000 is no part of the schedule, which ends at 100: (800 + 320) / (100 * 100).
 jobs '' '' ', release_cycles: 1000, deadline_cycles: 1000'
 is cycles 100 --bandwidth 100 --evaluator bandwidth:late=drop

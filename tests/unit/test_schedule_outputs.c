@@ -115,7 +115,7 @@ static void check_rows(const Csv *csv, const MerTaskResult *task, int units, int
             continue;
         }
         bool is_next = at(csv, r, POSITION) > 0;
-        busy += is_next ? 0 : core_end;
+        busy += at(csv, r, END) - at(csv, r, START);
         core_end = is_next ? core_end : 0;
         assert_true(at(csv, r, START) >= core_end * (1 - 1e-12));
         core_end = at(csv, r, END);
@@ -131,7 +131,6 @@ static void check_rows(const Csv *csv, const MerTaskResult *task, int units, int
         end = fmax(end, core_end);
         count++;
     }
-    busy += core_end;
     const double *value = task->best.value;
     assert_int_equal(count, jobs);
     assert_near(end, value[MER_METRIC_CYCLES], "end of the last job");

@@ -60,8 +60,8 @@ static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *
                                MerError *error)
 {
     const char *colon = strchr(text, ':');
-    bool        has_options =
-        colon && strchr(colon, '=') && access(beside(e->experiment, text), F_OK) != 0;
+    bool        has_options = colon && strchr(colon, '=') && !mer_inline_is(text) &&
+                       access(beside(e->experiment, text), F_OK) != 0;
     *workload = (MerReference){.name = text};
     if (has_options) {
         MER_TRY(mer_reference_parse(text, workload, e->arena, error));

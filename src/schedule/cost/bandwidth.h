@@ -60,14 +60,10 @@ void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwid
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
 
-typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
-    /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
-    int64_t number;
-    bool    is_missed; /* late, or never ended */
-} MerServed;
-/* What became of each job with a deadline; none after a deadlock. */
+/* What became of each request (schedule_deadlines.h); none without deadlines or after a deadlock. */
+struct MerServed;
 int mer_bandwidth_requests(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
-                           MerServed **requests);
+                           struct MerServed **requests);
 /* A line for people: how long each core is busy, waits for memory and has nothing to do. */
 const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);
 

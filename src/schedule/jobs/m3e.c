@@ -240,8 +240,10 @@ static void draw_row(MerRng *rng, int64_t row[7])
     }
 }
 
-MerStatus mer_jobs_synthetic(const char *name, MerArena *arena, MerGraph **graph, MerError *error)
+static MerStatus make_synthetic(const char *name, const MerImportOptions *options, MerArena *arena,
+                                MerGraph **graph, MerError *error)
 {
+    (void)options;
     char *end;
     long  count = strtol(name + 10, &end, 10);
     long  seed = *end == ':' ? strtol(end + 1, &end, 10) : 1;
@@ -278,5 +280,5 @@ const MerImporterClass mer_importer_m3e = {
     .probe = probe,
     .read = read,
     .knows = mer_jobs_is_synthetic,
-    .make = mer_jobs_synthetic,
+    .make = make_synthetic,
 };

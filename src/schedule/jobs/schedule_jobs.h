@@ -20,6 +20,11 @@ typedef struct MerJobOptions { /* of a network without a job file */
 MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options, MerArena *arena,
                             const MerJobSet **set, MerError *error);
 
+/* With `rate` times as many requests of periodic models over the same time, at least one each: released by the
+ * shorter period, with deadlines at the same distance. `name`: of the workload, for errors. */
+MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, double rate,
+                                      MerArena *arena, const MerJobSet **scaled, MerError *error);
+
 /* The jobs whose requests exist: those with a probability below 1 are drawn by `seed`. `name`: of the workload,
  * for errors. */
 MerStatus mer_schedule_draw_requests(const char *name, const MerJobSet *set, uint64_t seed,

@@ -2,7 +2,7 @@
  * of schedules"); with deadlines also from earliest deadline first and from what the on-line scheduler
  * does. A move takes a job to another place or exchanges two; the acceptance threshold is drawn before
  * pricing, so that a bad neighbour is cut short, and a neighbour whose loads alone exceed it is not priced
- * at all. */
+ * at all. Small groups are handed to exact_schedule, where it applies. */
 #include "schedule/solve/list_schedule.h"
 
 #include "schedule/jobs/schedule_deadlines.h"
@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { PRIORITIES = 1 << 24, STARTS = MER_LIST_STARTS + 1 };
+enum { SMALL = 12 }; /* jobs of a group that is solved exactly, where that can be done */
 
 typedef struct Options {
     double  hot, cold, swap, restart_hot;
@@ -23,7 +24,8 @@ typedef struct Options {
 
 static const MerOption options[] = {
     {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.015", 1e-12, 1e3, NULL,
-     "first temperature, as a part of the start's score"},
+     "first temperature, as a part of the start's score; at least 0.5 / jobs, as moves of few jobs "
+     "change much"},
     {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.00001", 1e-15, 1e3, NULL,
      "last temperature, likewise"},
     {"swap", MER_OPTION_REAL, offsetof(Options, swap), "0.6", 0, 1, NULL,
@@ -52,6 +54,8 @@ typedef struct State {
     int64_t            done, round_start, round_length;
     double             threshold; /* of the move that is being priced */
     bool               is_asked;
+    void              *exact;         /* the state of exact_schedule; NULL: it does not apply */
+    bool               is_exact_done; /* it has no more plans to ask for */
 } State;
 
 /* Queues from a point, on the units that it names: those of the problem's own decoder may be exchanged between
@@ -112,6 +116,26 @@ static void make_starts(State *s, const MerSearch *search, const MerProblem *pro
     s->starts_left = s->start_count;
 }
 
+/* Small groups are handed on. Without a proof annealing follows, from the best plan found so far. */
+static void try_exact(State *s, const MerSearch *search, const MerProblem *problem,
+                      const MerEvaluator *evaluator)
+{
+    const MerOptimizerClass *exact = &mer_optimizer_exact_schedule;
+    /* a fraction of a second; alone exact_schedule takes 50 times as many */
+    const MerReference chosen_steps = {exact->name, 1, &(const char *){"steps"},
+                                       &(const char *){"1000000"}};
+    if (s->schedule->job_count > SMALL) {
+        return;
+    }
+    void *state = mer_arena_alloc(search->arena, exact->state_size);
+    void *chosen = mer_arena_alloc(search->arena, exact->options_size);
+    if (mer_options_fill(exact->options, NULL, chosen, &chosen_steps, search->arena, NULL) ==
+            MER_OK &&
+        exact->open_problem(state, search, problem, evaluator, chosen, NULL) == MER_OK) {
+        s->exact = state;
+    }
+}
+
 static MerStatus open_list_annealing(void *state, const MerSearch *search,
                                      const MerProblem *problem, const MerEvaluator *evaluator,
                                      const void *given, MerError *error)
@@ -145,6 +169,7 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
         s->knob[schedule->order[i]] = i;
     }
     prepare_screen(s, search, evaluator);
+    try_exact(s, search, problem, evaluator);
     make_starts(s, search, problem, evaluator);
     return MER_OK;
 }
@@ -152,7 +177,8 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
 static double temperature(const State *s)
 {
     double progress = fmin(1, (double)(s->done - s->round_start) / (double)s->round_length);
-    double hot = s->round_start == 0 ? s->options.hot : s->options.restart_hot;
+    double least = 0.5 / s->schedule->job_count;
+    double hot = s->round_start == 0 ? fmax(s->options.hot, least) : s->options.restart_hot;
     return s->scale * hot * pow(s->options.cold / hot, progress);
 }
 
@@ -173,9 +199,23 @@ static void copy_point(const State *s, MerIndex *to, const MerIndex *from)
     memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
 }
 
+static bool proof(const void *state, MerBound *bound)
+{
+    const State *s = state;
+    return s->exact && mer_optimizer_exact_schedule.proof(s->exact, bound);
+}
+
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
+    if (s->exact && !s->is_exact_done) {
+        int      count = mer_optimizer_exact_schedule.ask(s->exact, proposals, capacity);
+        MerBound bound;
+        s->is_exact_done = count == 0;
+        if (count > 0 || (proof(s, &bound) && strcmp(bound.kind, "optimum") == 0)) {
+            return count;
+        }
+    }
     if (s->starts_left > 0) {
         int count = s->starts_left < capacity ? s->starts_left : capacity;
         for (int i = 0; i < count; i++) {
@@ -227,7 +267,7 @@ static void turn_round(State *s)
 
 static void tell_start(State *s, const MerTrial *trial)
 {
-    s->starts_left -= !trial->warm;
+    s->starts_left -= !trial->warm && (!s->exact || s->is_exact_done);
     if (trial->score < s->score || s->now_index < 0) {
         settle(s, trial);
         read_point(s, s->now);
@@ -266,4 +306,5 @@ const MerOptimizerClass mer_optimizer_list_annealing = {
     .open_problem = open_list_annealing,
     .ask = ask,
     .tell = tell,
+    .proof = proof,
 };

@@ -41,7 +41,9 @@ void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, 
 /* Encodes `plan` as the only point to ask for. */
 void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
                   const MerJobsPlan *plan);
-int  mer_list_ask(void *state, MerProposal *proposals, int capacity);
-void mer_list_tell(void *state, const MerTrial *trials, int count);
+/* Also at work inside list_annealing. */
+extern const MerOptimizerClass mer_optimizer_exact_schedule;
+int                            mer_list_ask(void *state, MerProposal *proposals, int capacity);
+void                           mer_list_tell(void *state, const MerTrial *trials, int count);
 
 #endif

@@ -58,4 +58,10 @@ uint64_t mer_layer_hash(const MerOp *op);
 /* The operator as the job runs it: its batch times the job's images. */
 MerOp mer_job_op(const MerGraph *graph, const MerJob *job);
 
+/* Leaves out of a list of independent single jobs those that mode COMPAT has no price for on some core, unless
+ * that is all. What to tell the user, NULL: none was left out. */
+const char *mer_schedule_leave_unmapped(const MerGraph *graph, const MerPlatform *platform,
+                                        MerFlexible flexible, MerArena *arena,
+                                        const MerJobSet **set);
+
 #endif
