@@ -160,7 +160,8 @@ static int unit_at(const MerJobsPlan *plan, int place)
     return unit;
 }
 
-/* The neighbours of schedule.md 7.3: half exchange two jobs, half take one elsewhere. */
+/* The neighbours of the recorded recipe (docs/optimizers.md, "Annealing of schedules"): half exchange two
+ * jobs, half take one elsewhere. */
 static Move make_move(MerJobsPlan *plan, MerRng *rng)
 {
     Move move = {.is_swap = mer_rng_below(rng, 2) == 0,

@@ -1,8 +1,7 @@
-/* Evaluations per second of the loop-nest model on one core: from a plan to its cost one by one, in
- * batches and as local moves, and from a point of the search space to its cost. CPU time, the best of
+/* Evaluations per second of the loop-nest model on one core: from a plan to its cost one by one and in
+ * batches, and from a point of the search space to its cost. CPU time, the best of
  * several repeats. Lines are `name value unit`. */
 #include "base/log.h"
-#include "map/cost/loopnest_delta.h"
 #include "mercator/evaluator.h"
 #include "mercator/registry.h"
 
@@ -23,10 +22,7 @@ typedef struct Bench { /* one layer, with random feasible plans of it */
     MerIndex    *points[PLANS]; /* of the plans, */
     MerIndex    *random[PLANS]; /* and any point, feasible or not */
     MerPlan      plans[PLANS];
-    MerPlan      walk[PLANS]; /* each differs from the one before in one knob, ... */
-    /* ... that is, in the factors or the orders of these */
-    unsigned dims[PLANS], levels[PLANS];
-    MerCost  costs[PLANS];
+    MerCost      costs[PLANS];
 } Bench;
 
 static void fail(const char *what)
@@ -109,44 +105,6 @@ static void sample_plans(Bench *bench)
     }
 }
 
-static void compare(Bench *bench, int i)
-{
-    const MerNestPlan *before = mer_nest_plan(&bench->walk[i - 1]);
-    const MerNestPlan *after = mer_nest_plan(&bench->walk[i]);
-    for (int l = 0; l < after->level_count; l++) {
-        const MerNestLevel *a = &before->levels[l];
-        const MerNestLevel *b = &after->levels[l];
-        for (int d = 0; d < MER_DIM_COUNT; d++) {
-            bool is_same =
-                a->temporal[d] == b->temporal[d] && a->x[d] == b->x[d] && a->y[d] == b->y[d];
-            bench->dims[i] |= is_same ? 0 : 1u << d;
-            bench->levels[i] |= a->order[d] == b->order[d] ? 0 : 1u << l;
-        }
-    }
-}
-
-/* A walk of feasible plans by the steps a local search takes. */
-static void walk_plans(Bench *bench)
-{
-    const MerSpace *space = &bench->problem.space;
-    size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
-    MerIndex       *point = mer_arena_alloc(bench->arena, bytes);
-    MerIndex       *here = memcpy(mer_arena_alloc(bench->arena, bytes), bench->points[0], bytes);
-    MerRng          rng = mer_rng_make(2, 0);
-    bench->walk[0] = bench->plans[0];
-    for (int i = 1; i < PLANS;) {
-        memcpy(point, here, bytes);
-        mer_space_step(space, &rng, (int)mer_rng_below(&rng, (uint64_t)space->knob_count), point);
-        bench->problem.type->decode(&bench->problem, point, &bench->walk[i], bench->arena);
-        bench->evaluator.type->evaluate(bench->evaluator.state, &bench->walk[i], &bench->calls[0],
-                                        &bench->costs[0]);
-        if (bench->costs[0].feasible) {
-            compare(bench, i++);
-            memcpy(here, point, bytes);
-        }
-    }
-}
-
 typedef void Pass(Bench *bench); /* handles PLANS plans or points */
 
 static void pass_plain(Bench *bench)
@@ -162,17 +120,6 @@ static void pass_batch(Bench *bench)
     for (int i = 0; i < PLANS; i += CHUNK) {
         bench->evaluator.type->evaluate_batch(bench->evaluator.state, &bench->plans[i], CHUNK,
                                               bench->calls, &bench->costs[i]);
-    }
-}
-
-static void pass_moves(Bench *bench)
-{
-    MerNestDelta deltas[2];
-    mer_nest_delta_start(&deltas[0], bench->evaluator.state, mer_nest_plan(&bench->walk[0]));
-    for (int i = 1; i < PLANS; i++) {
-        MerNestDelta *next = &deltas[i % 2];
-        mer_nest_delta_copy(next, &deltas[(i + 1) % 2]);
-        mer_nest_delta_move(next, mer_nest_plan(&bench->walk[i]), bench->dims[i], bench->levels[i]);
     }
 }
 
@@ -215,7 +162,6 @@ static const struct {
     const char *name, *unit;
 } passes[] = {{pass_plain, "plain", "evaluations/s"},
               {pass_batch, "batch", "evaluations/s"},
-              {pass_moves, "local_moves", "moves/s"},
               {pass_decode, "decode", "points/s"},
               {pass_points, "decode_evaluate", "points/s"},
               {pass_random_points, "decode_evaluate_any", "points/s"}};
@@ -238,7 +184,6 @@ static void measure(Bench *bench)
         printf("loopnest_%s_%s %.0f %s\n", bench->name, passes[p].name, rate[p], passes[p].unit);
     }
     printf("loopnest_%s_batch_by_plain %.2f ratio\n", bench->name, rate[1] / rate[0]);
-    printf("loopnest_%s_local_moves_by_plain %.2f ratio\n", bench->name, rate[2] / rate[0]);
 }
 
 static void run_bench(const char *name, const MerGraph *graph, const MerPlatform *platform)
@@ -252,7 +197,6 @@ static void run_bench(const char *name, const MerGraph *graph, const MerPlatform
     bench->scratch = mer_arena_new();
     open_bench(bench, graph, platform);
     sample_plans(bench);
-    walk_plans(bench);
     measure(bench);
     mer_arena_free(bench->arena);
     mer_arena_free(bench->scratch);

@@ -1,9 +1,11 @@
 /* What the tape costs on top of the library below it, as ratios within one run: an MLP against
  * the bare products, the convolutions of ResNet-20 against bare oneDNN primitives with layouts
- * of its choice. CPU time of one thread, both sides in turn, the best of several repeats. Lines
- * are `name value unit`. */
+ * of its choice: CPU time of one thread. And what threads bring: training of ResNet8 on one and on two
+ * by the wall clock. Both sides in turn, the best of several repeats. Lines are `name value unit`. */
 #include "base/log.h"
+#include "mercator/threads.h"
 #include "tensor/layers.h"
+#include "tensor/updater.h"
 
 #include <dnnl.h>
 
@@ -95,12 +97,12 @@ static void tape_mlp_step(MerTape *tape, MerParameters *parameters, const MerMlp
     mer_tape_reset(tape);
     mer_parameters_clear(parameters);
     MerTensor *y = mer_mlp_run(tape, mlp, mer_tape_input(tape, 2, (int[]){batch, sizes[0]}, x));
-    mer_tape_backward(tape, mer_tensor_mean(tape, y));
+    mer_tape_backward(tape, mer_tensor_mean(tape, y), NULL);
 }
 
 static void bench_mlp(int batch)
 {
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *parameters = mer_parameters_new();
     MerRng         rng = mer_rng_make(1, 0);
     MerMlp         mlp = mer_mlp(parameters, "mlp", LAYERS + 1, sizes, MER_RELU, &rng);
@@ -306,13 +308,14 @@ static void tape_net_step(const TapeNet *net)
         x = mer_tensor_conv(net->tape, x, net->w[i], NULL,
                             &(MerConvolution){1, {stride, stride}, {1, 1}, {1, 1}});
     }
-    mer_tape_backward(net->tape, mer_tensor_mean(net->tape, x));
+    mer_tape_backward(net->tape, mer_tensor_mean(net->tape, x), NULL);
 }
 
 static void bench_convs(void)
 {
     RawNet  raw = raw_net();
-    TapeNet net = {.tape = mer_tape_new(&mer_backend_dnnl), .parameters = mer_parameters_new()};
+    TapeNet net = {.tape = mer_tape_new(&mer_backend_dnnl, NULL),
+                   .parameters = mer_parameters_new()};
     MerRng  rng = mer_rng_make(1, 0);
     double  best[2] = {1e30, 1e30};
     net.pixels = numbers((int64_t)IMAGES * 3 * 32 * 32);
@@ -341,11 +344,104 @@ static void bench_convs(void)
     mer_tape_free(net.tape);
 }
 
+enum { RESNET8_BATCH = 32, RESNET8_STEPS = 4, RESNET8_REPEATS = 12 };
+
+/* The network of MLPerf Tiny: three stages of 16, 32 and 64 channels on 32 x 32 pixels. */
+typedef struct ResNet8 {
+    MerPool       *pool;
+    MerTape       *tape;
+    MerParameters *parameters;
+    MerUpdater    *updater;
+    MerConvLayer   stem, first[3], second[3];
+    MerTensor     *shortcut[3]; /* NULL: the input itself */
+    MerLinearLayer last;
+    float         *pixels;
+    double         best, loss;
+} ResNet8;
+
+static ResNet8 resnet8(int threads)
+{
+    ResNet8 net = {.pool = mer_pool_new(threads), .parameters = mer_parameters_new(), .best = 1e30};
+    MerRng  rng = mer_rng_make(1, 0);
+    MerRule rule = mer_rule_sgd(0.9, 1e-4);
+    net.tape = mer_tape_new(&mer_backend_dnnl, net.pool);
+    net.pixels = numbers(RESNET8_BATCH * 3 * 32 * 32);
+    net.stem = mer_conv_layer(net.parameters, "stem", 3, 16, 3, 1, 1, &rng);
+    for (int s = 0; s < 3; s++) {
+        char name[16];
+        int  in = s == 0 ? 16 : 8 << s, out = 16 << s, stride = s == 0 ? 1 : 2;
+        snprintf(name, sizeof name, "first%d", s);
+        net.first[s] = mer_conv_layer(net.parameters, name, in, out, 3, stride, 1, &rng);
+        snprintf(name, sizeof name, "second%d", s);
+        net.second[s] = mer_conv_layer(net.parameters, name, out, out, 3, 1, 1, &rng);
+        if (s > 0) {
+            snprintf(name, sizeof name, "shortcut%d", s);
+            net.shortcut[s] = mer_parameters_add(net.parameters, name, 4, (int[]){out, in, 1, 1});
+            mer_tensor_fill_he(net.shortcut[s], 0, &rng);
+        }
+    }
+    net.last = mer_linear_layer(net.parameters, "last", 64, 10, &rng);
+    net.updater = mer_updater_new(net.tape, net.parameters, &rule);
+    return net;
+}
+
+static void resnet8_step(ResNet8 *net)
+{
+    static const int labels[RESNET8_BATCH] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    MerTape         *tape = net->tape;
+    mer_tape_reset(tape);
+    mer_parameters_clear(net->parameters);
+    MerTensor *x = mer_tape_input(tape, 4, (int[]){RESNET8_BATCH, 3, 32, 32}, net->pixels);
+    x = mer_conv_run(tape, &net->stem, x, true, true);
+    for (int s = 0; s < 3; s++) {
+        MerTensor *y = mer_conv_run(tape, &net->first[s], x, true, true);
+        y = mer_conv_run(tape, &net->second[s], y, false, true);
+        if (net->shortcut[s] != NULL) {
+            x = mer_tensor_conv(tape, x, net->shortcut[s], NULL,
+                                &(MerConvolution){1, {2, 2}, {0, 0}, {1, 1}});
+        }
+        x = mer_tensor_relu(tape, mer_tensor_add(tape, y, x));
+    }
+    x = mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
+    MerTensor *loss = mer_tensor_cross_entropy(tape, x, labels, 0);
+    mer_tape_backward(tape, loss, NULL);
+    mer_updater_step(net->updater, 0.01);
+    net->loss = loss->data[0];
+}
+
+static void bench_threads(void)
+{
+    ResNet8 nets[2] = {resnet8(1), resnet8(2)};
+    for (int r = 0; r < 2 * RESNET8_REPEATS; r++) {
+        ResNet8 *net = &nets[r % 2];
+        double   start = mer_clock();
+        for (int i = 0; i < RESNET8_STEPS; i++) {
+            resnet8_step(net);
+        }
+        double seconds = mer_clock() - start;
+        net->best = seconds < net->best ? seconds : net->best;
+    }
+    for (int i = 0; i < 2; i++) {
+        printf("resnet8_train_%d_threads %.0f images/s\n", i + 1,
+               RESNET8_BATCH * RESNET8_STEPS / nets[i].best);
+    }
+    printf("resnet8_threads_ratio %.3f 1\n", nets[0].best / nets[1].best);
+    printf("resnet8_threads_difference %g 1\n", nets[1].loss - nets[0].loss);
+    for (int i = 0; i < 2; i++) {
+        mer_updater_free(nets[i].updater);
+        mer_parameters_free(nets[i].parameters);
+        mer_tape_free(nets[i].tape);
+        mer_pool_free(nets[i].pool);
+        free(nets[i].pixels);
+    }
+}
+
 int main(void)
 {
     omp_set_num_threads(1);
     bench_mlp(BATCH);
     bench_mlp(1);
     bench_convs();
+    bench_threads();
     return 0;
 }

@@ -72,6 +72,9 @@ foreach(label unit property golden)
     endforeach()
 endforeach()
 
+# The problem of docs/how-to-add-a-problem.md is one of every problem.
+target_sources(property_test_every_problem PRIVATE tests/example/assign.c)
+
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)

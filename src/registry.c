@@ -81,7 +81,7 @@ enum { MAX_ADDED = 64 };
     MerStatus mer_register_##kind(const Class *type, MerError *error)                              \
     {                                                                                              \
         return add((const void **)kind##_list, sizeof kind##_list / sizeof kind##_list[0], #kind,  \
-                   type, error);                                                                   \
+                   type, missing_of_##kind(type), error);                                          \
     }
 
 #define DECLARE_problem(name) DECLARE(MerProblemClass, problem, name)
@@ -97,16 +97,53 @@ enum { MAX_ADDED = 64 };
 #define LIST_exporter(name) LIST(MerExporterClass, exporter, name)
 #define LIST_plan_reader(name) LIST(MerPlanReaderClass, plan_reader, name)
 
+/* What a class cannot do without: the first slot that is empty, NULL if none is. */
+#define MISSING(Class, kind, SLOTS)                                                                \
+    static const char *missing_of_##kind(const Class *type)                                        \
+    {                                                                                              \
+        SLOTS(CHECK_SLOT)                                                                          \
+        return NULL;                                                                               \
+    }
+#define CHECK_SLOT(slot)                                                                           \
+    if (!type->slot) {                                                                             \
+        return #slot;                                                                              \
+    }
+
+/* clang-format off */
+#define PROBLEM_SLOTS(X) \
+    X(name) X(summary) X(evaluator) X(optimizer) X(objective) X(budget) X(plans) \
+    X(open) X(decode) X(encode) X(bound)
+#define EVALUATOR_SLOTS(X) X(name) X(summary) X(plans) X(metrics) X(open) X(evaluate)
+#define OPTIMIZER_SLOTS(X) X(name) X(summary) X(ask) X(tell)
+#define IMPORTER_SLOTS(X) X(name) X(summary) X(endings) X(probe) X(read)
+#define EXPORTER_SLOTS(X) X(name) X(summary) X(write)
+#define PLAN_READER_SLOTS(X) X(name) X(summary) X(problem) X(probe) X(read)
+/* clang-format on */
+MISSING(MerProblemClass, problem, PROBLEM_SLOTS)
+MISSING(MerEvaluatorClass, evaluator, EVALUATOR_SLOTS)
+MISSING(MerImporterClass, importer, IMPORTER_SLOTS)
+MISSING(MerExporterClass, exporter, EXPORTER_SLOTS)
+MISSING(MerPlanReaderClass, plan_reader, PLAN_READER_SLOTS)
+static const char *missing_of_optimizer(const MerOptimizerClass *type)
+{
+    OPTIMIZER_SLOTS(CHECK_SLOT)
+    return type->open || type->open_problem ? NULL : "open";
+}
+
 /* Every class begins with its name, so that one look-up serves all lists. */
 typedef struct Named {
     const char *name;
 } Named;
 
 static MerStatus add(const void **list, size_t capacity, const char *kind, const void *type,
-                     MerError *error)
+                     const char *missing, MerError *error)
 {
     const Named *named = type;
     size_t       count = 0;
+    if (missing) {
+        return mer_error_set(error, MER_INVALID, "%s \"%s\" has no %s", kind,
+                             named->name ? named->name : "", missing);
+    }
     for (; list[count]; count++) {
         const Named *other = list[count];
         if (mer_name_equal(other->name, named->name)) {

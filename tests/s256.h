@@ -1,4 +1,4 @@
-/* The nine reference layers of the map document on the s256 platform. */
+/* The nine reference layers on the s256 platform (docs/loopnest-model.md, "Reference figures"). */
 #ifndef MERCATOR_TESTS_S256_H
 #define MERCATOR_TESTS_S256_H
 
@@ -8,9 +8,9 @@
 typedef struct S256Layer {
     const char *name;
     int         k, c, r, s, y, x, stride;
-    /* golden bounds, map.md 8.2 */
+    /* bounds */
     double macs, traffic, reads, reductions, cycles, energy, edp;
-    /* annealing results, map.md section 10: EDP of SA-R and SA-F, and their nests */
+    /* EDP of the restricted and of the free annealing, and their nests */
     double      restricted_edp, free_edp;
     const char *restricted, *free;
 } S256Layer;

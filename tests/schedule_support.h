@@ -5,7 +5,7 @@
 #include "run_support.h"
 #include "shared.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "schedule/cost/bandwidth.h"
 #include "schedule/schedule.h"
 #include "schedule/table/core_pricer.h"
@@ -52,37 +52,65 @@ static inline void open_schedule_case(const MerGraph *graph, const MerPlatform *
     opened->schedule = mer_schedule_of(&opened->problem);
 }
 
-static inline MerGraph *shared_graph(const char *relative, MerArena *arena)
+/* Groups of jobs with a job table and figures: those of M3E, which are public data and may be missing, and some
+ * of our own making (tests/data/README.md). */
+typedef struct ReferenceSet {
+    bool        is_public;
+    const char *benchmark, *table, *points; /* jobs, job analysis table, figures on points */
+} ReferenceSet;
+
+static const ReferenceSet m3e_set = {true, "golden/magma-benchmark.json",
+                                     "golden/magma-jobtable.json", TEST_DATA("magma-results.json")};
+static const ReferenceSet own_set = {false, TEST_DATA("own-benchmark.json"),
+                                     TEST_DATA("own-jobtable.json"), TEST_DATA("own-points.json")};
+
+static inline const char *reference_path(const ReferenceSet *set, const char *name, MerArena *arena)
 {
     char path[SHARED_PATH_SIZE];
-    return graph_named(shared_path(path, relative), arena);
+    return set->is_public ? mer_arena_text(arena, shared_path(path, name)) : name;
 }
 
-/* A reference file as text. */
-static inline char *shared_text(const char *relative, MerArena *arena)
+static inline MerGraph *reference_graph(const ReferenceSet *set, MerArena *arena)
 {
-    char     path[SHARED_PATH_SIZE];
+    return graph_named(reference_path(set, set->benchmark, arena), arena);
+}
+
+static inline char *text_of(const char *path, MerArena *arena)
+{
     char    *data = NULL;
     size_t   size;
     MerError error = {0};
-    if (mer_file_read(shared_path(path, relative), (size_t)1 << 28, arena, &data, &size, &error) !=
-        MER_OK) {
+    if (mer_file_read(path, (size_t)1 << 28, arena, &data, &size, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
     return data;
 }
 
-/* One of the 64 reference points: a group of the benchmark with the published job table. */
-static inline void open_reference(const MerGraph *benchmark, const char *task, int group,
-                                  const char *platform, double bandwidth, const char *more,
-                                  const char *evaluator, MerArena *arena, OpenedSchedule *opened)
+/* A group of the set's benchmark with the set's job table. */
+static inline void open_reference(const ReferenceSet *set, const MerGraph *benchmark,
+                                  const char *task, int group, const char *platform,
+                                  double bandwidth, const char *evaluator, MerArena *arena,
+                                  OpenedSchedule *opened)
 {
-    char        table[SHARED_PATH_SIZE];
     const char *text =
-        mer_arena_format(arena, "schedule:select=%s:%d,bandwidth=%.17g,table=%s%s", task, group,
-                         bandwidth, shared_path(table, "golden/magma-jobtable.json"), more);
+        mer_arena_format(arena, "schedule:select=%s:%d,bandwidth=%.17g,table=%s", task, group,
+                         bandwidth, reference_path(set, set->table, arena));
     open_schedule_case(benchmark, platform_named(platform, arena), text, evaluator, arena, opened);
 }
+
+/* A test of one set as two cmocka tests, each of which may skip. */
+#define ON_BOTH_SETS(name)                                                                         \
+    static void name##_of_m3e(void **state)                                                        \
+    {                                                                                              \
+        (void)state;                                                                               \
+        name(&m3e_set);                                                                            \
+    }                                                                                              \
+    static void name##_of_our_own(void **state)                                                    \
+    {                                                                                              \
+        (void)state;                                                                               \
+        name(&own_set);                                                                            \
+    }
+#define BOTH_SETS(name) cmocka_unit_test(name##_of_m3e), cmocka_unit_test(name##_of_our_own)
 
 static inline MerCost price_schedule(const OpenedSchedule *opened, const MerPlan *plan,
                                      MerArena *arena)

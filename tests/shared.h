@@ -1,4 +1,4 @@
-/* Reference data that lies beside the project, in ../shared (or where MERCATOR_SHARED points).
+/* Public data that lies beside the project, in ../shared (or where MERCATOR_SHARED points).
  * A cmocka test that asks for a missing file is skipped, and fails when MERCATOR_REQUIRE_SHARED=1:
  *
  *     char path[SHARED_PATH_SIZE];

@@ -1,5 +1,6 @@
 /* What several tests share: cmocka with what it needs, checks of messages, files and folders. Every test
- * starts in an empty folder of its own. Reference data in ../shared is found by shared.h. */
+ * starts in an empty folder of its own. TEST_DATA("x") is tests/data/x, figures and inputs of our own; data of
+ * others in ../shared is found by shared.h. */
 #ifndef MERCATOR_TESTS_SUPPORT_H
 #define MERCATOR_TESTS_SUPPORT_H
 
@@ -16,6 +17,8 @@
 #include <cmocka.h>
 
 #include "mercator/arena.h"
+
+#define TEST_DATA(name) MERCATOR_SOURCE_DIR "/tests/data/" name
 
 /* Fails with both texts when `part` is not in `text`. */
 static inline void mer_test_contains(const char *text, const char *part)

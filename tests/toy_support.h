@@ -20,7 +20,7 @@ typedef struct Toy {
     void                    *optimizer;
     int                      capacity; /* points per ask, at most */
     int                      note_count;
-    char                     names[TOY_NOTES][32], texts[TOY_NOTES][1200];
+    char                     names[TOY_NOTES][32], texts[TOY_NOTES][4000];
     int64_t                  trials, best_at; /* told so far; trial of the best one */
     double                   best;
     uint64_t                 path; /* hash of all points asked for, in their order */
@@ -155,10 +155,13 @@ static inline double toy_run(Toy *toy, int64_t trials, ToyScore score)
     return sum / (double)counted;
 }
 
-static inline const char *toy_find_note(const Toy *toy, const char *name)
+/* The first view with this id. */
+static inline const char *toy_find_view(const Toy *toy, const char *id)
 {
+    char start[80];
+    snprintf(start, sizeof start, "\"id\":\"%s\"", id);
     for (int i = 0; i < toy->note_count; i++) {
-        if (strcmp(toy->names[i], name) == 0) {
+        if (strcmp(toy->names[i], "view") == 0 && strstr(toy->texts[i], start) != NULL) {
             return toy->texts[i];
         }
     }

@@ -5,7 +5,10 @@
 cd "${1:-$(dirname "$0")/..}" || exit 2
 [ -d include/mercator ] && [ -d src ] || { echo "check_includes: no include/mercator and src here" >&2; exit 2; }
 
-find include src -name '*.[ch]' -exec awk '
+# A folder that defines a problem is a wing.
+wings=$(grep -rl '^const MerProblemClass mer_problem_' src | cut -d / -f 2 | sort -u | tr '\n' ' ')
+
+find include src -name '*.[ch]' -exec awk -v wings="$wings" '
 BEGIN {
     allow("base",     "")
     allow("graph",    "base")
@@ -23,9 +26,9 @@ BEGIN {
     allow("registry", "base graph hw space contract layer tensor learn import opt run report cli") # and every wing
 
     # The wings: all that belongs to one problem. None sees another one, nor what stands above.
-    wing("map schedule codesign place split")
+    wing("map schedule codesign place split " wings)
 
-    public("base",    "error arena rng option notes json yaml threads")
+    public("base",    "error arena rng option notes json yaml text threads view")
     public("graph",   "graph")
     public("hw",      "platform")
     public("space",   "space metric search")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run-tests.sh BUILD_FOLDER [CTEST_OPTION...]: runs ctest and says, just before ctest's own summary,
-# how many single test cases were skipped inside the test programs.
+# which single test cases were skipped inside the test programs, and why.
 build=$1
 shift
 log=$build/Testing/Temporary/LastTest.log
@@ -10,12 +10,34 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
 
-# Cases that cmocka counted as skipped, and "skipped: reason" lines of shell tests.
-count_skipped()
+# Cases that cmocka skipped and "skipped: reason" lines of shell tests: how many, and by reason in which tests.
+list_skipped()
 {
-    awk '/^\[  SKIPPED \] [0-9]+ test\(s\)/ { cases += $4 }
-         /^skipped: / { cases++ }
-         END { print cases + 0 }' "$log" 2>/dev/null || echo 0
+    awk 'function skip(reason) {
+             if (!(reason in tests)) {
+                 reasons[++reason_count] = reason
+             }
+             if (++cases[reason, test] == 1) {
+                 tests[reason] = tests[reason] (tests[reason] == "" ? "" : " ") test
+             }
+             all++
+         }
+         /^[0-9]+\/[0-9]+ Test: / { test = $3 }
+         /^\[ RUN      \] / { running = $4; reason = "skipped by the test" }
+         /^missing reference data: / { reason = "without " $4 }
+         /^\[  SKIPPED \] / && $4 == running { skip(reason); running = "" }
+         /^skipped: / { skip(substr($0, 10)) }
+         END {
+             print "skipped test cases: " all + 0
+             for (i = 1; i <= reason_count; i++) {
+                 text = ""
+                 count = split(tests[reasons[i]], names, " ")
+                 for (n = 1; n <= count; n++) {
+                     text = text (n > 1 ? ", " : "") names[n] " (" cases[reasons[i], names[n]] ")"
+                 }
+                 print "  " reasons[i] ": " text
+             }
+         }' "$log" 2>/dev/null || echo "skipped test cases: 0"
 }
 
 code=$(mktemp) || exit 1
@@ -37,7 +59,7 @@ trap 'rm -f "$code"' EXIT
         fi
     done
     if [ -n "$summary" ]; then
-        echo "skipped test cases: $(count_skipped)"
+        list_skipped
         echo
         printf '%s' "$held"
     fi

@@ -58,6 +58,9 @@ struct MerEvaluatorClass {
     /* The rules by which it prices, of a type that the problem's bounds know; NULL, or the slot
      * absent: the bounds do not hold for it. */
     const void *(*rules)(const void *state);
+    /* Metrics that are 0 for every plan, as bits, and why: "platform s256 has no energies". An
+     * objective that is their product says nothing. Absent: none */
+    uint64_t (*zeros)(const void *state, const char **why);
     /* of the cost tables it reads; absent: not logged */
     uint64_t (*tables_hash)(const void *state);
     /* true: values are only close to what exact calls give; a run prices every new best and every point of its

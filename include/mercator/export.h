@@ -33,7 +33,7 @@ typedef struct MerExportFile {
 
 typedef struct MerExportFiles { /* filled by mer_export_add */
     MerArena      *arena;
-    int            count, capacity;
+    int            count;
     MerExportFile *list;
     char          *text; /* of the stream that is open */
     size_t         size;
@@ -65,16 +65,17 @@ typedef struct MerReadPlans {
     MerArena          *arena;
     int                file_count;
     const char *const *files;
-    MerYaml           *root; /* of the only file, read already; NULL: not, or it is no YAML */
+    /* of `plan_file`, else of the only file: read already; NULL: several files, or no YAML */
+    MerYaml *root;
     /* from the command line; NULL: as the files say, else as the reader says */
     const char *plan_file, *platform, *evaluator, *objective;
-    /* filled by the reader before it asks for the platform by `open` */
-    const char *own_platform, *own_evaluator, *own_objective;
-    /* filled by `open` */
-    const MerPlatform *machine;
-    const MerGraph    *graph;
-    int                count;
-    MerReadPlan       *list;
+    /* filled by the reader; read when it asks for them by `open`, else after it */
+    const char        *own_platform, *own_evaluator, *own_objective;
+    const MerPlatform *machine; /* filled by `open`; NULL: the problem has none */
+    /* filled by the reader */
+    const MerGraph *graph;
+    int             count;
+    MerReadPlan    *list;
     MerStatus (*open)(struct MerReadPlans *plans, MerError *error); /* reads the platform */
     /* takes platform, evaluator and objective out of a map of ours */
     MerStatus (*read_names)(struct MerReadPlans *plans, MerYaml *map, MerError *error);

@@ -162,7 +162,8 @@ int   mer_graph_add_op(MerGraph *graph, const MerOp *op); /* copies; index */
 /* One line for the user, repeated texts are kept once. */
 void mer_graph_warn(MerGraph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Keeps `content` under `type`; what was there under that type is replaced. */
+/* Keeps `content` under `type`; what was there under that type is replaced. The graph's hash does not
+ * know it: an importer continues `hash` over what it attaches, after mer_graph_finish. */
 void mer_graph_attach(MerGraph *graph, const char *type, const void *content);
 /* NULL if nothing is attached under that type. */
 const void *mer_graph_attachment(const MerGraph *graph, const char *type);

@@ -37,9 +37,11 @@ typedef struct MerImporterClass {
                       MerGraph **graph, MerError *error);
 
     /* optional */
-    /* Workloads that it makes from a name alone, without a file: `synthetic:1000:1`. */
+    /* Workloads that it makes from a name alone, without a file: `synthetic:1000:1`, or the text
+     * of a list. */
     bool (*knows)(const char *name);
-    MerStatus (*make)(const char *name, MerArena *arena, MerGraph **graph, MerError *error);
+    MerStatus (*make)(const char *name, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error);
 } MerImporterClass;
 
 /* Reads a built-in model by name, a file by path, or the standard input (`-`). `options` may be NULL. The

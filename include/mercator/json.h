@@ -2,6 +2,8 @@
 #ifndef MERCATOR_JSON_H
 #define MERCATOR_JSON_H
 
+#include "mercator/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +29,13 @@ void mer_json_bool(MerJson *json, const char *key, bool value);
 void mer_json_null(MerJson *json, const char *key);
 void mer_json_raw(MerJson *json, const char *key, const char *value); /* one complete JSON value */
 void mer_json_hash(MerJson *json, const char *key, uint64_t hash);    /* 16 hex digits */
+
+/* Whole arrays. */
+void mer_json_texts(MerJson *json, const char *key, const char *const *texts, int count);
+void mer_json_reals(MerJson *json, const char *key, const double *values, int count);
+void mer_json_ints(MerJson *json, const char *key, const int *values, int count);
+
+/* The text so far, kept in the arena; the writer is empty again and holds no memory. */
+const char *mer_json_keep(MerJson *json, MerArena *arena);
 
 #endif

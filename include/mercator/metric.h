@@ -31,11 +31,11 @@ typedef enum MerTotal {
     X(PEAK_BYTES, "peak_bytes", "B", -1, MAXIMUM, "largest fill of any unit's memory") \
     X(MAC_UNITS, "mac_units", "1", -1, MAXIMUM, "multipliers used by the chosen hardware") \
     X(SRAM_BYTES, "sram_bytes", "B", -1, MAXIMUM, "on-chip memory of the chosen hardware") \
-    X(UTILISATION, "utilisation", "1", +1, DERIVED, "busy share of the units") \
+    X(UTILISATION, "utilisation", "1", +1, DERIVED, "busy time of the units over units x time to the end") \
     X(BANDWIDTH_USE, "bandwidth_use", "1", +1, NONE, "used share of the outermost bandwidth") \
-    X(LATENESS, "lateness", "s", -1, MAXIMUM, "largest finish - deadline, may be negative") \
-    X(TARDINESS, "tardiness", "s", -1, SUM, "weighted sum of max(0, lateness)") \
-    X(VIOLATIONS, "violations", "1", -1, SUM, "weighted count of missed deadlines") \
+    X(LATENESS, "lateness", "s", -1, MAXIMUM, "largest finish - deadline of a request, may be negative") \
+    X(TARDINESS, "tardiness", "s", -1, SUM, "weighted sum over requests of max(0, finish - deadline)") \
+    X(VIOLATIONS, "violations", "1", -1, SUM, "weighted count of requests late or dropped") \
     X(DROP_RATE, "drop_rate", "1", -1, MEAN, "share of requests dropped") \
     X(STP, "stp", "1", +1, NONE, "system throughput over tenants") \
     X(ANTT, "antt", "1", -1, NONE, "average normalised turnaround time") \

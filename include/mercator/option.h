@@ -73,6 +73,16 @@ MerStatus mer_options_set(const MerOption *table, void *options, const char *whe
 MerStatus mer_options_fill(const MerOption *table, const MerPreset *presets, void *options,
                            const MerReference *reference, MerArena *arena, MerError *error);
 
+/* The options that were given, else the defaults; NULL if there is no table. `size` bytes. */
+const void *mer_options_or_defaults(const void *given, const MerOption *table, size_t size,
+                                    MerArena *arena);
+
+/* A copy of `reference` with one key more, or with those of `more`: later ones win when they are set. */
+MerReference mer_reference_add(const MerReference *reference, const char *key, const char *value,
+                               MerArena *arena);
+MerReference mer_reference_join(const MerReference *reference, const MerReference *more,
+                                MerArena *arena);
+
 bool             mer_name_equal(const char *a, const char *b);               /* '-' equals '_' */
 const MerOption *mer_options_find(const MerOption *table, const char *name); /* NULL if absent */
 

@@ -25,8 +25,8 @@ struct MerPlanKind {
     /* The body of a task in a plan file (keys of an open JSON object), and back. Absent: such plans
      * are not written to files. */
     void (*write)(const MerProblem *problem, const MerPlan *plan, MerJson *json);
-    MerStatus (*read)(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                      MerArena *arena, MerError *error);
+    MerStatus (*read)(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                      MerError *error);
     /* The plan for people (loop nest, queues, ...), newline-terminated text in `arena`. */
     const char *(*print)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
 };

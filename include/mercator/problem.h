@@ -50,10 +50,9 @@ typedef struct MerInputs {
     const char              *refused; /* the default optimizer that cannot do what is asked */
 } MerInputs;
 typedef enum MerDefault {
-    MER_DEFAULT_EVALUATOR, /* all four may be plug-in references, `name:key=value` */
+    MER_DEFAULT_EVALUATOR, /* this and the next may be plug-in references, `name:key=value` */
     MER_DEFAULT_OPTIMIZER,
-    MER_DEFAULT_OBJECTIVE,
-    MER_DEFAULT_PLATFORM
+    MER_DEFAULT_OBJECTIVE
 } MerDefault;
 
 /* A flag of the problem's own on the command line, which stands for options: `--group 3`. */
@@ -141,6 +140,10 @@ struct MerProblemClass {
     /* Flags of its own and what they mean. MER_UNSUPPORTED: they do not go together. */
     const MerFlag *flags;
     MerStatus (*take_flags)(MerCommandLine *line, MerError *error);
+    /* Several workloads of a command line as one, by a name that importers know; `options`: those of the problem
+     * that the user gave. Absent: they are separate runs. */
+    MerStatus (*join)(const MerTexts *workloads, const MerReference *options, const char **joined,
+                      MerArena *arena, MerError *error);
     /* Inputs that are drawn at random get the run's seed, unless the options have one of their own. */
     void (*take_seed)(void *options, uint64_t seed);
     /* Points of another task of this problem become points of this one: for each knob of `problem`
@@ -167,6 +170,9 @@ struct MerProblemClass {
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
      * the objective of the run, task by task. */
     void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);
+    /* Which plans the space has, where it leaves some out that could be better: "perfect factors". What
+     * is said of bounds and proofs holds among these. NULL, or the slot absent: it has all. */
+    const char *(*covers)(const MerProblem *problem);
     /* What the user fixed, as it was understood: newline-terminated text in `arena`, NULL if nothing. */
     const char *(*constraints)(const MerProblem *problem, MerArena *arena);
     /* What a choice of a knob means in words, NULL: what its value says; for lists of knobs. */

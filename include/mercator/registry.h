@@ -27,8 +27,8 @@ const MerEvaluatorClass *mer_evaluator_find(const char *name, MerError *error);
 const MerOptimizerClass *mer_optimizer_find(const char *name, MerError *error);
 const MerExporterClass  *mer_exporter_find(const char *name, MerError *error);
 
-/* Keeps the class, which must live as long as the program. A name that is taken, or too many classes,
- * is an error. Not thread-safe: before the first run. */
+/* Keeps the class, which must live as long as the program. A name that is taken, a slot that is needed
+ * and empty, or too many classes, is an error. Not thread-safe: before the first run. */
 MerStatus mer_register_problem(const MerProblemClass *type, MerError *error);
 MerStatus mer_register_evaluator(const MerEvaluatorClass *type, MerError *error);
 MerStatus mer_register_optimizer(const MerOptimizerClass *type, MerError *error);

@@ -114,9 +114,10 @@ typedef struct MerTaskResult {
     double          gap;              /* NaN if unknown */
     bool            is_proven;
     bool            is_recorded; /* the bound is what a plan file says was proven */
-    int64_t         trials, evaluations, infeasible; /* warm trials are in none of them */
-    int             reason_count;
-    MerReasonCount  reasons[MER_MAX_REASONS];
+    const char *among; /* the plans that bound and proof speak of, "perfect factors"; NULL: all */
+    int64_t     trials, evaluations, infeasible; /* warm trials are in none of them */
+    int         reason_count;
+    MerReasonCount reasons[MER_MAX_REASONS];
     /* nothing feasible: points priced afterwards to explain it, the nearest miss among them, and whether
      * one of them was feasible after all */
     int64_t        explained;
@@ -144,7 +145,7 @@ typedef struct MerRunResult {
     MerMetric        objective; /* MER_METRIC_COUNT for an expression */
     const char      *objective_text;
     const char      *summary; /* the `mercator-summary/1` object as JSON text */
-    int              file_count, file_capacity;
+    int              file_count;
     const char     **files; /* written into the directory */
 } MerRunResult;
 
@@ -161,7 +162,7 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
 
 typedef struct MerGivenPlan { /* one task and its plan */
     const MerTask *task;      /* start INFINITY: when those before it have ended */
-    const MerYaml *body;      /* of a plan file; NULL: `plan` */
+    MerYaml       *body;      /* of a plan file; NULL: `plan` */
     const MerPlan *plan;
     const char    *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
     /* what a solver has proven of this task, as the plan file says: the score of the plan that it

@@ -7,6 +7,7 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@
 #define UNPOISON(memory, bytes) ((void)0)
 #endif
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 16 << 10, LARGEST_BLOCK = 64 << 20 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 16 << 10, LARGEST_BLOCK = 64 << 20, FIRST_ITEMS = 16 };
 
 typedef struct Block {
     struct Block *next;
@@ -125,6 +126,19 @@ void *mer_arena_alloc_array(MerArena *arena, size_t count, size_t size)
         mer_out_of_memory(SIZE_MAX);
     }
     return mer_arena_alloc(arena, count * size);
+}
+
+void *mer_arena_grow(MerArena *arena, void *list, size_t count, size_t size)
+{
+    bool is_full = count == 0 || (count >= FIRST_ITEMS && (count & (count - 1)) == 0);
+    if (!is_full) {
+        return list;
+    }
+    void *larger = mer_arena_alloc_array(arena, count == 0 ? FIRST_ITEMS : 2 * count, size);
+    if (count > 0) {
+        memcpy(larger, list, count * size);
+    }
+    return larger;
 }
 
 char *mer_arena_text(MerArena *arena, const char *text)

@@ -1,6 +1,7 @@
 /* Whole files into memory, and where the shipped platforms and models lie. */
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
+#include "base/output.h"
 #include "mercator/option.h"
 
 #include <dirent.h>
@@ -96,6 +97,22 @@ MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **
     MerStatus status = read_open(descriptor, path, limit, arena, data, size, error);
     close(descriptor);
     return status;
+}
+
+char *mer_file_first_line(const char *path, MerArena *arena)
+{
+    char   *line = NULL;
+    size_t  capacity = 0;
+    FILE   *file = fopen(path, "r");
+    ssize_t length = file != NULL ? getline(&line, &capacity, file) : -1;
+    char   *kept = length > 0
+                       ? mer_arena_text_n(arena, line, (size_t)length - (line[length - 1] == '\n'))
+                       : NULL;
+    if (file != NULL) {
+        fclose(file);
+    }
+    free(line);
+    return kept;
 }
 
 bool mer_file_is_stream(const char *path)
@@ -223,18 +240,15 @@ static int compare_names(const void *a, const void *b)
 int mer_data_list(const char *kind, const char *ending, MerArena *arena, const char ***names)
 {
     const char **list = NULL;
-    size_t       count = 0, capacity = 0;
+    size_t       count = 0;
     ending += *ending == '.';
     for (int i = 0; i < FOLDER_COUNT; i++) {
         const char *path;
         DIR        *directory = open_kind(i, kind, arena, &path);
         for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
             const char *name = entry_name(entry->d_name, ending, arena);
-            if (name != NULL && count == capacity) {
-                capacity = capacity == 0 ? 16 : capacity * 2;
-                list = mer_heap_resize(list, capacity, sizeof *list);
-            }
             if (name != NULL) {
+                MER_GROW(arena, list, count);
                 list[count++] = name;
             }
         }
@@ -252,22 +266,19 @@ int mer_data_list(const char *kind, const char *ending, MerArena *arena, const c
             (*names)[kept++] = list[i];
         }
     }
-    free(list);
     return kept;
 }
 
-MerStatus mer_file_write(const char *path, const void *data, size_t size, MerArena *arena,
-                         MerError *error)
+MerStatus mer_file_write(const char *path, const void *data, size_t size, MerError *error)
 {
-    const char *temporary = mer_arena_format(arena, "%s.new", path);
-    FILE       *file = fopen(temporary, "wb");
-    bool        is_written = file && fwrite(data, 1, size, file) == size;
-    is_written = file && fclose(file) == 0 && is_written;
-    if (!is_written || rename(temporary, path) != 0) {
-        remove(temporary);
-        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    MerOutput output;
+    if (mer_output_open(&output, path, NULL) == MER_OK) {
+        fwrite(data, 1, size, output.file); /* what goes wrong shows at the end */
+        if (mer_output_close(&output, NULL) == MER_OK) {
+            return MER_OK;
+        }
     }
-    return MER_OK;
+    return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
 }
 
 MerStatus mer_directory_make(const char *path, MerArena *arena, MerError *error)

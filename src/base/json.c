@@ -1,8 +1,8 @@
 /* A streaming JSON writer (RFC 8259). Whatever bytes come in, valid JSON goes out. */
 #include "mercator/json.h"
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -169,4 +169,38 @@ void mer_json_hash(MerJson *json, const char *key, uint64_t hash)
     char buffer[24];
     snprintf(buffer, sizeof buffer, "\"%016" PRIx64 "\"", hash);
     mer_json_raw(json, key, buffer);
+}
+
+void mer_json_texts(MerJson *json, const char *key, const char *const *texts, int count)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        mer_json_text(json, NULL, texts[i]);
+    }
+    mer_json_end_array(json);
+}
+
+void mer_json_reals(MerJson *json, const char *key, const double *values, int count)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        mer_json_real(json, NULL, values[i]);
+    }
+    mer_json_end_array(json);
+}
+
+void mer_json_ints(MerJson *json, const char *key, const int *values, int count)
+{
+    mer_json_array(json, key);
+    for (int i = 0; i < count; i++) {
+        mer_json_int(json, NULL, values[i]);
+    }
+    mer_json_end_array(json);
+}
+
+const char *mer_json_keep(MerJson *json, MerArena *arena)
+{
+    const char *text = mer_arena_text(arena, json->text);
+    mer_json_free(json);
+    return text;
 }

@@ -2,7 +2,7 @@
 #include "mercator/option.h"
 
 #include "base/expect.h"
-#include "base/text.h"
+#include "base/file.h"
 
 #include <assert.h>
 #include <math.h>
@@ -354,4 +354,37 @@ MerStatus mer_options_fill(const MerOption *table, const MerPreset *presets, voi
         }
     }
     return set_all(table, options, reference->name, reference, has_presets, arena, error);
+}
+
+const void *mer_options_or_defaults(const void *given, const MerOption *table, size_t size,
+                                    MerArena *arena)
+{
+    if (given != NULL || table == NULL) {
+        return given;
+    }
+    void *defaults = mer_arena_alloc(arena, size);
+    mer_options_defaults(table, defaults, arena);
+    return defaults;
+}
+
+MerReference mer_reference_join(const MerReference *reference, const MerReference *more,
+                                MerArena *arena)
+{
+    int                 count = reference->count + more->count;
+    MerReference        all = {reference->name, 0, MER_ARRAY(arena, const char *, count),
+                               MER_ARRAY(arena, const char *, count)};
+    const MerReference *parts[] = {reference, more};
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i < parts[p]->count; i++) {
+            all.keys[all.count] = parts[p]->keys[i];
+            all.values[all.count++] = parts[p]->values[i];
+        }
+    }
+    return all;
+}
+
+MerReference mer_reference_add(const MerReference *reference, const char *key, const char *value,
+                               MerArena *arena)
+{
+    return mer_reference_join(reference, &(MerReference){NULL, 1, &key, &value}, arena);
 }

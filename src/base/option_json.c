@@ -18,24 +18,6 @@ static void write_choice(const MerOption *option, int index, MerJson *json)
     mer_json_text(json, option->name, word);
 }
 
-static void write_reals(const char *name, const MerReals *reals, MerJson *json)
-{
-    mer_json_array(json, name);
-    for (int i = 0; i < reals->count; i++) {
-        mer_json_real(json, NULL, reals->values[i]);
-    }
-    mer_json_end_array(json);
-}
-
-static void write_texts(const char *name, const MerTexts *texts, MerJson *json)
-{
-    mer_json_array(json, name);
-    for (int i = 0; i < texts->count; i++) {
-        mer_json_text(json, NULL, texts->values[i]);
-    }
-    mer_json_end_array(json);
-}
-
 static void write_value(const MerOption *option, const void *field, MerJson *json)
 {
     switch (option->type) {
@@ -55,10 +37,12 @@ static void write_value(const MerOption *option, const void *field, MerJson *jso
         mer_json_text(json, option->name, *(const char *const *)field);
         break;
     case MER_OPTION_REALS:
-        write_reals(option->name, field, json);
+        mer_json_reals(json, option->name, ((const MerReals *)field)->values,
+                       ((const MerReals *)field)->count);
         break;
     case MER_OPTION_TEXTS:
-        write_texts(option->name, field, json);
+        mer_json_texts(json, option->name, ((const MerTexts *)field)->values,
+                       ((const MerTexts *)field)->count);
         break;
     }
 }

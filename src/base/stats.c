@@ -1,4 +1,4 @@
-/* Means, quantiles, correlations, bootstrap intervals and the Mann-Whitney test. */
+/* Means, quantiles, bootstrap intervals and the Mann-Whitney test. */
 #include "base/stats.h"
 
 #include "base/memory.h"
@@ -67,28 +67,6 @@ double mer_median(const double *x, int n)
     return mer_quantile(x, n, 0.5);
 }
 
-double mer_geomean(const double *x, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-        sum += log(x[i]);
-    }
-    return n > 0 ? exp(sum / n) : NAN;
-}
-
-double mer_pearson(const double *x, const double *y, int n)
-{
-    double x_mean = mer_mean(x, n), y_mean = mer_mean(y, n);
-    double xx = 0, yy = 0, xy = 0;
-    for (int i = 0; i < n; i++) {
-        double dx = x[i] - x_mean, dy = y[i] - y_mean;
-        xx += dx * dx;
-        yy += dy * dy;
-        xy += dx * dy;
-    }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx) / sqrt(yy) : 0;
-}
-
 typedef struct Ranked {
     double value;
     int    index;
@@ -121,19 +99,6 @@ static double rank(const double *x, int n, double *ranks)
     }
     free(order);
     return ties;
-}
-
-double mer_spearman(const double *x, const double *y, int n)
-{
-    if (n < 2) {
-        return 0;
-    }
-    double *ranks = mer_heap_zeroed(2 * (size_t)n, sizeof *ranks);
-    rank(x, n, ranks);
-    rank(y, n, ranks + n);
-    double result = mer_pearson(ranks, ranks + n, n);
-    free(ranks);
-    return result;
 }
 
 MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const double *, int),

@@ -9,9 +9,6 @@ double mer_variance(const double *x, int n); /* n - 1 in the denominator; 0 for 
 /* linear between order statistics (type 7) */
 double mer_quantile(const double *x, int n, double q);
 double mer_median(const double *x, int n);
-double mer_geomean(const double *x, int n);                   /* x > 0 */
-double mer_pearson(const double *x, const double *y, int n);  /* 0 if a side is constant */
-double mer_spearman(const double *x, const double *y, int n); /* average ranks for ties */
 
 typedef struct MerInterval {
     double low, high;

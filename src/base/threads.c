@@ -1,5 +1,7 @@
 /* A pool of sleeping threads. A run hands out chunks of indices through one atomic counter; the
- * caller works along as worker 0. */
+ * caller works along as worker 0 and waits only for those who joined: who wakes too late is not
+ * missed. Who has to wait looks on for a moment before it sleeps: the runs of a training follow each
+ * other within microseconds, and to wake a sleeper takes tens of them. */
 #include "mercator/threads.h"
 
 #include "base/memory.h"
@@ -20,11 +22,11 @@ typedef struct Worker {
 struct MerPool {
     int             threads;
     Worker         *workers; /* threads - 1 of them, the caller is none */
-    pthread_mutex_t mutex;   /* guards everything below but `next` */
+    pthread_mutex_t mutex;   /* guards changes of everything below but `next` */
     pthread_cond_t  start, done;
-    unsigned long   round; /* grows by one per run */
-    int             busy;  /* workers that have not finished this round */
-    bool            stop;
+    atomic_uint     round;         /* grows by one per run */
+    atomic_uint     busy;          /* workers that have joined and not finished */
+    bool            is_open, stop; /* whether the round can be joined; whether to end */
     void (*work)(void *context, int index, int worker);
     void      *context;
     int        count, chunk;
@@ -35,6 +37,17 @@ int mer_cpu_count(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > 1024 ? 1024 : (int)count;
+}
+
+/* Looks at a number for about 30 microseconds, while it is what it was. */
+static void watch(atomic_uint *number, unsigned value)
+{
+    enum { LOOKS = 1500 };
+    for (int i = 0; i < LOOKS && atomic_load_explicit(number, memory_order_relaxed) == value; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
 }
 
 static void take_chunks(MerPool *pool, int worker)
@@ -56,28 +69,35 @@ static void take_chunks(MerPool *pool, int worker)
     }
 }
 
+/* Waits for a round that can be joined and has not been seen; false: the end. */
+static bool join(MerPool *pool, unsigned *seen)
+{
+    watch(&pool->round, *seen);
+    pthread_mutex_lock(&pool->mutex);
+    while (!pool->stop && !(pool->is_open && pool->round != *seen)) {
+        *seen = pool->round; /* a round that is over was missed */
+        pthread_cond_wait(&pool->start, &pool->mutex);
+    }
+    *seen = pool->round;
+    pool->busy += !pool->stop;
+    bool is_joined = !pool->stop;
+    pthread_mutex_unlock(&pool->mutex);
+    return is_joined;
+}
+
 static void *worker_main(void *argument)
 {
-    Worker       *worker = argument;
-    MerPool      *pool = worker->pool;
-    unsigned long seen = 0;
-    pthread_mutex_lock(&pool->mutex);
-    for (;;) {
-        while (!pool->stop && pool->round == seen) {
-            pthread_cond_wait(&pool->start, &pool->mutex);
-        }
-        if (pool->stop) {
-            break;
-        }
-        seen = pool->round;
-        pthread_mutex_unlock(&pool->mutex);
+    Worker  *worker = argument;
+    MerPool *pool = worker->pool;
+    unsigned seen = 0;
+    while (join(pool, &seen)) {
         take_chunks(pool, worker->index);
         pthread_mutex_lock(&pool->mutex);
         if (--pool->busy == 0) {
             pthread_cond_signal(&pool->done);
         }
+        pthread_mutex_unlock(&pool->mutex);
     }
-    pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
@@ -106,6 +126,8 @@ MerPool *mer_pool_new(int threads)
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
+    atomic_init(&pool->round, 0);
+    atomic_init(&pool->busy, 0);
     atomic_init(&pool->next, 0);
     start_workers(pool, threads);
     return pool;
@@ -150,12 +172,18 @@ void mer_pool_run(MerPool *pool, int count, void (*work)(void *context, int inde
     pool->count = count;
     /* Small enough that nobody waits long for the last chunk, large enough to keep the counter cool. */
     pool->chunk = count / (pool->threads * 16) + 1;
-    pool->busy = pool->threads - 1;
+    pool->is_open = true;
     pool->round++;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->mutex);
     take_chunks(pool, 0);
+    pthread_mutex_lock(&pool->mutex);
+    pool->is_open = false;
+    pthread_mutex_unlock(&pool->mutex);
+    for (unsigned busy = pool->busy; busy > 0; busy = pool->busy < busy ? pool->busy : 0) {
+        watch(&pool->busy, busy);
+    }
     pthread_mutex_lock(&pool->mutex);
     while (pool->busy > 0) {
         pthread_cond_wait(&pool->done, &pool->mutex);

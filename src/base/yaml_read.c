@@ -1,6 +1,6 @@
 /* Taking values out of a YAML tree, with messages that say where, what and what instead. */
 #include "base/expect.h"
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 #include "mercator/yaml.h"
 
@@ -94,14 +94,7 @@ static void remember(MerYaml *map, const char *key)
     if (was_asked(map, key)) {
         return;
     }
-    int count = map->asked_count;
-    if (count == 0 || (count >= 8 && (count & (count - 1)) == 0)) {
-        const char **asked = MER_ARRAY(map->arena, const char *, count == 0 ? 8 : 2 * count);
-        if (count > 0) {
-            memcpy(asked, map->asked, (size_t)count * sizeof *asked);
-        }
-        map->asked = asked;
-    }
+    MER_GROW(map->arena, map->asked, map->asked_count);
     map->asked[map->asked_count++] = mer_arena_text(map->arena, key);
 }
 

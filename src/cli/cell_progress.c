@@ -49,8 +49,8 @@ static void show_line(const MerRunSpec *spec, const MerRunResult *result)
     char gap[48];
     mer_show_value(value, result->objective, result->total.value);
     mer_print_percent(gap, result->total.gap);
-    printf("%s: %s on %s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
-           spec->platform->name,
+    printf("%s: %s%s%s, %s, seed %llu: %s %s, gap %s\n", spec->directory, spec->name,
+           spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
            spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
            (unsigned long long)spec->seed, result->objective_text, value, gap);
 }

@@ -84,8 +84,9 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
         mer_text_table_add_real(table, row->wall_s, "s");
         mer_text_table_add(table, isnan(row->p) ? "best" : mer_arena_format(arena, "%.3g", row->p));
     }
-    printf("\n%s on %s, %s, objective %s, equal %s: %g%s\n\n", group->workload, group->platform,
-           group->evaluator, group->objective, group->is_timed ? "time" : "samples", group->limit,
+    printf("\n%s%s%s, %s, objective %s, equal %s: %g%s\n\n", group->workload,
+           group->platform ? " on " : "", group->platform ? group->platform : "", group->evaluator,
+           group->objective, group->is_timed ? "time" : "samples", group->limit,
            group->is_timed ? " s" : "");
     mer_text_table_print(table, stdout);
 }

@@ -1,10 +1,10 @@
 /* compare DIR...: the tables of a study from runs that are there already. */
 #include "cli/compare_runs.h"
 
-#include "base/text.h"
+#include "base/file.h"
+#include "base/output.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
-#include "report/tables/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,13 +31,14 @@ MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
     const MerEvaluatorClass *evaluator = mer_evaluator_find(name, NULL);
     const MerProblemClass   *problem = mer_problem_find(name, NULL);
     if (strcmp(kind, "optimizer") == 0 && optimizer) {
-        return (MerStudyPlugin){optimizer->options, optimizer->options_size, optimizer->presets};
+        return (MerStudyPlugin){optimizer->options, optimizer->options_size, optimizer->presets,
+                                optimizer->proof != NULL};
     }
     if (strcmp(kind, "evaluator") == 0 && evaluator) {
-        return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL};
+        return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL, false};
     }
     bool is_problem = strcmp(kind, "problem") == 0 && problem;
-    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size, NULL}
+    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size, NULL, false}
                       : (MerStudyPlugin){0};
 }
 
@@ -52,11 +53,12 @@ void mer_cli_study_help(void)
         "\nusage: mercator compare DIR... [options]\n\n"
         "Reads the runs in DIR (of `mercator PROBLEM EXPERIMENT -o DIR`, or run directories) and "
         "prints, for every cost\n"
-        "model, platform and objective: the layers with the best known value, final quality, "
+        "model, platform and objective: the tasks with the best known value, final quality, "
         "samples to the final\n"
-        "quality of a reference, layers won against a baseline, quality after N samples, ratios to "
+        "quality of a reference, tasks won against a baseline, quality after N samples, ratios to "
         "the reference with\n"
-        "intervals, times, clusters and warnings. Runs that have not ended are left out.\n\n"
+        "intervals, times, and what the optimizers noted. Runs that have not ended are left "
+        "out.\n\n"
         "  --reference NAME        e.g. marl:agents=1; default: the first optimizer\n"
         "  --baseline NAME         default random, where it was run\n"
         "  --at N[,N...]           quality after so many samples, default 500,2000\n"

@@ -3,11 +3,11 @@
 #include "cli/evaluate_input.h"
 #include "cli/show.h"
 
+#include "base/json_read.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +92,9 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
 static void write_counts(const MerTaskResult *result, const char *detail, MerJson *json)
 {
     cJSON       *parsed = detail ? cJSON_Parse(detail) : NULL;
-    const cJSON *breakdown = cJSON_GetObjectItemCaseSensitive(parsed, "breakdown");
-    const cJSON *status = cJSON_GetObjectItemCaseSensitive(breakdown, "status");
-    const cJSON *counts = cJSON_GetObjectItemCaseSensitive(breakdown, "counts");
+    const cJSON *breakdown = mer_json_get(parsed, "breakdown");
+    const cJSON *status = mer_json_get(breakdown, "status");
+    const cJSON *counts = mer_json_get(breakdown, "counts");
     const char  *word = cJSON_GetStringValue(status);
     mer_json_text(json, "status", word ? word : result->best.feasible ? "ok" : "infeasible");
     char *text = breakdown ? cJSON_PrintUnformatted(counts ? counts : breakdown) : NULL;
@@ -108,6 +108,9 @@ static void write_bound(const MerTaskResult *result, MerJson *json)
     mer_json_object(json, "bound");
     mer_json_real(json, "value", result->bound.value);
     mer_json_text(json, "kind", result->bound.kind);
+    if (result->among) {
+        mer_json_text(json, "scope", result->among);
+    }
     mer_json_real(json, "gap", result->gap);
     if (result->is_recorded) {
         mer_json_bool(json, "proven", result->is_proven);
@@ -166,18 +169,14 @@ static void write_total(const MerRunResult *result, MerJson *json)
     write_bound(&result->total, json);
 }
 
-static const char *platform_name(const MerEvaluation *evaluation)
-{
-    return evaluation->spec.platform ? evaluation->spec.platform->name : "none";
-}
-
 static void print_json(const MerEvaluation *evaluation, const MerRunResult *result)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_text(&json, "format", "mercator-summary/1");
     mer_json_text(&json, "problem", evaluation->spec.problem->name);
-    mer_json_text(&json, "platform", platform_name(evaluation));
+    mer_json_text(&json, "platform",
+                  evaluation->spec.platform ? evaluation->spec.platform->name : "none");
     mer_json_text(&json, "evaluator", evaluation->spec.evaluator->name);
     if (has_total(result)) {
         write_total(result, &json);
@@ -218,7 +217,8 @@ static void print_text(const MerEvaluation *evaluation, const MerRunResult *resu
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
-        printf("%s on %s\n", task->task.name, platform_name(evaluation));
+        printf("%s%s%s\n", task->task.name, evaluation->spec.platform ? " on " : "",
+               evaluation->spec.platform ? evaluation->spec.platform->name : "");
         if (task->text) {
             printf("%s", task->text);
         }

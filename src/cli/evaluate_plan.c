@@ -1,8 +1,8 @@
-/* Plan files (formats.md section 4): what they name is read as experiment files are. The workload is what the tasks
+/* Plan files (docs/formats.md, "Plan files"): what they name is read as experiment files are. The workload is what the tasks
  * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
@@ -134,7 +134,7 @@ static MerStatus read_problem(MerYaml *root, MerEvaluateRequest *request, MerEva
         return fail_at(node, MER_NOT_FOUND, arena, error);
     }
     names->problem = problem->name;
-    request->options = mer_experiment_join(&reference, &request->options, arena);
+    request->options = mer_reference_join(&reference, &request->options, arena);
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
     return node->kind == MER_YAML_MAP ? check_map(node, problem, evaluator, arena, error) : MER_OK;
 }
@@ -419,7 +419,7 @@ MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateReq
         MER_TRY(problem->read_graph(tasks, &graph, &implied, evaluation->arena, error));
         evaluation->spec.graph = graph;
         evaluation->spec.name = graph->name;
-        request.options = mer_experiment_join(&request.options, &implied, evaluation->arena);
+        request.options = mer_reference_join(&request.options, &implied, evaluation->arena);
     } else {
         MER_TRY(read_workload(evaluation, &request, root, error));
     }

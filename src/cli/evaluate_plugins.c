@@ -1,7 +1,7 @@
 /* The plug-ins of an evaluation: as the files say, unless the command line says otherwise. */
 #include "cli/evaluate_input.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
 
@@ -46,7 +46,10 @@ static MerStatus fill(const MerOption *table, size_t size, const MerReference *r
                       MerArena *arena, const void **filled, MerError *error)
 {
     if (!table) {
-        return MER_OK;
+        return reference->count == 0
+                   ? MER_OK
+                   : mer_error_set(error, MER_INVALID, "%s has no options, found \"%s\"",
+                                   reference->name, reference->keys[0]);
     }
     void *options = mer_arena_alloc(arena, size + 1);
     *filled = options;
@@ -108,6 +111,10 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
                  evaluation->arena, &spec->evaluator_options, error));
     MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem,
                  evaluation->arena, &spec->problem_options, error));
+    if (platform && spec->problem->platforms == 0) {
+        return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
+                             spec->problem->name, platform);
+    }
     platform = platform ? platform : spec->problem->platform;
     MER_TRY(platform ? mer_platform_read(platform, evaluation->arena, &spec->platform, error)
                      : MER_OK);
@@ -137,8 +144,9 @@ static MerStatus read_names(MerReadPlans *plans, MerYaml *map, MerError *error)
     return MER_OK;
 }
 
+/* `root` and `why` it could not be read, both as of MerReadPlans. */
 static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateRequest *request,
-                              MerYaml *root, MerError *error)
+                              MerYaml *root, const MerError *why, MerError *error)
 {
     Reading      reading = {evaluation, request, NULL};
     MerReadPlans plans = {.arena = evaluation->arena,
@@ -158,6 +166,12 @@ static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateReques
         }
         reading.problem = (*reader)->problem;
         MER_TRY((*reader)->read(&plans, error));
+        if (!evaluation->spec.problem) {
+            MER_TRY(open_plugins(&plans, error));
+        }
+        if (plans.count == 0) {
+            return mer_error_set(error, MER_INVALID, "%s holds no plan", request->inputs[0]);
+        }
         evaluation->spec.graph = plans.graph;
         evaluation->spec.name = plans.graph->name;
         evaluation->count = plans.count;
@@ -169,8 +183,16 @@ static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateReques
         }
         return MER_OK;
     }
-    return mer_error_set(error, MER_INVALID, "%s: found no `format: mercator-plan/1`",
-                         request->inputs[0]);
+    if (why->status != MER_OK) {
+        return mer_error_set(error, why->status, "%s", why->message);
+    }
+    for (int i = 0; i < request->input_count && !root; i++) {
+        MER_TRY(mer_yaml_read(request->inputs[i], evaluation->arena, &root, error));
+    }
+    return mer_error_set(error, MER_INVALID,
+                         "%s: found no `format: mercator-plan/1`, nor what another plan has; see "
+                         "mercator evaluate --help",
+                         request->plan_file ? request->plan_file : request->inputs[0]);
 }
 
 MerStatus mer_evaluate_open(MerEvaluation *evaluation, const MerEvaluateRequest *request,
@@ -187,5 +209,5 @@ MerStatus mer_evaluate_open(MerEvaluation *evaluation, const MerEvaluateRequest 
     if (path && status != MER_OK && mer_file_is_stream(path)) {
         return mer_error_set(error, status, "%s", why.message);
     }
-    return read_foreign(evaluation, request, is_single && status == MER_OK ? root : NULL, error);
+    return read_foreign(evaluation, request, status == MER_OK ? root : NULL, &why, error);
 }

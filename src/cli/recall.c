@@ -2,9 +2,9 @@
  * tables and constraints may be named by relative paths: they are read from where the run was started. */
 #include "cli/recall.h"
 
-#include "base/text.h"
+#include "base/file.h"
+#include "base/json_read.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,8 +54,8 @@ MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled
     }
     data[strcspn(data, "\n")] = '\0';
     cJSON       *line = cJSON_Parse(data);
-    const cJSON *command = cJSON_GetObjectItemCaseSensitive(line, "command");
-    const char  *start = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "directory"));
+    const cJSON *command = mer_json_get(line, "command");
+    const char  *start = mer_json_get_text(line, "directory", NULL);
     recalled->count = cJSON_GetArraySize(command);
     recalled->arguments = MER_ARRAY(arena, char *, recalled->count + 1);
     for (int i = 0; i < recalled->count; i++) {

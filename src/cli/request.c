@@ -14,12 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const axis_names[MER_AXIS_COUNT] = {
-#define X(id, name) name,
-    MER_AXIS_MAP(X)
-#undef X
-};
-
 typedef struct Parser {
     const MerVerb *verb;
     MerRequest    *request;
@@ -63,12 +57,6 @@ static const char *join_list(Parser *p, const char *key, const char *value)
                    : mer_arena_format(p->arena, "[%s%s]", joined, value);
 }
 
-static void append(MerReference *reference, const char *key, const char *value, MerArena *arena)
-{
-    MerReference more = {NULL, 1, &key, &value};
-    *reference = mer_experiment_join(reference, &more, arena);
-}
-
 static int set_option(Parser *p, const char *flag, const char *value)
 {
     char   key[64];
@@ -79,7 +67,8 @@ static int set_option(Parser *p, const char *flag, const char *value)
     memcpy(key, flag + 2, length);
     key[length] = '\0';
     const char *name = mer_name_equal(key, "time") ? "time_s" : key;
-    append(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
+    p->line.settings =
+        mer_reference_add(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
     MerStatus status =
         mer_experiment_set(&p->request->experiment, name, join_list(p, name, value), &p->error);
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
@@ -88,10 +77,11 @@ static int set_option(Parser *p, const char *flag, const char *value)
 static bool set_switch(MerRequest *request, const char *flag)
 {
     bool *switches[] = {&request->is_help,   &request->json,       &request->quiet,
-                        &request->no_report, &request->list_knobs, &request->force};
-    static const char *const names[] = {"help",      "json",       "quiet",
-                                        "no-report", "list-knobs", "force"};
-    for (int i = 0; i < 6; i++) {
+                        &request->no_report, &request->list_knobs, &request->force,
+                        &request->separately};
+    static const char *const names[] = {"help",       "json",  "quiet",     "no-report",
+                                        "list-knobs", "force", "separately"};
+    for (int i = 0; i < 7; i++) {
         if (mer_cli_is(flag, names[i]) || (i == 0 && strcmp(flag, "-h") == 0)) {
             *switches[i] = true;
             return true;
@@ -138,11 +128,11 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
     }
     const MerFlag *own = mer_cli_flag_of(p->problem, flag);
     if (own) {
-        append(&p->line.flags, own->name, value, p->arena);
+        p->line.flags = mer_reference_add(&p->line.flags, own->name, value, p->arena);
         return MER_EXIT_DONE;
     }
     for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
-        if (mer_cli_is(flag, axis_names[axis])) {
+        if (mer_cli_is(flag, mer_axis_names[axis])) {
             return add_axis(p, (MerAxis)axis, value);
         }
     }
@@ -306,8 +296,10 @@ void mer_request_help(const MerVerb *verb, const char *problem)
         int used = printf("  --%s %s", flag->name, flag->value);
         printf("%*s%s\n", used < 26 ? 26 - used : 1, "", flag->help);
     }
-    printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
-           type->platform ? type->platform : "none");
+    if (type->platforms) {
+        printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
+               type->platform ? type->platform : "none");
+    }
     printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n",
            optimizer ? optimizer : type->optimizer);
     printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n",
@@ -323,6 +315,11 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     printf("  -o DIR                  run directory, default "
            "runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED\n",
            verb->name);
+    if (type->join) {
+        printf(
+            "  --separately            several networks are several runs; default: one, in which "
+            "they share the platform\n");
+    }
     printf("  --force                 replace the results of another command in that directory\n");
     printf("  --resume DIR            go on where a stopped run was\n");
     printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "

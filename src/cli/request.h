@@ -14,6 +14,7 @@ typedef struct MerRequest {
     const char *redo;
     bool        json, quiet, no_report, is_help;
     bool        force;      /* replace the results of another command */
+    bool        separately; /* several workloads are several runs, though they could be one */
     bool        list_knobs; /* show what could be searched, and end */
 } MerRequest;
 

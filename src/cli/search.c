@@ -6,6 +6,7 @@
 #include "cli/sweep.h"
 #include "cli/tune.h"
 
+#include "mercator/registry.h"
 #include "report/pages/html.h"
 
 #include <stdio.h>
@@ -139,6 +140,25 @@ static bool is_run(const char *directory, MerArena *arena)
     return access(mer_arena_format(arena, "%s/run.jsonl", directory), F_OK) == 0;
 }
 
+/* Several networks on the command line are one workload, where the problem can make one of them. In an experiment
+ * file a list is an axis. */
+static MerStatus join_workloads(MerRequest *request, MerArena *arena, MerError *error)
+{
+    MerExperiment         *experiment = &request->experiment;
+    const MerAxisValues   *given = &experiment->axes[MER_AXIS_WORKLOAD];
+    const MerProblemClass *problem = mer_problem_find(experiment->problem.name, error);
+    const char            *joined;
+    if (!problem || !problem->join || experiment->file || request->separately || given->count < 2) {
+        return problem ? MER_OK : MER_NOT_FOUND;
+    }
+    MerTexts  texts = {given->count, given->texts};
+    MerStatus status = problem->join(&texts, &experiment->problem, &joined, arena, error);
+    if (status == MER_OK) {
+        mer_experiment_add(experiment, MER_AXIS_WORKLOAD, joined, true);
+    }
+    return status;
+}
+
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     MerRequest  request;
@@ -156,6 +176,12 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
         mer_request_help(verb, verb->name);
         mer_cli_tune_help();
         return MER_EXIT_DONE;
+    }
+    if (request.separately && !mer_problem_find(verb->name, NULL)->join) {
+        return mer_cli_usage(verb, "--separately: %s knows no other way", verb->name);
+    }
+    if (join_workloads(&request, arena, &error) != MER_OK) {
+        return mer_cli_fail(&error);
     }
     if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request,
                               &error) != MER_OK) {

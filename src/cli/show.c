@@ -43,13 +43,15 @@ int mer_show_value(char buffer[48], MerMetric metric, double value)
                                             is_metric ? mer_metric_info(metric)->unit : "");
 }
 
-static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_found,
+static void add_row(MerTextTable *table, const MerTaskResult *result, bool is_found, bool has_macs,
                     const MerMetric *metrics, int count)
 {
     char bound[64];
     mer_text_table_add(table, result->task.name);
     mer_text_table_add_int(table, result->task.count);
-    mer_text_table_add_real(table, result->task.macs, "");
+    if (has_macs) {
+        mer_text_table_add_real(table, result->task.macs, "");
+    }
     for (int m = 0; m < count; m++) {
         char text[48];
         mer_show_value(text, metrics[m], is_found ? result->best.value[metrics[m]] : NAN);
@@ -65,7 +67,8 @@ static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
     MerMetric   metrics[MER_METRIC_COUNT];
     const char *titles[MER_METRIC_COUNT + 5] = {"task", ">count", ">MACs"};
     int         count = choose_metrics(result, metrics);
-    int         columns = 3;
+    bool        has_macs = result->total.task.macs > 0;
+    int         columns = has_macs ? 3 : 2;
     for (int m = 0; m < count; m++) {
         titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
     }
@@ -73,12 +76,12 @@ static void show_table(const MerRunResult *result, MerArena *arena, FILE *file)
     titles[columns++] = "bound";
     MerTextTable *table = mer_text_table_new(arena, columns, titles);
     for (int t = 0; t < result->task_count; t++) {
-        add_row(table, &result->tasks[t], !isnan(result->tasks[t].value), metrics, count);
+        add_row(table, &result->tasks[t], !isnan(result->tasks[t].value), has_macs, metrics, count);
     }
     if (result->task_count > 1 || result->tasks[0].task.count > 1) {
         MerTaskResult total = result->total;
         total.task.name = "total";
-        add_row(table, &total, result->is_feasible, metrics, count);
+        add_row(table, &total, result->is_feasible, has_macs, metrics, count);
     }
     mer_text_table_print(table, file);
 }
@@ -227,9 +230,9 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
     char                 value[48];
     char                 gap[48];
     bool                 is_metric = result->objective != MER_METRIC_COUNT;
-    fprintf(file, "%s %s on %s, %s, objective %s, seed %llu%s\n\n", spec->problem->name, spec->name,
-            spec->platform ? spec->platform->name : "none", spec->optimizer->name,
-            result->objective_text, (unsigned long long)spec->seed,
+    fprintf(file, "%s %s%s%s, %s, objective %s, seed %llu%s\n\n", spec->problem->name, spec->name,
+            spec->platform ? " on " : "", spec->platform ? spec->platform->name : "",
+            spec->optimizer->name, result->objective_text, (unsigned long long)spec->seed,
             spec->platform && !spec->platform->calibrated ? " (platform not calibrated)" : "");
     show_table(result, arena, file);
     show_milestones(result, arena, file);
@@ -251,6 +254,9 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
         } else {
             fprintf(file, "%s%s",
                     total->is_proven ? ", proven optimal, gap " : ", gap to the bound ", gap);
+            if (total->among) {
+                fprintf(file, " (among %s)", total->among);
+            }
         }
         /* it is next to nothing, like a rounding error */
         if (100 * total->gap >= MER_MOST_PERCENT) {

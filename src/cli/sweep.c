@@ -1,7 +1,8 @@
 /* The table of a hardware sweep. */
 #include "cli/sweep.h"
 
-#include "report/tables/output.h"
+#include "base/output.h"
+#include "cli/show.h"
 #include "report/tables/table.h"
 
 #include <math.h>
@@ -14,16 +15,25 @@ static double time_of(const MerCellTotal *result)
     return isnan(latency) ? result->total.best.value[MER_METRIC_CYCLES] : latency;
 }
 
-/* Nothing in the sweep is at least as good in energy and time, and better in one. */
+/* Energy and time where both are known, else the score alone. */
+static void axes_of(const MerCellTotal *result, double axes[2])
+{
+    axes[0] = result->total.best.value[MER_METRIC_ENERGY];
+    axes[1] = time_of(result);
+    if (isnan(axes[0]) || isnan(axes[1])) {
+        axes[0] = axes[1] = result->total.score;
+    }
+}
+
+/* Nothing in the sweep is at least as good on both axes, and better on one. */
 static bool is_on_front(const MerCellTotal *results, int count, int at)
 {
-    double energy = results[at].total.best.value[MER_METRIC_ENERGY];
-    double time = time_of(&results[at]);
+    double own[2], other[2];
+    axes_of(&results[at], own);
     for (int i = 0; i < count; i++) {
-        double other_energy = results[i].total.best.value[MER_METRIC_ENERGY];
-        double other_time = time_of(&results[i]);
-        bool   is_better = results[i].is_feasible && other_energy <= energy && other_time <= time &&
-                         (other_energy < energy || other_time < time);
+        axes_of(&results[i], other);
+        bool is_better = results[i].is_feasible && other[0] <= own[0] && other[1] <= own[1] &&
+                         (other[0] < own[0] || other[1] < own[1]);
         if (is_better) {
             return false;
         }
@@ -31,12 +41,46 @@ static bool is_on_front(const MerCellTotal *results, int count, int at)
     return results[at].is_feasible;
 }
 
+static const MerMetric usual[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY, MER_METRIC_EDP};
+enum { USUAL = sizeof usual / sizeof usual[0] };
+
+/* The metrics that an evaluator of the sweep gives, and the objective if it is none of them. */
+static int choose_columns(const MerRunSpec *specs, int count, MerMetric *columns)
+{
+    uint64_t given = 0, wanted = 0;
+    int      chosen = 0;
+    for (int i = 0; i < count; i++) {
+        MerMetric objective = mer_metric_find(specs[i].objective);
+        given |= specs[i].evaluator->metrics;
+        wanted |= objective != MER_METRIC_COUNT ? UINT64_C(1) << objective : 0;
+    }
+    for (int m = 0; m < USUAL; m++) {
+        if (given >> usual[m] & 1) {
+            columns[chosen++] = usual[m];
+            wanted &= ~(UINT64_C(1) << usual[m]);
+        }
+    }
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        if (wanted >> m & 1) {
+            columns[chosen++] = (MerMetric)m;
+        }
+    }
+    return chosen;
+}
+
 static void print_table(const MerRunSpec *specs, const MerCellTotal *results, int count,
                         MerArena *arena, FILE *file)
 {
-    const char   *titles[] = {"",        "platform", "workload", "optimizer",
-                              ">cycles", ">energy",  ">edp",     ">gap"};
-    MerTextTable *table = mer_text_table_new(arena, 8, titles);
+    MerMetric   metrics[MER_METRIC_COUNT];
+    const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "workload", "optimizer"};
+    int         metric_count = choose_columns(specs, count, metrics), columns = 4;
+    bool        has_energy = false;
+    for (int m = 0; m < metric_count; m++) {
+        titles[columns++] = mer_arena_format(arena, ">%s", mer_metric_info(metrics[m])->name);
+        has_energy = has_energy || metrics[m] == MER_METRIC_ENERGY;
+    }
+    titles[columns++] = ">gap";
+    MerTextTable *table = mer_text_table_new(arena, columns, titles);
     for (int i = 0; i < count; i++) {
         const MerTaskResult *total = &results[i].total;
         bool                 is_known = results[i].is_feasible;
@@ -44,16 +88,17 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, in
         mer_text_table_add(table, specs[i].platform->name);
         mer_text_table_add(table, specs[i].name);
         mer_text_table_add(table, specs[i].optimizer->name);
-        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_CYCLES] : NAN,
-                                "cycle");
-        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_ENERGY] : NAN, "pJ");
-        mer_text_table_add_real(table, is_known ? total->best.value[MER_METRIC_EDP] : NAN,
-                                "pJ.cycle");
+        for (int m = 0; m < metric_count; m++) {
+            char text[48];
+            mer_show_value(text, metrics[m], is_known ? total->best.value[metrics[m]] : NAN);
+            mer_text_table_add(table, text);
+        }
         mer_text_table_add_percent(table, is_known ? total->gap : NAN);
     }
     fprintf(file, "\n");
     mer_text_table_print(table, file);
-    fprintf(file, "\n* nothing in the sweep beats it in both energy and time\n");
+    fprintf(file, "\n* nothing in the sweep beats it%s\n",
+            has_energy ? " in both energy and time" : "");
 }
 
 static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
@@ -71,10 +116,11 @@ static void write_row(const MerExperiment *experiment, const MerRunSpec *spec,
     }
     const double *best = result->total.best.value;
     if (result->is_feasible) {
-        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d\n", best[MER_METRIC_CYCLES],
-                best[MER_METRIC_ENERGY], best[MER_METRIC_EDP], result->total.gap, is_front);
+        fprintf(file, ",%.17g,%.17g,%.17g,%.17g,%d,%.17g\n", best[MER_METRIC_CYCLES],
+                best[MER_METRIC_ENERGY], best[MER_METRIC_EDP], result->total.gap, is_front,
+                result->total.value);
     } else {
-        fprintf(file, ",,,,,0\n");
+        fprintf(file, ",,,,,0,\n");
     }
 }
 
@@ -92,7 +138,7 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
     for (int s = 0; s < experiment->sweep_count; s++) {
         fprintf(output.file, ",%s", experiment->sweeps[s].path);
     }
-    fprintf(output.file, ",cycles,energy_pj,edp,gap,on_front\n");
+    fprintf(output.file, ",cycles,energy_pj,edp,gap,on_front,objective\n");
     int combinations = 1;
     for (int s = 0; s < experiment->sweep_count; s++) {
         combinations *= experiment->sweeps[s].values.count;

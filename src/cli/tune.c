@@ -1,12 +1,12 @@
 /* --tune: options of an optimizer, searched on some workloads and tested on others. */
 #include "cli/tune.h"
 
+#include "base/file.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/output.h"
 #include "cli/request.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
-#include "report/tables/output.h"
 #include "report/tables/table.h"
 #include "run/experiment/tuning.h"
 
@@ -283,8 +283,8 @@ static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, M
         mer_text_table_add(table, row->is_test ? "test" : "train");
         mer_text_table_add(
             table,
-            mer_arena_format(arena, "%s on %s", row->workload,
-                             spec->train[0].platform ? spec->train[0].platform->name : "none"));
+            mer_arena_format(arena, "%s%s%s", row->workload, spec->train[0].platform ? " on " : "",
+                             spec->train[0].platform ? spec->train[0].platform->name : ""));
         mer_text_table_add(table, row->task);
         mer_text_table_add_real(table, row->initial, unit);
         mer_text_table_add_real(table, row->tuned, unit);

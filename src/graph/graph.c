@@ -1,6 +1,4 @@
-/* Building a graph: values, operators, warnings, and the names of kinds and types.
- * Arrays grow by doubling inside the arena; their capacity follows from their count, so the public
- * structure needs no field for it. */
+/* Building a graph: values, operators, warnings, and the names of kinds and types. */
 #include "mercator/graph.h"
 
 #include <assert.h>
@@ -8,20 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 16, MAX_WARNINGS = 200 };
-
-/* Memory for one more item: arrays hold max(16, next power of two) items. */
-static void *grow(MerArena *arena, void *items, int count, size_t size)
-{
-    bool is_full = count == 0 || (count >= FIRST_CAPACITY && (count & (count - 1)) == 0);
-    if (!is_full)
-        return items;
-    size_t capacity = count == 0 ? FIRST_CAPACITY : 2 * (size_t)count;
-    void  *larger = mer_arena_alloc_array(arena, capacity, size);
-    if (count > 0)
-        memcpy(larger, items, (size_t)count * size);
-    return larger;
-}
+enum { MAX_WARNINGS = 200 };
 
 MerGraph *mer_graph_new(const char *name, MerArena *arena)
 {
@@ -34,7 +19,7 @@ MerGraph *mer_graph_new(const char *name, MerArena *arena)
 
 int mer_graph_add_value(MerGraph *graph, const MerValue *value)
 {
-    graph->values = grow(graph->arena, graph->values, graph->value_count, sizeof *value);
+    MER_GROW(graph->arena, graph->values, graph->value_count);
     MerValue *copy = &graph->values[graph->value_count];
     *copy = *value;
     copy->name = mer_arena_text(graph->arena, value->name != NULL ? value->name : "");
@@ -52,8 +37,7 @@ void mer_graph_attach(MerGraph *graph, const char *type, const void *content)
             return;
         }
     }
-    graph->attachments =
-        grow(graph->arena, graph->attachments, graph->attachment_count, sizeof *graph->attachments);
+    MER_GROW(graph->arena, graph->attachments, graph->attachment_count);
     graph->attachments[graph->attachment_count++] = (MerAttachment){type, content};
 }
 
@@ -94,7 +78,7 @@ static int *copy_indices(MerArena *arena, const int *indices, int *count)
 
 int mer_graph_add_op(MerGraph *graph, const MerOp *op)
 {
-    graph->ops = grow(graph->arena, graph->ops, graph->op_count, sizeof *op);
+    MER_GROW(graph->arena, graph->ops, graph->op_count);
     MerOp *copy = &graph->ops[graph->op_count];
     *copy = *op;
     copy->name = mer_arena_text(graph->arena, op->name != NULL ? op->name : "");
@@ -121,8 +105,7 @@ void mer_graph_warn(MerGraph *graph, const char *format, ...)
         if (strcmp(graph->warnings[i], text) == 0)
             return;
     }
-    graph->warnings =
-        grow(graph->arena, graph->warnings, graph->warning_count, sizeof *graph->warnings);
+    MER_GROW(graph->arena, graph->warnings, graph->warning_count);
     graph->warnings[graph->warning_count++] = mer_arena_text(graph->arena, text);
 }
 

@@ -1,7 +1,8 @@
-/* MAESTRO's hardware files (map.md 3.2 and 5.1): five numbers, each with its name. */
+/* MAESTRO's hardware files (docs/datacentric-model.md, "Layers, mappings, machines"): five numbers, each
+ * with its name. */
 #include "hw/foreign.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 
 #include <ctype.h>

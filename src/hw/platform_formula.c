@@ -1,6 +1,6 @@
 /* Named formulas with constants: the cost and requantisation of a soc unit, its power, and the
- * timing of a vta. Which formulas exist and what they take is data, one row each (split.md,
- * sections 4.1 and 6; codesign.md, section 6.2). */
+ * timing of a vta. Which formulas exist and what they take is data, one row each
+ * (docs/platform-format.md, "Formulas"). */
 #include "hw/reader.h"
 
 #include "mercator/option.h"

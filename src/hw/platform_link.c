@@ -89,21 +89,13 @@ static MerStatus read_link(MerLink *link, MerYaml *map, MerError *error)
 
 typedef struct Links {
     MerLink        *items;
-    int             count, capacity;
+    int             count;
     unsigned short *joined; /* 1 + entry that joined a pair, unit_count x unit_count */
 } Links;
 
 static void add_link(Links *links, const MerLink *link, MerArena *arena)
 {
-    if (links->count == links->capacity) {
-        int      capacity = links->capacity == 0 ? 16 : 2 * links->capacity;
-        MerLink *items = MER_ARRAY(arena, MerLink, capacity);
-        if (links->count > 0) {
-            memcpy(items, links->items, (size_t)links->count * sizeof *items);
-        }
-        links->items = items;
-        links->capacity = capacity;
-    }
+    MER_GROW(arena, links->items, links->count);
     links->items[links->count++] = *link;
 }
 

@@ -1,5 +1,5 @@
 /* Memories of a platform file: sizes in words or bytes, rates in any one of their units, energies,
- * what they hold, and the fan-out below them (formats.md, section 1). */
+ * what they hold, and the fan-out below them (docs/platform-format.md, "Memories, outermost first"). */
 #include "hw/reader.h"
 
 #include "mercator/graph.h"

@@ -2,10 +2,9 @@
  * named items by `name` (new ones at the end), everything else is replaced. Nodes keep the file
  * and line they were written at, so that messages point to the right one of several files. */
 #include "hw/foreign.h"
-#include "hw/platform_node.h"
 #include "hw/reader.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 
 #include <string.h>
@@ -245,19 +244,12 @@ static MerStatus check_same_kind(MerYaml *base, MerYaml *own, const char *base_f
                              base_kind->text, base_file);
 }
 
-/* A map inside another file (an experiment) has no format and no name of its own. */
-static bool is_document(const MerYaml *root)
-{
-    return *root->path == '\0';
-}
-
 /* The base's entries without those that belong to its file alone. */
-static void drop_own_keys(MerYaml *map, bool drop_name)
+static void drop_own_keys(MerYaml *map)
 {
     int kept = 0;
     for (int i = 0; i < map->count; i++) {
-        if (mer_name_equal(map->keys[i], "extends") ||
-            (drop_name && mer_name_equal(map->keys[i], "name"))) {
+        if (mer_name_equal(map->keys[i], "extends") || mer_name_equal(map->keys[i], "name")) {
             continue;
         }
         map->items[kept] = map->items[i];
@@ -284,7 +276,7 @@ static MerStatus resolve_base(MerYaml *root, MerYaml *extends, Chain *chain, Mer
     MER_TRY(resolve(base_root, chain, arena, &base, error));
     chain->count--;
     MER_TRY(check_same_kind(base, root, file, error));
-    drop_own_keys(base, is_document(root));
+    drop_own_keys(base);
     *resolved = merge(base, root, arena);
     return MER_OK;
 }
@@ -293,9 +285,7 @@ static MerStatus resolve(MerYaml *root, Chain *chain, MerArena *arena, MerYaml *
                          MerError *error)
 {
     MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
-    if (is_document(root) || mer_yaml_get(root, "format") != NULL) {
-        MER_TRY(mer_yaml_format(root, "platform", 1, error));
-    }
+    MER_TRY(mer_yaml_format(root, "platform", 1, error));
     MerYaml *extends = mer_yaml_get(root, "extends");
     *resolved = root;
     if (extends != NULL) {
@@ -313,19 +303,6 @@ MerStatus mer_platform_resolve(MerYaml *root, MerArena *arena, MerYaml **resolve
         mer_platform_set_paths(*resolved, "", arena);
     }
     return MER_OK;
-}
-
-MerStatus mer_platform_read_node(MerYaml *node, MerArena *arena, const MerPlatform **platform,
-                                 MerError *error)
-{
-    MerYaml *resolved;
-    if (node->kind == MER_YAML_SCALAR) {
-        const char *name;
-        MER_TRY(mer_yaml_text(node, &name, error));
-        return mer_platform_read(name, arena, platform, error);
-    }
-    MER_TRY(mer_platform_resolve(node, arena, &resolved, error));
-    return mer_platform_from_yaml(resolved, arena, platform, error);
 }
 
 MerStatus mer_platform_load(const char *name_or_path, MerArena *arena, MerYaml **resolved,

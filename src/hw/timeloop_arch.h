@@ -1,7 +1,7 @@
-/* Timeloop architectures (v0.1 to v0.3, conventions.md 2.1): a tree of `subtree` and `local`, or
- * the older `arithmetic` and `storage`, as a platform of ours; energies from an ERT or from
- * Timeloop's public table. `keep` and `bypass` of datatype constraints in the same files fix what a
- * memory holds. */
+/* Timeloop architectures (v0.1 to v0.3, docs/timeloop-and-maestro.md, "Architectures"): a tree of
+ * `subtree` and `local`, or the older `arithmetic` and `storage`, as a platform of ours; energies from an
+ * ERT or from Timeloop's public table. `keep` and `bypass` of datatype constraints in the same files fix
+ * what a memory holds. */
 #ifndef MERCATOR_HW_TIMELOOP_ARCH_H
 #define MERCATOR_HW_TIMELOOP_ARCH_H
 

@@ -1,7 +1,7 @@
 /* From a name or a path to the importer that knows the file's format. */
 #include "import/import_find.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 
 #include <stdio.h>
@@ -121,7 +121,7 @@ static MerStatus import_any(const MerImporterClass *const *importers, const char
         return read_file(importers, "/dev/stdin", options, arena, graph, error);
     for (const MerImporterClass *const *importer = importers; *importer; importer++) {
         if ((*importer)->knows && (*importer)->knows(name_or_path))
-            return (*importer)->make(name_or_path, arena, graph, error);
+            return (*importer)->make(name_or_path, options, arena, graph, error);
     }
     bool        is_name = strpbrk(name_or_path, "/.") == NULL;
     const char *built_in = is_name ? mer_data_path("models", name_or_path, ".onnx", arena) : NULL;

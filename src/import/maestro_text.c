@@ -1,9 +1,9 @@
-/* Tokens and a recursive-descent parser for MAESTRO's `.m` files (map.md, section 5.1). The
- * depth of the grammar is fixed, so nothing here recurses. */
+/* Tokens and a recursive-descent parser for MAESTRO's `.m` files (docs/datacentric-model.md, "Layers,
+ * mappings, machines"). The depth of the grammar is fixed, so nothing here recurses. */
 #include "import/maestro_text.h"
 
+#include "base/file.h"
 #include "base/name_table.h"
-#include "base/text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Timeloop problems (YAML v0.1 to v0.4, conventions.md 2.3): the long form with projections and the
+/* Timeloop problems (YAML v0.1 to v0.4, docs/layer-tables.md): the long form with projections and the
  * short forms `shape: cnn-layer` and `shape: gemm`. */
 #include "import/layer_list.h"
 #include "import/timeloop.h"

@@ -57,7 +57,7 @@ const char *mer_datacentric_status_name(MerDatacentricStatus status)
     return status_names[status];
 }
 
-void mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
+bool mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
 {
     va_list arguments;
 
@@ -65,6 +65,7 @@ void mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ..
     vsnprintf(result->reason, sizeof result->reason, format, arguments);
     va_end(arguments);
     result->status = MER_DATACENTRIC_INFEASIBLE;
+    return false;
 }
 
 static const Coupling *coupling_of(const MerDatacentricInput *input)
@@ -111,26 +112,21 @@ bool mer_datacentric_check_layer(const MerDatacentricLayer *layer, unsigned dims
                                  MerDatacentricResult *result)
 {
     for (int dim = 0; dim < MER_DATACENTRIC_DIMS; dim++) {
-        if (((dims >> dim) & 1) && (layer->dims[dim] < 1 || layer->dims[dim] > INT32_MAX)) {
-            mer_datacentric_refuse(result, "encoding: the layer's %c is %lld, expected 1 .. 2^31-1",
-                                   MER_DATACENTRIC_LETTERS[dim], (long long)layer->dims[dim]);
-            return false;
-        }
+        if (((dims >> dim) & 1) && (layer->dims[dim] < 1 || layer->dims[dim] > INT32_MAX))
+            return mer_datacentric_refuse(
+                result, "encoding: the layer's %c is %lld, expected 1 .. 2^31-1",
+                MER_DATACENTRIC_LETTERS[dim], (long long)layer->dims[dim]);
     }
     if (!((dims >> R) & 1))
         return true;
-    if (layer->dims[Y] < layer->dims[R] || layer->dims[X] < layer->dims[S]) {
-        mer_datacentric_refuse(result,
-                               "encoding: a filter of %lld x %lld on an input of %lld x %lld",
-                               (long long)layer->dims[R], (long long)layer->dims[S],
-                               (long long)layer->dims[Y], (long long)layer->dims[X]);
-        return false;
-    }
-    if (layer->stride_y < 1 || layer->stride_x < 1) {
-        mer_datacentric_refuse(result, "encoding: stride %lld x %lld, expected 1 or more",
-                               (long long)layer->stride_y, (long long)layer->stride_x);
-        return false;
-    }
+    if (layer->dims[Y] < layer->dims[R] || layer->dims[X] < layer->dims[S])
+        return mer_datacentric_refuse(
+            result, "encoding: a filter of %lld x %lld on an input of %lld x %lld",
+            (long long)layer->dims[R], (long long)layer->dims[S], (long long)layer->dims[Y],
+            (long long)layer->dims[X]);
+    if (layer->stride_y < 1 || layer->stride_x < 1)
+        return mer_datacentric_refuse(result, "encoding: stride %lld x %lld, expected 1 or more",
+                                      (long long)layer->stride_y, (long long)layer->stride_x);
     return true;
 }
 

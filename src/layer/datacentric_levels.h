@@ -90,7 +90,8 @@ void mer_datacentric_finish(const MerDatacentricInput *input, const MerDatacentr
 /* A cluster without work, where MAESTRO divides by zero: no counts, only the reason. */
 void mer_datacentric_stall(MerDatacentricResult *result);
 
-void mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
+/* Always false. */
+bool mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 enum { MER_DATACENTRIC_NO_FILTER = -1 };

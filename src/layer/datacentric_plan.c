@@ -1,20 +1,28 @@
 /* Operators and directive plans in the terms of the data-centric model, and its counts as JSON. */
 #include "layer/datacentric_plan.h"
 
+#include "layer/datacentric_levels.h"
 #include "layer/directive_format.h"
 
-#include <stdio.h>
+/* Our dims in the terms of the model. */
+static const int convolution[MER_DIM_COUNT] = {
+    [MER_DIM_N] = MER_DATACENTRIC_N, [MER_DIM_K] = MER_DATACENTRIC_K,
+    [MER_DIM_C] = MER_DATACENTRIC_C, [MER_DIM_Y] = MER_DATACENTRIC_Y,
+    [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
+    [MER_DIM_S] = MER_DATACENTRIC_S, [MER_DIM_G] = MER_DATACENTRIC_G};
+/* GEMM has its own letters; dims it lacks keep theirs and are found idle or refused later. */
+static const int product[MER_DIM_COUNT] = {
+    [MER_DIM_N] = MER_DATACENTRIC_G, [MER_DIM_K] = MER_DATACENTRIC_N,
+    [MER_DIM_C] = MER_DATACENTRIC_K, [MER_DIM_Y] = MER_DATACENTRIC_M,
+    [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
+    [MER_DIM_S] = MER_DATACENTRIC_S, [MER_DIM_G] = MER_DATACENTRIC_G};
 
 static void fill_convolution(const MerOp *op, bool exact, MerDatacentricLayer *layer)
 {
     bool strided = op->kind != MER_OP_TRANSPOSED || !exact;
 
-    layer->dims[MER_DATACENTRIC_N] = op->dims[MER_DIM_N];
-    layer->dims[MER_DATACENTRIC_G] = op->dims[MER_DIM_G];
-    layer->dims[MER_DATACENTRIC_K] = op->dims[MER_DIM_K];
-    layer->dims[MER_DATACENTRIC_C] = op->dims[MER_DIM_C];
-    layer->dims[MER_DATACENTRIC_R] = op->dims[MER_DIM_R];
-    layer->dims[MER_DATACENTRIC_S] = op->dims[MER_DIM_S];
+    for (int dim = 0; dim < MER_DIM_COUNT; dim++)
+        layer->dims[convolution[dim]] = op->dims[dim];
     layer->dims[MER_DATACENTRIC_Y] = mer_directives_input_size(op, 0, exact);
     layer->dims[MER_DATACENTRIC_X] = mer_directives_input_size(op, 1, exact);
     layer->stride_y = strided ? op->stride[0] : 1;
@@ -53,62 +61,31 @@ MerStatus mer_datacentric_layer(const MerOp *op, bool exact, MerDatacentricLayer
     return MER_OK;
 }
 
-/* GEMM has its own letters; dims it lacks keep theirs and are found idle or refused later. */
-static int model_dim(MerDatacentricType type, int dim)
-{
-    static const int convolution[MER_DIM_COUNT] = {
-        [MER_DIM_N] = MER_DATACENTRIC_N, [MER_DIM_K] = MER_DATACENTRIC_K,
-        [MER_DIM_C] = MER_DATACENTRIC_C, [MER_DIM_Y] = MER_DATACENTRIC_Y,
-        [MER_DIM_X] = MER_DATACENTRIC_X, [MER_DIM_R] = MER_DATACENTRIC_R,
-        [MER_DIM_S] = MER_DATACENTRIC_S, [MER_DIM_G] = MER_DATACENTRIC_G};
-
-    if (type == MER_DATACENTRIC_GEMM) {
-        switch (dim) {
-        case MER_DIM_Y:
-            return MER_DATACENTRIC_M;
-        case MER_DIM_C:
-            return MER_DATACENTRIC_K;
-        case MER_DIM_K:
-            return MER_DATACENTRIC_N;
-        case MER_DIM_N:
-            return MER_DATACENTRIC_G;
-        default:
-            break;
-        }
-    }
-    return convolution[dim];
-}
-
 bool mer_datacentric_mapping(const MerDirectivePlan *plan, MerDatacentricType type,
                              MerDatacentricMapping *mapping, MerDatacentricResult *result)
 {
-    result->status = MER_DATACENTRIC_INFEASIBLE;
-    if (plan->level_count < 1 || plan->level_count > MER_DATACENTRIC_LEVELS) {
-        snprintf(result->reason, sizeof result->reason,
-                 "encoding: %d cluster levels, expected 1 .. %d", plan->level_count,
-                 MER_DATACENTRIC_LEVELS);
-        return false;
-    }
+    const int *dims = type == MER_DATACENTRIC_GEMM ? product : convolution;
+
+    if (plan->level_count < 1 || plan->level_count > MER_DATACENTRIC_LEVELS)
+        return mer_datacentric_refuse(result, "encoding: %d cluster levels, expected 1 .. %d",
+                                      plan->level_count, MER_DATACENTRIC_LEVELS);
     mapping->level_count = plan->level_count;
     for (int l = 0; l < plan->level_count; l++) {
         const MerDirective *from = &plan->directives[plan->start[l]];
         int                 count = plan->start[l + 1] - plan->start[l];
 
-        if (count > MER_DATACENTRIC_ROWS) {
-            snprintf(result->reason, sizeof result->reason,
-                     "encoding: %d directives in level %d, expected at most %d", count, l,
-                     MER_DATACENTRIC_ROWS);
-            return false;
-        }
+        if (count > MER_DATACENTRIC_ROWS)
+            return mer_datacentric_refuse(
+                result, "encoding: %d directives in level %d, expected at most %d", count, l,
+                MER_DATACENTRIC_ROWS);
         mapping->count[l] = count;
         mapping->cluster[l] = l + 1 < plan->level_count ? plan->cluster[l] : 1;
         for (int i = 0; i < count; i++)
-            mapping->directives[l][i] =
-                (MerDatacentricDirective){.spatial = from[i].spatial,
-                                          .output = from[i].output,
-                                          .dim = model_dim(type, from[i].dim),
-                                          .size = from[i].size,
-                                          .offset = from[i].offset};
+            mapping->directives[l][i] = (MerDatacentricDirective){.spatial = from[i].spatial,
+                                                                  .output = from[i].output,
+                                                                  .dim = dims[from[i].dim],
+                                                                  .size = from[i].size,
+                                                                  .offset = from[i].offset};
     }
     result->status = MER_DATACENTRIC_OK;
     return true;

@@ -15,24 +15,19 @@ static bool check_directive(const MerDatacentricInput *input, unsigned dims,
     char mark = directive->output ? '\'' : ' ';
 
     if (directive->size < 1 || directive->offset < 1 || directive->size > INT32_MAX ||
-        directive->offset > INT32_MAX) {
-        mer_datacentric_refuse(result, "encoding: (%lld,%lld) %c%c, expected sizes 1 .. 2^31-1",
-                               (long long)directive->size, (long long)directive->offset,
-                               letters[dim], mark);
-        return false;
-    }
-    if (!((dims >> dim) & 1)) {
-        mer_datacentric_refuse(result, "encoding: %c is not a dimension of a %s layer",
-                               letters[dim], mer_datacentric_type_name(input->layer.type));
-        return false;
-    }
+        directive->offset > INT32_MAX)
+        return mer_datacentric_refuse(
+            result, "encoding: (%lld,%lld) %c%c, expected sizes 1 .. 2^31-1",
+            (long long)directive->size, (long long)directive->offset, letters[dim], mark);
+    if (!((dims >> dim) & 1))
+        return mer_datacentric_refuse(result, "encoding: %c is not a dimension of a %s layer",
+                                      letters[dim], mer_datacentric_type_name(input->layer.type));
     if (!directive->spatial && (dim == MER_DATACENTRIC_R || dim == MER_DATACENTRIC_S) &&
-        (directive->size != input->layer.dims[dim] || directive->offset != directive->size)) {
-        mer_datacentric_refuse(result, "encoding: temporal tile (%lld,%lld) of %c, expected %lld",
-                               (long long)directive->size, (long long)directive->offset,
-                               letters[dim], (long long)input->layer.dims[dim]);
-        return false;
-    }
+        (directive->size != input->layer.dims[dim] || directive->offset != directive->size))
+        return mer_datacentric_refuse(result,
+                                      "encoding: temporal tile (%lld,%lld) of %c, expected %lld",
+                                      (long long)directive->size, (long long)directive->offset,
+                                      letters[dim], (long long)input->layer.dims[dim]);
     return true;
 }
 
@@ -60,11 +55,9 @@ static bool copy_directives(const MerDatacentricInput *input, unsigned dims, int
             continue;
         if (!check_directive(input, dims, directive, result))
             return false;
-        if (level->row_of[directive->dim] >= 0) {
-            mer_datacentric_refuse(result, "encoding: two directives on %c in level %d",
-                                   letters[directive->dim], index);
-            return false;
-        }
+        if (level->row_of[directive->dim] >= 0)
+            return mer_datacentric_refuse(result, "encoding: two directives on %c in level %d",
+                                          letters[directive->dim], index);
         *row = (MerDatacentricRow){.spatial = directive->spatial,
                                    .written = true,
                                    .dim = directive->dim,
@@ -127,11 +120,10 @@ static bool find_spatial(int index, MerDatacentricLevel *level, MerDatacentricRe
             level->spatial[level->spatial_count] = i;
         level->spatial_count++;
     }
-    if (level->spatial_count < 1 || level->spatial_count > 2) {
-        mer_datacentric_refuse(result, "encoding: %d spatial maps in level %d, expected 1 or 2",
-                               level->spatial_count, index);
-        return false;
-    }
+    if (level->spatial_count < 1 || level->spatial_count > 2)
+        return mer_datacentric_refuse(result,
+                                      "encoding: %d spatial maps in level %d, expected 1 or 2",
+                                      level->spatial_count, index);
     return true;
 }
 
@@ -173,19 +165,15 @@ static bool spread_units(const MerDatacentricInput *input, MerDatacentricModel *
     for (int l = 0; l + 1 < mapping->level_count; l++) {
         int64_t size = mapping->cluster[l];
 
-        if (size < 1 || size > INT32_MAX) {
-            mer_datacentric_refuse(result, "encoding: Cluster(%lld), expected 1 .. 2^31-1",
-                                   (long long)size);
-            return false;
-        }
+        if (size < 1 || size > INT32_MAX)
+            return mer_datacentric_refuse(result, "encoding: Cluster(%lld), expected 1 .. 2^31-1",
+                                          (long long)size);
         model->levels[l + 1].units = size;
         product = product > INT32_MAX ? product : product * size;
     }
-    if (product > input->hardware.num_pes) {
-        mer_datacentric_refuse(result, "fan-out: clusters need %lld PEs, the array has %lld",
-                               (long long)product, (long long)input->hardware.num_pes);
-        return false;
-    }
+    if (product > input->hardware.num_pes)
+        return mer_datacentric_refuse(result, "fan-out: clusters need %lld PEs, the array has %lld",
+                                      (long long)product, (long long)input->hardware.num_pes);
     model->levels[0].units = input->hardware.num_pes / product;
     return true;
 }
@@ -200,23 +188,17 @@ bool mer_datacentric_resolve(const MerDatacentricInput *input, MerDatacentricMod
     if (!mer_datacentric_check_layer(&input->layer, model->dims, result))
         return false;
     if (hardware->num_pes < 1 || hardware->noc_bw < 1 || hardware->offchip_bw < 1 ||
-        hardware->simd_lanes < 1 || hardware->noc_latency < 0) {
-        mer_datacentric_refuse(result, "encoding: hardware numbers below 1");
-        return false;
-    }
-    if (model->level_count < 1 || model->level_count > MER_DATACENTRIC_LEVELS) {
-        mer_datacentric_refuse(result, "encoding: %d cluster levels, expected 1 .. %d",
-                               model->level_count, MER_DATACENTRIC_LEVELS);
-        return false;
-    }
+        hardware->simd_lanes < 1 || hardware->noc_latency < 0)
+        return mer_datacentric_refuse(result, "encoding: hardware numbers below 1");
+    if (model->level_count < 1 || model->level_count > MER_DATACENTRIC_LEVELS)
+        return mer_datacentric_refuse(result, "encoding: %d cluster levels, expected 1 .. %d",
+                                      model->level_count, MER_DATACENTRIC_LEVELS);
     if (!spread_units(input, model, result))
         return false;
     for (int l = 0; l < model->level_count; l++)
         if (!resolve_level(input, l, model, result))
             return false;
-    if (!mer_datacentric_fits(input, model)) {
-        mer_datacentric_refuse(result, "overflow: counts could pass 2^62");
-        return false;
-    }
+    if (!mer_datacentric_fits(input, model))
+        return mer_datacentric_refuse(result, "overflow: counts could pass 2^62");
     return true;
 }

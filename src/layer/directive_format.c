@@ -38,19 +38,17 @@ const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena)
 
 const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena)
 {
-    int   items = plan->start[plan->level_count] + plan->level_count, used = 0;
-    char *lines = MER_ARRAY(arena, char, items *LINE + 1);
+    const char *lines = "";
+    char        text[LINE];
 
     for (int l = 0; l < plan->level_count; l++) {
         if (l > 0)
-            used += snprintf(lines + used, LINE, "%*sCluster %d\n", 2 * (l - 1), "",
-                             plan->cluster[l - 1]);
+            lines = mer_arena_format(arena, "%s%*sCluster %d\n", lines, 2 * (l - 1), "",
+                                     plan->cluster[l - 1]);
         for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
-            char text[LINE];
-
             write_directive(&plan->directives[i], MER_DIM_LETTERS, "SpatialMap", "TemporalMap",
                             text);
-            used += snprintf(lines + used, LINE, "%*s%s\n", 2 * l, "", text);
+            lines = mer_arena_format(arena, "%s%*s%s\n", lines, 2 * l, "", text);
         }
     }
     return lines;
@@ -218,28 +216,23 @@ MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePl
     return MER_OK;
 }
 
-MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
                               MerArena *arena, MerError *error)
 {
-    MerYaml    *list = mer_yaml_get((MerYaml *)body, "directives");
+    MerYaml    *list = mer_yaml_get(body, "directives");
     Reader      reader;
     const char *text;
 
     if (!list)
         return mer_yaml_expected(body, error, "a key \"directives\"");
     if (list->kind == MER_YAML_SCALAR) {
-        MerStatus status = mer_yaml_text(list, &text, error);
-
-        return status == MER_OK ? mer_directives_parse(text, op, plan, arena, error) : status;
+        MER_TRY(mer_yaml_text(list, &text, error));
+        return mer_directives_parse(text, op, plan, arena, error);
     }
-    if (mer_yaml_check_kind(list, MER_YAML_LIST, error) != MER_OK)
-        return MER_INVALID;
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     begin(&reader, plan, op, list->count, arena);
     for (int i = 0; i < list->count; i++) {
-        MerStatus status = mer_yaml_text(list->items[i], &text, error);
-
-        if (status != MER_OK)
-            return status;
+        MER_TRY(mer_yaml_text(list->items[i], &text, error));
         if (!read_item(&reader, text))
             return mer_yaml_expected(list->items[i], error, "%s", expectation);
     }
@@ -264,15 +257,13 @@ int64_t mer_directives_input_size(const MerOp *op, int axis, bool exact)
 /* The letters of MAESTRO's GEMM: M rows, N columns, K inner; the rest does not occur there. */
 static const char gemm_letters[] = "GNKMXRSG";
 
-static int write_dimensions(const MerOp *op, bool exact, char *text, size_t size)
+static const char *dimensions(const MerOp *op, bool exact, MerArena *arena)
 {
     if (op->kind == MER_OP_GEMM)
-        return snprintf(text, size, "Dimensions { M: %lld, N: %lld, K: %lld }\n",
-                        (long long)op->dims[MER_DIM_Y], (long long)op->dims[MER_DIM_K],
-                        (long long)op->dims[MER_DIM_C]);
-    return snprintf(
-        text, size,
-        "Dimensions { N: %lld, G: %lld, K: %lld, C: %lld, R: %lld, S: %lld, Y: %lld, X: %lld }\n",
+        return mer_arena_format(arena, "M: %lld, N: %lld, K: %lld", (long long)op->dims[MER_DIM_Y],
+                                (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C]);
+    return mer_arena_format(
+        arena, "N: %lld, G: %lld, K: %lld, C: %lld, R: %lld, S: %lld, Y: %lld, X: %lld",
         (long long)op->dims[MER_DIM_N], (long long)op->dims[MER_DIM_G],
         (long long)op->dims[MER_DIM_K], (long long)op->dims[MER_DIM_C],
         (long long)op->dims[MER_DIM_R], (long long)op->dims[MER_DIM_S],
@@ -293,31 +284,26 @@ const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, Mer
 {
     const MerOp *op = plan->op;
     const char  *letters = op->kind == MER_OP_GEMM ? gemm_letters : MER_DIM_LETTERS;
-    size_t capacity = (size_t)(plan->start[plan->level_count] + plan->level_count + 8) * LINE + 400;
-    char  *text = MER_ARRAY(arena, char, capacity);
-    bool   strided = op->kind != MER_OP_TRANSPOSED || !exact;
-    size_t used;
+    bool         strided = op->kind != MER_OP_TRANSPOSED || !exact;
+    const char  *text = mer_arena_format(
+         arena,
+         "    Layer %.60s {\n        Type: %s\n        Stride { X: %d, Y: %d }\n"
+          "        Dimensions { %s }\n        Dataflow {\n",
+        op->name ? op->name : "layer", maestro_type(op), strided ? op->stride[1] : 1,
+        strided ? op->stride[0] : 1, dimensions(op, exact, arena));
 
-    used = (size_t)snprintf(text, capacity, "    Layer %.60s {\n        Type: %s\n",
-                            op->name ? op->name : "layer", maestro_type(op));
-    used +=
-        (size_t)snprintf(text + used, capacity - used, "        Stride { X: %d, Y: %d }\n        ",
-                         strided ? op->stride[1] : 1, strided ? op->stride[0] : 1);
-    used += (size_t)write_dimensions(op, exact, text + used, capacity - used);
-    used += (size_t)snprintf(text + used, capacity - used, "        Dataflow {\n");
     for (int l = 0; l < plan->level_count; l++) {
         if (l > 0)
-            used += (size_t)snprintf(text + used, capacity - used, "            Cluster(%d, P);\n",
-                                     plan->cluster[l - 1]);
+            text = mer_arena_format(arena, "%s            Cluster(%d, P);\n", text,
+                                    plan->cluster[l - 1]);
         for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
             MerDirective directive = plan->directives[i];
             char         line[LINE];
 
             directive.output = directive.output && op->kind != MER_OP_GEMM;
             write_directive(&directive, letters, "SpatialMap", "TemporalMap", line);
-            used += (size_t)snprintf(text + used, capacity - used, "            %s;\n", line);
+            text = mer_arena_format(arena, "%s            %s;\n", text, line);
         }
     }
-    snprintf(text + used, capacity - used, "        }\n    }\n");
-    return text;
+    return mer_arena_format(arena, "%s        }\n    }\n", text);
 }

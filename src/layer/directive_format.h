@@ -19,7 +19,7 @@ const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena);
 /* Keys `op` and `directives` of an open object. */
 void mer_directives_write(const MerDirectivePlan *plan, MerJson *json);
 /* From a map with `directives`: a list or one line. Takes TemporalMap and SpatialMap, too. */
-MerStatus mer_directives_read(const MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
+MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
                               MerArena *arena, MerError *error);
 MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan,
                                MerArena *arena, MerError *error);

@@ -39,11 +39,8 @@ static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError 
         return mer_yaml_expected(list, error, "two numbers: rows, columns");
     }
     for (int i = 0; i < 2; i++) {
-        int64_t   value;
-        MerStatus status = mer_yaml_int(list->items[i], 1, INT_MAX, &value, error);
-        if (status != MER_OK) {
-            return status;
-        }
+        int64_t value;
+        MER_TRY(mer_yaml_int(list->items[i], 1, INT_MAX, &value, error));
         pair[i] = (int)value;
     }
     return MER_OK;
@@ -56,33 +53,20 @@ MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error)
         MER_OP_KIND_MAP(X)
 #undef X
     };
-    MerYaml  *kind_node;
-    int       kind = 0;
-    MerStatus status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
-    if (status == MER_OK) {
-        status = mer_yaml_need(node, "kind", &kind_node, error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_word(kind_node, kinds, MER_OP_KIND_COUNT, &kind, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    MerYaml *kind_node;
+    int      kind = 0;
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(node, "kind", &kind_node, error));
+    MER_TRY(mer_yaml_word(kind_node, kinds, MER_OP_KIND_COUNT, &kind, error));
     *op = mer_op_make("layer", kinds[kind], (MerOpKind)kind);
-    for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
-        status = mer_yaml_get_int(node, (char[]){MER_DIM_LETTERS[d], '\0'}, 1, INT_MAX,
-                                  &op->dims[d], error);
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        MER_TRY(mer_yaml_get_int(node, (char[]){MER_DIM_LETTERS[d], '\0'}, 1, INT_MAX, &op->dims[d],
+                                 error));
     }
-    if (status == MER_OK) {
-        status = read_pair(node, "stride", op->stride, error);
-    }
-    if (status == MER_OK) {
-        status = read_pair(node, "dilation", op->dilation, error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_get_int(node, "repeat", 1, INT_MAX, &op->repeat, error);
-    }
-    return status == MER_OK ? mer_yaml_finish(node, error) : status;
+    MER_TRY(read_pair(node, "stride", op->stride, error));
+    MER_TRY(read_pair(node, "dilation", op->dilation, error));
+    MER_TRY(mer_yaml_get_int(node, "repeat", 1, INT_MAX, &op->repeat, error));
+    return mer_yaml_finish(node, error);
 }
 
 MerStatus mer_ops_read(MerYaml *tasks, MerArena *arena, MerGraph **graph, MerError *error)

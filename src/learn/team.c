@@ -151,7 +151,7 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     MerTeam *team = mer_heap_zeroed(1, sizeof *team);
     team->spec = *spec;
     team->arena = mer_arena_new();
-    team->tape = mer_tape_new(&mer_backend_dnnl);
+    team->tape = mer_tape_new(spec->backend, spec->pool);
     team->parameters = mer_parameters_new();
     team->entropy = -1;
     team->agents = MER_ARRAY(team->arena, MerAgent, spec->agent_count);
@@ -170,7 +170,7 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
         open_critic(team, rng);
     }
     MerRule rule = mer_rule_adam(spec->adam_epsilon);
-    team->updater = mer_updater_new(team->parameters, &rule);
+    team->updater = mer_updater_new(team->tape, team->parameters, &rule);
     team->last = MER_ARRAY(team->arena, int, (int64_t)spec->lanes * spec->knob_count);
     memset(team->last, 0xff, (size_t)spec->lanes * (size_t)spec->knob_count * sizeof *team->last);
     team->features = MER_ARRAY(team->arena, float, (int64_t)spec->lanes * spec->feature_count + 1);
@@ -420,6 +420,11 @@ bool mer_team_step(MerTeam *team)
     team->step++;
     team->is_ready = false;
     return team->step == team->spec.unroll;
+}
+
+MerStatus mer_team_status(const MerTeam *team, MerError *error)
+{
+    return mer_tape_status(team->tape, error);
 }
 
 double mer_team_entropy(const MerTeam *team)

@@ -17,6 +17,7 @@
 
 #include "mercator/error.h"
 #include "mercator/rng.h"
+#include "tensor/tensor.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,12 +36,14 @@ typedef enum MerHeadForm {
 #define MER_HEAD_CHOICES "independent|joint|ordered"
 
 typedef struct MerTeamSpec {
-    MerAlgorithm algorithm;
-    MerHeadForm  heads;
-    int          knob_count, agent_count;
-    const int   *choices;    /* of each knob */
-    const int   *owner;      /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
-    const bool  *is_ordered; /* of each knob, for ordered heads; NULL: none */
+    const MerBackend *backend; /* of the networks */
+    MerPool          *pool;    /* for learning; NULL: the calling thread alone */
+    MerAlgorithm      algorithm;
+    MerHeadForm       heads;
+    int               knob_count, agent_count;
+    const int        *choices; /* of each knob */
+    const int        *owner;   /* agent of each knob, 0 .. agent_count - 1; every agent owns one */
+    const bool       *is_ordered; /* of each knob, for ordered heads; NULL: none */
     /* Per knob (choices, choices): logits of the next choice given the present one, where the
      * learned table starts; NULL: no such table. */
     const float *const *habits;
@@ -72,6 +75,9 @@ void mer_team_see(MerTeam *team, int lane, const float *features);
 bool mer_team_step(MerTeam *team); /* all lanes have acted and seen; true: learn now */
 /* rewards (unroll, lanes); progress 0 .. 1 of the search, for schedules. */
 void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRng *rng);
+
+/* What the networks' library refused: nothing has been learned since. */
+MerStatus mer_team_status(const MerTeam *team, MerError *error);
 
 double
 mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learned from; -1 before */

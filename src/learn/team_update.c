@@ -69,9 +69,11 @@ static MerTensor *gradient_loss(MerTape *tape, MerTensor *now, MerTensor *advant
 static void step(MerTeam *team, MerTensor *loss)
 {
     mer_parameters_clear(team->parameters);
-    mer_tape_backward(team->tape, loss);
+    if (mer_tape_backward(team->tape, loss, NULL) != MER_OK) {
+        return; /* the tape stays failed: mer_team_status says so */
+    }
     if (team->spec.grad_norm > 0) {
-        mer_parameters_clip(team->parameters, team->spec.grad_norm);
+        mer_parameters_clip(team->tape, team->parameters, team->spec.grad_norm);
     }
     mer_updater_step(team->updater, team->spec.rate);
 }

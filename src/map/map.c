@@ -1,5 +1,5 @@
 /* Problem `map`: tile sizes, loop order and parallelism of each layer on one accelerator
- * (map.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
+ * (docs/mapping.md). One task per distinct layer. The evaluator decides which kind of plan is made. */
 #include "map/map.h"
 
 #include "layer/directive_format.h"
@@ -171,8 +171,8 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
     MerNestConstraints constraints = {0};
     MerStatus          status = make_constraints(problem, op, &constraints, arena, error);
     if (status == MER_OK) {
-        status = mer_nest_space_open_with(&state->nest, op, problem->platform, genome, &constraints,
-                                          &problem->space, arena, error);
+        status = mer_nest_space_open(&state->nest, op, problem->platform, genome, &constraints,
+                                     &problem->space, arena, error);
     }
     if (status == MER_OK) {
         const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);
@@ -350,6 +350,12 @@ static const char *advise(const char *reason, MerArena *arena)
                : NULL;
 }
 
+static const char *covers(const MerProblem *problem)
+{
+    return problem->plan == &mer_plan_nest && !mer_map_is_padded(problem) ? "perfect factors"
+                                                                          : NULL;
+}
+
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_nest, &mer_plan_directives, NULL};
 
 const MerProblemClass mer_problem_map = {
@@ -377,6 +383,7 @@ const MerProblemClass mer_problem_map = {
     .constraints = describe,
     .choice_name = choice_name,
     .advise = advise,
+    .covers = covers,
     .demo = "resnet18 --platform s256 --budget 20000",
     .demo_summary = "ResNet-18, layer by layer, on a 16 x 16 array: tile sizes, loop order and "
                     "parallelism.",

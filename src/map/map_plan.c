@@ -1,5 +1,5 @@
 /* The kinds of plans of `map`: how they are hashed, written, read and shown. */
-#include "base/text.h"
+#include "base/file.h"
 #include "layer/directive_format.h"
 #include "map/directives/directives.h"
 #include "map/map.h"
@@ -29,8 +29,8 @@ static void write_nest(const MerProblem *problem, const MerPlan *plan, MerJson *
     mer_nest_write(mer_nest_plan(plan), problem->platform, json);
 }
 
-static MerStatus read_nest(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error)
+static MerStatus read_nest(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
 {
     *plan = (MerPlan){&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
     return mer_nest_read(body, &problem->graph->ops[problem->task->op], problem->platform,
@@ -69,7 +69,7 @@ static void write_directives(const MerProblem *problem, const MerPlan *plan, Mer
     mer_directives_write(mer_directive_plan(plan), json);
 }
 
-static MerStatus read_directives(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
+static MerStatus read_directives(const MerProblem *problem, MerYaml *body, MerPlan *plan,
                                  MerArena *arena, MerError *error)
 {
     *plan = (MerPlan){&mer_plan_directives, MER_NEW(arena, MerDirectivePlan)};

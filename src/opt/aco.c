@@ -1,6 +1,6 @@
 /* Ant colony optimisation (ant colony system, Dorigo and Gambardella, IEEE TEC 1, 1997) with one table of
- * pheromone per knob: knobs are chosen independently of each other (map.md section 7). Knobs with very
- * many choices share cells between neighbours. */
+ * pheromone per knob: knobs are chosen independently of each other (docs/optimizers.md, "Black boxes").
+ * Knobs with very many choices share cells between neighbours. */
 #include "mercator/search.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* A team of agents behind ask and tell. */
 #include "opt/agents.h"
 
+#include "mercator/view.h"
 #include "space/alike.h"
 
 #include <math.h>
@@ -71,6 +72,7 @@ MerTeam *mer_agents_team(const MerAgents *agents, int agent_count, const int *ow
 {
     const MerAgentOptions *o = &agents->options;
     MerTeamSpec            spec = {
+                   .backend = &mer_backend_dnnl,
                    .algorithm = agents->algorithm,
                    .heads = (MerHeadForm)o->heads,
                    .knob_count = agents->search->space->knob_count,
@@ -144,11 +146,26 @@ MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
     return MER_OK;
 }
 
+bool mer_agents_is_failed(const MerAgents *agents)
+{
+    MerError error;
+    char     json[sizeof error.message + 20];
+    if (agents->team == NULL || mer_team_status(agents->team, &error) == MER_OK) {
+        return false;
+    }
+    snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
+    mer_note(agents->search->notes, "training_failed", json);
+    return true;
+}
+
 int mer_agents_ask(void *state, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = state;
-    int        left = (int)agents->options.lanes - agents->now.lane;
-    int        count = left < capacity ? left : capacity;
+    if (mer_agents_is_failed(agents)) {
+        return 0;
+    }
+    int left = (int)agents->options.lanes - agents->now.lane;
+    int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         mer_team_act(agents->team, agents->search->rng, agents->now.lane + i, proposals[i].point);
         mer_agents_spread(agents, proposals[i].point, proposals[i].point);
@@ -183,18 +200,17 @@ void mer_agents_features(MerAgents *agents, const MerTrial *trial, float *featur
 
 static void report_sparse(MerAgents *agents)
 {
-    char json[400];
+    char text[200];
     bool is_empty = agents->now.feasible == 0;
-    snprintf(
-        json, sizeof json,
-        "{\"trials\": %lld, \"feasible\": %lld, \"found\": \"%s\", \"try\": \"%s\"}",
-        (long long)agents->now.done, (long long)agents->now.feasible,
-        is_empty ? "no feasible point" : "nothing better than the first batch",
-        is_empty
-            ? "larger memories or a smaller layer; warm starts from a search that finds feasible "
-              "points (annealing, gamma)"
-            : "reward=log, a higher entropy, more lanes, or a warm start");
-    mer_note(agents->search->notes, "sparse_reward", json);
+    snprintf(text, sizeof text, "%s in the first %lld samples (%.3g %% feasible)",
+             is_empty ? "no feasible point" : "nothing better than the first batch",
+             (long long)agents->now.done,
+             100.0 * (double)agents->now.feasible / (double)agents->now.done);
+    mer_view_warning(
+        agents->search->notes, &(MerView){.id = "sparse_reward", .title = "sparse reward"}, text,
+        is_empty ? "larger memories or a smaller layer; warm starts from a search that finds "
+                   "feasible points (annealing, gamma)"
+                 : "reward=log, a higher entropy, more lanes, or a warm start");
 }
 
 static bool is_improving(const MerAgents *agents)

@@ -122,6 +122,8 @@ MerStatus mer_agents_open_one(MerAgents *agents, const MerSearch *search,
                               MerError *error);
 /* Slots of MerOptimizerClass for an optimizer whose state is a MerAgents, opened with one agent. */
 MerStatus mer_agents_next_task(void *agents, const MerSearch *search, MerError *error);
+/* True if the networks cannot be trained, which is noted in the log: ask for nothing more. */
+bool      mer_agents_is_failed(const MerAgents *agents);
 int       mer_agents_ask(void *agents, MerProposal *proposals, int capacity);
 void      mer_agents_tell(void *agents, const MerTrial *trials, int count);
 MerStatus mer_agents_save(const void *agents, MerKeep what, FILE *file, MerError *error);

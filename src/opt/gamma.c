@@ -1,7 +1,7 @@
 /* GAMMA, a genetic algorithm with operators of its domain (Kao and Krishna, ICCAD 2020; rates of the
- * authors' code, map.md section 7.1). Operators find what they act on by the roles of knobs, so they work
- * on data-centric genomes, on loop nests and, with what is left of them, on any space. Tiles inside
- * larger than tiles outside cannot be said, so no repair is needed. */
+ * authors' code, docs/optimizers.md, "GAMMA"). Operators find what they act on by the roles of knobs, so
+ * they work on data-centric genomes, on loop nests and, with what is left of them, on any space. Tiles
+ * inside larger than tiles outside cannot be said, so no repair is needed. */
 #include "mercator/search.h"
 #include "opt/gamma_genome.h"
 

@@ -1,4 +1,4 @@
-/* GAMMA's operators on knobs (map.md section 7.1): which knobs form a genome, and how they change. */
+/* GAMMA's operators on knobs (docs/optimizers.md, "GAMMA"): which knobs form a genome, and how they change. */
 #include "opt/gamma_genome.h"
 
 static bool sorts_with(const MerKnob *a, const MerKnob *b)

@@ -1,5 +1,5 @@
 /* A plain genetic algorithm on any space: tournament selection, uniform crossover, mutation of single
- * knobs, elites (map.md section 7). Elites are carried over, not priced again. */
+ * knobs, elites (docs/optimizers.md, "Black boxes"). Elites are carried over, not priced again. */
 #include "mercator/search.h"
 
 #include <math.h>

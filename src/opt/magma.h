@@ -1,7 +1,10 @@
-/* What both rules of MAGMA share: the options and how knobs make genes. */
+/* Inside of MAGMA: genes, where random numbers come from, and the operators. Both rules use the same ones;
+ * rules=shipped is the public program (maestro-project/magma; docs/optimizers.md, "MAGMA"), draw by draw, so that the
+ * same seed gives the same plans. What it does otherwise than the paper says stands where it does so. */
 #ifndef MERCATOR_OPT_MAGMA_H
 #define MERCATOR_OPT_MAGMA_H
 
+#include "base/numpy.h"
 #include "mercator/search.h"
 
 typedef struct MerMagmaOptions {
@@ -11,28 +14,60 @@ typedef struct MerMagmaOptions {
     int     rules;
 } MerMagmaOptions;
 
+/* magma_draws.c: the library's generator, or Python's `random` and NumPy's, from which the public program draws
+ * pairs and the first population. */
+typedef struct MerMagmaDraws {
+    MerRng    *rng; /* NULL: the others */
+    MerTwister python, numpy;
+} MerMagmaDraws;
+
+MerMagmaDraws mer_magma_draws(MerRng *rng);
+MerMagmaDraws mer_magma_draws_as_shipped(uint64_t seed);
+double        mer_magma_unit(MerMagmaDraws *draws); /* in [0, 1) */
+int           mer_magma_below(MerMagmaDraws *draws, int n);
+/* The same for the first population. */
+double mer_magma_first_unit(MerMagmaDraws *draws);
+int    mer_magma_first_below(MerMagmaDraws *draws, int n);
+/* Two of `count`, by weights that add up to 1, of which at least two are above 0; `sums` are their running sums. */
+void mer_magma_draw_pair(MerMagmaDraws *draws, const double *weights, const double *sums, int count,
+                         int pair[2]);
+
 typedef struct MerMagmaSite { /* genes that belong together: knobs, -1 if absent */
     int gene[2];
 } MerMagmaSite;
 
+/* Knobs of roles UNIT and PRIORITY pair up by operator; all others stand alone. */
 typedef struct MerMagmaGenes {
     MerMagmaSite *sites;
     int           site_count, genomes, unit_choices;
 } MerMagmaGenes;
 
-/* Knobs of roles UNIT and PRIORITY pair up by operator; all others stand alone. */
+typedef struct MerMagma {
+    const MerSpace *space;
+    const MerTable *latency; /* hint, NULL if absent */
+    MerMagmaOptions options;
+    bool            is_shipped;
+    MerMagmaGenes   genes;
+    MerMagmaDraws   draws;
+    int     size, elites, parents; /* population, and how many of it survive and have children */
+    double *people;                /* size x knobs, best first: an index, or a rank in [0, 1) */
+    double *weights, *sums;        /* of parents */
+} MerMagma;
+
+/* magma_operators.c */
 MerMagmaGenes mer_magma_genes(const MerSpace *space, MerArena *arena);
-/* The knob that says where a site runs; -1: that is fixed, or the site has none. */
-int mer_magma_unit_knob(const MerSpace *space, const MerMagmaSite *site);
-/* How many of `population` survive and have children. */
-int mer_magma_elites(const MerMagmaOptions *options);
-int mer_magma_parents(const MerMagmaOptions *options);
+void          mer_magma_create(MerMagma *magma, double *person);
+/* `size` children of the first `parents` people. */
+void mer_magma_breed(MerMagma *magma, int parents, double *children);
 
-typedef struct MerMagmaShipped MerMagmaShipped; /* the public program */
+static inline bool mer_magma_is_rank(const MerMagma *magma, int knob)
+{
+    return magma->space->knobs[knob].kind == MER_KNOB_RANK;
+}
 
-MerStatus mer_magma_shipped_open(MerMagmaShipped **shipped, const MerSearch *search,
-                                 const MerMagmaOptions *options, MerError *error);
-int       mer_magma_shipped_ask(MerMagmaShipped *s, MerProposal *proposals, int capacity);
-void      mer_magma_shipped_tell(MerMagmaShipped *s, const MerTrial *trials, int count);
+static inline double *mer_magma_person(const MerMagma *magma, double *people, int i)
+{
+    return people + (size_t)i * (size_t)magma->space->knob_count;
+}
 
 #endif

@@ -288,7 +288,7 @@ static int best_count(const State *s)
 }
 
 /* Agreement of the clusters with those of these best; fills `owner`. */
-static double agreement(State *s, int *owner, int *agent_count, const char *name)
+static double agreement(State *s, int *owner, int *agent_count, const char *id)
 {
     const MerSpace   *space = s->search->space;
     MerArena         *arena = mer_arena_new();
@@ -302,7 +302,7 @@ static double agreement(State *s, int *owner, int *agent_count, const char *name
     }
     MerSamples best = mer_samples_best(&all, space, 0.2, arena);
     *agent_count =
-        mer_partition(&s->rule, space, &best, s->search->rng, name, s->search->notes, arena, owner);
+        mer_partition(&s->rule, space, &best, s->search->rng, id, s->search->notes, arena, owner);
     mer_arena_free(arena);
     return mer_adjusted_rand(space->knob_count, s->owner, owner);
 }
@@ -316,15 +316,18 @@ static void check_drift(State *s)
     }
     int   *owner = MER_ARRAY(s->search->arena, int, s->search->space->knob_count + 1), count;
     double index = agreement(s, owner, &count, NULL);
-    char   json[300];
+    char   text[300];
     s->has_checked_drift = true;
     if (index < 0.8) {
-        snprintf(json, sizeof json,
-                 "{\"trials\": %lld, \"adjusted_rand\": %.4f, \"agents\": %d, \"agents_best\": %d, "
-                 "\"try\": \"recluster=1000, %smore samples\"}",
-                 (long long)s->agents.now.done, index, s->agent_count, count,
-                 s->options.form == MER_MARL_TURNS ? "" : "initial=annealing or gamma, ");
-        mer_note(s->search->notes, "correlation_drift", json);
+        snprintf(text, sizeof text,
+                 "after %lld samples the best 20 %% ask for other clusters than the first samples "
+                 "did (adjusted Rand index %.2f, 1 means the same; %d agents now, %d by the best)",
+                 (long long)s->agents.now.done, index, s->agent_count, count);
+        mer_view_warning(s->search->notes,
+                         &(MerView){.id = "correlation_drift", .title = "correlation drift"}, text,
+                         s->options.form == MER_MARL_TURNS
+                             ? "recluster=1000, more samples"
+                             : "recluster=1000, initial=annealing or gamma, more samples");
     }
 }
 
@@ -335,7 +338,7 @@ static void recluster(State *s)
     s->next_recluster = s->agents.now.done + s->options.recluster;
     if (best_count(s) < MER_PARTITION_FLOOR) {
         mer_partition_refuse(s->search->notes, s->samples.count + s->later.count, best_count(s),
-                             "the clusters as they are");
+                             "they stay as they are");
         return;
     }
     if (agreement(s, owner, &count, "recluster") < 0.8) {

@@ -257,8 +257,9 @@ static void adopt(MerMarl *s, const Policy *saved)
     memcpy(s->owner, saved->owner, (size_t)saved->knob_count * sizeof *s->owner);
     s->is_divided = s->is_adopted = true;
     s->next_recluster = s->agents.now.done + s->options.recluster;
-    mer_partition_note("partition", s->search->notes, s->search->arena, saved->knob_count, NULL,
-                       NULL, NULL, s->agent_count, s->owner);
+    mer_partition_view(
+        &(MerPartition){.id = "partition", .agents = s->agent_count, .owner = s->owner}, &s->rule,
+        s->search->space, s->search->notes);
     mer_marl_share_out(s);
 }
 

@@ -55,26 +55,6 @@ MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, do
     return best;
 }
 
-/* Text that grows: a note may hold a large matrix. */
-typedef struct Text {
-    char  *data;
-    size_t length, capacity;
-} Text;
-
-static void add_number(Text *text, const char *format, double value, const char *after)
-{
-    int wrote = snprintf(text->data + text->length, text->capacity - text->length, format, value);
-    text->length += (size_t)wrote;
-    wrote = snprintf(text->data + text->length, text->capacity - text->length, "%s", after);
-    text->length += (size_t)wrote;
-}
-
-static void add_words(Text *text, const char *words)
-{
-    text->length +=
-        (size_t)snprintf(text->data + text->length, text->capacity - text->length, "%s", words);
-}
-
 int mer_samples_feasible(const MerSamples *samples)
 {
     int feasible = 0;
@@ -84,43 +64,113 @@ int mer_samples_feasible(const MerSamples *samples)
     return feasible;
 }
 
-void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs,
-                        const MerSamples *samples, const double *matrix, const MerMerge *merges,
-                        int agents, const int *owner)
+static int by_height(const void *a, const void *b)
 {
-    size_t numbers = (size_t)knobs * (size_t)(knobs + 4) + 16;
-    Text   text = {mer_arena_alloc(arena, 32 * numbers + 256), 0, 32 * numbers + 256};
-    add_number(&text, "{\"samples\": %.0f, ", samples ? samples->count : 0, "");
-    if (samples != NULL && samples->is_warm) {
-        add_number(&text, "\"warm\": %.0f, ", samples->count, "");
+    double x = ((const MerViewMerge *)a)->height, y = ((const MerViewMerge *)b)->height;
+    return x < y ? -1 : x > y;
+}
+
+/* Where the tree falls into so many clusters: the threshold, if that is what was asked for. */
+static double cut_height(const MerPartitionRule *rule, const MerViewMerge *merges, int knobs,
+                         int agents, MerArena *arena)
+{
+    int           count = knobs - 1;
+    MerViewMerge *sorted = MER_ARRAY(arena, MerViewMerge, count + 1);
+    memcpy(sorted, merges, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, by_height);
+    if (count == 0) { /* one knob: nothing to cut */
+        return rule->threshold;
     }
-    if (matrix != NULL) { /* what it rests on */
-        add_number(&text, "\"feasible\": %.0f, ", mer_samples_feasible(samples), "");
+    double below = agents <= count ? sorted[count - agents].height : 0;
+    double above = agents > 1 ? sorted[count + 1 - agents].height : sorted[count - 1].height * 1.08;
+    bool   is_asked = rule->agents == 0 && rule->threshold >= below && rule->threshold <= above;
+    return is_asked ? rule->threshold : (below + above) / 2;
+}
+
+/* The `number`-th of "a|b|c". */
+static const char *choice_text(const char *choices, int number, MerArena *arena)
+{
+    for (; number > 0; number--) {
+        choices = strchr(choices, '|') + 1;
     }
-    add_number(&text, "\"agents\": %.0f, \"owner\": [", agents, "");
-    for (int k = 0; k < knobs; k++) {
-        add_number(&text, "%.0f", owner[k], k + 1 < knobs ? ", " : "]");
+    return mer_arena_text_n(arena, choices, strcspn(choices, "|"));
+}
+
+static MerViewFact samples_fact(const MerSamples *samples, bool is_first, MerArena *arena)
+{
+    int         count = samples != NULL ? samples->count : 0;
+    bool        is_warm = samples != NULL && samples->is_warm;
+    MerViewFact fact = {.name = is_first ? "samples for clustering" : "best samples used",
+                        .value = count,
+                        .unit = is_first && !is_warm ? "evaluation" : "1"};
+    fact.text = count == 0 ? "none"
+                : is_warm  ? mer_arena_format(arena, "%d of an earlier run", count)
+                           : NULL;
+    return fact;
+}
+
+static void fill_names(const MerSpace *space, const char **names, MerArena *arena)
+{
+    for (int k = 0; k < space->knob_count; k++) {
+        names[k] = space->knobs[k].name != NULL ? space->knobs[k].name
+                                                : mer_arena_format(arena, "knob %d", k + 1);
     }
-    if (matrix != NULL) {
-        add_words(&text, ", \"matrix\": [");
-        for (int i = 0; i < knobs; i++) {
-            add_words(&text, "[");
-            for (int j = 0; j < knobs; j++) {
-                add_number(&text, "%.4g", matrix[(size_t)i * (size_t)knobs + (size_t)j],
-                           j + 1 < knobs ? ", " : "]");
-            }
-            add_words(&text, i + 1 < knobs ? ", " : "]");
-        }
-        add_words(&text, ", \"merges\": [");
+}
+
+void mer_partition_view(const MerPartition *found, const MerPartitionRule *rule,
+                        const MerSpace *space, MerNotes *notes)
+{
+    enum { FACTS = 7 };
+    MerArena     *arena = mer_arena_new();
+    bool          is_first = strcmp(found->id, "partition") == 0;
+    int           knobs = space->knob_count, count = 0;
+    const char  **names = MER_ARRAY(arena, const char *, knobs + 1);
+    MerViewMerge *merges = MER_ARRAY(arena, MerViewMerge, knobs + 1);
+    MerViewFact   facts[FACTS] = {
+          {.name = "agents", .value = found->agents, .unit = "1"},
+          {.name = "knobs", .value = knobs, .unit = "1"},
+          samples_fact(found->samples, is_first, arena),
+    };
+    MerView         view = {.id = found->id,
+                            .title = is_first ? "Agents and their knobs"
+                                              : "Agents and their knobs, newest clusters",
+                            .facts = facts};
+    MerViewClusters clusters = {.leaf_name = "knob",
+                                .group_name = "agent",
+                                .height_name = "distance",
+                                .leaves = names,
+                                .leaf_count = knobs,
+                                .groups = found->owner};
+    count = 3;
+    fill_names(space, names, arena);
+    if (found->matrix != NULL) {
         for (int m = 0; m + 1 < knobs; m++) {
-            add_number(&text, "[%.0f, ", merges[m].a, "");
-            add_number(&text, "%.0f, ", merges[m].b, "");
-            add_number(&text, "%.6g]", merges[m].height, m + 2 < knobs ? ", " : "");
+            merges[m] =
+                (MerViewMerge){found->merges[m].a, found->merges[m].b, found->merges[m].height};
         }
-        add_words(&text, "]");
+        clusters.matrix = found->matrix;
+        clusters.merges = merges;
+        clusters.cut = cut_height(rule, merges, knobs, found->agents, arena);
+        view.help = "Knobs that move together in good samples share an agent: correlation in the "
+                    "order of the tree, the tree, and where it was cut.";
+        facts[count++] = (MerViewFact){.name = "feasible samples",
+                                       .value = mer_samples_feasible(found->samples),
+                                       .unit = "1",
+                                       .help = "what the correlation rests on"};
+        facts[count++] = (MerViewFact){
+            .name = "by", .text = choice_text(MER_PARTITION_CHOICES, (int)rule->kind, arena)};
+        facts[count++] = (MerViewFact){
+            .name = "linkage", .text = choice_text(MER_LINKAGE_CHOICES, (int)rule->linkage, arena)};
+        facts[count++] =
+            (MerViewFact){.name = "cut at distance", .value = clusters.cut, .unit = "1"};
     }
-    add_words(&text, "}");
-    mer_note(notes, name, text.data);
+    if (is_first && found->samples != NULL && !found->samples->is_warm) {
+        view.mark_at = found->samples->count;
+        view.mark = mer_arena_format(arena, "%d samples for clustering", found->samples->count);
+    }
+    view.fact_count = count;
+    mer_view_clusters(notes, &view, &clusters);
+    mer_arena_free(arena);
 }
 
 /* Clusters numbered by their first knob, whatever they were called before; done ones are
@@ -165,14 +215,15 @@ static int divide_at_random(int knobs, int agents, MerRng *rng, MerArena *arena,
     return renumber(knobs, owner);
 }
 
-void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *used)
+void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *instead)
 {
-    char json[300];
-    snprintf(json, sizeof json,
-             "{\"samples\": %d, \"feasible\": %d, \"floor\": %d, \"used\": \"%s\", \"try\": \"more "
-             "samples, or partition=role\"}",
-             samples, feasible, MER_PARTITION_FLOOR, used);
-    mer_note(notes, "cluster_floor", json);
+    char text[300];
+    snprintf(text, sizeof text,
+             "clusters were refused: %d feasible of %d samples, expected at least %d; %s", feasible,
+             samples, MER_PARTITION_FLOOR, instead);
+    mer_view_warning(notes,
+                     &(MerView){.id = "cluster_floor", .title = "too few samples for clusters"},
+                     text, "more samples, or partition=role");
 }
 
 static int divide_evenly(int knobs, int agents, int *owner)
@@ -184,7 +235,7 @@ static int divide_evenly(int knobs, int agents, int *owner)
 }
 
 static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space,
-                             const MerSamples *samples, const char *name, MerNotes *notes,
+                             const MerSamples *samples, const char *id, MerNotes *notes,
                              MerArena *arena, int *owner)
 {
     int       knobs = space->knob_count, cells = knobs * knobs;
@@ -199,14 +250,15 @@ static int divide_by_samples(const MerPartitionRule *rule, const MerSpace *space
     mer_cluster(knobs, distance, rule->linkage, merges);
     int agents = rule->agents > 0 ? mer_cut_count(knobs, merges, rule->agents, owner)
                                   : mer_cut_threshold(knobs, merges, rule->threshold, owner);
-    if (name != NULL) {
-        mer_partition_note(name, notes, arena, knobs, samples, matrix, merges, agents, owner);
+    if (id != NULL) {
+        mer_partition_view(&(MerPartition){id, samples, matrix, merges, agents, owner}, rule, space,
+                           notes);
     }
     return agents;
 }
 
 int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
-                  MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner)
+                  MerRng *rng, const char *id, MerNotes *notes, MerArena *arena, int *owner)
 {
     int knobs = space->knob_count, agents;
     if (knobs == 0) {
@@ -223,14 +275,16 @@ int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const Mer
         int wanted = rule->agents > 0 ? rule->agents : (int)ceil(sqrt(knobs));
         agents = divide_at_random(knobs, wanted, rng, arena, owner);
     } else if (mer_samples_feasible(samples) >= MER_PARTITION_FLOOR) {
-        return divide_by_samples(rule, space, samples, name, notes, arena, owner);
+        return divide_by_samples(rule, space, samples, id, notes, arena, owner);
     } else {
         agents = divide_evenly(knobs, rule->agents > 0 ? rule->agents : knobs, owner);
         mer_partition_refuse(notes, samples->count, mer_samples_feasible(samples),
-                             rule->agents > 0 ? "neighbouring knobs" : "one agent per knob");
+                             rule->agents > 0 ? "neighbouring knobs share an agent"
+                                              : "every knob has an agent of its own");
     }
-    if (name != NULL) {
-        mer_partition_note(name, notes, arena, knobs, samples, NULL, NULL, agents, owner);
+    if (id != NULL) {
+        mer_partition_view(&(MerPartition){id, samples, NULL, NULL, agents, owner}, rule, space,
+                           notes);
     }
     return agents;
 }

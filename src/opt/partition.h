@@ -5,6 +5,7 @@
 
 #include "learn/clustering.h"
 #include "mercator/search.h"
+#include "mercator/view.h"
 
 typedef enum MerPartitionKind {
     MER_PARTITION_CORRELATION,
@@ -40,17 +41,24 @@ MerSamples mer_samples_best(const MerSamples *samples, const MerSpace *space, do
  * each other show a correlation of 0.2 on average and 0.6 at times. */
 enum { MER_PARTITION_FLOOR = 100 };
 int mer_samples_feasible(const MerSamples *samples);
-/* Says under "cluster_floor" that clusters were refused, and what is used instead. */
-void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *used);
+/* Warns under "cluster_floor" that clusters were refused, and says what is done instead. */
+void mer_partition_refuse(MerNotes *notes, int samples, int feasible, const char *instead);
 
 /* Fills owner[knob] and gives the number of agents; where samples would decide and there are too few,
- * every knob has an agent, or as many neighbouring knobs as `agents` asks for share one. Notes the matrix, the merges and the
- * clusters under `name` unless it is NULL. */
+ * every knob has an agent, or as many neighbouring knobs as `agents` asks for share one. Shows the
+ * matrix, the merges and the clusters as a view with this `id` unless it is NULL. */
 int mer_partition(const MerPartitionRule *rule, const MerSpace *space, const MerSamples *samples,
-                  MerRng *rng, const char *name, MerNotes *notes, MerArena *arena, int *owner);
-/* That note; samples are NULL where there were none, matrix and merges where none decided. */
-void mer_partition_note(const char *name, MerNotes *notes, MerArena *arena, int knobs,
-                        const MerSamples *samples, const double *matrix, const MerMerge *merges,
-                        int agents, const int *owner);
+                  MerRng *rng, const char *id, MerNotes *notes, MerArena *arena, int *owner);
+
+typedef struct MerPartition {
+    const char       *id;      /* "partition": the first of a task; else a later one */
+    const MerSamples *samples; /* NULL: there were none */
+    const double     *matrix;  /* NULL, as the merges: no samples decided */
+    const MerMerge   *merges;
+    int               agents;
+    const int        *owner; /* agent of each knob */
+} MerPartition;
+void mer_partition_view(const MerPartition *found, const MerPartitionRule *rule,
+                        const MerSpace *space, MerNotes *notes);
 
 #endif

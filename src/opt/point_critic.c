@@ -3,9 +3,9 @@
  * which one it is, so that layers of other sizes can share what was learned. */
 #include "opt/point_critic.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/stream.h"
-#include "base/text.h"
 #include "space/positions.h"
 #include "tensor/layers.h"
 #include "tensor/updater.h"
@@ -107,14 +107,14 @@ static void make_task_capacity(MerPointCritic *critic)
 static void build(MerPointCritic *critic, MerRng *rng)
 {
     size_t inputs = (size_t)critic->input_count;
-    critic->tape = mer_tape_new(&mer_backend_dnnl);
+    critic->tape = mer_tape_new(&mer_backend_dnnl, NULL);
     critic->parameters = mer_parameters_new();
     critic->network =
         mer_mlp(critic->parameters, "judge", 4,
                 (int[]){critic->input_count, critic->width, critic->width, 2}, MER_RELU, rng);
     MerRule rule = mer_rule_adam(1e-7);
     rule.weight_decay = 1e-4;
-    critic->updater = mer_updater_new(critic->parameters, &rule);
+    critic->updater = mer_updater_new(critic->tape, critic->parameters, &rule);
     critic->features = mer_heap_zeroed(MEMORY * inputs + 1, sizeof(float));
     critic->batch = mer_heap_zeroed(BATCH * inputs + 1, sizeof(float));
     critic->targets = mer_heap_zeroed(2 * BATCH, sizeof(float));
@@ -190,7 +190,8 @@ void mer_point_critic_see(MerPointCritic *critic, const MerTrial *trial)
 
 bool mer_point_critic_is_ready(const MerPointCritic *critic)
 {
-    return critic->told >= FEWEST && critic->counts[critic->task] > 0;
+    return critic->told >= FEWEST && critic->counts[critic->task] > 0 &&
+           mer_tape_status(critic->tape, NULL) == MER_OK;
 }
 
 static void fill_batch(MerPointCritic *critic, MerRng *rng)
@@ -226,7 +227,9 @@ void mer_point_critic_train(MerPointCritic *critic, int steps, MerRng *rng)
         MerTensor *said = mer_tensor_mul(tape, mer_mlp_run(tape, &critic->network, x), mask);
         MerTensor *loss = mer_tensor_mse(tape, said, target);
         mer_parameters_clear(critic->parameters);
-        mer_tape_backward(tape, loss);
+        if (mer_tape_backward(tape, loss, NULL) != MER_OK) {
+            return; /* the tape stays failed: the critic is not ready from now on */
+        }
         mer_updater_step(critic->updater, critic->rate);
     }
 }

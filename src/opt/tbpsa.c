@@ -1,5 +1,5 @@
-/* Test-based population size adaptation (Hellwig and Beyer, PPSN 2016), in the form and with the
- * defaults of nevergrad (schedule.md section 7.2): an evolution strategy whose population grows while
+/* Test-based population size adaptation (Hellwig and Beyer, PPSN 2016), in the form and with the defaults
+ * of nevergrad (docs/optimizers.md, "Black boxes"): an evolution strategy whose population grows while
  * scores do not visibly fall. */
 #include "base/stats.h"
 #include "mercator/search.h"

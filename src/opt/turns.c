@@ -212,8 +212,11 @@ static void propose(MerTurns *turns, int index, MerIndex *point)
 int mer_turns_ask(MerTurns *turns, MerProposal *proposals, int capacity)
 {
     MerAgents *agents = turns->agents;
-    int        left = (int)agents->options.lanes - agents->now.lane;
-    int        count = left < capacity ? left : capacity;
+    if (mer_agents_is_failed(agents)) {
+        return 0;
+    }
+    int left = (int)agents->options.lanes - agents->now.lane;
+    int count = left < capacity ? left : capacity;
     for (int i = 0; i < count && agents->team != NULL; i++) {
         propose(turns, agents->now.lane + i, proposals[i].point);
     }

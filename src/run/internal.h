@@ -60,13 +60,18 @@ int mer_run_search_number(const MerRunState *run, const MerRunTask *task);
 bool mer_run_is_cancelled(void *state);
 
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do the parts fit? */
+void      mer_run_warn(const MerRunState *run, const char *text);
+/* As the run chooses it: without a clock seconds mean nothing, so latency is counted in cycles. */
+const char *mer_run_objective(const MerRunSpec *spec);
+/* The tasks of the workload, the whole of it where the problem does not split it. */
+MerStatus mer_run_list_tasks(const MerRunSpec *spec, MerArena *arena, const MerTask **tasks,
+                             int *count, MerError *error); /* open.c */
+/* From the result's point, value and bound. */
+void mer_run_set_gap(const MerObjective *objective, MerTaskResult *result); /* total.c */
 /* Opens the first `most` tasks. */
 MerStatus mer_run_open_tasks(MerRunState *run, int most, MerError *error); /* open.c */
 /* The problem's bound, or none if the evaluator may price below it. */
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric);
-/* The kind of plan that the problem makes and the evaluator prices; NULL: there is none. */
-const MerPlanKind *mer_run_plan_kind(const MerProblemClass   *problem,
-                                     const MerEvaluatorClass *evaluator);
 /* Is this `chain` or `chain:k`? */
 bool      mer_warm_is_chain(const char *warm);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
@@ -80,8 +85,10 @@ void      mer_run_close_tasks(MerRunState *run);
 /* Opens the task again if it depends on when those before it have ended, which is known now. */
 MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error); /* search.c */
-MerStatus mer_run_header(MerRunState *run, MerError *error);                   /* summary.c */
-MerStatus mer_run_summary(MerRunState *run, MerError *error);
+MerStatus mer_run_header(MerRunState *run, MerError *error);                   /* header.c */
+MerStatus mer_run_summary(MerRunState *run, MerError *error);                  /* summary.c */
+/* {value, kind, scope} as an object that stays open for more. */
+void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound);
 /* The solved tasks as problems see them; the best plans are decoded. */
 MerWhole  mer_run_whole(const MerRunState *run); /* total.c */
 void      mer_run_add_up(MerRunState *run);

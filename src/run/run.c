@@ -3,55 +3,64 @@
 #include "run/search/task_search.h"
 
 #include "base/log.h"
-#include "base/text.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Without a clock seconds mean nothing, so latency is counted in cycles (formats.md, rules). */
+void mer_run_warn(const MerRunState *run, const char *text)
+{
+    if (run->hooks.warn) {
+        run->hooks.warn(run->hooks.state, text);
+    }
+}
+
+const char *mer_run_objective(const MerRunSpec *spec)
+{
+    const char *text = spec->objective ? spec->objective : spec->problem->objective;
+    bool        has_clock = spec->platform && !isnan(spec->platform->clock_hz);
+    bool        has_cycles = spec->evaluator->metrics >> MER_METRIC_CYCLES & 1;
+    return strcmp(text, "latency") == 0 && !has_clock && has_cycles ? "cycles" : text;
+}
+
 static MerStatus choose_objective(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
-    const char       *text = spec->objective ? spec->objective : spec->problem->objective;
-    bool              has_clock = spec->platform && !isnan(spec->platform->clock_hz);
-    if (strcmp(text, "latency") == 0 && !has_clock &&
-        (spec->evaluator->metrics >> MER_METRIC_CYCLES & 1)) {
-        text = "cycles";
-        if (run->hooks.warn) {
-            run->hooks.warn(run->hooks.state,
-                            "the platform has no clock_hz: latency is counted in cycles");
-        }
+    MerObjective     *objective = &run->objective;
+    const char       *text = mer_run_objective(spec);
+    MerMetric         missing;
+    if (strcmp(text, spec->objective ? spec->objective : spec->problem->objective) != 0) {
+        mer_run_warn(run, "the platform has no clock_hz: latency is counted in cycles");
     }
-    MerStatus status = mer_objective_parse(text, &run->objective, run->arena, error);
-    MerMetric missing;
-    if (status == MER_OK &&
-        !mer_objective_needs(&run->objective, spec->evaluator->metrics, &missing)) {
-        status = mer_error_set(error, MER_INVALID,
-                               "objective %s needs %s, which evaluator %s does not give", text,
-                               mer_metric_info(missing)->name, spec->evaluator->name);
+    MER_TRY(mer_objective_parse(text, objective, run->arena, error));
+    if (!mer_objective_needs(objective, spec->evaluator->metrics, &missing)) {
+        return mer_error_set(error, MER_INVALID,
+                             "objective %s needs %s, which evaluator %s does not give", text,
+                             mer_metric_info(missing)->name, spec->evaluator->name);
     }
-    bool needs_clock = spec->platform && !has_clock &&
-                       !mer_objective_needs(&run->objective, ~spec->evaluator->clocked, &missing);
-    if (status == MER_OK && needs_clock) {
-        status = mer_error_set(error, MER_INVALID,
-                               "objective %s needs seconds, but platform %s has no clock_hz", text,
-                               spec->platform->name);
+    if (spec->platform && isnan(spec->platform->clock_hz) &&
+        !mer_objective_needs(objective, ~spec->evaluator->clocked, &missing)) {
+        return mer_error_set(error, MER_INVALID,
+                             "objective %s needs seconds, but platform %s has no clock_hz", text,
+                             spec->platform->name);
     }
-    run->result->objective = run->objective.metric;
-    run->result->objective_text = run->objective.text;
-    return status;
+    run->result->objective = objective->metric;
+    run->result->objective_text = objective->text;
+    return MER_OK;
 }
 
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 {
     if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
+    }
+    if (spec->warm && mer_warm_is_chain(spec->warm) && !spec->problem->carry) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "--warm chain carries points from task to task, which problem %s "
+                             "cannot; learners with transfer carry what they learned",
+                             spec->problem->name);
     }
     if (spec->platform && spec->problem->platforms &&
         !(spec->problem->platforms >> spec->platform->kind & 1)) {
@@ -60,7 +69,37 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
                              spec->platform->name, mer_platform_kind_name(spec->platform->kind),
                              spec->problem->name);
     }
+    const char *solved = spec->optimizer ? spec->optimizer->problem : NULL;
+    if (solved && !mer_name_equal(solved, spec->problem->name)) {
+        return mer_error_set(error, MER_UNSUPPORTED, "%s solves problem %s, found %s",
+                             spec->optimizer->name, solved, spec->problem->name);
+    }
     return MER_OK;
+}
+
+/* Who ran what, where and when: nothing that a result depends on, so it is not in the log. */
+static void open_clock_file(MerRunState *run)
+{
+    const MerRunSpec *spec = run->spec;
+    MerJson           json = {0};
+    char              host[256] = "", directory[4096];
+    gethostname(host, sizeof host - 1);
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "host", host);
+    mer_json_int(&json, "threads", mer_pool_threads(run->pool));
+    mer_json_raw(&json, "command", spec->command ? spec->command : "null");
+    if (getcwd(directory, sizeof directory)) { /* to which the paths of the command belong */
+        mer_json_text(&json, "directory", directory);
+    }
+    mer_json_int(&json, "started", (int64_t)time(NULL));
+    mer_json_end_object(&json);
+    run->clock_file = fopen(mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory),
+                            spec->resume ? "a" : "w");
+    if (run->clock_file) {
+        fprintf(run->clock_file, "%s\n", json.text);
+        fflush(run->clock_file);
+    }
+    mer_json_free(&json);
 }
 
 static MerStatus open_files(MerRunState *run, MerError *error)
@@ -69,68 +108,49 @@ static MerStatus open_files(MerRunState *run, MerError *error)
     if (!spec->directory) {
         return mer_runlog_open(&run->log, NULL, false, error);
     }
-    MerStatus   status = mer_folder_claim(run, error);
+    MER_TRY(mer_folder_claim(run, error));
     const char *path = mer_arena_format(run->arena, "%s/run.jsonl", spec->directory);
-    if (status == MER_OK && spec->resume && access(path, F_OK) != 0) {
-        status = mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
+    if (spec->resume && access(path, F_OK) != 0) {
+        return mer_error_set(error, MER_NOT_FOUND, "%s: no log to resume", path);
     }
-    if (status == MER_OK && spec->resume) {
+    if (spec->resume) {
         run->ends = mer_log_ends_read(path, run->arena);
     }
-    if (status == MER_OK) {
-        status = mer_runlog_open(&run->log, path, spec->resume, error);
+    MER_TRY(mer_runlog_open(&run->log, path, spec->resume, error));
+    open_clock_file(run);
+    mer_run_add_file(run, "run.jsonl");
+    mer_run_add_file(run, "clock.jsonl");
+    mer_run_add_file(run, "summary.json");
+    return MER_OK;
+}
+
+static MerStatus search_task(MerRunState *run, MerRunTask *task, MerError *error)
+{
+    MER_TRY(mer_run_start_task(run, task, error));
+    MER_TRY(mer_run_search(run, task, error));
+    if (run->is_interrupted) {
+        return MER_OK;
     }
-    if (status == MER_OK) {
-        path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
-        run->clock_file = fopen(path, spec->resume ? "a" : "w");
-        char host[256] = "";
-        gethostname(host, sizeof host - 1);
-        MerJson json = {0};
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "host", host);
-        mer_json_int(&json, "threads", mer_pool_threads(run->pool));
-        mer_json_raw(&json, "command", spec->command ? spec->command : "null");
-        char directory[4096];
-        if (getcwd(directory, sizeof directory)) { /* to which the paths of the command belong */
-            mer_json_text(&json, "directory", directory);
-        }
-        mer_json_int(&json, "started", (int64_t)time(NULL));
-        mer_json_end_object(&json);
-        if (run->clock_file) {
-            fprintf(run->clock_file, "%s\n", json.text);
-            fflush(run->clock_file);
-        }
-        mer_json_free(&json);
-        mer_run_add_file(run, "run.jsonl");
-        mer_run_add_file(run, "clock.jsonl");
-        mer_run_add_file(run, "summary.json");
+    if (!task->result->point) {
+        mer_run_explain(run, task);
     }
-    return status;
+    return mer_run_note_best(run, task, error);
 }
 
 MerStatus mer_run_search_tasks(MerRunState *run, MerError *error)
 {
-    MerStatus status = MER_OK;
-    for (int t = 0; status == MER_OK && t < run->task_count && !run->is_interrupted; t++) {
-        status = mer_run_start_task(run, &run->tasks[t], error);
-        status = status == MER_OK ? mer_run_search(run, &run->tasks[t], error) : status;
-        if (status == MER_OK && !run->is_interrupted && !run->tasks[t].result->point) {
-            mer_run_explain(run, &run->tasks[t]);
-        }
-        if (status == MER_OK && !run->is_interrupted) {
-            status = mer_run_note_best(run, &run->tasks[t], error);
-        }
+    for (int t = 0; t < run->task_count && !run->is_interrupted; t++) {
+        MER_TRY(search_task(run, &run->tasks[t], error));
     }
     for (int t = 0; t < run->task_count; t++) {
         MerTaskResult *result = run->tasks[t].result;
         result->stopped = result->stopped ? result->stopped : "interrupted";
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus finish(MerRunState *run, MerError *error)
 {
-    MerStatus status = MER_OK;
     if (run->is_interrupted) { /* the best so far, though the log does not carry it as notes yet */
         MerRunlog silent = run->log;
         run->log = (MerRunlog){0};
@@ -140,16 +160,16 @@ static MerStatus finish(MerRunState *run, MerError *error)
         run->log = silent;
     }
     mer_run_add_up(run);
-    status = mer_run_write_plans(run, error);
-    status = status == MER_OK ? mer_run_export(run, error) : status;
-    return status == MER_OK ? mer_run_summary(run, error) : status;
+    MER_TRY(mer_run_write_plans(run, error));
+    MER_TRY(mer_run_export(run, error));
+    return mer_run_summary(run, error);
 }
 
 static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)
 {
-    MerStatus status = mer_run_check(run->spec, error);
-    status = status == MER_OK ? choose_objective(run, error) : status;
-    return status == MER_OK ? mer_run_open_tasks(run, most_tasks, error) : status;
+    MER_TRY(mer_run_check(run->spec, error));
+    MER_TRY(choose_objective(run, error));
+    return mer_run_open_tasks(run, most_tasks, error);
 }
 
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
@@ -177,6 +197,16 @@ static bool is_reproducible(const MerRunSpec *spec, MerArena *arena)
     return !is_clocked && spec->evaluator->mode != MER_EVALUATE_MEASURED;
 }
 
+static MerStatus carry_out(MerRunState *run, MerError *error)
+{
+    MER_TRY(open_run(run, INT_MAX, error));
+    MER_TRY(open_files(run, error));
+    MER_TRY(mer_run_header(run, error));
+    MER_TRY(mer_run_search_tasks(run, error));
+    MER_TRY(mer_run_rounds(run, error));
+    return finish(run, error);
+}
+
 MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *arena,
                   MerRunResult *result, MerError *error)
 {
@@ -189,20 +219,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
-    MerStatus status = open_run(&run, INT_MAX, error);
-    if (status == MER_OK) {
-        status = open_files(&run, error);
-    }
-    if (status == MER_OK) {
-        status = mer_run_header(&run, error);
-    }
-    if (status == MER_OK) {
-        status = mer_run_search_tasks(&run, error);
-        status = status == MER_OK ? mer_run_rounds(&run, error) : status;
-    }
-    if (status == MER_OK) {
-        status = finish(&run, error);
-    }
+    MerStatus status = carry_out(&run, error);
     MerStatus closed = mer_runlog_close(&run.log, status == MER_OK ? error : NULL);
     if (run.clock_file) {
         fclose(run.clock_file);

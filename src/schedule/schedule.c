@@ -1,7 +1,8 @@
 /* Problem `schedule`: which core runs which job, and when (M3E and MAGMA, Kao and Krishna, HPCA 2022;
- * schedule.md). One task per group of jobs; two knobs per job, its core and its priority. */
+ * docs/scheduling.md). One task per group of jobs; two knobs per job, its core and its priority. */
 #include "base/name_table.h"
 #include "schedule/jobs/arrivals.h"
+#include "schedule/jobs/jobs_import.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/jobs/schedule_jobs.h"
 #include "schedule/jobs/schedule_paths.h"
@@ -47,7 +48,8 @@ static const MerOption options[] = {
     {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
      "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
     {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
-     "arrivals per time, as a multiple of the file's; deadlines keep their distance"},
+     "requests of periodic models over the same time, as a multiple of the file's; deadlines keep "
+     "their distance"},
     {"jitter_ms", MER_OPTION_REAL, offsetof(Options, arrivals.jitter_ms), "0", 0, 1e9, NULL,
      "a request of a periodic model comes up to this much later; its deadline stays"},
     {"arrival_seed", MER_OPTION_INT, offsetof(Options, arrivals.seed), "1", 0, 9e15, NULL,
@@ -64,7 +66,8 @@ typedef struct Shared { /* what all groups of a workload have in common */
     MerJobGroups           groups;
     MerNameTable           by_name; /* of groups: a pointer into `groups.names` */
     bool                   has_deadlines;
-    struct MerPriceCache **caches; /* by core class */
+    const char            *left_out; /* a warning about jobs without a price; NULL: none */
+    struct MerPriceCache **caches;   /* by core class */
 } Shared;
 
 typedef struct State {
@@ -123,11 +126,21 @@ static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError
     if (status == MER_OK) {
         uint64_t        seed = (uint64_t)chosen->arrivals.seed;
         const MerGraph *graph = problem->graph;
-        status = mer_schedule_draw_requests(graph->path ? graph->path : graph->name, shared->set,
-                                            seed, arena, &shared->set, error);
+        const char     *name = graph->path ? graph->path : graph->name;
+        status = mer_schedule_scale_requests(name, shared->set, chosen->arrivals.rate, arena,
+                                             &shared->set, error);
+        if (status == MER_OK) {
+            status =
+                mer_schedule_draw_requests(name, shared->set, seed, arena, &shared->set, error);
+        }
     }
     if (status != MER_OK) {
         return status;
+    }
+    if (chosen->table && mer_name_equal(chosen->table, "m3e-compat") &&
+        shared->set->group_count == 0) {
+        shared->left_out = mer_schedule_leave_unmapped(
+            problem->graph, problem->platform, (MerFlexible)chosen->flexible, arena, &shared->set);
     }
     if (chosen->group_size > 0 && shared->set->group_count > 0) {
         return mer_error_set(error, MER_INVALID,
@@ -287,6 +300,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                                                         : MER_ORDER_LATENCY;
     schedule->order = mer_schedule_sort(schedule, order, arena);
     state->symmetry = chosen->symmetry;
+    schedule->left_out = shared->left_out;
     problem->space = mer_schedule_space(schedule, arena);
     return MER_OK;
 }
@@ -441,6 +455,7 @@ const MerProblemClass mer_problem_schedule = {
     .choose_default = choose_default,
     .flags = mer_schedule_flags,
     .take_flags = mer_schedule_take_flags,
+    .join = mer_jobs_join,
     .take_seed = take_seed,
     .can_carry = mer_schedule_can_carry,
     .carry = mer_schedule_carry,

@@ -24,6 +24,7 @@ typedef struct MerSchedule {
     const double *weight_bytes, *output_bytes; /* by job; NULL: unknown */
     uint64_t      table_hash;
     bool          is_compat; /* numbers of the published artifact */
+    const char   *left_out;  /* of jobs that it has none for: a warning; NULL: all have */
     /* jobs */
     const char *const *job_names, *const *layer_names;
     const double *macs;
@@ -50,7 +51,7 @@ const MerSchedule *mer_schedule_of(const MerProblem *problem);
 struct MerJobTable;
 const struct MerJobTable *mer_schedule_table(const MerProblem *problem);
 
-/* What bounds need to know of the evaluator: its `rules` (schedule.md section 9). */
+/* What bounds need to know of the evaluator: its `rules` (docs/bandwidth-model.md, "Bounds of schedules"). */
 typedef struct MerScheduleRules {
     bool   is_proportional; /* sharing by need, so that virtual time holds */
     bool   drops_jobs;      /* not every job runs */
@@ -66,8 +67,9 @@ typedef struct MerScheduleRules {
 MerBound mer_schedule_bound(const MerSchedule *schedule, const MerScheduleRules *rules,
                             bool is_published, MerNotes *notes);
 
-/* The relaxation behind the bound, rounded: the group of equal units that each job goes to (schedule.md 7.5,
- * lp_round), and the group of each unit. Cancelled by `notes`: any groups. */
+/* The relaxation behind the bound, rounded: the group of equal units that each job goes to
+ * (docs/optimizers.md, "List schedulers", lp_round), and the group of each unit. Cancelled by `notes`: any
+ * groups. */
 void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rules, int *group,
                         int *group_of_unit, MerNotes *notes);
 

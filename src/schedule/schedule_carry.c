@@ -1,4 +1,4 @@
-/* Points carried from a solved group to another one (schedule.md 7.6): jobs keep core and priority, matched by
+/* Points carried from a solved group to another one (docs/scheduling-online.md, "Warm starts"): jobs keep core and priority, matched by
  * their place in the sorted table or by what they are. */
 #include "schedule/schedule_parts.h"
 

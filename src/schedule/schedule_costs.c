@@ -12,7 +12,7 @@ static const char *dropped_text(const double *value, MerArena *arena)
         return "";
     }
     mer_print_percent(share, value[MER_METRIC_DROP_RATE]);
-    return mer_arena_format(arena, ", %s of the jobs dropped", share);
+    return mer_arena_format(arena, ", %s of the requests dropped", share);
 }
 
 /* How much work is done, and how busy cores and memory are. */
@@ -29,8 +29,8 @@ static const char *rates_text(const double *value, MerArena *arena)
     mer_print_engineering(rate, value[MER_METRIC_THROUGHPUT], "FLOP/s");
     bool has_rate = !isnan(value[MER_METRIC_THROUGHPUT]);
     return mer_arena_format(
-        arena, "cores occupied %s (until their last job), bandwidth in use %s%s%s%s\n", cores,
-        memory, has_rate ? ", " : "", has_rate ? rate : "", dropped_text(value, arena));
+        arena, "cores occupied %s (busy or stalled), bandwidth in use %s%s%s%s\n", cores, memory,
+        has_rate ? ", " : "", has_rate ? rate : "", dropped_text(value, arena));
 }
 
 static const char *lateness_text(const double *value, MerArena *arena)

@@ -1,8 +1,8 @@
-/* --jobs, --task, --group, --groups and --scenario: other names for the network and for --select (schedule.md
- * section 3 and 7.6). */
+/* --jobs, --task, --group, --groups and --scenario: other names for the network and for --select
+ * (docs/scheduling.md, "Groups"). */
 #include "schedule/schedule_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "schedule/jobs/jobs_import.h"
 
 #include <string.h>
@@ -130,16 +130,7 @@ static void add_workload(MerCommandLine *line, const char *name)
 
 static void add_setting(MerCommandLine *line, const char *key, const char *value)
 {
-    MerReference *settings = &line->settings;
-    const char  **keys = MER_ARRAY(line->arena, const char *, settings->count + 1);
-    const char  **values = MER_ARRAY(line->arena, const char *, settings->count + 1);
-    for (int i = 0; i < settings->count; i++) {
-        keys[i] = settings->keys[i];
-        values[i] = settings->values[i];
-    }
-    keys[settings->count] = key;
-    values[settings->count] = value;
-    *settings = (MerReference){settings->name, settings->count + 1, keys, values};
+    line->settings = mer_reference_add(&line->settings, key, value, line->arena);
 }
 
 /* --task without a file is the built-in list of that name, whose groups have no names of their own. */
@@ -193,7 +184,7 @@ MerStatus mer_schedule_take_flags(MerCommandLine *line, MerError *error)
     if (select) {
         add_setting(line, "select", select);
     }
-    if (is_stream && !flags.has_warm) { /* schedule.md 7.6 */
+    if (is_stream && !flags.has_warm) { /* docs/scheduling-online.md, "Warm starts" */
         add_setting(line, "warm", "chain");
     }
     return MER_OK;

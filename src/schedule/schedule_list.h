@@ -1,5 +1,6 @@
-/* List scheduling on the job analysis table (schedule.md 7.5): jobs in some order, each to the core that
- * some rule picks from no-stall latencies. The order of decisions is the order in the queues. */
+/* List scheduling on the job analysis table (docs/optimizers.md, "List schedulers"): jobs in some order,
+ * each to the core that some rule picks from no-stall latencies. The order of decisions is the order in
+ * the queues. */
 #ifndef MERCATOR_SCHEDULE_SCHEDULE_LIST_H
 #define MERCATOR_SCHEDULE_SCHEDULE_LIST_H
 

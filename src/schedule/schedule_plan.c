@@ -1,7 +1,7 @@
 /* Plans of jobs as people read them and as `schedule.yaml` keeps them: a queue of job names per core. */
 #include "schedule/schedule_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -54,15 +54,15 @@ static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, in
     return status;
 }
 
-static MerStatus read_plan(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error)
+static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
     MerJobsPlan       *jobs = MER_NEW(arena, MerJobsPlan);
     MerYaml           *queues;
     bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
     int                used = 0;
-    MerStatus          status = mer_yaml_need((MerYaml *)body, "queues", &queues, error);
+    MerStatus          status = mer_yaml_need(body, "queues", &queues, error);
     status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
     *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);
@@ -164,7 +164,8 @@ const MerPlanKind mer_plan_jobs = {
     .print = print_plan,
 };
 
-/* Layers that a flexible core runs in its own shape because no other fitted (schedule.md 3.2). */
+/* Layers that a flexible core runs in its own shape because no other fitted (docs/bandwidth-model.md,
+ * "Core styles"). */
 static int count_fallbacks(const MerJobTable *table, int *first)
 {
     int count = 0;
@@ -236,6 +237,9 @@ const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluat
                                 "within flexible_limit_bytes and run in its own\n",
                                 text, fallbacks, name, table->row_names[first]);
     }
+    if (schedule->left_out) {
+        text = mer_arena_format(arena, "%s%s\n", text, schedule->left_out);
+    }
     if (find_idle_arrivals(schedule)) {
         text = mer_arena_format(arena, "%s%s\n", text, find_idle_arrivals(schedule));
     }
@@ -253,7 +257,7 @@ const char *mer_schedule_warnings(const MerProblem *problem, const void *evaluat
     }
     bool is_energy = objective == MER_METRIC_ENERGY || objective == MER_METRIC_EDP ||
                      objective == MER_METRIC_POWER;
-    if (schedule->is_compat && is_energy) { /* schedule.md section 13 */
+    if (schedule->is_compat && is_energy) { /* docs/bandwidth-model.md, "Job analysis table" */
         text = mer_arena_format(
             arena,
             "%senergy of the artifact's table leaves out most accesses; optimise it with "

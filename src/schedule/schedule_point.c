@@ -1,4 +1,5 @@
-/* Points of the space of schedules: two knobs per job, its core and its priority (schedule.md section 6). */
+/* Points of the space of schedules: two knobs per job, its core and its priority (docs/bandwidth-model.md,
+ * "Points and plans"). */
 #include "schedule/schedule_parts.h"
 
 #include "base/memory.h"

@@ -2,18 +2,10 @@
 #include "mercator/export.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void mer_export_add(MerExportFiles *files, const char *name, const void *data, size_t size)
 {
-    if (files->count == files->capacity) {
-        MerExportFile *old = files->list;
-        files->capacity = files->capacity * 2 + 4;
-        files->list = MER_ARRAY(files->arena, MerExportFile, files->capacity);
-        if (old) {
-            memcpy(files->list, old, (size_t)files->count * sizeof *old);
-        }
-    }
+    MER_GROW(files->arena, files->list, files->count);
     files->list[files->count++] = (MerExportFile){mer_arena_text(files->arena, name),
                                                   mer_arena_text_n(files->arena, data, size), size};
 }

@@ -1,10 +1,10 @@
-/* Moves of local search on any space (map.md section 7, annealing: shift a factor, swap two loops,
- * toggle a bypass, re-draw a pair). A move that finds nothing to act on becomes a plain step. */
+/* Moves of local search on any space (docs/optimizers.md, "Annealing on knobs": shift a factor, swap two
+ * loops, toggle a bypass, re-draw a pair). A move that finds nothing to act on becomes a plain step. */
 #include "space/neighbours.h"
 
 #include <string.h>
 
-/* Shares of the moves; found on the nine layers of map.md section 10. */
+/* Shares of the moves; found on the nine layers of docs/loopnest-model.md, "Reference figures". */
 static const double RANK_SHARE = 0.2; /* where both ranks and other knobs exist */
 /* of the rank moves: one loop goes elsewhere, else two swap */
 static const double INSERT_SHARE = 0.5;

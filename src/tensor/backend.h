@@ -1,36 +1,185 @@
-/* The kernels a tape runs on, as a table of functions, so that another library or device can
- * follow.
+/* The kernels a tape runs on, as a table of functions, so that another library or device can follow.
+ *
+ * There is a slot for each kind of work, not for each op: the struct of a kind says which op it is and
+ * holds all it reads and writes, forwards and backwards. A backend writes down what it does better
+ * than its `base`; the other slots are the base's. A kernel may use the tape's threads
+ * (mer_tape_split), but how it divides its work follows from the shapes alone.
  *
  * Image ops take whole tensors because a backend may keep them in layouts of its own: it reads
  * the form it likes (mer_data_form, mer_form_convert), sets `data` or `blocked` of the output,
- * and gives gradients with mer_grad_give. Letters: N batch, C input channels, K output channels,
- * Y X rows and columns, R S rows and columns of a filter. */
+ * and gives gradients with mer_grad_give. A kernel that fails says so with mer_tape_fail. Letters: N
+ * batch, C input channels, K output channels, Y X rows and columns, R S rows and columns of a
+ * filter. */
 #ifndef MERCATOR_TENSOR_BACKEND_H
 #define MERCATOR_TENSOR_BACKEND_H
 
 #include "tensor/tensor.h"
+#include "tensor/updater.h"
+
+enum { MER_MOST_LANES = 32 };
+
+struct MerLayout {
+    bool    is_image; /* (N, C / lanes, Y, X, lanes), zero in channels beyond the last */
+    int     lanes;    /* of an image, a power of two; 0: in another order */
+    int64_t size;     /* numbers, padding included; of an image: for each of the N */
+};
+
+typedef struct MerMatrix { /* row-major */
+    float  *data;
+    int     row;           /* from one row to the next */
+    bool    is_transposed; /* read as its transpose */
+    int64_t step;          /* to the next of a batch; 0: the same for all */
+} MerMatrix;
+
+typedef struct MerProduct { /* c (m, n) = a (m, k) b (k, n) + beta c, for each of a batch */
+    int       batch, m, n, k;
+    MerMatrix a, b, c; /* with c.step 0 all are added up, and beta is for the first */
+    float     beta;
+} MerProduct;
+
+typedef enum MerPointwiseKind {
+    MER_POINTWISE_RELU,
+    MER_POINTWISE_TANH,
+    MER_POINTWISE_SIGMOID,
+    MER_POINTWISE_EXP,
+    MER_POINTWISE_LOG,
+    MER_POINTWISE_SQRT,
+    MER_POINTWISE_SQUARE,
+    MER_POINTWISE_GELU,
+    MER_POINTWISE_AFFINE, /* p x + q */
+    MER_POINTWISE_CLAMP   /* p .. q */
+} MerPointwiseKind;
+
+typedef struct MerPointwise { /* y = f(x); back: dx = (is_fresh ? 0 : dx) + dy f'(x) */
+    MerPointwiseKind kind;
+    float            p, q;
+    int64_t          count;
+    const float     *x, *dy;
+    float           *y, *dx;
+    bool             is_fresh;
+} MerPointwise;
+
+typedef enum MerPairKind {
+    MER_PAIR_ADD,
+    MER_PAIR_SUB,
+    MER_PAIR_MUL,
+    MER_PAIR_DIV,
+    MER_PAIR_MINIMUM,
+    MER_PAIR_MAXIMUM
+} MerPairKind;
+
+typedef struct
+    MerPair { /* y = f(a, b), operands walked with steps; back: dx[i] += dy f'[i](a, b) */
+    MerPairKind  kind;
+    bool         is_same; /* three equal shapes: one run of `count` */
+    int64_t      count;
+    int          size[MER_TENSOR_RANK];    /* of the output, aligned at the end */
+    int64_t      step[2][MER_TENSOR_RANK]; /* of both operands; 0: repeated */
+    const float *x[2], *dy;
+    float       *y, *dx[2]; /* dx[i] NULL: not wanted */
+} MerPair;
+
+typedef enum MerReductionKind {
+    MER_REDUCTION_SUM,   /* in float, in order */
+    MER_REDUCTION_TOTAL, /* of everything: in double */
+    MER_REDUCTION_MAX
+} MerReductionKind;
+
+typedef struct MerReduction { /* x (outer, length, inner) -> y (outer, inner); back: dx += */
+    MerReductionKind kind;
+    int64_t          outer, length, inner;
+    float            factor; /* of a sum */
+    int             *winner; /* of a maximum */
+    const float     *x, *dy;
+    float           *y, *dx;
+} MerReduction;
+
+typedef enum MerActivation { MER_LINEAR, MER_RELU, MER_TANH } MerActivation;
+
+typedef enum MerRowsKind {
+    MER_ROWS_BIAS,        /* y = act(y + b), in place; back: dx[0] holds dy and is changed, db */
+    MER_ROWS_SOFTMAX,     /* x -> y */
+    MER_ROWS_LOG_SOFTMAX, /* by segments */
+    MER_ROWS_LAYER_NORM,  /* x, scale, shift -> y; keeps (rows, width) and (rows) */
+    MER_ROWS_LSTM         /* gates (rows, 4 width), c -> h, next c; keeps (rows, 5 width) */
+} MerRowsKind;
+
+typedef struct MerRows { /* row by row; back: dx += where it is wanted (not NULL) */
+    MerRowsKind   kind;
+    MerActivation activation;
+    int64_t       rows;
+    int           width; /* of a row of y */
+    int           segment_count;
+    const int    *first;    /* (segment_count + 1) */
+    float         constant; /* layer norm: epsilon; LSTM: added to the forget gate */
+    const float  *x[3], *dy[2];
+    float        *y[2], *dx[3], *kept[2];
+} MerRows;
+
+typedef enum MerLookupKind {
+    MER_LOOKUP_GATHER,       /* y (count, width) = rows of x */
+    MER_LOOKUP_SCATTER_MAX,  /* x (count, width) -> y (rows, width); keeps the winners */
+    MER_LOOKUP_SCATTER_MEAN, /* the same; keeps (rows) shares */
+    MER_LOOKUP_PICK          /* y (rows, count) = columns of x (rows, width) */
+} MerLookupKind;
+
+typedef struct MerLookup { /* by index; back: dx += */
+    MerLookupKind kind;
+    int           count, rows;
+    int64_t       width;
+    const int    *index;
+    void         *kept;
+    const float  *x, *dy;
+    float        *y, *dx;
+} MerLookup;
+
+typedef struct MerMove { /* copies or adds a box of numbers from one order to another */
+    bool         is_added;
+    int          size[MER_TENSOR_RANK];
+    int64_t      step[2][MER_TENSOR_RANK]; /* from, to */
+    const float *from;
+    float       *to;
+} MerMove;
+
+typedef enum MerLossKind { MER_LOSS_CROSS_ENTROPY, MER_LOSS_MSE, MER_LOSS_HUBER } MerLossKind;
+
+typedef struct MerLoss { /* the mean; leaves its gradient in `grad` */
+    MerLossKind  kind;
+    int64_t      rows;
+    int          width;    /* 1 but for cross-entropy */
+    float        constant; /* smoothing, or delta */
+    const float *x, *target;
+    const int   *labels;
+    float       *grad;
+} MerLoss;
+
+typedef struct MerUpdate { /* of one parameter */
+    const MerRule *rule;
+    double         rate, step;
+    int64_t        count;
+    const float   *grad;
+    float         *w, *first, *second; /* the updater's memory; NULL where the rule has none */
+} MerUpdate;
 
 typedef struct MerConvolution { /* weights are (K, C / groups, R, S) */
     int groups;
     int stride[2], padding[2], dilation[2]; /* rows, columns; dilation 1: dense */
 } MerConvolution;
 
-typedef enum MerPoolKind { MER_POOL_MAX, MER_POOL_AVERAGE } MerPoolKind;
+typedef enum MerPoolingKind { MER_POOLING_MAX, MER_POOLING_AVERAGE } MerPoolingKind;
 
-typedef struct MerPool { /* averages count real pixels only, not the padding */
-    MerPoolKind kind;
-    int         window[2], stride[2], padding[2];
-} MerPool;
+typedef struct MerPooling { /* averages count real pixels only, not the padding */
+    MerPoolingKind kind;
+    int            window[2], stride[2], padding[2];
+} MerPooling;
 
 typedef struct MerBatchNorm {
-    float epsilon;
-    bool  is_training; /* use and give the batch's own statistics */
-} MerBatchNorm;
-
-typedef struct MerBatchNormTensors {
+    float      epsilon;
+    bool       is_training; /* use and give the batch's own statistics */
+    bool       has_relu;    /* on top */
     MerTensor *x, *scale, *shift, *y;
     float     *mean, *variance; /* (C): written in training, read otherwise */
-} MerBatchNormTensors;
+} MerBatchNorm;
 
 typedef struct
     MerLstmTensors { /* a whole sequence; gates in the order input, forget, cell, output */
@@ -43,34 +192,47 @@ typedef struct
 } MerLstmTensors;
 
 struct MerBackend {
-    const char *name;
-    void *(*open)(void);
+    const char       *name;
+    const MerBackend *base; /* has the slots that are NULL here; NULL: none */
+
+    /* optional: absent, there is no state and there are no layouts */
+    void *(*open)(MerTape *tape); /* NULL after an error */
     void (*close)(void *state);
     int64_t (*allocations)(const void *state); /* kernels and buffers ever made */
-
-    /* C(m,n) = op(A) op(B) + beta C, row-major; op(A) is (m,k): A is (k,m) if transposed. */
-    void (*matmul)(void *state, bool transpose_a, bool transpose_b, int m, int n, int k,
-                   const float *a, int row_a, const float *b, int row_b, float beta, float *c,
-                   int row_c);
-
-    int64_t (*layout_size)(const MerLayout *layout); /* numbers, padding included */
+    /* The layout of images of a shape with that many lanes; NULL: there is none. */
+    const MerLayout *(*layout)(MerTape *tape, const int shape[4], int lanes);
     void (*reorder)(MerTape *tape, const MerTensor *shape, const MerLayout *from,
                     const float *source, const MerLayout *to, float *target); /* NULL: plain */
+
+    void (*product)(MerTape *tape, const MerProduct *product);
+    void (*pointwise)(MerTape *tape, const MerPointwise *op);
+    void (*pointwise_backward)(MerTape *tape, const MerPointwise *op);
+    void (*pair)(MerTape *tape, const MerPair *op);
+    void (*pair_backward)(MerTape *tape, const MerPair *op);
+    void (*reduce)(MerTape *tape, const MerReduction *op);
+    void (*reduce_backward)(MerTape *tape, const MerReduction *op);
+    void (*rows)(MerTape *tape, const MerRows *op);
+    void (*rows_backward)(MerTape *tape, const MerRows *op);
+    void (*lookup)(MerTape *tape, const MerLookup *op);
+    void (*lookup_backward)(MerTape *tape, const MerLookup *op);
+    void (*move)(MerTape *tape, const MerMove *op);
+    double (*loss)(MerTape *tape, const MerLoss *op);
+    void (*update)(MerTape *tape, const MerUpdate *op);
+    double (*clip)(MerTape *tape, MerParameters *parameters, double limit);
 
     /* `bias` (K) may be NULL. Backward passes skip inputs that need no gradient. */
     void (*conv)(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
                  MerTensor *bias, MerTensor *y);
     void (*conv_backward)(MerTape *tape, const MerConvolution *conv, MerTensor *x,
                           MerTensor *weight, MerTensor *bias, MerTensor *y);
-    void (*batch_norm)(MerTape *tape, const MerBatchNorm *norm, const MerBatchNormTensors *tensors);
-    void (*batch_norm_backward)(MerTape *tape, const MerBatchNorm *norm,
-                                const MerBatchNormTensors *tensors);
-    /* `choice` is what a maximum remembers for its backward pass. */
-    void (*pool)(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void **choice);
-    void (*pool_backward)(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y,
-                          void *choice);
+    void (*batch_norm)(MerTape *tape, const MerBatchNorm *norm);
+    void (*batch_norm_backward)(MerTape *tape, const MerBatchNorm *norm);
+    /* Gives what a maximum remembers for its backward pass. */
+    void *(*pool)(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y);
+    void (*pool_backward)(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y,
+                          void *kept);
 
-    /* optional: absent, sequences are done step by step with matmul */
+    /* optional: absent, sequences are done step by step */
     void (*lstm)(MerTape *tape, MerLstmTensors *lstm);
     void (*lstm_backward)(MerTape *tape, const MerLstmTensors *lstm);
 };

@@ -1,43 +1,34 @@
-/* The backend on oneDNN 2.x, which this file and the dnnl_*.c beside it alone know. Convolutions
- * choose their layouts, batch norm and pooling follow what they are given, and tensors stay blocked
- * between them. Everything runs on the calling thread, so that results do not depend on how many
- * there are. */
+/* The backend on oneDNN 2.x, which this file and the dnnl_*.c beside it alone know: products,
+ * convolutions and LSTMs; the rest is plain. Convolutions choose their layouts, and tensors stay
+ * blocked between them. oneDNN itself works on the calling thread; what is done in parallel are parts
+ * that the shapes alone decide, so that results do not depend on how many threads there are. */
 #include "tensor/dnnl_inside.h"
 
 #include "base/memory.h"
 
-#include <stdlib.h>
-
-static void *open_dnnl(void)
+static dnnl_status_t start(MerDnnl *state)
 {
-    MerDnnl *state = mer_heap_zeroed(1, sizeof *state);
-    mer_dnnl_must(dnnl_engine_create(&state->engine, dnnl_cpu, 0));
-    mer_dnnl_must(dnnl_stream_create(&state->stream, state->engine, dnnl_stream_default_flags));
-    return state;
+    MER_DNNL_TRY(dnnl_engine_create(&state->engine, dnnl_cpu, 0));
+    MER_DNNL_TRY(dnnl_primitive_attr_create(&state->attributes));
+    MER_DNNL_TRY(
+        dnnl_primitive_attr_set_scratchpad_mode(state->attributes, dnnl_scratchpad_mode_user));
+    for (int w = 0; w < state->worker_count; w++) {
+        MER_DNNL_TRY(dnnl_stream_create(&state->workers[w].stream, state->engine,
+                                        dnnl_stream_default_flags));
+    }
+    return dnnl_success;
 }
 
-static void close_dnnl(void *given)
+static void *open_dnnl(MerTape *tape)
 {
-    MerDnnl *state = given;
-    for (int b = 0; b < MER_DNNL_BUCKETS; b++) {
-        for (MerDnnlKernel *kernel = state->kernels[b]; kernel != NULL;) {
-            MerDnnlKernel *next = kernel->next;
-            for (int i = 0; i < kernel->count; i++) {
-                dnnl_memory_destroy(kernel->memories[i]);
-            }
-            dnnl_primitive_destroy(kernel->primitive);
-            free(kernel);
-            kernel = next;
-        }
+    MerDnnl *state = mer_heap_zeroed(1, sizeof *state);
+    state->worker_count = mer_tape_threads(tape);
+    state->workers = mer_heap_zeroed((size_t)state->worker_count, sizeof *state->workers);
+    dnnl_status_t status = start(state);
+    if (status != dnnl_success) {
+        mer_dnnl_fail(tape, status, "CPU engine");
     }
-    for (MerLayout *layout = state->layouts; layout != NULL;) {
-        MerLayout *next = layout->next;
-        free(layout);
-        layout = next;
-    }
-    dnnl_stream_destroy(state->stream);
-    dnnl_engine_destroy(state->engine);
-    free(state);
+    return state;
 }
 
 static int64_t allocations(const void *state)
@@ -45,31 +36,35 @@ static int64_t allocations(const void *state)
     return ((const MerDnnl *)state)->made;
 }
 
-static void matmul(void *state, bool transpose_a, bool transpose_b, int m, int n, int k,
-                   const float *a, int row_a, const float *b, int row_b, float beta, float *c,
-                   int row_c)
+static int multiply(const MerProduct *p)
 {
-    (void)state;
-    int threads = mer_dnnl_enter();
-    mer_dnnl_must(dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1, a, row_a,
-                             b, row_b, beta, c, row_c));
+    int           threads = mer_dnnl_enter();
+    dnnl_status_t status =
+        dnnl_sgemm(p->a.is_transposed ? 'T' : 'N', p->b.is_transposed ? 'T' : 'N', p->m, p->n, p->k,
+                   1, p->a.data, p->a.row, p->b.data, p->b.row, p->beta, p->c.data, p->c.row);
     mer_dnnl_leave(threads);
+    return (int)status;
+}
+
+static void product(MerTape *tape, const MerProduct *p)
+{
+    int status = mer_product_split(tape, p, multiply);
+    if (status != 0) {
+        mer_dnnl_fail(tape, (dnnl_status_t)status, "product");
+    }
 }
 
 const MerBackend mer_backend_dnnl = {
     .name = "dnnl",
+    .base = &mer_backend_plain,
     .open = open_dnnl,
-    .close = close_dnnl,
+    .close = mer_dnnl_close,
     .allocations = allocations,
-    .matmul = matmul,
-    .layout_size = mer_dnnl_layout_size,
+    .layout = mer_dnnl_image_layout,
     .reorder = mer_dnnl_reorder,
+    .product = product,
     .conv = mer_dnnl_conv,
     .conv_backward = mer_dnnl_conv_backward,
-    .batch_norm = mer_dnnl_batch_norm,
-    .batch_norm_backward = mer_dnnl_batch_norm_backward,
-    .pool = mer_dnnl_pool,
-    .pool_backward = mer_dnnl_pool_backward,
     .lstm = mer_dnnl_lstm,
     .lstm_backward = mer_dnnl_lstm_backward,
 };

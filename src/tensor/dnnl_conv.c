@@ -1,4 +1,5 @@
-/* Convolutions: kernels choose their layouts, forwards and backwards. */
+/* Convolutions: kernels choose their layouts, forwards and backwards. A batch is done in chunks; the
+ * weight gradients of the chunks are added up in their order. */
 #include "tensor/dnnl_inside.h"
 
 #include <string.h>
@@ -8,81 +9,83 @@ typedef struct ConvDescs {
     dnnl_dims_t        stride, dilation, padding;
 } ConvDescs;
 
-static ConvDescs conv_descs(const MerDnnlKey *key)
+static dnnl_status_t conv_descs(const MerDnnlKey *key, ConvDescs *d)
+{
+    int grouped[5] = {key->groups, key->w[0] / key->groups, key->w[1], key->w[2], key->w[3]};
+    MER_DNNL_TRY(mer_dnnl_any_desc(4, key->x, &d->x));
+    MER_DNNL_TRY(key->groups > 1 ? mer_dnnl_any_desc(5, grouped, &d->w)
+                                 : mer_dnnl_any_desc(4, key->w, &d->w));
+    MER_DNNL_TRY(mer_dnnl_any_desc(1, key->w, &d->bias));
+    MER_DNNL_TRY(mer_dnnl_any_desc(4, key->y, &d->y));
+    for (int i = 0; i < 2; i++) {
+        d->stride[i] = key->stride[i];
+        d->dilation[i] = key->dilation[i] - 1;
+        d->padding[i] = key->padding[i];
+    }
+    return dnnl_success;
+}
+
+static dnnl_status_t op_desc(MerDnnlKind kind, const MerDnnlKey *key, dnnl_convolution_desc_t *op)
 {
     ConvDescs d;
-    int       grouped[5] = {key->groups, key->w[0] / key->groups, key->w[1], key->w[2], key->w[3]};
-    d.x = mer_dnnl_any_desc(4, key->x);
-    d.w = key->groups > 1 ? mer_dnnl_any_desc(5, grouped) : mer_dnnl_any_desc(4, key->w);
-    d.bias = mer_dnnl_any_desc(1, key->w);
-    d.y = mer_dnnl_any_desc(4, key->y);
-    for (int i = 0; i < 2; i++) {
-        d.stride[i] = key->stride[i];
-        d.dilation[i] = key->dilation[i] - 1;
-        d.padding[i] = key->padding[i];
+    MER_DNNL_TRY(conv_descs(key, &d));
+    const dnnl_memory_desc_t *bias = key->has_bias ? &d.bias : NULL;
+    switch (kind) {
+    case MER_DNNL_CONV_DATA:
+        return dnnl_dilated_convolution_backward_data_desc_init(op, dnnl_convolution_direct, &d.x,
+                                                                &d.w, &d.y, d.stride, d.dilation,
+                                                                d.padding, d.padding);
+    case MER_DNNL_CONV_WEIGHTS:
+        return dnnl_dilated_convolution_backward_weights_desc_init(
+            op, dnnl_convolution_direct, &d.x, &d.w, bias, &d.y, d.stride, d.dilation, d.padding,
+            d.padding);
+    default:
+        return dnnl_dilated_convolution_forward_desc_init(
+            op, dnnl_forward_training, dnnl_convolution_direct, &d.x, &d.w, bias, &d.y, d.stride,
+            d.dilation, d.padding, d.padding);
     }
-    return d;
 }
 
-static dnnl_primitive_desc_t conv_forward_desc(const MerDnnl *state, const MerDnnlKey *key)
+static dnnl_status_t make_conv(const MerDnnl *state, const MerDnnlKey *key, MerDnnlRecipe *recipe)
 {
-    ConvDescs               d = conv_descs(key);
-    dnnl_convolution_desc_t op;
-    dnnl_primitive_desc_t   desc;
-    mer_dnnl_must(dnnl_dilated_convolution_forward_desc_init(
-        &op, dnnl_forward_training, dnnl_convolution_direct, &d.x, &d.w,
-        key->has_bias ? &d.bias : NULL, &d.y, d.stride, d.dilation, d.padding, d.padding));
-    mer_dnnl_must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, NULL));
-    return desc;
+    static const MerDnnlRecipe recipes[] = {
+        [MER_DNNL_CONV] = {NULL,
+                           3,
+                           {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+                           {true, false, true}},
+        [MER_DNNL_CONV_DATA] = {NULL,
+                                3,
+                                {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
+                                {true, false, true}},
+        [MER_DNNL_CONV_WEIGHTS] = {NULL,
+                                   3,
+                                   {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS,
+                                    DNNL_ARG_DIFF_BIAS},
+                                   {true, true}},
+    };
+    dnnl_convolution_desc_t forward, op;
+    MER_DNNL_TRY(op_desc(MER_DNNL_CONV, key, &forward));
+    MER_DNNL_TRY(op_desc((MerDnnlKind)key->kind, key, &op));
+    *recipe = recipes[key->kind];
+    recipe->count += key->has_bias;
+    return mer_dnnl_describe(state, &forward, key->kind != MER_DNNL_CONV ? &op : NULL,
+                             &recipe->desc);
 }
 
-static void make_conv(MerDnnl *state, MerDnnlKernel *kernel)
-{
-    int arguments[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS};
-    mer_dnnl_finish(state, kernel, conv_forward_desc(state, &kernel->key),
-                    kernel->key.has_bias ? 4 : 3, arguments);
-}
-
-static void make_conv_data(MerDnnl *state, MerDnnlKernel *kernel)
-{
-    ConvDescs               d = conv_descs(&kernel->key);
-    dnnl_convolution_desc_t op;
-    dnnl_primitive_desc_t   desc, hint = conv_forward_desc(state, &kernel->key);
-    mer_dnnl_must(dnnl_dilated_convolution_backward_data_desc_init(
-        &op, dnnl_convolution_direct, &d.x, &d.w, &d.y, d.stride, d.dilation, d.padding,
-        d.padding));
-    mer_dnnl_must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
-    mer_dnnl_must(dnnl_primitive_desc_destroy(hint));
-    mer_dnnl_finish(state, kernel, desc, 3,
-                    (int[]){DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC});
-}
-
-static void make_conv_weights(MerDnnl *state, MerDnnlKernel *kernel)
-{
-    const MerDnnlKey       *key = &kernel->key;
-    ConvDescs               d = conv_descs(key);
-    dnnl_convolution_desc_t op;
-    dnnl_primitive_desc_t   desc, hint = conv_forward_desc(state, key);
-    int arguments[] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_BIAS};
-    mer_dnnl_must(dnnl_dilated_convolution_backward_weights_desc_init(
-        &op, dnnl_convolution_direct, &d.x, &d.w, key->has_bias ? &d.bias : NULL, &d.y, d.stride,
-        d.dilation, d.padding, d.padding));
-    mer_dnnl_must(dnnl_primitive_desc_create(&desc, &op, NULL, state->engine, hint));
-    mer_dnnl_must(dnnl_primitive_desc_destroy(hint));
-    mer_dnnl_finish(state, kernel, desc, key->has_bias ? 4 : 3, arguments);
-}
-
-static MerDnnlKey conv_key(const MerConvolution *conv, const MerTensor *x, const MerTensor *weight,
-                           const MerTensor *bias, const MerTensor *y)
+/* For one of `chunks` equal parts of the batch. */
+static MerDnnlKey conv_key(MerDnnlKind kind, const MerConvolution *conv, const MerTensor *x,
+                           const MerTensor *weight, const MerTensor *bias, const MerTensor *y,
+                           int chunks)
 {
     MerDnnlKey key;
     memset(&key, 0, sizeof key);
+    key.kind = (int)kind;
     key.has_bias = bias != NULL;
     key.groups = conv->groups;
     for (int i = 0; i < 4; i++) {
-        key.x[i] = x->shape[i];
+        key.x[i] = i == 0 ? x->shape[0] / chunks : x->shape[i];
         key.w[i] = weight->shape[i];
-        key.y[i] = y->shape[i];
+        key.y[i] = i == 0 ? y->shape[0] / chunks : y->shape[i];
     }
     for (int i = 0; i < 2; i++) {
         key.stride[i] = conv->stride[i];
@@ -92,50 +95,94 @@ static MerDnnlKey conv_key(const MerConvolution *conv, const MerTensor *x, const
     return key;
 }
 
+static int chunks_of(const MerTensor *weight, const MerTensor *y)
+{
+    double products = (double)y->size * (double)weight->size / weight->shape[0];
+    return mer_dnnl_chunks(y->shape[0], products);
+}
+
 void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
                    MerTensor *bias, MerTensor *y)
 {
-    MerDnnl   *state = tape->backend_state;
-    MerDnnlKey key = conv_key(conv, x, weight, bias, y);
-    key.kind = MER_DNNL_CONV;
-    MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_conv);
-    float         *out = mer_dnnl_capacity(tape, y, kernel->layouts[2]);
-    mer_dnnl_run(state, kernel,
+    int            chunks = chunks_of(weight, y);
+    MerDnnlKey     key = conv_key(MER_DNNL_CONV, conv, x, weight, bias, y, chunks);
+    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
+    if (kernel == NULL) {
+        return;
+    }
+    const MerLayout *layout = kernel->layouts[2];
+    float           *out = mer_form_memory(tape, y, layout);
+    mer_dnnl_run(tape, kernel, chunks,
                  (void *[]){mer_dnnl_data(tape, x, kernel->layouts[0]),
                             mer_dnnl_data(tape, weight, kernel->layouts[1]), out,
-                            bias != NULL ? mer_tensor_data(tape, bias) : NULL});
-    mer_dnnl_set_data(y, out, kernel->layouts[2]);
+                            bias != NULL ? mer_tensor_data(tape, bias) : NULL},
+                 (size_t[]){kernel->bytes[0], 0, kernel->bytes[2], 0});
+    mer_data_set(y, (MerBlocked){out, layout});
+}
+
+/* The sum of what the chunks gave, `count` numbers each. */
+static float *sum_of(MerTape *tape, float *parts, int chunks, int64_t count)
+{
+    if (chunks == 1) {
+        return parts;
+    }
+    MerReduction op = {MER_REDUCTION_SUM, 1, chunks, count, .factor = 1, .x = parts};
+    op.y = mer_workspace_floats(tape->workspace, count);
+    tape->backend.reduce(tape, &op);
+    return op.y;
+}
+
+static void weights_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                             MerTensor *weight, MerTensor *bias, MerTensor *y)
+{
+    enum { FEWEST_PIXELS = 256 }; /* of a chunk: below, adding up would cost as much */
+    double pixels = (double)y->shape[0] * y->shape[2] * y->shape[3];
+    double work = pixels / FEWEST_PIXELS * (1 << 20);
+    int    chunks = chunks_of(weight, y), few = mer_dnnl_chunks(y->shape[0], work);
+    chunks = few < chunks ? few : chunks;
+    MerDnnlKey     key = conv_key(MER_DNNL_CONV_WEIGHTS, conv, x, weight, bias, y, chunks);
+    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
+    if (kernel == NULL) {
+        return;
+    }
+    int64_t size = mer_form_size(weight, (MerBlocked){NULL, kernel->layouts[2]});
+    float  *dw = mer_workspace_floats(tape->workspace, chunks * size), *db = NULL;
+    if (bias != NULL) {
+        db = mer_workspace_floats(tape->workspace, chunks * bias->size);
+    }
+    size_t steps[4] = {kernel->bytes[0], kernel->bytes[1], (size_t)size * sizeof *dw,
+                       bias != NULL ? (size_t)bias->size * sizeof *db : 0};
+    mer_dnnl_run(tape, kernel, chunks,
+                 (void *[]){mer_dnnl_data(tape, x, kernel->layouts[0]),
+                            mer_dnnl_grad(tape, y, kernel->layouts[1]), dw, db},
+                 steps);
+    if (weight->needs_grad) {
+        dw = sum_of(tape, dw, chunks, size);
+        mer_grad_give(tape, weight, (MerBlocked){dw, kernel->layouts[2]}, false);
+    }
+    if (bias != NULL && bias->needs_grad) {
+        mer_grad_give_plain(tape, bias, sum_of(tape, db, chunks, bias->size), false);
+    }
 }
 
 void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
                             MerTensor *weight, MerTensor *bias, MerTensor *y)
 {
-    MerDnnl   *state = tape->backend_state;
-    MerDnnlKey key = conv_key(conv, x, weight, bias, y);
-    bool       has_bias = bias != NULL && bias->needs_grad;
-    if (weight->needs_grad || has_bias) {
-        key.kind = MER_DNNL_CONV_WEIGHTS;
-        MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_conv_weights);
-        float         *dw = mer_dnnl_capacity(tape, weight, kernel->layouts[2]);
-        float         *db = bias != NULL ? mer_workspace_floats(tape->workspace, bias->size) : NULL;
-        mer_dnnl_run(state, kernel,
-                     (void *[]){mer_dnnl_data(tape, x, kernel->layouts[0]),
-                                mer_dnnl_grad(tape, y, kernel->layouts[1]), dw, db});
-        if (weight->needs_grad) {
-            mer_grad_give(tape, weight, (MerBlocked){dw, kernel->layouts[2]}, false);
-        }
-        if (has_bias) {
-            mer_grad_give_plain(tape, bias, db, false);
-        }
+    if (weight->needs_grad || (bias != NULL && bias->needs_grad)) {
+        weights_backward(tape, conv, x, weight, bias, y);
     }
     if (x->needs_grad) {
-        key.kind = MER_DNNL_CONV_DATA;
-        key.has_bias = 0;
-        MerDnnlKernel *kernel = mer_dnnl_kernel(state, &key, make_conv_data);
-        float         *dx = mer_dnnl_capacity(tape, x, kernel->layouts[2]);
-        mer_dnnl_run(state, kernel,
+        int            chunks = chunks_of(weight, y);
+        MerDnnlKey     key = conv_key(MER_DNNL_CONV_DATA, conv, x, weight, NULL, y, chunks);
+        MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_conv);
+        if (kernel == NULL) {
+            return;
+        }
+        float *dx = mer_form_memory(tape, x, kernel->layouts[2]);
+        mer_dnnl_run(tape, kernel, chunks,
                      (void *[]){mer_dnnl_grad(tape, y, kernel->layouts[0]),
-                                mer_dnnl_data(tape, weight, kernel->layouts[1]), dx});
+                                mer_dnnl_data(tape, weight, kernel->layouts[1]), dx},
+                     (size_t[]){kernel->bytes[0], 0, kernel->bytes[2]});
         mer_grad_give(tape, x, (MerBlocked){dx, kernel->layouts[2]}, false);
     }
 }

@@ -3,44 +3,62 @@
 
 #include <string.h>
 
-static void make_reorder(MerDnnl *state, MerDnnlKernel *kernel)
+const MerLayout *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes)
 {
-    const MerDnnlKey     *key = &kernel->key;
-    const MerLayout      *known = key->from != NULL ? key->from : key->to;
-    dnnl_memory_desc_t    plain = mer_dnnl_plain_desc(known->desc.ndims, known->desc.dims);
-    dnnl_primitive_desc_t desc;
-    mer_dnnl_must(dnnl_reorder_primitive_desc_create(
-        &desc, key->from != NULL ? &key->from->desc : &plain, state->engine,
-        key->to != NULL ? &key->to->desc : &plain, state->engine, NULL));
-    mer_dnnl_finish(state, kernel, desc, 2, (int[]){DNNL_ARG_FROM, DNNL_ARG_TO});
+    dnnl_dims_t        dims = {1, shape[1], shape[2], shape[3]};
+    dnnl_format_tag_t  tag = lanes == 16 ? dnnl_aBcd16b : lanes == 8 ? dnnl_aBcd8b : dnnl_aBcd4b;
+    dnnl_memory_desc_t desc;
+    const MerLayout   *layout = NULL;
+    dnnl_status_t      status = dnnl_memory_desc_init_by_tag(&desc, 4, dims, dnnl_f32, tag);
+    if (status == dnnl_success) {
+        status = mer_dnnl_layout(tape->backend_state, &desc, true, &layout);
+    }
+    if (status != dnnl_success) {
+        mer_dnnl_fail(tape, status, "layout");
+    }
+    return layout;
+}
+
+/* key->x[0] of a batch's images; weights as they are. */
+static dnnl_memory_desc_t desc_of(const MerDnnlKey *key, const MerLayout *layout)
+{
+    dnnl_memory_desc_t desc = ((const MerDnnlLayout *)layout)->desc;
+    if (layout->is_image) {
+        desc.dims[0] = desc.padded_dims[0] = key->x[0];
+    }
+    return desc;
+}
+
+static dnnl_status_t make_reorder(const MerDnnl *state, const MerDnnlKey *key,
+                                  MerDnnlRecipe *recipe)
+{
+    dnnl_memory_desc_t known = desc_of(key, key->from != NULL ? key->from : key->to);
+    dnnl_memory_desc_t plain, from, to;
+    MER_DNNL_TRY(mer_dnnl_plain_desc(known.ndims, known.dims, &plain));
+    from = key->from != NULL ? desc_of(key, key->from) : plain;
+    to = key->to != NULL ? desc_of(key, key->to) : plain;
+    recipe->count = 2;
+    recipe->arguments[0] = DNNL_ARG_FROM;
+    recipe->arguments[1] = DNNL_ARG_TO;
+    recipe->is_image[0] = recipe->is_image[1] = key->x[0] > 0;
+    return dnnl_reorder_primitive_desc_create(&recipe->desc, &from, state->engine, &to,
+                                              state->engine, state->attributes);
 }
 
 void mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
                       const float *source, const MerLayout *to, float *target)
 {
-    (void)shape;
-    MerDnnl   *state = tape->backend_state;
     MerDnnlKey key;
+    bool       is_image = (from != NULL ? from : to)->is_image;
+    int        chunks = is_image ? mer_dnnl_chunks(shape->shape[0], 16.0 * (double)shape->size) : 1;
     memset(&key, 0, sizeof key);
     key.kind = MER_DNNL_REORDER;
     key.from = from;
     key.to = to;
-    mer_dnnl_run(state, mer_dnnl_kernel(state, &key, make_reorder),
-                 (void *[]){(void *)source, target});
-}
-
-float *mer_dnnl_capacity(MerTape *tape, const MerTensor *tensor, const MerLayout *layout)
-{
-    return mer_workspace_floats(tape->workspace,
-                                mer_form_size(tape, tensor, (MerBlocked){NULL, layout}));
-}
-
-void mer_dnnl_set_data(MerTensor *y, float *data, const MerLayout *layout)
-{
-    if (layout == NULL) {
-        y->data = data;
-    } else {
-        y->blocked = (MerBlocked){data, layout};
+    key.x[0] = is_image ? shape->shape[0] / chunks : 0;
+    MerDnnlKernel *kernel = mer_dnnl_kernel(tape, &key, make_reorder);
+    if (kernel != NULL) {
+        mer_dnnl_run(tape, kernel, chunks, (void *[]){(void *)source, target}, kernel->bytes);
     }
 }
 

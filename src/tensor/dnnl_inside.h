@@ -8,34 +8,41 @@
 
 #include <dnnl.h>
 
-struct MerLayout {
-    MerLayout         *next;
-    dnnl_memory_desc_t desc;
-    size_t             bytes;
-};
+typedef struct MerDnnlLayout {
+    MerLayout             base;
+    struct MerDnnlLayout *next;
+    dnnl_memory_desc_t    desc; /* of an image: with one of a batch */
+} MerDnnlLayout;
+
+#define MER_DNNL_KINDS(X)                                                                          \
+    X(REORDER, "reorder")                                                                          \
+    X(CONV, "convolution")                                                                         \
+    X(CONV_DATA, "convolution's data gradient")                                                    \
+    X(CONV_WEIGHTS, "convolution's weight gradient")                                               \
+    X(LSTM, "LSTM")                                                                                \
+    X(LSTM_BACK, "LSTM's gradient")
 
 typedef enum MerDnnlKind {
-    MER_DNNL_REORDER,
-    MER_DNNL_CONV,
-    MER_DNNL_CONV_DATA,
-    MER_DNNL_CONV_WEIGHTS,
-    MER_DNNL_NORM,
-    MER_DNNL_NORM_BACK,
-    MER_DNNL_POOL,
-    MER_DNNL_POOL_BACK,
-    MER_DNNL_LSTM,
-    MER_DNNL_LSTM_BACK,
+#define X(id, name) MER_DNNL_##id,
+    MER_DNNL_KINDS(X)
+#undef X
 } MerDnnlKind;
 
 typedef struct MerDnnlKey { /* all that a kernel depends on; unused parts are zero */
-    int              kind, has_bias, is_training, pool, is_backwards;
+    int              kind, has_bias, is_backwards;
     int              x[4], w[4], y[4];
     int              groups, stride[2], padding[2], dilation[2];
-    float            epsilon;
     const MerLayout *from, *to;
 } MerDnnlKey;
 
-enum { MER_DNNL_ARGUMENTS = 19, MER_DNNL_BUCKETS = 256 };
+enum { MER_DNNL_ARGUMENTS = 19, MER_DNNL_BUCKETS = 256, MER_DNNL_CHUNKS = 8 };
+
+typedef struct MerDnnlRecipe { /* what a kernel is made from */
+    dnnl_primitive_desc_t desc;
+    int                   count;
+    int                   arguments[MER_DNNL_ARGUMENTS];
+    bool                  is_image[MER_DNNL_ARGUMENTS]; /* the argument's first axis is the batch */
+} MerDnnlRecipe;
 
 typedef struct MerDnnlKernel {
     struct MerDnnlKernel *next;
@@ -45,59 +52,76 @@ typedef struct MerDnnlKernel {
     int                   count;
     int                   arguments[MER_DNNL_ARGUMENTS];
     const MerLayout      *layouts[MER_DNNL_ARGUMENTS]; /* NULL: plain */
-    dnnl_memory_t         memories[MER_DNNL_ARGUMENTS];
+    size_t                bytes[MER_DNNL_ARGUMENTS];
+    dnnl_memory_t        *memories; /* (workers, count + 1): the last is for scratch */
 } MerDnnlKernel;
 
+typedef struct MerDnnlWorker { /* what each thread needs for itself */
+    dnnl_stream_t stream;
+    void         *scratch;
+} MerDnnlWorker;
+
 typedef struct MerDnnl { /* the state of a tape's backend */
-    dnnl_engine_t  engine;
-    dnnl_stream_t  stream;
-    MerLayout     *layouts;
-    MerDnnlKernel *kernels[MER_DNNL_BUCKETS];
-    int64_t        made; /* kernels and layouts */
+    dnnl_engine_t         engine;
+    dnnl_primitive_attr_t attributes;
+    int                   worker_count;
+    MerDnnlWorker        *workers;
+    size_t                scratch_bytes; /* of each worker */
+    MerDnnlLayout        *layouts;
+    MerDnnlKernel        *kernels[MER_DNNL_BUCKETS];
+    int64_t               made; /* kernels, layouts and scratch memories */
 } MerDnnl;
 
-/* A refusal by oneDNN is a bug of ours: shapes were checked before. */
-void mer_dnnl_must(dnnl_status_t status);
-/* One thread between the two, whatever the caller's setting is. */
+#define MER_DNNL_TRY(call)                                                                         \
+    do {                                                                                           \
+        dnnl_status_t status_ = (call);                                                            \
+        if (status_ != dnnl_success) {                                                             \
+            return status_;                                                                        \
+        }                                                                                          \
+    } while (0)
+
+/* A refusal by oneDNN becomes the tape's error. */
+void mer_dnnl_fail(MerTape *tape, dnnl_status_t status, const char *what);
+/* One OpenMP thread between the two, whatever the caller's setting is. */
 int  mer_dnnl_enter(void);
 void mer_dnnl_leave(int threads);
 
-dnnl_memory_desc_t mer_dnnl_plain_desc(int count, const dnnl_dim_t *dims);
-dnnl_memory_desc_t mer_dnnl_any_desc(int count, const int *shape);
-/* A given layout, or plain images where it is NULL. */
-dnnl_memory_desc_t mer_dnnl_image_desc(const int shape[4], const MerLayout *layout);
+dnnl_status_t mer_dnnl_any_desc(int count, const int *shape, dnnl_memory_desc_t *desc);
+dnnl_status_t mer_dnnl_plain_desc(int count, const dnnl_dim_t *dims, dnnl_memory_desc_t *desc);
+/* The one object for this layout, so that equal layouts are equal pointers; NULL for a plain one. */
+dnnl_status_t mer_dnnl_layout(MerDnnl *state, const dnnl_memory_desc_t *desc, bool is_image,
+                              const MerLayout **layout);
 
-/* The kernel of this key, which `make` makes with mer_dnnl_finish the first time. */
-typedef void (*MerDnnlMaker)(MerDnnl *state, MerDnnlKernel *kernel);
-MerDnnlKernel *mer_dnnl_kernel(MerDnnl *state, const MerDnnlKey *key, MerDnnlMaker make);
-/* Takes a finished description apart, and destroys it: one memory object for each argument, filled
- * when the kernel runs. */
-void mer_dnnl_finish(MerDnnl *state, MerDnnlKernel *kernel, dnnl_primitive_desc_t desc, int count,
-                     const int *arguments);
-/* `data` in the order of the arguments. */
-void mer_dnnl_run(MerDnnl *state, MerDnnlKernel *kernel, void *const *data);
+/* The description of a forward kernel, or of the backward kernel that belongs to it. */
+dnnl_status_t mer_dnnl_describe(const MerDnnl *state, const_dnnl_op_desc_t forward,
+                                const_dnnl_op_desc_t back, dnnl_primitive_desc_t *desc);
 
-float *mer_dnnl_capacity(MerTape *tape, const MerTensor *tensor, const MerLayout *layout);
-void   mer_dnnl_set_data(MerTensor *y, float *data, const MerLayout *layout);
+/* The kernel of this key, which `make` describes the first time; NULL: the tape has failed. */
+typedef dnnl_status_t (*MerDnnlMaker)(const MerDnnl *state, const MerDnnlKey *key,
+                                      MerDnnlRecipe *recipe);
+MerDnnlKernel *mer_dnnl_kernel(MerTape *tape, const MerDnnlKey *key, MerDnnlMaker make);
+
+/* How many equal parts a batch is done in: as many as there is work for, fixed by the shapes. `work`
+ * counts products. */
+int mer_dnnl_chunks(int batch, double work);
+/* Runs the kernel on each chunk of a batch, on the tape's threads. Argument i of chunk c is data[i]
+ * plus c steps[i] bytes; `steps` NULL: one chunk. False: the tape has failed. */
+bool mer_dnnl_run(MerTape *tape, MerDnnlKernel *kernel, int chunks, void *const *data,
+                  const size_t *steps);
+
 /* The tensor's numbers in a layout; the first blocked form of a tensor of this step is kept with it. */
 float *mer_dnnl_data(MerTape *tape, MerTensor *x, const MerLayout *layout);
 float *mer_dnnl_grad(MerTape *tape, MerTensor *y, const MerLayout *layout);
 
 /* Slots of MerBackend. */
-int64_t mer_dnnl_layout_size(const MerLayout *layout);
-void    mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
-                         const float *source, const MerLayout *to, float *target);
-void    mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
-                      MerTensor *bias, MerTensor *y);
-void    mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
-                               MerTensor *weight, MerTensor *bias, MerTensor *y);
-void    mer_dnnl_batch_norm(MerTape *tape, const MerBatchNorm *norm,
-                            const MerBatchNormTensors *tensors);
-void    mer_dnnl_batch_norm_backward(MerTape *tape, const MerBatchNorm *norm,
-                                     const MerBatchNormTensors *tensors);
-void mer_dnnl_pool(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y, void **choice);
-void mer_dnnl_pool_backward(MerTape *tape, const MerPool *pool, MerTensor *x, MerTensor *y,
-                            void *choice);
+void             mer_dnnl_close(void *state);
+const MerLayout *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes);
+void             mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
+                                  const float *source, const MerLayout *to, float *target);
+void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
+                   MerTensor *bias, MerTensor *y);
+void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                            MerTensor *weight, MerTensor *bias, MerTensor *y);
 void mer_dnnl_lstm(MerTape *tape, MerLstmTensors *lstm);
 void mer_dnnl_lstm_backward(MerTape *tape, const MerLstmTensors *lstm);
 

@@ -81,8 +81,7 @@ MerTensor *mer_conv_run(MerTape *tape, const MerConvLayer *layer, MerTensor *x, 
                         bool is_training)
 {
     MerTensor *y = mer_tensor_conv(tape, x, layer->weight, NULL, &layer->conv);
-    y = mer_tensor_batch_norm(tape, y, &layer->norm, 0.1f, 1e-5f, is_training);
-    return has_relu ? mer_tensor_relu(tape, y) : y;
+    return mer_tensor_batch_norm(tape, y, &layer->norm, 0.1f, 1e-5f, is_training, has_relu);
 }
 
 MerSage mer_sage(MerParameters *parameters, const char *name, int in, int out, MerRng *rng)

@@ -14,10 +14,19 @@ static int window_count(int size, int window, int stride, int padding, int dilat
     return (size + 2 * padding - reach) / stride + 1;
 }
 
+/* After an error the backend gives no numbers, and the ops behind still want some. */
+static void make_sure(MerTape *tape, MerTensor *y)
+{
+    if (y->data == NULL && y->blocked.data == NULL) {
+        y->data = mer_workspace_floats(tape->workspace, y->size);
+        memset(y->data, 0, (size_t)y->size * sizeof *y->data);
+    }
+}
+
 static void conv_backward(MerTape *tape, const MerNode *node)
 {
-    tape->backend->conv_backward(tape, node->extra, node->inputs[0], node->inputs[1],
-                                 node->inputs[2], node->output);
+    tape->backend.conv_backward(tape, node->extra, node->inputs[0], node->inputs[1],
+                                node->inputs[2], node->output);
 }
 
 MerTensor *mer_tensor_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
@@ -32,103 +41,91 @@ MerTensor *mer_tensor_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTe
                                     conv->padding[i], conv->dilation[i]);
     }
     MerTensor *y = mer_tape_image(tape, shape);
-    tape->backend->conv(tape, conv, x, weight, bias, y);
-    MerNode *node = mer_tape_add(tape, conv_backward, y, x, weight, bias);
-    if (node != NULL) {
-        node->extra = mer_workspace_alloc(tape->workspace, sizeof *conv);
-        memcpy(node->extra, conv, sizeof *conv);
-    }
+    tape->backend.conv(tape, conv, x, weight, bias, y);
+    make_sure(tape, y);
+    mer_tape_add(tape, conv_backward, y, x, weight, bias, conv, sizeof *conv);
     return y;
 }
 
 typedef struct PoolExtra {
-    MerPool pool;
-    void   *choice;
+    MerPooling pooling;
+    void      *kept;
 } PoolExtra;
 
 static void pool_backward(MerTape *tape, const MerNode *node)
 {
     const PoolExtra *extra = node->extra;
-    tape->backend->pool_backward(tape, &extra->pool, node->inputs[0], node->output, extra->choice);
+    tape->backend.pool_backward(tape, &extra->pooling, node->inputs[0], node->output, extra->kept);
 }
 
-MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPool *pool)
+MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPooling *pooling)
 {
     assert(x->rank == 4);
     int shape[4] = {x->shape[0], x->shape[1]};
     for (int i = 0; i < 2; i++) {
-        assert(pool->padding[i] < pool->window[i]);
-        shape[2 + i] =
-            window_count(x->shape[2 + i], pool->window[i], pool->stride[i], pool->padding[i], 1);
+        assert(pooling->padding[i] < pooling->window[i]);
+        shape[2 + i] = window_count(x->shape[2 + i], pooling->window[i], pooling->stride[i],
+                                    pooling->padding[i], 1);
     }
-    void      *choice = NULL;
     MerTensor *y = mer_tape_image(tape, shape);
-    tape->backend->pool(tape, pool, x, y, tape->is_recording && x->needs_grad ? &choice : NULL);
-    MerNode *node = mer_tape_add(tape, pool_backward, y, x, NULL, NULL);
-    if (node != NULL) {
-        PoolExtra *extra = node->extra = mer_workspace_alloc(tape->workspace, sizeof *extra);
-        *extra = (PoolExtra){*pool, choice};
-    }
+    PoolExtra  extra = {*pooling, tape->backend.pool(tape, pooling, x, y)};
+    make_sure(tape, y);
+    mer_tape_add(tape, pool_backward, y, x, NULL, NULL, &extra, sizeof extra);
     return y;
 }
 
 MerTensor *mer_tensor_global_average(MerTape *tape, MerTensor *x)
 {
-    MerPool    pool = {MER_POOL_AVERAGE, {x->shape[2], x->shape[3]}, {1, 1}, {0, 0}};
+    MerPooling pool = {MER_POOLING_AVERAGE, {x->shape[2], x->shape[3]}, {1, 1}, {0, 0}};
     MerTensor *y = mer_tensor_pool(tape, x, &pool);
     return mer_tensor_reshape(tape, y, 2, (int[]){x->shape[0], x->shape[1]});
 }
 
-typedef struct NormExtra {
-    MerBatchNorm        norm;
-    MerBatchNormTensors tensors;
-} NormExtra;
-
 static void norm_backward(MerTape *tape, const MerNode *node)
 {
-    const NormExtra *extra = node->extra;
-    tape->backend->batch_norm_backward(tape, &extra->norm, &extra->tensors);
+    tape->backend.batch_norm_backward(tape, node->extra);
 }
 
-static void move_running(const MerNormParameters *parameters, const MerBatchNormTensors *t,
+static void move_running(const MerNormParameters *parameters, const MerBatchNorm *norm,
                          float momentum)
 {
-    float count = (float)(t->x->size / t->x->shape[1]);
+    float count = (float)(norm->x->size / norm->x->shape[1]);
     float unbiased = count > 1 ? count / (count - 1) : 1;
-    for (int c = 0; c < t->x->shape[1]; c++) {
+    for (int c = 0; c < norm->x->shape[1]; c++) {
         float *mean = &parameters->running_mean->data[c];
         float *variance = &parameters->running_variance->data[c];
-        *mean += momentum * (t->mean[c] - *mean);
-        *variance += momentum * (unbiased * t->variance[c] - *variance);
+        *mean += momentum * (norm->mean[c] - *mean);
+        *variance += momentum * (unbiased * norm->variance[c] - *variance);
     }
 }
 
 /* Ioffe and Szegedy, ICML 2015. */
 MerTensor *mer_tensor_batch_norm(MerTape *tape, MerTensor *x, const MerNormParameters *parameters,
-                                 float momentum, float epsilon, bool is_training)
+                                 float momentum, float epsilon, bool is_training, bool has_relu)
 {
     int channels = x->shape[1];
     assert(x->rank == 4 && parameters->scale->size == channels);
-    MerBatchNorm        norm = {epsilon, is_training};
-    MerBatchNormTensors tensors = {
-        x, parameters->scale, parameters->shift, mer_tape_image(tape, x->shape), NULL, NULL};
+    MerBatchNorm norm = {.epsilon = epsilon,
+                         .is_training = is_training,
+                         .has_relu = has_relu,
+                         .x = x,
+                         .scale = parameters->scale,
+                         .shift = parameters->shift,
+                         .y = mer_tape_image(tape, x->shape)};
     if (is_training) {
-        tensors.mean = mer_workspace_floats(tape->workspace, channels);
-        tensors.variance = mer_workspace_floats(tape->workspace, channels);
+        norm.mean = mer_workspace_floats(tape->workspace, channels);
+        norm.variance = mer_workspace_floats(tape->workspace, channels);
     } else {
-        tensors.mean = parameters->running_mean->data;
-        tensors.variance = parameters->running_variance->data;
+        norm.mean = parameters->running_mean->data;
+        norm.variance = parameters->running_variance->data;
     }
-    tape->backend->batch_norm(tape, &norm, &tensors);
-    if (is_training) {
-        move_running(parameters, &tensors, momentum);
+    tape->backend.batch_norm(tape, &norm);
+    make_sure(tape, norm.y);
+    if (is_training && tape->error.status == MER_OK) {
+        move_running(parameters, &norm, momentum);
     }
-    MerNode *node = mer_tape_add(tape, norm_backward, tensors.y, x, tensors.scale, tensors.shift);
-    if (node != NULL) {
-        NormExtra *extra = node->extra = mer_workspace_alloc(tape->workspace, sizeof *extra);
-        *extra = (NormExtra){norm, tensors};
-    }
-    return tensors.y;
+    mer_tape_add(tape, norm_backward, norm.y, x, norm.scale, norm.shift, &norm, sizeof norm);
+    return norm.y;
 }
 
 void mer_batch_norm_fold(const MerNormParameters *parameters, float epsilon, MerTensor *weight,

@@ -3,153 +3,61 @@
 #include "tensor/tape.h"
 
 #include <assert.h>
-#include <string.h>
 
-typedef struct Index {
-    int        count;
-    const int *index;
-    void      *kept; /* scatter: the winner of each number, or how many arrived at each row */
-} Index;
-
-static MerNode *remember(MerTape *tape, MerBackward backward, MerTensor *y, MerTensor *x,
-                         Index index)
+static void lookup_backward(MerTape *tape, const MerNode *node)
 {
-    MerNode *node = mer_tape_add(tape, backward, y, x, NULL, NULL);
-    if (node != NULL) {
-        node->extra = mer_workspace_alloc(tape->workspace, sizeof index);
-        memcpy(node->extra, &index, sizeof index);
-    }
-    return node;
+    MerLookup op = *(const MerLookup *)node->extra;
+    op.dy = mer_tensor_grad(tape, node->output);
+    op.dx = mer_grad_zeroed(tape, node->inputs[0]);
+    tape->backend.lookup_backward(tape, &op);
 }
 
-static void add_row(float *restrict to, const float *restrict from, int width, float factor)
+/* `limit`: of the indices, of which there are `indices`. */
+static MerTensor *lookup(MerTape *tape, MerLookup op, MerTensor *x, const int shape[2],
+                         int64_t indices, int64_t limit)
 {
-    for (int j = 0; j < width; j++) {
-        to[j] += factor * from[j];
+    assert(x->rank == 2);
+    for (int64_t i = 0; i < indices; i++) {
+        assert(op.index[i] >= 0 && op.index[i] < limit);
     }
-}
-
-static void gather_backward(MerTape *tape, const MerNode *node)
-{
-    const Index *index = node->extra;
-    int64_t      width = node->output->shape[1];
-    const float *dy = mer_tensor_grad(tape, node->output);
-    float       *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    for (int i = 0; i < index->count; i++) {
-        add_row(grad + index->index[i] * width, dy + i * width, (int)width, 1);
-    }
+    (void)limit;
+    MerTensor *y = mer_tape_tensor(tape, 2, shape);
+    op.width = x->shape[1];
+    op.x = mer_tensor_data(tape, x);
+    op.y = y->data;
+    tape->backend.lookup(tape, &op);
+    mer_tape_add(tape, lookup_backward, y, x, NULL, NULL, &op, sizeof op);
+    return y;
 }
 
 MerTensor *mer_tensor_gather(MerTape *tape, MerTensor *table, int count, const int *index)
 {
-    assert(table->rank == 2);
-    int64_t      width = table->shape[1];
-    const float *in = mer_tensor_data(tape, table);
-    MerTensor   *y = mer_tape_tensor(tape, 2, (int[]){count, (int)width});
-    for (int i = 0; i < count; i++) {
-        assert(index[i] >= 0 && index[i] < table->shape[0]);
-        memcpy(y->data + i * width, in + index[i] * width, (size_t)width * sizeof *in);
-    }
-    remember(tape, gather_backward, y, table, (Index){count, index, NULL});
-    return y;
+    MerLookup op = {.kind = MER_LOOKUP_GATHER, .count = count, .index = index};
+    return lookup(tape, op, table, (int[]){count, table->shape[1]}, count, table->shape[0]);
 }
 
-static void scatter_max_backward(MerTape *tape, const MerNode *node)
+static MerTensor *scatter(MerTape *tape, MerLookupKind kind, MerTensor *x, int rows,
+                          const int *index, size_t kept_bytes)
 {
-    const Index *index = node->extra;
-    const int   *winner = index->kept;
-    int64_t      width = node->output->shape[1];
-    const float *dy = mer_tensor_grad(tape, node->output);
-    float       *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    for (int64_t i = 0; i < node->output->size; i++) {
-        if (winner[i] >= 0) {
-            grad[winner[i] * width + i % width] += dy[i];
-        }
-    }
+    MerLookup op = {.kind = kind, .count = x->shape[0], .rows = rows, .index = index};
+    op.kept = mer_workspace_alloc(tape->workspace, kept_bytes);
+    return lookup(tape, op, x, (int[]){rows, x->shape[1]}, x->shape[0], rows);
 }
 
 MerTensor *mer_tensor_scatter_max(MerTape *tape, MerTensor *x, int rows, const int *index)
 {
-    assert(x->rank == 2);
-    int64_t      width = x->shape[1];
-    const float *in = mer_tensor_data(tape, x);
-    MerTensor   *y = mer_tape_tensor(tape, 2, (int[]){rows, (int)width});
-    int         *winner = mer_workspace_alloc(tape->workspace, (size_t)y->size * sizeof *winner);
-    for (int64_t i = 0; i < y->size; i++) {
-        winner[i] = -1;
-        y->data[i] = 0;
-    }
-    for (int i = 0; i < x->shape[0]; i++) {
-        assert(index[i] >= 0 && index[i] < rows);
-        for (int64_t j = 0; j < width; j++) {
-            int64_t to = index[i] * width + j;
-            if (winner[to] < 0 || in[i * width + j] > y->data[to]) {
-                winner[to] = i;
-                y->data[to] = in[i * width + j];
-            }
-        }
-    }
-    remember(tape, scatter_max_backward, y, x, (Index){x->shape[0], index, winner});
-    return y;
-}
-
-static void scatter_mean_backward(MerTape *tape, const MerNode *node)
-{
-    const Index *index = node->extra;
-    const float *share = index->kept;
-    int64_t      width = node->output->shape[1];
-    const float *dy = mer_tensor_grad(tape, node->output);
-    float       *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    for (int i = 0; i < index->count; i++) {
-        int row = index->index[i];
-        add_row(grad + i * width, dy + row * width, (int)width, share[row]);
-    }
+    size_t winners = (size_t)rows * (size_t)x->shape[1];
+    return scatter(tape, MER_LOOKUP_SCATTER_MAX, x, rows, index, winners * sizeof(int));
 }
 
 MerTensor *mer_tensor_scatter_mean(MerTape *tape, MerTensor *x, int rows, const int *index)
 {
-    assert(x->rank == 2);
-    int64_t      width = x->shape[1];
-    const float *in = mer_tensor_data(tape, x);
-    MerTensor   *y = mer_tape_tensor(tape, 2, (int[]){rows, (int)width});
-    float       *share = mer_workspace_floats(tape->workspace, rows);
-    memset(share, 0, (size_t)rows * sizeof *share);
-    memset(y->data, 0, (size_t)y->size * sizeof *y->data);
-    for (int i = 0; i < x->shape[0]; i++) {
-        assert(index[i] >= 0 && index[i] < rows);
-        share[index[i]] += 1;
-    }
-    for (int r = 0; r < rows; r++) {
-        share[r] = share[r] > 0 ? 1 / share[r] : 0;
-    }
-    for (int i = 0; i < x->shape[0]; i++) {
-        add_row(y->data + index[i] * width, in + i * width, (int)width, share[index[i]]);
-    }
-    remember(tape, scatter_mean_backward, y, x, (Index){x->shape[0], index, share});
-    return y;
-}
-
-static void pick_backward(MerTape *tape, const MerNode *node)
-{
-    const Index *index = node->extra;
-    int64_t      width = node->inputs[0]->shape[1];
-    const float *dy = mer_tensor_grad(tape, node->output);
-    float       *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    for (int64_t i = 0; i < node->output->size; i++) {
-        grad[i / index->count * width + index->index[i]] += dy[i];
-    }
+    return scatter(tape, MER_LOOKUP_SCATTER_MEAN, x, rows, index, (size_t)rows * sizeof(float));
 }
 
 MerTensor *mer_tensor_pick(MerTape *tape, MerTensor *x, int count, const int *index)
 {
-    assert(x->rank == 2);
-    int64_t      width = x->shape[1];
-    const float *in = mer_tensor_data(tape, x);
-    MerTensor   *y = mer_tape_tensor(tape, 2, (int[]){x->shape[0], count});
-    for (int64_t i = 0; i < y->size; i++) {
-        assert(index[i] >= 0 && index[i] < width);
-        y->data[i] = in[i / count * width + index[i]];
-    }
-    remember(tape, pick_backward, y, x, (Index){count, index, NULL});
-    return y;
+    int       rows = x->shape[0];
+    MerLookup op = {.kind = MER_LOOKUP_PICK, .count = count, .rows = rows, .index = index};
+    return lookup(tape, op, x, (int[]){rows, count}, (int64_t)rows * count, x->shape[1]);
 }

@@ -1,206 +1,120 @@
-/* Softmax, log-softmax and layer norm over the last axis. */
+/* Softmax, log-softmax and layer norm over the last axis, and the gates of an LSTM. */
 #include "tensor/ops.h"
 #include "tensor/tape.h"
-#include "tensor/vector_math.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
-static int width_of(const MerTensor *x)
+static MerRows rows_of(MerTape *tape, MerRowsKind kind, MerTensor *x)
 {
-    return x->shape[x->rank - 1];
+    int width = x->shape[x->rank - 1];
+    return (MerRows){.kind = kind,
+                     .rows = width > 0 ? x->size / width : 0,
+                     .width = width,
+                     .x = {mer_tensor_data(tape, x)}};
 }
 
-static int64_t rows_of(const MerTensor *x)
+static void rows_backward(MerTape *tape, const MerNode *node)
 {
-    return width_of(x) > 0 ? x->size / width_of(x) : 0;
-}
-
-static float largest(const float *x, int n)
-{
-    float most = x[0];
-    for (int i = 1; i < n; i++) {
-        most = x[i] > most ? x[i] : most;
+    MerRows op = *(const MerRows *)node->extra;
+    op.dy[0] = node->output->has_grad ? mer_tensor_grad(tape, node->output) : NULL;
+    if (node->second != NULL && node->second->has_grad) {
+        op.dy[1] = mer_tensor_grad(tape, node->second);
     }
-    return most;
-}
-
-static void softmax_row(const float *restrict x, float *restrict y, int n)
-{
-    float most = largest(x, n), sum = 0;
-    for (int i = 0; i < n; i++) {
-        y[i] = mer_fast_exp(x[i] - most);
+    for (int i = 0; i < 3; i++) {
+        op.dx[i] = mer_grad_wanted(tape, node->inputs[i]);
     }
-    for (int i = 0; i < n; i++) {
-        sum += y[i];
-    }
-    for (int i = 0; i < n; i++) {
-        y[i] /= sum;
-    }
-}
-
-static void softmax_backward(MerTape *tape, const MerNode *node)
-{
-    int          n = width_of(node->output);
-    int64_t      rows = rows_of(node->output);
-    const float *y = node->output->data, *dy = mer_tensor_grad(tape, node->output);
-    float       *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    for (int64_t r = 0; r < rows; r++, y += n, dy += n, grad += n) {
-        float dot = 0;
-        for (int i = 0; i < n; i++) {
-            dot += dy[i] * y[i];
-        }
-        for (int i = 0; i < n; i++) {
-            grad[i] += y[i] * (dy[i] - dot);
-        }
-    }
+    tape->backend.rows_backward(tape, &op);
 }
 
 MerTensor *mer_tensor_softmax(MerTape *tape, MerTensor *x)
 {
-    MerTensor   *y = mer_tape_tensor(tape, x->rank, x->shape);
-    const float *in = mer_tensor_data(tape, x);
-    int          n = width_of(x);
-    for (int64_t r = 0; r < rows_of(x); r++) {
-        softmax_row(in + r * n, y->data + r * n, n);
-    }
-    mer_tape_add(tape, softmax_backward, y, x, NULL, NULL);
+    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
+    MerRows    op = rows_of(tape, MER_ROWS_SOFTMAX, x);
+    op.y[0] = y->data;
+    tape->backend.rows(tape, &op);
+    mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);
     return y;
-}
-
-typedef struct Segments {
-    int  count;
-    int *first;
-} Segments;
-
-static void log_softmax_part(const float *restrict x, float *restrict y, int n)
-{
-    float most = largest(x, n), sum = 0;
-    for (int i = 0; i < n; i++) {
-        y[i] = mer_fast_exp(x[i] - most);
-    }
-    for (int i = 0; i < n; i++) {
-        sum += y[i];
-    }
-    float shift = most + logf(sum);
-    for (int i = 0; i < n; i++) {
-        y[i] = x[i] - shift;
-    }
-}
-
-static void log_softmax_backward(MerTape *tape, const MerNode *node)
-{
-    const Segments *segments = node->extra;
-    int             width = width_of(node->output);
-    int64_t         rows = rows_of(node->output);
-    const float    *y = node->output->data, *dy = mer_tensor_grad(tape, node->output);
-    float          *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    for (int64_t r = 0; r < rows; r++, y += width, dy += width, grad += width) {
-        for (int s = 0; s < segments->count; s++) {
-            float sum = 0;
-            for (int i = segments->first[s]; i < segments->first[s + 1]; i++) {
-                sum += dy[i];
-            }
-            for (int i = segments->first[s]; i < segments->first[s + 1]; i++) {
-                grad[i] += dy[i] - mer_fast_exp(y[i]) * sum;
-            }
-        }
-    }
 }
 
 MerTensor *mer_tensor_segment_log_softmax(MerTape *tape, MerTensor *x, int count, const int *first)
 {
-    assert(count >= 1 && first[0] == 0 && first[count] == width_of(x));
-    MerTensor   *y = mer_tape_tensor(tape, x->rank, x->shape);
-    const float *in = mer_tensor_data(tape, x);
-    int          width = width_of(x);
-    for (int64_t r = 0; r < rows_of(x); r++) {
-        for (int s = 0; s < count; s++) {
-            int64_t offset = r * width + first[s];
-            log_softmax_part(in + offset, y->data + offset, first[s + 1] - first[s]);
-        }
-    }
-    MerNode *node = mer_tape_add(tape, log_softmax_backward, y, x, NULL, NULL);
-    if (node != NULL) {
-        size_t    bytes = (size_t)(count + 1) * sizeof *first;
-        Segments *segments = node->extra = mer_workspace_alloc(tape->workspace, sizeof *segments);
-        segments->count = count;
-        segments->first = mer_workspace_alloc(tape->workspace, bytes);
-        memcpy(segments->first, first, bytes);
-    }
+    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
+    MerRows    op = rows_of(tape, MER_ROWS_LOG_SOFTMAX, x);
+    size_t     bytes = (size_t)(count + 1) * sizeof *first;
+    assert(count >= 1 && first[0] == 0 && first[count] == op.width);
+    op.segment_count = count;
+    op.first = memcpy(mer_workspace_alloc(tape->workspace, bytes), first, bytes);
+    op.y[0] = y->data;
+    tape->backend.rows(tape, &op);
+    mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);
     return y;
 }
 
 MerTensor *mer_tensor_log_softmax(MerTape *tape, MerTensor *x)
 {
-    return mer_tensor_segment_log_softmax(tape, x, 1, (int[]){0, width_of(x)});
-}
-
-typedef struct LayerNorm {
-    float *normal;  /* (x - mean) / deviation */
-    float *inverse; /* 1 / deviation of each row */
-} LayerNorm;
-
-static void layer_norm_backward(MerTape *tape, const MerNode *node)
-{
-    const LayerNorm *norm = node->extra;
-    MerTensor       *x = node->inputs[0], *scale = node->inputs[1], *shift = node->inputs[2];
-    int              n = width_of(x);
-    const float     *dy = mer_tensor_grad(tape, node->output), *z = norm->normal;
-    float           *dx = x->needs_grad ? mer_grad_zeroed(tape, x) : NULL;
-    float           *dscale = scale->needs_grad ? mer_grad_zeroed(tape, scale) : NULL;
-    float           *dshift = shift->needs_grad ? mer_grad_zeroed(tape, shift) : NULL;
-    for (int64_t r = 0; r < rows_of(x); r++, dy += n, z += n) {
-        float mean = 0, along = 0;
-        for (int i = 0; i < n; i++) {
-            float g = dy[i] * scale->data[i];
-            mean += g;
-            along += g * z[i];
-        }
-        for (int i = 0; dx != NULL && i < n; i++) {
-            float g = dy[i] * scale->data[i];
-            dx[r * n + i] += norm->inverse[r] * (g - (mean + z[i] * along) / (float)n);
-        }
-        for (int i = 0; dscale != NULL && i < n; i++) {
-            dscale[i] += dy[i] * z[i];
-        }
-        for (int i = 0; dshift != NULL && i < n; i++) {
-            dshift[i] += dy[i];
-        }
-    }
+    return mer_tensor_segment_log_softmax(tape, x, 1, (int[]){0, x->shape[x->rank - 1]});
 }
 
 /* Ba et al., 2016. */
 MerTensor *mer_tensor_layer_norm(MerTape *tape, MerTensor *x, MerTensor *scale, MerTensor *shift,
                                  float epsilon)
 {
-    int          n = width_of(x);
-    MerTensor   *y = mer_tape_tensor(tape, x->rank, x->shape);
-    const float *in = mer_tensor_data(tape, x);
-    LayerNorm    norm = {mer_workspace_floats(tape->workspace, x->size),
-                         mer_workspace_floats(tape->workspace, rows_of(x))};
-    assert(scale->size == n && shift->size == n);
-    for (int64_t r = 0; r < rows_of(x); r++) {
-        const float *row = in + r * n;
-        double       sum = 0, square = 0;
-        for (int i = 0; i < n; i++) {
-            sum += row[i];
-        }
-        float mean = (float)(sum / n);
-        for (int i = 0; i < n; i++) {
-            square += (double)(row[i] - mean) * (row[i] - mean);
-        }
-        norm.inverse[r] = (float)(1 / sqrt(square / n + epsilon));
-        for (int i = 0; i < n; i++) {
-            norm.normal[r * n + i] = (row[i] - mean) * norm.inverse[r];
-            y->data[r * n + i] = norm.normal[r * n + i] * scale->data[i] + shift->data[i];
-        }
-    }
-    MerNode *node = mer_tape_add(tape, layer_norm_backward, y, x, scale, shift);
-    if (node != NULL) {
-        node->extra = mer_workspace_alloc(tape->workspace, sizeof norm);
-        memcpy(node->extra, &norm, sizeof norm);
-    }
+    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
+    MerRows    op = rows_of(tape, MER_ROWS_LAYER_NORM, x);
+    assert(scale->size == op.width && shift->size == op.width);
+    op.constant = epsilon;
+    op.x[1] = scale->data;
+    op.x[2] = shift->data;
+    op.y[0] = y->data;
+    op.kept[0] = mer_workspace_floats(tape->workspace, x->size);
+    op.kept[1] = mer_workspace_floats(tape->workspace, op.rows);
+    tape->backend.rows(tape, &op);
+    mer_tape_add(tape, rows_backward, y, x, scale, shift, &op, sizeof op);
     return y;
+}
+
+MerLstmState mer_tensor_lstm_gates(MerTape *tape, MerTensor *gates, MerTensor *c, float forget)
+{
+    assert(gates->rank == 2 && c->rank == 2 && gates->shape[1] == 4 * c->shape[1]);
+    assert(gates->shape[0] == c->shape[0]);
+    MerLstmState next = {mer_tape_tensor(tape, 2, c->shape), mer_tape_tensor(tape, 2, c->shape)};
+    MerRows      op = rows_of(tape, MER_ROWS_LSTM, gates);
+    op.width = c->shape[1];
+    op.constant = forget;
+    op.x[1] = mer_tensor_data(tape, c);
+    op.y[0] = next.h->data;
+    op.y[1] = next.c->data;
+    op.kept[0] = mer_workspace_floats(tape->workspace, 5 * c->size);
+    tape->backend.rows(tape, &op);
+    MerNode *node = mer_tape_add(tape, rows_backward, next.h, gates, c, NULL, &op, sizeof op);
+    if (node != NULL) {
+        node->second = next.c;
+        next.c->needs_grad = true;
+    }
+    return next;
+}
+
+static void lstm_backward(MerTape *tape, const MerNode *node)
+{
+    tape->backend.lstm_backward(tape, node->extra);
+}
+
+void mer_tensor_lstm(MerTape *tape, MerLstmTensors *lstm)
+{
+    MerTensor *inputs[6] = {lstm->x, lstm->w, lstm->u, lstm->bias, lstm->h, lstm->c}, *needy = NULL;
+    int        shape[3] = {lstm->x->shape[0], lstm->x->shape[1], lstm->h->shape[1]};
+    assert(lstm->x->rank == 3 && lstm->w->shape[0] == lstm->x->shape[2]);
+    lstm->y = mer_tape_tensor(tape, 3, shape);
+    lstm->last_c = mer_tape_tensor(tape, 2, shape + 1);
+    tape->backend.lstm(tape, lstm);
+    for (int i = 0; i < 6; i++) {
+        needy = inputs[i]->needs_grad ? inputs[i] : needy;
+    }
+    MerNode *node =
+        mer_tape_add(tape, lstm_backward, lstm->y, needy, NULL, NULL, lstm, sizeof *lstm);
+    if (node != NULL) {
+        node->second = lstm->last_c;
+        lstm->last_c->needs_grad = true;
+    }
 }

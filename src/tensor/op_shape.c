@@ -12,9 +12,9 @@ static void reshape_backward(MerTape *tape, const MerNode *node)
 
 MerTensor *mer_tensor_reshape(MerTape *tape, MerTensor *x, int rank, const int *shape)
 {
-    int     sizes[MER_MAX_RANK], open = -1;
+    int     sizes[MER_TENSOR_RANK], open = -1;
     int64_t known = 1;
-    assert(rank >= 1 && rank <= MER_MAX_RANK);
+    assert(rank >= 1 && rank <= MER_TENSOR_RANK);
     for (int i = 0; i < rank; i++) {
         sizes[i] = shape[i];
         assert(shape[i] >= 0 || open < 0);
@@ -27,175 +27,114 @@ MerTensor *mer_tensor_reshape(MerTape *tape, MerTensor *x, int rank, const int *
     MerTensor *y =
         mer_tape_input(tape, rank, sizes, mer_tensor_data(tape, x)); /* the same memory */
     assert(y->size == x->size);
-    mer_tape_add(tape, reshape_backward, y, x, NULL, NULL);
+    mer_tape_add(tape, reshape_backward, y, x, NULL, NULL, NULL, 0);
     return y;
 }
 
-typedef struct Order {
-    int     size[MER_MAX_RANK]; /* of the output */
-    int64_t step[MER_MAX_RANK]; /* in the input, along each axis of the output */
-} Order;
-
-/* Calls of the innermost axis are strided runs. `is_back` adds the output's numbers to the
- * input's. */
-static void walk_order(const Order *order, float *in, float *out, int64_t size, bool is_back)
+/* The way back of a move: from the output's gradient, added to the input's. */
+static void move_backward(MerTape *tape, const MerNode *node)
 {
-    int     index[MER_MAX_RANK] = {0};
-    int     last = MER_MAX_RANK - 1;
-    int64_t offset = 0, run = order->size[last], step = order->step[last];
-    for (int64_t o = 0; o < size; o += run) {
-        for (int64_t i = 0; i < run; i++) {
-            if (is_back) {
-                in[offset + i * step] += out[o + i];
-            } else {
-                out[o + i] = in[offset + i * step];
-            }
-        }
-        for (int i = last - 1; i >= 0; i--) {
-            offset += order->step[i];
-            if (++index[i] < order->size[i]) {
-                break;
-            }
-            offset -= order->step[i] * order->size[i];
-            index[i] = 0;
-        }
-    }
+    const MerMove *done = node->extra;
+    MerTensor     *x = node->inputs[0], *y = node->output;
+    MerMove        op = {.is_added = true};
+    memcpy(op.size, done->size, sizeof op.size);
+    memcpy(op.step[0], done->step[1], sizeof op.step[0]);
+    memcpy(op.step[1], done->step[0], sizeof op.step[1]);
+    op.from = mer_tensor_grad(tape, y) + (done->to - y->data);
+    op.to = mer_grad_zeroed(tape, x) + (done->from - x->data);
+    tape->backend.move(tape, &op);
 }
 
-static void transpose_backward(MerTape *tape, const MerNode *node)
+static void move(MerTape *tape, const MerMove *op, MerTensor *x, MerTensor *y)
 {
-    float *dy = mer_tensor_grad(tape, node->output);
-    float *grad = mer_grad_zeroed(tape, node->inputs[0]);
-    walk_order(node->extra, grad, dy, node->output->size, true);
+    tape->backend.move(tape, op);
+    mer_tape_add(tape, move_backward, y, x, NULL, NULL, op, sizeof *op);
 }
 
-MerTensor *mer_tensor_transpose(MerTape *tape, MerTensor *x, const int *axes)
+MerTensor *mer_tensor_transpose(MerTape *tape, MerTensor *x, const int *order)
 {
-    int     shape[MER_MAX_RANK], missing = MER_MAX_RANK - x->rank;
-    int64_t step[MER_MAX_RANK];
-    Order   order;
+    int     shape[MER_TENSOR_RANK], missing = MER_TENSOR_RANK - x->rank;
+    int64_t step[MER_TENSOR_RANK];
+    MerMove op = {0};
     for (int64_t i = x->rank - 1, s = 1; i >= 0; i--) {
         step[i] = s;
         s *= x->shape[i];
     }
-    for (int i = 0; i < MER_MAX_RANK; i++) {
-        int axis = i < missing ? -1 : axes[i - missing];
-        order.size[i] = axis < 0 ? 1 : x->shape[axis];
-        order.step[i] = axis < 0 ? 0 : step[axis];
-        if (axis >= 0) {
-            shape[i - missing] = x->shape[axis];
-        }
+    for (int i = 0; i < x->rank; i++) {
+        shape[i] = x->shape[order[i]];
     }
     MerTensor *y = mer_tape_tensor(tape, x->rank, shape);
     assert(y->size == x->size);
-    walk_order(&order, mer_tensor_data(tape, x), y->data, y->size, false);
-    MerNode *node = mer_tape_add(tape, transpose_backward, y, x, NULL, NULL);
-    if (node != NULL) {
-        node->extra = mer_workspace_alloc(tape->workspace, sizeof order);
-        memcpy(node->extra, &order, sizeof order);
+    for (int64_t i = MER_TENSOR_RANK - 1, s = 1; i >= 0; i--) {
+        op.size[i] = i < missing ? 1 : shape[i - missing];
+        op.step[0][i] = i < missing ? 0 : step[order[i - missing]];
+        op.step[1][i] = s;
+        s *= op.size[i];
     }
+    op.from = mer_tensor_data(tape, x);
+    op.to = y->data;
+    move(tape, &op, x, y);
     return y;
 }
 
-/* A tensor around one axis: `outer` blocks of `inner` numbers for each of its places. */
-typedef struct Around {
-    int64_t outer, inner;
-} Around;
-
-static Around around(const MerTensor *x, int axis)
+/* A part of a longer axis, cut out of the longer tensor or put into it: `outer` runs. */
+static MerMove part_of(const MerTensor *longer, const MerTensor *part, int axis, bool is_cut)
 {
-    Around a = {1, 1};
-    for (int i = 0; i < x->rank; i++) {
-        a.outer *= i < axis ? x->shape[i] : 1;
-        a.inner *= i > axis ? x->shape[i] : 1;
+    int64_t outer = 1, inner = 1;
+    for (int i = 0; i < part->rank; i++) {
+        outer *= i < axis ? part->shape[i] : 1;
+        inner *= i > axis ? part->shape[i] : 1;
     }
-    return a;
+    MerMove op = {.size = {1, 1, 1, (int)outer, (int)(inner * part->shape[axis])}};
+    op.step[is_cut ? 0 : 1][MER_TENSOR_RANK - 2] = inner * longer->shape[axis];
+    op.step[is_cut ? 1 : 0][MER_TENSOR_RANK - 2] = inner * part->shape[axis];
+    op.step[0][MER_TENSOR_RANK - 1] = op.step[1][MER_TENSOR_RANK - 1] = 1;
+    return op;
 }
 
-static void copy_blocks(int64_t count, int64_t length, const float *from, int64_t from_step,
-                        float *to, int64_t to_step)
+/* How many numbers lie before place `start` of an axis. */
+static int64_t offset_of(const MerTensor *x, int axis, int64_t start)
 {
-    for (int64_t i = 0; i < count; i++) {
-        memcpy(to + i * to_step, from + i * from_step, (size_t)length * sizeof *to);
+    for (int i = axis + 1; i < x->rank; i++) {
+        start *= x->shape[i];
     }
-}
-
-static void add_blocks(int64_t count, int64_t length, const float *from, int64_t from_step,
-                       float *to, int64_t to_step)
-{
-    for (int64_t i = 0; i < count; i++) {
-        for (int64_t j = 0; j < length; j++) {
-            to[i * to_step + j] += from[i * from_step + j];
-        }
-    }
-}
-
-typedef struct Part { /* of a longer axis */
-    int axis, start;
-} Part;
-
-static void slice_backward(MerTape *tape, const MerNode *node)
-{
-    const Part *part = node->extra;
-    MerTensor  *x = node->inputs[0], *y = node->output;
-    Around      a = around(x, part->axis);
-    int64_t     step = a.inner * x->shape[part->axis], length = a.inner * y->shape[part->axis];
-    float      *grad = mer_grad_zeroed(tape, x) + part->start * a.inner;
-    add_blocks(a.outer, length, mer_tensor_grad(tape, y), length, grad, step);
+    return start;
 }
 
 MerTensor *mer_tensor_slice(MerTape *tape, MerTensor *x, int axis, int start, int length)
 {
     axis += axis < 0 ? x->rank : 0;
     assert(axis >= 0 && axis < x->rank && start >= 0 && start + length <= x->shape[axis]);
-    Around a = around(x, axis);
-    int    shape[MER_MAX_RANK];
+    int shape[MER_TENSOR_RANK];
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = length;
     MerTensor *y = mer_tape_tensor(tape, x->rank, shape);
-    copy_blocks(a.outer, a.inner * length, mer_tensor_data(tape, x) + start * a.inner,
-                a.inner * x->shape[axis], y->data, a.inner * length);
-    MerNode *node = mer_tape_add(tape, slice_backward, y, x, NULL, NULL);
-    if (node != NULL) {
-        Part *part = node->extra = mer_workspace_alloc(tape->workspace, sizeof *part);
-        *part = (Part){axis, start};
-    }
+    MerMove    op = part_of(x, y, axis, true);
+    op.from = mer_tensor_data(tape, x) + offset_of(x, axis, start);
+    op.to = y->data;
+    move(tape, &op, x, y);
     return y;
 }
 
 /* One node per part: each takes its piece of the gradient. */
-static void concat_backward(MerTape *tape, const MerNode *node)
-{
-    const Part  *part = node->extra;
-    MerTensor   *x = node->inputs[0], *y = node->output;
-    Around       a = around(y, part->axis);
-    int64_t      step = a.inner * y->shape[part->axis], length = a.inner * x->shape[part->axis];
-    const float *dy = mer_tensor_grad(tape, y) + part->start * a.inner;
-    add_blocks(a.outer, length, dy, step, mer_grad_zeroed(tape, x), length);
-}
-
 MerTensor *mer_tensor_concat(MerTape *tape, int count, MerTensor *const *parts, int axis)
 {
     assert(count >= 1);
     axis += axis < 0 ? parts[0]->rank : 0;
-    int shape[MER_MAX_RANK], length = 0;
+    int shape[MER_TENSOR_RANK], length = 0;
     memcpy(shape, parts[0]->shape, sizeof shape);
     for (int i = 0; i < count; i++) {
         length += parts[i]->shape[axis];
     }
     shape[axis] = length;
     MerTensor *y = mer_tape_tensor(tape, parts[0]->rank, shape);
-    Around     a = around(y, axis);
     for (int i = 0, start = 0; i < count; start += parts[i]->shape[axis], i++) {
-        int64_t run = a.inner * parts[i]->shape[axis];
-        assert(parts[i]->rank == y->rank && parts[i]->size == a.outer * run);
-        copy_blocks(a.outer, run, mer_tensor_data(tape, parts[i]), run, y->data + start * a.inner,
-                    a.inner * length);
-        MerNode *node = mer_tape_add(tape, concat_backward, y, parts[i], NULL, NULL);
-        if (node != NULL) {
-            Part *part = node->extra = mer_workspace_alloc(tape->workspace, sizeof *part);
-            *part = (Part){axis, start};
-        }
+        MerMove op = part_of(y, parts[i], axis, false);
+        assert(parts[i]->rank == y->rank &&
+               parts[i]->size * length == y->size * parts[i]->shape[axis]);
+        op.from = mer_tensor_data(tape, parts[i]);
+        op.to = y->data + offset_of(y, axis, start);
+        move(tape, &op, parts[i], y);
     }
     return y;
 }

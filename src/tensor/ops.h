@@ -13,7 +13,6 @@ MerTensor *mer_tensor_matmul_with(MerTape *tape, MerTensor *a, bool transpose_a,
                                   bool transpose_b);
 /* x w + bias for x (..., in), w (in, out), bias (out) or NULL; optionally with relu or tanh on
  * top. */
-typedef enum MerActivation { MER_LINEAR, MER_RELU, MER_TANH } MerActivation;
 MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTensor *bias,
                              MerActivation activation);
 
@@ -75,16 +74,16 @@ MerTensor *mer_tensor_max_axis(MerTape *tape, MerTensor *x, int axis);
 /* Images (N, C, Y, X). `bias` may be NULL. Depthwise: groups = C. */
 MerTensor *mer_tensor_conv(MerTape *tape, MerTensor *x, MerTensor *weight, MerTensor *bias,
                            const MerConvolution *conv);
-MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPool *pool);
+MerTensor *mer_tensor_pool(MerTape *tape, MerTensor *x, const MerPooling *pooling);
 MerTensor *mer_tensor_global_average(MerTape *tape, MerTensor *x); /* (N, C) */
 /* Training: statistics of the batch, and the running ones move by `momentum` towards them (the
- * variance without bias). Else: the running ones. */
+ * variance without bias). Else: the running ones. With a relu on top if wanted. */
 typedef struct MerNormParameters {
     MerTensor *scale, *shift;                   /* (C), learned */
     MerTensor *running_mean, *running_variance; /* (C), constants */
 } MerNormParameters;
 MerTensor *mer_tensor_batch_norm(MerTape *tape, MerTensor *x, const MerNormParameters *parameters,
-                                 float momentum, float epsilon, bool is_training);
+                                 float momentum, float epsilon, bool is_training, bool has_relu);
 /* Moves an evaluated batch norm into the convolution before it: weight (K, C, R, S), bias (K). */
 void mer_batch_norm_fold(const MerNormParameters *parameters, float epsilon, MerTensor *weight,
                          MerTensor *bias);

@@ -1,9 +1,8 @@
 /* Named tensors that outlive a step. */
 #include "base/memory.h"
-#include "tensor/tensor.h"
+#include "tensor/tape.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +59,7 @@ static char *copy_name(const char *name)
 MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *name, int rank,
                                        const int *shape)
 {
-    assert(rank >= 1 && rank <= MER_MAX_RANK && mer_parameters_find(parameters, name) == NULL);
+    assert(rank >= 1 && rank <= MER_TENSOR_RANK && mer_parameters_find(parameters, name) == NULL);
     if (parameters->count == parameters->capacity) {
         parameters->capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
         parameters->entries =
@@ -70,7 +69,7 @@ MerTensor *mer_parameters_add_constant(MerParameters *parameters, const char *na
     tensor->rank = rank;
     tensor->size = 1;
     tensor->is_parameter = true;
-    for (int i = 0; i < MER_MAX_RANK; i++) {
+    for (int i = 0; i < MER_TENSOR_RANK; i++) {
         tensor->shape[i] = i < rank ? shape[i] : 1;
         assert(tensor->shape[i] >= 0);
         tensor->size *= tensor->shape[i];
@@ -133,24 +132,9 @@ void mer_parameters_clear(MerParameters *parameters)
     }
 }
 
-double mer_parameters_clip(MerParameters *parameters, double limit)
+double mer_parameters_clip(MerTape *tape, MerParameters *parameters, double limit)
 {
-    double square = 0;
-    for (int i = 0; i < parameters->count; i++) {
-        const MerTensor *tensor = parameters->entries[i].tensor;
-        for (int64_t j = 0; tensor->has_grad && j < tensor->size; j++) {
-            square += (double)tensor->grad[j] * tensor->grad[j];
-        }
-    }
-    double norm = sqrt(square);
-    float  scale = norm > limit ? (float)(limit / norm) : 1;
-    for (int i = 0; i < parameters->count && scale < 1; i++) {
-        MerTensor *tensor = parameters->entries[i].tensor;
-        for (int64_t j = 0; tensor->has_grad && j < tensor->size; j++) {
-            tensor->grad[j] *= scale;
-        }
-    }
-    return norm;
+    return tape->backend.clip(tape, parameters, limit);
 }
 
 MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error)

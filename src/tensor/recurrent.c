@@ -56,7 +56,7 @@ MerTensor *mer_lstm_sequence(MerTape *tape, const MerLstm *lstm, MerTensor *x, M
 {
     assert(x->rank == 3 && x->shape[2] == lstm->in);
     int steps = x->shape[0], batch = x->shape[1];
-    if (tape->backend->lstm != NULL) {
+    if (tape->backend.lstm != NULL) {
         MerLstmTensors whole = {.x = x,
                                 .w = lstm->w,
                                 .u = lstm->u,

@@ -2,27 +2,111 @@
 #include "tensor/tape.h"
 
 #include "base/memory.h"
+#include "mercator/threads.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-MerTape *mer_tape_new(const MerBackend *backend)
+/* All that follows the name and the base are pointers to functions: what is NULL is the base's. */
+static MerBackend complete(const MerBackend *backend)
+{
+    typedef void (*Slot)(void);
+    MerBackend all = *backend;
+    for (const MerBackend *base = all.base; base != NULL; base = base->base) {
+        for (size_t at = offsetof(MerBackend, open); at < sizeof all; at += sizeof(Slot)) {
+            Slot slot;
+            memcpy(&slot, (const char *)&all + at, sizeof slot);
+            if (slot == NULL) {
+                memcpy((char *)&all + at, (const char *)base + at, sizeof slot);
+            }
+        }
+    }
+    return all;
+}
+
+MerTape *mer_tape_new(const MerBackend *backend, MerPool *pool)
 {
     MerTape *tape = mer_heap_zeroed(1, sizeof *tape);
-    tape->backend = backend;
-    tape->backend_state = backend->open();
+    tape->backend = complete(backend);
+    tape->pool = pool;
     tape->workspace = mer_workspace_new();
     tape->is_recording = true;
+    tape->backend_state = tape->backend.open != NULL ? tape->backend.open(tape) : NULL;
     return tape;
 }
 
 void mer_tape_free(MerTape *tape)
 {
     if (tape != NULL) {
-        tape->backend->close(tape->backend_state);
+        if (tape->backend_state != NULL) {
+            tape->backend.close(tape->backend_state);
+        }
         mer_workspace_free(tape->workspace);
         free(tape);
+    }
+}
+
+void mer_tape_fail(MerTape *tape, MerStatus status, const char *format, ...)
+{
+    if (tape->error.status == MER_OK) {
+        char    text[sizeof tape->error.message];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        mer_error_set(&tape->error, status, "%s", text);
+    }
+}
+
+MerStatus mer_tape_status(const MerTape *tape, MerError *error)
+{
+    if (tape->error.status != MER_OK && error != NULL) {
+        *error = tape->error;
+    }
+    return tape->error.status;
+}
+
+int mer_tape_threads(const MerTape *tape)
+{
+    return tape->pool != NULL ? mer_pool_threads(tape->pool) : 1;
+}
+
+void mer_tape_parts(MerTape *tape, int count, MerPart work, void *context)
+{
+    if (tape->pool != NULL) {
+        mer_pool_run(tape->pool, count, work, context);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        work(context, i, 0);
+    }
+}
+
+typedef struct Split {
+    int64_t  count, grain;
+    MerRange work;
+    void    *context;
+} Split;
+
+static void do_part(void *context, int part, int worker)
+{
+    (void)worker;
+    const Split *split = context;
+    int64_t      first = part * split->grain, end = first + split->grain;
+    split->work(split->context, first, end < split->count ? end : split->count);
+}
+
+void mer_tape_split(MerTape *tape, int64_t count, int64_t grain, MerRange work, void *context)
+{
+    Split split = {count, grain > 0 ? grain : 1, work, context};
+    if (count <= split.grain) {
+        work(context, 0, count); /* most are small: no detour */
+    } else {
+        mer_tape_parts(tape, (int)((count + split.grain - 1) / split.grain), do_part, &split);
     }
 }
 
@@ -44,16 +128,18 @@ MerWorkspace *mer_tape_workspace(MerTape *tape)
 
 int64_t mer_tape_allocations(const MerTape *tape)
 {
-    return mer_workspace_blocks(tape->workspace) + tape->backend->allocations(tape->backend_state);
+    int64_t blocks = mer_workspace_blocks(tape->workspace);
+    return tape->backend_state != NULL ? blocks + tape->backend.allocations(tape->backend_state)
+                                       : blocks;
 }
 
 /* Without memory for the numbers: an op that works on blocked forms brings its own. */
 static MerTensor *new_tensor(MerTape *tape, int rank, const int *shape)
 {
-    assert(rank >= 1 && rank <= MER_MAX_RANK);
+    assert(rank >= 1 && rank <= MER_TENSOR_RANK);
     MerTensor *tensor = mer_workspace_alloc(tape->workspace, sizeof *tensor);
     *tensor = (MerTensor){.rank = rank, .size = 1};
-    for (int i = 0; i < MER_MAX_RANK; i++) {
+    for (int i = 0; i < MER_TENSOR_RANK; i++) {
         tensor->shape[i] = i < rank ? shape[i] : 1;
         assert(tensor->shape[i] >= 0);
         tensor->size *= tensor->shape[i];
@@ -88,7 +174,7 @@ MerTensor *mer_tape_scalar(MerTape *tape, float value)
 }
 
 MerNode *mer_tape_add(MerTape *tape, MerBackward backward, MerTensor *output, MerTensor *a,
-                      MerTensor *b, MerTensor *c)
+                      MerTensor *b, MerTensor *c, const void *extra, size_t size)
 {
     bool is_needed = (a && a->needs_grad) || (b && b->needs_grad) || (c && c->needs_grad);
     if (!is_needed || !tape->is_recording) {
@@ -96,9 +182,26 @@ MerNode *mer_tape_add(MerTape *tape, MerBackward backward, MerTensor *output, Me
     }
     MerNode *node = mer_workspace_alloc(tape->workspace, sizeof *node);
     *node = (MerNode){tape->last, backward, output, NULL, {a, b, c, NULL}, NULL};
+    if (extra != NULL) {
+        node->extra = mer_workspace_alloc(tape->workspace, size);
+        memcpy(node->extra, extra, size);
+    }
     output->needs_grad = true;
     tape->last = node;
     return node;
+}
+
+int64_t mer_form_size(const MerTensor *tensor, MerBlocked form)
+{
+    if (form.layout == NULL) {
+        return tensor->size;
+    }
+    return form.layout->is_image ? tensor->shape[0] * form.layout->size : form.layout->size;
+}
+
+float *mer_form_memory(MerTape *tape, const MerTensor *tensor, const MerLayout *layout)
+{
+    return mer_workspace_floats(tape->workspace, mer_form_size(tensor, (MerBlocked){NULL, layout}));
 }
 
 float *mer_form_convert(MerTape *tape, const MerTensor *tensor, MerBlocked form,
@@ -107,20 +210,23 @@ float *mer_form_convert(MerTape *tape, const MerTensor *tensor, MerBlocked form,
     if (form.layout == to) {
         return form.data;
     }
-    int64_t size = to == NULL ? tensor->size : tape->backend->layout_size(to);
-    float  *target = mer_workspace_floats(tape->workspace, size);
-    tape->backend->reorder(tape, tensor, form.layout, form.data, to, target);
+    float *target = mer_form_memory(tape, tensor, to);
+    tape->backend.reorder(tape, tensor, form.layout, form.data, to, target);
     return target;
-}
-
-int64_t mer_form_size(const MerTape *tape, const MerTensor *tensor, MerBlocked form)
-{
-    return form.layout == NULL ? tensor->size : tape->backend->layout_size(form.layout);
 }
 
 MerBlocked mer_data_form(const MerTensor *tensor)
 {
     return tensor->blocked.data != NULL ? tensor->blocked : (MerBlocked){tensor->data, NULL};
+}
+
+void mer_data_set(MerTensor *tensor, MerBlocked form)
+{
+    if (form.layout == NULL) {
+        tensor->data = form.data;
+    } else {
+        tensor->blocked = form;
+    }
 }
 
 MerBlocked mer_grad_form(const MerTensor *tensor)
@@ -177,6 +283,11 @@ float *mer_grad_zeroed(MerTape *tape, MerTensor *tensor)
     return grad;
 }
 
+float *mer_grad_wanted(MerTape *tape, MerTensor *tensor)
+{
+    return tensor != NULL && tensor->needs_grad ? mer_grad_zeroed(tape, tensor) : NULL;
+}
+
 float *mer_tensor_grad(MerTape *tape, MerTensor *tensor)
 {
     if (!tensor->has_grad) {
@@ -195,15 +306,27 @@ static void keep_grad(MerTensor *tensor, MerBlocked form, bool is_lent)
     tensor->blocked_grad = form.layout == NULL ? (MerBlocked){0} : form;
 }
 
+void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *from, float *to,
+                    bool is_fresh)
+{
+    MerPointwise op = {.kind = MER_POINTWISE_AFFINE,
+                       .p = factor,
+                       .count = count,
+                       .x = from,
+                       .y = (float *)from, /* not read */
+                       .dy = from,
+                       .dx = to,
+                       .is_fresh = is_fresh};
+    tape->backend.pointwise_backward(tape, &op); /* the gradient of p x is p dy */
+}
+
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent)
 {
     if (tensor->is_parameter) {
         bool         is_fresh;
         float       *grad = mer_grad_begin(tape, tensor, &is_fresh);
         const float *more = mer_form_convert(tape, tensor, form, NULL);
-        for (int64_t i = 0; i < tensor->size; i++) {
-            grad[i] = is_fresh ? more[i] : grad[i] + more[i];
-        }
+        mer_add_scaled(tape, tensor->size, 1, more, grad, is_fresh);
         return;
     }
     if (!tensor->has_grad) {
@@ -211,13 +334,16 @@ void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_le
         return;
     }
     MerBlocked   old = mer_grad_form(tensor);
-    int64_t      size = mer_form_size(tape, tensor, old);
     const float *more = mer_form_convert(tape, tensor, form, old.layout);
-    float *sum = tensor->is_grad_lent ? mer_workspace_floats(tape->workspace, size) : old.data;
-    for (int64_t i = 0; i < size; i++) {
-        sum[i] = old.data[i] + more[i];
+    int64_t      size = mer_form_size(tensor, old);
+    if (tensor->is_grad_lent) {
+        MerPair sum = {.is_same = true, .count = size, .x = {old.data, more}};
+        sum.y = old.data = mer_form_memory(tape, tensor, old.layout);
+        tape->backend.pair(tape, &sum);
+    } else {
+        mer_add_scaled(tape, size, 1, more, old.data, false);
     }
-    keep_grad(tensor, (MerBlocked){sum, old.layout}, false);
+    keep_grad(tensor, old, false);
 }
 
 void mer_grad_give_plain(MerTape *tape, MerTensor *tensor, float *grad, bool is_lent)
@@ -225,16 +351,17 @@ void mer_grad_give_plain(MerTape *tape, MerTensor *tensor, float *grad, bool is_
     mer_grad_give(tape, tensor, (MerBlocked){grad, NULL}, is_lent);
 }
 
-void mer_tape_backward(MerTape *tape, MerTensor *loss)
+MerStatus mer_tape_backward(MerTape *tape, MerTensor *loss, MerError *error)
 {
     assert(loss->size == 1);
-    if (!loss->needs_grad) {
-        return;
+    if (loss->needs_grad) {
+        mer_grad_zeroed(tape, loss)[0] += 1;
     }
-    mer_grad_zeroed(tape, loss)[0] += 1;
-    for (const MerNode *node = tape->last; node != NULL; node = node->previous) {
+    for (const MerNode *node = tape->last; node != NULL && tape->error.status == MER_OK;
+         node = node->previous) {
         if (node->output->has_grad || (node->second != NULL && node->second->has_grad)) {
             node->backward(tape, node);
         }
     }
+    return mer_tape_status(tape, error);
 }

@@ -20,17 +20,38 @@ struct MerNode {
 };
 
 struct MerTape {
-    const MerBackend *backend;
-    void             *backend_state;
-    MerWorkspace     *workspace;
-    MerNode          *last;
-    bool              is_recording;
+    MerBackend    backend; /* complete: what it had not is its base's */
+    void         *backend_state;
+    MerPool      *pool;
+    MerWorkspace *workspace;
+    MerNode      *last;
+    bool          is_recording;
+    MerError      error; /* the first; status MER_OK: none */
 };
 
-/* Remembers an op if a gradient will have to pass through it: marks the output and gives the
- * node to complete, or NULL. Inputs may be NULL. */
+/* Remembers an op if a gradient will have to pass through it: marks the output, copies `size` bytes
+ * of `extra` (NULL: none) and gives the node, or NULL. Inputs may be NULL. */
 MerNode *mer_tape_add(MerTape *tape, MerBackward backward, MerTensor *output, MerTensor *a,
-                      MerTensor *b, MerTensor *c);
+                      MerTensor *b, MerTensor *c, const void *extra, size_t size);
+
+/* Keeps the first error. Not from within a part: others run beside it. */
+void mer_tape_fail(MerTape *tape, MerStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Does parts 0 .. count - 1 on the tape's threads, in any order. */
+typedef void (*MerPart)(void *context, int part, int worker);
+void mer_tape_parts(MerTape *tape, int count, MerPart work, void *context);
+/* The same for numbers 0 .. count - 1, in parts of `grain`. */
+typedef void (*MerRange)(void *context, int64_t first, int64_t end);
+void mer_tape_split(MerTape *tape, int64_t count, int64_t grain, MerRange work, void *context);
+int  mer_tape_threads(const MerTape *tape);
+
+/* A product in parts, each by `multiply` (a batch of one; 0: done). Gives the first status that is not
+ * 0. */
+typedef int (*MerMultiply)(const MerProduct *product);
+int mer_product_split(MerTape *tape, const MerProduct *product, MerMultiply multiply);
+
+enum { MER_GRAIN = 16384 }; /* numbers of a part that does little with each */
 
 /* An image tensor without memory for its numbers: the backend sets data or blocked. */
 MerTensor *mer_tape_image(MerTape *tape, const int shape[4]);
@@ -38,6 +59,10 @@ MerTensor *mer_tape_image(MerTape *tape, const int shape[4]);
 /* The plain gradient to add to. `is_fresh` says that it holds nothing yet: overwrite all of it. */
 float *mer_grad_begin(MerTape *tape, MerTensor *tensor, bool *is_fresh);
 float *mer_grad_zeroed(MerTape *tape, MerTensor *tensor); /* always add */
+float *mer_grad_wanted(MerTape *tape, MerTensor *tensor); /* the same; NULL if it needs none */
+/* to = (is_fresh ? 0 : to) + factor from */
+void mer_add_scaled(MerTape *tape, int64_t count, float factor, const float *from, float *to,
+                    bool is_fresh);
 /* Adds a whole gradient in either form; the memory may be kept as it is. `is_lent`: others read
  * it. */
 void mer_grad_give(MerTape *tape, MerTensor *tensor, MerBlocked form, bool is_lent);
@@ -45,7 +70,9 @@ void mer_grad_give_plain(MerTape *tape, MerTensor *tensor, float *grad, bool is_
 /* The form the gradient of an output is in, for ops that take either. */
 MerBlocked mer_grad_form(const MerTensor *tensor); /* layout NULL: plain */
 MerBlocked mer_data_form(const MerTensor *tensor); /* the blocked one if there is one */
-int64_t    mer_form_size(const MerTape *tape, const MerTensor *tensor, MerBlocked form);
+void       mer_data_set(MerTensor *tensor, MerBlocked form);
+int64_t    mer_form_size(const MerTensor *tensor, MerBlocked form);
+float     *mer_form_memory(MerTape *tape, const MerTensor *tensor, const MerLayout *layout);
 /* The numbers of a form in another layout (NULL: plain): the same memory if nothing has to move. */
 float *mer_form_convert(MerTape *tape, const MerTensor *tensor, MerBlocked form,
                         const MerLayout *to);

@@ -1,6 +1,6 @@
 /* Tensors of float32 and the tape that remembers how they were made.
  *
- *     MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+ *     MerTape       *tape = mer_tape_new(&mer_backend_dnnl, pool);
  *     MerParameters *net = mer_parameters_new();
  *     MerTensor     *w = mer_parameters_add(net, "w", 2, (int[]){64, 10});
  *     for (each step) {
@@ -9,15 +9,18 @@
  *         MerTensor *y = mer_tensor_matmul(tape, x, w);
  *         MerTensor *loss = mer_tensor_cross_entropy(tape, y, labels, 0);
  *         mer_parameters_clear(net);
- *         mer_tape_backward(tape, loss);
+ *         if (mer_tape_backward(tape, loss, error) != MER_OK)
+ *             break;
  *         mer_updater_step(updater, rate);
  *     }
  *
  * Everything a step makes lives in the tape's workspace until the next reset; parameters live
  * longer. Numbers are row-major, the last index fastest. Image tensors (batch, channels, height,
  * width) may be kept in a backend's own blocked layout instead; mer_tensor_data gives the plain
- * form of any tensor. Shapes that do not fit are bugs of the caller: asserted, not reported. A
- * tape and its parameters belong to one thread at a time. */
+ * form of any tensor. Shapes that do not fit are bugs of the caller: asserted, not reported. What a
+ * backend's library refuses is an error: the tape keeps the first one, does nothing more, and
+ * mer_tape_backward and mer_tape_status report it. A tape and its parameters belong to one thread at
+ * a time; inside, the tape may use the threads it was given, and no number depends on how many. */
 #ifndef MERCATOR_TENSOR_TENSOR_H
 #define MERCATOR_TENSOR_TENSOR_H
 
@@ -28,11 +31,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { MER_MAX_RANK = 5 };
+enum { MER_TENSOR_RANK = 5 }; /* at most */
 
 typedef struct MerBackend MerBackend;
-typedef struct MerLayout  MerLayout; /* how a backend orders an image's numbers; opaque */
+typedef struct MerLayout  MerLayout; /* how a backend orders an image's numbers */
 typedef struct MerTape    MerTape;
+typedef struct MerPool    MerPool; /* threads: base/threads.h */
 
 typedef struct MerBlocked {
     float           *data; /* NULL: there is no such form */
@@ -41,7 +45,7 @@ typedef struct MerBlocked {
 
 typedef struct MerTensor {
     int        rank;
-    int        shape[MER_MAX_RANK]; /* 1 beyond the rank */
+    int        shape[MER_TENSOR_RANK]; /* 1 beyond the rank */
     int64_t    size;
     float     *data, *grad; /* plain forms; NULL while only the blocked one is there */
     MerBlocked blocked, blocked_grad;
@@ -52,11 +56,14 @@ typedef struct MerTensor {
 } MerTensor;
 
 extern const MerBackend mer_backend_plain; /* every kernel in plain C: the reference */
-extern const MerBackend mer_backend_dnnl;  /* oneDNN, single-threaded */
+extern const MerBackend mer_backend_dnnl;  /* products, convolutions and LSTMs by oneDNN */
 
-MerTape *mer_tape_new(const MerBackend *backend);
+/* Keeps `pool` (NULL: the calling thread alone), which nobody else may run meanwhile. */
+MerTape *mer_tape_new(const MerBackend *backend, MerPool *pool);
 void     mer_tape_free(MerTape *tape); /* NULL is fine */
-void     mer_tape_reset(MerTape *tape);
+/* The first error since the tape was made; its tensors mean nothing from then on. */
+MerStatus mer_tape_status(const MerTape *tape, MerError *error);
+void      mer_tape_reset(MerTape *tape);
 /* While off, ops only compute: nothing is remembered for a backward pass. On at first. */
 void mer_tape_record(MerTape *tape, bool is_on);
 /* How often anything was allocated for good: workspace blocks and the backend's kernels. */
@@ -77,8 +84,8 @@ float *mer_tensor_grad(MerTape *tape, MerTensor *tensor); /* zeros if none has c
 
 /* Adds d loss / d tensor to the gradient of every parameter it was made from; `loss` has size 1.
  * Once per reset. Gradients of tensors of the tape are working memory: the ops behind them may
- * change them. */
-void mer_tape_backward(MerTape *tape, MerTensor *loss);
+ * change them. Gives the tape's status: an error of the forward pass too. */
+MerStatus mer_tape_backward(MerTape *tape, MerTensor *loss, MerError *error);
 
 /* Named tensors that outlive the step: weights (with gradient) and constants such as running
  * means. */
@@ -99,7 +106,7 @@ MerTensor  *mer_parameters_find(const MerParameters *parameters,
 int64_t     mer_parameters_size(const MerParameters *parameters); /* numbers with a gradient */
 void        mer_parameters_clear(MerParameters *parameters);      /* forgets all gradients */
 /* Scales all gradients so that their common 2-norm is at most `limit`; gives the norm before. */
-double    mer_parameters_clip(MerParameters *parameters, double limit);
+double    mer_parameters_clip(MerTape *tape, MerParameters *parameters, double limit);
 MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error);
 
 /* `format: mercator-policy/1`, then for each tensor a line `tensor NAME SIZE SIZE ...` and its

@@ -21,9 +21,9 @@ MerRule mer_rule_rmsprop(double decay, double epsilon);
 
 typedef struct MerUpdater MerUpdater;
 
-/* Keeps `parameters`. What it remembers (momenta, step) are parameters of their own, so that
- * they can be saved beside. */
-MerUpdater *mer_updater_new(MerParameters *parameters, const MerRule *rule);
+/* Keeps `tape`, whose backend does the work, and `parameters`. What it remembers (momenta, step) are
+ * parameters of their own, so that they can be saved beside. */
+MerUpdater *mer_updater_new(MerTape *tape, MerParameters *parameters, const MerRule *rule);
 void        mer_updater_free(MerUpdater *updater);              /* NULL is fine */
 void        mer_updater_step(MerUpdater *updater, double rate); /* skips what no gradient reached */
 MerParameters *mer_updater_memory(MerUpdater *updater);

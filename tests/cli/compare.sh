@@ -79,6 +79,10 @@ says out '| bayes | 40 |'
 says out '### Quality at 100 samples'
 says out '### Pairs at 100 samples'
 grep -q '^| marl:agents=all | 100 | [0-9.]* (' out
+# numbers and warnings of the optimizers' own views
+says out '### What the optimizers noted'
+says out '| optimizer | agents | knobs | samples for clustering | feasible samples | cut at distance |'
+says out '| marl:agents=all | 9 (9-9) | 9 (9-9) | 0 (0-0) | - | - |'
 cmp out tables/tables.md
 test -s tables/curves-2.svg
 test -s tables/report.html

@@ -21,11 +21,11 @@ done
 # a policy: the first point is the best of the run it comes from, and no samples go into clusters
 expect 0 $map --select 5 --optimizer marl --budget 1000 --seed 1 --save-policy policy --json -o learned
 best=$(number out score)
-says learned/run.jsonl '"samples": 200'
+says learned/run.jsonl '"name":"samples for clustering","value":200,'
 head -n 1 policy | grep -qx 'mercator-policy/1 marl'
 expect 0 $map --select 5 --optimizer marl --budget 4 --seed 2 --policy policy --json -o again
 near "$(number out score)" "$best" 1e-12 'best of four points from a policy'
-says again/run.jsonl '"samples": 0'
+says again/run.jsonl '"name":"samples for clustering","value":0,'
 expect 0 $map --select 5 --optimizer marl --budget 50 --seed 2 --policy policy --threads 2 -o same-1
 expect 0 $map --select 5 --optimizer marl --budget 50 --seed 2 --policy policy --threads 1 -o same-2
 cmp same-1/run.jsonl same-2/run.jsonl

@@ -11,9 +11,9 @@ done <commands
 for run in turns paper layers alone teach use samples warm; do
     test -s runs/$run/report.html
 done
-says runs/turns/run.jsonl '"name":"partition"'
-says runs/use/run.jsonl '"samples": 0'
-says runs/warm/run.jsonl '"samples": 400'
+says runs/turns/run.jsonl '"id":"partition"'
+says runs/use/run.jsonl '"name":"samples for clustering","value":0,'
+says runs/warm/run.jsonl '"name":"samples for clustering","value":400,'
 
 expect 0 "$MERCATOR" list optimizers
 awk '/^marl:/ { on = 1; next } /^[a-z]/ { on = 0 } on && !/preset=/ { sub(/=.*/, ""); print $1 }' out >options

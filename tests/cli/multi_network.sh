@@ -55,4 +55,4 @@ says err '--over needs --metrics'
 
 expect 0 "$MERCATOR" compare tiny --format markdown
 says out 'table=m3e-compat'
-says out '### Final quality by layer'
+says out '### Final quality by task'

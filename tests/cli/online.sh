@@ -21,9 +21,9 @@ says out 'tenants: STP'
 says out '1 evaluation in'
 cmp one/run.jsonl two/run.jsonl
 says one/run.jsonl '"arrival_seed":4'
-says one/run.jsonl '"decisions":'
+says one/run.jsonl '"name":"decisions","value":'
 # How long the decisions took is said, but not in the log, which is the same every time.
-decisions=$(sed -n 's/.*"name":"online","value":{"decisions":\([0-9]*\).*/\1/p' two/run.jsonl)
+decisions=$(sed -n 's/.*"source":"online".*"name":"decisions","value":\([0-9]*\).*/\1/p' two/run.jsonl)
 grep -qE "^$decisions decisions, [0-9.]+ [num]?s on average, [0-9.]+ [num]?s at worst\$" out
 says two/summary.json "\"decisions\":{\"count\":$decisions,\"mean_ms\":"
 test -z "$(grep -o '"worst_ms"\|"allowed_ms"' two/run.jsonl two/summary.json | grep -v '^two/summary.json:"worst_ms"')"

@@ -19,7 +19,6 @@ src/opt/magma.c: "Kao and Krishna, MAGMA: An Optimization Framework for Mapping 
 src/opt/magma.c: "Accelerator Cores, HPCA 2022",
 src/report/studies/study_tables_at.c: "once as the machine had cores, and others may have used it.",
 src/run/experiment/experiment.c: "0: all cores; the result does not depend on it"},
-web/src/breakdown.js: meter("bandwidth", level.bandwidth_use, "busy share of the level's bandwidth"),
 LINES
 }
 
@@ -28,7 +27,8 @@ names()
 {
     for wing in $wings; do
         echo "$wing"
-        [ ! -d "$1/src/$wing" ] || grep -rhoE '\.name = "[a-z0-9_]+"' "$1/src/$wing" | sed 's/.*"\(.*\)"/\1/'
+        [ ! -d "$1/src/$wing" ] || grep -rhoE 'Class mer_(problem|evaluator|optimizer|importer|exporter|plan_reader)_[a-z0-9_]+ =' "$1/src/$wing" |
+            sed -E 's/Class mer_(problem|evaluator|optimizer|importer|exporter|plan_reader)_(.*) =/\2/'
     done | sort -u
 }
 

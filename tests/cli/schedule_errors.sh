@@ -170,7 +170,7 @@ refuses 'found another rule, or a job that moves none' synthetic:5:1 --optimizer
 # What was dropped is said beside the result.
 printf 'format: mercator-jobs/1\njobs: [{name: a, op: fc, dims: [8, 4], deadline_cycles: 0}]\n' >jobs.yaml
 expect 0 "$MERCATOR" schedule jobs.yaml --late drop --budget 10 --quiet --no-report -o run --force
-says out '100 % of the jobs dropped'
+says out '100 % of the requests dropped'
 # It has a row in schedule.csv, without core and times.
 says run/schedule.csv '"a","","a","jobs","",,,,,,,,0,0,,"jobs"'
 
@@ -232,8 +232,10 @@ for option in '--rate 2' '--arrivals poisson' '--jitter-ms 1'; do
 done
 warns 'arrival_seed has no effect: neither arrivals nor requests are random' synthetic:8:3 --arrival-seed 2 --budget 30
 warns 'arrival_seed has no effect' fps.yaml --arrival-seed 2 --budget 30
+warns 'm3e-compat has no mapping for 2 of 60 layers (30.conv-84x171x3x3x3x3, ...) on some core: they are left out' synthetic:60:3 \
+    --table m3e-compat --optimizer fcfs
 warns 'rule has no effect without dispatch=policy' synthetic:8:3 --rule edf --budget 30
-warns 'late=drop has no effect: no job has a deadline' synthetic:40:3 --group-size 10 --late drop --budget 30
+warns 'late=drop has no effect: no job has a deadline' synthetic:40:3 --group-size 20 --late drop --budget 30
 says out 'gap to the bound'
 warns '--warm chain has no effect: there is one task' synthetic:8:3 --warm chain --budget 30
 warns 'lpt makes a plan of its own: the points of --warm are priced, but do not guide it' synthetic:8:3 --warm warned \

@@ -74,15 +74,10 @@ expect 0 "$MERCATOR" schedule --resume one --quiet --no-report
 expect 0 "$MERCATOR" schedule --jobs jobs.json --task even --group 0 --tune magma --test jobs.json --tune-settings 2 \
     --tune-seeds 1 --budget 100 --quiet --json -o tuned
 
-# The command as it is printed in the specification.
-if [ ! -f "$MERCATOR_SHARED/golden/magma-benchmark.json" ]; then
-    echo 'skipped: no golden/magma-benchmark.json for the last of these'
-    [ "${MERCATOR_REQUIRE_SHARED:-}" != 1 ] || exit 1
-    exit 77
-fi
-expect 0 "$MERCATOR" schedule --jobs "$MERCATOR_SHARED/golden/magma-benchmark.json" --task mix --group 0 --platform s2 \
-    --bandwidth 16 --table m3e-compat --share proportional --optimizer magma --objective cycles --budget 10000 \
-    --seed 1 --threads 8 -o run --force
-says out 'mix:0 '
+# All of them at once: the usual command on a benchmark in M3E's form.
+expect 0 "$MERCATOR" schedule --jobs "$MERCATOR_SOURCE_DIR/tests/data/own-benchmark.json" --task blend --group 0 \
+    --platform s2 --bandwidth 16 --table m3e-compat --share proportional --optimizer magma --objective cycles \
+    --budget 10000 --seed 1 --threads 8 -o run --force
+says out 'blend:0 '
 says out '16 bytes/cycle shared by 4 cores'
 says out '10000 evaluations'

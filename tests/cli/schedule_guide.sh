@@ -3,7 +3,7 @@ set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 guide=$MERCATOR_SOURCE_DIR/docs/scheduling.md
 
-sed -n '/^```yaml$/,/^```$/p' "$guide" | grep -v '^```' >jobs.yaml
+sed -n '/^```yaml jobs.yaml$/,/^```$/p' "$guide" | grep -v '^```' >jobs.yaml
 grep -q 'mercator-jobs/1' jobs.yaml
 grep -q 'printf .*supple.yaml$' "$guide"
 sh -c "$(grep 'printf .*supple.yaml$' "$guide")"
@@ -18,7 +18,7 @@ for file in schedule.yaml schedule.csv jobtable.json platform.yaml trace.json re
     test -s "run/$file"
 done
 says run/schedule.csv '"cam#3.20","cam"'
-says run/run.jsonl '"name":"schedule"'
+says run/run.jsonl '"panel":"timeline"'
 expect 0 "$MERCATOR" evaluate run/schedule.yaml
 says out 'xr_score'
 

@@ -26,3 +26,10 @@ expect 1 "$MERCATOR" map resnet18 --sweep memories.GLX.words=1 --quiet -o none
 says err 'GLX'
 expect 1 "$MERCATOR" map resnet18 --sweep memories.GLB.words --quiet -o none
 says err 'expected PATH=VALUE'
+
+# the objective has a column where it is none of the usual ones
+expect 0 "$MERCATOR" schedule synthetic:20:1 --objective makespan --sweep memories.DRAM.bytes_per_cycle=4,8 \
+    --optimizer random --budget 50 --quiet --no-report -o makespan
+grep -q 'energy .* makespan .* gap$' out
+test "$(grep -c 's  *[0-9.]* %$' out)" -eq 2
+grep -q ',objective$' makespan/sweep.csv

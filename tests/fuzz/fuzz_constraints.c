@@ -16,7 +16,7 @@ static void try_points(const MerNestConstraints *constraints, const MerOp *op,
     MerSpace     space;
     MerRng       rng = mer_rng_make(1, 1);
     char         reason[120];
-    if (mer_nest_space_open_with(&nest, op, platform, genome, constraints, &space, arena, NULL) !=
+    if (mer_nest_space_open(&nest, op, platform, genome, constraints, &space, arena, NULL) !=
         MER_OK) {
         abort();
     }

@@ -15,7 +15,7 @@ static void check_round_trip(const MerNestPlan *plan, const MerPlatform *platfor
     MerYaml    *root = NULL;
     MerNestPlan again;
     const char *reason = NULL, *line = mer_nest_line(plan, platform, arena);
-    const char *text = mer_timeloop_mapping_write(plan, platform, 0, &reason, arena);
+    const char *text = mer_timeloop_mapping_write(plan, platform, &reason, arena);
     if (text == NULL) {
         return;
     }

@@ -4,8 +4,8 @@
 #ifndef MERCATOR_TESTS_FUZZ_SAVED_H
 #define MERCATOR_TESTS_FUZZ_SAVED_H
 
-#include "base/text.h"
 #include "mercator/registry.h"
+#include "mercator/text.h"
 
 #include <inttypes.h>
 #include <math.h>

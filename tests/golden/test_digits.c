@@ -1,9 +1,8 @@
-/* Training sanity on the handwritten digits of ../shared/data/digits8x8 (1437 train, 360 test
+/* Training sanity on the handwritten digits of tests/data/digits8x8 (1437 train, 360 test
  * images): an MLP reaches 97 %, a small CNN 98.5 %, each within 10 seconds. Run as `test_digits
  * SEEDS` it prints a table over that many seeds instead; docs/studies/digits.md has one. */
 #include "base/log.h"
 #include "base/stats.h"
-#include "shared.h"
 #include "support.h"
 #include "tensor/dataset.h"
 #include "tensor/layers.h"
@@ -51,7 +50,7 @@ static MerTensor *net_run(MerTape *tape, const Net *net, const float *images, in
     MerTensor *x = mer_tape_input(tape, 4, (int[]){count, 1, 8, 8}, images);
     x = mer_conv_run(tape, &net->convs[0], x, true, is_training);
     x = mer_conv_run(tape, &net->convs[1], x, true, is_training);
-    x = mer_tensor_pool(tape, x, &(MerPool){MER_POOL_MAX, {2, 2}, {2, 2}, {0, 0}});
+    x = mer_tensor_pool(tape, x, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
     x = mer_tensor_add(tape, x, mer_conv_run(tape, &net->convs[2], x, true, is_training));
     x = mer_conv_run(tape, &net->convs[3], x, true, is_training);
     return mer_linear_run(tape, &net->last, mer_tensor_global_average(tape, x), MER_LINEAR);
@@ -87,7 +86,8 @@ static void epoch(MerTape *tape, const Net *net, const MerDataset *train, const 
         mer_tape_reset(tape);
         mer_parameters_clear(parameters);
         MerTensor *logits = net_run(tape, net, images, count, true);
-        mer_tape_backward(tape, mer_tensor_cross_entropy(tape, logits, labels, 0));
+        MerTensor *loss = mer_tensor_cross_entropy(tape, logits, labels, 0);
+        assert_int_equal(mer_tape_backward(tape, loss, NULL), MER_OK);
         mer_updater_step(updater, mer_rate_at(schedule, *step));
     }
 }
@@ -96,12 +96,12 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
                          uint64_t seed, double *seconds)
 {
     MerRng         rng = mer_rng_make(seed, 0);
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *parameters = mer_parameters_new();
     Net            net = net_make(parameters, recipe->is_cnn, &rng);
     MerRule        rule = mer_rule_adam(1e-8);
     rule.weight_decay = recipe->decay;
-    MerUpdater *updater = mer_updater_new(parameters, &rule);
+    MerUpdater *updater = mer_updater_new(tape, parameters, &rule);
     int         batches = (train->count + BATCH - 1) / BATCH;
     MerRate     schedule = {
             .kind = MER_RATE_COSINE, .first = recipe->rate, .total = (int64_t)recipe->epochs * batches};
@@ -125,12 +125,9 @@ static double train_once(const Recipe *recipe, const MerDataset *train, const Me
 
 static void read_digits(MerArena *arena, const char *part, MerDataset *dataset)
 {
-    char     images[SHARED_PATH_SIZE], labels[SHARED_PATH_SIZE], name[80];
-    MerError error = {0};
-    snprintf(name, sizeof name, "data/digits8x8/%s-images-idx3-ubyte", part);
-    shared_path(images, name);
-    snprintf(name, sizeof name, "data/digits8x8/%s-labels-idx1-ubyte", part);
-    shared_path(labels, name);
+    const char *images = mer_arena_format(arena, TEST_DATA("digits8x8/%s-images-idx3-ubyte"), part);
+    const char *labels = mer_arena_format(arena, TEST_DATA("digits8x8/%s-labels-idx1-ubyte"), part);
+    MerError    error = {0};
     if (mer_dataset_read(images, labels, 0, 16, arena, dataset, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }

@@ -1,7 +1,6 @@
-/* `mercator evaluate FILE.m` against 40 runs of MAESTRO (../shared/golden/maestro.jsonl): each case
+/* `mercator evaluate FILE.m` against 40 runs of MAESTRO (tests/data/maestro.jsonl): each case
  * is written as a network with one layer. Integers are compared exactly, floats to 1e-5. */
 #include "command.h"
-#include "shared.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -108,11 +107,10 @@ static void check_case(const cJSON *golden)
 static void test_evaluate_gives_maestros_counts_for_every_golden_case(void **state)
 {
     enum { LINE = 1 << 16 };
-    char  path[SHARED_PATH_SIZE];
     char *line = malloc(LINE);
     int   count = 0;
     (void)state;
-    FILE *file = fopen(shared_path(path, "golden/maestro.jsonl"), "r");
+    FILE *file = fopen(TEST_DATA("maestro.jsonl"), "r");
     assert_non_null(file);
     while (fgets(line, LINE, file)) {
         cJSON *golden = cJSON_Parse(line);

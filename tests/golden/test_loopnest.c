@@ -49,11 +49,12 @@ static Priced price(const S256Layer *layer, const char *line, MerHalo halo)
     MerOp        op = s256_op(layer);
     assert_int_equal(mer_nest_model_make(&op, platform, &priced.model, &error), MER_OK);
     priced.model.halo = halo;
-    if (mer_nest_parse(line, &op, platform, &plan, arena, &error) != MER_OK) {
+    if (mer_nest_parse(line, &op, platform, false, &plan, arena, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
     mer_cost_clear(&cost);
-    mer_nest_unfold(&priced.model, &plan, &loops);
+    mer_nest_unfold_tiles(&priced.model, &plan, &loops);
+    mer_nest_unfold_loops(&priced.model, &plan, &loops);
     if (!mer_nest_fits(&priced.model, &plan, &loops, &cost)) {
         fail_msg("%s: %s", layer->name, cost.reason);
     }
@@ -118,7 +119,7 @@ static void test_timeloop_halo_gives_timeloops_energies(void **state)
     }
 }
 
-/* map.md section 10, item 2: energy per MAC of each level, equal in Timeloop. */
+/* docs/loopnest-model.md, "Reference figures": energy per MAC of each level, equal in Timeloop. */
 static void test_energy_of_every_level_equals_timeloop(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* The data-centric model against 40 runs of MAESTRO at 4eb08d1 (../shared/golden/maestro.jsonl):
+/* The data-centric model against 40 runs of MAESTRO at 4eb08d1 (tests/data/maestro.jsonl):
  * integers exactly, floats to 1e-5 (they were printed with six digits), both accountings. */
 #include "layer/datacentric_levels.h"
 #include "layer/datacentric_plan.h"
-#include "shared.h"
+#include "support.h"
 
 #include <math.h>
 
@@ -26,14 +26,13 @@ static int load(void **state)
 
 static void read_cases(Golden *golden)
 {
-    char  path[SHARED_PATH_SIZE];
     FILE *file;
     long  size;
     char *line;
 
     if (golden->count > 0)
         return;
-    file = fopen(shared_path(path, "golden/maestro.jsonl"), "rb");
+    file = fopen(TEST_DATA("maestro.jsonl"), "rb");
     assert_non_null(file);
     fseek(file, 0, SEEK_END);
     size = ftell(file);

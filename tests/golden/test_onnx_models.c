@@ -1,5 +1,5 @@
 /* Whole models: MACs, parameters and layers of the built-in networks (published figures of the
- * architectures), and the small real models of ../shared/models. */
+ * architectures), the small real models of ../shared/models, and one of our own. */
 #include "shared.h"
 #include "support.h"
 
@@ -90,19 +90,39 @@ static void test_shared_models_import_with_every_shape_known(void **state)
     }
 }
 
-static void test_unbound_sizes_of_a_shared_model_are_listed(void **state)
+/* A stem of stride 2 and a head of 1 x 1: 4 x 320 x 320 outputs of 16 x 27 and of 4 x 16 MACs. */
+static void test_our_own_model_imports_with_every_shape_known(void **state)
 {
-    char      path[SHARED_PATH_SIZE];
+    static const Model model = {"open-sizes", "N=4 H=640 W=640", 4 * 320 * 320 * 496.0, 496, 3, 2};
+    (void)state;
+    check(TEST_DATA("open-sizes.onnx"), &model);
+}
+
+static void check_unbound(const char *path, const char *message)
+{
     MerArena *arena = mer_arena_new();
     MerGraph *graph = NULL;
     MerError  error = {0};
-    (void)state;
-    shared_path(path, "models/ch_PP-OCRv4_det_infer.onnx");
     assert_int_equal(mer_graph_import_with(importers, path, NULL, arena, &graph, &error),
                      MER_INVALID);
-    mer_test_contains(error.message, "dimensions p2o.DynamicDimension.1, p2o.DynamicDimension.2 of "
-                                     "input \"x\" are not bound");
+    mer_test_contains(error.message, message);
     mer_arena_free(arena);
+}
+
+static void test_unbound_sizes_of_a_shared_model_are_listed(void **state)
+{
+    char path[SHARED_PATH_SIZE];
+    (void)state;
+    check_unbound(
+        shared_path(path, "models/ch_PP-OCRv4_det_infer.onnx"),
+        "dimensions p2o.DynamicDimension.1, p2o.DynamicDimension.2 of input \"x\" are not "
+        "bound");
+}
+
+static void test_unbound_sizes_of_our_own_model_are_listed(void **state)
+{
+    (void)state;
+    check_unbound(TEST_DATA("open-sizes.onnx"), "dimensions H, W of input \"x\" are not bound");
 }
 
 static void test_resnet18_layers_are_the_known_ones(void **state)
@@ -164,7 +184,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_in_models_have_the_published_macs_and_parameters),
         cmocka_unit_test(test_shared_models_import_with_every_shape_known),
+        cmocka_unit_test(test_our_own_model_imports_with_every_shape_known),
         cmocka_unit_test(test_unbound_sizes_of_a_shared_model_are_listed),
+        cmocka_unit_test(test_unbound_sizes_of_our_own_model_are_listed),
         cmocka_unit_test(test_resnet18_layers_are_the_known_ones),
         cmocka_unit_test(test_names_that_are_no_model_get_a_suggestion),
         cmocka_unit_test(test_other_files_are_refused_with_the_known_formats),

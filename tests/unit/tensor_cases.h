@@ -16,8 +16,8 @@ enum { CASE_INPUTS = 12 };
 
 typedef struct Case {
     const char *name;
-    int         shapes[CASE_INPUTS][MER_MAX_RANK]; /* ends with 0; a size of 0 ends a shape */
-    double      low, high;                         /* range of the inputs */
+    int         shapes[CASE_INPUTS][MER_TENSOR_RANK]; /* ends with 0; a size of 0 ends a shape */
+    double      low, high;                            /* range of the inputs */
     MerTensor *(*build)(MerTape *tape, MerTensor **in);
 } Case;
 
@@ -221,7 +221,7 @@ static MerTensor *case_depthwise(MerTape *tape, MerTensor **in)
     return mer_tensor_conv(tape, in[0], in[1], NULL, &conv);
 }
 
-static MerTensor *batch_norm(MerTape *tape, MerTensor **in, bool is_training)
+static MerTensor *batch_norm(MerTape *tape, MerTensor **in, bool is_training, bool has_relu)
 {
     static float mean[32] = {0.3f, -0.2f, 0.1f}, variance[32] = {0.5f, 1.5f, 0.8f, 1};
     int          channels = in[0]->shape[1];
@@ -230,7 +230,7 @@ static MerTensor *batch_norm(MerTape *tape, MerTensor **in, bool is_training)
     memcpy(first[1], variance, sizeof variance);
     MerNormParameters norm = {in[1], in[2], mer_tape_input(tape, 1, &channels, mean),
                               mer_tape_input(tape, 1, &channels, variance)};
-    MerTensor        *y = mer_tensor_batch_norm(tape, in[0], &norm, 0.1f, 1e-5f, is_training);
+    MerTensor *y = mer_tensor_batch_norm(tape, in[0], &norm, 0.1f, 1e-5f, is_training, has_relu);
     memcpy(mean, first[0], sizeof mean); /* every call starts from the same statistics */
     memcpy(variance, first[1], sizeof variance);
     return y;
@@ -238,22 +238,27 @@ static MerTensor *batch_norm(MerTape *tape, MerTensor **in, bool is_training)
 
 static MerTensor *case_norm_train(MerTape *tape, MerTensor **in)
 {
-    return batch_norm(tape, in, true);
+    return batch_norm(tape, in, true, false);
+}
+
+static MerTensor *case_norm_relu(MerTape *tape, MerTensor **in)
+{
+    return batch_norm(tape, in, true, true);
 }
 
 static MerTensor *case_norm_eval(MerTape *tape, MerTensor **in)
 {
-    return batch_norm(tape, in, false);
+    return batch_norm(tape, in, false, false);
 }
 
 static MerTensor *case_max_pool(MerTape *tape, MerTensor **in)
 {
-    return mer_tensor_pool(tape, in[0], &(MerPool){MER_POOL_MAX, {3, 2}, {2, 2}, {1, 0}});
+    return mer_tensor_pool(tape, in[0], &(MerPooling){MER_POOLING_MAX, {3, 2}, {2, 2}, {1, 0}});
 }
 
 static MerTensor *case_average_pool(MerTape *tape, MerTensor **in)
 {
-    return mer_tensor_pool(tape, in[0], &(MerPool){MER_POOL_AVERAGE, {3, 3}, {2, 1}, {1, 1}});
+    return mer_tensor_pool(tape, in[0], &(MerPooling){MER_POOLING_AVERAGE, {3, 3}, {2, 1}, {1, 1}});
 }
 
 /* A block of a residual network: layouts are kept from layer to layer, and the input is used
@@ -262,7 +267,7 @@ static MerTensor *case_residual(MerTape *tape, MerTensor **in)
 {
     MerConvolution conv = {1, {1, 1}, {1, 1}, {1, 1}};
     MerTensor     *y = mer_tensor_conv(tape, in[0], in[1], NULL, &conv);
-    y = mer_tensor_tanh(tape, batch_norm(tape, (MerTensor *[]){y, in[3], in[4]}, true));
+    y = mer_tensor_tanh(tape, batch_norm(tape, (MerTensor *[]){y, in[3], in[4]}, true, false));
     y = mer_tensor_conv(tape, y, in[2], NULL, &conv);
     y = mer_tensor_add(tape, y, in[0]);
     y = mer_tensor_add(tape, mer_tensor_conv(tape, y, in[1], NULL, &conv), y);
@@ -274,6 +279,15 @@ static MerTensor *case_image_relu(MerTape *tape, MerTensor **in)
     MerConvolution conv = {1, {1, 1}, {0, 0}, {1, 1}};
     MerTensor     *y = mer_tensor_conv(tape, in[0], in[1], in[2], &conv);
     return mer_tensor_relu(tape, y);
+}
+
+/* Functions that leave zero at zero keep an image's layout, the last one does not. */
+static MerTensor *case_image_pointwise(MerTape *tape, MerTensor **in)
+{
+    MerTensor *y =
+        mer_tensor_conv(tape, in[0], in[1], in[2], &(MerConvolution){1, {1, 1}, {1, 1}, {1, 1}});
+    y = mer_tensor_affine(tape, mer_tensor_square(tape, mer_tensor_gelu(tape, y)), 0.5f, 0);
+    return mer_tensor_affine(tape, mer_tensor_clamp(tape, y, -9, 9), 1, 0.5f);
 }
 
 static MerTensor *case_lstm_gates(MerTape *tape, MerTensor **in)
@@ -393,6 +407,7 @@ static const Case tensor_cases[] = {
     {"conv, wide", {{1, 16, 3, 3}, {16, 16, 3, 3}}, -0.5, 0.5, case_conv},
     {"depthwise", {{2, 4, 5, 4}, {4, 1, 3, 3}}, -1, 1, case_depthwise},
     {"batch norm, training", {{3, 4, 2, 3}, {4}, {4}}, -2, 2, case_norm_train},
+    {"batch norm, relu", {{3, 4, 2, 3}, {4}, {4}}, -2, 2, case_norm_relu},
     {"batch norm, evaluation", {{3, 4, 2, 3}, {4}, {4}}, -2, 2, case_norm_eval},
     {"max pool", {{2, 3, 5, 4}}, -3, 3, case_max_pool},
     {"average pool", {{2, 3, 5, 4}}, -2, 2, case_average_pool},
@@ -403,6 +418,7 @@ static const Case tensor_cases[] = {
      0.6,
      case_residual},
     {"conv, relu", {{1, 2, 3, 3}, {3, 2, 2, 2}, {3}}, -1, 1, case_image_relu},
+    {"conv, pointwise", {{1, 2, 3, 3}, {3, 2, 3, 3}, {3}}, -1, 1, case_image_pointwise},
     {"lstm gates", {{3, 16}, {3, 4}}, -2, 2, case_lstm_gates},
     {"lstm step", {{2, 3}, {3, 16}, {4, 16}, {16}, {2, 4}, {2, 4}}, -1, 1, case_lstm_step},
     {"lstm sequence",
@@ -451,13 +467,14 @@ static void fill_spread(MerTensor *tensor, const Case *what, double shift, MerRn
 
 static CaseRun case_open(const Case *what, const MerBackend *backend)
 {
-    CaseRun run = {.what = what, .tape = mer_tape_new(backend), .parameters = mer_parameters_new()};
-    MerRng  rng = mer_rng_make(11, 0);
+    CaseRun run = {
+        .what = what, .tape = mer_tape_new(backend, NULL), .parameters = mer_parameters_new()};
+    MerRng rng = mer_rng_make(11, 0);
     while (run.count < CASE_INPUTS && what->shapes[run.count][0] > 0) {
         const int *shape = what->shapes[run.count];
         int        rank = 0;
         char       name[8];
-        while (rank < MER_MAX_RANK && shape[rank] > 0) {
+        while (rank < MER_TENSOR_RANK && shape[rank] > 0) {
             rank++;
         }
         snprintf(name, sizeof name, "in%d", run.count);
@@ -503,7 +520,8 @@ static inline MerTensor *case_gradients(CaseRun *run)
     for (int64_t i = 0; i < y->size; i++) {
         weights->data[i] = (float)case_weight(i);
     }
-    mer_tape_backward(run->tape, mer_tensor_sum(run->tape, mer_tensor_mul(run->tape, y, weights)));
+    mer_tape_backward(run->tape, mer_tensor_sum(run->tape, mer_tensor_mul(run->tape, y, weights)),
+                      NULL);
     return y;
 }
 

@@ -1,4 +1,5 @@
-/* The extended loop on small schedules whose times follow by hand (schedule.md 5.2 and 5.4). */
+/* The extended loop on small schedules whose times follow by hand (docs/bandwidth-model.md, "The extended
+ * loop"). */
 #include "one_arena.h"
 #include "schedule_support.h"
 

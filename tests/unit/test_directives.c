@@ -1,12 +1,15 @@
 /* Data-centric spaces and mappings: points, plans, text, and bounds that no random point beats. */
+#include "layer/datacentric_plan.h"
 #include "layer/directive_format.h"
-#include "map/cost/datacentric.h"
 #include "map/directives/directives.h"
 #include "map/export/maestro_plan.h"
+#include "mercator/evaluator.h"
 #include "mercator/json.h"
 #include "support.h"
 
 #include <math.h>
+
+extern const MerEvaluatorClass mer_evaluator_datacentric;
 
 typedef struct Layer {
     const char *name;
@@ -492,7 +495,8 @@ static char noted[20000];
 static void keep_note(void *state, const char *name, const char *json)
 {
     (void)state;
-    snprintf(noted, sizeof noted, "%s %s", name, json);
+    size_t used = strlen(noted);
+    snprintf(noted + used, sizeof noted - used, "%s %s\n", name, json);
 }
 
 static void detail_notes_counts_per_level_and_tensor(void **state)
@@ -512,6 +516,8 @@ static void detail_notes_counts_per_level_and_tensor(void **state)
                       "breakdown {\"levels\":[{\"name\":\"L2\",\"tensors\":{\"W\":{\"reads\":");
     mer_test_contains(noted, "\"status\":\"ok\"");
     mer_test_contains(noted, "\"num_macs\":115605504");
+    mer_test_contains(noted, "view {\"panel\":\"text\",\"id\":\"plan\",");
+    mer_test_contains(noted, "view {\"panel\":\"bars\",\"id\":\"energy\",");
     mer_arena_free(opened.arena);
 }
 

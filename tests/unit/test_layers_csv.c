@@ -2,7 +2,7 @@
 #include "import/layer_list.h"
 #include "shared.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "unit/importer.h"
 
 static MerGraph *import(const char *text, const char *select, MerArena *arena)
@@ -227,6 +227,39 @@ static void test_maestro_tables_hold_378_layers_of_11_networks(void **state)
     assert_string_equal(describe(&mobile->ops[0], text), "conv K32 C3 Y112 X112 s2,2");
 }
 
+/* The forms of the two public tables on networks of our own. */
+static void test_merged_tables_hold_several_networks(void **state)
+{
+    static const char gamma[] =
+        "network,layer,type,K,C,Y,X,R,S,M,N,Kg\n"
+        "small,c1,CONV,16,3,34,34,3,3,,,\nsmall,d1,DSCONV,1,16,34,34,3,3,,,\n"
+        "small,c2,CONV,32,16,32,32,1,1,,,\ntext,g1,GEMM,,,,,,,20,96,64\n"
+        "text,f1,FC,10,96,1,1,1,1,,,\nlast,c1,CONV,8,8,8,8,1,1,,,\n";
+    static const char maestro[] =
+        "network,layer,type,stride_x,stride_y,N,G,K,C,R,S,Y,X,M\n"
+        "down,a,CONV,2,2,1,1,32,3,3,3,65,65,\ndown,b,DSCONV,1,1,1,1,1,32,3,3,34,34,\n"
+        "up,a,TRCONV,2,2,1,1,16,32,2,2,8,8,\nup,b,GEMM,,,12,,48,,,,,,6\n";
+    static const Network networks[] = {{"small", 3}, {"text", 2}, {"last", 1}};
+    static const Network others[] = {{"down", 2}, {"up", 2}};
+    MerImportFile        file = text_file("t.csv", gamma);
+    MerError             error = {0};
+    MerGraph            *graph;
+    assert_int_equal(count_layers(&file, networks, 3, *state), 6);
+    assert_layers(must_import(&mer_importer_layers_csv, &file, "small", *state), 3,
+                  (const char *const[]){"conv K16 C3 Y32 X32 R3 S3", "depthwise C16 Y32 X32 R3 S3",
+                                        "conv K32 C16 Y32 X32"});
+    assert_int_equal(mer_importer_layers_csv.read(&file, NULL, *state, &graph, &error),
+                     MER_INVALID);
+    mer_test_contains(error.message, "holds 3 networks");
+    file = text_file("t.csv", maestro);
+    assert_int_equal(count_layers(&file, others, 2, *state), 4);
+    assert_layers(
+        must_import(&mer_importer_layers_csv, &file, "down", *state), 2,
+        (const char *const[]){"conv K32 C3 Y32 X32 R3 S3 s2,2", "depthwise C32 Y32 X32 R3 S3"});
+    assert_layers(must_import(&mer_importer_layers_csv, &file, "up", *state), 2,
+                  (const char *const[]){"transposed K16 C32 Y8 X8 R2 S2 s2,2", "gemm K12 C48 Y6"});
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
@@ -239,6 +272,7 @@ int main(void)
         TEST(test_one_of_several_networks_is_selected),
         TEST(test_bad_tables_are_refused_where_they_are_bad),
         TEST(test_other_files_are_not_taken_for_tables),
+        TEST(test_merged_tables_hold_several_networks),
         TEST(test_gamma_tables_hold_733_layers_of_18_networks),
         TEST(test_maestro_tables_hold_378_layers_of_11_networks),
     };

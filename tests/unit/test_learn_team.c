@@ -18,6 +18,7 @@ static MerTeamSpec spec_of(MerAlgorithm algorithm, int partition)
 {
     bool is_plain = algorithm == MER_ALGORITHM_REINFORCE;
     return (MerTeamSpec){
+        .backend = &mer_backend_dnnl,
         .algorithm = algorithm,
         .knob_count = KNOBS,
         .agent_count = owner_counts[partition],

@@ -4,11 +4,10 @@
 #include "run_support.h"
 
 #include "map/cost/loopnest_batch.h"
-#include "map/cost/loopnest_delta.h"
 
 #include <math.h>
 
-enum { PLANS = 37, ROUNDS = 60, STEPS = 20000 }; /* 37 is not a multiple of the lanes */
+enum { PLANS = 37, ROUNDS = 60 }; /* 37 is not a multiple of the lanes */
 
 typedef struct Opened {
     MerProblem   problem;
@@ -233,92 +232,6 @@ static void test_plans_too_large_to_count_exactly_are_left_to_the_plain_version(
     assert_false(figures.is_priced[0]);
 }
 
-/* What a step has changed: dims with other factors, levels with another order, and whether what is kept
- * is still the same. */
-static bool compare_plans(const MerNestPlan *a, const MerNestPlan *b, unsigned *dims,
-                          unsigned *levels)
-{
-    bool same_keep = true;
-    *dims = *levels = 0;
-    for (int l = 0; l < a->level_count; l++) {
-        const MerNestLevel *x = &a->levels[l];
-        const MerNestLevel *y = &b->levels[l];
-        same_keep = same_keep && x->keep == y->keep;
-        for (int d = 0; d < MER_DIM_COUNT; d++) {
-            bool is_same =
-                x->temporal[d] == y->temporal[d] && x->x[d] == y->x[d] && x->y[d] == y->y[d];
-            *dims |= is_same ? 0 : 1u << d;
-            *levels |= x->order[d] == y->order[d] ? 0 : 1u << l;
-        }
-    }
-    return same_keep;
-}
-
-/* Random steps from plan to plan, now and then back to the last one that fits; returns how many fit. */
-static int walk(const Opened *opened, uint64_t stream)
-{
-    const MerSpace *space = &opened->problem.space;
-    size_t          bytes = (size_t)space->knob_count * sizeof(MerIndex);
-    MerRng          rng = mer_rng_make(7, stream);
-    MerIndex       *point = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
-    MerIndex       *good = MER_ARRAY(arena, MerIndex, space->knob_count + 1);
-    MerPlan         last;
-    MerNestDelta    delta;
-    int             feasible = 0;
-    for (int k = 0; k < space->knob_count; k++) { /* everything in the outermost memory: it fits */
-        point[k] = space->knobs[k].role == MER_ROLE_TILE ? space->knobs[k].choices - 1 : 0;
-    }
-    memcpy(good, point, bytes);
-    opened->problem.type->decode(&opened->problem, point, &last, arena);
-    assert_true(mer_nest_delta_start(&delta, opened->evaluator.state, mer_nest_plan(&last)));
-    for (int step = 0; step < STEPS; step++) {
-        MerPlan  plan;
-        MerCost  cost;
-        unsigned dims;
-        unsigned levels;
-        mer_space_step(space, &rng, (int)mer_rng_below(&rng, (uint64_t)space->knob_count), point);
-        opened->problem.type->decode(&opened->problem, point, &plan, arena);
-        if (!compare_plans(mer_nest_plan(&last), mer_nest_plan(&plan), &dims, &levels)) {
-            mer_nest_delta_start(&delta, opened->evaluator.state, mer_nest_plan(&plan));
-        } else {
-            MerNestDelta next;
-            mer_nest_delta_copy(&next, &delta);
-            mer_nest_delta_move(&next, mer_nest_plan(&plan), dims, levels);
-            mer_nest_delta_copy(&delta, &next);
-        }
-        evaluate(opened, &plan, &cost);
-        assert_int_equal(delta.is_feasible, cost.feasible);
-        if (cost.feasible) {
-            assert_true(delta.cycles == cost.value[MER_METRIC_CYCLES]);
-            assert_true(delta.energy == cost.value[MER_METRIC_ENERGY]);
-            feasible++;
-            memcpy(good, point, bytes);
-        } else if (mer_rng_below(&rng, 3) == 0) {
-            memcpy(point, good, bytes);
-        }
-        last = plan;
-    }
-    return feasible;
-}
-
-static void test_local_moves_cost_what_whole_plans_cost(void **state)
-{
-    (void)state;
-    const MerPlatform *platforms[] = {platform_named("s256", arena), platform_from(keep_all, arena),
-                                      platform_from(free_keep, arena)};
-    for (int p = 0; p < 3; p++) {
-        for (int i = 0; i < LAYERS; i++) {
-            Opened opened;
-            open_layer(&layers[i], platforms[p],
-                       p == 0 && i % 2 ? "loopnest:axes=exclusive" : "loopnest", &opened);
-            int feasible = walk(&opened, (uint64_t)(p * LAYERS + i));
-            if (feasible < STEPS / 100) {
-                fail_msg("layer %d on %s: only %d plans fit", i, platforms[p]->name, feasible);
-            }
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,7 +239,6 @@ int main(void)
         cmocka_unit_test(test_batches_cost_what_single_plans_cost_with_fixed_bypass),
         cmocka_unit_test(test_batches_cost_what_single_plans_cost_where_kernels_do_not_apply),
         cmocka_unit_test(test_every_vector_width_gives_the_same_bits),
-        cmocka_unit_test(test_local_moves_cost_what_whole_plans_cost),
         cmocka_unit_test(test_plans_too_large_to_count_exactly_are_left_to_the_plain_version),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

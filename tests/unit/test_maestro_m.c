@@ -1,7 +1,7 @@
 /* MAESTRO networks and the tree of their text. */
 #include "import/layer_list.h"
 #include "import/maestro_text.h"
-#include "shared.h"
+#include "support.h"
 
 #include "unit/importer.h"
 

@@ -121,8 +121,8 @@ static void test_keep_and_bypass_override_the_platform(void **state)
     MerNestSpace       nest;
     MerSpace           space;
     accept(c, "constraints: [{target: RF, type: bypass, bypass: [Inputs], keep: [Weights]}]\n", &k);
-    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k,
-                                              &space, c->arena, NULL),
+    assert_int_equal(mer_nest_space_open(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k, &space,
+                                         c->arena, NULL),
                      MER_OK);
     assert_int_equal(nest.keep[RF], 1u << MER_TENSOR_W | 1u << MER_TENSOR_O);
     assert_int_equal(nest.is_free[RF], 0);
@@ -173,8 +173,7 @@ static void check_points(Case *c, const MerNestConstraints *k, MerNestGenome gen
     MerRng       rng = mer_rng_make(7, 1);
     char         reason[120];
     assert_int_equal(
-        mer_nest_space_open_with(&nest, &c->op, c->platform, genome, k, &space, c->arena, NULL),
-        MER_OK);
+        mer_nest_space_open(&nest, &c->op, c->platform, genome, k, &space, c->arena, NULL), MER_OK);
     MerIndex *point = MER_ARRAY(c->arena, MerIndex, space.knob_count + 1);
     MerIndex *again = MER_ARRAY(c->arena, MerIndex, space.knob_count + 1);
     for (int i = 0; i < 500; i++) {
@@ -186,7 +185,7 @@ static void check_points(Case *c, const MerNestConstraints *k, MerNestGenome gen
             fail_msg("genome %d: %s", genome, reason);
         }
         if (genome != MER_GENOME_PADDED) {
-            assert_int_equal(mer_nest_check_product(&plan, "point", NULL), MER_OK);
+            assert_int_equal(mer_nest_check_product(&plan, false, "point", NULL), MER_OK);
         }
         assert_true(mer_nest_encode(&nest, &plan, &space, again));
         mer_nest_decode(&nest, again, &copy, c->arena);
@@ -233,17 +232,17 @@ static void test_broken_constraints_are_named(void **state)
     char               reason[120];
     accept(c, "constraints: [{target: GLB, type: temporal, factors: M<=8, permutation: CM}]\n", &k);
     assert_int_equal(mer_nest_parse("DRAM: C128 Y28 X28 | GLB: K16 | RF: K8 R3 S3", &c->op,
-                                    c->platform, &plan, c->arena, NULL),
+                                    c->platform, false, &plan, c->arena, NULL),
                      MER_OK);
     assert_false(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
     assert_string_equal(reason, "K at GLB is 16, at most 8");
     assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: C128 K8 | RF: K16 R3 S3", &c->op,
-                                    c->platform, &plan, c->arena, NULL),
+                                    c->platform, false, &plan, c->arena, NULL),
                      MER_OK);
     assert_false(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
     mer_test_contains(reason, "the loops of GLB run over K inside C");
     assert_int_equal(mer_nest_parse("DRAM: Y28 X28 | GLB: K8 C128 | RF: K16 R3 S3", &c->op,
-                                    c->platform, &plan, c->arena, NULL),
+                                    c->platform, false, &plan, c->arena, NULL),
                      MER_OK);
     assert_true(mer_nest_allows(&k, &plan, &c->shape, reason, sizeof reason));
 }
@@ -255,8 +254,8 @@ static void test_constraints_read_back_as_text(void **state)
     MerNestSpace       nest;
     MerSpace           space;
     assert_int_equal(make(c, MER_DATAFLOW_WEIGHT, NULL, &k), MER_OK);
-    assert_int_equal(mer_nest_space_open_with(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k,
-                                              &space, c->arena, NULL),
+    assert_int_equal(mer_nest_space_open(&nest, &c->op, c->platform, MER_GENOME_PRIMES, &k, &space,
+                                         c->arena, NULL),
                      MER_OK);
     assert_string_equal(mer_nest_constraints_text(&nest, c->arena),
                         "GLB: not spread: Y X R S, innermost X Y\nRF: keeps W\n");

@@ -108,7 +108,7 @@ static bool check_timeloop(const MerPlatform *platform, const MerGraph *graph,
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         is_shared = is_shared || (plan->levels[1].x[d] > 1 && plan->levels[1].y[d] > 1);
     }
-    const char *text = mer_timeloop_mapping_write(plan, platform, 0, &reason, arena);
+    const char *text = mer_timeloop_mapping_write(plan, platform, &reason, arena);
     assert_int_equal(text == NULL, is_shared);
     if (!text) {
         mer_test_contains(reason, "--axes exclusive");
@@ -135,7 +135,7 @@ static void check_line(const MerPlatform *platform, const MerGraph *graph, const
     const char *line = mer_nest_line(plan, platform, arena);
     MerError    error = {0};
     MerPlan     again = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
-    if (mer_nest_parse(line, &graph->ops[0], platform, mer_nest_plan(&again), arena, &error) !=
+    if (mer_nest_parse(line, &graph->ops[0], platform, false, again.content, arena, &error) !=
         MER_OK) {
         fail_msg("%s\n%s", error.message, line);
     }
@@ -158,7 +158,7 @@ static void test_nests_cost_the_same_after_a_trip_through_text(void **state)
             MerSpace           space;
             MerPlan            plan = {&mer_plan_nest, MER_NEW(arena, MerNestPlan)};
             assert_int_equal(mer_nest_space_open(&nest, &graph->ops[0], platform, MER_GENOME_PRIMES,
-                                                 &space, arena, NULL),
+                                                 NULL, &space, arena, NULL),
                              MER_OK);
             MerIndex *point = MER_ARRAY(arena, MerIndex, space.knob_count + 1);
             mer_space_sample(&space, &rng, point);
@@ -230,12 +230,12 @@ static void test_what_timeloop_cannot_say_is_named(void **state)
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         plan.levels[2].temporal[d] = (int)op.dims[d];
     }
-    assert_non_null(mer_timeloop_mapping_write(&plan, platform, 0, &reason, arena));
+    assert_non_null(mer_timeloop_mapping_write(&plan, platform, &reason, arena));
     plan.levels[2].temporal[MER_DIM_K] += 1;
-    assert_null(mer_timeloop_mapping_write(&plan, platform, 0, &reason, arena));
+    assert_null(mer_timeloop_mapping_write(&plan, platform, &reason, arena));
     mer_test_contains(reason, "run past the layer");
     op.kind = MER_OP_TRANSPOSED;
-    assert_null(mer_timeloop_mapping_write(&plan, platform, 0, &reason, arena));
+    assert_null(mer_timeloop_mapping_write(&plan, platform, &reason, arena));
     mer_test_contains(reason, "transposed");
     mer_arena_free(arena);
 }

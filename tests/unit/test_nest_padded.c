@@ -68,7 +68,8 @@ static void price(const MerOp *op, bool may_pad, MerNestModel *model, MerNestAcc
     assert_int_equal(read_nest(padded, op, may_pad, &plan, &error), MER_OK);
     assert_int_equal(mer_nest_model_make(op, platform_named("s256", arena), model, &error), MER_OK);
     mer_cost_clear(&cost);
-    mer_nest_unfold(model, &plan, &loops);
+    mer_nest_unfold_tiles(model, &plan, &loops);
+    mer_nest_unfold_loops(model, &plan, &loops);
     assert_true(mer_nest_fits(model, &plan, &loops, &cost));
     mer_nest_count(model, &plan, &loops, access);
     mer_nest_price(model, &loops, access, cycles, energy, NULL);

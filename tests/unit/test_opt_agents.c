@@ -25,9 +25,10 @@ static void test_clusters_are_the_coupled_knobs(void **state)
     for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
         Toy *toy = toy_open(references[i], 1000, MER_OK, NULL);
         toy_run(toy, 600, toy_coupled);
-        const char *note = toy_find_note(toy, "partition");
+        const char *note = toy_find_view(toy, "partition");
         assert_non_null(note);
-        mer_test_contains(note, "\"agents\": 2, \"owner\": [0, 0, 1, 1]");
+        mer_test_contains(note, "{\"name\":\"agents\",\"value\":2,");
+        mer_test_contains(note, "\"groups\":[0,0,1,1]");
         toy_close(toy);
     }
 }
@@ -37,14 +38,15 @@ static void test_agents_can_be_given(void **state)
     (void)state;
     static const struct {
         const char *reference, *owner;
-    } cases[] = {{"marl:agents=1", "\"owner\": [0, 0, 0, 0]"},
-                 {"marl:agents=all", "\"owner\": [0, 1, 2, 3]"},
-                 {"marl:agents=3,partition=random", "\"agents\": 3"}};
+    } cases[] = {{"marl:agents=1", "\"groups\":[0,0,0,0]"},
+                 {"marl:agents=all", "\"groups\":[0,1,2,3]"},
+                 {"marl:agents=3,partition=random", "\"name\":\"agents\",\"value\":3"}};
     for (int i = 0; i < 3; i++) {
         Toy *toy = toy_open(cases[i].reference, 1000, MER_OK, NULL);
         toy_run(toy, 10, toy_coupled);
-        mer_test_contains(toy_find_note(toy, "partition"), cases[i].owner);
-        mer_test_contains(toy_find_note(toy, "partition"), "\"samples\": 0");
+        mer_test_contains(toy_find_view(toy, "partition"), cases[i].owner);
+        mer_test_contains(toy_find_view(toy, "partition"),
+                          "\"name\":\"samples for clustering\",\"value\":0,");
         toy_close(toy);
     }
     MerError error = {0};
@@ -78,8 +80,8 @@ static void test_every_learner_gets_better(void **state)
         if (!(mean < 5)) {
             fail_msg("%s: mean score %.2f at the end", references[i], mean);
         }
-        assert_null(toy_find_note(toy, "sparse_reward"));
-        assert_null(toy_find_note(toy, "correlation_drift"));
+        assert_null(toy_find_view(toy, "sparse_reward"));
+        assert_null(toy_find_view(toy, "correlation_drift"));
         toy_close(toy);
     }
 }
@@ -91,11 +93,12 @@ static void test_sparse_reward_is_reported_when_nothing_is_feasible(void **state
     for (int i = 0; i < 4; i++) {
         Toy *toy = toy_open(references[i], 2000, MER_OK, NULL);
         toy_run(toy, 999, toy_never);
-        assert_null(toy_find_note(toy, "sparse_reward"));
+        assert_null(toy_find_view(toy, "sparse_reward"));
         toy_run(toy, 1001, toy_never);
-        const char *note = toy_find_note(toy, "sparse_reward");
+        const char *note = toy_find_view(toy, "sparse_reward");
         assert_non_null(note);
-        mer_test_contains(note, "\"feasible\": 0, \"found\": \"no feasible point\", \"try\": ");
+        mer_test_contains(note, "\"text\":\"no feasible point in the first ");
+        mer_test_contains(note, " samples (0 % feasible)\",\"try\":\"larger memories");
         toy_close(toy);
     }
 }
@@ -105,7 +108,7 @@ static void test_sparse_reward_is_reported_when_nothing_improves(void **state)
     (void)state;
     Toy *toy = toy_open("ppo:sparse_after=200", 1000, MER_OK, NULL);
     toy_run(toy, 300, flat);
-    mer_test_contains(toy_find_note(toy, "sparse_reward"), "nothing better than the first batch");
+    mer_test_contains(toy_find_view(toy, "sparse_reward"), "nothing better than the first batch");
     toy_close(toy);
 }
 
@@ -114,11 +117,11 @@ static void test_drift_is_reported_and_reclustering_follows_it(void **state)
     (void)state;
     Toy *toy = toy_open("marl:samples=500,recluster=1000", 4000, MER_OK, NULL);
     toy_run(toy, 4000, changing);
-    mer_test_contains(toy_find_note(toy, "partition"), "\"owner\": [0, 0, 1, 1]");
-    const char *drift = toy_find_note(toy, "correlation_drift");
+    mer_test_contains(toy_find_view(toy, "partition"), "\"groups\":[0,0,1,1]");
+    const char *drift = toy_find_view(toy, "correlation_drift");
     assert_non_null(drift);
-    mer_test_contains(drift, "\"try\": \"recluster=1000, more samples\"");
-    mer_test_contains(toy_find_note(toy, "recluster"), "\"owner\": [0, 1, 0, 1]");
+    mer_test_contains(drift, "\"try\":\"recluster=1000, more samples\"");
+    mer_test_contains(toy_find_view(toy, "recluster"), "\"groups\":[0,1,0,1]");
     toy_close(toy);
 }
 
@@ -127,7 +130,7 @@ static void test_another_initial_policy_is_advised_only_where_there_is_one(void 
     (void)state;
     Toy *toy = toy_open("marl:form=joint,samples=500", 4000, MER_OK, NULL);
     toy_run(toy, 4000, changing);
-    mer_test_contains(toy_find_note(toy, "correlation_drift"), "initial=annealing or gamma");
+    mer_test_contains(toy_find_view(toy, "correlation_drift"), "initial=annealing or gamma");
     toy_close(toy);
 }
 
@@ -141,30 +144,29 @@ static void test_clusters_of_too_few_samples_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *reference, *used, *owner;
-    } cases[] = {
-        {"marl:samples=99", "one agent per knob", "\"agents\": 4, \"owner\": [0, 1, 2, 3]"},
-        {"marl:samples=99,partition=interaction", "one agent per knob", "\"agents\": 4"},
-        {"marl:form=joint,samples=99,agents=2", "neighbouring knobs",
-         "\"agents\": 2, \"owner\": [0, 0, 1, 1]"}};
+        const char *reference, *instead, *owner;
+    } cases[] = {{"marl:samples=99", "every knob has an agent", "[0,1,2,3]"},
+                 {"marl:samples=99,partition=interaction", "every knob has an agent", "[0,1,2,3]"},
+                 {"marl:form=joint,samples=99,agents=2", "neighbouring knobs", "[0,0,1,1]"}};
     for (int i = 0; i < 3; i++) {
         Toy *toy = toy_open(cases[i].reference, 1000, MER_OK, NULL);
         toy_run(toy, 300, toy_coupled);
-        mer_test_contains(toy_find_note(toy, "cluster_floor"), "\"feasible\": 99, \"floor\": 100");
-        mer_test_contains(toy_find_note(toy, "cluster_floor"), cases[i].used);
-        mer_test_contains(toy_find_note(toy, "partition"), cases[i].owner);
-        assert_null(strstr(toy_find_note(toy, "partition"), "matrix"));
+        mer_test_contains(toy_find_view(toy, "cluster_floor"),
+                          "99 feasible of 99 samples, expected at least 100");
+        mer_test_contains(toy_find_view(toy, "cluster_floor"), cases[i].instead);
+        mer_test_contains(toy_find_view(toy, "partition"), cases[i].owner);
+        assert_null(strstr(toy_find_view(toy, "partition"), "matrix"));
         toy_close(toy);
     }
     Toy *toy = toy_open("marl:samples=400,form=joint,recluster=100", 2000, MER_OK, NULL);
     toy_run(toy, 1000, sparse); /* infeasible ones do not count */
-    mer_test_contains(toy_find_note(toy, "cluster_floor"), "\"samples\": 400");
-    assert_null(toy_find_note(toy, "recluster"));
+    mer_test_contains(toy_find_view(toy, "cluster_floor"), "feasible of 400 samples");
+    assert_null(toy_find_view(toy, "recluster"));
     toy_close(toy);
     toy = toy_open("marl:samples=100", 1000, MER_OK, NULL);
     toy_run(toy, 300, toy_coupled);
-    assert_null(toy_find_note(toy, "cluster_floor"));
-    mer_test_contains(toy_find_note(toy, "partition"), "matrix");
+    assert_null(toy_find_view(toy, "cluster_floor"));
+    mer_test_contains(toy_find_view(toy, "partition"), "matrix");
     toy_close(toy);
 }
 
@@ -180,7 +182,8 @@ static void test_warm_samples_are_free(void **state)
         toy->type->tell(toy->optimizer, &trial, 1);
     }
     toy_run(toy, 8, toy_coupled);
-    mer_test_contains(toy_find_note(toy, "partition"), "\"samples\": 300, \"warm\": 300");
+    mer_test_contains(toy_find_view(toy, "partition"), "\"text\":\"300 of an earlier run\"");
+    assert_null(strstr(toy_find_view(toy, "partition"), "\"mark\"")); /* they cost no budget */
     toy_close(toy);
 }
 

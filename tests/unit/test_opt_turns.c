@@ -298,7 +298,7 @@ static void test_a_space_without_feasible_points_is_searched_to_the_end(void **s
     Toy *toy = open_hidden("marl:samples=200", 1200, 1);
     toy_run(toy, 1200, toy_never);
     assert_true(toy->best == INFINITY);
-    assert_non_null(toy_find_note(toy, "sparse_reward"));
+    assert_non_null(toy_find_view(toy, "sparse_reward"));
     expect_finite(toy);
     toy_next_task(toy, KNOBS, toy->knobs, 100); /* and nothing bad is handed on */
     toy_run(toy, 100, hidden);
@@ -312,10 +312,10 @@ static void test_a_policy_brings_clusters_and_best_points(void **state)
     Toy *one = open_hidden("marl:samples=200", 600, 1), *other = open_hidden("marl", 600, 2);
     toy_run(one, 600, hidden);
     assert_int_equal(toy_hand_on(one, other, MER_KEEP_POLICY, NULL), MER_OK);
-    const char *before = strstr(toy_find_note(one, "partition"), "\"agents\""),
-               *after = toy_find_note(other, "partition");
-    mer_test_contains(after, "{\"samples\": 0, \"agents\": ");
-    assert_memory_equal(before, strstr(after, "\"agents\""), strcspn(before, "]"));
+    const char *before = strstr(toy_find_view(one, "partition"), "\"groups\""),
+               *after = toy_find_view(other, "partition");
+    mer_test_contains(after, "\"name\":\"samples for clustering\",\"value\":0,");
+    assert_memory_equal(before, strstr(after, "\"groups\""), strcspn(before, "]"));
     toy_run(other, 1, hidden);
     assert_true(other->best == one->best);
     toy_run(other, 599, hidden);
@@ -332,16 +332,17 @@ static void test_a_policy_moves_to_other_sizes_and_other_knobs(void **state)
     fill_knobs(knobs, 7);
     Toy *other = toy_open_space("marl", 600, KNOBS, knobs, MER_OK, NULL);
     assert_int_equal(toy_hand_on(one, other, MER_KEEP_POLICY, NULL), MER_OK);
-    assert_non_null(toy_find_note(other, "partition"));
+    assert_non_null(toy_find_view(other, "partition"));
     toy_run(other, 100, hidden);
     assert_true(other->best <= one->best);
     toy_close(other);
     knobs[2].name = "z"; /* the clusters do not hold, the points still help */
     other = toy_open_space("marl:samples=60", 600, KNOBS, knobs, MER_OK, NULL);
     assert_int_equal(toy_hand_on(one, other, MER_KEEP_POLICY, NULL), MER_OK);
-    assert_null(toy_find_note(other, "partition"));
+    assert_null(toy_find_view(other, "partition"));
     toy_run(other, 200, hidden);
-    mer_test_contains(toy_find_note(other, "partition"), "\"samples\": 60");
+    mer_test_contains(toy_find_view(other, "partition"),
+                      "\"name\":\"samples for clustering\",\"value\":60,");
     toy_close(other);
     other = toy_open_space("marl:width=16", 600, 3, knobs, MER_OK, NULL);
     assert_int_equal(toy_hand_on(one, other, MER_KEEP_POLICY, NULL), MER_OK);

@@ -1,7 +1,6 @@
 /* Platform files: what is read, what extends and changes do, and that the resolved form reads
  * back. */
-#include "base/text.h"
-#include "hw/platform_node.h"
+#include "base/file.h"
 #include "mercator/platform.h"
 #include "support.h"
 
@@ -323,25 +322,6 @@ static void test_a_cycle_of_extends_is_printed(void **state)
                         "./third.yaml -> first.yaml");
 }
 
-static void test_a_map_in_another_file_may_be_a_platform(void **state)
-{
-    const char *text =
-        "platform: {extends: edge, memories: [{name: L1, words: 1Ki}]}\nother: s256\n";
-    const MerPlatform *platform = NULL;
-    MerYaml           *root = NULL;
-    MerError           error = {0};
-    assert_int_equal(mer_yaml_parse("e.yaml", text, strlen(text), *state, &root, NULL), MER_OK);
-    if (mer_platform_read_node(mer_yaml_get(root, "platform"), *state, &platform, &error) !=
-        MER_OK) {
-        fail_msg("%s", error.message);
-    }
-    assert_string_equal(platform->name, "edge");
-    assert_true(platform->memories[2].words == 1024 && platform->memories[1].words == 65536);
-    assert_int_equal(mer_platform_read_node(mer_yaml_get(root, "other"), *state, &platform, NULL),
-                     MER_OK);
-    assert_string_equal(platform->name, "s256");
-}
-
 static void test_a_size_in_another_unit_does_not_replace_the_base(void **state)
 {
     const MerPlatform *platform = NULL;
@@ -502,7 +482,6 @@ int main(void)
         TEST(test_extends_merges_maps_and_named_lists),
         TEST(test_extended_values_are_reported_where_they_stand),
         TEST(test_a_cycle_of_extends_is_printed),
-        TEST(test_a_map_in_another_file_may_be_a_platform),
         TEST(test_a_size_in_another_unit_does_not_replace_the_base),
         TEST(test_double_names_are_refused_in_an_extending_file_too),
         TEST(test_the_examples_of_the_document_are_read),

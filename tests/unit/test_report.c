@@ -2,10 +2,9 @@
  * whole or not at all. */
 #include "support.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "report/pages/html.h"
 #include "report/pages/run_reader.h"
-#include "report/studies/svg.h"
 #include "report/tables/csv.h"
 #include "report/tables/table.h"
 
@@ -139,6 +138,24 @@ static void test_reasons_are_counted_and_nearest_misses_come_first(void **state)
     assert_string_equal(run->examples[0].text, "RF needs 257 words, has 256");
     assert_int_equal(run->examples[0].index, 3);
     assert_string_equal(run->examples[2].text, "x needs 17 units, has \"16\"");
+}
+
+/* Views have one name: the newest of each id stays. */
+static void test_newest_view_of_each_id_is_kept(void **state)
+{
+    Fixture *fixture = *state;
+    assert_int_equal(read_run(fixture, HEADER
+                              "{\"type\":\"note\",\"index\":1,\"task\":0,\"source\":\"s\","
+                              "\"name\":\"view\",\"value\":{\"panel\":\"facts\",\"id\":\"a\"}}\n"
+                              "{\"type\":\"note\",\"index\":2,\"task\":0,\"source\":\"s\","
+                              "\"name\":\"view\",\"value\":{\"panel\":\"facts\",\"id\":\"b\"}}\n"
+                              "{\"type\":\"note\",\"index\":3,\"task\":0,\"source\":\"s\","
+                              "\"name\":\"view\",\"value\":{\"panel\":\"table\",\"id\":\"a\"}}\n"),
+                     MER_OK);
+    const MerReportRun *run = &fixture->run;
+    assert_int_equal(run->note_count, 2);
+    assert_string_equal(run->notes[0].value, "{\"panel\":\"table\",\"id\":\"a\"}");
+    assert_string_equal(run->notes[1].value, "{\"panel\":\"facts\",\"id\":\"b\"}");
 }
 
 static void test_newest_note_and_every_warning_are_kept(void **state)
@@ -351,7 +368,7 @@ static void test_full_disk_keeps_the_old_page_and_leaves_nothing(void **state)
     Fixture      *fixture = *state;
     struct rlimit old, small;
     assert_int_equal(read_run(fixture, trials), MER_OK);
-    write_file(fixture, "report.html", "old");
+    write_file(fixture, "report.html", "old mercator-data");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     small = (struct rlimit){.rlim_cur = 4096, .rlim_max = old.rlim_max};
@@ -361,7 +378,7 @@ static void test_full_disk_keeps_the_old_page_and_leaves_nothing(void **state)
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(page, MER_IO);
     mer_test_contains(fixture->error.message, "report.html: ");
-    assert_string_equal(read_file(fixture, "report.html"), "old");
+    assert_string_equal(read_file(fixture, "report.html"), "old mercator-data");
     assert_int_equal(count_files(fixture), 2);
 }
 
@@ -389,28 +406,6 @@ static void test_csv_of_a_broken_log_writes_nothing(void **state)
         MER_INVALID);
     mer_test_contains(fixture->error.message, "run.jsonl:2:");
     assert_int_equal(count_files(fixture), 1);
-}
-
-static void test_svg_draws_every_curve_and_escapes_names(void **state)
-{
-    Fixture *fixture = *state;
-    assert_int_equal(read_run(fixture,
-                              "{\"type\":\"header\",\"format\":\"mercator-run/"
-                              "1\",\"tasks\":[{\"name\":\"a<b\",\"bound\":"
-                              "{\"value\":2}},{\"name\":\"c\",\"bound\":{\"value\":null}}]}\n"
-                              "{\"type\":\"trial\",\"index\":0,\"task\":0,\"score\":20}\n"
-                              "{\"type\":\"trial\",\"index\":1,\"task\":0,\"score\":2}\n"
-                              "{\"type\":\"trial\",\"index\":2,\"task\":1,\"score\":5}\n"),
-                     MER_OK);
-    assert_int_equal(
-        mer_report_svg(&fixture->run, in_folder(fixture, "curve.svg"), &fixture->error), MER_OK);
-    const char *picture = read_file(fixture, "curve.svg");
-    mer_test_contains(picture, ">a&lt;b</text>");
-    /* From ten times the bound at the first evaluation down to the bound at the second. */
-    mer_test_contains(picture, "d=\"M76.00 36.00H540.00V368.00\"");
-    mer_test_contains(picture, "d=\"M76.00 368.00\"");
-    assert_null(strstr(picture, "nan"));
-    mer_test_contains(picture, "</svg>\n");
 }
 
 static void expect_number(double value, const char *unit, const char *wanted)
@@ -467,6 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_curve_keeps_improvements_and_its_end),
         TEST(test_reasons_are_counted_and_nearest_misses_come_first),
+        TEST(test_newest_view_of_each_id_is_kept),
         TEST(test_newest_note_and_every_warning_are_kept),
         TEST(test_half_written_last_line_is_left_out),
         TEST(test_unknown_lines_epochs_and_blank_lines_are_passed_over),
@@ -483,7 +479,6 @@ int main(void)
         TEST(test_full_disk_keeps_the_old_page_and_leaves_nothing),
         TEST(test_csv_has_every_metric_and_quotes_reasons),
         TEST(test_csv_of_a_broken_log_writes_nothing),
-        TEST(test_svg_draws_every_curve_and_escapes_names),
         TEST(test_numbers_get_four_digits_and_a_prefix),
         TEST(test_table_aligns_columns_by_characters),
     };

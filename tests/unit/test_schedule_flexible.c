@@ -1,5 +1,5 @@
-/* Flexible cores (schedule.md 3.2): both rules against shapes priced one by one, the buffer limit, the
- * fallback. */
+/* Flexible cores (docs/bandwidth-model.md, "Core styles"): both rules against shapes priced one by one,
+ * the buffer limit, the fallback. */
 #include "support.h"
 
 #include "mercator/rng.h"

@@ -174,6 +174,54 @@ static void test_nobody_waits_for_a_request_that_does_not_exist(void **state)
     assert_string_equal(waits_for(drawn, "last"), "b#0.2 b#1.2");
 }
 
+static const MerJobSet *scale(const MerJobSet *set, double rate)
+{
+    const MerJobSet *scaled;
+    assert_int_equal(mer_schedule_scale_requests("toy", set, rate, arena, &scaled, NULL), MER_OK);
+    return scaled;
+}
+
+static void test_a_rate_makes_more_requests_over_the_same_time(void **state)
+{
+    (void)state;
+    const MerJobSet *set =
+        read_set("models:\n"
+                 "  - {name: gaze, file: net.csv, fps: 50, deadline: period, after: [eyes]}\n"
+                 "  - {name: eyes, file: net.csv, fps: 100, deadline: period}\n"
+                 "  - {name: cam, file: net.csv, batch: 2}\n"
+                 "jobs: [{name: all, op: fc, dims: [8, 4], after: [eyes, cam]},\n"
+                 "       {name: one, op: fc, dims: [8, 4], after: [\"eyes#3.1\"]}]\n"
+                 "horizon_ms: 40",
+                 NULL);
+    const MerJobSet *same = scale(set, 1), *more = scale(set, 2.5), *less = scale(set, 0.3);
+    assert_ptr_equal(same, set);
+    assert_int_equal(more->job_count, 3 * (10 + 5 + 2) + 2);
+    const MerJob *job = job_named(more, "eyes#9.0");
+    assert_true(fabs(job->release_s - 0.036) < 1e-15 && fabs(job->deadline_s - 0.046) < 1e-15);
+    job = job_named(more, "gaze#4.2");
+    assert_true(fabs(job->release_s - 0.032) < 1e-15 && fabs(job->deadline_s - 0.052) < 1e-15);
+    assert_string_equal(waits_for(more, "gaze#4.0"), "eyes#4.2");
+    assert_string_equal(waits_for(more, "gaze#4.1"), "gaze#4.0");
+    assert_string_equal(waits_for(more, "eyes#9.2"), "eyes#9.1");
+    assert_string_equal(waits_for(more, "cam#1.1"), "cam#1.0");
+    assert_string_equal(waits_for(more, "one"), "eyes#3.1");
+    assert_int_equal(job_named(more, "all")->after_count, 10 + 2);
+    assert_int_equal(less->job_count, 3 * (1 + 1 + 2) + 2);
+    assert_string_equal(waits_for(less, "gaze#0.0"), "eyes#0.2");
+    assert_string_equal(waits_for(less, "one"), "");
+    assert_int_equal(job_named(less, "all")->after_count, 1 + 2);
+    /* a model with one request has no number in its names until it has several */
+    const MerJobSet *once =
+        scale(read_set("models: [{name: n, file: net.csv, fps: 10}]\nhorizon_ms: 100", NULL), 2);
+    assert_string_equal(waits_for(once, "n#1.2"), "n#1.1");
+    assert_string_equal(waits_for(once, "n#0.1"), "n#0.0");
+    MerError error;
+    assert_int_equal(mer_schedule_scale_requests("toy", set, 1e6, arena, &more, &error),
+                     MER_INVALID);
+    assert_string_equal(error.message,
+                        "toy: rate 1e+06 makes 18000008 jobs, expected at most 1000000");
+}
+
 static void test_a_draw_without_any_request_is_refused(void **state)
 {
     (void)state;
@@ -473,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_periodic_models_release_at_periods_and_follow_by_request),
         cmocka_unit_test(test_a_probability_leaves_some_requests_out_by_seed),
         cmocka_unit_test(test_nobody_waits_for_a_request_that_does_not_exist),
+        cmocka_unit_test(test_a_rate_makes_more_requests_over_the_same_time),
         cmocka_unit_test(test_a_draw_without_any_request_is_refused),
         cmocka_unit_test(test_single_jobs_wait_for_jobs_layers_models_and_jobs_further_down),
         cmocka_unit_test(test_groups_and_their_order_are_read),

@@ -78,14 +78,15 @@ static MerRunSpec spec_of(const char *workload, const char *problem, const char 
     return spec;
 }
 
-/* The note `name` of task `task` in the log. */
-static cJSON *note_of(const char *folder, const char *name, int task)
+/* The view `id` of task `task` in the log. */
+static cJSON *view_of(const char *folder, const char *id, int task)
 {
     char *text = file_text(folder, "run.jsonl", arena);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         cJSON      *json = cJSON_Parse(line);
-        const char *found = cJSON_GetStringValue(cJSON_GetObjectItem(json, "name"));
-        if (found && strcmp(found, name) == 0 &&
+        const char *found =
+            cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "value"), "id"));
+        if (found && strcmp(found, id) == 0 &&
             cJSON_GetObjectItem(json, "task")->valueint == task) {
             cJSON *value = cJSON_DetachItemFromObject(json, "value");
             cJSON_Delete(json);
@@ -93,7 +94,7 @@ static cJSON *note_of(const char *folder, const char *name, int task)
         }
         cJSON_Delete(json);
     }
-    fail_msg("there is no note %s", name);
+    fail_msg("there is no view %s", id);
     return NULL;
 }
 
@@ -114,7 +115,7 @@ static void check_rows(const Csv *csv, const MerTaskResult *task, int units, int
             continue;
         }
         bool is_next = at(csv, r, POSITION) > 0;
-        busy += is_next ? 0 : core_end;
+        busy += at(csv, r, END) - at(csv, r, START);
         core_end = is_next ? core_end : 0;
         assert_true(at(csv, r, START) >= core_end * (1 - 1e-12));
         core_end = at(csv, r, END);
@@ -130,7 +131,6 @@ static void check_rows(const Csv *csv, const MerTaskResult *task, int units, int
         end = fmax(end, core_end);
         count++;
     }
-    busy += core_end;
     const double *value = task->best.value;
     assert_int_equal(count, jobs);
     assert_near(end, value[MER_METRIC_CYCLES], "end of the last job");
@@ -142,8 +142,8 @@ static void check_rows(const Csv *csv, const MerTaskResult *task, int units, int
 /* The bandwidth stack holds the traffic, never above the limit, and makes the share that is reported. */
 static void check_stack(const char *folder, const MerTaskResult *task, int number, int units)
 {
-    cJSON       *gantt = note_of(folder, "gantt", number);
-    const cJSON *bandwidth = cJSON_GetObjectItem(gantt, "bandwidth");
+    cJSON       *timeline = view_of(folder, "timeline", number);
+    const cJSON *bandwidth = cJSON_GetArrayItem(cJSON_GetObjectItem(timeline, "below"), 0);
     const cJSON *segment;
     double       limit = real(bandwidth, "limit");
     double       moved = 0, last = 0;
@@ -165,23 +165,41 @@ static void check_stack(const char *folder, const MerTaskResult *task, int numbe
     assert_near(last, value[MER_METRIC_CYCLES], "end of the stack");
     assert_near(moved, value[MER_METRIC_TRAFFIC_BYTES], "bytes under the stack");
     assert_near(moved / (limit * last), value[MER_METRIC_BANDWIDTH_USE], "share of the bandwidth");
-    cJSON_Delete(gantt);
+    cJSON_Delete(timeline);
+}
+
+static double fact_of(const cJSON *view, const char *name)
+{
+    const cJSON *fact;
+    cJSON_ArrayForEach(fact, cJSON_GetObjectItem(view, "facts"))
+    {
+        if (strcmp(cJSON_GetObjectItem(fact, "name")->valuestring, name) == 0) {
+            return real(fact, "value");
+        }
+    }
+    fail_msg("there is no fact %s", name);
+    return NAN;
 }
 
 static void check_use(const char *folder, const MerTaskResult *task, int number)
 {
-    cJSON        *use = note_of(folder, "schedule", number);
-    const cJSON  *core;
+    cJSON        *use = view_of(folder, "cores", number);
+    const cJSON  *row, *share;
     const double *value = task->best.value;
-    assert_near(real(use, "gflop_per_s"), value[MER_METRIC_THROUGHPUT] * 1e-9, "GFLOP/s");
-    assert_near(real(use, "gflop_per_s"),
-                2 * task->task.macs / value[MER_METRIC_CYCLES] * real(use, "clock_hz") * 1e-9,
-                "GFLOP/s");
-    assert_near(real(use, "bytes_per_s"), real(use, "bytes_per_cycle") * real(use, "clock_hz"),
-                "bandwidth");
-    cJSON_ArrayForEach(core, cJSON_GetObjectItem(use, "cores"))
+    assert_near(fact_of(use, "throughput"), value[MER_METRIC_THROUGHPUT], "throughput");
+    assert_near(fact_of(use, "throughput"),
+                2 * task->task.macs / value[MER_METRIC_CYCLES] * fact_of(use, "clock"),
+                "throughput");
+    assert_near(fact_of(use, "bandwidth per second"),
+                fact_of(use, "bandwidth") * fact_of(use, "clock"), "bandwidth");
+    cJSON_ArrayForEach(row, cJSON_GetObjectItem(use, "rows"))
     {
-        assert_near(real(core, "busy") + real(core, "stalled") + real(core, "idle"), 1, "shares");
+        double sum = 0;
+        cJSON_ArrayForEach(share, cJSON_GetObjectItem(row, "values"))
+        {
+            sum += share->valuedouble;
+        }
+        assert_near(sum, 1, "shares");
     }
     cJSON_Delete(use);
 }
@@ -277,27 +295,36 @@ static void test_switches_reuse_and_forwarding_add_up(void **state)
                   "bandwidth:weight_reuse=same_layer,forward=same_core", 0, 1);
 }
 
-enum { MODELS = 3, REQUESTS = 20 };
+enum { REQUESTS = 60 };
+typedef struct Request {
+    char name[40];
+    bool is_missed;
+} Request;
 
-/* 1: in time, 2: missed, by [model][request] of the note; single jobs in the last row. */
-static void mark_requests(const cJSON *items, unsigned char marks[MODELS][REQUESTS])
+/* Adds the requests of the items to the list, each once. */
+static int mark_requests(const cJSON *items, Request *requests, int count)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, items)
     {
         const cJSON *deadline = cJSON_GetObjectItem(item, "deadline");
         const cJSON *end = cJSON_GetObjectItem(item, "end");
-        const cJSON *pair = cJSON_GetObjectItem(item, "request");
-        assert_int_equal(cJSON_GetArraySize(pair), deadline ? 2 : 0);
-        if (deadline) {
-            int model = cJSON_GetArrayItem(pair, 0)->valueint;
-            int request = cJSON_GetArrayItem(pair, 1)->valueint;
-            assert_true(model < MODELS - 1 && (model < 0 || request < REQUESTS));
-            unsigned char *mark = model < 0 ? &marks[MODELS - 1][0] : &marks[model][request];
-            bool           is_missed = !end || end->valuedouble > deadline->valuedouble;
-            *mark = is_missed || *mark == 2 ? 2 : 1;
+        const char  *set = cJSON_GetStringValue(cJSON_GetObjectItem(item, "set"));
+        int          at = 0;
+        assert_true((set != NULL) == (deadline != NULL));
+        if (!deadline) {
+            continue;
         }
+        while (at < count && strcmp(requests[at].name, set) != 0) {
+            at++;
+        }
+        assert_true(at < REQUESTS);
+        count = at == count ? count + 1 : count;
+        snprintf(requests[at].name, sizeof requests[at].name, "%s", set);
+        requests[at].is_missed =
+            requests[at].is_missed || !end || end->valuedouble > deadline->valuedouble;
     }
+    return count;
 }
 
 /* Two models whose deadlines fall together, and a single job: the chart tells their requests apart. */
@@ -312,25 +339,24 @@ static void test_requests_of_the_chart_are_those_of_the_miss_rate(void **state)
                "jobs:\n"
                "  - {name: once, op: fc, dims: [64, 64], deadline_cycles: 50000000}\n"
                "horizon_ms: 10\n");
-    unsigned char      marks[MODELS][REQUESTS] = {{0}};
+    Request            requests[REQUESTS] = {0};
     MerRunSpec         spec = spec_of("requests.yaml", "schedule", "bandwidth:late=drop");
     const MerRunResult result = run_or_fail(&spec, NULL, arena);
-    cJSON             *gantt = note_of(spec.directory, "gantt", 0);
+    cJSON             *timeline = view_of(spec.directory, "timeline", 0);
     const cJSON       *lane;
     int                all = 0, missed = 0;
-    cJSON_ArrayForEach(lane, cJSON_GetObjectItem(gantt, "lanes"))
+    cJSON_ArrayForEach(lane, cJSON_GetObjectItem(timeline, "lanes"))
     {
-        mark_requests(cJSON_GetObjectItem(lane, "items"), marks);
+        all = mark_requests(cJSON_GetObjectItem(lane, "items"), requests, all);
     }
-    mark_requests(cJSON_GetObjectItem(gantt, "dropped"), marks);
-    for (int i = 0; i < MODELS * REQUESTS; i++) {
-        all += marks[i / REQUESTS][i % REQUESTS] > 0;
-        missed += marks[i / REQUESTS][i % REQUESTS] == 2;
+    all = mark_requests(cJSON_GetObjectItem(timeline, "dropped"), requests, all);
+    for (int i = 0; i < all; i++) {
+        missed += requests[i].is_missed;
     }
     assert_int_equal(all, 13); /* six of each model, and the single job */
     assert_true(missed > 0 && missed < all);
     assert_near((double)missed / all, result.total.best.value[MER_METRIC_MISS_RATE], "miss rate");
-    cJSON_Delete(gantt);
+    cJSON_Delete(timeline);
     remove_folder(spec.directory);
 }
 

@@ -23,23 +23,8 @@ static void moments_and_quantiles_match_hand_values(void **state)
     near(mer_quantile(x, 4, 0.25), 1.75);
     near(mer_quantile(x, 4, 0), 1);
     near(mer_quantile(x, 4, 1), 4);
-    near(mer_geomean((const double[]){1, 10, 100}, 3), 10);
-    assert_true(isnan(mer_mean(x, 0)) && isnan(mer_median(x, 0)) && isnan(mer_geomean(x, 0)));
+    assert_true(isnan(mer_mean(x, 0)) && isnan(mer_median(x, 0)));
     assert_true(x[0] == 4 && x[3] == 2);
-}
-
-static void correlations_match_hand_values(void **state)
-{
-    (void)state;
-    const double x[] = {1, 2, 3, 4}, y[] = {1, 8, 27, 64}, down[] = {4, 3, 2, 1},
-                 flat[] = {5, 5, 5, 5};
-    const double tied[] = {1, 2, 2, 3};
-    near(mer_spearman(x, y, 4), 1);
-    near(mer_spearman(x, down, 4), -1);
-    near(mer_pearson(x, y, 4), 104 / sqrt(5 * 2390.0)); /* sums of squares about the means */
-    near(mer_pearson(x, flat, 4), 0);
-    near(mer_spearman(x, flat, 4), 0);
-    near(mer_spearman(x, tied, 4), 4.5 / sqrt(5 * 4.5)); /* ranks 1, 2.5, 2.5, 4 */
 }
 
 static void bootstrap_brackets_the_mean_and_repeats(void **state)
@@ -127,7 +112,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_student_gives_the_tabled_quantiles),
         cmocka_unit_test(moments_and_quantiles_match_hand_values),
-        cmocka_unit_test(correlations_match_hand_values),
         cmocka_unit_test(bootstrap_brackets_the_mean_and_repeats),
         cmocka_unit_test(exact_rank_test_equals_enumeration),
         cmocka_unit_test(large_or_tied_samples_use_the_normal_law),

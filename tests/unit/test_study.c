@@ -70,7 +70,7 @@ static const MerStudyTable *find_table(const MerStudyTable *tables, int count, c
     return NULL;
 }
 
-/* Two methods on one layer, three seeds each: the slow one ends at 4, 2, 3 (median 3, found at samples
+/* Two methods on one task, three seeds each: the slow one ends at 4, 2, 3 (median 3, found at samples
  * 60, 50, 90); the fast one is at 3 or below after 10 and 20 samples, and once never. */
 static void samples_to_a_quality_are_medians_of_the_seeds(void **state)
 {
@@ -84,13 +84,13 @@ static void samples_to_a_quality_are_medians_of_the_seeds(void **state)
     }
     MerStudyCell    cells[] = {{3, slow_traces}, {3, fast_traces}};
     MerStudyMethod  methods[] = {{"slow", 100}, {"fast", 100}};
-    MerStudyLayer   layer = {.network = "net", .name = "layer", .full_name = "layer", .best = 1};
+    MerStudyTask    task = {.workload = "net", .name = "task", .full_name = "task", .best = 1};
     MerStudyGroup   group = {.title = "group",
                              .objective = "cycles",
                              .unit = "cycle",
-                             .layer_count = 1,
+                             .task_count = 1,
                              .method_count = 2,
-                             .layers = &layer,
+                             .tasks = &task,
                              .methods = methods,
                              .cells = cells};
     MerStudyOptions options = {.reference = "slow", .baseline = "slow", .at_count = 1, .at = {20}};

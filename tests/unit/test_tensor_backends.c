@@ -61,10 +61,10 @@ static MerTensor *build_network(MerTape *tape, MerTensor **in)
     MerConvolution same = {1, {1, 1}, {1, 1}, {1, 1}}, half = {1, {2, 2}, {1, 1}, {1, 1}};
     MerTensor     *first = mer_tensor_conv(tape, in[0], in[1], NULL, &same);
     MerTensor     *y =
-        mer_tensor_relu(tape, batch_norm(tape, (MerTensor *[]){first, in[2], in[3]}, true));
+        mer_tensor_relu(tape, batch_norm(tape, (MerTensor *[]){first, in[2], in[3]}, true, false));
     MerTensor *deep = mer_tensor_conv(tape, y, in[4], NULL, &same);
-    y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true), y);
-    y = mer_tensor_pool(tape, y, &(MerPool){MER_POOL_MAX, {2, 2}, {2, 2}, {0, 0}});
+    y = mer_tensor_add(tape, batch_norm(tape, (MerTensor *[]){deep, in[2], in[3]}, true, false), y);
+    y = mer_tensor_pool(tape, y, &(MerPooling){MER_POOLING_MAX, {2, 2}, {2, 2}, {0, 0}});
     y = mer_tensor_conv(tape, y, in[5], in[6], &half);
     return mer_tensor_global_average(tape, mer_tensor_relu(tape, y));
 }
@@ -83,6 +83,7 @@ static const Case networks[] = {
     {"depthwise of 32", {{4, 32, 14, 14}, {32, 1, 3, 3}}, -1, 1, case_depthwise},
     {"depthwise of 19", {{4, 19, 9, 9}, {19, 1, 3, 3}}, -1, 1, case_depthwise},
     {"groups of 16", {{2, 32, 8, 8}, {32, 16, 3, 3}, {32}}, -1, 1, case_conv_groups},
+    {"pointwise of 19", {{4, 19, 9, 9}, {19, 19, 3, 3}, {19}}, -0.3, 0.3, case_image_pointwise},
     {"wide matmul", {{130, 70}, {70, 33}}, -1, 1, case_matmul},
     {"deep matmul", {{17, 700}, {90, 700}}, -1, 1, case_matmul_bt},
 };
@@ -127,11 +128,57 @@ static void test_two_runs_give_the_same_bits(void **state)
     case_close(&b);
 }
 
+/* Mean, variance and result of every channel from their definition in double, for images in plain order
+ * and for those a convolution left blocked; far from zero, where sums lose digits. */
+static void check_batch_norm(const MerBackend *backend, const int shape[4])
+{
+    MerTape       *tape = mer_tape_new(backend, NULL);
+    MerParameters *net = mer_parameters_new();
+    MerRng         rng = mer_rng_make(5, 0);
+    MerConvLayer   layer = mer_conv_layer(net, "conv", shape[1], shape[1], 1, 1, 1, &rng);
+    MerTensor     *in = mer_parameters_add_constant(net, "x", 4, shape);
+    mer_tensor_fill_uniform(in, 4, 6, &rng);
+    mer_tensor_fill_uniform(layer.norm.scale, 0.5f, 2, &rng);
+    mer_tensor_fill_normal(layer.norm.shift, 1, &rng);
+    MerTensor   *x = mer_tensor_conv(tape, in, layer.weight, NULL, &layer.conv);
+    MerTensor   *y = mer_tensor_batch_norm(tape, x, &layer.norm, 1, 1e-5f, true, true);
+    const float *from = mer_tensor_data(tape, x), *found = mer_tensor_data(tape, y);
+    int          pixels = shape[2] * shape[3], count = shape[0] * pixels;
+    for (int c = 0; c < shape[1]; c++) {
+        double sum = 0, square = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            for (int i = 0; i < count; i++) {
+                double value = from[(i / pixels * shape[1] + c) * pixels + i % pixels];
+                sum += pass == 0 ? value : 0;
+                square += pass == 1 ? (value - sum / count) * (value - sum / count) : 0;
+            }
+        }
+        assert_float_equal(layer.norm.running_mean->data[c], sum / count, 1e-5);
+        assert_float_equal(layer.norm.running_variance->data[c] * (count - 1) / square, 1, 1e-5);
+        for (int i = 0; i < count; i++) {
+            int    at = (i / pixels * shape[1] + c) * pixels + i % pixels;
+            double normal = (from[at] - sum / count) / sqrt(square / count + 1e-5);
+            double expected = normal * layer.norm.scale->data[c] + layer.norm.shift->data[c];
+            assert_float_equal(found[at], expected > 0 ? expected : 0, 1e-4);
+        }
+    }
+    mer_parameters_free(net);
+    mer_tape_free(tape);
+}
+
+static void test_batch_norm_is_what_it_is_defined_as(void **state)
+{
+    (void)state;
+    check_batch_norm(&mer_backend_plain, (int[]){5, 3, 6, 7});
+    check_batch_norm(&mer_backend_dnnl, (int[]){5, 3, 6, 7});
+    check_batch_norm(&mer_backend_dnnl, (int[]){5, 19, 33, 31});
+}
+
 /* Folding a batch norm into its convolution changes no result. */
 static void test_fold_keeps_the_result(void **state)
 {
     (void)state;
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
     MerConvLayer   layer = mer_conv_layer(net, "conv", 3, 8, 3, 1, 1, &rng);
@@ -155,7 +202,7 @@ static void test_fold_keeps_the_result(void **state)
 static void test_running_statistics_move_towards_the_batch(void **state)
 {
     (void)state;
-    MerTape       *tape = mer_tape_new(&mer_backend_dnnl);
+    MerTape       *tape = mer_tape_new(&mer_backend_dnnl, NULL);
     MerParameters *net = mer_parameters_new();
     MerRng         rng = mer_rng_make(3, 0);
     MerConvLayer   layer = mer_conv_layer(net, "conv", 1, 1, 1, 1, 1, &rng);
@@ -176,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_network_shapes_are_the_same_on_both_backends),
         cmocka_unit_test(test_convolutions_keep_blocked_layouts),
         cmocka_unit_test(test_two_runs_give_the_same_bits),
+        cmocka_unit_test(test_batch_norm_is_what_it_is_defined_as),
         cmocka_unit_test(test_fold_keeps_the_result),
         cmocka_unit_test(test_running_statistics_move_towards_the_batch),
     };

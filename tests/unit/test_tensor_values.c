@@ -15,7 +15,7 @@ typedef struct Bench {
 
 static Bench bench_open(void)
 {
-    Bench  bench = {.tape = mer_tape_new(&mer_backend_plain)};
+    Bench  bench = {.tape = mer_tape_new(&mer_backend_plain, NULL)};
     MerRng rng = mer_rng_make(5, 0);
     bench.x = mer_tape_tensor(bench.tape, 2, (int[]){ROWS, COLUMNS});
     bench.z = mer_tape_tensor(bench.tape, 2, (int[]){ROWS, COLUMNS});
@@ -300,7 +300,7 @@ static void test_dropout_zeroes_a_share_and_scales_the_rest(void **state)
 {
     (void)state;
     enum { MANY = 20000 };
-    MerTape   *tape = mer_tape_new(&mer_backend_plain);
+    MerTape   *tape = mer_tape_new(&mer_backend_plain, NULL);
     MerRng     rng = mer_rng_make(9, 0);
     MerTensor *x = mer_tape_tensor(tape, 1, (int[]){MANY});
     float     *ones = mer_tensor_data(tape, x);
@@ -354,7 +354,7 @@ static void test_attention_weighs_values_by_scaled_products(void **state)
 {
     (void)state;
     MerRng         rng = mer_rng_make(7, 0);
-    MerTape       *tape = mer_tape_new(&mer_backend_plain);
+    MerTape       *tape = mer_tape_new(&mer_backend_plain, NULL);
     MerParameters *parameters = mer_parameters_new();
     MerAttention   attention = mer_attention(parameters, "a", WIDTH, HEADS, &rng);
     MerTensor     *x = mer_tape_tensor(tape, 3, (int[]){1, TOKENS, WIDTH});

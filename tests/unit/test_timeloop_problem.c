@@ -1,6 +1,6 @@
 /* Timeloop problems: which layer the projections mean. */
 #include "import/layer_list.h"
-#include "shared.h"
+#include "support.h"
 
 #include "unit/importer.h"
 

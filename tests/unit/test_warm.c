@@ -1,7 +1,5 @@
 /* Warm starts: points of the same space, points carried to other groups of jobs, and damaged logs. */
-#include "run_support.h"
-#include "shared.h"
-#include "support.h"
+#include "schedule_support.h"
 
 #include "schedule/schedule_parts.h"
 
@@ -23,20 +21,20 @@ static void remember(void *state, const char *text)
 }
 
 typedef struct Case {
-    const char *group, *optimizer, *platform, *warm;
-    int         match;
-    int64_t     budget;
+    const char         *group, *optimizer, *platform, *warm;
+    int                 match;
+    int64_t             budget;
+    const ReferenceSet *set; /* of a group TASK:NUMBER */
 } Case;
 
-/* Groups of 20 layers, cut from 60 with the same generator; or a group of the published benchmark. */
+/* Groups of 20 layers, cut from 60 with the same generator; or a group of a benchmark. */
 static MerStatus run_group(const Case *c, const char *folder, Messages *messages, MerArena *arena,
                            MerRunResult *result, MerError *error)
 {
-    char        path[SHARED_PATH_SIZE];
     const char *input = "synthetic:60:3";
     const char *text = mer_arena_format(arena, "schedule:group_size=%d,select=%s", JOBS, c->group);
     if (strchr(c->group, ':')) {
-        input = shared_path(path, "golden/magma-benchmark.json");
+        input = reference_path(c->set, c->set->benchmark, arena);
         text = mer_arena_format(arena, "schedule:table=m3e-compat,select=%s", c->group);
     }
     MerRunHooks hooks = {.state = messages, .warn = messages ? remember : NULL};
@@ -130,8 +128,9 @@ static void test_warm_trials_are_not_counted(void **state)
     assert_int_equal(warm.total.infeasible, cold.total.infeasible); /* the same points at random */
     mer_test_contains(warm.summary, "\"trials\":50,");
     run_layer("marl", old, folder, arena);
-    mer_test_contains(file_text(folder, "run.jsonl", arena),
-                      mer_arena_format(arena, "\"warm\": %d", given < 10 ? given : 10));
+    mer_test_contains(
+        file_text(folder, "run.jsonl", arena),
+        mer_arena_format(arena, "\"text\":\"%d of an earlier run\"", given < 10 ? given : 10));
     remove_folder(old);
     remove_folder(folder);
     mer_arena_free(arena);
@@ -155,19 +154,27 @@ static void test_another_group_takes_core_and_priority_by_rank(void **state)
     mer_arena_free(arena);
 }
 
-static void test_carried_points_are_better_than_as_many_at_random(void **state)
+static void test_carried_points_are_better_than_as_many_at_random(const ReferenceSet *set)
 {
-    (void)state;
-    MerArena   *arena = mer_arena_new();
+    MerArena *arena = mer_arena_new();
+    reference_path(set, set->benchmark, arena); /* skips before there are folders */
     const char *old = new_folder(arena);
     const char *folder = new_folder(arena);
-    Case        first = {.group = "mix:0", .optimizer = "magma", .budget = 3000};
-    Case        cold = {.group = "mix:1", .optimizer = "random", .budget = 64};
+    const char *next_group = set->is_public ? "mix:1" : "blend:1";
+    Case        first = {.group = set->is_public ? "mix:0" : "blend:0",
+                         .optimizer = "magma",
+                         .budget = 3000,
+                         .set = set};
+    Case        cold = {.group = next_group, .optimizer = "random", .budget = 64, .set = set};
     run_group_or_fail(&first, old, NULL, arena);
     MerRunResult chance = run_group_or_fail(&cold, NULL, NULL, arena);
     for (int match = MER_MATCH_RANK; match <= MER_MATCH_LAYER; match++) {
-        Case next = {
-            .group = "mix:1", .optimizer = "random", .budget = 1, .warm = old, .match = match};
+        Case         next = {.group = next_group,
+                             .optimizer = "random",
+                             .budget = 1,
+                             .warm = old,
+                             .match = match,
+                             .set = set};
         MerRunResult warm = run_group_or_fail(&next, folder, NULL, arena);
         print_message("match %d: %g against %g\n", match, warm.total.value, chance.total.value);
         assert_true(warm.total.value < chance.total.value);
@@ -176,6 +183,8 @@ static void test_carried_points_are_better_than_as_many_at_random(void **state)
     remove_folder(folder);
     mer_arena_free(arena);
 }
+
+ON_BOTH_SETS(test_carried_points_are_better_than_as_many_at_random)
 
 static void test_a_chain_warms_every_group_but_the_first(void **state)
 {
@@ -283,7 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_group_starts_with_the_best_points_it_had),
         cmocka_unit_test(test_another_group_takes_core_and_priority_by_rank),
-        cmocka_unit_test(test_carried_points_are_better_than_as_many_at_random),
+        BOTH_SETS(test_carried_points_are_better_than_as_many_at_random),
         cmocka_unit_test(test_warm_trials_are_not_counted),
         cmocka_unit_test(test_a_chain_warms_every_group_but_the_first),
         cmocka_unit_test(test_damaged_lines_are_skipped_with_one_warning_that_counts_them),

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make_sample.sh DIR OPTIMIZER SEED BUDGET [TASKS [NOTES]]: a made-up run directory with numbers of the
-# right size, so that the page can be tested without a search. TASKS is 1..11, NOTES `plain` or `all`.
+# right size, so that the page can be tested without a search. TASKS is 1..11, NOTES `plain` or `all` (each panel).
 # The same arguments give the same bytes.
 set -eu
 mkdir -p "$1"
@@ -42,43 +42,40 @@ function plan_note(t,    kx, cy, k, c, y, x, dram, glb, rf) {
     return sprintf("{\"name\":\"%s\",\"count\":%d,\"kind\":\"nest\",\"text\":\"DRAM: ... | GLB: ... | RF: ...\",\"body\":{\"op\":%s,\"levels\":[{\"name\":\"DRAM\",\"temporal\":[%s],\"keep\":[\"W\",\"I\",\"O\"]},{\"name\":\"GLB\",\"temporal\":[%s],\"x\":[\"K%d\"],\"y\":[\"C%d\"],\"keep\":[\"I\",\"O\"]},{\"name\":\"RF\",\"temporal\":[%s],\"keep\":[\"W\",\"I\",\"O\"]}]}}", names[t], counts[t], dims[t], dram, glb, kx, cy, rf)
 }
 
-function access(reads, energy) {
-    return sprintf("{\"reads\":%.0f,\"fills\":%.0f,\"updates\":%.0f,\"energy\":%.0f}", reads, reads / 3, reads / 5, reads * energy)
-}
-
-function breakdown_note(t,    m, e) {
+function energy_view(t,    m, e) {
     m = macs[t]
     e = best_energy[t] - 4 * m
-    return sprintf("{\"levels\":[{\"name\":\"DRAM\",\"tensors\":{\"W\":%s,\"I\":%s,\"O\":%s},\"occupancy_words\":%d,\"capacity_words\":null,\"bandwidth_use\":%.3f},{\"name\":\"GLB\",\"tensors\":{\"W\":%s,\"I\":%s,\"O\":%s},\"occupancy_words\":%d,\"capacity_words\":65536,\"bandwidth_use\":%.3f},{\"name\":\"RF\",\"tensors\":{\"W\":%s,\"I\":%s,\"O\":%s},\"occupancy_words\":%d,\"capacity_words\":256,\"bandwidth_use\":0.75}],\"mac_energy\":%.0f,\"binding\":\"%s\"}",
-        access(e * 0.2 / 200, 200), access(e * 0.28 / 200, 200), access(e * 0.1 / 200, 200), 400000, 0.4 + 0.5 * random(),
-        access(e * 0.05 / 6, 6), access(e * 0.11 / 6, 6), access(e * 0.07 / 6, 6), 30000 + 30000 * random(), 0.2 + 0.5 * random(),
-        access(m, 1), access(m * 0.9, 1), access(m * 1.1, 1), 120 + 130 * random(), m, t % 3 ? "compute" : "DRAM bandwidth")
+    return sprintf("{\"panel\":\"bars\",\"id\":\"energy\",\"title\":\"Energy by level and tensor\",\"facts\":[{\"name\":\"time is bound by\",\"text\":\"%s\"}],\"unit\":\"pJ\",\"series\":[\"weights\",\"inputs\",\"outputs\",\"MAC\"],\"rows\":[{\"name\":\"DRAM\",\"values\":[%.0f,%.0f,%.0f,0]},{\"name\":\"GLB\",\"values\":[%.0f,%.0f,%.0f,0]},{\"name\":\"MAC\",\"values\":[0,0,0,%.0f],\"limit\":%.0f}]}",
+        t % 3 ? "compute" : "DRAM bandwidth", e * 0.2, e * 0.28, e * 0.2, e * 0.05, e * 0.16, e * 0.11, 4 * m, 5 * m)
+}
+
+function memories_view(t) {
+    return sprintf("{\"panel\":\"table\",\"id\":\"memories\",\"title\":\"Memories\",\"columns\":[{\"name\":\"memory\"},{\"name\":\"held\",\"unit\":\"word\"},{\"name\":\"filled\",\"unit\":\"share\",\"bar\":true,\"help\":\"share of its words\"}],\"rows\":[[\"DRAM\",400000,null],[\"GLB\",%d,0.75]]}", 30000 + t)
+}
+
+function nest_view(t) {
+    return "{\"panel\":\"text\",\"id\":\"plan\",\"title\":\"Loop nest\",\"facts\":[{\"name\":\"K\",\"value\":" K[t] ",\"unit\":\"1\"}],\"keywords\":\"for in\",\"blocks\":[{\"title\":\"DRAM\",\"depth\":0,\"tags\":[{\"text\":\"W\"},{\"text\":\"I\",\"off\":true}],\"text\":\"for k in 0 .. 4\"},{\"title\":\"RF\",\"depth\":1,\"note\":\"K16\",\"text\":\"for c in 0 .. 3\\nfor y in 0 .. 7\"},{\"depth\":2,\"text\":\"multiply\"}]}"
 }
 
 function note(task, source, name, value) {
     printf "{\"type\":\"note\",\"index\":%d,\"task\":%s,\"source\":\"%s\",\"name\":\"%s\",\"value\":%s}\n", total, task, source, name, value > log_file
 }
 
-function correlation(size,    i, j, rows, row, labels) {
+function view(task, source, value) { note(task, source, "view", value) }
+
+function heatmap(size,    i, j, rows, row, labels) {
     for (i = 0; i < size; i++) {
         row = ""
         for (j = 0; j < size; j++)
-            row = row (j ? "," : "") sprintf("%.3f", i == j ? 1 : (int(i / 3) == int(j / 3) ? 0.75 : 0.35 * sin(i * j + 1)))
+            row = row (j ? "," : "") sprintf("%.3f", i == j ? 1 : 0.35 * sin(i * j + 1))
         rows = rows (i ? "," : "") "[" row "]"
-        labels = labels (i ? "," : "") "\"" (i % 2 ? "tile." : "order.") "knob" i "\""
+        labels = labels (i ? "," : "") "\"knob" i "\""
     }
-    label_list = labels
-    return "{\"labels\":[" labels "],\"matrix\":[" rows "]}"
-}
-
-function dendrogram(size,    i, merges) {
-    merges = "[0,1,0.1]"
-    for (i = 2; i < size; i++) merges = merges sprintf(",[%d,%d,%.2f]", i, size + i - 2, 0.1 + i * 0.07)
-    return "{\"labels\":[" label_list "],\"merges\":[" merges "],\"cut\":0.5}"
+    return "{\"panel\":\"heatmap\",\"id\":\"pairs\",\"title\":\"Pairs\",\"rows\":[" labels "],\"values\":[" rows "]}"
 }
 
 # What marl leaves: knobs 0-3 go together, 4 and 5 do, the rest stands alone.
-function partition(size,    i, j, row, rows, owner, merges) {
+function partition(size, id,    i, j, row, rows, owner, merges) {
     for (i = 0; i < size; i++) {
         row = ""
         for (j = 0; j < size; j++)
@@ -89,7 +86,11 @@ function partition(size,    i, j, row, rows, owner, merges) {
     merges = sprintf("[0,1,0],[2,%d,0.05],[3,%d,0.1],[4,5,0.2]", size, size + 1)
     for (i = 6; i < size; i++) merges = merges sprintf(",[%d,%d,%.3f]", i, i == 6 ? size + 3 : size + i - 3, 0.55 + (i - 6) * 0.3 / size)
     merges = merges sprintf(",[%d,%d,0.9]", size + 2, size + size - 3)
-    return "{\"samples\":80,\"feasible\":63,\"agents\":" (size - 4) ",\"owner\":[" owner "],\"matrix\":[" rows "],\"merges\":[" merges "]}"
+    return "{\"panel\":\"tree\",\"id\":\"" id "\",\"title\":\"Agents and their knobs\",\"mark\":{\"at\":80,\"text\":\"80 samples for clustering\"},\"facts\":[{\"name\":\"agents\",\"value\":" (size - 4) ",\"unit\":\"1\"},{\"name\":\"samples for clustering\",\"value\":80,\"unit\":\"evaluation\"},{\"name\":\"feasible samples\",\"value\":63,\"unit\":\"1\"}],\"names\":{\"leaf\":\"knob\",\"group\":\"agent\",\"height\":\"distance\"},\"leaves\":" knob_names(size) ",\"groups\":[" owner "],\"merges\":[" merges "],\"cut\":0.5,\"matrix\":[" rows "]}"
+}
+
+function hierarchy() {
+    return "{\"panel\":\"tree\",\"id\":\"parts\",\"title\":\"Parts\",\"unit\":\"B\",\"nodes\":[{\"name\":\"all\",\"parent\":-1,\"value\":96},{\"name\":\"left\",\"parent\":0,\"value\":64},{\"name\":\"right\",\"parent\":0,\"value\":32}]}"
 }
 
 function knob_names(size,    i, names) {
@@ -97,12 +98,13 @@ function knob_names(size,    i, names) {
     return "[" names "]"
 }
 
-function gantt(units, jobs,    u, j, at, length_, items, lanes, edge, segments) {
+# Three stages with tokens between them, a deadline that is missed and one item that never ran.
+function timeline(units, items_each,    u, j, at, length_, items, lanes, segments, list) {
     for (u = 0; u < units; u++) {
         at = 0; items = ""
-        for (j = 0; j < jobs; j++) {
+        for (j = 0; j < items_each; j++) {
             length_ = int(2000 + 30000 * random() * random())
-            items = items (j ? "," : "") sprintf("{\"name\":\"%s.%d\",\"start\":%d,\"end\":%d,\"group\":\"%s\",\"stall\":%d}", j % 2 ? "camera" : "speech", j, at, at + length_, j % 2 ? "camera" : "speech", j % 4 ? 0 : length_ / 3)
+            items = items (j ? "," : "") sprintf("{\"id\":%d,\"name\":\"%s.%d\",\"start\":%d,\"end\":%d,\"group\":\"%s\",\"kind\":\"k%d\",\"stall\":%d,\"amount\":%d,\"deadline\":%d,\"set\":\"%d\",\"after\":[%s]}", u * items_each + j, j % 2 ? "camera" : "speech", j, at, at + length_, j % 2 ? "camera" : "speech", j % 3, j % 4 ? 0 : length_ / 3, j, j == 5 ? 1 : 9e9, j, u ? (u - 1) * items_each + j : "")
             at += length_ + (j % 5 ? 0 : 3000)
         }
         lanes = lanes (u ? "," : "") "{\"name\":\"hb" u "\",\"items\":[" items "]}"
@@ -112,22 +114,25 @@ function gantt(units, jobs,    u, j, at, length_, items, lanes, edge, segments) 
         for (u = 0; u < units; u++) segments = segments sprintf(",%.2f", 16 / units * random())
         segments = segments "]"
     }
-    return "{\"unit\":\"cycles\",\"lanes\":[" lanes "],\"bandwidth\":{\"limit\":16,\"unit\":\"B/cycle\",\"segments\":[" segments "]}}"
+    list = "{\"name\":\"bandwidth\",\"limit\":16,\"unit\":\"B/cycle\",\"segments\":[" segments "]}"
+    areas = "{\"panel\":\"areas\",\"id\":\"fill\",\"title\":\"Fill over time\",\"x\":{\"name\":\"time\",\"unit\":\"cycle\"},\"name\":\"SRAM\",\"unit\":\"B\",\"limit\":16,\"series\":[\"a\",\"b\",\"c\",\"d\"],\"segments\":[" segments "]}"
+    return "{\"panel\":\"timeline\",\"id\":\"stages\",\"title\":\"Stages\",\"unit\":\"cycle\",\"amount_unit\":\"B\",\"names\":{\"item\":\"step\",\"set\":\"batch\"},\"lanes\":[" lanes "],\"dropped\":[{\"id\":999,\"name\":\"never\",\"deadline\":7,\"set\":\"lost\"}],\"below\":[" list "," list "]}"
 }
 
-function graph(size,    i, nodes, edges) {
+# A chain with jumps, in blocks of ten, on three devices; every fourth node is marked.
+function graph(size, id,    i, nodes, edges) {
     for (i = 0; i < size; i++) {
-        nodes = nodes (i ? "," : "") sprintf("{\"id\":%d,\"label\":\"%s_%d\",\"group\":\"gpu%d\"}", i, i % 3 ? "conv" : "add", i, int(i * 3 / size))
+        nodes = nodes (i ? "," : "") sprintf("{\"name\":\"%s_%d\",\"group\":\"gpu%d\",\"parent\":\"block%d\",\"value\":%d%s}", i % 3 ? "conv" : "add", i, int(i * 3 / size), int(i / 10), i, i % 4 ? "" : ",\"marked\":true")
         if (i) edges = edges (i > 1 ? "," : "") "[" i - 1 "," i "]"
         if (i > 3 && i % 3 == 0) edges = edges ",[" i - 3 "," i "]"
     }
-    return "{\"nodes\":[" nodes "],\"edges\":[" edges "]}"
+    return "{\"panel\":\"graph\",\"id\":\"" id "\",\"title\":\"Operators\",\"unit\":\"s\",\"group_name\":\"device\",\"nodes\":[" nodes "],\"edges\":[" edges "]}"
 }
 
 function pareto(size,    i, points) {
     for (i = 0; i < size; i++)
-        points = points (i ? "," : "") sprintf("{\"x\":%.6g,\"y\":%.4f,\"dominated\":%s}", 0.0004 + i * 0.00002, 0.83 + 0.09 * log(1 + i) / log(size) - (i % 3 ? 0.02 * random() : 0), i % 3 ? "true" : "false")
-    return "{\"x\":\"latency\",\"y\":\"accuracy\",\"points\":[" points "]}"
+        points = points (i ? "," : "") sprintf("{\"values\":[%.6g,%.4f,%.4g],\"group\":\"g%d\",\"spread\":0.01}", 0.0004 + i * 0.00002, 0.83 + 0.09 * log(1 + i) / log(size), 1e6 * (1 + i % 7), i % 2)
+    return "{\"panel\":\"scatter\",\"id\":\"pareto\",\"title\":\"Trade-offs\",\"axes\":[{\"name\":\"latency\",\"unit\":\"s\",\"better\":-1},{\"name\":\"accuracy\",\"unit\":\"share\",\"better\":1},{\"name\":\"energy\",\"unit\":\"pJ\",\"better\":-1,\"log\":true}],\"points\":[" points "],\"lines\":[{\"name\":\"bound\",\"points\":[[0.0004,0.93],[0.001,0.93]]}]}"
 }
 
 BEGIN {
@@ -169,20 +174,26 @@ BEGIN {
     }
     for (t = 0; t < tasks; t++) {
         note(t, "run", "plan", plan_note(t))
-        note(t, "loopnest", "breakdown", breakdown_note(t))
+        note(t, "loopnest", "breakdown", "{\"levels\":[]}")
+        view(t, "loopnest", nest_view(t)); view(t, "loopnest", energy_view(t)); view(t, "loopnest", memories_view(t))
         sum_cycles += counts[t] * best_cycles[t]; sum_energy += counts[t] * best_energy[t]
         low_cycles += counts[t] * least_cycles[t]; low_energy += counts[t] * least_energy[t]
         results = results (t ? "," : "") sprintf("{\"name\":\"%s\",\"count\":%d,\"best\":{\"score\":%.17g,\"feasible\":true,\"cycles\":%d,\"energy\":%.17g,\"edp\":%.17g,\"utilisation\":%.4f},\"bound\":{\"value\":%.17g,\"kind\":\"traffic\",\"scope\":\"\",\"gap\":%.17g,\"proven\":false},\"evaluations\":%d}", names[t], counts[t], best[t], best_cycles[t], best_energy[t], best[t], best_use[t], bound[t], best[t] / bound[t] - 1, budget)
     }
     if (notes == "all") {
-        note("null", "marl", "correlation", correlation(12)); note("null", "marl", "dendrogram", dendrogram(12))
         for (t = 0; t < tasks; t++) {
-            note(t, "marl", "partition", partition(12)); note(t, "marl", "recluster", partition(12))
-            note(t, "marl", "correlation_drift", "{\"trials\":240,\"adjusted_rand\":0.31,\"agents\":8,\"agents_best\":5,\"try\":\"recluster=1000\"}")
+            view(t, "marl", "{\"panel\":\"facts\",\"id\":\"partition\",\"facts\":[]}") # an older one of that id
+            view(t, "marl", partition(12, "partition")); view(t, "marl", partition(12, "recluster"))
+            view(t, "marl", "{\"panel\":\"warning\",\"id\":\"drift\",\"title\":\"drift\",\"text\":\"after " 240 + t " samples\",\"try\":\"recluster=1000\"}")
+            view(t, "marl", "{\"panel\":\"warning\",\"id\":\"same\",\"title\":\"alike\",\"text\":\"in every task\"}")
         }
-        note(1, "marl", "sparse_reward", "{\"trials\":100,\"feasible\":0,\"found\":\"no feasible point\",\"try\":\"larger memories\"}")
-        note("null", "bandwidth", "gantt", gantt(4, 24)); note("null", "bandwidth", "cycles_by_bandwidth", "[[1,900],[2,500],[4,400]]"); note("null", "cluster", "graph", graph(34))
-        note("null", "split_train", "pareto", pareto(40)); note("null", "hw", "warning", "\"platform s256 is not calibrated\"")
+        view(1, "marl", "{\"panel\":\"warning\",\"id\":\"sparse\",\"title\":\"sparse reward\",\"text\":\"no feasible point\",\"try\":\"larger memories\"}")
+        view("null", "made", timeline(4, 24)); view("null", "made", areas); view("null", "made", graph(34, "small")); view("null", "made", graph(1000, "large"))
+        view("null", "made", pareto(40)); view("null", "made", heatmap(12)); view("null", "made", hierarchy())
+        view("null", "made", "{\"panel\":\"bars\",\"id\":\"shares\",\"title\":\"Split by unit\",\"unit\":\"share\",\"parts\":true,\"rest\":true,\"series\":[\"busy\",\"idle\"],\"rows\":[{\"name\":\"one\",\"values\":[0.25,0.75]}]}")
+        view("null", "made", "{\"panel\":\"bars\",\"id\":\"beside\",\"title\":\"Side by side\",\"grouped\":true,\"log\":true,\"series\":[\"x\",\"y\"],\"rows\":[{\"name\":\"one\",\"values\":[1,1000]}]}")
+        view("null", "made", "{\"panel\":\"table\",\"id\":\"broken\",\"columns\":\"no list\"}"); view("null", "made", "{\"panel\":\"orrery\",\"id\":\"unknown\"}")
+        note("null", "hw", "warning", "\"platform s256 is not calibrated\"")
         note("null", "genetic", "diversity", "{\"generation\":12,\"text\":\"</script><b>not markup</b>\"}")
     }
     for (name in reasons) reason_list = reason_list (reason_list == "" ? "" : ",") "\"" name "\":" reasons[name]

@@ -129,37 +129,92 @@ make_page() {
         { fail "mercator report failed: $(head -n 1 "$out.messages")"; return 1; }
 }
 
-# A made-up run with a note for every panel.
+# has NAME DOM TESTID...: elements that must be there.
+has() {
+    name=$1 dom=$2
+    shift 2
+    for id in "$@"; do
+        checks=$((checks + 1))
+        grep -q "data-testid=\"$id\"" "$dom" || fail "$name: no $id"
+    done
+}
+
+# count_of DOM TESTID: how many elements have it.
+count_of() {
+    sed 's/</\n</g' "$1" | grep -c "data-testid=\"$2\""
+}
+
+# says_text NAME DOM TEXT...: what must be read somewhere.
+says_text() {
+    name=$1 dom=$2
+    shift 2
+    for text in "$@"; do
+        checks=$((checks + 1))
+        tr '\n' ' ' <"$dom" | grep -qF -- "$text" || fail "$name: does not say '$text'"
+    done
+}
+
+# A made-up run with every kind of panel.
 sh "$here/make_sample.sh" "$folder/sample" annealing 1 400 11 all || exit 1
 if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.html" "$folder/one.dom"; then
-    check_run sample "$folder/one.dom" "$folder/sample/summary.json"
+    dom=$folder/one.dom
+    check_run sample "$dom" "$folder/sample/summary.json"
     no_address "$folder/one/report.html"
-    for panel in curves plan breakdown gantt cycles_by_bandwidth graph pareto correlation dendrogram warnings agents agents-picture cut \
-        agent-list sparse_reward correlation_drift; do
-        checks=$((checks + 1))
-        grep -q "data-testid=\"$panel\"" "$folder/one.dom" || fail "sample: no $panel panel"
-    done
+    has sample "$dom" curves plan view-energy view-memories view-stages view-fill view-small view-large view-pareto \
+        view-pairs view-parts view-partition view-recluster view-shares view-beside warnings warning-drift warning-same \
+        partition-picture partition-cut partition-groups stages-groups stages-stack-0 stages-stack-1 fill-stack-0
     checks=$((checks + 1))
-    grep -q '<b>not markup</b>' "$folder/one.dom" && fail "sample: text of a note became markup"
-    # the agents of marl: knobs by name, 8 agents, of which two have several knobs; frames only around those
-    same "sample: agents" "$(value_of "$folder/one.dom" agent-count text)" 8
-    same "sample: clustering samples" "$(value_of "$folder/one.dom" clustering-samples)" 80
-    same "sample: feasible samples" "$(value_of "$folder/one.dom" correlation-samples)" 63
-    agents=$(tr '\n' ' ' <"$folder/one.dom" | sed 's/.*data-testid="agent-list"//; s/<\/ul>.*//')
+    grep -q '<b>not markup</b>' "$dom" && fail "sample: text of a note became markup"
+    # drawn points of the scatter, and who is on its front: 40 points, energies of seven sizes, accuracy and latency rise
+    same "sample: drawn points" "$(count_of "$dom" pareto-point)" 40
+    # the timeline: 96 items, 24 sets and one that never ran; set 5 is late
+    same "sample: sets" "$(value_of "$dom" stages-sets)" 25
+    same "sample: missed sets" "$(value_of "$dom" stages-missed)" 2
+    same "sample: dropped" "$(value_of "$dom" stages-dropped)" 1
+    # 34 nodes are drawn as they are, 1,000 as a hundred blocks
+    same "sample: nodes" "$(count_of "$dom" graph-node)" 34
+    same "sample: blocks" "$(count_of "$dom" graph-block)" 100
+    # tables, bars and facts keep their numbers
+    same "sample: table cell" "$(value_of "$dom" memories-1-2)" 0.75
+    same "sample: empty cell" "$(value_of "$dom" memories-0-2)" ""
+    same "sample: bar" "$(value_of "$dom" shares-0-1)" 0.75
+    same "sample: agents" "$(value_of "$dom" partition-fact-agents)" 8
+    same "sample: feasible samples" "$(value_of "$dom" partition-fact-feasible-samples)" 63
+    same "sample: samples" "$(value_of "$dom" partition-fact-samples-for-clustering text | tr -d '\342\200\257')" "80 (20.0% of the task)"
+    # two groups of several leaves have a frame, the others are listed together
+    groups=$(tr '\n' ' ' <"$dom" | sed 's/.*data-testid="partition-groups"//; s/<\/ul>.*//')
     for text in 'agent 1 ' 'agent 2 ' '6 agents with one knob' '<code>order.K.0</code>' '<code>tile.S.1</code>'; do
         checks=$((checks + 1))
-        case $agents in *"$text"*) ;; *) fail "sample: no '$text' in the list of agents" ;; esac
+        case $groups in *"$text"*) ;; *) fail "sample: no '$text' in the list of groups" ;; esac
     done
-    frames=$(sed 's/</\n</g' "$folder/one.dom" | grep -c '<rect.*fill="none"')
-    same "sample: frames of clusters" "$frames" 2
+    frames=$(sed 's/</\n</g' "$dom" | grep -c '<rect.*fill="none"')
+    same "sample: frames of two trees" "$frames" 4
+    # a warning of several tasks: each with its own numbers; the same one of all is said once
+    says_text sample "$dom" 'drift, 11 times' 'after 240 samples – conv1<' 'after 250 samples – fc<' 'alike: in every task – all tasks.' \
+        'platform s256 is not calibrated.' 'no feasible point – layer1.conv3x3.' 'Try larger memories.'
+    # what cannot be drawn is shown as it stands
+    says_text sample "$dom" '"columns": "no list"' '"panel": "orrery"'
 fi
 
-# Samples of an earlier run are free: no share of the evaluations, and no mark on the curve.
-mkdir -p "$folder/free"
-cp "$folder/sample"/* "$folder/free"
-sed 's/"samples":80,/"samples":80,"warm":80,/' "$folder/sample/run.jsonl" >"$folder/free/run.jsonl"
-if make_page "$folder/free-page" "$folder/free" && open_page "$folder/free-page/report.html" "$folder/free.dom"; then
-    same "warm: clustering text" "$(value_of "$folder/free.dom" clustering-samples text)" "80 of an earlier run"
+# The examples of docs/report-data.md can be drawn, each of them.
+mkdir -p "$folder/examples"
+head -n 1 "$folder/sample/run.jsonl" >"$folder/examples/run.jsonl"
+awk '/^```json$/ { on = 1; next } /^```$/ { on = 0 } on { printf "%s%s", /^{/ ? "\n" : "", $0 } END { print "" }' "$here/../../docs/report-data.md" |
+    sed -n '/"panel"/s/.*/{"type":"note","index":1,"task":null,"source":"docs","name":"view","value":&}/p' >>"$folder/examples/run.jsonl"
+if make_page "$folder/examples-page" "$folder/examples" && open_page "$folder/examples-page/report.html" "$folder/examples.dom"; then
+    dom=$folder/examples.dom
+    has examples "$dom" view-online warning-sparse view-memories view-energy view-stages view-fill view-placement view-front view-links \
+        view-partition view-modules plan
+    same "examples: notes" "$(grep -c '"name":"view"' "$folder/examples/run.jsonl")" 12
+    same "examples: not drawn" "$(sed 's/</\n</g' "$dom" | grep -c 'class="raw"')" 0
+fi
+
+# A run all of whose tasks are proven says so, although the product of sums in its total is not.
+mkdir -p "$folder/proven"
+cp "$folder/sample"/* "$folder/proven"
+sed 's/"proven":false},"evaluations"/"proven":true},"evaluations"/g' "$folder/sample/summary.json" >"$folder/proven/summary.json"
+if make_page "$folder/proven-page" "$folder/proven" && open_page "$folder/proven-page/report.html" "$folder/proven.dom"; then
+    same "proven: all tasks" "$(value_of "$folder/proven.dom" proven text)" "all 11 tasks proven optimal"
 fi
 
 # Several runs: a comparison. The median of three seeds is one of the three scores.
@@ -176,6 +231,43 @@ if make_page "$folder/many" "$folder/random-1" "$folder/random-2" "$folder/rando
     same "comparison: median" "$(value_of "$folder/many.dom" method-0-0-median)" "$median"
 fi
 
+# as SED FROM TO: a copy of a run that says other things of itself.
+as() {
+    mkdir -p "$3"
+    sed "$1" "$2/run.jsonl" >"$3/run.jsonl"
+    sed "$1" "$2/summary.json" >"$3/summary.json"
+}
+# One question on six platforms: six points. Runs of another workload, problem or evaluator are no rivals.
+sweep=
+for size in 1 2 3 4 5 6; do
+    sh "$here/make_sample.sh" "$folder/sized" random "$size" 100 3 || exit 1
+    as "s/s256/s256 words=${size}Ki/; s/0b86ad1f33c09e52/0b86ad1f33c09e5$size/" "$folder/sized" "$folder/sweep-$size"
+    sweep="$sweep $folder/sweep-$size"
+done
+# Two with the same cycles: both are drawn.
+sed 's/"best":{"score":[^,]*,"feasible":true,"cycles":[0-9]*/"best":{"score":1,"feasible":true,"cycles":1000/' \
+    "$folder/sweep-1/summary.json" >"$folder/same.json"
+cp "$folder/same.json" "$folder/sweep-2/summary.json"
+cp "$folder/same.json" "$folder/sweep-1/summary.json"
+if make_page "$folder/sweep" $sweep && open_page "$folder/sweep/report.html" "$folder/sweep.dom"; then
+    same "sweep: drawn points" "$(count_of "$folder/sweep.dom" trade-off-point)" 6
+fi
+as 's/resnet18/vgg16/; s/5d1f0c3a9be27764/1111111111111111/; s/0b86ad1f33c09e52/2222222222222222/' "$folder/sized" "$folder/other-workload"
+as 's/"loopnest"/"datacentric"/; s/0b86ad1f33c09e52/2222222222222222/' "$folder/sized" "$folder/other-evaluator"
+as 's/"name":"map"/"name":"schedule"/; s/0b86ad1f33c09e52/2222222222222222/' "$folder/sized" "$folder/other-problem"
+as 's/"objective":"edp"/"objective":"cycles"/; s/0b86ad1f33c09e52/2222222222222222/' "$folder/sized" "$folder/other-objective"
+if make_page "$folder/strangers" "$folder/sized" "$folder/other-workload" "$folder/other-evaluator" "$folder/other-problem" \
+    "$folder/other-objective" && open_page "$folder/strangers/report.html" "$folder/strangers.dom"; then
+    same "strangers: no trade-off" "$(count_of "$folder/strangers.dom" trade-off-point)" 0
+    has strangers "$folder/strangers.dom" run-row-4
+fi
+# With one of them a rival comes on another platform: two points, not five.
+as 's/s256/s64/; s/0b86ad1f33c09e52/3333333333333333/' "$folder/sized" "$folder/rival"
+if make_page "$folder/rivals" "$folder/sized" "$folder/rival" "$folder/other-workload" "$folder/other-problem" &&
+    open_page "$folder/rivals/report.html" "$folder/rivals.dom"; then
+    same "rivals: drawn points" "$(count_of "$folder/rivals.dom" trade-off-point)" 2
+fi
+
 # A study: the page shows the tables that the command prints.
 tiny=$here/../../experiments/multi-agent-mapping-tiny.yaml
 if "$program" map "$tiny" --quiet --no-report -o "$folder/cells" >/dev/null 2>"$folder/cells.messages" &&
@@ -186,7 +278,7 @@ if "$program" map "$tiny" --quiet --no-report -o "$folder/cells" >/dev/null 2>"$
             checks=$((checks + 1))
             grep -q "data-testid=\"$panel\"" "$folder/study.dom" || fail "study: no $panel"
         done
-        row=$(sed -n '/^### Final quality$/,/^### /p' "$folder/study.md" | grep '^| marl |' | head -n 1)
+        row=$(sed -n '/^### Final quality$/,/^### /p' "$folder/study.md" | grep '^| marl:samples=150 |' | head -n 1)
         same "study: final quality of marl" "$(value_of "$folder/study.dom" final-1-2 text)" "$(echo "$row" | cut -d'|' -f4 | sed 's/^ //; s/ $//')"
         checks=$((checks + 1))
         grep -q '>bayes<' "$folder/study.dom" || fail "study: no row of bayes"
@@ -196,12 +288,11 @@ else
 fi
 
 # A multi-agent search names its knobs.
-if "$program" map mobilenet_v2 --select 2 --platform edge --evaluator datacentric --genome ten --optimizer marl --budget 400 --quiet \
+if "$program" map mobilenet_v2 --select 2 --platform edge --evaluator datacentric --genome ten --optimizer marl:samples=200 --budget 400 --quiet \
     -o "$folder/marl" >/dev/null 2>"$folder/marl.messages"; then
     if open_page "$folder/marl/report.html" "$folder/marl.dom"; then
-        checks=$((checks + 2))
-        grep -q 'data-testid="agents-picture"' "$folder/marl.dom" || fail "marl: no picture of the clusters"
-        grep -q '<code>tile.C.outer</code>' "$folder/marl.dom" || fail "marl: the knobs have no names"
+        has marl "$folder/marl.dom" partition-picture partition-fact-agents
+        says_text marl "$folder/marl.dom" '<code>tile.C.outer</code>'
     fi
 else
     fail "mercator map with marl failed: $(head -n 1 "$folder/marl.messages")"
@@ -210,7 +301,7 @@ fi
 # A schedule with dependencies, deadlines and tenants. Pointing at a job says what it waits for.
 # point PAGE X Y: a copy of the page on which the pointer moves there on the timeline.
 point() {
-    sed "s|</body>|<script>setTimeout(() => { const c = document.querySelector('.gantt canvas'); \
+    sed "s|</body>|<script>setTimeout(() => { const c = document.querySelector('.timeline canvas'); \
 const r = c.getBoundingClientRect(); c.dispatchEvent(new PointerEvent('pointermove', \
 { clientX: r.left + $2, clientY: r.top + $3, bubbles: true })); }, 1000);</script></body>|" "$1"
 }
@@ -227,24 +318,21 @@ if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --late drop --op
     point "$folder/schedule/report.html" 100 14 >"$folder/pointed.html"
     if open_page "$folder/pointed.html" "$folder/schedule.dom"; then
         no_address "$folder/schedule/report.html"
-        for panel in gantt gantt-groups bandwidth-legend tenants schedule tenant-row-1 core-row-3; do
-            checks=$((checks + 1))
-            grep -q "data-testid=\"$panel\"" "$folder/schedule.dom" || fail "schedule: no $panel"
-        done
+        has schedule "$folder/schedule.dom" view-timeline timeline-groups timeline-stack-0 view-tenants view-cores tenants-row-1 cores-row-3
         for metric in stp antt jain; do
-            same "schedule: $metric" "$(value_of "$folder/schedule.dom" $metric)" "$(member "$folder/schedule/summary.json" best $metric)"
+            same "schedule: $metric" "$(value_of "$folder/schedule.dom" tenants-fact-$metric)" "$(member "$folder/schedule/summary.json" best $metric)"
         done
         # columns of schedule.csv: 2 model, 8 end_cycle (empty: dropped), 13 release, 14 deadline
         dropped=$(awk -F, 'NR > 1 && $8 == ""' "$folder/schedule/schedule.csv" | wc -l)
         requests=$(awk -F, 'NR > 1 && $14 != "" { print $2, $13 }' "$folder/schedule/schedule.csv" | sort -u | wc -l)
         missed=$(awk -F, 'NR > 1 && $14 != "" && ($8 == "" || $8 > $14 + 0) { print $2, $13 }' "$folder/schedule/schedule.csv" | sort -u | wc -l)
-        same "schedule: dropped jobs" "$(value_of "$folder/schedule.dom" gantt-dropped)" "$dropped"
+        same "schedule: dropped jobs" "$(value_of "$folder/schedule.dom" timeline-dropped)" "$dropped"
         # Requests, not the times of their deadlines: the page and the metric are of the same.
-        same "schedule: requests" "$(value_of "$folder/schedule.dom" gantt-requests)" "$requests"
-        same "schedule: missed requests" "$(value_of "$folder/schedule.dom" gantt-missed)" "$missed"
+        same "schedule: requests" "$(value_of "$folder/schedule.dom" timeline-sets)" "$requests"
+        same "schedule: missed requests" "$(value_of "$folder/schedule.dom" timeline-missed)" "$missed"
         same "schedule: miss rate" "$(awk -v a="$missed" -v b="$requests" 'BEGIN { printf "%.17g", a / b }')" \
             "$(member "$folder/schedule/summary.json" best miss_rate)"
-        pointed=$(value_of "$folder/schedule.dom" gantt-readout text)
+        pointed=$(value_of "$folder/schedule.dom" timeline-readout text)
         checks=$((checks + 1))
         case $pointed in *" on hb0: "*" · before "*) ;; *) fail "schedule: pointing at a job says '$pointed'" ;; esac
     fi
@@ -254,8 +342,8 @@ fi
 # Without drops there is a curve of cycles against bandwidth, whatever the rules.
 if (cd "$folder" && "$program" schedule jobs.yaml --platform s1 --share maxmin --optimizer fcfs --cache off --quiet -o curve) \
     >/dev/null 2>"$folder/curve.messages" && open_page "$folder/curve/report.html" "$folder/curve.dom"; then
-    checks=$((checks + 1))
-    grep -q 'data-testid="cycles_by_bandwidth"' "$folder/curve.dom" || fail "schedule: no curve over bandwidths"
+    has schedule "$folder/curve.dom" view-sensitivity
+    same "schedule: the platform on the curve" "$(count_of "$folder/curve.dom" sensitivity-point)" 1
 fi
 
 # A planner on line says how long it took to decide.
@@ -290,10 +378,10 @@ if "$program" map resnet18 --platform s256 --optimizer annealing --budget 300 --
     if open_page "$folder/real/report.html" "$folder/real.dom"; then
         check_run map "$folder/real.dom" "$folder/real/summary.json"
         no_address "$folder/real/report.html"
-        for panel in curves plan breakdown; do
-            checks=$((checks + 1))
-            grep -q "data-testid=\"$panel\"" "$folder/real.dom" || fail "map: no $panel panel"
-        done
+        has map "$folder/real.dom" curves plan view-energy view-memories view-accesses
+        # the chosen task is the one with the most work: its total is the energy of its row
+        chosen=$(sed 's/</\n</g' "$folder/real.dom" | sed -n 's/.*class="picked".*data-testid="task-row-\([0-9]*\)".*/\1/p; s/.*data-testid="task-row-\([0-9]*\)".*class="picked".*/\1/p' | head -n 1)
+        same "map: energy of the bars" "$(value_of "$folder/real.dom" energy-fact-total)" "$(member "$folder/real/summary.json" tasks "$chosen" best energy)"
     fi
 else
     fail "mercator map failed: $(head -n 1 "$folder/real.messages")"

@@ -5,9 +5,21 @@ import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
 import { bestAt, ratioOf } from "./run.js";
-import { scatter } from "./scatter.js";
+import { scatterPanel } from "./panels/scatter.js";
 import { sortableTable } from "./table.js";
-import { count, isMaximised, natural, percent, short, text, title, unitOf } from "./units.js";
+import {
+  betterOf,
+  count,
+  isMaximised,
+  natural,
+  percent,
+  plural,
+  rankOf,
+  short,
+  text,
+  title,
+  unitOf,
+} from "./units.js";
 
 export function quantile(values, share) {
   const sorted = values.filter((value) => typeof value === "number").sort((a, b) => a - b);
@@ -19,17 +31,24 @@ export function quantile(values, share) {
 
 const optimizerKey = (run) =>
   `${run.optimizer.name ?? "–"}${JSON.stringify(run.optimizer.options ?? {})}`;
-const problemKey = (run) =>
-  [
-    run.problem.name,
-    run.workload.name,
-    run.workload.hash,
-    run.platform.name,
-    run.platform.hash,
-    run.objective,
-  ].join("|");
+const evaluatorKey = (run) =>
+  `${run.evaluator.name ?? "–"}${JSON.stringify(run.evaluator.options ?? {})}`;
+/** Runs whose results may be held against each other: the same question, priced in the same way. */
+const questionKey = (run) =>
+  [run.problem.name, run.workload.name, run.workload.hash, run.objective, evaluatorKey(run)].join("|");
+/** And on the same platform. */
+const problemKey = (run) => [questionKey(run), run.platform.name, run.platform.hash].join("|");
 const problemName = (run) =>
   `${run.workload.name} on ${run.platform.name}, ${title(run.objective)}`;
+
+/** Names of groups of runs, told apart by problem and evaluator where that is needed. */
+function problemNames(groups) {
+  const names = groups.map(([run]) => problemName(run));
+  const isAlone = (name) => names.filter((one) => one === name).length === 1;
+  return groups.map(([run], at) =>
+    isAlone(names[at]) ? names[at] : `${names[at]} (${run.problem.name}, ${run.evaluator.name})`,
+  );
+}
 
 function groupBy(runs, key) {
   const groups = new Map();
@@ -62,6 +81,7 @@ export function comparison(runs, open) {
   return h(
     "div",
     {},
+    h("div", { class: "grid" }, tradeOffPanels(runs)),
     problems.length > 1 &&
       h(
         "p",
@@ -69,7 +89,7 @@ export function comparison(runs, open) {
         "Problem ",
         select(
           "Problem compared",
-          problems.map((group, at) => [at, problemName(group[0])]),
+          problemNames(problems).map((name, at) => [at, name]),
           0,
           (at) => {
             view.problem = Number(at);
@@ -78,37 +98,71 @@ export function comparison(runs, open) {
         ),
       ),
     box,
-    h("div", { class: "grid" }, tradeOffPanel(runs), runsPanel(runs, open)),
+    h("div", { class: "grid" }, runsPanel(runs, open)),
   );
 }
 
-/** Energy against time, one point per run, when the runs differ in their platform: a hardware sweep. */
-function tradeOffPanel(runs) {
-  const isSweep = new Set(runs.map((run) => run.platform.hash)).size > 1;
-  const x = ["latency", "makespan", "cycles"].find((name) =>
-    runs.every((run) => typeof run.best[name] === "number"),
+/** Runs of one question on several platforms: one point each. */
+function tradeOffPanels(runs) {
+  const questions = [...groupBy(runs, questionKey).values()];
+  const sweeps = questions.filter(
+    (group) => new Set(group.map((run) => `${run.platform.name} ${run.platform.hash}`)).size > 1,
   );
-  if (!isSweep || !x || !runs.every((run) => typeof run.best.energy === "number")) return null;
-  const points = runs.map((run) => ({
-    name: run.platform.name,
-    [x]: run.best[x],
-    energy: run.best.energy,
-  }));
-  for (const point of points)
-    point.dominated = points.some(
-      (other) =>
-        other[x] <= point[x] &&
-        other.energy <= point.energy &&
-        (other[x] < point[x] || other.energy < point.energy),
-    );
+  return sweeps.map((group, at) => tradeOffPanel(group, sweeps.length > 1 ? at : -1));
+}
+
+const PREFERRED = ["cycles", "latency", "makespan"];
+
+/** Names without what all of them begin with: "8Ki" of "base words=8Ki". */
+function shortened(names) {
+  const first = names[0] ?? "";
+  let same = 0;
+  while (same < first.length && names.every((name) => name[same] === first[same])) same++;
+  const cut = first.slice(0, same).search(/[^A-Za-z0-9.]*[A-Za-z0-9.]*$/);
+  const from = /[^A-Za-z0-9.]/.test(first[cut] ?? "") ? cut + 1 : cut;
+  return names.map((name) => name.slice(from).trim() || name);
+}
+
+function tradeOffPanel(runs, number) {
+  const done = runs.filter((run) => run.best.feasible !== false);
+  const metrics = Object.keys(done[0]?.best ?? {})
+    .filter((name) => betterOf(name) !== 0)
+    .filter((name) => done.every((run) => typeof run.best[name] === "number"))
+    .sort((a, b) => rankOf(a) - rankOf(b));
+  const x = PREFERRED.find((name) => metrics.includes(name)) ?? metrics[0];
+  const y = metrics.includes("energy") && x !== "energy" ? "energy" : metrics.find((name) => name !== x);
+  if (x === undefined || y === undefined) return null;
+  const axes = [x, y, ...metrics.filter((name) => name !== x && name !== y)];
+  const methods = new Set(done.map(optimizerKey));
+  const seeds = new Set(done.map((run) => run.seed));
+  const platforms = shortened(done.map((run) => run.platform.name ?? "–"));
+  const nameOf = (run, at) =>
+    [
+      platforms[at],
+      methods.size > 1 && run.optimizer.name,
+      seeds.size > 1 && `seed ${run.seed}`,
+    ]
+      .filter(Boolean)
+      .join(", ");
+  const id = number < 0 ? "trade-off" : `trade-off-${number}`;
   return panel(
     {
-      id: "trade-off-panel",
-      title: "Energy against time",
+      id: `${id}-panel`,
+      title: number < 0 ? "Trade-off of the platforms" : `Trade-off: ${done[0].workload.name}`,
       wide: true,
-      hint: "One point per run; grey: another run is at least as good in both.",
+      hint: `${plural(done.length, "run")} of ${runs[0].workload.name} on several platforms; grey: another run is at least as good in both.`,
     },
-    scatter({ x, y: "energy", points }),
+    scatterPanel(
+      {
+        id,
+        axes: axes.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
+        points: done.map((run, at) => ({
+          name: nameOf(run, at),
+          values: axes.map((name) => run.best[name]),
+        })),
+      },
+      { isFrontShown: true },
+    ),
   );
 }
 
@@ -344,6 +398,13 @@ function runsPanel(runs, open) {
         value: (run) => run.name,
         cell: (run) => run.name,
       },
+      new Set(runs.map((run) => run.problem.name)).size > 1 && {
+        key: "problem",
+        title: "problem",
+        align: "text",
+        value: (run) => run.problem.name,
+        cell: (run) => run.problem.name ?? "–",
+      },
       {
         key: "workload",
         title: "workload",
@@ -395,7 +456,7 @@ function runsPanel(runs, open) {
         value: (run) => run.bound.gap,
         cell: (run) => gapBar(run.bound.gap, `run-${runs.indexOf(run)}-gap`),
       },
-    ],
+    ].filter(Boolean),
     runs,
     { caption: "All runs", onpick: open, rowid: (run) => `run-row-${runs.indexOf(run)}` },
   );

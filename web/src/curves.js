@@ -1,9 +1,9 @@
 // Best-so-far curves of one run: one task with its bound, or all tasks relative to their bounds.
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
-import { clusteringMarks } from "./agents.js";
 import { bestAt, ratioOf } from "./run.js";
-import { metricText, natural, percent, short, unitOf } from "./units.js";
+import { metricText, natural, percent, plural, short, unitOf } from "./units.js";
+import { marksOf } from "./views.js";
 
 const GRID_POINTS = 320;
 
@@ -115,7 +115,7 @@ function drawAll(box, run, tasks, selected, view) {
     formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
-    marks: clusteringMarks(run, run.tasks[selected]),
+    marks: marksOf(run, run.tasks[selected]),
     hint: `Heavy line: geometric mean of ${tasks.length} tasks. Blue: ${run.tasks[selected].name}.`,
     label:
       `Best score over bound against evaluations for ${tasks.length} tasks; at the end between ` +
@@ -156,8 +156,8 @@ function drawTask(box, run, task, view) {
     formatX: (x, more) => short(x, "", more),
     formatY: (y, more) => short(y, unitOf(run.objective), more),
     formatValue: (y) => metricText(y, run.objective),
-    marks: clusteringMarks(run, task),
-    hint: `${task.name}: ${curve.length} points. Dashed: bound.`,
+    marks: marksOf(run, task),
+    hint: `${task.name}: ${plural(curve.length, "point")}. Dashed: bound.`,
     label:
       `Best ${run.objective} of ${task.name} against evaluations, from ` +
       `${metricText(natural(curve[0][1], run.objective), run.objective)} to ` +

@@ -156,12 +156,18 @@ function boundCard({ bound, reference, objective }) {
   );
 }
 
-function gapCard({ bound, isFinished }) {
-  const proven = bound.proven
-    ? "proven optimal"
-    : typeof bound.value === "number"
-      ? "not proven"
-      : "no bound to compare with";
+/** A total may be open although each task is settled: say so much. */
+function provenText({ bound, tasks }) {
+  const proven = tasks.filter((task) => task.bound.proven).length;
+  if (bound.proven) return "proven optimal";
+  if (tasks.length > 1 && proven === tasks.length) return `all ${proven} tasks proven optimal`;
+  if (tasks.length > 1 && proven > 0) return `${proven} of ${tasks.length} tasks proven optimal`;
+  return typeof bound.value === "number" ? "not proven" : "no bound to compare with";
+}
+
+function gapCard(run) {
+  const { bound, isFinished } = run;
+  const proven = provenText(run);
   const known = typeof bound.gap === "number";
   return card(
     "Gap",
@@ -194,7 +200,7 @@ function gapCard({ bound, isFinished }) {
 
 const STOPPED = { budget: "budget spent", time: "time up", gap: "gap reached" };
 
-/** How long a planner on line took to decide. */
+/** How long one took who decides while things happen. */
 function decisionsNote({ count: times, mean_ms: mean, worst_ms: worst, allowed_ms: allowed, late }) {
   const limit = allowed > 0 ? `; ${text(allowed / 1000, "s")} allowed, ${count(late)} took longer` : "";
   return h(

@@ -2,22 +2,24 @@
 import { h, panel, select } from "./dom.js";
 import { count, percent } from "./units.js";
 
+// Classes of the log format; what a trial of a class could not do stands in its text.
 const MEANING = {
-  capacity: "a tile does not fit its memory",
+  capacity: "something does not fit where it is kept",
   "fan-out": "more parallel copies than units",
-  coverage: "loops do not cover the layer",
+  coverage: "some of the work is not done",
   geometry: "no such hardware geometry",
-  encoding: "not expressible in the instruction set",
+  encoding: "the hardware cannot express it",
   budget: "over the resource budget",
   threading: "threads do not divide the work",
   "write-distance": "results written too close together",
   memory: "over a unit's memory",
-  unsupported: "the unit cannot run this operator",
-  colocation: "operators torn apart that must stay together",
+  unsupported: "the unit cannot do this work",
+  colocation: "parts torn apart that must stay together",
   contiguous: "parts are not contiguous",
-  acyclic: "units would wait for each other",
-  deadlock: "the schedule deadlocks",
+  acyclic: "units would wait for each other in a circle",
+  deadlock: "units wait for each other for ever",
   calls: "too many calls",
+  constraint: "against what the user fixed",
 };
 
 export function infeasiblePanel(run, state) {
@@ -54,7 +56,11 @@ export function infeasiblePanel(run, state) {
         ),
       ]
     : [];
-  return panel({ id: "infeasible-panel", title: "Why trials were infeasible", tools }, box);
+  const rows = Object.keys(run.reasons).length + Math.min(8, run.infeasible.examples?.length ?? 0);
+  return {
+    weight: 120 + 27 * rows,
+    element: panel({ id: "infeasible-panel", title: "Why trials were infeasible", tools }, box),
+  };
 }
 
 function view(run, counts, evaluations, examples) {

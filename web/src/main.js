@@ -1,19 +1,16 @@
 // The page: reads the data block, shows one run, or a comparison with a way into each run.
-import { agentsPanel } from "./agents.js";
-import { breakdownPanel } from "./breakdown.js";
 import { comparison } from "./compare.js";
 import { curvesPanel } from "./curves.js";
 import { h } from "./dom.js";
 import { cards, runFacts } from "./head.js";
 import { infeasiblePanel } from "./infeasible.js";
 import { milestonesPanel } from "./milestones.js";
-import { planPanel } from "./nest.js";
-import { notePanels, otherNotes, warnings } from "./notes.js";
 import { openRun } from "./run.js";
 import { studyView } from "./study.js";
 import { tasksPanel } from "./tasks.js";
 import { setTheme, themeButton } from "./theme.js";
 import { setMetrics } from "./units.js";
+import { otherNotes, planPanel, viewPanels, warnings } from "./views.js";
 
 const FORMAT = /^mercator-report\/(\d+)$/;
 
@@ -48,6 +45,8 @@ function runView(run) {
     (best, task) => (work(task) > work(run.tasks[best]) ? task.index : best),
     0,
   );
+  const views = viewPanels(run, state);
+  const narrow = [planPanel(run, state), ...views.narrow, infeasiblePanel(run, state)];
   return h(
     "div",
     { class: "run" },
@@ -60,13 +59,29 @@ function runView(run) {
       curvesPanel(run, state),
       tasksPanel(run, state),
       milestonesPanel(run),
-      agentsPanel(run, state),
-      planPanel(run, state),
-      h("div", { class: "stack" }, breakdownPanel(run, state), infeasiblePanel(run, state)),
-      notePanels(run, state),
-      otherNotes(run),
+      views.wide,
+      twoStacks(narrow.filter(Boolean)),
+      otherNotes(run, state),
     ),
   );
+}
+
+/** Panels side by side, each in the stack that is shorter when its turn comes. */
+function twoStacks(panels) {
+  const stacks = [
+    { weight: 0, elements: [] },
+    { weight: 0, elements: [] },
+  ];
+  for (const { weight, element } of panels) {
+    const shorter = stacks[0].weight <= stacks[1].weight ? stacks[0] : stacks[1];
+    shorter.weight += weight;
+    shorter.elements.push(element);
+  }
+  return stacks
+    .filter(({ elements }) => elements.length > 0)
+    .map(({ elements }, _, all) =>
+      h("div", { class: all.length > 1 ? "stack" : "stack wide" }, elements),
+    );
 }
 
 function logo() {

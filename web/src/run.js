@@ -1,5 +1,5 @@
 // One run as the panels want it: header, summary, curves and notes joined per task.
-import { isMaximised, isMetric, natural } from "./units.js";
+import { isMaximised, isMetric, natural, rankOf } from "./units.js";
 
 const named = (value) => (typeof value === "string" ? { name: value } : (value ?? {}));
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
@@ -100,20 +100,8 @@ function metricColumns(tasks, objective) {
   for (const task of tasks)
     for (const [name, value] of Object.entries(task.best))
       if (isNumber(value) && isMetric(name)) found.add(name);
-  const preferred = ["cycles", "latency", "makespan", "period", "throughput", "energy", "edp"];
-  const rank = (name) => {
-    const place = preferred.indexOf(name);
-    return place < 0 ? preferred.length : place;
-  };
-  const names = [...found].sort((a, b) => rank(a) - rank(b)).slice(0, 6);
+  const names = [...found].sort((a, b) => rankOf(a) - rankOf(b)).slice(0, 6);
   return names.length > 0 ? names : isMetric(objective) ? [objective] : [];
-}
-
-/** Notes of this name for one task, or for the whole run (task absent, null or negative). */
-export function notesFor(run, name, task) {
-  const matches = run.notes.filter((note) => note.name === name);
-  const own = matches.filter((note) => note.task === task);
-  return own.length > 0 ? own : matches.filter((note) => !isNumber(note.task) || note.task < 0);
 }
 
 /** Best score at an evaluation count, or null before the first feasible trial. */

@@ -1,4 +1,4 @@
-// A study: many runs as curves over samples, one picture of layers by optimizers, and its tables.
+// A study: many runs as curves over samples, one picture of tasks by optimizers, and its tables.
 import { lineChart, livingChart } from "./chart.js";
 import { quantile } from "./compare.js";
 import { drawnGap, gapTick } from "./curves.js";
@@ -54,10 +54,10 @@ function groupView(group) {
   );
 }
 
-/** Ratio curves of one method: of a layer (quartiles of the seeds), or of all (quartiles of the layers' medians). */
-function bandOf(group, method, layer) {
-  if (layer >= 0) {
-    const { low, median, high } = group.curves[layer][method];
+/** Ratio curves of one method: of a task (quartiles of the seeds), or of all (quartiles of the tasks' medians). */
+function bandOf(group, method, task) {
+  if (task >= 0) {
+    const { low, median, high } = group.curves[task][method];
     return { low: low ?? [], median: median ?? [], high: high ?? [] };
   }
   const medians = group.curves.map((row) => row[method].median).filter(Boolean);
@@ -75,7 +75,7 @@ function curvePanel(group) {
   const box = h("div", { class: "chart", "data-testid": "study-curves" });
   const hasBands = group.methods.length <= 5; // more of them cover each other
   const view = {
-    layer: -1,
+    task: -1,
     isLogX: true,
     isLogY: true,
     hasBands,
@@ -92,17 +92,17 @@ function curvePanel(group) {
       id: "study-curves-panel",
       title: "Gap to the best known against samples",
       wide: true,
-      hint: "Line: median; band: quartiles, of the layers or of the seeds of one layer. Choose optimizers below.",
+      hint: "Line: median; band: quartiles, of the tasks or of the seeds of one task. Choose optimizers below.",
       tools: [
         select(
-          "Layers drawn",
+          "Tasks drawn",
           [
-            [-1, `Median of ${group.layers.length} layers`],
-            ...group.layers.map((layer, at) => [at, `${at + 1} ${layer.network} ${layer.name}`]),
+            [-1, `Median of ${group.tasks.length} tasks`],
+            ...group.tasks.map((task, at) => [at, `${at + 1} ${task.workload} ${task.name}`]),
           ],
           -1,
-          (layer) => {
-            view.layer = Number(layer);
+          (task) => {
+            view.task = Number(task);
             draw();
           },
         ),
@@ -150,7 +150,7 @@ function drawCurves(box, group, view) {
   const lines = [...view.shown]
     .sort((a, b) => a - b)
     .flatMap((method) => {
-      const band = bandOf(group, method, view.layer);
+      const band = bandOf(group, method, view.task);
       const ys = (curve) =>
         group.samples.map((_, at) => {
           const ratio = curve[at];
@@ -188,21 +188,21 @@ function drawCurves(box, group, view) {
 
 const lastOf = (curve) => curve?.median?.at(-1) ?? null;
 
-/** Layers by optimizers, coloured by the gap that was left at the end. */
+/** Tasks by optimizers, coloured by the gap that was left at the end. */
 function heatPanel(group) {
-  const rows = group.layers.map((layer, at) => ({ layer, at }));
+  const rows = group.tasks.map((task, at) => ({ task, at }));
   const table = sortableTable(
     [
       {
-        key: "layer",
-        title: "layer",
+        key: "task",
+        title: "task",
         align: "text",
         value: (row) => row.at,
         cell: (row) =>
           h(
             "span",
-            { title: row.layer.full_name },
-            `${row.at + 1} ${row.layer.network} ${row.layer.name}`,
+            { title: row.task.full_name },
+            `${row.at + 1} ${row.task.workload} ${row.task.name}`,
           ),
       },
       ...group.methods.map((method, at) => ({
@@ -222,7 +222,7 @@ function heatPanel(group) {
       id: "heat-panel",
       title: "Gap to the best known at the end",
       wide: true,
-      hint: "Median of the seeds, by layer and optimizer.",
+      hint: "Median of the seeds, by task and optimizer.",
     },
     table.element,
     h(

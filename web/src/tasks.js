@@ -5,9 +5,7 @@ import { quantity } from "./head.js";
 import { sortableTable } from "./table.js";
 import { helpOf, natural, title, unitOf } from "./units.js";
 
-/** Metrics people look for first; the gap follows them, the others come after it. */
-const firstMetrics = ["cycles", "latency", "makespan", "period", "throughput", "energy", "edp", "accuracy"];
-const isFirst = (name) => firstMetrics.includes(name);
+const FIRST = 3; // metrics before bound and gap; the others come after them
 
 const metricColumn = (name) => ({
   key: name,
@@ -48,7 +46,7 @@ export function taskColumns(run) {
       value: (task) => task.macs,
       cell: (task) => quantity(task.macs, ""),
     },
-    ...run.metrics.filter(isFirst).map(metricColumn),
+    ...run.metrics.slice(0, FIRST).map(metricColumn),
     !isOwnMetric && {
       key: "score",
       title: title(run.objective),
@@ -83,7 +81,7 @@ export function taskColumns(run) {
       value: (task) => task.bound.gap,
       cell: (task) => gapBar(task.bound.gap, `task-${task.index}-gap`),
     },
-    ...run.metrics.filter((name) => !isFirst(name)).map(metricColumn),
+    ...run.metrics.slice(FIRST).map(metricColumn),
   ].filter(Boolean);
 }
 

@@ -24,6 +24,8 @@ const BASE = {
   cycle: [1, "cycles"],
   s: [1, "s"],
   B: [1, "B"],
+  "B/s": [1, "B/s"],
+  Hz: [1, "Hz"],
   "op/s": [1, "op/s"],
   MAC: [1, "MAC"],
   word: [1, "words"],
@@ -47,6 +49,10 @@ const SHARES = new Set([
 export const unitOf = (metric) => (SHARES.has(metric) ? "share" : (metrics[metric]?.unit ?? ""));
 export const helpOf = (metric) => metrics[metric]?.help ?? "";
 export const isMetric = (name) => Object.hasOwn(metrics, name);
+/** -1: smaller is better, +1: larger is; 0: not a metric. */
+export const betterOf = (name) => metrics[name]?.direction ?? 0;
+/** Metrics are listed with those first that people look for first. */
+export const rankOf = (name) => Object.keys(metrics).indexOf(name);
 
 /** Scores are minimised; a maximised objective is logged negated. */
 export function isMaximised(objective) {
@@ -150,6 +156,14 @@ export function seconds(value) {
   return minutes < 120
     ? `${minutes} min ${Math.round(value % 60)} s`
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** 1 item, 2 items, 3 boxes, 4 entries. */
+export function plural(number, name) {
+  const many = /[^aeiou]y$/.test(name)
+    ? `${name.slice(0, -1)}ies`
+    : `${name}${/(s|x|ch|sh)$/.test(name) ? "es" : "s"}`;
+  return `${count(number)} ${number === 1 ? name : many}`;
 }
 
 export const count = (value) => (typeof value === "number" ? value.toLocaleString("en-US") : "–");

@@ -2,10 +2,11 @@
  * MICRO 2019). `mode=compat` gives MAESTRO's numbers, also where they are wrong; `mode=strict`
  * refuses mappings that do not do all of the layer's work or overflow a buffer, and prices energy
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
-#include "map/cost/datacentric.h"
-
+#include "layer/datacentric_plan.h"
+#include "map/cost/map_views.h"
 #include "map/directives/directives.h"
 #include "map/map.h"
+#include "mercator/evaluator.h"
 
 #include <limits.h>
 #include <math.h>
@@ -174,15 +175,11 @@ static MerStatus open_datacentric(void *opened, const MerProblem *problem, const
 {
     const Options *chosen = given;
     State         *state = opened;
-    MerStatus      status = MER_OK;
 
     (void)arena;
     if (problem->platform) {
-        status = check_platform(problem->platform, error);
-        if (status == MER_OK)
-            status = take_platform(problem->platform, state, error);
-        if (status != MER_OK)
-            return status;
+        MER_TRY(check_platform(problem->platform, error));
+        MER_TRY(take_platform(problem->platform, state, error));
     } else {
         take_defaults(state);
     }
@@ -221,12 +218,6 @@ static void price(const State *state, const MerDirectivePlan *plan, MerDatacentr
     } else if (mer_datacentric_mapping(plan, input.layer.type, &mapping, result)) {
         mer_datacentric_evaluate(&input, wanted, result);
     }
-}
-
-void mer_datacentric_report(const void *state, const MerDirectivePlan *plan,
-                            MerDatacentricResult *result)
-{
-    price(state, plan, MER_DATACENTRIC_EVERYTHING, result);
 }
 
 /* Compat: MAESTRO's column, which misses L1 when there are clusters and MACs always. */
@@ -278,34 +269,50 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     }
 }
 
-/* One entry per memory, as the other layer evaluator writes them. */
-static void write_memory(const State *state, const MerDatacentricResult *result, const char *name,
-                         bool is_l2, double repeat, MerJson *json)
+/* One memory over all repeats. */
+static MerLevelUse use_memory(const State *state, const MerDatacentricResult *result, bool is_l2,
+                              double repeat)
 {
     static const int order[] = {MER_DATACENTRIC_FILTER, MER_DATACENTRIC_INPUT,
                                 MER_DATACENTRIC_OUTPUT};
     const Energies  *energies = &state->energies;
+    int64_t          capacity = is_l2 ? state->hardware.l2_size : state->hardware.l1_size;
+    MerLevelUse      use = {.name = is_l2 ? "L2" : "L1",
+                            .used_words = (double)(is_l2 ? result->l2_size_req : result->l1_size_req),
+                            .capacity_words = capacity < INT64_MAX ? (double)capacity : INFINITY,
+                            .bandwidth_use = NAN};
 
-    mer_json_object(json, NULL);
-    mer_json_text(json, "name", name);
-    mer_json_object(json, "tensors");
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         const MerDatacentricTensorCounts *counts = &result->tensor[order[t]];
         double reads = repeat * (double)(is_l2 ? counts->l2_read : counts->l1_read);
         double writes = repeat * (double)(is_l2 ? counts->l2_write : counts->l1_write);
 
+        use.accesses[t][0] = reads;
+        use.accesses[t][1] = writes;
+        use.accesses[t][2] = (double)(is_l2 ? counts->l2_size_req : counts->l1_size_req);
+        use.energy_pj[t] = reads * (is_l2 ? energies->l2_read : energies->l1_read) +
+                           writes * (is_l2 ? energies->l2_write : energies->l1_write);
+    }
+    return use;
+}
+
+/* One entry per memory, as the other layer evaluator writes them. */
+static void write_memory(const MerLevelUse *use, int64_t capacity, MerJson *json)
+{
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", use->name);
+    mer_json_object(json, "tensors");
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         mer_json_object(json, (char[]){MER_TENSOR_LETTERS[t], '\0'});
-        mer_json_real(json, "reads", reads);
-        mer_json_real(json, "writes", writes);
-        mer_json_real(json, "energy",
-                      reads * (is_l2 ? energies->l2_read : energies->l1_read) +
-                          writes * (is_l2 ? energies->l2_write : energies->l1_write));
-        mer_json_int(json, "words", is_l2 ? counts->l2_size_req : counts->l1_size_req);
+        mer_json_real(json, "reads", use->accesses[t][0]);
+        mer_json_real(json, "writes", use->accesses[t][1]);
+        mer_json_real(json, "energy", use->energy_pj[t]);
+        mer_json_int(json, "words", (int64_t)use->accesses[t][2]);
         mer_json_end_object(json);
     }
     mer_json_end_object(json);
-    mer_json_int(json, "occupancy_words", is_l2 ? result->l2_size_req : result->l1_size_req);
-    mer_json_int(json, "capacity_words", is_l2 ? state->hardware.l2_size : state->hardware.l1_size);
+    mer_json_int(json, "occupancy_words", (int64_t)use->used_words);
+    mer_json_int(json, "capacity_words", capacity);
     mer_json_end_object(json);
 }
 
@@ -314,21 +321,31 @@ static void detail(const void *opened, const MerPlan *plan, MerNotes *notes)
     const State         *state = opened;
     double               repeat = (double)mer_directive_plan(plan)->op->repeat;
     MerDatacentricResult result;
-    MerJson              json = {0};
+    MerLevelUse          levels[2];
+    MerLayerUse use = {.levels = levels, .level_count = 2, .accesses = {"reads", "writes", "held"}};
+    MerJson     json = {0};
 
     price(state, mer_directive_plan(plan), MER_DATACENTRIC_EVERYTHING, &result);
     mer_json_object(&json, NULL);
     if (result.status != MER_DATACENTRIC_INFEASIBLE) {
+        use.mac_pj = repeat * (double)result.num_macs * state->energies.mac;
         mer_json_array(&json, "levels");
-        write_memory(state, &result, "L2", true, repeat, &json);
-        write_memory(state, &result, "L1", false, repeat, &json);
+        for (int l = 0; l < 2; l++) {
+            levels[l] = use_memory(state, &result, l == 0, repeat);
+            write_memory(&levels[l], l == 0 ? state->hardware.l2_size : state->hardware.l1_size,
+                         &json);
+        }
         mer_json_end_array(&json);
-        mer_json_real(&json, "mac_energy", repeat * (double)result.num_macs * state->energies.mac);
+        mer_json_real(&json, "mac_energy", use.mac_pj);
     }
     mer_datacentric_write(&result, &json);
     mer_json_end_object(&json);
     mer_note(notes, "breakdown", json.text);
     mer_json_free(&json);
+    mer_map_view_directives(mer_directive_plan(plan), notes);
+    if (result.status != MER_DATACENTRIC_INFEASIBLE) {
+        mer_map_view_use(&use, notes);
+    }
 }
 
 #define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
@@ -337,6 +354,16 @@ static const void *rules(const void *opened)
 {
     const State *state = opened;
     return state->strict ? mer_map_rules : NULL;
+}
+
+static uint64_t zeros(const void *opened, const char **why)
+{
+    const State    *state = opened;
+    const Energies *e = &state->energies;
+    bool            has_energy =
+        !state->strict || e->mac + e->l1_read + e->l1_write + e->l2_read + e->l2_write > 0;
+    *why = "the platform has no energies (mac_pj, access_pj)";
+    return has_energy ? 0 : METRIC(ENERGY) | METRIC(EDP);
 }
 
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_directives, NULL};
@@ -357,4 +384,5 @@ const MerEvaluatorClass mer_evaluator_datacentric = {
     .evaluate = evaluate,
     .detail = detail,
     .rules = rules,
+    .zeros = zeros,
 };

@@ -1,7 +1,8 @@
-/* Evaluator `loopnest`: prices a loop nest in closed form (map.md section 4, after Timeloop, ISPASS
+/* Evaluator `loopnest`: prices a loop nest in closed form (docs/loopnest-model.md, after Timeloop, ISPASS
  * 2019). The arithmetic is in loopnest_model.c and loopnest_traffic.c; this file is the plug-in. */
 #include "map/cost/loopnest_batch.h"
 
+#include "map/cost/map_views.h"
 #include "map/map.h"
 #include "mercator/json.h"
 
@@ -111,22 +112,14 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     if (model->ramp) {
         cycles += ramp_cycles(model, nest, &loops);
     }
-    double words = 0;
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        words +=
-            access.reads[model->level_count - 1][t] + access.updates[model->level_count - 1][t];
-    }
-    fill_metrics(model, words, cycles, energy, cost);
+    fill_metrics(model, access.network[model->level_count - 1], cycles, energy, cost);
 }
 
 static void evaluate_batch(const void *state, const MerPlan *plans, int count, const MerCall *calls,
                            MerCost *costs)
 {
     const MerNestModel *model = state;
-    for (int i = 0; model->constraints && i < count; i++) {
-        evaluate(state, &plans[i], &calls[i], &costs[i]);
-    }
-    for (int first = 0; !model->constraints && first < count; first += MER_NEST_LANES) {
+    for (int first = 0; first < count; first += MER_NEST_LANES) {
         const MerNestPlan *nests[MER_NEST_LANES];
         MerNestFigures     figures;
         int                used = count - first < MER_NEST_LANES ? count - first : MER_NEST_LANES;
@@ -156,38 +149,51 @@ static double occupancy(const MerNestPlan *plan, const MerNestLoops *loops, int 
     return words;
 }
 
-static void write_level(const MerNestModel *model, const MerNestLoops *loops,
-                        const MerNestAccess *access, int l, double occupied, double cycles,
-                        MerJson *json)
+/* One level over all repeats of the loops. */
+static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
+                             const MerNestLoops *loops, const MerNestAccess *access, int l,
+                             double cycles)
 {
     const MerNestMemory *memory = &model->memories[l];
     double               read = 0;
+    MerLevelUse          use = {.name = memory->name,
+                                .network_pj = access->network[l] * memory->fanout_pj * model->repeat,
+                                .used_words = occupancy(plan, loops, l),
+                                .capacity_words = memory->words};
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        double *counts = use.accesses[t];
+        counts[0] = access->reads[l][t] * model->repeat;
+        counts[1] = access->fills[l][t] * model->repeat;
+        counts[2] = access->updates[l][t] * model->repeat;
+        read += access->reads[l][t];
+        use.energy_pj[t] = counts[0] * memory->read_pj + counts[1] * memory->write_pj +
+                           counts[2] * memory->update_pj;
+    }
+    use.bandwidth_use = isfinite(memory->read_rate)
+                            ? read / (loops->instances[l + 1] * memory->read_rate * cycles)
+                            : 0;
+    return use;
+}
+
+static void write_level(const MerLevelUse *use, double instances, MerJson *json)
+{
     mer_json_object(json, NULL);
-    mer_json_text(json, "name", memory->name);
+    mer_json_text(json, "name", use->name);
     mer_json_object(json, "tensors");
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        double reads = access->reads[l][t] * model->repeat;
-        double fills = access->fills[l][t] * model->repeat;
-        double updates = access->updates[l][t] * model->repeat;
-        read += access->reads[l][t];
         mer_json_object(json, (char[]){MER_TENSOR_LETTERS[t], '\0'});
-        mer_json_real(json, "reads", reads);
-        mer_json_real(json, "fills", fills);
-        mer_json_real(json, "updates", updates);
-        mer_json_real(json, "energy",
-                      reads * memory->read_pj + fills * memory->write_pj +
-                          updates * memory->update_pj);
+        mer_json_real(json, "reads", use->accesses[t][0]);
+        mer_json_real(json, "fills", use->accesses[t][1]);
+        mer_json_real(json, "updates", use->accesses[t][2]);
+        mer_json_real(json, "energy", use->energy_pj[t]);
         mer_json_end_object(json);
     }
     mer_json_end_object(json);
-    mer_json_real(json, "network_energy", access->network[l] * memory->fanout_pj * model->repeat);
-    mer_json_real(json, "occupancy_words", occupied);
-    mer_json_real(json, "capacity_words", memory->words);
-    mer_json_real(json, "instances", loops->instances[l + 1]);
-    mer_json_real(json, "bandwidth_use",
-                  isfinite(memory->read_rate)
-                      ? read / (loops->instances[l + 1] * memory->read_rate * cycles)
-                      : 0);
+    mer_json_real(json, "network_energy", use->network_pj);
+    mer_json_real(json, "occupancy_words", use->used_words);
+    mer_json_real(json, "capacity_words", use->capacity_words);
+    mer_json_real(json, "instances", instances);
+    mer_json_real(json, "bandwidth_use", use->bandwidth_use);
     mer_json_end_object(json);
 }
 
@@ -199,22 +205,58 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     MerNestAccess       access;
     double              cycles;
     double              energy;
-    const char         *binding = "compute";
+    MerLevelUse         levels[MER_NEST_MAX_LEVELS];
+    const char         *memories[MER_NEST_MAX_LEVELS];
+    MerLayerUse         use = {.levels = levels,
+                               .level_count = model->level_count,
+                               .accesses = {"reads", "fills", "updates"},
+                               .mac_pj = model->shape.macs * model->mac_pj * model->repeat,
+                               .binding = "compute"};
     MerJson             json = {0};
-    mer_nest_unfold(model, nest, &loops);
+    mer_nest_unfold_tiles(model, nest, &loops);
+    mer_nest_unfold_loops(model, nest, &loops);
     mer_nest_count(model, nest, &loops, &access);
-    mer_nest_price(model, &loops, &access, &cycles, &energy, &binding);
+    mer_nest_price(model, &loops, &access, &cycles, &energy, &use.binding);
     mer_json_object(&json, NULL);
     mer_json_array(&json, "levels");
-    for (int l = model->level_count - 1; l >= 0; l--) {
-        write_level(model, &loops, &access, l, occupancy(nest, &loops, l), cycles, &json);
+    for (int i = 0; i < model->level_count; i++) {
+        int l = model->level_count - 1 - i;
+        memories[l] = model->memories[l].name;
+        levels[i] = use_level(model, nest, &loops, &access, l, cycles);
+        write_level(&levels[i], loops.instances[l + 1], &json);
     }
     mer_json_end_array(&json);
-    mer_json_real(&json, "mac_energy", model->shape.macs * model->mac_pj * model->repeat);
-    mer_json_text(&json, "binding", binding);
+    mer_json_real(&json, "mac_energy", use.mac_pj);
+    mer_json_text(&json, "binding", use.binding);
     mer_json_end_object(&json);
     mer_note(notes, "breakdown", json.text);
     mer_json_free(&json);
+    mer_map_view_nest(nest, memories, notes);
+    mer_map_view_use(&use, notes);
+}
+
+static uint64_t zeros(const void *state, const char **why)
+{
+    const MerNestModel *model = state;
+    bool                has_energy = model->mac_pj > 0;
+    for (int l = 0; l < model->level_count; l++) {
+        const MerNestMemory *memory = &model->memories[l];
+        has_energy = has_energy || memory->read_pj > 0 || memory->write_pj > 0 ||
+                     memory->update_pj > 0 || memory->fanout_pj > 0;
+    }
+    *why = "the platform has no energies (mac_pj, access_pj)";
+    return has_energy ? 0
+                      : UINT64_C(1) << MER_METRIC_ENERGY | UINT64_C(1) << MER_METRIC_EDP |
+                            UINT64_C(1) << MER_METRIC_POWER;
+}
+
+/* What of the platform this model leaves out. */
+static const char *warnings(const void *state, MerMetric objective, MerArena *arena)
+{
+    const MerNestModel *model = state;
+    (void)objective;
+    return model->unused[0] ? mer_arena_format(arena, "loopnest does not use %s\n", model->unused)
+                            : NULL;
 }
 
 static const void *rules(const void *state)
@@ -223,6 +265,7 @@ static const void *rules(const void *state)
     return mer_map_rules;
 }
 
+#define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_nest, NULL};
 
 const MerEvaluatorClass mer_evaluator_loopnest = {
@@ -230,13 +273,10 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .summary = "closed-form loop-nest model: accesses, energy and bandwidth-limited cycles",
     .reference = "Parashar et al., Timeloop, ISPASS 2019",
     .plans = plan_kinds,
-    .metrics = UINT64_C(1) << MER_METRIC_CYCLES | UINT64_C(1) << MER_METRIC_LATENCY |
-               UINT64_C(1) << MER_METRIC_THROUGHPUT | UINT64_C(1) << MER_METRIC_ENERGY |
-               UINT64_C(1) << MER_METRIC_EDP | UINT64_C(1) << MER_METRIC_POWER |
-               UINT64_C(1) << MER_METRIC_TRAFFIC_BYTES | UINT64_C(1) << MER_METRIC_UTILISATION |
-               UINT64_C(1) << MER_METRIC_BANDWIDTH_USE,
-    .clocked = UINT64_C(1) << MER_METRIC_LATENCY | UINT64_C(1) << MER_METRIC_THROUGHPUT |
-               UINT64_C(1) << MER_METRIC_POWER,
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(ENERGY) |
+               METRIC(EDP) | METRIC(POWER) | METRIC(TRAFFIC_BYTES) | METRIC(UTILISATION) |
+               METRIC(BANDWIDTH_USE),
+    .clocked = METRIC(LATENCY) | METRIC(THROUGHPUT) | METRIC(POWER),
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerNestModel),
@@ -245,4 +285,6 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .evaluate_batch = evaluate_batch,
     .detail = detail,
     .rules = rules,
+    .zeros = zeros,
+    .warnings = warnings,
 };

@@ -32,6 +32,8 @@ typedef struct MerNestModel {
     MerHalo                   halo;
     bool                      exclusive_axes, ramp;
     const MerNestConstraints *constraints; /* what the user fixed; NULL: nothing */
+    /* keys of the platform that are given and not looked at, "fanout.latency_cycles of L2, ..." */
+    char unused[160];
 } MerNestModel;
 
 /* A plan unfolded. Arrays over levels have the MAC as one more, innermost entry where noted. */
@@ -68,8 +70,6 @@ MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerN
 /* In two steps: the tiles are enough for mer_nest_fits, the loops are for what comes after. */
 void mer_nest_unfold_tiles(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops);
 void mer_nest_unfold_loops(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops);
-/* both */
-void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops);
 /* False, with the reason in `cost`, if the plan breaks a fan-out or a capacity. */
 bool mer_nest_fits(const MerNestModel *model, const MerNestPlan *plan, const MerNestLoops *loops,
                    MerCost *cost);

@@ -1,6 +1,7 @@
-/* The loop-nest model over eight plans at once (map.md 4.5), with the vector types of GCC and clang.
- * All counts are whole numbers below 2^53, so they are exact in whatever order they are multiplied;
- * sums of energies are added in the order of the plain version, so that the bits are the same. */
+/* The loop-nest model over eight plans at once (docs/loopnest-model.md, "Batches"), with
+ * the vector types of GCC and clang. All counts are whole numbers below 2^53, so they are exact in
+ * whatever order they are multiplied; sums of energies are added in the order of the plain version, so
+ * that the bits are the same. */
 #include "map/cost/loopnest_batch.h"
 
 #include <string.h>
@@ -279,7 +280,8 @@ INLINE void find_moves(const MerNestModel *model, Group *group)
     group->outward[0] = outward;
 }
 
-/* map.md 4.3: words that the loops from level `start` on bring in, `footprint` at a time. */
+/* docs/loopnest-model.md, "Traffic": words that the loops from level `start` on bring in, `footprint` at a
+ * time. */
 INLINE void find_traffic(const MerNestModel *model, const Group *group, int tensor, int start,
                          const Lanes *footprint, const Lanes *tile, Lanes *traffic)
 {
@@ -463,7 +465,7 @@ void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *p
                           MerNestFigures *figures)
 {
     bool is_scattered = model->shape.tensors[MER_TENSOR_O].slide_count > 0;
-    if (model->halo != MER_HALO_SHARED || model->ramp || is_scattered) {
+    if (model->halo != MER_HALO_SHARED || model->ramp || model->constraints || is_scattered) {
         *figures = (MerNestFigures){.is_priced = {false}};
         return;
     }

@@ -15,7 +15,7 @@ typedef struct MerNestFigures { /* what the metrics of a cost are made from, per
 /* Prices plans[0 .. MER_NEST_LANES-1], each to the bit as mer_nest_price does. Left alone (is_priced is
  * false) are plans that do not fit or whose counts are too large to be exact, and all of them if they
  * do not keep the same tensors, if one is not in the form that decoding gives, and where the model needs
- * what is not here (halo=timeloop, ramp). Vectors are as wide as the machine has them, at most `bits`
+ * what is not here (halo=timeloop, ramp, constraints). Vectors are as wide as the machine has them, at most `bits`
  * (128, 256 or 512). */
 void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *plans, int bits,
                           MerNestFigures *figures);

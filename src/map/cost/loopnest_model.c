@@ -1,4 +1,4 @@
-/* The closed-form loop-nest model (map.md section 4; the class of Timeloop): tiles, traffic between
+/* The closed-form loop-nest model (docs/loopnest-model.md; the class of Timeloop): tiles, traffic between
  * storage levels, energy and bandwidth-limited cycles. This is the plain version: every number is
  * computed from the plan, nothing is remembered between calls. */
 #include "map/cost/loopnest.h"
@@ -41,6 +41,30 @@ static double exact_limit(const MerLayerShape *shape)
     return limit;
 }
 
+static void add_unused(MerNestModel *model, const char *key, const char *memory)
+{
+    size_t used = strlen(model->unused);
+    snprintf(model->unused + used, sizeof model->unused - used, "%s%s of %s", used ? ", " : "", key,
+             memory);
+}
+
+/* What the platform says and the model has no place for: the network's rate and delay, words of other widths. */
+static void list_unused(const MerPlatform *platform, MerNestModel *model)
+{
+    for (int m = 0; m < platform->memory_count; m++) {
+        const MerMemory *memory = &platform->memories[m];
+        if (memory->fanout.words_per_cycle != memory->read_words_per_cycle) {
+            add_unused(model, "fanout.words_per_cycle", memory->name);
+        }
+        if (memory->fanout.latency_cycles > 0) {
+            add_unused(model, "fanout.latency_cycles", memory->name);
+        }
+        if (memory->word_bits != platform->memories[0].word_bits) {
+            add_unused(model, "word_bits", memory->name);
+        }
+    }
+}
+
 MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerNestModel *model,
                               MerError *error)
 {
@@ -63,6 +87,7 @@ MerStatus mer_nest_model_make(const MerOp *op, const MerPlatform *platform, MerN
     model->lanes = platform->units[0].lanes;
     model->mac_pj = platform->units[0].mac_pj;
     model->clock_hz = platform->clock_hz;
+    list_unused(platform, model);
     model->word_bytes = platform->memories[0].word_bits / 8.0;
     MerStatus status = mer_layer_shape_make(op, &model->shape, error);
     model->exact_macs = exact_limit(&model->shape);
@@ -147,12 +172,6 @@ void mer_nest_unfold_loops(const MerNestModel *model, const MerNestPlan *plan, M
         loops->instances[l] = instances;
         loops->reductions[l] = reductions;
     }
-}
-
-void mer_nest_unfold(const MerNestModel *model, const MerNestPlan *plan, MerNestLoops *loops)
-{
-    mer_nest_unfold_tiles(model, plan, loops);
-    mer_nest_unfold_loops(model, plan, loops);
 }
 
 /* A number as "%.0f" writes it, cut off at `end`. */

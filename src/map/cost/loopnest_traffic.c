@@ -1,11 +1,11 @@
-/* Traffic of the loop-nest model (map.md 4.3 and 4.4): how many words of each tensor move between
- * consecutive storage levels that keep it. */
+/* Traffic of the loop-nest model (docs/loopnest-model.md, "Traffic"): how many words of each tensor move
+ * between consecutive storage levels that keep it. */
 #include "map/cost/loopnest.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Words of a sliding tensor that a step of the innermost loop brings in anew (map.md 4.3, rule 2). */
+/* Words of a sliding tensor that a step of the innermost loop brings in anew (rule 2). */
 static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops, int loop,
                          double footprint, const double *tile)
 {
@@ -15,8 +15,7 @@ static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops
             if (slide->dim[side] != loops->dim[loop]) {
                 continue;
             }
-            double height = 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
-                            slide->coefficient[1] * (tile[slide->dim[1]] - 1);
+            double height = mer_slide_height(slide, tile);
             double shift = slide->coefficient[side] * loops->inside[loop];
             return shift < height ? footprint / height * shift : footprint;
         }
@@ -24,7 +23,7 @@ static double halo_delta(const MerTensorShape *tensor, const MerNestLoops *loops
     return footprint;
 }
 
-/* How often the innermost stretch of loops brings in how many words (map.md 4.3, rules 1 and 2):
+/* How often the innermost stretch of loops brings in how many words (rules 1 and 2):
  * loops that do not move the tensor are skipped until the first that does. */
 static double traffic(const MerNestModel *model, const MerNestLoops *loops, int tensor, int start,
                       double footprint, const double *tile)

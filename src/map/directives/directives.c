@@ -85,8 +85,8 @@ typedef struct Knobs {
     MerArena          *arena;
 } Knobs;
 
-static MerKnob *add_knob(Knobs *knobs, MerKnobKind kind, MerRole role, int level, int dim,
-                         int choices)
+/* Gives its place in the list. */
+static int add_knob(Knobs *knobs, MerKnobKind kind, MerRole role, int level, int dim, int choices)
 {
     MerKnob *knob = &knobs->list[knobs->count];
 
@@ -105,85 +105,70 @@ static MerKnob *add_knob(Knobs *knobs, MerKnobKind kind, MerRole role, int level
     else
         knob->name = mer_arena_format(knobs->arena, "%s.%c.%s", mer_role_name(role),
                                       MER_DIM_LETTERS[dim], level_name(knobs->space, level));
-    knobs->count++;
-    return knob;
+    return knobs->count++;
 }
 
-static void add_divisors(Knobs *knobs, MerRole role, int level, int dim, int number)
+static int add_divisors(Knobs *knobs, MerRole role, int level, int dim, int number)
 {
-    double   values[MOST_CHOICES], *kept;
-    int      count = thin_divisors(number, values);
-    MerKnob *knob = add_knob(knobs, MER_KNOB_ORDERED, role, level, dim, count);
+    double *values = MER_ARRAY(knobs->arena, double, MOST_CHOICES);
+    int     count = thin_divisors(number, values);
+    int     knob = add_knob(knobs, MER_KNOB_ORDERED, role, level, dim, count);
 
-    kept = MER_ARRAY(knobs->arena, double, count);
-    memcpy(kept, values, sizeof *kept * (size_t)count);
-    knob->values = kept;
+    knobs->list[knob].values = values;
+    return knob;
 }
 
 static void add_ten(Knobs *knobs)
 {
     MerDirectiveSpace *space = knobs->space;
-    MerKnob           *scale;
     double            *powers = MER_ARRAY(knobs->arena, double, MER_DIRECTIVE_SCALES);
 
-    for (int l = 0; l < 2; l++) {
-        space->order[l] = knobs->count;
-        add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_ORDER, l, -1,
-                 mer_directives_factorial(space->tiled_count));
-    }
-    for (int l = 0; l < 2; l++) {
-        space->parallel[l] = knobs->count;
-        add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, l, -1, space->tiled_count);
-    }
-    space->cluster[1] = knobs->count;
-    add_divisors(knobs, MER_ROLE_CLUSTER, 1, -1, space->num_pes);
-    for (int i = 0; i < space->tiled_count; i++) {
-        space->tile[0][i] = knobs->count;
-        add_divisors(knobs, MER_ROLE_TILE, 0, space->dims[i], space->limit[i]);
-    }
-    space->scale = knobs->count;
-    scale = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, 1, -1, MER_DIRECTIVE_SCALES);
+    for (int l = 0; l < 2; l++)
+        space->order[l] = add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_ORDER, l, -1,
+                                   mer_directives_factorial(space->tiled_count));
+    for (int l = 0; l < 2; l++)
+        space->parallel[l] =
+            add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, l, -1, space->tiled_count);
+    space->cluster[1] = add_divisors(knobs, MER_ROLE_CLUSTER, 1, -1, space->num_pes);
+    for (int i = 0; i < space->tiled_count; i++)
+        space->tile[0][i] = add_divisors(knobs, MER_ROLE_TILE, 0, space->dims[i], space->limit[i]);
+    space->scale = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, 1, -1, MER_DIRECTIVE_SCALES);
     for (int j = 0; j < MER_DIRECTIVE_SCALES; j++)
         powers[j] = 1 << j;
-    scale->values = powers;
+    knobs->list[space->scale].values = powers;
 }
 
 static void add_gamma_level(Knobs *knobs, int level)
 {
     MerDirectiveSpace *space = knobs->space;
 
-    space->parallel[level] = knobs->count;
-    add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, level, -1,
-             space->options.par_rs ? space->dim_count : space->tiled_count);
-    if (level > 0) {
-        space->cluster[level] = knobs->count;
-        add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_CLUSTER, level, -1, space->num_pes);
-    }
+    space->parallel[level] =
+        add_knob(knobs, MER_KNOB_CATEGORY, MER_ROLE_PARALLEL, level, -1,
+                 space->options.par_rs ? space->dim_count : space->tiled_count);
+    if (level > 0)
+        space->cluster[level] =
+            add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_CLUSTER, level, -1, space->num_pes);
     for (int i = 0; i < space->dim_count; i++) {
         bool fixed = mer_directives_is_filter(space->dims[i]) && !space->options.par_rs;
 
-        space->tile[level][i] = knobs->count;
-        add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, level, space->dims[i],
-                 fixed ? 1 : space->limit[i]);
+        space->tile[level][i] = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_TILE, level,
+                                         space->dims[i], fixed ? 1 : space->limit[i]);
     }
-    for (int i = 0; i < space->dim_count; i++) {
-        space->rank[level][i] = knobs->count;
-        add_knob(knobs, MER_KNOB_RANK, MER_ROLE_ORDER, level, space->dims[i], space->dim_count);
-    }
+    for (int i = 0; i < space->dim_count; i++)
+        space->rank[level][i] =
+            add_knob(knobs, MER_KNOB_RANK, MER_ROLE_ORDER, level, space->dims[i], space->dim_count);
 }
 
 static void add_gamma(Knobs *knobs)
 {
     MerDirectiveSpace *space = knobs->space;
-    int      first = space->options.min_levels, choices = space->options.max_levels - first + 1;
-    double  *values = MER_ARRAY(knobs->arena, double, choices);
-    MerKnob *levels;
+    int     first = space->options.min_levels, choices = space->options.max_levels - first + 1;
+    double *values = MER_ARRAY(knobs->arena, double, choices);
 
-    space->levels = knobs->count;
-    levels = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_LEVELS, -1, -1, choices);
+    space->levels = add_knob(knobs, MER_KNOB_ORDERED, MER_ROLE_LEVELS, -1, -1, choices);
     for (int i = 0; i < choices; i++)
         values[i] = first + i;
-    levels->values = values;
+    knobs->list[space->levels].values = values;
     for (int l = 0; l < space->options.max_levels; l++)
         add_gamma_level(knobs, l);
 }
@@ -223,15 +208,11 @@ MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op,
                               const MerPlatform *platform, const MerDirectiveOptions *options,
                               MerArena *arena, MerError *error)
 {
-    Knobs     knobs = {.space = space, .arena = arena};
-    MerStatus status = check_op(op, error);
+    Knobs knobs = {.space = space, .arena = arena};
 
-    memset(space, 0, sizeof *space);
-    if (status == MER_OK)
-        status = set_options(space, options, error);
-    if (status != MER_OK)
-        return status;
-    space->op = op;
+    *space = (MerDirectiveSpace){.op = op};
+    MER_TRY(check_op(op, error));
+    MER_TRY(set_options(space, options, error));
     space->lanes = platform->unit_count > 0 ? platform->units[0].lanes : 1;
     space->num_pes = 1;
     for (int m = 0; m < platform->memory_count; m++)

@@ -1,4 +1,5 @@
-/* Spaces of data-centric mappings (map.md section 6) and their points. Two genomes:
+/* Spaces of data-centric mappings (docs/datacentric-model.md, "Spaces of directives") and their points.
+ * Two genomes:
  *   ten    ten knobs: two loop orders, two parallel dims, a cluster size, the four outer tiles and
  *          one scale for the inner ones. Layers with fewer dims have fewer knobs.
  *   gamma  GAMMA's genome (Kao and Krishna, ICCAD 2020): a number of levels and, for each, a

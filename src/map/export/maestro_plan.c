@@ -67,22 +67,16 @@ static MerStatus read_directive(const Reader *reader, const MerMaestroDirective 
 {
     int          *count = &plan->start[plan->level_count];
     MerDirective *directive = &plan->directives[*count];
-    MerStatus     status;
 
     if (from->kind == MER_MAESTRO_CLUSTER) {
-        status = read_value(reader, from, &from->size, &plan->cluster[plan->level_count - 1]);
-        plan->level_count++;
-        plan->start[plan->level_count] = *count;
-        return status;
+        plan->start[++plan->level_count] = *count;
+        return read_value(reader, from, &from->size, &plan->cluster[plan->level_count - 2]);
     }
     *directive = (MerDirective){.spatial = from->kind == MER_MAESTRO_SPATIAL};
-    status = read_dim(reader, from, directive);
-    if (status == MER_OK)
-        status = read_value(reader, from, &from->size, &directive->size);
-    if (status == MER_OK)
-        status = read_value(reader, from, &from->offset, &directive->offset);
     ++*count;
-    return status;
+    MER_TRY(read_dim(reader, from, directive));
+    MER_TRY(read_value(reader, from, &from->size, &directive->size));
+    return read_value(reader, from, &from->offset, &directive->offset);
 }
 
 MerStatus mer_maestro_plan(const char *path, const MerMaestroLayer *layer,
@@ -101,11 +95,7 @@ MerStatus mer_maestro_plan(const char *path, const MerMaestroLayer *layer,
     plan->cluster = MER_ARRAY(arena, int, source->directive_count + 1);
     plan->start = MER_ARRAY(arena, int, source->directive_count + 2);
     plan->directives = MER_ARRAY(arena, MerDirective, source->directive_count + 1);
-    for (int i = 0; i < source->directive_count; i++) {
-        MerStatus status = read_directive(&reader, &source->directives[i], plan);
-
-        if (status != MER_OK)
-            return status;
-    }
+    for (int i = 0; i < source->directive_count; i++)
+        MER_TRY(read_directive(&reader, &source->directives[i], plan));
     return MER_OK;
 }

@@ -1,7 +1,7 @@
 /* Mappings in the forms that other tools read. */
 #include "map/export/map_export.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "layer/directive_format.h"
 #include "layer/op_format.h"
 #include "map/directives/directives.h"
@@ -13,20 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_quoted(FILE *file, const char *text)
+/* `before`, then the text in quotes. */
+static void write_quoted(FILE *file, const char *before, const char *text)
 {
     MerJson json = {0};
     mer_json_text(&json, NULL, text);
-    fputs(json.text, file);
+    fprintf(file, "%s%s", before, json.text);
     mer_json_free(&json);
 }
 
-/* Lines of `text` as comments. */
-static void write_comment(FILE *file, const char *indent, const char *text)
+/* Lines of `text`, each after `prefix`. */
+static void write_lines(FILE *file, const char *prefix, const char *text)
 {
     while (*text) {
         int length = (int)strcspn(text, "\n");
-        fprintf(file, "%s# %.*s\n", indent, length, text);
+        fprintf(file, "%s%.*s\n", prefix, length, text);
         text += length;
         text += *text == '\n';
     }
@@ -35,15 +36,13 @@ static void write_comment(FILE *file, const char *indent, const char *text)
 /* A plan file with the nests as lines and, for people, as indented loops. */
 static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
 {
-    fprintf(file, "# loop nests, outermost first; read back by: mercator evaluate nest.txt\n");
-    fprintf(file, "format: mercator-plan/1\nkind: nest\nproblem: map\nworkload: ");
-    write_quoted(file, what->workload);
-    fprintf(file, "\nplatform: ");
-    write_quoted(file, what->tasks[0].problem->platform->name);
-    fprintf(file, "\nevaluator: ");
-    write_quoted(file, what->evaluator);
-    fprintf(file, "\nobjective: ");
-    write_quoted(file, what->objective);
+    write_quoted(file,
+                 "# loop nests, outermost first; read back by: mercator evaluate nest.txt\n"
+                 "format: mercator-plan/1\nkind: nest\nproblem: map\nworkload: ",
+                 what->workload);
+    write_quoted(file, "\nplatform: ", what->tasks[0].problem->platform->name);
+    write_quoted(file, "\nevaluator: ", what->evaluator);
+    write_quoted(file, "\nobjective: ", what->objective);
     fprintf(file, "\ntasks:\n");
     for (int t = 0; t < what->count; t++) {
         const MerExportTask *task = &what->tasks[t];
@@ -54,8 +53,7 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
         mer_json_end_object(&json);
         /* the object holds the one key "op" */
         size_t length = strlen(json.text);
-        fprintf(file, "  - name: ");
-        write_quoted(file, task->problem->task->name);
+        write_quoted(file, "  - name: ", task->problem->task->name);
         fprintf(file, "\n    count: %lld\n    op: %.*s\n", (long long)task->problem->task->count,
                 (int)length - 7, json.text + 6);
         mer_json_free(&json);
@@ -63,18 +61,15 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
         if (mer_nest_is_padded(plan)) {
             fprintf(file, "    padded: true\n");
         }
-        write_comment(file, "    ", mer_nest_print(plan, task->problem->platform, arena));
+        write_lines(file, "    # ", mer_nest_print(plan, task->problem->platform, arena));
     }
 }
 
 static void write_own(const MerExport *what, FILE *file)
 {
-    fprintf(file, "mercator: {platform: ");
-    write_quoted(file, what->tasks[0].problem->platform->name);
-    fprintf(file, ", evaluator: ");
-    write_quoted(file, what->evaluator);
-    fprintf(file, ", objective: ");
-    write_quoted(file, what->objective);
+    write_quoted(file, "mercator: {platform: ", what->tasks[0].problem->platform->name);
+    write_quoted(file, ", evaluator: ", what->evaluator);
+    write_quoted(file, ", objective: ", what->objective);
     fprintf(file, "}\n");
 }
 
@@ -96,24 +91,22 @@ static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
         const MerExportTask *task = &what->tasks[t];
         const MerNestPlan   *plan = mer_nest_plan(task->plan);
         const char          *reason;
-        const char          *text = mer_timeloop_mapping_write(plan, task->problem->platform,
-                                                      is_single ? 0 : 4, &reason, arena);
+        const char          *text =
+            mer_timeloop_mapping_write(plan, task->problem->platform, &reason, arena);
         if (!text) {
-            fprintf(file, "# layer ");
-            write_quoted(file, task->problem->task->name);
+            write_quoted(file, "# layer ", task->problem->task->name);
             fprintf(file, " is left out: %s\n", reason ? reason : "no memory");
             continue;
         }
         if (!is_single) {
-            fprintf(file, "  - name: ");
-            write_quoted(file, task->problem->task->name);
+            write_quoted(file, "  - name: ", task->problem->task->name);
             fprintf(file, "\n    count: %lld\n", (long long)task->problem->task->count);
         }
         if (plan->op->repeat != 1) {
             fprintf(file, "%srepeat: %lld # the loops run this often, one after the other\n",
                     is_single ? "" : "    ", (long long)plan->op->repeat);
         }
-        fputs(text, file);
+        write_lines(file, is_single ? "" : "    ", text);
         written++;
     }
     if (!is_single && written == 0) {

@@ -1,5 +1,6 @@
 /* Plan reader: Timeloop files, which have several roles: a problem and its mapping, and here or by flags its
  * architecture and energies. */
+#include "base/file.h"
 #include "import/layer_list.h"
 #include "import/timeloop.h"
 #include "map/export/read_plans.h"
@@ -189,29 +190,40 @@ static bool is_yaml(const char *path)
                    strcmp(dot, ".txt") == 0 || strcmp(dot, ".json") == 0);
 }
 
-/* What nobody else knows is taken for Timeloop's: a message says what is missing then. */
+static bool has_role(MerYaml *root)
+{
+    static const char *const keys[] = {"problem", "mapping",      "nest", "levels", "directives",
+                                       "layers",  "architecture", "arch", "ERT",    "mercator",
+                                       NULL};
+    return root && root->kind == MER_YAML_MAP && has_any(root, keys);
+}
+
 static bool is_timeloop(const MerReadPlans *plans)
 {
-    (void)plans;
-    return true;
+    bool is_ours = has_role(plans->root);
+    for (int i = 0; plans->file_count > 1 && !plans->plan_file && i < plans->file_count; i++) {
+        MerYaml *root = NULL;
+        /* pipes are not looked into: they can be read only once */
+        is_ours =
+            is_ours || mer_file_is_stream(plans->files[i]) ||
+            (mer_yaml_read(plans->files[i], plans->arena, &root, NULL) == MER_OK && has_role(root));
+    }
+    return is_ours;
 }
 
 static MerStatus read_timeloop(MerReadPlans *plans, MerError *error)
 {
     MerYaml **roots = MER_ARRAY(plans->arena, MerYaml *, plans->file_count + 1);
     int       count = 0;
-    if (plans->plan_file) {
-        MER_TRY(mer_yaml_read(plans->plan_file, plans->arena, &roots[0], error));
-        MER_TRY(mer_yaml_check_kind(roots[count++], MER_YAML_MAP, error));
-        if (!is_yaml(plans->files[0])) {
-            return read_network(plans, roots[0], error);
-        }
+    if (plans->root) { /* a pipe can be read only once */
+        roots[count++] = plans->root;
     }
-    for (int i = 0; i < plans->file_count; i++) {
-        roots[count] = plans->root; /* a pipe can be read only once */
-        if (!plans->root) {
-            MER_TRY(mer_yaml_read(plans->files[i], plans->arena, &roots[count], error));
-        }
+    if (plans->plan_file && !is_yaml(plans->files[0])) {
+        return read_network(plans, roots[0], error);
+    }
+    bool has_others = plans->plan_file || !plans->root;
+    for (int i = 0; i < plans->file_count && has_others; i++) {
+        MER_TRY(mer_yaml_read(plans->files[i], plans->arena, &roots[count], error));
         MER_TRY(mer_yaml_check_kind(roots[count++], MER_YAML_MAP, error));
     }
     return read_files(plans, roots, count, error);

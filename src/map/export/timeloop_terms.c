@@ -38,9 +38,7 @@ static bool read_relation(const char **at, bool *is_limit, int *less)
     }
     *is_limit = **at == '<';
     *less = *is_limit && (*at)[1] != '=';
-    if (**at == '<') {
-        *at += (*at)[1] == '=' ? 2 : 1;
-    } else if (**at == '=') {
+    if (**at == '<' || **at == '=') {
         *at += (*at)[1] == '=' ? 2 : 1;
     }
     while (isspace((unsigned char)**at)) {
@@ -69,12 +67,23 @@ static bool read_factor(const char **at, const MerOp *op, MerTimeloopFactors *fa
     return true;
 }
 
+/* One text or a list of them; nothing is an empty list. */
+static int count_texts(const MerYaml *node)
+{
+    return !node || mer_yaml_is_null(node) ? 0 : node->kind == MER_YAML_LIST ? node->count : 1;
+}
+
+static const MerYaml *text_at(const MerYaml *node, int i)
+{
+    return node->kind == MER_YAML_LIST ? node->items[i] : node;
+}
+
 static MerStatus read_factor_text(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
                                   MerError *error)
 {
     const char *text;
-    MerStatus   status = mer_yaml_text(node, &text, error);
-    for (const char *at = status == MER_OK ? text : ""; *at;) {
+    MER_TRY(mer_yaml_text(node, &text, error));
+    for (const char *at = text; *at;) {
         if (is_gap(*at)) {
             at++;
         } else if (!read_factor(&at, op, factors)) {
@@ -82,7 +91,7 @@ static MerStatus read_factor_text(const MerYaml *node, const MerOp *op, MerTimel
                 node, error, "factors such as \"C=1 M=4\" or \"K<=16\", each dimension once");
         }
     }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
@@ -92,76 +101,60 @@ MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloop
         factors->exact[d] = -1;
         factors->most[d] = 0;
     }
-    if (!node || mer_yaml_is_null(node)) {
-        return MER_OK;
+    for (int i = 0; i < count_texts(node); i++) {
+        MER_TRY(read_factor_text(text_at(node, i), op, factors, error));
     }
-    if (node->kind != MER_YAML_LIST) {
-        return read_factor_text(node, op, factors, error);
+    return MER_OK;
+}
+
+bool mer_timeloop_names(const MerTimeloopOrder *order, int dim)
+{
+    for (int i = 0; i < order->count; i++) {
+        if (order->dims[i] == dim) {
+            return true;
+        }
     }
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < node->count; i++) {
-        status = read_factor_text(node->items[i], op, factors, error);
-    }
-    return status;
+    return false;
 }
 
 static MerStatus read_order_text(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
                                  MerError *error)
 {
     const char *text;
-    MerStatus   status = mer_yaml_text(node, &text, error);
-    for (const char *at = status == MER_OK ? text : ""; *at; at++) {
+    MER_TRY(mer_yaml_text(node, &text, error));
+    for (const char *at = text; *at; at++) {
         if (is_gap(*at)) {
             continue;
         }
-        int  dim = dim_of(*at, op);
-        bool is_new = dim >= 0;
-        for (int i = 0; i < order->count; i++) {
-            is_new = is_new && order->dims[i] != dim;
-        }
-        if (!is_new) {
+        int dim = dim_of(*at, op);
+        if (dim < 0 || mer_timeloop_names(order, dim)) {
             return mer_yaml_expected(node, error,
                                      "dimensions such as CMQPRSN, innermost first, each once");
         }
         order->dims[order->count++] = dim;
     }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
                              MerError *error)
 {
     *order = (MerTimeloopOrder){0};
-    if (!node || mer_yaml_is_null(node)) {
-        return MER_OK;
+    for (int i = 0; i < count_texts(node); i++) {
+        MER_TRY(read_order_text(text_at(node, i), op, order, error));
     }
-    if (node->kind != MER_YAML_LIST) {
-        return read_order_text(node, op, order, error);
-    }
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < node->count; i++) {
-        status = read_order_text(node->items[i], op, order, error);
-    }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,
                               MerError *error)
 {
     enum { MOST = 64 };
-    const char *names[MOST];
-    const char *name;
+    const char *names[MOST], *name;
     MerYaml    *node;
-    MerStatus   status = mer_yaml_check_kind(entry, MER_YAML_MAP, error);
-    if (status == MER_OK) {
-        status = mer_yaml_need(entry, "target", &node, error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_text(node, &name, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_yaml_check_kind(entry, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(entry, "target", &node, error));
+    MER_TRY(mer_yaml_text(node, &name, error));
     int count = platform->memory_count < MOST ? platform->memory_count : MOST;
     for (int m = 0; m < count; m++) {
         names[m] = platform->memories[m].name;

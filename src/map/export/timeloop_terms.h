@@ -1,5 +1,5 @@
 /* The small language of Timeloop's mappings and constraints: factors, permutations, data-spaces and
- * targets (conventions.md 2.4 and 2.5). Keys are read with hyphens or underscores.
+ * targets (docs/timeloop-and-maestro.md, "What is read"). Keys are read with hyphens or underscores.
  *
  *     factors: "C=1 M=4"    also "N1 P1 R0", "K<=16" and lists; 0 is all that remains of the dim
  *     permutation: CMQPRSN  innermost first
@@ -28,6 +28,7 @@ MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloop
                                MerError *error);
 MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,
                              MerError *error);
+bool      mer_timeloop_names(const MerTimeloopOrder *order, int dim);
 /* The level (0 = innermost) of the memory that `target` of an entry names. */
 MerStatus mer_timeloop_target(MerYaml *entry, const MerPlatform *platform, int *level,
                               MerError *error);

@@ -2,6 +2,8 @@
  * convolution; products are written as convolutions with a window of one. */
 #include "map/export/timeloop_mapping.h"
 
+#include "map/nest/nest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +14,12 @@ typedef struct Writer {
     const MerNestPlan *plan;
     const MerPlatform *platform;
     unsigned           dims; /* of the problem */
-    int                indent;
     FILE              *file;
 } Writer;
 
 static bool has(const Writer *writer, int dim)
 {
     return writer->dims >> dim & 1;
-}
-
-static void begin_line(const Writer *writer)
-{
-    fprintf(writer->file, "%*s", writer->indent, "");
 }
 
 /* "[[C]], [[M]]" for the dims a tensor has besides its window. */
@@ -45,18 +41,12 @@ static void write_spaces(const Writer *writer)
     static const int outputs[] = {MER_DIM_N, MER_DIM_G, MER_DIM_K, MER_DIM_X, MER_DIM_Y};
     static const int depthwise[] = {MER_DIM_N, MER_DIM_C, MER_DIM_X, MER_DIM_Y};
     bool             is_depthwise = writer->plan->op->kind == MER_OP_DEPTHWISE;
-    begin_line(writer);
-    fprintf(writer->file, "    data-spaces:\n");
-    begin_line(writer);
-    fprintf(writer->file, "      - {name: Weights, projection: [");
+    fprintf(writer->file, "    data-spaces:\n      - {name: Weights, projection: [");
     write_ranks(writer, weights, 5);
-    fprintf(writer->file, "]}\n");
-    begin_line(writer);
-    fprintf(writer->file, "      - {name: Inputs, projection: [");
+    fprintf(writer->file, "]}\n      - {name: Inputs, projection: [");
     write_ranks(writer, inputs, 3);
-    fprintf(writer->file, ", [[R, Wdilation], [P, Wstride]], [[S, Hdilation], [Q, Hstride]]]}\n");
-    begin_line(writer);
-    fprintf(writer->file, "      - {name: Outputs, projection: [");
+    fprintf(writer->file, ", [[R, Wdilation], [P, Wstride]], [[S, Hdilation], [Q, Hstride]]]}\n"
+                          "      - {name: Outputs, projection: [");
     write_ranks(writer, is_depthwise ? depthwise : outputs, is_depthwise ? 4 : 5);
     fprintf(writer->file, "], read-write: True}\n");
 }
@@ -65,29 +55,18 @@ static void write_problem(const Writer *writer)
 {
     const MerOp *op = writer->plan->op;
     const char  *separator = "";
-    begin_line(writer);
-    fprintf(writer->file, "problem:\n");
-    begin_line(writer);
-    fprintf(writer->file, "  version: 0.3\n");
-    begin_line(writer);
-    fprintf(writer->file, "  shape:\n");
-    begin_line(writer);
-    fprintf(writer->file, "    name: layer\n");
-    begin_line(writer);
-    fprintf(writer->file, "    dimensions: [");
+    fprintf(writer->file, "problem:\n  version: 0.3\n  shape:\n    name: layer\n"
+                          "    dimensions: [");
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         if (has(writer, d)) {
             fprintf(writer->file, "%s%c", separator, letters[d]);
             separator = ", ";
         }
     }
-    fprintf(writer->file, "]\n");
-    begin_line(writer);
     fprintf(writer->file,
-            "    coefficients: [{name: Wstride, default: 1}, {name: Hstride, default: 1}, "
+            "]\n    coefficients: [{name: Wstride, default: 1}, {name: Hstride, default: 1}, "
             "{name: Wdilation, default: 1}, {name: Hdilation, default: 1}]\n");
     write_spaces(writer);
-    begin_line(writer);
     fprintf(writer->file, "  instance: {");
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         if (has(writer, d)) {
@@ -114,7 +93,6 @@ static void write_factors(const Writer *writer, const int *first, const int *sec
 
 static void write_temporal(const Writer *writer, const MerNestLevel *level, const char *name)
 {
-    begin_line(writer);
     fprintf(writer->file, "  - {target: %s, type: temporal, ", name);
     write_factors(writer, level->temporal, NULL);
     for (int i = MER_DIM_COUNT - 1; i >= 0; i--) {
@@ -129,7 +107,6 @@ static void write_temporal(const Writer *writer, const MerNestLevel *level, cons
 static void write_spatial(const Writer *writer, const MerNestLevel *level, const char *name)
 {
     int split = 0;
-    begin_line(writer);
     fprintf(writer->file, "  - {target: %s, type: spatial, ", name);
     write_factors(writer, level->x, level->y);
     for (int on_x = 1; on_x >= 0; on_x--) {
@@ -160,7 +137,6 @@ static void write_tensors(const Writer *writer, const char *key, unsigned mask)
 static void write_mapping(const Writer *writer)
 {
     const MerNestPlan *plan = writer->plan;
-    begin_line(writer);
     fprintf(writer->file, "mapping:\n");
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerMemory    *memory = &writer->platform->memories[plan->level_count - 1 - l];
@@ -169,7 +145,6 @@ static void write_mapping(const Writer *writer)
         if (memory->fanout.x * memory->fanout.y > 1) {
             write_spatial(writer, level, memory->name);
         }
-        begin_line(writer);
         fprintf(writer->file, "  - {target: %s, type: datatype, ", memory->name);
         write_tensors(writer, "keep", level->keep);
         fprintf(writer->file, ", ");
@@ -187,10 +162,8 @@ static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platf
                "kinds has";
     }
     for (int d = 0; d < MER_DIM_COUNT; d++) {
-        double product = 1;
         for (int l = 0; l < plan->level_count; l++) {
             const MerNestLevel *level = &plan->levels[l];
-            product *= (double)level->temporal[d] * level->x[d] * level->y[d];
             if (level->x[d] > 1 && level->y[d] > 1) {
                 return mer_arena_format(
                     arena,
@@ -200,7 +173,7 @@ static const char *find_reason(const MerNestPlan *plan, const MerPlatform *platf
                     platform->memories[plan->level_count - 1 - l].name);
             }
         }
-        if (product != (double)plan->op->dims[d]) {
+        if (mer_nest_extent(plan, d, plan->level_count) != (double)plan->op->dims[d]) {
             return mer_arena_format(arena,
                                     "the factors of %c (our %c) run past the layer, which Timeloop "
                                     "cannot say; map with "
@@ -220,7 +193,7 @@ static unsigned problem_dims(const MerOp *op)
 }
 
 const char *mer_timeloop_mapping_write(const MerNestPlan *plan, const MerPlatform *platform,
-                                       int indent, const char **reason, MerArena *arena)
+                                       const char **reason, MerArena *arena)
 {
     char  *data = NULL;
     size_t size = 0;
@@ -229,7 +202,7 @@ const char *mer_timeloop_mapping_write(const MerNestPlan *plan, const MerPlatfor
     if (!file) {
         return NULL;
     }
-    Writer writer = {plan, platform, problem_dims(plan->op), indent, file};
+    Writer writer = {plan, platform, problem_dims(plan->op), file};
     write_problem(&writer);
     write_mapping(&writer);
     fclose(file);

@@ -1,7 +1,7 @@
-/* Reading Timeloop's constraint lists (v0.3, conventions.md 2.4). A spatial constraint of a target
- * speaks of the fan-out below it. With `split` the leading dims of the permutation belong to the X
- * axis and the others to Y; without it a fixed factor goes where it fits, X first, and a limit
- * holds for the X axis, the dim staying off Y. */
+/* Reading Timeloop's constraint lists (v0.3; docs/timeloop-and-maestro.md, "Constraints"). A spatial
+ * constraint of a target speaks of the fan-out below it. With `split` the leading dims of the permutation
+ * belong to the X axis and the others to Y; without it a fixed factor goes where it fits, X first, and a
+ * limit holds for the X axis, the dim staying off Y. */
 #include "map/nest/constraints.h"
 
 #include "hw/timeloop_arch.h"
@@ -76,14 +76,12 @@ static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
     MerNestConstraints *constraints = reader->constraints;
     const MerYaml      *node = mer_yaml_get(entry, "factors");
     const MerYaml      *permutation = mer_yaml_get(entry, "permutation");
-    MerStatus           status = mer_timeloop_factors(node, reader->op, &factors, reader->error);
-    if (status == MER_OK) {
-        status = mer_timeloop_order(permutation, reader->op, &order, reader->error);
+    MER_TRY(mer_timeloop_factors(node, reader->op, &factors, reader->error));
+    MER_TRY(mer_timeloop_order(permutation, reader->op, &order, reader->error));
+    for (int d = 0; node && d < MER_DIM_COUNT; d++) {
+        MER_TRY(set_place(reader, node, &factors, level, MER_PLACE_TEMPORAL, d));
     }
-    for (int d = 0; status == MER_OK && node && d < MER_DIM_COUNT; d++) {
-        status = set_place(reader, node, &factors, level, MER_PLACE_TEMPORAL, d);
-    }
-    if (status == MER_OK && order.count > 0) {
+    if (order.count > 0) {
         bool is_same =
             constraints->inner_count[level] == order.count &&
             memcmp(constraints->inner[level], order.dims, sizeof(int) * (size_t)order.count) == 0;
@@ -95,7 +93,7 @@ static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
         constraints->inner_count[level] = order.count;
         memcpy(constraints->inner[level], order.dims, sizeof order.dims);
     }
-    return status;
+    return MER_OK;
 }
 
 static int capacity_on(const Reader *reader, int level, MerNestPlace place)
@@ -125,8 +123,8 @@ static MerStatus fix_anywhere(Reader *reader, const MerYaml *node, int level, in
             MER_DIM_LETTERS[dim], factor, capacity_x, capacity_y,
             reader->constraints->level_names[level]);
     }
-    MerStatus status = fix(reader, node, level, MER_PLACE_X, dim, x);
-    return status == MER_OK ? fix(reader, node, level, MER_PLACE_Y, dim, factor / x) : status;
+    MER_TRY(fix(reader, node, level, MER_PLACE_X, dim, x));
+    return fix(reader, node, level, MER_PLACE_Y, dim, factor / x);
 }
 
 static MerStatus set_spatial(Reader *reader, const MerYaml *node, const MerTimeloopFactors *factors,
@@ -134,17 +132,15 @@ static MerStatus set_spatial(Reader *reader, const MerYaml *node, const MerTimel
 {
     MerNestPlace axis = fanout_of(reader, level)->x > 1 ? MER_PLACE_X : MER_PLACE_Y;
     MerNestPlace other = axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X;
-    MerStatus    status = MER_OK;
     if (factors->most[dim] > 0) {
         limit(reader, level, axis, dim, factors->most[dim]);
-        status = fix(reader, node, level, other, dim, 1);
+        MER_TRY(fix(reader, node, level, other, dim, 1));
     }
-    if (status == MER_OK && factors->exact[dim] == 0) {
-        status = take_rest(reader, node, level, axis, dim);
-    } else if (status == MER_OK && factors->exact[dim] > 0) {
-        status = fix_anywhere(reader, node, level, dim, factors->exact[dim]);
+    if (factors->exact[dim] == 0) {
+        return take_rest(reader, node, level, axis, dim);
     }
-    return status;
+    return factors->exact[dim] > 0 ? fix_anywhere(reader, node, level, dim, factors->exact[dim])
+                                   : MER_OK;
 }
 
 static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
@@ -154,37 +150,30 @@ static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
     int64_t            split = -1;
     int                axis_of[MER_DIM_COUNT] = {0}; /* MER_PLACE_X or _Y, 0: either */
     const MerYaml     *node = mer_yaml_get(entry, "factors");
-    MerStatus          status = mer_timeloop_factors(node, reader->op, &factors, reader->error);
-    if (status == MER_OK) {
-        status = mer_timeloop_order(mer_yaml_get(entry, "permutation"), reader->op, &order,
-                                    reader->error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_get_int(entry, "split", 0, 64, &split, reader->error);
-    }
-    for (int i = 0; status == MER_OK && split >= 0 && i < order.count; i++) {
+    MER_TRY(mer_timeloop_factors(node, reader->op, &factors, reader->error));
+    MER_TRY(
+        mer_timeloop_order(mer_yaml_get(entry, "permutation"), reader->op, &order, reader->error));
+    MER_TRY(mer_yaml_get_int(entry, "split", 0, 64, &split, reader->error));
+    for (int i = 0; split >= 0 && i < order.count; i++) {
         int axis = i < split ? MER_PLACE_X : MER_PLACE_Y;
         axis_of[order.dims[i]] = axis;
-        status = fix(reader, entry, level, axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X,
-                     order.dims[i], 1);
+        MER_TRY(fix(reader, entry, level, axis == MER_PLACE_X ? MER_PLACE_Y : MER_PLACE_X,
+                    order.dims[i], 1));
     }
-    for (int d = 0; status == MER_OK && node && d < MER_DIM_COUNT; d++) {
-        status = axis_of[d] ? set_place(reader, node, &factors, level, (MerNestPlace)axis_of[d], d)
-                            : set_spatial(reader, node, &factors, level, d);
+    for (int d = 0; node && d < MER_DIM_COUNT; d++) {
+        MER_TRY(axis_of[d] ? set_place(reader, node, &factors, level, (MerNestPlace)axis_of[d], d)
+                           : set_spatial(reader, node, &factors, level, d));
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
 {
-    unsigned  keep;
-    unsigned  bypass;
-    MerStatus status = mer_timeloop_keep(entry, &keep, &bypass, reader->error);
-    if (status == MER_OK) {
-        reader->constraints->keep[level] |= keep;
-        reader->constraints->bypass[level] |= bypass;
-    }
-    return status;
+    unsigned keep, bypass;
+    MER_TRY(mer_timeloop_keep(entry, &keep, &bypass, reader->error));
+    reader->constraints->keep[level] |= keep;
+    reader->constraints->bypass[level] |= bypass;
+    return MER_OK;
 }
 
 static void ignore(Reader *reader, const char *type, int level)
@@ -201,26 +190,18 @@ static MerStatus read_entry(Reader *reader, MerYaml *entry)
                                         "bypass",      "dataspace",     "utilization",
                                         "parallelism", "max_overbooked"};
     MerYaml                 *node;
-    int                      level;
-    int                      type = 0;
-    MerStatus status = mer_timeloop_target(entry, reader->platform, &level, reader->error);
-    if (status == MER_OK) {
-        status = mer_yaml_need(entry, "type", &node, reader->error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_word(node, types, sizeof types / sizeof types[0], &type, reader->error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    int                      level, type = 0;
+    MER_TRY(mer_timeloop_target(entry, reader->platform, &level, reader->error));
+    MER_TRY(mer_yaml_need(entry, "type", &node, reader->error));
+    MER_TRY(mer_yaml_word(node, types, sizeof types / sizeof types[0], &type, reader->error));
     if (type >= 5) {
         ignore(reader, types[type], level);
         return MER_OK;
     }
-    status = type == 0   ? read_temporal(reader, entry, level)
-             : type == 1 ? read_spatial(reader, entry, level)
-                         : read_datatype(reader, entry, level);
-    return status == MER_OK ? mer_yaml_finish(entry, reader->error) : status;
+    MER_TRY(type == 0   ? read_temporal(reader, entry, level)
+            : type == 1 ? read_spatial(reader, entry, level)
+                        : read_datatype(reader, entry, level));
+    return mer_yaml_finish(entry, reader->error);
 }
 
 /* A factor 0 is what the fixed factors leave of its dim; nothing of it is left for the other
@@ -252,22 +233,22 @@ MerStatus mer_nest_constraints_read(MerNestConstraints *constraints, MerYaml *ro
                        .error = error};
     MerYaml *lists[MER_TIMELOOP_LISTS];
     memset(reader.rest_level, -1, sizeof reader.rest_level);
-    MerStatus status = mer_yaml_check_kind(root, MER_YAML_MAP, error);
-    int       count = status == MER_OK ? mer_timeloop_constraint_lists(root, lists) : 0;
-    if (status == MER_OK && count == 0) {
+    MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
+    int count = mer_timeloop_constraint_lists(root, lists);
+    if (count == 0) {
         return mer_yaml_error(root, error,
                               "found no constraints, expected a list under mapspace_constraints, "
                               "architecture_constraints, mapspace.constraints or constraints");
     }
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        for (int j = 0; status == MER_OK && j < lists[i]->count; j++) {
-            status = read_entry(&reader, lists[i]->items[j]);
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < lists[i]->count; j++) {
+            MER_TRY(read_entry(&reader, lists[i]->items[j]));
         }
     }
-    for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
         if (reader.rest_level[d] >= 0) {
             fill_rest(&reader, d);
         }
     }
-    return status;
+    return MER_OK;
 }

@@ -2,6 +2,7 @@
 #include "map/nest/constraints.h"
 
 #include "base/yaml_files.h"
+#include "map/nest/nest_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,10 +28,14 @@ static void forbid_spatial(MerNestConstraints *constraints, int level_count, uns
     }
 }
 
-static void walk_innermost(MerNestConstraints *constraints, int level, const int *dims, int count)
+/* In the loops above the innermost memory, if there are any. */
+static void walk_innermost(MerNestConstraints *constraints, int level_count, const int *dims,
+                           int count)
 {
-    constraints->inner_count[level] = count;
-    memcpy(constraints->inner[level], dims, (size_t)count * sizeof *dims);
+    if (level_count > 1) {
+        constraints->inner_count[1] = count;
+        memcpy(constraints->inner[1], dims, (size_t)count * sizeof *dims);
+    }
 }
 
 /* The whole of a dim at one place, 1 at all others. */
@@ -62,9 +67,7 @@ static void set_row(MerNestConstraints *constraints, const MerLayerShape *shape,
         }
         break;
     }
-    if (count > 1) {
-        walk_innermost(constraints, 1, (const int[]){MER_DIM_X}, 1);
-    }
+    walk_innermost(constraints, count, (const int[]){MER_DIM_X}, 1);
 }
 
 static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *shape,
@@ -73,21 +76,16 @@ static void set_dataflow(MerNestConstraints *constraints, const MerLayerShape *s
     unsigned all = (1u << MER_DIM_COUNT) - 1;
     unsigned channels = 1u << MER_DIM_K | 1u << MER_DIM_C | 1u << MER_DIM_G;
     int      count = platform->memory_count;
-    bool     is_inner_free = count > 1;
     switch (dataflow) {
     case MER_DATAFLOW_WEIGHT:
         forbid_spatial(constraints, count, all & ~channels);
-        constraints->keep[0] |= is_inner_free ? 1u << MER_TENSOR_W : 0;
-        if (is_inner_free) {
-            walk_innermost(constraints, 1, (const int[]){MER_DIM_X, MER_DIM_Y, MER_DIM_N}, 3);
-        }
+        constraints->keep[0] |= count > 1 ? 1u << MER_TENSOR_W : 0;
+        walk_innermost(constraints, count, (const int[]){MER_DIM_X, MER_DIM_Y, MER_DIM_N}, 3);
         break;
     case MER_DATAFLOW_OUTPUT:
         forbid_spatial(constraints, count, 1u << MER_DIM_C | 1u << MER_DIM_R | 1u << MER_DIM_S);
-        constraints->keep[0] |= is_inner_free ? 1u << MER_TENSOR_O : 0;
-        if (is_inner_free) {
-            walk_innermost(constraints, 1, (const int[]){MER_DIM_S, MER_DIM_R, MER_DIM_C}, 3);
-        }
+        constraints->keep[0] |= count > 1 ? 1u << MER_TENSOR_O : 0;
+        walk_innermost(constraints, count, (const int[]){MER_DIM_S, MER_DIM_R, MER_DIM_C}, 3);
         break;
     case MER_DATAFLOW_ROW:
         set_row(constraints, shape, platform);
@@ -201,11 +199,11 @@ MerStatus mer_nest_constraints_check(const MerNestConstraints *constraints,
                 both ? "it is both kept and bypassed" : "the outermost memory keeps every tensor");
         }
     }
-    MerStatus status = check_axes(constraints, platform, error);
-    for (int d = 0; status == MER_OK && d < MER_DIM_COUNT; d++) {
-        status = check_dim(constraints, shape, platform, may_pad, d, error);
+    MER_TRY(check_axes(constraints, platform, error));
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        MER_TRY(check_dim(constraints, shape, platform, may_pad, d, error));
     }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp *op,
@@ -213,7 +211,6 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
                                     MerDataflow dataflow, const char *file, bool may_pad,
                                     MerArena *arena, MerError *error)
 {
-    MerStatus status = MER_OK;
     *constraints = (MerNestConstraints){.layer = op->name};
     for (int l = 0; l < platform->memory_count && l < MER_NEST_LEVELS; l++) {
         constraints->level_names[l] = platform->memories[platform->memory_count - 1 - l].name;
@@ -224,15 +221,12 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
     set_dataflow(constraints, shape, platform, dataflow);
     if (file) {
         MerYaml *root;
-        status = mer_yaml_read_files(file, arena, &root, error);
-        if (status == MER_OK) {
-            status =
-                mer_nest_constraints_read(constraints, root, op, shape, platform, arena, error);
-        }
+        MER_TRY(mer_yaml_read_files(file, arena, &root, error));
+        MER_TRY(mer_nest_constraints_read(constraints, root, op, shape, platform, arena, error));
     }
-    return status == MER_OK && mer_nest_is_constrained(constraints)
+    return mer_nest_is_constrained(constraints)
                ? mer_nest_constraints_check(constraints, shape, platform, may_pad, error)
-               : status;
+               : MER_OK;
 }
 
 bool mer_nest_is_constrained(const MerNestConstraints *constraints)
@@ -324,20 +318,6 @@ static const char *join(const char *text, const char *part, MerArena *arena)
     return mer_arena_format(arena, "%s%s%s", text, *text ? ", " : "", part);
 }
 
-static const char *tensor_text(const char *word, unsigned mask, MerArena *arena)
-{
-    char letters[2 * MER_TENSOR_COUNT + 1];
-    int  length = 0;
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        if (mask >> t & 1) {
-            letters[length++] = ' ';
-            letters[length++] = MER_TENSOR_LETTERS[t];
-        }
-    }
-    letters[length] = '\0';
-    return mer_arena_format(arena, "%s%s", word, letters);
-}
-
 /* "K=16, C<=4 on x", and the dims that stay off the fan-out. */
 static const char *factor_text(const MerNestSpace *nest, int l, MerArena *arena)
 {
@@ -383,12 +363,14 @@ static const char *level_text(const MerNestSpace *nest, int l, MerArena *arena)
         }
         text = join(text, order, arena);
     }
-    text = constraints->keep[l]
-               ? join(text, tensor_text("keeps", constraints->keep[l], arena), arena)
-               : text;
-    return constraints->bypass[l]
-               ? join(text, tensor_text("bypasses", constraints->bypass[l], arena), arena)
-               : text;
+    const char    *words[] = {"keeps", "bypasses"};
+    const unsigned tensors[] = {constraints->keep[l], constraints->bypass[l]};
+    for (int i = 0; i < 2; i++) {
+        const char *letters = mer_nest_tensors_text(tensors[i], arena);
+        text =
+            *letters ? join(text, mer_arena_format(arena, "%s%s", words[i], letters), arena) : text;
+    }
+    return text;
 }
 
 const char *mer_nest_constraints_text(const MerNestSpace *nest, MerArena *arena)

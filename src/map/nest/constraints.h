@@ -1,5 +1,6 @@
 /* What a user fixes about loop nests: a dataflow by name, and Timeloop's constraint lists
- * (conventions.md 2.4). Both fill MerNestConstraints, which genomes obey and evaluators check. */
+ * (docs/timeloop-and-maestro.md, "Constraints"). Both fill MerNestConstraints, which genomes obey and
+ * evaluators check. */
 #ifndef MERCATOR_MAP_NEST_CONSTRAINTS_H
 #define MERCATOR_MAP_NEST_CONSTRAINTS_H
 

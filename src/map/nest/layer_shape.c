@@ -1,4 +1,4 @@
-/* Projections of each operator kind (map.md 4.1), and footprints. */
+/* Projections of each operator kind (docs/loopnest-model.md, "Tensors as projections"), and footprints. */
 #include "map/nest/layer_shape.h"
 
 #include <limits.h>
@@ -18,47 +18,37 @@ static void add_image_slides(MerTensorShape *tensor, const MerOp *op)
     add_slide(tensor, MER_DIM_X, op->stride[1], MER_DIM_S, op->dilation[1]);
 }
 
-static void set_plain(MerTensorShape *tensor, unsigned dims)
-{
-    tensor->plain = dims;
-    tensor->relevant = dims;
-}
+/* Dims of W, I and O that are a rank of their own; a kind without any has no loop nest. */
+static const unsigned plain_dims[MER_OP_KIND_COUNT][MER_TENSOR_COUNT] = {
+    [MER_OP_CONV] = {BIT(G) | BIT(K) | BIT(C) | BIT(R) | BIT(S), BIT(N) | BIT(G) | BIT(C),
+                     BIT(N) | BIT(G) | BIT(K) | BIT(Y) | BIT(X)},
+    [MER_OP_DEPTHWISE] = {BIT(C) | BIT(R) | BIT(S), BIT(N) | BIT(C),
+                          BIT(N) | BIT(C) | BIT(Y) | BIT(X)},
+    [MER_OP_TRANSPOSED] = {BIT(G) | BIT(K) | BIT(C) | BIT(R) | BIT(S),
+                           BIT(N) | BIT(G) | BIT(C) | BIT(Y) | BIT(X), BIT(N) | BIT(G) | BIT(K)},
+    [MER_OP_GEMM] = {BIT(G) | BIT(K) | BIT(C), BIT(N) | BIT(G) | BIT(C) | BIT(Y),
+                     BIT(N) | BIT(G) | BIT(K) | BIT(Y)},
+    [MER_OP_BATCHED_GEMM] = {BIT(G) | BIT(K) | BIT(C), BIT(N) | BIT(G) | BIT(C) | BIT(Y),
+                             BIT(N) | BIT(G) | BIT(K) | BIT(Y)},
+};
 
 static MerStatus set_projections(const MerOp *op, MerLayerShape *shape, MerError *error)
 {
-    MerTensorShape *w = &shape->tensors[MER_TENSOR_W];
-    MerTensorShape *i = &shape->tensors[MER_TENSOR_I];
-    MerTensorShape *o = &shape->tensors[MER_TENSOR_O];
-    switch (op->kind) {
-    case MER_OP_CONV:
-        set_plain(w, BIT(G) | BIT(K) | BIT(C) | BIT(R) | BIT(S));
-        set_plain(i, BIT(N) | BIT(G) | BIT(C));
-        add_image_slides(i, op);
-        set_plain(o, BIT(N) | BIT(G) | BIT(K) | BIT(Y) | BIT(X));
-        return MER_OK;
-    case MER_OP_DEPTHWISE:
-        set_plain(w, BIT(C) | BIT(R) | BIT(S));
-        set_plain(i, BIT(N) | BIT(C));
-        add_image_slides(i, op);
-        set_plain(o, BIT(N) | BIT(C) | BIT(Y) | BIT(X));
-        return MER_OK;
-    case MER_OP_TRANSPOSED: /* scatter: the output slides, the input does not */
-        set_plain(w, BIT(G) | BIT(K) | BIT(C) | BIT(R) | BIT(S));
-        set_plain(i, BIT(N) | BIT(G) | BIT(C) | BIT(Y) | BIT(X));
-        set_plain(o, BIT(N) | BIT(G) | BIT(K));
-        add_image_slides(o, op);
-        return MER_OK;
-    case MER_OP_GEMM:
-    case MER_OP_BATCHED_GEMM:
-        set_plain(w, BIT(G) | BIT(K) | BIT(C));
-        set_plain(i, BIT(N) | BIT(G) | BIT(C) | BIT(Y));
-        set_plain(o, BIT(N) | BIT(G) | BIT(K) | BIT(Y));
-        return MER_OK;
-    default:
+    const unsigned *plain = plain_dims[op->kind];
+    if (!plain[MER_TENSOR_W]) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "operator %s is of kind %s, which has no loop nest", op->name,
                              mer_op_kind_name(op->kind));
     }
+    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
+        shape->tensors[t].plain = shape->tensors[t].relevant = plain[t];
+    }
+    if (op->kind == MER_OP_TRANSPOSED) { /* scatter: the output slides, the input does not */
+        add_image_slides(&shape->tensors[MER_TENSOR_O], op);
+    } else if (op->kind == MER_OP_CONV || op->kind == MER_OP_DEPTHWISE) {
+        add_image_slides(&shape->tensors[MER_TENSOR_I], op);
+    }
+    return MER_OK;
 }
 
 /* Dims of size 1 neither move a tile nor widen it: leaving them out keeps every later loop short. */
@@ -134,10 +124,7 @@ MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *
         shape->macs *= shape->size[d];
         whole[d] = shape->size[d];
     }
-    MerStatus status = set_projections(op, shape, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(set_projections(op, shape, error));
     drop_unit_dims(shape);
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         shape->tensors[t].words = mer_layer_footprint(shape, t, whole);
@@ -154,9 +141,7 @@ double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double 
         words *= tile[t->plain_dims[i]];
     }
     for (int s = 0; s < t->slide_count; s++) {
-        const MerSlide *slide = &t->slides[s];
-        words *= 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
-                 slide->coefficient[1] * (tile[slide->dim[1]] - 1);
+        words *= mer_slide_height(&t->slides[s], tile);
     }
     return words;
 }

@@ -1,6 +1,6 @@
-/* A layer as loops and projections (map.md 4.1): which dims each tensor uses, and how many words a
- * tile of the loops touches. Everything about loop nests is derived from here; nothing downstream
- * knows what a convolution is. */
+/* A layer as loops and projections (docs/loopnest-model.md, "Tensors as projections"): which dims each
+ * tensor uses, and how many words a tile of the loops touches. Everything about loop nests is derived from
+ * here; nothing downstream knows what a convolution is. */
 #ifndef MERCATOR_MAP_NEST_LAYER_SHAPE_H
 #define MERCATOR_MAP_NEST_LAYER_SHAPE_H
 
@@ -32,6 +32,13 @@ typedef struct MerLayerShape {
     unsigned       reduction; /* dims not relevant to O */
     double         macs;      /* of one run of the loops */
 } MerLayerShape;
+
+/* Rows of the rank under a tile with the given extents. */
+static inline double mer_slide_height(const MerSlide *slide, const double tile[MER_DIM_COUNT])
+{
+    return 1 + slide->coefficient[0] * (tile[slide->dim[0]] - 1) +
+           slide->coefficient[1] * (tile[slide->dim[1]] - 1);
+}
 
 MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *error);
 

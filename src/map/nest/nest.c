@@ -1,5 +1,5 @@
-/* Knobs of a loop nest (map.md section 6): what a point of the space chooses, and what constraints
- * leave to choose. */
+/* Knobs of a loop nest (docs/loopnest-model.md, "Space of loop nests"): what a point of the space chooses,
+ * and what constraints leave to choose. */
 #include "map/nest/nest_inside.h"
 
 #include "map/nest/constraints.h"
@@ -12,14 +12,12 @@ static void add_slots(MerNestSpace *nest, const MerPlatform *platform)
 {
     for (int l = 0; l < nest->level_count; l++) {
         const MerFanout *fanout = &platform->memories[nest->level_count - 1 - l].fanout;
-        nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_TEMPORAL};
         nest->fanout[l][MER_PLACE_X] = fanout->x;
         nest->fanout[l][MER_PLACE_Y] = fanout->y;
-        if (fanout->x > 1) {
-            nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_X};
-        }
-        if (fanout->y > 1) {
-            nest->slots[nest->slot_count++] = (MerNestSlot){l, MER_PLACE_Y};
+        for (int p = MER_PLACE_TEMPORAL; p <= MER_PLACE_Y; p++) {
+            if (p == MER_PLACE_TEMPORAL || nest->fanout[l][p] > 1) {
+                nest->slots[nest->slot_count++] = (MerNestSlot){l, (MerNestPlace)p};
+            }
         }
     }
 }
@@ -53,6 +51,12 @@ static void find_allowed(MerNestSpace *nest)
     }
 }
 
+static MerKnob make_knob(const char *name, MerKnobKind kind, MerRole role, int level, int dim,
+                         int choices)
+{
+    return (MerKnob){name, kind, role, .level = level, .dim = dim, .op = -1, .choices = choices};
+}
+
 static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
 {
     int count = 0;
@@ -67,16 +71,10 @@ static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
             for (; rest % p == 0; rest /= p) {
                 nest->dim[count] = d;
                 nest->prime[count] = p;
-                knobs[count++] = (MerKnob){
-                    .name =
-                        mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], p, position++),
-                    .kind = MER_KNOB_CATEGORY,
-                    .role = MER_ROLE_TILE,
-                    .level = -1,
-                    .dim = d,
-                    .op = -1,
-                    .choices = nest->allowed_count[d],
-                };
+                const char *name =
+                    mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], p, position++);
+                knobs[count++] = make_knob(name, MER_KNOB_CATEGORY, MER_ROLE_TILE, -1, d,
+                                           nest->allowed_count[d]);
             }
         }
     }
@@ -93,17 +91,12 @@ static int add_shares(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
         int slots = mer_nest_share_slots(nest, d, order);
         for (int s = 0; s < slots; s++) {
             const MerNestSlot *slot = &nest->slots[order[s]];
-            knobs[count++] = (MerKnob){
-                .name = mer_arena_format(
-                    arena, "%s.%c.%s%s", slot->place ? "parallel" : "tile", MER_DIM_LETTERS[d],
-                    level_name(nest, platform, slot->level), place_names[slot->place]),
-                .kind = MER_KNOB_ORDERED,
-                .role = slot->place ? MER_ROLE_PARALLEL : MER_ROLE_TILE,
-                .level = slot->level,
-                .dim = d,
-                .op = -1,
-                .choices = mer_nest_choices(nest, slot, d, mer_nest_free_size(nest, d)),
-            };
+            const char        *name = mer_arena_format(
+                       arena, "%s.%c.%s%s", slot->place ? "parallel" : "tile", MER_DIM_LETTERS[d],
+                       level_name(nest, platform, slot->level), place_names[slot->place]);
+            knobs[count++] = make_knob(
+                name, MER_KNOB_ORDERED, slot->place ? MER_ROLE_PARALLEL : MER_ROLE_TILE,
+                slot->level, d, mer_nest_choices(nest, slot, d, mer_nest_free_size(nest, d)));
         }
     }
     return count;
@@ -139,16 +132,10 @@ static int add_orders(MerNestSpace *nest, const MerPlatform *platform, MerKnob *
         for (int i = 0; i < nest->sorted_count[l]; i++) {
             int d = nest->sorted[l][i];
             nest->order_knob[l][d] = count;
-            knobs[count++] = (MerKnob){
-                .name = mer_arena_format(arena, "order.%c.%s", MER_DIM_LETTERS[d],
-                                         level_name(nest, platform, l)),
-                .kind = MER_KNOB_RANK,
-                .role = MER_ROLE_ORDER,
-                .level = l,
-                .dim = d,
-                .op = -1,
-                .choices = nest->sorted_count[l],
-            };
+            const char *name = mer_arena_format(arena, "order.%c.%s", MER_DIM_LETTERS[d],
+                                                level_name(nest, platform, l));
+            knobs[count++] =
+                make_knob(name, MER_KNOB_RANK, MER_ROLE_ORDER, l, d, nest->sorted_count[l]);
         }
     }
     return count;
@@ -164,16 +151,9 @@ static int add_bypasses(MerNestSpace *nest, const MerPlatform *platform, MerKnob
                 continue;
             }
             nest->bypass_knob[l][t] = count;
-            knobs[count++] = (MerKnob){
-                .name = mer_arena_format(arena, "bypass.%c.%s", MER_TENSOR_LETTERS[t],
-                                         level_name(nest, platform, l)),
-                .kind = MER_KNOB_CATEGORY,
-                .role = MER_ROLE_BYPASS,
-                .level = l,
-                .dim = t,
-                .op = -1,
-                .choices = 2,
-            };
+            const char *name = mer_arena_format(arena, "bypass.%c.%s", MER_TENSOR_LETTERS[t],
+                                                level_name(nest, platform, l));
+            knobs[count++] = make_knob(name, MER_KNOB_CATEGORY, MER_ROLE_BYPASS, l, t, 2);
         }
     }
     return count;
@@ -236,15 +216,8 @@ static void make_blanks(MerNestSpace *nest)
 }
 
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                              MerNestGenome genome, MerSpace *space, MerArena *arena,
-                              MerError *error)
-{
-    return mer_nest_space_open_with(nest, op, platform, genome, NULL, space, arena, error);
-}
-
-MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                                   MerNestGenome genome, const MerNestConstraints *constraints,
-                                   MerSpace *space, MerArena *arena, MerError *error)
+                              MerNestGenome genome, const MerNestConstraints *constraints,
+                              MerSpace *space, MerArena *arena, MerError *error)
 {
     *nest = (MerNestSpace){.op = op, .genome = genome, .level_count = platform->memory_count};
     if (constraints) {
@@ -258,10 +231,7 @@ MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const Me
             platform->name, MER_NEST_LEVELS, mer_platform_kind_name(platform->kind),
             platform->memory_count);
     }
-    MerStatus status = mer_layer_shape_make(op, &nest->shape, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_layer_shape_make(op, &nest->shape, error));
     add_slots(nest, platform);
     find_allowed(nest);
     find_sorted(nest);
@@ -289,6 +259,16 @@ void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, Mer
         }
         plan->levels[l].keep = (1u << MER_TENSOR_COUNT) - 1;
     }
+}
+
+double mer_nest_extent(const MerNestPlan *plan, int dim, int level_count)
+{
+    double extent = 1;
+    for (int l = 0; l < level_count; l++) {
+        const MerNestLevel *level = &plan->levels[l];
+        extent *= (double)level->temporal[dim] * level->x[dim] * level->y[dim];
+    }
+    return extent;
 }
 
 const char *mer_nest_choice_name(const MerNestSpace *nest, const MerPlatform *platform,

@@ -1,4 +1,5 @@
-/* The space of loop nests of one layer on one memory hierarchy (map.md section 6), and its points. */
+/* The space of loop nests of one layer on one memory hierarchy (docs/loopnest-model.md, "Space of loop
+ * nests"), and its points. */
 #ifndef MERCATOR_MAP_NEST_NEST_H
 #define MERCATOR_MAP_NEST_NEST_H
 
@@ -58,13 +59,10 @@ typedef struct MerNestSpace {
     MerNestLevel blank[MER_NEST_LEVELS];
 } MerNestSpace;
 
+/* Obeys constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
 MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                              MerNestGenome genome, MerSpace *space, MerArena *arena,
-                              MerError *error);
-/* The same, obeying constraints that can be obeyed (mer_nest_constraints_make); NULL: none. Copies them. */
-MerStatus mer_nest_space_open_with(MerNestSpace *nest, const MerOp *op, const MerPlatform *platform,
-                                   MerNestGenome genome, const MerNestConstraints *constraints,
-                                   MerSpace *space, MerArena *arena, MerError *error);
+                              MerNestGenome genome, const MerNestConstraints *constraints,
+                              MerSpace *space, MerArena *arena, MerError *error);
 void      mer_nest_decode(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan,
                           MerArena *arena);
 bool      mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, const MerSpace *space,
@@ -74,9 +72,19 @@ bool      mer_nest_encode(const MerNestSpace *nest, const MerNestPlan *plan, con
 const char *mer_nest_choice_name(const MerNestSpace *nest, const MerPlatform *platform,
                                  const MerKnob *knob, int index, MerIndex choice, MerArena *arena);
 
+static inline bool mer_nest_permits(const MerNestConstraints *constraints, int level, int place,
+                                    int dim, int factor)
+{
+    int exact = constraints->exact[level][place][dim], most = constraints->most[level][place][dim];
+    return (exact == 0 || exact == factor) && (most == 0 || factor <= most);
+}
+
 /* Does a plan obey the constraints? If not, the reason goes into `reason`. */
 bool mer_nest_allows(const MerNestConstraints *constraints, const MerNestPlan *plan,
                      const MerLayerShape *shape, char *reason, size_t size);
+
+/* What the factors of a dim multiply to, over the innermost `level_count` levels. */
+double mer_nest_extent(const MerNestPlan *plan, int dim, int level_count);
 
 /* An empty plan: every trip count 1, dims in order, everything kept. */
 void mer_nest_plan_make(MerNestPlan *plan, const MerOp *op, int level_count, MerArena *arena);

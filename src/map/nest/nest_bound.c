@@ -1,5 +1,5 @@
-/* Lower bounds of loop nests (map.md 8.2): roofline cycles (B1), least traffic of a buffer (B2) and
- * energy from them (B4). They hold for the charges of `loopnest`, for perfect or for padded factors. */
+/* Lower bounds of loop nests (docs/loopnest-model.md, "Bounds"): roofline cycles, least traffic of a
+ * buffer and energy from them. They hold for the charges of `loopnest`, for perfect or for padded factors. */
 #include "map/nest/nest_bound.h"
 
 #include "map/nest/padded_factor.h"
@@ -40,8 +40,7 @@ static double class_traffic(const Tiles *tiles, int tensor, int stationary, int 
         const MerSlide *slide = &t->slides[s];
         for (int side = 0; side < 2; side++) {
             if (slide->dim[side] == slid) {
-                double height = 1 + slide->coefficient[0] * (tiles->tile[slide->dim[0]] - 1) +
-                                slide->coefficient[1] * (tiles->tile[slide->dim[1]] - 1);
+                double height = mer_slide_height(slide, tiles->tile);
                 double shift = slide->coefficient[side] * tiles->tile[slid];
                 double delta = footprint / height * fmin(height, shift);
                 double trips = tiles->trips[slid];
@@ -163,11 +162,6 @@ static MerTrafficBound traffic_bound(const MerLayerShape *shape, double words, b
     return tiles.best;
 }
 
-MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words)
-{
-    return traffic_bound(shape, words, false);
-}
-
 /* Largest divisor of the product of the dims in `mask` that is at most `limit`. */
 static double largest_product(const MerLayerShape *shape, unsigned mask, int limit)
 {
@@ -277,7 +271,7 @@ static double padded_reductions(const MerLayerShape *shape, double units)
 typedef struct LevelLimits { /* one memory, innermost first, as the bounds see it */
     const MerMemory *memory;
     double           instances; /* all there are */
-    bool             keeps_all, may_bypass;
+    bool             keeps_all;
 } LevelLimits;
 
 static int take_levels(const MerPlatform *platform, LevelLimits *levels)
@@ -286,9 +280,8 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
     double   instances = 1;
     for (int m = 0; m < platform->memory_count; m++) {
         const MerMemory *memory = &platform->memories[m];
-        bool             keeps_all = m == 0 || memory->keep == all;
         levels[platform->memory_count - 1 - m] =
-            (LevelLimits){memory, instances, keeps_all, !keeps_all};
+            (LevelLimits){memory, instances, m == 0 || memory->keep == all};
         instances *= (double)memory->fanout.x * memory->fanout.y;
     }
     return platform->memory_count;

@@ -1,11 +1,11 @@
-/* What no loop nest of a layer can beat on a pe-array (map.md 8.2). */
+/* What no loop nest of a layer can beat on a pe-array (docs/loopnest-model.md, "Bounds"). */
 #ifndef MERCATOR_MAP_NEST_NEST_BOUND_H
 #define MERCATOR_MAP_NEST_NEST_BOUND_H
 
 #include "map/nest/layer_shape.h"
 #include "mercator/platform.h"
 
-/* Least words a buffer of some size must exchange with its parent: B2 of map.md. */
+/* Least words a buffer of some size must exchange with its parent: Q(S) of docs/loopnest-model.md, "Bounds". */
 typedef struct MerTrafficBound {
     double total; /* reads and writes at the parent */
     double reads; /* W, I and re-read O alone, over their own best tile */
@@ -21,7 +21,6 @@ typedef struct MerNestBound { /* of one run of the loops */
     MerTrafficBound outer;      /* between the outermost memory and the chip */
 } MerNestBound;
 
-MerTrafficBound mer_traffic_bound(const MerLayerShape *shape, double words);
 void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
 /* The same for nests whose factors may run past the layer. */
 void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,

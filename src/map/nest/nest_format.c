@@ -2,6 +2,7 @@
 #include "map/nest/nest_format.h"
 
 #include "layer/op_format.h"
+#include "map/nest/nest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,18 +67,15 @@ const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, 
     return line;
 }
 
-static const char *keep_text(unsigned keep, MerArena *arena)
+const char *mer_nest_tensors_text(unsigned tensors, MerArena *arena)
 {
-    char text[2 * MER_TENSOR_COUNT + 1];
-    int  length = 0;
+    const char *text = "";
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        if (keep >> t & 1) {
-            text[length++] = ' ';
-            text[length++] = MER_TENSOR_LETTERS[t];
+        if (tensors >> t & 1) {
+            text = mer_arena_format(arena, "%s %c", text, MER_TENSOR_LETTERS[t]);
         }
     }
-    text[length] = '\0';
-    return mer_arena_text(arena, text);
+    return text;
 }
 
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena)
@@ -87,7 +85,7 @@ const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform,
     for (int l = plan->level_count - 1; l >= 0; l--) {
         const MerNestLevel *level = &plan->levels[l];
         text = mer_arena_format(arena, "%s%s [%s ]\n", text, memory_name(plan, platform, l),
-                                keep_text(level->keep, arena));
+                                mer_nest_tensors_text(level->keep, arena));
         for (int i = 0; i < MER_DIM_COUNT; i++) {
             int d = level->order[i];
             if (level->temporal[d] > 1) {
@@ -125,12 +123,7 @@ static void write_factors(const char *key, const int *factors, const int *order,
 bool mer_nest_is_padded(const MerNestPlan *plan)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
-        double product = 1;
-        for (int l = 0; l < plan->level_count; l++) {
-            product *=
-                (double)plan->levels[l].temporal[d] * plan->levels[l].x[d] * plan->levels[l].y[d];
-        }
-        if (product > (double)plan->op->dims[d]) {
+        if (mer_nest_extent(plan, d, plan->level_count) > (double)plan->op->dims[d]) {
             return true;
         }
     }

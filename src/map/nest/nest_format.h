@@ -16,16 +16,19 @@
 const char *mer_nest_line(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
 /* The nest as indented loops, for people. */
 const char *mer_nest_print(const MerNestPlan *plan, const MerPlatform *platform, MerArena *arena);
+const char *mer_nest_tensors_text(unsigned tensors, MerArena *arena); /* " W O" */
 /* Keys `op` and `levels` of an open object. */
 void mer_nest_write(const MerNestPlan *plan, const MerPlatform *platform, MerJson *json);
 
 /* From a map with `levels` or `nest`. With `may_pad` the factors of a dim may multiply to more than it. */
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
-                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
+MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error);
+/* The same from the line of such a `nest`. */
 MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
-                         MerNestPlan *plan, MerArena *arena, MerError *error);
+                         bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error);
 /* The factors of every dim multiply to its size; `where` opens the message. */
-MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error);
+MerStatus mer_nest_check_product(const MerNestPlan *plan, bool may_pad, const char *where,
+                                 MerError *error);
 /* Do the loops run past the layer? */
 bool mer_nest_is_padded(const MerNestPlan *plan);
 /* Drops from the kept tensors of every level those that the platform bypasses there. */

@@ -1,5 +1,5 @@
-/* From points to loop nests and back (map.md section 6). Every point decodes to a nest that covers the
- * layer exactly; whether it fits the machine is the evaluator's business. */
+/* From points to loop nests and back (docs/loopnest-model.md, "Space of loop nests"). Every point decodes
+ * to a nest that covers the layer exactly; whether it fits the machine is the evaluator's business. */
 #include "map/nest/nest_inside.h"
 
 #include "map/nest/padded_factor.h"

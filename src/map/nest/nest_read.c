@@ -54,17 +54,13 @@ static bool place_factor(Target *target, int dim, int trips)
     return true;
 }
 
-static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char *where,
-                               MerError *error)
+MerStatus mer_nest_check_product(const MerNestPlan *plan, bool may_pad, const char *where,
+                                 MerError *error)
 {
     for (int d = 0; d < MER_DIM_COUNT; d++) {
         double size = (double)plan->op->dims[d];
-        double product = 1;
-        for (int l = 0; l < plan->level_count; l++) {
-            const MerNestLevel *level = &plan->levels[l];
-            product *= (double)level->temporal[d] * level->x[d] * level->y[d];
-        }
-        bool is_padded = may_pad && size > 1 && product > size;
+        double product = mer_nest_extent(plan, d, plan->level_count);
+        bool   is_padded = may_pad && size > 1 && product > size;
         if (product != size && !is_padded) {
             return mer_error_set(
                 error, MER_INVALID, "%s: the factors of %c multiply to %.0f, expected %s%.0f%s",
@@ -73,11 +69,6 @@ static MerStatus check_product(const MerNestPlan *plan, bool may_pad, const char
         }
     }
     return MER_OK;
-}
-
-MerStatus mer_nest_check_product(const MerNestPlan *plan, const char *where, MerError *error)
-{
-    return check_product(plan, false, where, error);
 }
 
 static int level_of(const MerPlatform *platform, const char *name, size_t length)
@@ -113,8 +104,8 @@ static bool parse_keep(const char *text, size_t length, unsigned *keep)
     return length >= 3 && text[length - 2] == ']';
 }
 
-static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform *platform,
-                            bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
+                         bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
 {
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
     mer_nest_keep_allowed(plan, platform);
@@ -155,13 +146,7 @@ static MerStatus parse_line(const char *line, const MerOp *op, const MerPlatform
         at += length;
         at += strspn(at, " |\t\n");
     }
-    return check_product(plan, may_pad, "nest", error);
-}
-
-MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *platform,
-                         MerNestPlan *plan, MerArena *arena, MerError *error)
-{
-    return parse_line(line, op, platform, false, plan, arena, error);
+    return mer_nest_check_product(plan, may_pad, "nest", error);
 }
 
 static MerStatus read_factors(const MerYaml *list, Target target, MerError *error)
@@ -169,19 +154,17 @@ static MerStatus read_factors(const MerYaml *list, Target target, MerError *erro
     if (!list) {
         return MER_OK;
     }
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
         const char *text;
-        int         dim;
-        int         trips;
-        status = mer_yaml_text(list->items[i], &text, error);
-        if (status == MER_OK && (!parse_factor(text, strlen(text), &dim, &trips) ||
-                                 !place_factor(&target, dim, trips))) {
-            status =
-                mer_yaml_expected(list->items[i], error, "a loop such as K16, each dimension once");
+        int         dim, trips;
+        MER_TRY(mer_yaml_text(list->items[i], &text, error));
+        if (!parse_factor(text, strlen(text), &dim, &trips) || !place_factor(&target, dim, trips)) {
+            return mer_yaml_expected(list->items[i], error,
+                                     "a loop such as K16, each dimension once");
         }
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_keep(const MerYaml *list, unsigned *keep, MerError *error)
@@ -189,15 +172,15 @@ static MerStatus read_keep(const MerYaml *list, unsigned *keep, MerError *error)
     if (!list) {
         return MER_OK;
     }
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     *keep = 0;
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
+    for (int i = 0; i < list->count; i++) {
         static const char *const letters[] = {"W", "I", "O"};
         int                      tensor;
-        status = mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error);
-        *keep |= status == MER_OK ? 1u << tensor : 0;
+        MER_TRY(mer_yaml_word(list->items[i], letters, MER_TENSOR_COUNT, &tensor, error));
+        *keep |= 1u << tensor;
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestPlan *plan,
@@ -205,69 +188,49 @@ static MerStatus read_level(MerYaml *node, const MerPlatform *platform, MerNestP
 {
     const char *name = NULL;
     MerYaml    *name_node;
-    MerStatus   status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
-    if (status == MER_OK) {
-        status = mer_yaml_need(node, "name", &name_node, error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_text(name_node, &name, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(node, "name", &name_node, error));
+    MER_TRY(mer_yaml_text(name_node, &name, error));
     int l = level_of(platform, name, strlen(name));
     if (l < 0 || *seen >> l & 1) {
         return mer_yaml_expected(name_node, error, "a memory of %s, each once", platform->name);
     }
     *seen |= 1u << l;
     MerNestLevel *level = &plan->levels[l];
-    status = read_factors(mer_yaml_get(node, "temporal"),
-                          (Target){level->temporal, level->order, 0}, error);
-    if (status == MER_OK) {
-        status = read_factors(mer_yaml_get(node, "x"), (Target){level->x, NULL, 0}, error);
+    MER_TRY(read_factors(mer_yaml_get(node, "temporal"), (Target){level->temporal, level->order, 0},
+                         error));
+    MER_TRY(read_factors(mer_yaml_get(node, "x"), (Target){level->x, NULL, 0}, error));
+    MER_TRY(read_factors(mer_yaml_get(node, "y"), (Target){level->y, NULL, 0}, error));
+    MER_TRY(read_keep(mer_yaml_get(node, "keep"), &level->keep, error));
+    if (l == plan->level_count - 1 && level->keep != 7u) {
+        return mer_yaml_expected(node, error, "the outermost memory to keep W, I and O");
     }
-    if (status == MER_OK) {
-        status = read_factors(mer_yaml_get(node, "y"), (Target){level->y, NULL, 0}, error);
-    }
-    if (status == MER_OK) {
-        status = read_keep(mer_yaml_get(node, "keep"), &level->keep, error);
-    }
-    if (status == MER_OK && l == plan->level_count - 1 && level->keep != 7u) {
-        status = mer_yaml_expected(node, error, "the outermost memory to keep W, I and O");
-    }
-    return status == MER_OK ? mer_yaml_finish(node, error) : status;
+    return mer_yaml_finish(node, error);
 }
 
-MerStatus mer_nest_read(const MerYaml *body, const MerOp *op, const MerPlatform *platform,
-                        bool may_pad, MerNestPlan *plan, MerArena *arena, MerError *error)
+MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platform, bool may_pad,
+                        MerNestPlan *plan, MerArena *arena, MerError *error)
 {
-    MerYaml  *line = mer_yaml_get((MerYaml *)body, "nest");
-    MerYaml  *levels = mer_yaml_get((MerYaml *)body, "levels");
-    MerStatus status = mer_yaml_get_bool((MerYaml *)body, "padded", &may_pad, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MerYaml *line = mer_yaml_get(body, "nest");
+    MerYaml *levels = mer_yaml_get(body, "levels");
+    MER_TRY(mer_yaml_get_bool(body, "padded", &may_pad, error));
     if (line) {
         const char *text;
-        status = mer_yaml_text(line, &text, error);
-        return status == MER_OK ? parse_line(text, op, platform, may_pad, plan, arena, error)
-                                : status;
+        MER_TRY(mer_yaml_text(line, &text, error));
+        return mer_nest_parse(text, op, platform, may_pad, plan, arena, error);
     }
     if (!levels) {
         return mer_yaml_expected(body, error, "a key \"levels\" or \"nest\"");
     }
     mer_nest_plan_make(plan, op, platform->memory_count, arena);
     mer_nest_keep_allowed(plan, platform);
-    status = mer_yaml_check_kind(levels, MER_YAML_LIST, error);
+    MER_TRY(mer_yaml_check_kind(levels, MER_YAML_LIST, error));
     unsigned seen = 0;
-    for (int i = 0; status == MER_OK && i < levels->count; i++) {
-        status = read_level(levels->items[i], platform, plan, &seen, error);
-    }
-    if (status != MER_OK) {
-        return status;
+    for (int i = 0; i < levels->count; i++) {
+        MER_TRY(read_level(levels->items[i], platform, plan, &seen, error));
     }
     char where[300];
     snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column,
              levels->path);
-    return check_product(plan, may_pad, where, error);
+    return mer_nest_check_product(plan, may_pad, where, error);
 }

@@ -1,6 +1,6 @@
-/* Factors that need not divide (map.md 4.4, factors=padded). A slot that takes factor f of n trips
- * leaves ceil(n / f) to the slots outside it. Of all factors that leave the same, only the smallest is
- * worth having: it pads least. Those are the numbers ceil(n / k), about 2 sqrt(n) of them, among them
+/* Factors that need not divide (docs/loopnest-model.md, "Padded factors"). A slot that takes factor f of n
+ * trips leaves ceil(n / f) to the slots outside it. Of all factors that leave the same, only the smallest
+ * is worth having: it pads least. Those are the numbers ceil(n / k), about 2 sqrt(n) of them, among them
  * every divisor. All functions take constant time. */
 #ifndef MERCATOR_MAP_NEST_PADDED_FACTOR_H
 #define MERCATOR_MAP_NEST_PADDED_FACTOR_H

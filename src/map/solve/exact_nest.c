@@ -1,7 +1,7 @@
 /* Solver `exact_nest`: the proven optimum of the loop-nest model for one layer with exact factors
- * (map.md 8.1). Every choice of what the levels keep is a mask with its own lists of tiles; masks and
- * their outermost tiles are worked off in the order of their bounds, so that what is still open
- * always says how far the best nest can be from the optimum. */
+ * (docs/loopnest-model.md, "Exact optimum"). Every choice of what the levels keep is a mask with its own
+ * lists of tiles; masks and their outermost tiles are worked off in the order of their bounds, so that
+ * what is still open always says how far the best nest can be from the optimum. */
 #include "map/solve/exact_nest.h"
 
 #include "map/map.h"
@@ -43,7 +43,8 @@ typedef struct State {
     int               mask_count, mask; /* masks before `mask` are done */
     ExactItem        *items;
     int               item_count, item;
-    double            told_score; /* best score among the proposals and warm trials */
+    int               told_finds; /* of the search, when it proposed last */
+    double            least;      /* what the problem's bound says; NaN: nothing */
     int64_t           proposed;
 } State;
 
@@ -118,6 +119,16 @@ static void set_objective(ExactSearch *search, MerMetric objective)
                                                       : repeat;
 }
 
+static double bound_of(const MerProblem *problem, const MerEvaluator *evaluator, MerMetric metric)
+{
+    MerBound    bound = {NAN, "none", ""};
+    const void *rules = evaluator->type->rules(evaluator->state);
+    if (rules) {
+        problem->type->bound(problem, rules, metric, &bound);
+    }
+    return bound.value;
+}
+
 static MerStatus open_exact(void *state, const MerSearch *given, const MerProblem *problem,
                             const MerEvaluator *evaluator, const void *chosen, MerError *error)
 {
@@ -142,8 +153,8 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
         .best_score = INFINITY,
         .cut = INFINITY,
     };
-    s->told_score = INFINITY;
     set_objective(search, given->objective);
+    s->least = bound_of(problem, evaluator, given->objective);
     search->is_free = !search->space->is_constrained;
     search->has_signed_reads = search->model->shape.tensors[MER_TENSOR_O].slide_count > 0;
     mer_nest_plan_make(&search->best, search->space->op, search->space->level_count, search->arena);
@@ -235,6 +246,33 @@ static void step(State *s)
     }
 }
 
+/* Among nests as good as the optimum one with less energy (or fewer cycles, where energy is minimised), found by
+ * annealing: what is proven is the first goal alone. False: there is nothing to be broken. */
+static bool break_ties(State *s)
+{
+    ExactSearch *search = &s->search;
+    bool         is_proven = s->phase == CLOSED && !search->is_stopped && search->finds > 0;
+    if (!is_proven || search->is_tied || search->goal == EXACT_EDP) {
+        return false;
+    }
+    search->is_tied = true;
+    search->first_objective = search->objective;
+    search->first_score = search->best_score;
+    set_objective(search, search->goal == EXACT_ENERGY ? MER_METRIC_CYCLES : MER_METRIC_ENERGY);
+    search->best_score = search->cut = INFINITY;
+    mer_exact_try(search, &search->best); /* its other value is what has to be beaten */
+    mer_exact_start(search, s->given->rng, start_length(s), START_ROUNDS);
+    return true;
+}
+
+/* A nest that reaches the problem's bound ends the run: it is held back until ties are broken. */
+static bool is_held_back(const State *s)
+{
+    const ExactSearch *search = &s->search;
+    return search->goal != EXACT_EDP && !search->is_tied && s->phase != GIVEN_UP &&
+           search->best_score <= s->least * (1 + 1e-12);
+}
+
 /* Runs until there is something better to propose. The last proposal that the budget allows is kept
  * for the optimum. */
 static int ask(void *state, MerProposal *proposals, int capacity)
@@ -245,19 +283,19 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         return 0;
     }
     bool is_last = s->given->budget - s->proposed <= 1;
-    while (s->phase < CLOSED && !search->is_stopped) {
+    while ((s->phase < CLOSED || break_ties(s)) && !search->is_stopped) {
         step(s);
-        bool is_due = search->best_score < s->told_score && !is_last;
+        bool is_due = search->finds > s->told_finds && !is_last && !is_held_back(s);
         if (is_due) {
             break;
         }
     }
-    bool is_better = search->best_score < s->told_score;
+    bool is_better = search->finds > s->told_finds;
     if (!is_better ||
         !mer_nest_encode(search->space, &search->best, &s->problem->space, proposals[0].point)) {
         return 0;
     }
-    s->told_score = search->best_score;
+    s->told_finds = search->finds;
     s->proposed++;
     return 1;
 }
@@ -267,12 +305,12 @@ static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
     for (int i = 0; i < count; i++) {
-        if (trials[i].warm && trials[i].score < s->search.best_score) {
+        if (trials[i].warm && !s->search.is_tied && trials[i].score < s->search.best_score) {
             MerPlan plan;
             s->problem->type->decode(s->problem, trials[i].point, &plan, s->search.scratch);
             mer_exact_try(&s->search, mer_nest_plan(&plan));
             mer_arena_reset(s->search.scratch);
-            s->told_score = fmin(s->told_score, s->search.best_score);
+            s->told_finds = s->search.finds;
         }
     }
 }
@@ -293,6 +331,10 @@ static bool proof(const void *state, MerBound *bound)
 {
     const State       *s = state;
     const ExactSearch *search = &s->search;
+    if (search->is_tied) {
+        *bound = (MerBound){search->first_score, "optimum", ""};
+        return true;
+    }
     if (s->phase == START || s->phase == SURVEY || s->phase == GIVEN_UP) {
         return false;
     }
@@ -320,8 +362,7 @@ static void close_exact(void *state)
 const MerOptimizerClass mer_optimizer_exact_nest = {
     .name = "exact_nest",
     .summary = "proven optimum of the loop-nest model by branch and bound over tiles",
-    .reference =
-        "Parashar et al., Timeloop, ISPASS 2019 (model); branch and bound after map.md 8.1",
+    .reference = "Parashar et al., Timeloop, ISPASS 2019 (model); branch and bound of our own",
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),

@@ -16,6 +16,8 @@
 
 #include <stdint.h>
 
+#define EXACT_ORDER(a, b) (((a) > (b)) - ((a) < (b))) /* as qsort wants it */
+
 enum { EXACT_DIVISORS = 64, EXACT_TILES = 4000000, EXACT_PAIRS = 30000000 };
 
 /* All tiles whose extents divide the layer, as numbers 0 .. count-1; 0 is one MAC, the last the layer.
@@ -125,15 +127,20 @@ typedef struct ExactSearch {
     MerMetric           objective;
     ExactGoal           goal;
     double              scale; /* score = scale * value, value as the bounds compute it */
-    ExactTiles          tiles;
-    int                 level_count, innermost; /* innermost: the last list of the chain, 0 or 1 */
-    ExactLevel          levels[MER_NEST_MAX_LEVELS];
-    int                 mac_parent[MER_TENSOR_COUNT];
-    double              base_energy; /* what every nest of this mask pays */
-    double              base_reads[MER_NEST_MAX_LEVELS], base_writes[MER_NEST_MAX_LEVELS];
-    bool                is_free;          /* the user fixed neither factors nor loops */
-    bool                has_signed_reads; /* O slides: the model's reads of O may be negative */
-    ExactChoice         chosen[MER_NEST_MAX_LEVELS];
+    /* While ties are broken: another objective is minimised, among nests that are as good by the first */
+    bool        is_tied;
+    MerMetric   first_objective;
+    double      first_score;
+    int         finds; /* better nests so far, by either objective */
+    ExactTiles  tiles;
+    int         level_count, innermost; /* innermost: the last list of the chain, 0 or 1 */
+    ExactLevel  levels[MER_NEST_MAX_LEVELS];
+    int         mac_parent[MER_TENSOR_COUNT];
+    double      base_energy; /* what every nest of this mask pays */
+    double      base_reads[MER_NEST_MAX_LEVELS], base_writes[MER_NEST_MAX_LEVELS];
+    bool        is_free;          /* the user fixed neither factors nor loops */
+    bool        has_signed_reads; /* O slides: the model's reads of O may be negative */
+    ExactChoice chosen[MER_NEST_MAX_LEVELS];
     /* the best nest so far */
     MerNestPlan best;
     double      best_score, cut; /* values from `cut` on cannot improve it */
@@ -147,7 +154,9 @@ bool   mer_exact_tiles_make(ExactTiles *tiles, const MerLayerShape *shape, MerAr
 int    mer_exact_divide(const ExactTiles *tiles, int tile, int divisor);
 double mer_exact_extent(const ExactTiles *tiles, int tile, int position); /* position -1: 1 */
 /* is the dim part of a sliding rank? */
-bool   mer_exact_slides(const ExactTiles *tiles, int position);
+bool mer_exact_slides(const ExactTiles *tiles, int position);
+/* product of the extents of the dims that are ranks of their own */
+double mer_exact_plain(const ExactTiles *tiles, int tensor, int tile);
 double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile);
 /* Splits a spread over the axes of a fan-out; false if it cannot be done. */
 bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_DIM_COUNT],
@@ -156,9 +165,13 @@ bool mer_exact_pack(const ExactSearch *search, int level, int spread, int x[MER_
 /* exact_nest_levels.c: the same for every mask */
 void mer_exact_orders_open(ExactSearch *search);
 void mer_exact_spreads_open(ExactSearch *search);
+/* The order of a plan's level; dims of size 1 stand outside. */
+void mer_exact_order_write(const ExactTiles *tiles, const ExactOrder *order, int *loops);
 
 /* exact_nest_bound.c */
 double mer_exact_value(const ExactSearch *search, double energy, double cycles);
+/* While ties are broken: is this beyond the optimum of the first goal? */
+bool   mer_exact_exceeds(const ExactSearch *search, double energy, double cycles);
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
 /* most copies that these levels make */
 double mer_exact_units(const ExactSearch *search, int first, int last);

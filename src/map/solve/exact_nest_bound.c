@@ -58,11 +58,7 @@ static double least_share(const ExactTiles *tiles, int tensor, int position, int
 static double least_distinct(const ExactTiles *tiles, int tensor, int spread)
 {
     const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double                distinct = 1;
-    for (int i = 0; i < tiles->shape->dim_count; i++) {
-        distinct *=
-            shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, spread, i) : 1;
-    }
+    double                distinct = mer_exact_plain(tiles, tensor, spread);
     for (int s = 0; s < shape->slide_count; s++) {
         double a = mer_exact_extent(tiles, spread, tiles->slide_position[tensor][s][0]);
         double b = mer_exact_extent(tiles, spread, tiles->slide_position[tensor][s][1]);
@@ -154,11 +150,7 @@ static double boundary_energy(const ExactSearch *search, const ExactBoundary *b)
 static double operand_footprint(const ExactTiles *tiles, const ExactBoundary *b, int tensor)
 {
     const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double                words = 1;
-    for (int i = 0; i < tiles->shape->dim_count; i++) {
-        words *=
-            shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, b->spread, i) : 1;
-    }
+    double                words = mer_exact_plain(tiles, tensor, b->spread);
     for (int s = 0; s < shape->slide_count; s++) {
         double height = 1;
         for (int side = 0; side < 2; side++) {

@@ -2,10 +2,12 @@
  * the spreads its fan-out can carry. */
 #include "map/solve/exact_nest.h"
 
-/* Order collapse (map.md 8.1). A tensor stays in place while the innermost loops do not move it, and
- * its halo is kept only along the very innermost loop. Each dim leaves at most one tensor in place,
- * so the innermost loop says which tensor that is; all loops that leave it in place follow at once,
- * because a longer run is never worse. Loops that move every tensor go outermost. */
+#include <math.h>
+
+/* Order collapse (docs/loopnest-model.md, "Exact optimum"). A tensor stays in place while the innermost
+ * loops do not move it, and its halo is kept only along the very innermost loop. Each dim leaves at most
+ * one tensor in place, so the innermost loop says which tensor that is; all loops that leave it in place
+ * follow at once, because a longer run is never worse. Loops that move every tensor go outermost. */
 typedef struct Ordering {
     const ExactTiles *tiles;
     int               fixed[MER_DIM_COUNT], fixed_count; /* innermost loops that the user fixed */
@@ -33,6 +35,22 @@ static void write_order(const Ordering *o, int next, ExactOrder *order)
                 order->loop[count++] = i;
                 done |= 1u << i;
             }
+        }
+    }
+}
+
+void mer_exact_order_write(const ExactTiles *tiles, const ExactOrder *order, int *loops)
+{
+    int      place = MER_DIM_COUNT;
+    unsigned done = 0;
+    for (int i = 0; i < tiles->shape->dim_count; i++) {
+        int d = tiles->shape->dims[order->loop[i]];
+        loops[--place] = d;
+        done |= 1u << d;
+    }
+    for (int d = 0; d < MER_DIM_COUNT; d++) {
+        if (!(done >> d & 1)) {
+            loops[--place] = d;
         }
     }
 }
@@ -96,11 +114,8 @@ static void list_spreads(ExactSearch *search, int l)
     for (int tile = 0; tile < tiles->count; tile++) {
         if (tiles->volume[tile] <= units && mer_exact_pack(search, l, tile, x, y)) {
             level->spreads[level->spread_count++] = tile;
-            level->most_units =
-                tiles->volume[tile] > level->most_units ? tiles->volume[tile] : level->most_units;
-            level->most_reductions = tiles->reduction[tile] > level->most_reductions
-                                         ? tiles->reduction[tile]
-                                         : level->most_reductions;
+            level->most_units = fmax(level->most_units, tiles->volume[tile]);
+            level->most_reductions = fmax(level->most_reductions, tiles->reduction[tile]);
         }
     }
 }

@@ -30,9 +30,7 @@ static bool allows_innermost(const ExactSearch *search, int tile)
     for (int i = 0; i < search->tiles.shape->dim_count; i++) {
         int d = search->tiles.shape->dims[i];
         int factor = (int)mer_exact_extent(&search->tiles, tile, i);
-        int exact = constraints->exact[0][MER_PLACE_TEMPORAL][d];
-        int most = constraints->most[0][MER_PLACE_TEMPORAL][d];
-        if ((exact != 0 && exact != factor) || (most != 0 && factor > most)) {
+        if (!mer_nest_permits(constraints, 0, MER_PLACE_TEMPORAL, d, factor)) {
             return false;
         }
     }
@@ -218,12 +216,7 @@ static double floor_energy(const ExactSearch *search)
 /* Operand words per MAC below a spread, at least: sliding rows may overlap. */
 static double least_operand(const ExactTiles *tiles, int tensor, int spread)
 {
-    const MerTensorShape *shape = &tiles->shape->tensors[tensor];
-    double                words = 1;
-    for (int i = 0; i < tiles->shape->dim_count; i++) {
-        words *= shape->plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, spread, i) : 1;
-    }
-    return words / tiles->volume[spread];
+    return mer_exact_plain(tiles, tensor, spread) / tiles->volume[spread];
 }
 
 static void measure_spread(const ExactSearch *search, int l, Spread *spread)
@@ -288,35 +281,24 @@ static void scan_list(ExactSearch *search, int l, Scan scan)
 
 static int compare_options(const void *a, const void *b)
 {
-    const ExactOption *left = a;
-    const ExactOption *right = b;
-    if (left->array != right->array) {
-        return left->array < right->array ? -1 : 1;
-    }
-    if (left->energy != right->energy) {
-        return left->energy < right->energy ? -1 : 1;
-    }
-    return left->inner < right->inner ? -1 : left->inner > right->inner;
+    const ExactOption *left = a, *right = b;
+    int                by_array = EXACT_ORDER(left->array, right->array);
+    int                by_energy = EXACT_ORDER(left->energy, right->energy);
+    return by_array ? by_array : by_energy ? by_energy : EXACT_ORDER(left->inner, right->inner);
 }
 
 static int compare_energy(const void *a, const void *b)
 {
-    const ExactGroup *left = a;
-    const ExactGroup *right = b;
-    if (left->energy != right->energy) {
-        return left->energy < right->energy ? -1 : 1;
-    }
-    return left->array < right->array ? -1 : left->array > right->array;
+    const ExactGroup *left = a, *right = b;
+    int               by_energy = EXACT_ORDER(left->energy, right->energy);
+    return by_energy ? by_energy : EXACT_ORDER(left->array, right->array);
 }
 
 static int compare_cycles(const void *a, const void *b)
 {
-    const ExactGroup *left = a;
-    const ExactGroup *right = b;
-    if (left->cycles != right->cycles) {
-        return left->cycles < right->cycles ? -1 : 1;
-    }
-    return compare_energy(a, b);
+    const ExactGroup *left = a, *right = b;
+    int               by_cycles = EXACT_ORDER(left->cycles, right->cycles);
+    return by_cycles ? by_cycles : compare_energy(a, b);
 }
 
 static void group_options(ExactSearch *search, ExactList *list)

@@ -2,6 +2,8 @@
  * bypasses. The better it is, the less the branch and bound has to look at. */
 #include "map/solve/exact_nest.h"
 
+#include "map/nest/nest_inside.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +34,9 @@ static double price(const ExactSearch *search, const MerNestPlan *plan)
             .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .scratch = search->scratch};
     MerCost cost;
     search->evaluator->type->evaluate(search->evaluator->state, &whole, &call, &cost);
-    double score = cost.feasible ? cost.value[search->objective] : INFINITY;
+    bool is_as_good =
+        !search->is_tied || cost.value[search->first_objective] <= search->first_score;
+    double score = cost.feasible && is_as_good ? cost.value[search->objective] : INFINITY;
     return isnan(score) ? INFINITY : score;
 }
 
@@ -43,6 +47,7 @@ double mer_exact_try(ExactSearch *search, const MerNestPlan *plan)
         memcpy(search->best.levels, plan->levels,
                (size_t)search->level_count * sizeof *plan->levels);
         search->best_score = score;
+        search->finds++;
         search->cut = score / search->scale;
         search->cut -= TOLERANCE * fabs(search->cut);
     }
@@ -75,12 +80,8 @@ static void list_primes(Start *s)
 
 static int *factor_at(Start *s, int prime, int slot)
 {
-    const MerNestSlot *place = &s->search->space->slots[slot];
-    MerNestLevel      *level = &s->plan.levels[place->level];
-    int                d = s->search->tiles.shape->dims[s->position[prime]];
-    return place->place == MER_PLACE_TEMPORAL ? &level->temporal[d]
-           : place->place == MER_PLACE_X      ? &level->x[d]
-                                              : &level->y[d];
+    return mer_nest_slot_factor(s->plan.levels, &s->search->space->slots[slot],
+                                s->search->tiles.shape->dims[s->position[prime]]);
 }
 
 static void put(Start *s, int prime, int slot)
@@ -88,23 +89,6 @@ static void put(Start *s, int prime, int slot)
     *factor_at(s, prime, s->slot[prime]) /= s->prime[prime];
     *factor_at(s, prime, slot) *= s->prime[prime];
     s->slot[prime] = slot;
-}
-
-static void set_order(Start *s, int level, const ExactOrder *order)
-{
-    const MerLayerShape *shape = s->search->tiles.shape;
-    int                  place = MER_DIM_COUNT;
-    unsigned             done = 0;
-    for (int i = 0; i < shape->dim_count; i++) {
-        int d = shape->dims[order->loop[i]];
-        s->plan.levels[level].order[--place] = d;
-        done |= 1u << d;
-    }
-    for (int d = 0; d < MER_DIM_COUNT; d++) {
-        if (!(done >> d & 1)) {
-            s->plan.levels[level].order[--place] = d;
-        }
-    }
 }
 
 /* Moves primes that are not taken yet to a slot, until it has these factors. */
@@ -130,11 +114,8 @@ static void put_known_factors(Start *s)
     bool                is_known = search->best_score < INFINITY;
     bool                is_taken[MER_NEST_PRIMES] = {false};
     for (int i = 0; i < space->slot_count; i++) {
-        const MerNestSlot  *slot = &space->slots[i];
-        const MerNestLevel *level = &search->best.levels[slot->level];
-        const int          *best = slot->place == MER_PLACE_TEMPORAL ? level->temporal
-                                   : slot->place == MER_PLACE_X      ? level->x
-                                                                     : level->y;
+        const MerNestSlot *slot = &space->slots[i];
+        const int         *best = mer_nest_slot_factor(search->best.levels, slot, 0);
         fill_slot(s, i, is_known ? best : space->constraints.exact[slot->level][slot->place],
                   is_taken);
     }
@@ -163,7 +144,8 @@ static void lay_out(Start *s)
     for (int l = 0; l < space->level_count; l++) {
         s->plan.levels[l].keep = space->keep[l];
         s->has_bypass = s->has_bypass || space->is_free[l];
-        set_order(s, l, &search->levels[l].orders[0]);
+        mer_exact_order_write(&search->tiles, &search->levels[l].orders[0],
+                              s->plan.levels[l].order);
     }
     put_known_factors(s);
 }
@@ -175,8 +157,9 @@ static bool move_order(Start *s)
         return false;
     }
     int l = 1 + mer_rng_below(s->rng, search->space->level_count - 1);
-    set_order(s, l,
-              &search->levels[l].orders[mer_rng_below(s->rng, search->levels[l].order_count)]);
+    int chosen = mer_rng_below(s->rng, search->levels[l].order_count);
+    mer_exact_order_write(&search->tiles, &search->levels[l].orders[chosen],
+                          s->plan.levels[l].order);
     return true;
 }
 
@@ -245,10 +228,7 @@ static bool obeys(const Start *s)
             int       d = shape->dims[i];
             const int factors[] = {level->temporal[d], level->x[d], level->y[d]};
             for (int place = 0; place < 3; place++) {
-                int exact = constraints->exact[l][place][d];
-                int most = constraints->most[l][place][d];
-                if ((exact != 0 && exact != factors[place]) ||
-                    (most != 0 && factors[place] > most)) {
+                if (!mer_nest_permits(constraints, l, place, d, factors[place])) {
                     return false;
                 }
             }

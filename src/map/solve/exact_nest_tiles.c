@@ -173,6 +173,16 @@ double mer_exact_extent(const ExactTiles *tiles, int tile, int position)
     return position < 0 ? 1 : tiles->value[position][tiles->index[tile][position]];
 }
 
+double mer_exact_plain(const ExactTiles *tiles, int tensor, int tile)
+{
+    unsigned plain = tiles->shape->tensors[tensor].plain;
+    double   words = 1;
+    for (int i = 0; i < tiles->shape->dim_count; i++) {
+        words *= plain >> tiles->shape->dims[i] & 1 ? mer_exact_extent(tiles, tile, i) : 1;
+    }
+    return words;
+}
+
 double mer_exact_height(const ExactTiles *tiles, int tensor, int slide, int tile)
 {
     const MerSlide *rank = &tiles->shape->tensors[tensor].slides[slide];
@@ -186,14 +196,6 @@ typedef struct Packing {
     int                level, spread;
     int               *x, *y;
 } Packing;
-
-static bool is_allowed(const MerNestConstraints *constraints, int level, int place, int dim,
-                       int factor)
-{
-    int exact = constraints->exact[level][place][dim];
-    int most = constraints->most[level][place][dim];
-    return (exact == 0 || exact == factor) && (most == 0 || factor <= most);
-}
 
 /* Gives each dim from `position` on its share of the columns and rows that are left. */
 static bool pack_rest(const Packing *p, int position, int columns, int rows)
@@ -215,8 +217,8 @@ static bool pack_rest(const Packing *p, int position, int columns, int rows)
         int  y = whole / x;
         bool is_split = x > 1 && y > 1;
         if ((is_split && search->model->exclusive_axes) ||
-            !is_allowed(&search->space->constraints, p->level, MER_PLACE_X, d, x) ||
-            !is_allowed(&search->space->constraints, p->level, MER_PLACE_Y, d, y)) {
+            !mer_nest_permits(&search->space->constraints, p->level, MER_PLACE_X, d, x) ||
+            !mer_nest_permits(&search->space->constraints, p->level, MER_PLACE_Y, d, y)) {
             continue;
         }
         p->x[d] = x;

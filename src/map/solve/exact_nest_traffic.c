@@ -63,9 +63,7 @@ static void join(const ExactSearch *search, int tensor, int child, int parent, J
     }
     joint->words = copies * mer_layer_footprint(tiles->shape, tensor, extent);
     for (int s = 0; s < shape->slide_count; s++) {
-        const MerSlide *slide = &shape->slides[s];
-        joint->height[s] = 1 + slide->coefficient[0] * (extent[slide->dim[0]] - 1) +
-                           slide->coefficient[1] * (extent[slide->dim[1]] - 1);
+        joint->height[s] = mer_slide_height(&shape->slides[s], extent);
     }
 }
 

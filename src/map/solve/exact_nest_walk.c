@@ -57,20 +57,10 @@ static void build_plan(ExactSearch *search, MerNestPlan *plan)
         MerNestLevel      *level = &plan->levels[l];
         int                trips = mer_exact_divide(tiles, outer, choice->array);
         mer_exact_pack(search, l, choice->spread, level->x, level->y);
-        int      place = MER_DIM_COUNT;
-        unsigned done = 0;
         for (int i = 0; i < tiles->shape->dim_count; i++) {
-            int d = tiles->shape->dims[i];
-            level->temporal[d] = (int)mer_exact_extent(tiles, trips, i);
-            int loop = tiles->shape->dims[search->levels[l].orders[choice->order].loop[i]];
-            level->order[--place] = loop;
-            done |= 1u << loop;
+            level->temporal[tiles->shape->dims[i]] = (int)mer_exact_extent(tiles, trips, i);
         }
-        for (int d = 0; d < MER_DIM_COUNT; d++) {
-            if (!(done >> d & 1)) {
-                level->order[--place] = d;
-            }
-        }
+        mer_exact_order_write(tiles, &search->levels[l].orders[choice->order], level->order);
         level->keep = search->levels[l].keep;
         outer = choice->inner;
     }
@@ -141,9 +131,7 @@ static bool take_trips(const ExactSearch *search, int l, int tile, int array, do
         int d = tiles->shape->dims[i];
         int factor =
             tiles->value[i][tiles->quotient[i][tiles->index[tile][i]][tiles->index[array][i]]];
-        int exact = constraints->exact[l][MER_PLACE_TEMPORAL][d];
-        int most = constraints->most[l][MER_PLACE_TEMPORAL][d];
-        if ((exact != 0 && exact != factor) || (most != 0 && factor > most)) {
+        if (!mer_nest_permits(constraints, l, MER_PLACE_TEMPORAL, d, factor)) {
             return false;
         }
         trips[i] = factor;
@@ -242,15 +230,10 @@ static void start_nest(const ExactSearch *search, ExactNest *nest)
 
 static int compare_items(const void *a, const void *b)
 {
-    const ExactItem *left = a;
-    const ExactItem *right = b;
-    if (left->bound != right->bound) {
-        return left->bound < right->bound ? -1 : 1;
-    }
-    if (left->option != right->option) {
-        return left->option < right->option ? -1 : 1;
-    }
-    return left->order < right->order ? -1 : left->order > right->order;
+    const ExactItem *left = a, *right = b;
+    int              by_bound = EXACT_ORDER(left->bound, right->bound);
+    int              by_option = EXACT_ORDER(left->option, right->option);
+    return by_bound ? by_bound : by_option ? by_option : EXACT_ORDER(left->order, right->order);
 }
 
 /* Repeats the choice of an item; false if the constraints forbid it. */

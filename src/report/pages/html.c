@@ -1,11 +1,10 @@
 /* Puts the data of the runs into the report page, which is part of the program. */
 #include "report/pages/html.h"
 
-#include "base/text.h"
-
+#include "base/file.h"
+#include "base/output.h"
 #include "mercator/json.h"
 #include "mercator/metric.h"
-#include "report/tables/output.h"
 
 #include <stdint.h>
 #include <stdlib.h>

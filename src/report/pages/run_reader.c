@@ -2,13 +2,13 @@
  * Unknown kinds of lines are passed over, so that newer logs can still be shown. */
 #include "report/pages/run_reader.h"
 
+#include "base/file.h"
+#include "base/json_read.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 #include "report/pages/refusals.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@ enum {
 typedef struct Note {
     int64_t index, task;
     char   *source, *name, *value;
+    char   *id; /* of a view, else "" */
 } Note;
 
 typedef struct Reader {
@@ -40,6 +41,7 @@ static void free_note(Note *note)
     free(note->source);
     free(note->name);
     free(note->value);
+    free(note->id);
 }
 
 static void reader_free(Reader *reader)
@@ -72,21 +74,9 @@ static char *print_json(const cJSON *item)
     return copy;
 }
 
-static const char *text_of(const cJSON *object, const char *key, const char *otherwise)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsString(item) ? item->valuestring : otherwise;
-}
-
-static double number_of(const cJSON *object, const char *key, double otherwise)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
-}
-
 static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerError *error)
 {
-    const char *format = text_of(header, "format", "absent");
+    const char *format = mer_json_get_text(header, "format", "absent");
     int         version = 0;
     if (sscanf(format, "mercator-run/%d", &version) != 1 || version < 1) {
         return mer_error_set(error, MER_INVALID,
@@ -101,14 +91,14 @@ static MerStatus check_header(const MerLogFile *log, const cJSON *header, MerErr
     return MER_OK;
 }
 
-/* The newest note of a kind replaces the older ones; warnings are all kept. */
+/* The newest note of a name (of views: of an id) replaces the older ones; warnings are all kept. */
 static Note *note_place(Reader *reader, const Note *note)
 {
     bool is_warning = strncmp(note->name, "warning", strlen("warning")) == 0;
     for (int i = reader->note_count - 1; i >= 0 && !is_warning; i--) {
         Note *old = &reader->notes[i];
         if (old->task == note->task && strcmp(old->name, note->name) == 0 &&
-            strcmp(old->source, note->source) == 0) {
+            strcmp(old->source, note->source) == 0 && strcmp(old->id, note->id) == 0) {
             reader->note_bytes -= strlen(old->value);
             free_note(old);
             return old;
@@ -129,8 +119,9 @@ static void take_note(Reader *reader, const MerLogLine *line, cJSON *object)
 {
     cJSON *value = cJSON_GetObjectItemCaseSensitive(object, "value");
     Note   note = {.index = line->index, .task = line->task};
-    note.source = heap_text(text_of(object, "source", ""));
-    note.name = heap_text(text_of(object, "name", ""));
+    note.source = heap_text(mer_json_get_text(object, "source", ""));
+    note.name = heap_text(mer_json_get_text(object, "name", ""));
+    note.id = heap_text(strcmp(note.name, "view") == 0 ? mer_json_get_text(value, "id", "") : "");
     if (strcmp(note.name, "plan") == 0 && cJSON_IsObject(value)) {
         cJSON_DeleteItemFromObjectCaseSensitive(value, "task");
         cJSON_AddNumberToObject(value, "task", (double)line->task);
@@ -186,7 +177,7 @@ static MerStatus take_object(Reader *reader, const MerLogFile *log, const MerLog
         reader->summary = print_json(object);
     } else if (reader->header == NULL) {
         status = check_header(log, object, error);
-        double budget = number_of(object, "budget", 0);
+        double budget = mer_json_get_real(object, "budget", 0);
         reader->curves.budget = budget > 0 && budget < 9e15 ? (int64_t)budget : 0;
         reader->header = print_json(object);
     }
@@ -290,7 +281,7 @@ static void finish_notes(const Reader *reader, MerReportRun *run, MerArena *aren
     }
 }
 
-/* "runs/map-1/" -> "map-1"; "." has no better name than itself. */
+/* "runs/first/" -> "first"; "." has no better name than itself. */
 static const char *last_part(const char *path, MerArena *arena)
 {
     size_t end = strlen(path);

@@ -46,7 +46,7 @@ typedef struct MerReportRun {
     int               reason_count;
     MerReportExample *examples;
     int               example_count;
-    MerReportNote    *notes; /* the newest of each task, source and name; warnings all */
+    MerReportNote    *notes; /* the newest of each task, source, name and id; warnings all */
     int               note_count;
     const char      **plans; /* JSON objects {task, name, count, kind, text, body} */
     int               plan_count;

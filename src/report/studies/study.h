@@ -1,4 +1,4 @@
-/* Many runs of one study: optimizers against each other on many layers, from the logs alone.
+/* Many runs of one study: optimizers against each other on many tasks, from the logs alone.
  *
  *     MerStudy study;
  *     if (mer_study_read(directories, count, arena, &study, &error) == MER_OK)
@@ -13,43 +13,48 @@
 
 #include <stdio.h>
 
+typedef struct MerStudyFact { /* a number or a warning among the views of an optimizer */
+    const char *view, *name;
+    double      value; /* NaN: a warning */
+} MerStudyFact;
+
 typedef struct MerStudyTrace { /* one task of one run */
     uint64_t       seed;
     int64_t        samples; /* evaluations of the task */
     MerReportCurve curve;   /* its improvements */
     double         wall_s;  /* of the run, shared equally among its tasks */
-    int64_t        clustering,
-        agents; /* samples spent on the partition of marl, and its agents; 0: none */
-    bool was_sparse, has_drifted;
+    /* what the optimizer showed of itself */
+    const MerStudyFact *facts;
+    int                 fact_count;
 } MerStudyTrace;
 
-typedef struct MerStudyCell { /* one method on one layer, all seeds */
+typedef struct MerStudyCell { /* one method on one task, all seeds */
     int            count;
     MerStudyTrace *traces;
 } MerStudyCell;
 
-typedef struct MerStudyLayer {
-    const char *network, *name; /* name: without the parts that say nothing */
+typedef struct MerStudyTask {
+    const char *workload, *name; /* name: without the parts that say nothing */
     const char *full_name;
     double      macs, log10_size;
     int         knobs;
     double      best; /* least score any run found */
     const char *best_by;
     bool        is_proven; /* no plan is better */
-} MerStudyLayer;
+} MerStudyTask;
 
 typedef struct MerStudyMethod {
     const char *name;    /* optimizer with the options that are not defaults */
-    int64_t     samples; /* per layer */
+    int64_t     samples; /* per task */
 } MerStudyMethod;
 
 typedef struct MerStudyGroup { /* what can be compared: one cost model, platform and objective */
     const char     *title, *objective, *unit;
-    int             layer_count, method_count;
-    int             hopeless; /* layers left out, since no run found a feasible plan for them */
-    MerStudyLayer  *layers;
+    int             task_count, method_count;
+    int             hopeless; /* tasks left out, since no run found a feasible plan for them */
+    MerStudyTask   *tasks;
     MerStudyMethod *methods;
-    MerStudyCell   *cells; /* (layers, methods) */
+    MerStudyCell   *cells; /* (tasks, methods) */
 } MerStudyGroup;
 
 typedef struct MerStudy {
@@ -80,6 +85,7 @@ typedef struct MerStudyPlugin {
     const MerOption *options; /* NULL: none, or no such plug-in */
     size_t           size;
     const MerPreset *presets; /* NULL: none */
+    bool             proves;  /* it tells the optimum and does not compete */
 } MerStudyPlugin;
 typedef MerStudyPlugin (*MerStudyLookup)(const char *kind, const char *name);
 
@@ -92,10 +98,10 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
 
 MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
                          FILE *file, MerArena *arena, MerError *error);
-/* An object {groups: [{title, objective, unit, layers, methods, tables, curves}]}; numbers of curves are ratios. */
+/* An object {groups: [{title, objective, unit, tasks, methods, tables, curves}]}; numbers of curves are ratios. */
 MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json,
                          const char *key, MerArena *arena, MerError *error);
-/* Best so far over the best known against samples: median of the layers, and the middle half as a band. */
+/* Best so far over the best known against samples: median of the tasks, and the middle half as a band. */
 MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *arena,
                         MerError *error);
 

@@ -1,4 +1,4 @@
-/* Sorts what the runs of a study left into groups, layers and methods, each in the order it is first
+/* Sorts what the runs of a study left into groups, tasks and methods, each in the order it is first
  * met. */
 #include "report/studies/study_items.h"
 
@@ -19,8 +19,8 @@ static int find_text(const char *const *texts, int count, const char *text)
 }
 
 typedef struct Names { /* of one group, in the order they are met */
-    const char **layers, **methods;
-    int          layer_count, method_count;
+    const char **tasks, **methods;
+    int          task_count, method_count;
 } Names;
 
 /* An optimizer with two budgets is two methods; its name shows the budget only then. */
@@ -64,13 +64,13 @@ static void add_trace(MerStudyCell *cell, const MerStudyTrace *trace, MerArena *
     cell->traces[cell->count++] = *trace;
 }
 
-static void take_best(MerStudyLayer *layer, const MerStudyItem *item)
+static void take_best(MerStudyTask *task, const MerStudyItem *item)
 {
     double score = mer_trace_best(&item->trace, INT64_MAX);
-    layer->is_proven |= item->is_proven;
-    if (score < layer->best) {
-        layer->best = score;
-        layer->best_by = item->method;
+    task->is_proven |= item->is_proven;
+    if (score < task->best) {
+        task->best = score;
+        task->best_by = item->method;
     }
 }
 
@@ -87,57 +87,57 @@ static void fill_group(const MerStudyItem *items, int count, const char *title, 
                 continue;
             }
             const char *key = key_of(item, arena);
-            int         layer = find_text(names.layers, names.layer_count, item->layer_key);
+            int         task = find_text(names.tasks, names.task_count, item->task_key);
             int         method = find_text(names.methods, names.method_count, key);
-            if (pass == 0 && layer < 0) {
-                names.layers[names.layer_count++] = item->layer_key;
+            if (pass == 0 && task < 0) {
+                names.tasks[names.task_count++] = item->task_key;
             }
-            if (pass == 0 && method < 0 && !item->is_solver) {
+            if (pass == 0 && method < 0 && !item->is_exact) {
                 names.methods[names.method_count++] = key;
             }
             if (pass == 1) {
-                MerStudyLayer *about = &group->layers[layer];
-                if (!about->network) {
-                    *about = item->layer;
+                MerStudyTask *about = &group->tasks[task];
+                if (!about->workload) {
+                    *about = item->task;
                 }
                 take_best(about, item);
                 group->objective = item->objective;
                 group->unit = item->unit;
                 if (method >= 0) {
-                    add_trace(&group->cells[layer * names.method_count + method], &item->trace,
+                    add_trace(&group->cells[task * names.method_count + method], &item->trace,
                               arena);
                 }
             }
         }
         if (pass == 0) {
-            group->layer_count = names.layer_count;
+            group->task_count = names.task_count;
             group->method_count = names.method_count;
-            group->layers = MER_ARRAY(arena, MerStudyLayer, names.layer_count + 1);
+            group->tasks = MER_ARRAY(arena, MerStudyTask, names.task_count + 1);
             group->methods = MER_ARRAY(arena, MerStudyMethod, names.method_count + 1);
             group->cells =
-                MER_ARRAY(arena, MerStudyCell, names.layer_count * names.method_count + 1);
+                MER_ARRAY(arena, MerStudyCell, names.task_count * names.method_count + 1);
             name_methods(group, &names, arena);
         }
     }
 }
 
-/* A layer for which no run found a feasible plan says nothing about the optimizers. */
+/* A task for which no run found a feasible plan says nothing about the optimizers. */
 static void drop_hopeless(MerStudyGroup *group)
 {
     int kept = 0;
-    for (int l = 0; l < group->layer_count; l++) {
-        if (isinf(group->layers[l].best)) {
+    for (int t = 0; t < group->task_count; t++) {
+        if (isinf(group->tasks[t].best)) {
             group->hopeless++;
             continue;
         }
-        group->layers[kept] = group->layers[l];
+        group->tasks[kept] = group->tasks[t];
         for (int m = 0; m < group->method_count; m++) {
             group->cells[kept * group->method_count + m] =
-                group->cells[l * group->method_count + m];
+                group->cells[t * group->method_count + m];
         }
         kept++;
     }
-    group->layer_count = kept;
+    group->task_count = kept;
 }
 
 void mer_study_group(const MerStudyItem *items, int count, MerArena *arena, MerStudy *study)

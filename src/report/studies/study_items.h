@@ -6,10 +6,10 @@
 
 typedef struct MerStudyItem { /* one trace with the names of its place */
     MerStudyTrace trace;
-    MerStudyLayer layer;
-    const char   *group, *layer_key, *method, *objective, *unit;
+    MerStudyTask  task;
+    const char   *group, *task_key, *method, *objective, *unit;
     int64_t       budget;
-    bool          is_solver; /* an exact method: it tells the optimum, it does not compete */
+    bool          is_exact; /* it tells the optimum, it does not compete */
     bool          is_proven;
 } MerStudyItem;
 

@@ -73,10 +73,10 @@ const char *mer_table_whole(double value, MerArena *arena)
     return isfinite(value) ? mer_arena_format(arena, "%.0f", value) : "never";
 }
 
-/* Median over the layers of values[0 .. layers-1], with its interval. */
-const char *mer_table_over_layers(const MerTableMaker *maker)
+/* Median over the tasks of values[0 .. tasks-1], with its interval. */
+const char *mer_table_over_tasks(const MerTableMaker *maker)
 {
-    int n = maker->group->layer_count;
+    int n = maker->group->task_count;
     return mer_table_with_interval(mer_study_median(maker->values, n),
                                    mer_study_interval(maker->values, n), maker->arena);
 }
@@ -84,48 +84,48 @@ const char *mer_table_over_layers(const MerTableMaker *maker)
 double mer_table_geomean(const MerTableMaker *maker)
 {
     double sum = 0;
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        sum += log(maker->values[l]);
+    for (int t = 0; t < maker->group->task_count; t++) {
+        sum += log(maker->values[t]);
     }
-    return exp(sum / maker->group->layer_count);
+    return exp(sum / maker->group->task_count);
 }
 
 void mer_table_extremes(const MerTableMaker *maker, double *low, double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        *low = fmin(*low, maker->values[l]);
-        *high = fmax(*high, maker->values[l]);
+    for (int t = 0; t < maker->group->task_count; t++) {
+        *low = fmin(*low, maker->values[t]);
+        *high = fmax(*high, maker->values[t]);
     }
 }
 
-/* values[layer] = what the method's median has over the best known after so many samples. */
+/* values[task] = what the method's median has over the best known after so many samples. */
 void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples)
 {
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        double score = mer_cell_median(mer_study_cell(maker->group, l, method), samples);
-        maker->values[l] = mer_study_ratio(score, maker->group->layers[l].best);
+    for (int t = 0; t < maker->group->task_count; t++) {
+        double score = mer_cell_median(mer_study_cell(maker->group, t, method), samples);
+        maker->values[t] = mer_study_ratio(score, maker->group->tasks[t].best);
     }
 }
 
-/* values[layer] = how many times better the first method's median is than the second's. */
+/* values[task] = how many times better the first method's median is than the second's. */
 void mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples)
 {
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        double own = mer_cell_median(mer_study_cell(maker->group, l, method), samples);
-        double other = mer_cell_median(mer_study_cell(maker->group, l, against), samples);
+    for (int t = 0; t < maker->group->task_count; t++) {
+        double own = mer_cell_median(mer_study_cell(maker->group, t, method), samples);
+        double other = mer_cell_median(mer_study_cell(maker->group, t, against), samples);
         bool   has_none = isinf(own) && isinf(other);
-        maker->values[l] = has_none ? 1 : isinf(own) ? 0 : mer_study_ratio(other, own);
+        maker->values[t] = has_none ? 1 : isinf(own) ? 0 : mer_study_ratio(other, own);
     }
 }
 
 void mer_count_signs(const MerTableMaker *maker, int *more, int *less)
 {
     *more = *less = 0;
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        *more += maker->values[l] > 1 + 1e-12;
-        *less += maker->values[l] < 1 - 1e-12;
+    for (int t = 0; t < maker->group->task_count; t++) {
+        *more += maker->values[t] > 1 + 1e-12;
+        *less += maker->values[t] < 1 - 1e-12;
     }
 }
 
@@ -134,11 +134,11 @@ int64_t mer_least_samples(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-MerReach mer_reach_of(const MerTableMaker *maker, int layer, int method)
+MerReach mer_reach_of(const MerTableMaker *maker, int task, int method)
 {
     double target =
-        mer_cell_median(mer_study_cell(maker->group, layer, maker->reference), INT64_MAX);
-    const MerStudyCell *cell = mer_study_cell(maker->group, layer, method);
+        mer_cell_median(mer_study_cell(maker->group, task, maker->reference), INT64_MAX);
+    const MerStudyCell *cell = mer_study_cell(maker->group, task, method);
     double             *samples = MER_ARRAY(maker->arena, double, cell->count + 1);
     int                 n = mer_cell_reach(cell, isfinite(target) ? target : -INFINITY, samples);
     MerReach            reach = {mer_study_median(samples, n), n, 0};
@@ -149,9 +149,9 @@ MerReach mer_reach_of(const MerTableMaker *maker, int layer, int method)
 }
 
 /* When each seed of the reference found what it ended with: median over its seeds. */
-double mer_own_reach(const MerTableMaker *maker, int layer)
+double mer_own_reach(const MerTableMaker *maker, int task)
 {
-    const MerStudyCell *cell = mer_study_cell(maker->group, layer, maker->reference);
+    const MerStudyCell *cell = mer_study_cell(maker->group, task, maker->reference);
     double             *samples = MER_ARRAY(maker->arena, double, cell->count + 1);
     for (int s = 0; s < cell->count; s++) {
         samples[s] = mer_trace_reach(&cell->traces[s], mer_trace_best(&cell->traces[s], INT64_MAX));

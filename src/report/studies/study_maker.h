@@ -1,4 +1,4 @@
-/* Making the tables of a study: cells, numbers as text, and one value per layer to sum up. */
+/* Making the tables of a study: cells, numbers as text, and one value per task to sum up. */
 #ifndef MERCATOR_REPORT_STUDIES_STUDY_MAKER_H
 #define MERCATOR_REPORT_STUDIES_STUDY_MAKER_H
 
@@ -11,7 +11,7 @@ typedef struct MerTableMaker {
     MerArena              *arena;
     MerStudyTable         *tables;
     int                    count;
-    double                *values; /* (layers), scratch */
+    double                *values; /* (tasks), scratch */
 } MerTableMaker;
 
 /* A table is filled cell by cell, row by row, between `begin` and `finish`. */
@@ -25,31 +25,31 @@ const char *mer_table_real(double value, MerArena *arena);
 const char *mer_table_with_interval(double value, MerInterval interval, MerArena *arena);
 const char *mer_table_whole(double value, MerArena *arena);
 
-/* values[layer] = the method's median over the best known after so many samples. */
+/* values[task] = the method's median over the best known after so many samples. */
 void mer_fill_quality(const MerTableMaker *maker, int method, int64_t samples);
-/* values[layer] = how many times better the first method's median is than the second's. */
+/* values[task] = how many times better the first method's median is than the second's. */
 void mer_fill_advantage(const MerTableMaker *maker, int method, int against, int64_t samples);
 /* Of those values: median with its interval, geometric mean, least and largest, how many are above and below 1. */
-const char *mer_table_over_layers(const MerTableMaker *maker);
+const char *mer_table_over_tasks(const MerTableMaker *maker);
 double      mer_table_geomean(const MerTableMaker *maker);
 void        mer_table_extremes(const MerTableMaker *maker, double *low, double *high);
 void        mer_count_signs(const MerTableMaker *maker, int *more, int *less);
 int64_t     mer_least_samples(int64_t a, int64_t b);
 
-typedef struct MerReach { /* of one method on one layer, towards the reference's final median */
+typedef struct MerReach { /* of one method on one task, towards the reference's final median */
     double samples;       /* median of the seeds; infinite: half of them or more never came there */
     int    seeds, reached;
 } MerReach;
 
-MerReach mer_reach_of(const MerTableMaker *maker, int layer, int method);
+MerReach mer_reach_of(const MerTableMaker *maker, int task, int method);
 /* When each seed of the reference found what it ended with: median over its seeds. */
-double mer_own_reach(const MerTableMaker *maker, int layer);
+double mer_own_reach(const MerTableMaker *maker, int task);
 
 /* Tables after so many samples, and of times. INT64_MAX: at the end. */
 void mer_table_at(MerTableMaker *maker, int64_t samples);
 void mer_table_pairs(MerTableMaker *maker, int64_t samples);
 void mer_table_ratios(MerTableMaker *maker, int64_t samples);
 void mer_table_time(MerTableMaker *maker);
-void mer_table_agents(MerTableMaker *maker);
+void mer_table_noted(MerTableMaker *maker);
 
 #endif

@@ -1,13 +1,13 @@
 /* Reads the runs of a study, folders in the order of their names: one item for each task. */
 #include "report/studies/study_items.h"
 
+#include "base/file.h"
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "base/option_json.h"
-#include "base/text.h"
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,35 +23,20 @@ typedef struct Reader {
     int                   count, capacity;
 } Reader;
 
-typedef struct Notes { /* of one task */
-    int64_t clustering, agents;
-    bool    was_sparse, has_drifted;
-} Notes;
+enum { MOST_FACTS = 32 };
 
-static const cJSON *get(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
-static const char *text_of(const cJSON *object, const char *key)
-{
-    const char *text = cJSON_GetStringValue(get(object, key));
-    return text ? text : "";
-}
-
-static double number_of(const cJSON *object, const char *key, double otherwise)
-{
-    const cJSON *item = get(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
-}
+typedef struct Facts { /* of one task */
+    MerStudyFact list[MOST_FACTS];
+    int          count;
+} Facts;
 
 /* The options of a header that differ from those of a preset (NULL: the defaults), after its name;
  * `count` is how many things the label says. */
 static const char *label_from(const Reader *reader, const cJSON *plugin, const char *preset,
                               const char *but, int *count)
 {
-    MerArena      *arena = reader->arena;
-    const char    *name = text_of(plugin, "name"), *label = mer_arena_text(arena, name);
+    MerArena   *arena = reader->arena;
+    const char *name = mer_json_get_text(plugin, "name", ""), *label = mer_arena_text(arena, name);
     MerStudyPlugin known = *reader->plugin;
     MerReference   reference = {name, preset != NULL, (const char *[]){"preset"},
                                 (const char *[]){preset}};
@@ -68,9 +53,10 @@ static const char *label_from(const Reader *reader, const cJSON *plugin, const c
     mer_options_write(known.options, options, &json, NULL);
     cJSON       *start = cJSON_Parse(json.text);
     const cJSON *item;
-    cJSON_ArrayForEach(item, get(plugin, "options"))
+    cJSON_ArrayForEach(item, mer_json_get(plugin, "options"))
     {
-        if (cJSON_Compare(item, get(start, item->string), true) || strcmp(item->string, but) == 0) {
+        if (cJSON_Compare(item, mer_json_get(start, item->string), true) ||
+            strcmp(item->string, but) == 0) {
             continue;
         }
         char *printed = cJSON_PrintUnformatted(item);
@@ -90,12 +76,12 @@ static const char *label_from(const Reader *reader, const cJSON *plugin, const c
     return label;
 }
 
-/* `marl:agents=1`: a plug-in of a header with the options that are not its defaults, or the preset
+/* `name:option=1`: a plug-in of a header with the options that are not its defaults, or the preset
  * that says it shorter. */
 static const char *label_of(Reader *reader, const cJSON *header, const char *kind, const char *but)
 {
-    const cJSON   *plugin = get(header, kind);
-    MerStudyPlugin known = reader->lookup(kind, text_of(plugin, "name"));
+    const cJSON   *plugin = mer_json_get(header, kind);
+    MerStudyPlugin known = reader->lookup(kind, mer_json_get_text(plugin, "name", ""));
     int            least, count;
     reader->plugin = &known;
     const char *best = label_from(reader, plugin, NULL, but, &least);
@@ -113,10 +99,10 @@ static const char *label_of(Reader *reader, const cJSON *header, const char *kin
 static const char *group_of(Reader *reader, const cJSON *header)
 {
     const char *space = strchr(label_of(reader, header, "problem", "select"), ':');
-    return mer_arena_format(reader->arena, "%s on %s%s%s, objective %s",
-                            label_of(reader, header, "evaluator", ""),
-                            text_of(get(header, "platform"), "name"), space ? ", " : "",
-                            space ? space + 1 : "", text_of(header, "objective"));
+    return mer_arena_format(
+        reader->arena, "%s on %s%s%s, objective %s", label_of(reader, header, "evaluator", ""),
+        mer_json_get_text(mer_json_get(header, "platform"), "name", ""), space ? ", " : "",
+        space ? space + 1 : "", mer_json_get_text(header, "objective", ""));
 }
 
 /* /features/features.2/conv/conv.0/conv.0.0/Conv -> features.2/conv.0.0: a part that only opens the next
@@ -144,22 +130,47 @@ static const char *short_name(const char *full, MerArena *arena)
     return *name ? name : full;
 }
 
-static void take_note(const MerLogLine *line, Notes *notes, int task_count)
+/* The newest of a view counts; where two views have a number of one name, the first one's does. */
+static void take_fact(Reader *reader, Facts *facts, const char *view, const char *name,
+                      double value)
 {
-    Notes      *of = line->task >= 0 && line->task < task_count ? &notes[line->task] : NULL;
-    const char *name = strstr(line->text, "\"name\":\"");
-    name = name ? name + strlen("\"name\":\"") : "";
-    if (of && strncmp(name, "partition\"", 10) == 0) {
-        cJSON       *object = cJSON_ParseWithLength(line->text, line->length);
-        const cJSON *value = get(object, "value");
-        of->clustering = (int64_t)number_of(value, "samples", 0);
-        of->agents = (int64_t)number_of(value, "agents", 0);
-        cJSON_Delete(object);
-    } else if (of && strncmp(name, "sparse_reward\"", 14) == 0) {
-        of->was_sparse = true;
-    } else if (of && strncmp(name, "correlation_drift\"", 18) == 0) {
-        of->has_drifted = true;
+    int at = 0;
+    while (at < facts->count && strcmp(facts->list[at].name, name) != 0) {
+        at++;
     }
+    bool is_other = at < facts->count && strcmp(facts->list[at].view, view) != 0;
+    if (at == MOST_FACTS || is_other) {
+        return;
+    }
+    facts->count = at == facts->count ? at + 1 : facts->count;
+    facts->list[at] = (MerStudyFact){mer_arena_text(reader->arena, view),
+                                     mer_arena_text(reader->arena, name), value};
+}
+
+/* Numbers and warnings that the optimizer itself shows (mercator/view.h). */
+static void take_view(Reader *reader, const MerLogLine *line, const char *optimizer, Facts *facts)
+{
+    if (strstr(line->text, "\"name\":\"view\"") == NULL) {
+        return;
+    }
+    cJSON       *object = cJSON_ParseWithLength(line->text, line->length);
+    const cJSON *value = mer_json_get(object, "value");
+    const cJSON *fact;
+    const char  *id = mer_json_get_text(value, "id", "");
+    if (strcmp(mer_json_get_text(object, "source", ""), optimizer) == 0) {
+        if (strcmp(mer_json_get_text(value, "panel", ""), "warning") == 0) {
+            const char *title = mer_json_get_text(value, "title", "");
+            take_fact(reader, facts, id, *title ? title : id, NAN);
+        }
+        cJSON_ArrayForEach(fact, mer_json_get(value, "facts"))
+        {
+            if (cJSON_IsNumber(mer_json_get(fact, "value"))) {
+                take_fact(reader, facts, id, mer_json_get_text(fact, "name", ""),
+                          mer_json_get_real(fact, "value", 0));
+            }
+        }
+    }
+    cJSON_Delete(object);
 }
 
 static void add_item(Reader *reader, const MerStudyItem *item)
@@ -172,41 +183,50 @@ static void add_item(Reader *reader, const MerStudyItem *item)
     reader->items[reader->count++] = *item;
 }
 
+static const MerStudyFact *copy_facts(const Facts *facts, MerArena *arena)
+{
+    MerStudyFact *copy = MER_ARRAY(arena, MerStudyFact, facts->count + 1);
+    memcpy(copy, facts->list, (size_t)facts->count * sizeof *copy);
+    return copy;
+}
+
 static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
-                      const MerReportRun *curves, const Notes *notes, double wall_s)
+                      const MerReportRun *curves, const Facts *facts, double wall_s)
 {
     MerArena    *arena = reader->arena;
-    const cJSON *tasks = get(header, "tasks"), *results = get(summary, "tasks");
+    const cJSON *tasks = mer_json_get(header, "tasks"), *results = mer_json_get(summary, "tasks");
     int          task_count = cJSON_GetArraySize(tasks);
     MerStudyItem common = {.group = group_of(reader, header),
                            .method = label_of(reader, header, "optimizer", "")};
-    common.objective = mer_arena_text(arena, text_of(header, "objective"));
-    common.unit = mer_arena_text(arena, text_of(header, "unit"));
-    common.budget = (int64_t)number_of(header, "budget", 0);
-    common.is_solver = strncmp(common.method, "exact", 5) == 0;
-    const char *network = mer_arena_text(arena, text_of(get(header, "workload"), "name"));
+    common.objective = mer_arena_text(arena, mer_json_get_text(header, "objective", ""));
+    common.unit = mer_arena_text(arena, mer_json_get_text(header, "unit", ""));
+    common.budget = (int64_t)mer_json_get_real(header, "budget", 0);
+    common.is_exact =
+        reader
+            ->lookup("optimizer", mer_json_get_text(mer_json_get(header, "optimizer"), "name", ""))
+            .proves;
+    const char *workload =
+        mer_arena_text(arena, mer_json_get_text(mer_json_get(header, "workload"), "name", ""));
     for (int t = 0; t < task_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t), *result = cJSON_GetArrayItem(results, t);
-        const cJSON *bound = get(result, "bound");
-        const char  *name = mer_arena_text(arena, text_of(task, "name"));
+        const cJSON *bound = mer_json_get(result, "bound");
+        const char  *name = mer_arena_text(arena, mer_json_get_text(task, "name", ""));
         MerStudyItem item = common;
-        item.layer = (MerStudyLayer){.network = network,
-                                     .name = short_name(name, arena),
-                                     .full_name = name,
-                                     .macs = number_of(task, "macs", NAN),
-                                     .best = INFINITY,
-                                     .log10_size = number_of(task, "log10_size", NAN),
-                                     .knobs = (int)number_of(task, "knobs", 0)};
-        item.layer_key = mer_arena_format(arena, "%s|%s", network, name);
-        item.is_proven = cJSON_IsTrue(get(bound, "proven"));
-        item.trace = (MerStudyTrace){.seed = (uint64_t)number_of(header, "seed", 0),
+        item.task = (MerStudyTask){.workload = workload,
+                                   .name = short_name(name, arena),
+                                   .full_name = name,
+                                   .macs = mer_json_get_real(task, "macs", NAN),
+                                   .best = INFINITY,
+                                   .log10_size = mer_json_get_real(task, "log10_size", NAN),
+                                   .knobs = (int)mer_json_get_real(task, "knobs", 0)};
+        item.task_key = mer_arena_format(arena, "%s|%s", workload, name);
+        item.is_proven = cJSON_IsTrue(mer_json_get(bound, "proven"));
+        item.trace = (MerStudyTrace){.seed = (uint64_t)mer_json_get_real(header, "seed", 0),
                                      .wall_s = wall_s / task_count,
-                                     .clustering = notes[t].clustering,
-                                     .agents = notes[t].agents,
-                                     .was_sparse = notes[t].was_sparse,
-                                     .has_drifted = notes[t].has_drifted};
-        item.trace.samples =
-            (int64_t)number_of(result, "evaluations", number_of(header, "budget", 0));
+                                     .facts = copy_facts(&facts[t], arena),
+                                     .fact_count = facts[t].count};
+        item.trace.samples = (int64_t)mer_json_get_real(result, "evaluations",
+                                                        mer_json_get_real(header, "budget", 0));
         item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
         add_item(reader, &item);
     }
@@ -221,7 +241,7 @@ static double wall_of(const char *directory, MerArena *arena)
         return NAN;
     }
     cJSON *summary = cJSON_ParseWithLength(text, size);
-    double wall_s = number_of(summary, "wall_s", NAN);
+    double wall_s = mer_json_get_real(summary, "wall_s", NAN);
     cJSON_Delete(summary);
     return wall_s;
 }
@@ -229,7 +249,7 @@ static double wall_of(const char *directory, MerArena *arena)
 /* A run that has not ended has no summary line, or one that says it was interrupted. */
 static bool is_ended(const cJSON *summary)
 {
-    return summary && strcmp(text_of(summary, "stopped"), "interrupted") != 0;
+    return summary && strcmp(mer_json_get_text(summary, "stopped", ""), "interrupted") != 0;
 }
 
 static MerStatus read_run(Reader *reader, const char *directory, MerError *error)
@@ -237,7 +257,7 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     MerLogFile   log;
     MerLogLine   line;
     cJSON       *header = NULL, *summary = NULL;
-    Notes       *notes = NULL;
+    Facts       *facts = NULL;
     int          task_count = 0;
     MerCurveSet  curves = {0};
     MerReportRun drawn = {0};
@@ -249,14 +269,16 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     while ((status = mer_log_next(&log, &line, error)) == MER_OK && line.type != NULL) {
         if (header == NULL) {
             header = cJSON_ParseWithLength(line.text, line.length);
-            task_count = cJSON_GetArraySize(get(header, "tasks"));
-            notes = mer_heap_zeroed((size_t)task_count + 1, sizeof *notes);
-            curves.budget = (int64_t)number_of(header, "budget", 0);
+            task_count = cJSON_GetArraySize(mer_json_get(header, "tasks"));
+            facts = mer_heap_zeroed((size_t)task_count + 1, sizeof *facts);
+            curves.budget = (int64_t)mer_json_get_real(header, "budget", 0);
         } else if (strcmp(line.type, "trial") == 0 && !line.is_warm && line.task >= 0 &&
                    line.task < task_count) {
             mer_curve_add(&curves, line.index, line.task, line.is_cut ? NAN : line.score);
-        } else if (strcmp(line.type, "note") == 0) {
-            take_note(&line, notes, task_count);
+        } else if (strcmp(line.type, "note") == 0 && line.task >= 0 && line.task < task_count) {
+            take_view(reader, &line,
+                      mer_json_get_text(mer_json_get(header, "optimizer"), "name", ""),
+                      &facts[line.task]);
         } else if (strcmp(line.type, "summary") == 0) {
             cJSON_Delete(summary);
             summary = cJSON_ParseWithLength(line.text, line.length);
@@ -264,13 +286,13 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     }
     if (status == MER_OK && is_ended(summary)) {
         mer_curve_finish(&curves, &drawn, reader->arena);
-        add_tasks(reader, header, summary, &drawn, notes, wall_of(directory, reader->arena));
+        add_tasks(reader, header, summary, &drawn, facts, wall_of(directory, reader->arena));
         reader->study->run_count++;
     } else {
         reader->study->unfinished++;
     }
     mer_curve_free(&curves);
-    free(notes);
+    free(facts);
     cJSON_Delete(header);
     cJSON_Delete(summary);
     mer_log_close(&log);

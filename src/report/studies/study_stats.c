@@ -1,4 +1,4 @@
-/* Medians over seeds and layers, intervals, and the sign test. */
+/* Medians over seeds and tasks, intervals, and the sign test. */
 #include "report/studies/study_stats.h"
 
 #include <math.h>

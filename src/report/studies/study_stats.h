@@ -5,9 +5,9 @@
 #include "base/stats.h"
 #include "report/studies/study.h"
 
-static inline const MerStudyCell *mer_study_cell(const MerStudyGroup *group, int layer, int method)
+static inline const MerStudyCell *mer_study_cell(const MerStudyGroup *group, int task, int method)
 {
-    return &group->cells[layer * group->method_count + method];
+    return &group->cells[task * group->method_count + method];
 }
 
 double mer_trace_best(const MerStudyTrace *trace,

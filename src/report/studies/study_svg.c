@@ -1,7 +1,7 @@
 /* The curves of a study as one picture. */
 #include "report/studies/study_stats.h"
 
-#include "report/tables/output.h"
+#include "base/output.h"
 
 #include <math.h>
 
@@ -33,16 +33,16 @@ static double place_y(const Frame *frame, double gap)
     return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
 }
 
-/* Over the layers, of the medians of the seeds. */
+/* Over the tasks, of the medians of the seeds. */
 static Band band_at(const MerStudyGroup *group, int method, int64_t samples, double *values)
 {
-    for (int l = 0; l < group->layer_count; l++) {
-        double score = mer_cell_median(mer_study_cell(group, l, method), samples);
-        values[l] = mer_study_ratio(score, group->layers[l].best) - 1;
+    for (int t = 0; t < group->task_count; t++) {
+        double score = mer_cell_median(mer_study_cell(group, t, method), samples);
+        values[t] = mer_study_ratio(score, group->tasks[t].best) - 1;
     }
     double quartiles[3];
     for (int q = 0; q < 3; q++) {
-        double value = mer_quantile(values, group->layer_count, 0.25 * (q + 1));
+        double value = mer_quantile(values, group->task_count, 0.25 * (q + 1));
         quartiles[q] = isnan(value) ? INFINITY : value;
     }
     return (Band){quartiles[0], quartiles[1], quartiles[2]};
@@ -151,7 +151,7 @@ MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *
     if (status != MER_OK) {
         return status;
     }
-    double *values = MER_ARRAY(arena, double, group->layer_count + 1);
+    double *values = MER_ARRAY(arena, double, group->task_count + 1);
     Frame   frame = measure(group, values);
     int     height =
         TOP + 24 + group->method_count * 20 > HEIGHT ? TOP + 24 + group->method_count * 20 : HEIGHT;
@@ -165,11 +165,10 @@ MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *
             "<text class=\"title\" x=\"%d\" y=\"18\">",
             WIDTH, height, WIDTH, height, LEFT);
     write_text(output.file, group->title);
-    fprintf(
-        output.file,
-        "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d layers%s</text>\n",
-        LEFT, group->layer_count,
-        group->method_count <= BANDS_MOST ? ", band: their quartiles" : "");
+    fprintf(output.file,
+            "</text>\n<text x=\"%d\" y=\"34\">gap to the best known: median of %d tasks%s</text>\n",
+            LEFT, group->task_count,
+            group->method_count <= BANDS_MOST ? ", band: their quartiles" : "");
     write_axes(output.file, &frame);
     for (int m = 0; m < group->method_count; m++) {
         write_method(output.file, &frame, group, m, values);

@@ -1,5 +1,5 @@
-/* The tables of a study. Rows are optimizers (or layers), medians are over seeds first, then over layers;
- * intervals over layers are 95 % bootstrap intervals of the median. */
+/* The tables of a study. Rows are optimizers (or tasks), medians are over seeds first, then over tasks;
+ * intervals over tasks are 95 % bootstrap intervals of the median. */
 #include "report/studies/study_maker.h"
 
 #include "mercator/option.h"
@@ -8,38 +8,38 @@
 #include <math.h>
 #include <string.h>
 
-static void table_layers(MerTableMaker *maker)
+static void table_tasks(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
     MerStudyTable       *table =
-        mer_table_begin(maker, "layers", "Layers",
+        mer_table_begin(maker, "tasks", "Tasks",
                         "Best known: the least any run found, whatever its budget; "
                         "proven where a method shows that nothing is better.",
                         9);
-    mer_table_titles(table, ">#", "network", "layer", ">MACs", ">knobs", ">points", ">best known",
+    mer_table_titles(table, ">#", "workload", "task", ">MACs", ">knobs", ">points", ">best known",
                      "found by", "proven", NULL);
-    for (int l = 0; l < group->layer_count; l++) {
-        const MerStudyLayer *layer = &group->layers[l];
-        char                 macs[48], best[48];
-        mer_print_engineering(macs, layer->macs, "");
-        mer_print_engineering(best, fabs(layer->best), group->unit);
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d", l + 1));
-        mer_table_add(maker, layer->network);
-        mer_table_add(maker, layer->name);
+    for (int t = 0; t < group->task_count; t++) {
+        const MerStudyTask *task = &group->tasks[t];
+        char                macs[48], best[48];
+        mer_print_engineering(macs, task->macs, "");
+        mer_print_engineering(best, fabs(task->best), group->unit);
+        mer_table_add(maker, mer_arena_format(maker->arena, "%d", t + 1));
+        mer_table_add(maker, task->workload);
+        mer_table_add(maker, task->name);
         mer_table_add(maker, mer_arena_text(maker->arena, macs));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d", layer->knobs));
-        mer_table_add(maker, mer_arena_format(maker->arena, "1e%.1f", layer->log10_size));
+        mer_table_add(maker, mer_arena_format(maker->arena, "%d", task->knobs));
+        mer_table_add(maker, mer_arena_format(maker->arena, "1e%.1f", task->log10_size));
         mer_table_add(maker, mer_arena_text(maker->arena, best));
-        mer_table_add(maker, layer->best_by ? layer->best_by : "-");
-        mer_table_add(maker, layer->is_proven ? "yes" : "no");
+        mer_table_add(maker, task->best_by ? task->best_by : "-");
+        mer_table_add(maker, task->is_proven ? "yes" : "no");
     }
     mer_table_finish(maker);
 }
 
-static const char *layer_label(const MerTableMaker *maker, int layer)
+static const char *task_label(const MerTableMaker *maker, int task)
 {
-    const MerStudyLayer *about = &maker->group->layers[layer];
-    return mer_arena_format(maker->arena, "%d %s %s", layer + 1, about->network, about->name);
+    const MerStudyTask *about = &maker->group->tasks[task];
+    return mer_arena_format(maker->arena, "%d %s %s", task + 1, about->workload, about->name);
 }
 
 static void table_final(MerTableMaker *maker)
@@ -47,56 +47,56 @@ static void table_final(MerTableMaker *maker)
     const MerStudyGroup *group = maker->group;
     MerStudyTable       *table =
         mer_table_begin(maker, "final", "Final quality",
-                        "Objective over the best known of the layer (1 is best) "
-                        "at the end of the budget: the median of the seeds, then over the layers.",
+                        "Objective over the best known of the task (1 is best) "
+                        "at the end of the budget: the median of the seeds, then over the tasks.",
                         6);
     mer_table_titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean",
-                     ">worst layer", ">layers within 1 %", NULL);
+                     ">worst task", ">tasks within 1 %", NULL);
     for (int m = 0; m < group->method_count; m++) {
         double low, high;
         int    close = 0;
         mer_fill_quality(maker, m, INT64_MAX);
         mer_table_extremes(maker, &low, &high);
-        for (int l = 0; l < group->layer_count; l++) {
-            close += maker->values[l] <= 1.01;
+        for (int t = 0; t < group->task_count; t++) {
+            close += maker->values[t] <= 1.01;
         }
         mer_table_add(maker, group->methods[m].name);
         mer_table_add(maker,
                       mer_arena_format(maker->arena, "%lld", (long long)group->methods[m].samples));
-        mer_table_add(maker, mer_table_over_layers(maker));
+        mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
         mer_table_add(maker, mer_table_real(high, maker->arena));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", close, group->layer_count));
+        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", close, group->task_count));
     }
     mer_table_finish(maker);
 }
 
 /* Titles of a table with one column per optimizer. */
-static MerStudyTable *begin_by_layer(MerTableMaker *maker, const char *id, const char *title,
-                                     const char *caption)
+static MerStudyTable *begin_by_task(MerTableMaker *maker, const char *id, const char *title,
+                                    const char *caption)
 {
     const MerStudyGroup *group = maker->group;
     MerStudyTable *table = mer_table_begin(maker, id, title, caption, group->method_count + 1);
-    table->titles[0] = "layer";
+    table->titles[0] = "task";
     for (int m = 0; m < group->method_count; m++) {
         table->titles[m + 1] = mer_arena_format(maker->arena, ">%s", group->methods[m].name);
     }
     return table;
 }
 
-static void table_final_by_layer(MerTableMaker *maker)
+static void table_final_by_task(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    begin_by_layer(maker, "final-by-layer", "Final quality by layer",
-                   "Objective over the best known: median of the seeds (quartiles).");
-    for (int l = 0; l < group->layer_count; l++) {
-        mer_table_add(maker, layer_label(maker, l));
+    begin_by_task(maker, "final-by-task", "Final quality by task",
+                  "Objective over the best known: median of the seeds (quartiles).");
+    for (int t = 0; t < group->task_count; t++) {
+        mer_table_add(maker, task_label(maker, t));
         for (int m = 0; m < group->method_count; m++) {
-            const MerStudyCell *cell = mer_study_cell(group, l, m);
+            const MerStudyCell *cell = mer_study_cell(group, t, m);
             double             *scores = MER_ARRAY(maker->arena, double, cell->count + 1);
             int                 n = mer_cell_best(cell, INT64_MAX, scores);
             for (int s = 0; s < n; s++) {
-                scores[s] = mer_study_ratio(scores[s], group->layers[l].best);
+                scores[s] = mer_study_ratio(scores[s], group->tasks[t].best);
             }
             MerInterval quartiles = {mer_quantile(scores, n, 0.25), mer_quantile(scores, n, 0.75)};
             mer_table_add(maker, n ? mer_table_with_interval(mer_study_median(scores, n), quartiles,
@@ -110,10 +110,10 @@ static void table_final_by_layer(MerTableMaker *maker)
 static void fill_saving(const MerTableMaker *maker, int method, bool is_own)
 {
     double budget = (double)maker->group->methods[maker->reference].samples;
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        double needed = mer_reach_of(maker, l, method).samples;
-        maker->values[l] =
-            isfinite(needed) ? (is_own ? mer_own_reach(maker, l) : budget) / needed : 0;
+    for (int t = 0; t < maker->group->task_count; t++) {
+        double needed = mer_reach_of(maker, t, method).samples;
+        maker->values[t] =
+            isfinite(needed) ? (is_own ? mer_own_reach(maker, t) : budget) / needed : 0;
     }
 }
 
@@ -123,11 +123,11 @@ static void table_reach(MerTableMaker *maker)
     const MerStudyMethod *reference = &group->methods[maker->reference];
     const char           *caption =
         mer_arena_format(maker->arena,
-                         "Target of a layer: the median of the final values of %s. Samples needed: "
+                         "Target of a task: the median of the final values of %s. Samples needed: "
                          "median of the seeds. Saving = samples of the "
                          "reference / samples needed, where the reference counts with its whole "
                          "budget (%lld), or with the sample at which its "
-                         "own seeds found what they ended with (median). A layer that half of the "
+                         "own seeds found what they ended with (median). A task that half of the "
                          "seeds or more never finish counts as 0.",
                          reference->name, (long long)reference->samples);
     MerStudyTable *table = mer_table_begin(
@@ -136,45 +136,44 @@ static void table_reach(MerTableMaker *maker)
         caption, 7);
     mer_table_titles(table, "optimizer", ">samples needed",
                      ">saving on the whole budget (95 % interval)", ">largest",
-                     ">saving on its own last find (95 % interval)", ">layers reached",
+                     ">saving on its own last find (95 % interval)", ">tasks reached",
                      ">seeds reached", NULL);
     for (int m = 0; m < group->method_count; m++) {
-        int    layers = 0, seeds = 0, reached = 0;
+        int    tasks = 0, seeds = 0, reached = 0;
         double low, high;
-        for (int l = 0; l < group->layer_count; l++) {
-            MerReach reach = mer_reach_of(maker, l, m);
-            maker->values[l] = reach.samples;
-            layers += isfinite(reach.samples);
+        for (int t = 0; t < group->task_count; t++) {
+            MerReach reach = mer_reach_of(maker, t, m);
+            maker->values[t] = reach.samples;
+            tasks += isfinite(reach.samples);
             seeds += reach.seeds;
             reached += reach.reached;
         }
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, mer_table_whole(mer_study_median(maker->values, group->layer_count),
+        mer_table_add(maker, mer_table_whole(mer_study_median(maker->values, group->task_count),
                                              maker->arena));
         fill_saving(maker, m, false);
         mer_table_extremes(maker, &low, &high);
-        mer_table_add(maker, mer_table_over_layers(maker));
+        mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(high, maker->arena));
         fill_saving(maker, m, true);
-        mer_table_add(maker, mer_table_over_layers(maker));
-        mer_table_add(maker,
-                      mer_arena_format(maker->arena, "%d of %d", layers, group->layer_count));
+        mer_table_add(maker, mer_table_over_tasks(maker));
+        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", tasks, group->task_count));
         mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", reached, seeds));
     }
     mer_table_finish(maker);
 }
 
-static void table_reach_by_layer(MerTableMaker *maker)
+static void table_reach_by_task(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
     double               budget = (double)group->methods[maker->reference].samples;
-    begin_by_layer(
-        maker, "reach-by-layer", "Samples to that quality by layer",
+    begin_by_task(
+        maker, "reach-by-task", "Samples to that quality by task",
         "Median of the seeds, and in brackets the saving on the reference's whole budget.");
-    for (int l = 0; l < group->layer_count; l++) {
-        mer_table_add(maker, layer_label(maker, l));
+    for (int t = 0; t < group->task_count; t++) {
+        mer_table_add(maker, task_label(maker, t));
         for (int m = 0; m < group->method_count; m++) {
-            MerReach reach = mer_reach_of(maker, l, m);
+            MerReach reach = mer_reach_of(maker, t, m);
             mer_table_add(
                 maker, isfinite(reach.samples)
                            ? mer_arena_format(maker->arena, "%.0f (%sx)", reach.samples,
@@ -186,20 +185,20 @@ static void table_reach_by_layer(MerTableMaker *maker)
     mer_table_finish(maker);
 }
 
-/* Layers on which the seeds of two methods differ by the rank test at 5 %. */
+/* Tasks on which the seeds of two methods differ by the rank test at 5 %. */
 static void count_clear(const MerTableMaker *maker, int method, int against, int64_t samples,
                         int *better, int *worse)
 {
     *better = *worse = 0;
-    for (int l = 0; l < maker->group->layer_count; l++) {
-        const MerStudyCell *own = mer_study_cell(maker->group, l, method);
-        const MerStudyCell *other = mer_study_cell(maker->group, l, against);
+    for (int t = 0; t < maker->group->task_count; t++) {
+        const MerStudyCell *own = mer_study_cell(maker->group, t, method);
+        const MerStudyCell *other = mer_study_cell(maker->group, t, against);
         double             *x = MER_ARRAY(maker->arena, double, own->count + 1);
         double             *y = MER_ARRAY(maker->arena, double, other->count + 1);
         bool                is_clear = mer_rank_test(x, mer_cell_best(own, samples, x), y,
                                                      mer_cell_best(other, samples, y)) < 0.05;
-        *better += is_clear && maker->values[l] > 1;
-        *worse += is_clear && maker->values[l] < 1;
+        *better += is_clear && maker->values[t] > 1;
+        *worse += is_clear && maker->values[t] < 1;
     }
 }
 
@@ -209,9 +208,9 @@ static void table_baseline(MerTableMaker *maker)
     const MerStudyMethod *baseline = &group->methods[maker->baseline];
     MerStudyTable        *table = mer_table_begin(
                maker, "baseline", mer_arena_format(maker->arena, "Against %s", baseline->name),
-               "Layers on which the median of the seeds is better, at the smaller of the two "
+               "Tasks on which the median of the seeds is better, at the smaller of the two "
                       "budgets. p: two-sided sign test over the "
-                      "layers. Clear: the seeds differ by the rank test at 5 %.",
+                      "tasks. Clear: the seeds differ by the rank test at 5 %.",
                7);
     mer_table_titles(table, "optimizer", ">at samples", ">better on", ">share", ">worse on", ">p",
                      ">clearly better, worse", NULL);
@@ -226,9 +225,9 @@ static void table_baseline(MerTableMaker *maker)
         count_clear(maker, m, maker->baseline, samples, &better, &worse);
         mer_table_add(maker, group->methods[m].name);
         mer_table_add(maker, mer_arena_format(maker->arena, "%lld", (long long)samples));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", more, group->layer_count));
+        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", more, group->task_count));
         mer_table_add(maker,
-                      mer_arena_format(maker->arena, "%.0f %%", 100.0 * more / group->layer_count));
+                      mer_arena_format(maker->arena, "%.0f %%", 100.0 * more / group->task_count));
         mer_table_add(maker, mer_arena_format(maker->arena, "%d", less));
         mer_table_add(maker, mer_arena_format(maker->arena, "%.2g", mer_sign_test(more, less)));
         mer_table_add(maker, mer_arena_format(maker->arena, "%d, %d", better, worse));
@@ -281,20 +280,20 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
                            .options = options,
                            .arena = arena,
                            .tables = tables,
-                           .values = MER_ARRAY(arena, double, group->layer_count + 1)};
+                           .values = MER_ARRAY(arena, double, group->task_count + 1)};
     *count = 0;
-    if (group->method_count == 0 || group->layer_count == 0) {
+    if (group->method_count == 0 || group->task_count == 0) {
         return MER_OK;
     }
     MerStatus status = choose(&maker, error);
     if (status != MER_OK) {
         return status;
     }
-    table_layers(&maker);
+    table_tasks(&maker);
     table_final(&maker);
-    table_final_by_layer(&maker);
+    table_final_by_task(&maker);
     table_reach(&maker);
-    table_reach_by_layer(&maker);
+    table_reach_by_task(&maker);
     if (maker.baseline >= 0) {
         table_baseline(&maker);
     }
@@ -305,7 +304,7 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
     }
     mer_table_ratios(&maker, INT64_MAX);
     mer_table_time(&maker);
-    mer_table_agents(&maker);
+    mer_table_noted(&maker);
     *count = maker.count;
     return MER_OK;
 }

@@ -2,6 +2,7 @@
 #include "report/studies/study_maker.h"
 
 #include <math.h>
+#include <string.h>
 
 void mer_table_at(MerTableMaker *maker, int64_t samples)
 {
@@ -9,8 +10,8 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
     MerStudyTable       *table = mer_table_begin(
               maker, mer_arena_format(maker->arena, "at-%lld", (long long)samples),
               mer_arena_format(maker->arena, "Quality at %lld samples", (long long)samples),
-              "Objective over the best known of the layer: median of the seeds, then over the "
-                    "layers. Wins: layers on which the "
+              "Objective over the best known of the task: median of the seeds, then over the "
+                    "tasks. Wins: tasks on which the "
                     "median is better, over all other optimizers, at equal samples.",
               5);
     mer_table_titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean",
@@ -28,7 +29,7 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
         mer_fill_quality(maker, m, own);
         mer_table_add(maker, group->methods[m].name);
         mer_table_add(maker, mer_arena_format(maker->arena, "%lld", (long long)own));
-        mer_table_add(maker, mer_table_over_layers(maker));
+        mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
         mer_table_add(maker, mer_arena_format(maker->arena, "%d, %d", wins, losses));
     }
@@ -42,8 +43,8 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
               maker, mer_arena_format(maker->arena, "pairs-%lld", (long long)samples),
               mer_arena_format(maker->arena, "Pairs at %lld samples", (long long)samples),
               "How many times better the optimizer of the row is than that of the column: median "
-                    "over the layers of the ratio of "
-                    "medians (layers won-lost), at the smallest of the budgets.",
+                    "over the tasks of the ratio of "
+                    "medians (tasks won-lost), at the smallest of the budgets.",
               group->method_count + 1);
     table->titles[0] = "row / column";
     for (int m = 0; m < group->method_count; m++) {
@@ -58,13 +59,13 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
                 mer_least_samples(samples, mer_least_samples(group->methods[m].samples,
                                                              group->methods[o].samples)));
             mer_count_signs(maker, &more, &less);
-            mer_table_add(maker, m == o ? ""
-                                        : mer_arena_format(
-                                              maker->arena, "%s (%d-%d)",
-                                              mer_table_real(mer_study_median(maker->values,
-                                                                              group->layer_count),
-                                                             maker->arena),
-                                              more, less));
+            mer_table_add(
+                maker, m == o ? ""
+                              : mer_arena_format(maker->arena, "%s (%d-%d)",
+                                                 mer_table_real(mer_study_median(maker->values,
+                                                                                 group->task_count),
+                                                                maker->arena),
+                                                 more, less));
         }
     }
     mer_table_finish(maker);
@@ -84,7 +85,7 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
                          reference->name, when),
         "Ratio of the medians of the seeds at equal samples; above 1 the optimizer is better than "
         "the reference. Interval: 95 % "
-        "bootstrap of the median over the layers.",
+        "bootstrap of the median over the tasks.",
         6);
     mer_table_titles(table, "optimizer", ">at samples", ">median (95 % interval)",
                      ">geometric mean", ">least", ">largest", NULL);
@@ -99,7 +100,7 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
         mer_table_extremes(maker, &low, &high);
         mer_table_add(maker, group->methods[m].name);
         mer_table_add(maker, mer_arena_format(maker->arena, "%lld", (long long)at));
-        mer_table_add(maker, mer_table_over_layers(maker));
+        mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
         mer_table_add(maker, mer_table_real(low, maker->arena));
         mer_table_add(maker, mer_table_real(high, maker->arena));
@@ -107,9 +108,9 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
     mer_table_finish(maker);
 }
 
-static double median_seconds(const MerTableMaker *maker, int layer, int method)
+static double median_seconds(const MerTableMaker *maker, int task, int method)
 {
-    const MerStudyCell *cell = mer_study_cell(maker->group, layer, method);
+    const MerStudyCell *cell = mer_study_cell(maker->group, task, method);
     double             *seconds = MER_ARRAY(maker->arena, double, cell->count + 1);
     for (int s = 0; s < cell->count; s++) {
         seconds[s] = cell->traces[s].wall_s;
@@ -127,89 +128,138 @@ void mer_table_time(MerTableMaker *maker)
               mer_arena_format(maker->arena, "Seconds to the final quality of %s", reference),
               "Wall clock of a cell (median), of the way to the target, and the whole time of the "
                     "reference "
-                    "over it: median over the layers, a layer that is never finished counts as 0. As many "
+                    "over it: median over the tasks, a task that is never finished counts as 0. As many "
                     "cells ran at "
-                    "once as the machine had cores, and others may have used it.",
+                    "once as the machine had processors, and others may have used it.",
               5);
     mer_table_titles(table, "optimizer", ">s per cell", ">samples/s", ">s needed",
                      ">saving in time (95 % interval)", NULL);
     for (int m = 0; m < group->method_count; m++) {
-        double *seconds = MER_ARRAY(maker->arena, double, group->layer_count);
-        double *needed = MER_ARRAY(maker->arena, double, group->layer_count);
+        double *seconds = MER_ARRAY(maker->arena, double, group->task_count);
+        double *needed = MER_ARRAY(maker->arena, double, group->task_count);
         double  samples = (double)group->methods[m].samples;
-        for (int l = 0; l < group->layer_count; l++) {
-            seconds[l] = median_seconds(maker, l, m);
-            needed[l] = mer_reach_of(maker, l, m).samples / samples * seconds[l];
-            maker->values[l] =
-                isfinite(needed[l]) ? median_seconds(maker, l, maker->reference) / needed[l] : 0;
+        for (int t = 0; t < group->task_count; t++) {
+            seconds[t] = median_seconds(maker, t, m);
+            needed[t] = mer_reach_of(maker, t, m).samples / samples * seconds[t];
+            maker->values[t] =
+                isfinite(needed[t]) ? median_seconds(maker, t, maker->reference) / needed[t] : 0;
         }
-        double each = mer_study_median(seconds, group->layer_count);
-        double way = mer_study_median(needed, group->layer_count);
+        double each = mer_study_median(seconds, group->task_count);
+        double way = mer_study_median(needed, group->task_count);
         mer_table_add(maker, group->methods[m].name);
         mer_table_add(maker, mer_arena_format(maker->arena, "%.3f", each));
         mer_table_add(maker, mer_arena_format(maker->arena, "%.0f", samples / each));
         mer_table_add(maker, isfinite(way) ? mer_arena_format(maker->arena, "%.4f", way) : "never");
-        mer_table_add(maker, mer_table_over_layers(maker));
+        mer_table_add(maker, mer_table_over_tasks(maker));
     }
     mer_table_finish(maker);
 }
 
-typedef struct Learned { /* what the cells of a method left in their logs */
-    int     count, sparse, drifted;
-    double *clustering, *agents;
-} Learned;
+enum { MOST_NAMES = 24 };
 
-static Learned gather(const MerTableMaker *maker, int method)
+typedef struct Noted {    /* of one name: what the cells of a method left in their logs */
+    int     count, cells; /* cells that have it, of so many */
+    double *values;
+} Noted;
+
+static int find_name(const MerStudyFact *names, int count, const MerStudyFact *fact)
 {
-    const MerStudyGroup *group = maker->group;
-    Learned              learned = {0};
-    int                  capacity = 1;
-    for (int l = 0; l < group->layer_count; l++) {
-        capacity += mer_study_cell(group, l, method)->count;
-    }
-    learned.clustering = MER_ARRAY(maker->arena, double, capacity);
-    learned.agents = MER_ARRAY(maker->arena, double, capacity);
-    for (int l = 0; l < group->layer_count; l++) {
-        const MerStudyCell *cell = mer_study_cell(group, l, method);
-        for (int s = 0; s < cell->count; s++) {
-            learned.clustering[learned.count] = (double)cell->traces[s].clustering;
-            learned.agents[learned.count++] = (double)cell->traces[s].agents;
-            learned.sparse += cell->traces[s].was_sparse;
-            learned.drifted += cell->traces[s].has_drifted;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i].name, fact->name) == 0 && isnan(names[i].value) == isnan(fact->value)) {
+            return i;
         }
     }
-    return learned;
+    return -1;
 }
 
-/* Only of methods that have agents or warned. */
-void mer_table_agents(MerTableMaker *maker)
+/* Numbers first, then warnings, each in the order they are met. */
+static int list_names(const MerStudyGroup *group, MerStudyFact names[MOST_NAMES])
+{
+    int count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < group->task_count * group->method_count; i++) {
+            for (int s = 0; s < group->cells[i].count; s++) {
+                const MerStudyTrace *trace = &group->cells[i].traces[s];
+                for (int f = 0; f < trace->fact_count; f++) {
+                    const MerStudyFact *fact = &trace->facts[f];
+                    if (isnan(fact->value) == (pass == 1) && count < MOST_NAMES &&
+                        find_name(names, count, fact) < 0) {
+                        names[count++] = *fact;
+                    }
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static Noted gather(const MerTableMaker *maker, int method, const MerStudyFact *name)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table = mer_table_begin(
-              maker, "agents", "Clusters and warnings",
-              "Samples that went into the clusters and agents they gave (median of all cells, "
-                    "and the range of agents); cells that warned. Optimizers with neither are left out.",
-              6);
-    mer_table_titles(table, "optimizer", ">clustering samples", ">agents", ">least-most agents",
-                     ">sparse reward", ">correlation drift", NULL);
+    Noted                noted = {0};
+    int                  capacity = 1;
+    for (int t = 0; t < group->task_count; t++) {
+        capacity += mer_study_cell(group, t, method)->count;
+    }
+    noted.values = MER_ARRAY(maker->arena, double, capacity);
+    for (int t = 0; t < group->task_count; t++) {
+        const MerStudyCell *cell = mer_study_cell(group, t, method);
+        for (int s = 0; s < cell->count; s++) {
+            const MerStudyTrace *trace = &cell->traces[s];
+            noted.cells++;
+            for (int f = 0; f < trace->fact_count; f++) {
+                if (find_name(name, 1, &trace->facts[f]) == 0) {
+                    noted.values[noted.count++] = trace->facts[f].value;
+                }
+            }
+        }
+    }
+    return noted;
+}
+
+static const char *noted_text(const MerTableMaker *maker, int method, const MerStudyFact *name)
+{
+    Noted noted = gather(maker, method, name);
+    if (isnan(name->value)) {
+        return mer_arena_format(maker->arena, "%d of %d", noted.count, noted.cells);
+    }
+    return noted.count == 0 ? "-"
+                            : mer_arena_format(maker->arena, "%.4g (%.4g-%.4g)",
+                                               mer_median(noted.values, noted.count),
+                                               mer_quantile(noted.values, noted.count, 0),
+                                               mer_quantile(noted.values, noted.count, 1));
+}
+
+/* Only of methods that left something. */
+void mer_table_noted(MerTableMaker *maker)
+{
+    const MerStudyGroup *group = maker->group;
+    MerStudyFact         names[MOST_NAMES];
+    int                  count = list_names(group, names);
+    if (count == 0) {
+        return;
+    }
+    MerStudyTable *table =
+        mer_table_begin(maker, "noted", "What the optimizers noted",
+                        "Numbers: median of all cells (least-most). Warnings: cells that warned. "
+                        "Optimizers with neither are left out.",
+                        count + 1);
+    table->titles[0] = "optimizer";
+    for (int n = 0; n < count; n++) {
+        table->titles[n + 1] = mer_arena_format(maker->arena, ">%s", names[n].name);
+    }
     for (int m = 0; m < group->method_count; m++) {
-        Learned learned = gather(maker, m);
-        int     n = learned.count;
-        double  most = mer_quantile(learned.agents, n, 1);
-        if (!(most > 0) && learned.sparse + learned.drifted == 0) {
+        int found = 0;
+        for (int n = 0; n < count; n++) {
+            found += gather(maker, m, &names[n]).count;
+        }
+        if (found == 0) {
             continue;
         }
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, most > 0
-                                 ? mer_table_whole(mer_median(learned.clustering, n), maker->arena)
-                                 : "-");
-        mer_table_add(maker, most > 0 ? mer_table_whole(mer_median(learned.agents, n), maker->arena)
-                                      : "-");
-        mer_table_add(maker, most > 0 ? mer_arena_format(maker->arena, "%.0f-%.0f",
-                                                         mer_quantile(learned.agents, n, 0), most)
-                                      : "-");
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", learned.sparse, n));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", learned.drifted, n));
+        for (int n = 0; n < count; n++) {
+            mer_table_add(maker, noted_text(maker, m, &names[n]));
+        }
     }
     mer_table_finish(maker);
 }

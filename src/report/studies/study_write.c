@@ -52,7 +52,7 @@ static void write_text(const MerStudyTable *table, FILE *file, MerArena *arena)
 static int most_seeds(const MerStudyGroup *group)
 {
     int most = 0;
-    for (int i = 0; i < group->layer_count * group->method_count; i++) {
+    for (int i = 0; i < group->task_count * group->method_count; i++) {
         most = group->cells[i].count > most ? group->cells[i].count : most;
     }
     return most;
@@ -70,11 +70,11 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
         if (status != MER_OK) {
             break;
         }
-        fprintf(file, "%s%s\n\n%d layers, %d optimizers, up to %d seeds each.",
-                is_markdown ? "## " : "\n", group->title, group->layer_count, group->method_count,
+        fprintf(file, "%s%s\n\n%d tasks, %d optimizers, up to %d seeds each.",
+                is_markdown ? "## " : "\n", group->title, group->task_count, group->method_count,
                 most_seeds(group));
         if (group->hopeless > 0) {
-            fprintf(file, " Left out: %d layers for which no run found a feasible plan.",
+            fprintf(file, " Left out: %d tasks for which no run found a feasible plan.",
                     group->hopeless);
         }
         fputs(is_markdown ? "\n\n" : "\n", file);
@@ -126,11 +126,11 @@ static int make_grid(int64_t last, int64_t *grid)
 }
 
 /* Quartiles over the seeds of what they have over the best known, six digits each: enough to draw. */
-static void write_curve(const MerStudyGroup *group, int layer, int method, const int64_t *grid,
+static void write_curve(const MerStudyGroup *group, int task, int method, const int64_t *grid,
                         int count, MerJson *json, MerArena *arena)
 {
     static const char *const names[] = {"low", "median", "high"};
-    const MerStudyCell      *cell = mer_study_cell(group, layer, method);
+    const MerStudyCell      *cell = mer_study_cell(group, task, method);
     double                  *scores = MER_ARRAY(arena, double, cell->count + 1);
     mer_json_object(json, NULL);
     for (int q = 0; q < 3 && cell->count > 0; q++) {
@@ -138,7 +138,7 @@ static void write_curve(const MerStudyGroup *group, int layer, int method, const
         for (int i = 0; i < count && grid[i] <= group->methods[method].samples; i++) {
             int n = mer_cell_best(cell, grid[i], scores);
             for (int s = 0; s < n; s++) {
-                scores[s] = mer_study_ratio(scores[s], group->layers[layer].best);
+                scores[s] = mer_study_ratio(scores[s], group->tasks[task].best);
             }
             double value = mer_quantile(scores, n, 0.25 * (q + 1));
             char   text[32];
@@ -162,11 +162,11 @@ static void write_curves(const MerStudyGroup *group, MerJson *json, MerArena *ar
         mer_json_int(json, NULL, grid[i]);
     }
     mer_json_end_array(json);
-    mer_json_array(json, "curves"); /* (layers, methods) */
-    for (int l = 0; l < group->layer_count; l++) {
+    mer_json_array(json, "curves"); /* (tasks, methods) */
+    for (int t = 0; t < group->task_count; t++) {
         mer_json_array(json, NULL);
         for (int m = 0; m < group->method_count; m++) {
-            write_curve(group, l, m, grid, count, json, arena);
+            write_curve(group, t, m, grid, count, json, arena);
         }
         mer_json_end_array(json);
     }
@@ -175,15 +175,15 @@ static void write_curves(const MerStudyGroup *group, MerJson *json, MerArena *ar
 
 static void write_names(const MerStudyGroup *group, MerJson *json)
 {
-    mer_json_array(json, "layers");
-    for (int l = 0; l < group->layer_count; l++) {
-        const MerStudyLayer *layer = &group->layers[l];
+    mer_json_array(json, "tasks");
+    for (int t = 0; t < group->task_count; t++) {
+        const MerStudyTask *task = &group->tasks[t];
         mer_json_object(json, NULL);
-        mer_json_text(json, "network", layer->network);
-        mer_json_text(json, "name", layer->name);
-        mer_json_text(json, "full_name", layer->full_name);
-        mer_json_real(json, "best", layer->best);
-        mer_json_bool(json, "proven", layer->is_proven);
+        mer_json_text(json, "workload", task->workload);
+        mer_json_text(json, "name", task->name);
+        mer_json_text(json, "full_name", task->full_name);
+        mer_json_real(json, "best", task->best);
+        mer_json_bool(json, "proven", task->is_proven);
         mer_json_end_object(json);
     }
     mer_json_end_array(json);

@@ -1,10 +1,9 @@
 /* Trials as CSV (RFC 4180 quoting, lines end in a newline). */
 #include "report/tables/csv.h"
 
-#include "report/pages/log_lines.h"
-#include "report/tables/output.h"
-
 #include "base/memory.h"
+#include "base/output.h"
+#include "report/pages/log_lines.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -2,12 +2,12 @@
  * came out from its summary. */
 #include "report/tables/metrics.h"
 
+#include "base/file.h"
+#include "base/json_read.h"
 #include "base/stats.h"
-#include "base/text.h"
 #include "mercator/metric.h"
 #include "report/pages/run_folder.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct Table {
     const char *metrics[MOST_METRICS]; /* names */
     int         metric_count;
     Run       **runs;
-    int         run_count, capacity;
+    int         run_count;
     int         over_keys[MOST_OVER];
     const char *over_values[MOST_OVER];
     int         over_count;
@@ -59,12 +59,12 @@ static bool is_seed(const char *option)
 /* `problem`, `evaluator` and `optimizer` have a name and options; the seeds make samples, not rows. */
 static void describe_plugin(Table *table, Run *run, const char *kind, const cJSON *plugin)
 {
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(plugin, "name");
+    const cJSON *name = mer_json_get(plugin, "name");
     const cJSON *option;
     if (cJSON_IsString(name)) {
         set_value(table, run, kind, name);
     }
-    cJSON_ArrayForEach(option, cJSON_GetObjectItemCaseSensitive(plugin, "options"))
+    cJSON_ArrayForEach(option, mer_json_get(plugin, "options"))
     {
         if (!is_seed(option->string)) {
             const char *key = mer_arena_format(table->arena, "%s.%s", kind, option->string);
@@ -79,11 +79,10 @@ static void describe(Table *table, Run *run, const cJSON *header)
                                           "optimizer"};
     static const char *const plain[] = {"objective", "budget", "time_s"};
     for (int i = 0; i < 5; i++) {
-        describe_plugin(table, run, plugins[i],
-                        cJSON_GetObjectItemCaseSensitive(header, plugins[i]));
+        describe_plugin(table, run, plugins[i], mer_json_get(header, plugins[i]));
     }
     for (int i = 0; i < 3; i++) {
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(header, plain[i]);
+        const cJSON *value = mer_json_get(header, plain[i]);
         if (value) {
             set_value(table, run, plain[i], value);
         }
@@ -119,23 +118,16 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
         return error->status;
     }
     Run         *run = MER_NEW(table->arena, Run);
-    const cJSON *best = cJSON_GetObjectItemCaseSensitive(summary, "best");
-    const cJSON *bound = cJSON_GetObjectItemCaseSensitive(summary, "bound");
+    const cJSON *best = mer_json_get(summary, "best");
+    const cJSON *bound = mer_json_get(summary, "bound");
     for (int m = 0; m < table->metric_count; m++) {
         const char  *name = table->metrics[m];
         const cJSON *holder = strcmp(name, gap_name) == 0 ? bound : best;
-        const cJSON *value = cJSON_GetObjectItemCaseSensitive(holder, name);
+        const cJSON *value = mer_json_get(holder, name);
         run->metrics[m] = cJSON_IsNumber(value) ? value->valuedouble : NAN;
     }
     describe(table, run, header);
-    if (table->run_count == table->capacity) {
-        Run **larger = MER_ARRAY(table->arena, Run *, table->capacity * 2 + 16);
-        if (table->capacity > 0) {
-            memcpy(larger, table->runs, (size_t)table->run_count * sizeof *larger);
-        }
-        table->runs = larger;
-        table->capacity = table->capacity * 2 + 16;
-    }
+    MER_GROW(table->arena, table->runs, table->run_count);
     table->runs[table->run_count++] = run;
     cJSON_Delete(header);
     cJSON_Delete(summary);

@@ -3,13 +3,12 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { GAP = 2 };
 
 struct MerTextTable {
     MerArena    *arena;
-    int          columns, capacity, count; /* cells, the titles first */
+    int          columns, count; /* cells, the titles first */
     const char **cells;
     bool        *is_right;
 };
@@ -29,15 +28,7 @@ MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *
 
 void mer_text_table_add(MerTextTable *table, const char *text)
 {
-    if (table->count == table->capacity) {
-        int          capacity = table->capacity == 0 ? 64 : table->capacity * 2;
-        const char **cells = MER_ARRAY(table->arena, const char *, capacity);
-        if (table->count > 0) {
-            memcpy(cells, table->cells, (size_t)table->count * sizeof *cells);
-        }
-        table->cells = cells;
-        table->capacity = capacity;
-    }
+    MER_GROW(table->arena, table->cells, table->count);
     table->cells[table->count++] = text != NULL ? mer_arena_text(table->arena, text) : "";
 }
 

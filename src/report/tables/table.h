@@ -1,6 +1,6 @@
 /* Tables for a terminal: aligned columns, numbers with engineering units.
  *
- *     MerTextTable *table = mer_text_table_new(arena, 2, (const char *[]){"layer", ">energy"});
+ *     MerTextTable *table = mer_text_table_new(arena, 2, (const char *[]){"task", ">energy"});
  *     mer_text_table_add(table, "conv1");
  *     mer_text_table_add_real(table, 7.0618e8, "pJ");
  *     mer_text_table_print(table, stdout);

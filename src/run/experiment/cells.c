@@ -1,18 +1,17 @@
 /* Running the cells of an experiment. */
 #include "run/experiment/cells.h"
 
+#include "base/file.h"
+#include "base/json_read.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "mercator/threads.h"
 #include "run/search/objective.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SUMMARY_LIMIT = 1 << 28, TAIL = 1 << 20 };
 
@@ -37,25 +36,10 @@ typedef struct Batch {
     int            *todo;              /* specs of this round */
     int             todo_count, next, threads_each;
     Outcome        *outcomes;
-    int             told, finished;
-    MerTexts        warnings;
+    int             told, finished, warning_count;
+    const char    **warnings;
     pthread_mutex_t lock;
 } Batch;
-
-static const char *first_line(const char *path)
-{
-    char  *line = NULL;
-    size_t capacity = 0;
-    FILE  *file = fopen(path, "r");
-    if (file && getline(&line, &capacity, file) < 1) {
-        free(line);
-        line = NULL;
-    }
-    if (file) {
-        fclose(file);
-    }
-    return line;
-}
 
 static int by_identity(const void *a, const void *b)
 {
@@ -65,36 +49,27 @@ static int by_identity(const void *a, const void *b)
 /* Finds the folders of earlier cells, sorted by what they ran. */
 static void look_around(Batch *batch)
 {
-    DIR *folder = opendir(batch->cells->root);
-    int  capacity = 0;
-    Old *found = NULL;
+    DIR      *folder = opendir(batch->cells->root);
+    MerArena *scratch = mer_arena_new(); /* headers may be long */
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory =
             mer_arena_format(batch->arena, "%s/%s", batch->cells->root, entry->d_name);
-        const char *header =
-            entry->d_name[0] == '.'
-                ? NULL
-                : first_line(mer_arena_format(batch->arena, "%s/run.jsonl", directory));
+        const char *log = mer_arena_format(batch->arena, "%s/run.jsonl", directory);
+        const char *header = entry->d_name[0] == '.' ? NULL : mer_file_first_line(log, scratch);
         const char *identity = header ? mer_cell_identity_of(header, batch->arena) : NULL;
-        free((char *)header);
-        if (!identity) {
-            continue;
+        mer_arena_reset(scratch);
+        if (identity) {
+            MER_GROW(batch->arena, batch->old, batch->old_count);
+            batch->old[batch->old_count++] = (Old){identity, directory, false};
         }
-        if (batch->old_count == capacity) {
-            capacity = capacity * 2 + 64;
-            found = mer_heap_resize(found, (size_t)capacity, sizeof *found);
-        }
-        found[batch->old_count++] = (Old){identity, directory, false};
     }
+    mer_arena_free(scratch);
     if (folder) {
         closedir(folder);
     }
-    batch->old = MER_ARRAY(batch->arena, Old, batch->old_count + 1);
     if (batch->old_count > 0) {
-        memcpy(batch->old, found, (size_t)batch->old_count * sizeof *found);
         qsort(batch->old, (size_t)batch->old_count, sizeof *batch->old, by_identity);
     }
-    free(found);
 }
 
 static Old *find_old(Batch *batch, const char *identity)
@@ -121,6 +96,17 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
                            mer_name_equal(cells->redo, spec->optimizer->name));
 }
 
+/* An empty log is no cell. */
+static bool has_log(const char *directory, MerArena *arena)
+{
+    FILE *file = fopen(mer_arena_format(arena, "%s/run.jsonl", directory), "r");
+    bool  has_text = file && getc(file) != EOF;
+    if (file) {
+        fclose(file);
+    }
+    return has_text;
+}
+
 /* Known cells keep their folder; the others take the number of their place, or the next free one. */
 static void give_folders(Batch *batch)
 {
@@ -140,11 +126,7 @@ static void give_folders(Batch *batch)
         while (!cells->specs[i].directory) {
             const char *directory =
                 mer_arena_format(batch->arena, "%s/%03d", cells->root, number + 1);
-            const char *log = mer_arena_format(batch->arena, "%s/run.jsonl", directory);
-            const char *header =
-                access(log, F_OK) == 0 ? first_line(log) : NULL; /* an empty log is no cell */
-            cells->specs[i].directory = header ? NULL : directory;
-            free((char *)header);
+            cells->specs[i].directory = has_log(directory, batch->arena) ? NULL : directory;
             number = next;
             next += !cells->specs[i].directory;
         }
@@ -184,35 +166,29 @@ static bool take_finished(const MerRunSpec *spec, MerArena *arena, MerRunResult 
         mer_file_read(path, SUMMARY_LIMIT, arena, &text, &size, NULL) != MER_OK) {
         return false;
     }
-    cJSON      *summary = cJSON_Parse(text);
-    const char *stopped =
-        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "stopped"));
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(summary, "objective"));
+    cJSON       *summary = cJSON_Parse(text);
+    const char  *stopped = mer_json_get_text(summary, "stopped", NULL);
+    const char  *name = mer_json_get_text(summary, "objective", NULL);
     MerObjective objective;
     bool         is_finished = stopped && name && strcmp(stopped, "interrupted") != 0 &&
                        mer_objective_parse(name, &objective, arena, NULL) == MER_OK;
     if (is_finished) {
-        const cJSON *best = cJSON_GetObjectItemCaseSensitive(summary, "best");
-        const cJSON *bound = cJSON_GetObjectItemCaseSensitive(summary, "bound");
+        const cJSON *best = mer_json_get(summary, "best");
         *result = (MerRunResult){
             .objective = objective.metric, .objective_text = objective.text, .summary = text};
         MerTaskResult *total = &result->total;
         for (int m = 0; m < MER_METRIC_COUNT; m++) {
-            const cJSON *value =
-                cJSON_GetObjectItemCaseSensitive(best, mer_metric_info((MerMetric)m)->name);
-            total->best.value[m] = cJSON_IsNumber(value) ? value->valuedouble : NAN;
+            const char *metric = mer_metric_info((MerMetric)m)->name;
+            total->best.value[m] = mer_json_get_real(best, metric, NAN);
         }
-        const cJSON *score = cJSON_GetObjectItemCaseSensitive(best, "score");
-        const cJSON *gap = cJSON_GetObjectItemCaseSensitive(bound, "gap");
-        bool         is_feasible = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(best, "feasible"));
+        bool is_feasible = cJSON_IsTrue(mer_json_get(best, "feasible"));
         result->is_feasible = total->best.feasible = is_feasible;
-        total->score = cJSON_IsNumber(score) ? score->valuedouble : is_feasible ? NAN : INFINITY;
-        total->value = cJSON_IsNumber(score) ? -objective.direction * score->valuedouble : NAN;
-        total->gap = cJSON_IsNumber(gap) ? gap->valuedouble : NAN;
-        total->evaluations =
-            (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "evaluations"));
+        total->score = mer_json_get_real(best, "score", is_feasible ? NAN : INFINITY);
+        total->value = -objective.direction * mer_json_get_real(best, "score", NAN);
+        total->gap = mer_json_get_real(mer_json_get(summary, "bound"), "gap", NAN);
+        total->evaluations = (int64_t)mer_json_get_real(summary, "evaluations", 0);
         total->stopped = mer_arena_text(arena, stopped);
-        result->wall_s = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(summary, "wall_s"));
+        result->wall_s = mer_json_get_real(summary, "wall_s", NAN);
     }
     cJSON_Delete(summary);
     return is_finished;
@@ -223,16 +199,12 @@ static void warn_once(void *state, const char *text)
     Batch *batch = state;
     pthread_mutex_lock(&batch->lock);
     bool is_known = false;
-    for (int i = 0; i < batch->warnings.count; i++) {
-        is_known |= strcmp(batch->warnings.values[i], text) == 0;
+    for (int i = 0; i < batch->warning_count; i++) {
+        is_known |= strcmp(batch->warnings[i], text) == 0;
     }
     if (!is_known) {
-        const char **grown = MER_ARRAY(batch->arena, const char *, batch->warnings.count + 1);
-        for (int i = 0; i < batch->warnings.count; i++) {
-            grown[i] = batch->warnings.values[i];
-        }
-        grown[batch->warnings.count] = mer_arena_text(batch->arena, text);
-        batch->warnings = (MerTexts){batch->warnings.count + 1, grown};
+        MER_GROW(batch->arena, batch->warnings, batch->warning_count);
+        batch->warnings[batch->warning_count++] = mer_arena_text(batch->arena, text);
         if (batch->cells->warn) {
             batch->cells->warn(batch->cells->state, text);
         }

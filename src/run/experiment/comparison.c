@@ -121,7 +121,7 @@ static void fill_group(const MerCell *cells, int count, const MerCell *first,
     const char *objective = objective_of(first->spec);
     *group = (MerComparisonGroup){
         .workload = first->spec->name,
-        .platform = first->spec->platform ? first->spec->platform->name : "none",
+        .platform = first->spec->platform ? first->spec->platform->name : NULL,
         .evaluator = first->spec->evaluator->name,
         .objective = objective,
         .is_timed = first->is_timed,
@@ -186,7 +186,7 @@ void mer_compare_write(const MerComparisonGroup *groups, int count, MerJson *jso
         const MerComparisonGroup *group = &groups[g];
         mer_json_object(json, NULL);
         mer_json_text(json, "workload", group->workload);
-        mer_json_text(json, "platform", group->platform);
+        mer_json_text(json, "platform", group->platform ? group->platform : "none");
         mer_json_text(json, "evaluator", group->evaluator);
         mer_json_text(json, "objective", group->objective);
         mer_json_text(json, "equal", group->is_timed ? "time" : "samples");

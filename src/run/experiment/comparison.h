@@ -25,7 +25,7 @@ typedef struct MerComparisonRow {
 } MerComparisonRow;
 
 typedef struct MerComparisonGroup {
-    const char       *workload, *platform, *evaluator, *objective;
+    const char       *workload, *platform, *evaluator, *objective; /* platform NULL: none */
     bool              is_timed;
     double            limit; /* budget, or seconds */
     int               direction;

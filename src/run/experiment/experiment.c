@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <string.h>
 
+const char *const mer_axis_names[MER_AXIS_COUNT] = {
+#define X(id, name) name,
+    MER_AXIS_MAP(X)
+#undef X
+};
+
 const MerOption mer_run_options[] = {
     {"total_budget", MER_OPTION_INT, offsetof(MerRunOptions, total_budget), "0", 0, 9e15, NULL,
      "evaluations over all tasks, shared out by MACs; 0: the budget is per task"},
@@ -53,22 +59,10 @@ void mer_experiment_init(MerExperiment *experiment, const char *problem, MerAren
     mer_options_defaults(mer_run_options, &experiment->options, arena);
 }
 
-static const char **grow(const char **old, int count, int capacity, MerArena *arena)
-{
-    const char **grown = MER_ARRAY(arena, const char *, capacity);
-    if (count > 0) {
-        memcpy(grown, old, (size_t)count * sizeof *grown);
-    }
-    return grown;
-}
-
 static void add_value(MerAxisValues *values, const char *value, const char *place, MerArena *arena)
 {
-    if (values->count == values->capacity) {
-        values->capacity = values->capacity * 2 + 4;
-        values->texts = grow(values->texts, values->count, values->capacity, arena);
-        values->places = grow(values->places, values->count, values->capacity, arena);
-    }
+    MER_GROW(arena, values->texts, values->count);
+    MER_GROW(arena, values->places, values->count);
     values->places[values->count] = place;
     values->texts[values->count++] = mer_arena_text(arena, value);
 }
@@ -116,19 +110,10 @@ MerStatus mer_experiment_sweep(MerExperiment *experiment, const char *text, MerE
     return MER_OK;
 }
 
-/* Later values of a key win, since options are set in order. */
-static void append(MerReference *reference, const char *key, const char *value, MerArena *arena)
+static void add_option(MerReference *options, const char *key, const char *value, MerArena *arena)
 {
-    int          count = reference->count;
-    const char **keys = MER_ARRAY(arena, const char *, count + 1);
-    const char **values = MER_ARRAY(arena, const char *, count + 1);
-    if (count > 0) {
-        memcpy(keys, reference->keys, (size_t)count * sizeof *keys);
-        memcpy(values, reference->values, (size_t)count * sizeof *values);
-    }
-    keys[count] = mer_arena_text(arena, key);
-    values[count] = mer_arena_text(arena, value);
-    *reference = (MerReference){reference->name, count + 1, keys, values};
+    *options =
+        mer_reference_add(options, mer_arena_text(arena, key), mer_arena_text(arena, value), arena);
 }
 
 static bool is_option_of_evaluator(const MerExperiment *experiment, const MerProblemClass *problem,
@@ -166,12 +151,7 @@ static MerStatus unknown_key(const MerExperiment *experiment, const MerProblemCl
     const MerEvaluatorClass *evaluator = mer_evaluator_find(problem->evaluator, NULL);
     count = list_names(evaluator ? evaluator->options : NULL, names, count);
     for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
-        static const char *const axes[] = {
-#define X(id, name) name,
-            MER_AXIS_MAP(X)
-#undef X
-        };
-        names[count++] = axes[axis];
+        names[count++] = mer_axis_names[axis];
     }
     const char *nearest = mer_name_nearest(key, names, count);
     return mer_error_set(error, MER_NOT_FOUND, "%s has no option \"%s\"%s%s%s",
@@ -193,11 +173,11 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
                                experiment->arena, error);
     }
     if (problem->options && mer_options_find(problem->options, key)) {
-        append(&experiment->problem, key, value, experiment->arena);
+        add_option(&experiment->problem, key, value, experiment->arena);
         return MER_OK;
     }
     if (is_option_of_evaluator(experiment, problem, key)) {
-        append(&experiment->evaluator_options, key, value, experiment->arena);
+        add_option(&experiment->evaluator_options, key, value, experiment->arena);
         return MER_OK;
     }
     return unknown_key(experiment, problem, key, error);

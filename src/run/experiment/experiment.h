@@ -1,5 +1,5 @@
 /* What the user asked for, from the command line, an experiment file, or both: lists of inputs and
- * plug-ins, expanded into one run per combination (formats.md section 2). */
+ * plug-ins, expanded into one run per combination (docs/experiments.md). */
 #ifndef MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
 #define MERCATOR_RUN_EXPERIMENT_EXPERIMENT_H
 
@@ -20,8 +20,10 @@ typedef enum MerAxis {
         MER_AXIS_COUNT
 } MerAxis;
 
+extern const char *const mer_axis_names[MER_AXIS_COUNT];
+
 typedef struct MerAxisValues {
-    int          count, capacity;
+    int          count;
     const char **texts;  /* a platform given as a map is kept as YAML text that starts with '{' */
     const char **places; /* FILE:LINE:COLUMN of each; NULL: the command line */
 } MerAxisValues;
@@ -88,10 +90,6 @@ MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t 
 /* `NAME` or `NAME=FILE` of an exporter that knows the problem. */
 MerStatus mer_experiment_export(const char *text, const MerProblemClass *problem,
                                 MerExportRequest *request, MerArena *arena, MerError *error);
-
-/* The keys of both; those of `extra` come later and win. */
-MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra,
-                                 MerArena *arena);
 
 /* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);

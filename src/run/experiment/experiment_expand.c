@@ -2,22 +2,19 @@
  * experiment_inputs.c. */
 #include "run/experiment/experiment_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "run/search/objective.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char **texts_or(MerExpansion *e, MerAxis axis, const char *initial)
+/* What the user named; else one NULL, which stands for the default. */
+static const char **texts_or_none(MerExpansion *e, MerAxis axis)
 {
     const MerAxisValues *values = &e->experiment->axes[axis];
     e->counts[axis] = values->count ? values->count : 1;
-    const char **texts = MER_ARRAY(e->arena, const char *, e->counts[axis]);
-    for (int i = 0; i < e->counts[axis]; i++) {
-        texts[i] = values->count ? values->texts[i] : initial;
-    }
-    return texts;
+    return values->count ? values->texts : MER_ARRAY(e->arena, const char *, 1);
 }
 
 /* "3", "1-5" (a range) or "10k": appended to `list`. */
@@ -48,33 +45,32 @@ static MerStatus add_numbers(const char *text, const char *what, int64_t minimum
 static MerStatus read_numbers(MerExpansion *e, MerAxis axis, const char *what, int64_t minimum,
                               int64_t initial, int64_t **numbers, MerError *error)
 {
-    enum { ROOM = 10000 };
+    enum { MOST_NUMBERS = 10000 };
     const MerAxisValues *values = &e->experiment->axes[axis];
-    *numbers = MER_ARRAY(e->arena, int64_t, ROOM);
-    int       count = 0;
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < values->count; i++) {
-        char *copy = mer_arena_text(e->arena, values->texts[i]);
+    *numbers = MER_ARRAY(e->arena, int64_t, MOST_NUMBERS);
+    int count = 0;
+    for (int i = 0; i < values->count; i++) {
         char *rest = NULL;
-        char *word = strtok_r(copy, ", ", &rest);
-        status = word ? MER_OK : add_numbers("", what, minimum, *numbers, &count, ROOM, error);
-        for (; status == MER_OK && word; word = strtok_r(NULL, ", ", &rest)) {
-            status = add_numbers(word, what, minimum, *numbers, &count, ROOM, error);
-        }
-        mer_expansion_at_value(e, axis, i, status, error);
+        char *word = strtok_r(mer_arena_text(e->arena, values->texts[i]), ", ", &rest);
+        do { /* a text without a word is no number either */
+            MER_TRY(mer_expansion_at_value(
+                e, axis, i,
+                add_numbers(word ? word : "", what, minimum, *numbers, &count, MOST_NUMBERS, error),
+                error));
+        } while (word && (word = strtok_r(NULL, ", ", &rest)));
     }
     if (values->count == 0) {
         (*numbers)[count++] = initial;
     }
     e->counts[axis] = count;
-    return status;
+    return MER_OK;
 }
 
 static MerStatus fill_options(const char *where, const MerOption *table, const MerPreset *presets,
                               size_t size, const MerReference *reference, const void **options,
                               MerArena *arena, MerError *error)
 {
-    void *filled = mer_arena_alloc(arena, size ? size : 1);
+    void *filled = mer_arena_alloc(arena, size);
     *options = table ? filled : NULL;
     if (!table && reference->count == 0) {
         return MER_OK;
@@ -86,27 +82,10 @@ static MerStatus fill_options(const char *where, const MerOption *table, const M
     return mer_options_fill(table, presets, filled, reference, arena, error);
 }
 
-MerReference mer_experiment_join(const MerReference *reference, const MerReference *extra,
-                                 MerArena *arena)
-{
-    int                 count = reference->count + extra->count;
-    MerReference        all = {reference->name, 0, MER_ARRAY(arena, const char *, count + 1),
-                               MER_ARRAY(arena, const char *, count + 1)};
-    const MerReference *parts[2] = {reference, extra};
-    for (int p = 0; p < 2; p++) {
-        for (int i = 0; i < parts[p]->count; i++) {
-            all.keys[all.count] = parts[p]->keys[i];
-            all.values[all.count++] = parts[p]->values[i];
-        }
-    }
-    return all;
-}
-
 static const char *default_of(const MerExpansion *e, MerDefault what, const MerInputs *inputs)
 {
     const MerProblemClass *problem = e->problem;
-    const char *const      fixed[] = {problem->evaluator, problem->optimizer, problem->objective,
-                                      problem->platform};
+    const char *const      fixed[] = {problem->evaluator, problem->optimizer, problem->objective};
     const char *chosen = problem->choose_default ? problem->choose_default(what, inputs) : NULL;
     return chosen ? chosen : fixed[what];
 }
@@ -126,15 +105,12 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
     MerReference reference;
     MerInputs    inputs = inputs_of(spec);
     text = text ? text : default_of(e, MER_DEFAULT_EVALUATOR, &inputs);
-    MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_reference_parse(text, &reference, e->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
-    MerReference all = mer_experiment_join(&reference, &e->experiment->evaluator_options, e->arena);
+    MerReference all = mer_reference_join(&reference, &e->experiment->evaluator_options, e->arena);
     return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size,
                         &all, &spec->evaluator_options, e->arena, error);
 }
@@ -174,10 +150,7 @@ static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec
     MerInputs    inputs = inputs_of(spec);
     text = text ? text : default_of(e, MER_DEFAULT_OPTIMIZER, &inputs);
     spec->optimizer_text = text;
-    MerStatus status = mer_reference_parse(text, &reference, e->arena, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_reference_parse(text, &reference, e->arena, error));
     if (strcmp(reference.name, "exact") == 0) {
         if (!e->problem->exact) {
             return mer_error_set(error, MER_UNSUPPORTED, "problem %s has no exact solver yet",
@@ -190,12 +163,11 @@ static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec
         return MER_NOT_FOUND;
     }
     int given = reference.count;
-    status = take_own_budget(&reference, spec, e->arena, error);
+    MER_TRY(take_own_budget(&reference, spec, e->arena, error));
     e->has_own_budget = reference.count < given;
-    return status == MER_OK ? fill_options("optimizer", spec->optimizer->options,
-                                           spec->optimizer->presets, spec->optimizer->options_size,
-                                           &reference, &spec->optimizer_options, e->arena, error)
-                            : status;
+    return fill_options("optimizer", spec->optimizer->options, spec->optimizer->presets,
+                        spec->optimizer->options_size, &reference, &spec->optimizer_options,
+                        e->arena, error);
 }
 
 static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *error)
@@ -305,6 +277,36 @@ static void choose_objective(const MerExpansion *e, MerRunSpec *spec)
         spec->objective ? spec->objective : default_of(e, MER_DEFAULT_OBJECTIVE, &inputs);
 }
 
+/* The evaluator, the optimizer, and the options that depend on them. */
+static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
+{
+    const MerRunOptions *options = &e->experiment->options;
+    const char          *evaluator = e->evaluators[at[MER_AXIS_EVALUATOR]];
+    const char          *optimizer = e->optimizers[at[MER_AXIS_OPTIMIZER]];
+    MER_TRY(mer_expansion_at_value(e, MER_AXIS_EVALUATOR, at[MER_AXIS_EVALUATOR],
+                                   resolve_evaluator(e, evaluator, spec, error), error));
+    choose_objective(e, spec);
+    MER_TRY(mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER],
+                                   resolve_optimizer(e, optimizer, spec, error), error));
+    MER_TRY(mer_expansion_at_option(e->experiment, "pareto",
+                                    take_pareto(&options->pareto, spec, error), error));
+    MER_TRY(mer_expansion_at_option(e->experiment, "export",
+                                    take_exports(&options->exports, spec, e->arena, error), error));
+    MER_TRY(mer_expansion_at_option(e->experiment, "fix",
+                                    take_fixed(&options->fix, spec, e->arena, error), error));
+    if (!optimizer) {
+        return fall_back(e, spec, error);
+    }
+    if (is_lonely(e, spec) && e->warn) {
+        e->warn(e->warn_state,
+                mer_arena_format(e->arena,
+                                 "%s searches one objective: the front of --pareto has what it "
+                                 "meets on the way",
+                                 spec->optimizer->name));
+    }
+    return MER_OK;
+}
+
 static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, MerError *error)
 {
     const MerRunOptions *options = &e->experiment->options;
@@ -337,73 +339,41 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
     const MerPlatform *implied = mer_graph_attachment(spec->graph, "platform");
     bool               is_open = e->experiment->axes[MER_AXIS_PLATFORM].count == 0;
     spec->platform = is_open && implied ? implied : spec->platform;
-    MerReference problem = mer_experiment_join(&e->experiment->problem,
-                                               &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
+    if (!spec->platform && e->problem->platforms != 0) {
+        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
+    }
+    MerReference problem =
+        mer_reference_join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
     MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,
                                     &problem, &spec->problem_options, e->arena, error);
     if (e->workloads[at[MER_AXIS_WORKLOAD]].count > 0) {
         mer_expansion_at_value(e, MER_AXIS_WORKLOAD, at[MER_AXIS_WORKLOAD], status, error);
     }
-    if (status == MER_OK) {
-        if (e->problem->take_seed) {
-            e->problem->take_seed((void *)spec->problem_options, spec->seed);
-        }
-        status = resolve_evaluator(e, e->evaluators[at[MER_AXIS_EVALUATOR]], spec, error);
-        mer_expansion_at_value(e, MER_AXIS_EVALUATOR, at[MER_AXIS_EVALUATOR], status, error);
+    MER_TRY(status);
+    if (e->problem->take_seed) {
+        e->problem->take_seed((void *)spec->problem_options, spec->seed);
     }
-    if (status == MER_OK) {
-        choose_objective(e, spec);
-        status = resolve_optimizer(e, e->optimizers[at[MER_AXIS_OPTIMIZER]], spec, error);
-        mer_expansion_at_value(e, MER_AXIS_OPTIMIZER, at[MER_AXIS_OPTIMIZER], status, error);
-    }
-    if (status == MER_OK) {
-        status = mer_expansion_at_option(e->experiment, "pareto",
-                                         take_pareto(&options->pareto, spec, error), error);
-    }
-    if (status == MER_OK) {
-        status = mer_expansion_at_option(
-            e->experiment, "export", take_exports(&options->exports, spec, e->arena, error), error);
-    }
-    if (status == MER_OK) {
-        status = mer_expansion_at_option(e->experiment, "fix",
-                                         take_fixed(&options->fix, spec, e->arena, error), error);
-    }
-    bool is_default = !e->optimizers[at[MER_AXIS_OPTIMIZER]];
-    if (status == MER_OK && !is_default && is_lonely(e, spec) && e->warn) {
-        e->warn(e->warn_state,
-                mer_arena_format(e->arena,
-                                 "%s searches one objective: the front of --pareto has what it "
-                                 "meets on the way",
-                                 spec->optimizer->name));
-    }
-    return status == MER_OK && is_default ? fall_back(e, spec, error) : status;
+    return resolve_plugins(e, at, spec, error);
 }
 
 static MerStatus gather(MerExpansion *e, MerError *error)
 {
-    int64_t  *seeds = NULL;
-    MerStatus status = mer_expansion_workloads(e, error);
-    if (status == MER_OK) {
-        status = mer_expansion_platforms(e, error);
-    }
-    e->evaluators = texts_or(e, MER_AXIS_EVALUATOR, NULL);
-    e->optimizers = texts_or(e, MER_AXIS_OPTIMIZER, NULL);
-    e->objectives = texts_or(e, MER_AXIS_OBJECTIVE, NULL);
-    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_OBJECTIVE]; i++) {
+    int64_t *seeds = NULL;
+    MER_TRY(mer_expansion_workloads(e, error));
+    MER_TRY(mer_expansion_platforms(e, error));
+    e->evaluators = texts_or_none(e, MER_AXIS_EVALUATOR);
+    e->optimizers = texts_or_none(e, MER_AXIS_OPTIMIZER);
+    e->objectives = texts_or_none(e, MER_AXIS_OBJECTIVE);
+    for (int i = 0; i < e->counts[MER_AXIS_OBJECTIVE] && e->objectives[i]; i++) {
         MerObjective unused;
-        status = e->objectives[i] ? mer_objective_parse(e->objectives[i], &unused, e->arena, error)
-                                  : MER_OK;
-        mer_expansion_at_value(e, MER_AXIS_OBJECTIVE, i, status, error);
+        MER_TRY(mer_expansion_at_value(
+            e, MER_AXIS_OBJECTIVE, i,
+            mer_objective_parse(e->objectives[i], &unused, e->arena, error), error));
     }
-    if (status == MER_OK) {
-        status = read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error);
-    }
-    if (status == MER_OK) {
-        status =
-            read_numbers(e, MER_AXIS_BUDGET, "budget", 1, e->problem->budget, &e->budgets, error);
-    }
+    MER_TRY(read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error));
+    MER_TRY(read_numbers(e, MER_AXIS_BUDGET, "budget", 1, e->problem->budget, &e->budgets, error));
     e->seeds = (uint64_t *)seeds;
-    return status;
+    return MER_OK;
 }
 
 static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int *count,
@@ -411,29 +381,29 @@ static MerStatus expand(const MerExperiment *experiment, MerRunSpec **specs, int
 {
     MerExpansion e = {
         .experiment = experiment, .arena = experiment->arena, .warn = warn, .warn_state = state};
+    int64_t total = 1;
     e.problem = mer_problem_find(experiment->problem.name, error);
-    MerStatus status = e.problem ? gather(&e, error) : MER_NOT_FOUND;
-    int64_t   total = 1;
-    for (int axis = 0; status == MER_OK && axis < MER_AXIS_COUNT; axis++) {
+    MER_TRY(e.problem ? gather(&e, error) : MER_NOT_FOUND);
+    for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
         total *= e.counts[axis];
         if (total > 100000) {
             return mer_error_set(error, MER_INVALID, "the experiment has more than 100000 runs");
         }
     }
     *count = 0;
-    *specs = status == MER_OK ? MER_ARRAY(e.arena, MerRunSpec, total) : NULL;
-    for (int64_t r = 0; status == MER_OK && r < total; r++) {
+    *specs = MER_ARRAY(e.arena, MerRunSpec, total);
+    for (int64_t r = 0; r < total; r++) {
         int     at[MER_AXIS_COUNT];
         int64_t rest = r;
         for (int axis = MER_AXIS_COUNT - 1; axis >= 0; axis--) {
             at[axis] = (int)(rest % e.counts[axis]);
             rest /= e.counts[axis];
         }
-        status = make_spec(&e, at, &(*specs)[*count], error);
+        MER_TRY(make_spec(&e, at, &(*specs)[*count], error));
         /* an optimizer with a budget of its own is run once, not once per budget of the others */
         *count += !(e.has_own_budget && at[MER_AXIS_BUDGET] > 0);
     }
-    return status;
+    return MER_OK;
 }
 
 /* Values of a file are checked here, long after reading: the message still says which file. */

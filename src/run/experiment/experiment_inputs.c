@@ -1,7 +1,7 @@
 /* The inputs of an experiment: networks and platforms, swept ones too, are read once for all its runs. */
 #include "run/experiment/experiment_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "run/experiment/inline_map.h"
 
 #include <string.h>
@@ -60,11 +60,13 @@ static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *
                                MerError *error)
 {
     const char *colon = strchr(text, ':');
-    bool        has_options =
-        colon && strchr(colon, '=') && access(beside(e->experiment, text), F_OK) != 0;
+    bool        has_options = colon && strchr(colon, '=') && !mer_inline_is(text) &&
+                       access(beside(e->experiment, text), F_OK) != 0;
     *workload = (MerReference){.name = text};
-    MerStatus status = has_options ? mer_reference_parse(text, workload, e->arena, error) : MER_OK;
-    for (int i = 0; status == MER_OK && i < workload->count; i++) {
+    if (has_options) {
+        MER_TRY(mer_reference_parse(text, workload, e->arena, error));
+    }
+    for (int i = 0; i < workload->count; i++) {
         const MerOption *option = mer_options_find(e->problem->options, workload->keys[i]);
         const char      *value = workload->values[i];
         size_t           length = strlen(value);
@@ -74,7 +76,22 @@ static MerStatus read_workload(MerExpansion *e, const char *text, MerReference *
             workload->values[i] = mer_arena_text_n(e->arena, value + 1, length - 2);
         }
     }
-    return status;
+    return MER_OK;
+}
+
+static MerStatus import_workload(MerExpansion *e, int index, MerError *error)
+{
+    const char *text = e->experiment->axes[MER_AXIS_WORKLOAD].texts[index];
+    MerGraph   *graph = NULL;
+    MER_TRY(read_workload(e, text, &e->workloads[index], error));
+    MER_TRY(mer_graph_import(beside(e->experiment, e->workloads[index].name), &e->import, e->arena,
+                             &graph, error));
+    e->graphs[index] = graph;
+    for (int w = 0; e->warn && w < graph->warning_count; w++) {
+        e->warn(e->warn_state,
+                mer_arena_format(e->arena, "%s: %s", graph->name, graph->warnings[w]));
+    }
+    return MER_OK;
 }
 
 MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error)
@@ -86,25 +103,15 @@ MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error)
             "%s needs a workload: a built-in model (mercator list models) or a file",
             e->problem->name);
     }
-    MerStatus status = mer_expansion_at_option(e->experiment, "dim", bind_dims(e, error), error);
+    MER_TRY(mer_expansion_at_option(e->experiment, "dim", bind_dims(e, error), error));
     e->graphs = MER_ARRAY(e->arena, const MerGraph *, texts->count);
     e->workloads = MER_ARRAY(e->arena, MerReference, texts->count);
-    for (int i = 0; status == MER_OK && i < texts->count; i++) {
-        MerGraph *graph = NULL;
-        status = read_workload(e, texts->texts[i], &e->workloads[i], error);
-        if (status == MER_OK) {
-            status = mer_graph_import(beside(e->experiment, e->workloads[i].name), &e->import,
-                                      e->arena, &graph, error);
-        }
-        mer_expansion_at_value(e, MER_AXIS_WORKLOAD, i, status, error);
-        e->graphs[i] = graph;
-        for (int w = 0; status == MER_OK && e->warn && w < graph->warning_count; w++) {
-            e->warn(e->warn_state,
-                    mer_arena_format(e->arena, "%s: %s", graph->name, graph->warnings[w]));
-        }
+    for (int i = 0; i < texts->count; i++) {
+        MER_TRY(
+            mer_expansion_at_value(e, MER_AXIS_WORKLOAD, i, import_workload(e, i, error), error));
     }
     e->counts[MER_AXIS_WORKLOAD] = texts->count;
-    return status;
+    return MER_OK;
 }
 
 /* One platform of a sweep: the changes of combination `number`, and a name that shows them. */
@@ -122,26 +129,28 @@ static MerStatus read_swept(MerExpansion *e, const char *text, int number,
         shown = mer_arena_format(e->arena, "%s%s%s", changes[s], *shown ? " " : "", shown);
     }
     const MerPlatform *read = NULL;
-    MerStatus          status =
-        mer_platform_read_with(text, changes, experiment->sweep_count, e->arena, &read, error);
-    if (status == MER_OK) {
-        MerPlatform *named = MER_NEW(e->arena, MerPlatform);
-        *named = *read;
-        named->name = mer_arena_format(e->arena, "%s %s", read->name, shown);
-        *platform = named;
-    }
-    return status;
+    MER_TRY(mer_platform_read_with(text, changes, experiment->sweep_count, e->arena, &read, error));
+    MerPlatform *named = MER_NEW(e->arena, MerPlatform);
+    *named = *read;
+    named->name = mer_arena_format(e->arena, "%s %s", read->name, shown);
+    *platform = named;
+    return MER_OK;
 }
 
 static MerStatus read_platform(MerExpansion *e, const char *text, int combination,
                                const MerPlatform **platform, MerError *error)
 {
-    if (!text && e->problem->platforms == 0) {
+    if (e->problem->platforms == 0 && (text || e->experiment->sweep_count > 0)) {
+        return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s%s",
+                             e->problem->name, text ? "" : "a sweep over ",
+                             text ? text : e->experiment->sweeps[0].path);
+    }
+    if (!text && e->experiment->sweep_count > 0) {
+        return mer_error_set(error, MER_INVALID, "a sweep needs --platform");
+    }
+    if (!text) { /* the workload may imply one */
         *platform = NULL;
         return MER_OK;
-    }
-    if (!text) {
-        return mer_error_set(error, MER_INVALID, "%s needs --platform", e->problem->name);
     }
     bool is_inline = mer_inline_is(text);
     if (is_inline && e->experiment->sweep_count > 0) {
@@ -184,13 +193,12 @@ MerStatus mer_expansion_platforms(MerExpansion *e, MerError *error)
     if (combinations * named > 100000) {
         return mer_error_set(error, MER_INVALID, "the sweep has more than 100000 platforms");
     }
-    MerStatus status = MER_OK;
     e->counts[MER_AXIS_PLATFORM] = (int)(combinations * named);
     e->platforms = MER_ARRAY(e->arena, const MerPlatform *, combinations *named);
-    for (int i = 0; status == MER_OK && i < e->counts[MER_AXIS_PLATFORM]; i++) {
+    for (int i = 0; i < e->counts[MER_AXIS_PLATFORM]; i++) {
         const char *text = texts->count ? texts->texts[i / combinations] : e->problem->platform;
-        status = read_platform(e, text, (int)(i % combinations), &e->platforms[i], error);
-        at_platform(e, text, (int)(i / combinations), status, error);
+        MerStatus status = read_platform(e, text, (int)(i % combinations), &e->platforms[i], error);
+        MER_TRY(at_platform(e, text, (int)(i / combinations), status, error));
     }
-    return status;
+    return MER_OK;
 }

@@ -1,19 +1,13 @@
 /* Experiment files: `mercator-experiment/1`. */
 #include "run/experiment/experiment.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
 #include "run/experiment/inline_map.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char *const axis_names[MER_AXIS_COUNT] = {
-#define X(id, name) name,
-    MER_AXIS_MAP(X)
-#undef X
-};
 
 bool mer_experiment_is(const char *path)
 {
@@ -40,16 +34,14 @@ static MerStatus option_text(const MerYaml *node, const char **text, MerArena *a
         *text = node->text;
         return MER_OK;
     }
-    MerStatus   status = mer_yaml_check_kind(node, MER_YAML_LIST, error);
     const char *list = "";
-    for (int i = 0; status == MER_OK && i < node->count; i++) {
-        status = mer_yaml_check_kind(node->items[i], MER_YAML_SCALAR, error);
-        if (status == MER_OK) {
-            list = mer_arena_format(arena, "%s%s%s", list, i ? "," : "", node->items[i]->text);
-        }
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
+    for (int i = 0; i < node->count; i++) {
+        MER_TRY(mer_yaml_check_kind(node->items[i], MER_YAML_SCALAR, error));
+        list = mer_arena_format(arena, "%s%s%s", list, i ? "," : "", node->items[i]->text);
     }
     *text = mer_arena_format(arena, "[%s]", list);
-    return status;
+    return MER_OK;
 }
 
 /* {name: gamma, population: 50} -> gamma:population=50 */
@@ -59,34 +51,27 @@ static MerStatus reference_text(MerYaml *node, const char **text, MerArena *aren
         *text = node->text;
         return MER_OK;
     }
-    MerYaml  *name;
-    MerStatus status = mer_yaml_check_kind(node, MER_YAML_MAP, error);
-    if (status == MER_OK) {
-        status = mer_yaml_need(node, "name", &name, error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_text(name, text, error);
-    }
-    int written = 0;
-    for (int i = 0; status == MER_OK && i < node->count; i++) {
+    MerYaml *name;
+    int      written = 0;
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(node, "name", &name, error));
+    MER_TRY(mer_yaml_text(name, text, error));
+    for (int i = 0; i < node->count; i++) {
         const char *value;
-        if (strcmp(node->keys[i], "name") == 0) {
-            continue;
-        }
-        status = option_text(node->items[i], &value, arena, error);
-        if (status == MER_OK) {
+        if (strcmp(node->keys[i], "name") != 0) {
+            MER_TRY(option_text(node->items[i], &value, arena, error));
             *text = mer_arena_format(arena, "%s%c%s=%s", *text, written++ ? ',' : ':',
                                      node->keys[i], value);
         }
     }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, int index, MerArena *arena, MerError *error)
 {
     const char *value;
-    void       *scratch = mer_arena_alloc(arena, size ? size : 1);
+    void       *scratch = mer_arena_alloc(arena, size);
     MerStatus   status = option_text(map->items[index], &value, arena, error);
     if (status == MER_OK) {
         status = mer_options_set(table, scratch, name, map->keys[index], value, arena, error);
@@ -98,14 +83,15 @@ MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t 
 static MerStatus check_options(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, MerArena *arena, MerError *error)
 {
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < map->count; i++) {
+    for (int i = 0; i < map->count; i++) {
         const char *key = map->keys[i];
         bool        is_of_run =
             strcmp(key, "name") == 0 || strcmp(key, "preset") == 0 || strcmp(key, "budget") == 0;
-        status = is_of_run ? MER_OK : mer_experiment_check(name, table, size, map, i, arena, error);
+        if (!is_of_run) {
+            MER_TRY(mer_experiment_check(name, table, size, map, i, arena, error));
+        }
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus check_plugin(MerAxis axis, const char *text, const MerYaml *map, MerArena *arena,
@@ -133,26 +119,20 @@ static MerStatus check_plugin(MerAxis axis, const char *text, const MerYaml *map
 MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, MerArena *arena,
                                 MerError *error)
 {
-    MerStatus status = reference_text(node, text, arena, error);
-    return status == MER_OK && node->kind == MER_YAML_MAP
-               ? check_plugin(axis, *text, node, arena, error)
-               : status;
+    MER_TRY(reference_text(node, text, arena, error));
+    return node->kind == MER_YAML_MAP ? check_plugin(axis, *text, node, arena, error) : MER_OK;
 }
 
 static MerStatus add_value(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
 {
     const char *text = NULL;
-    bool        is_inline = axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP;
-    MerStatus   status = MER_OK;
-    if (is_inline) {
+    if (axis == MER_AXIS_PLATFORM && node->kind == MER_YAML_MAP) {
         text = mer_inline_text(node, "mercator-platform/1", experiment->arena);
     } else {
-        status = mer_experiment_plugin(axis, node, &text, experiment->arena, error);
+        MER_TRY(mer_experiment_plugin(axis, node, &text, experiment->arena, error));
     }
-    if (status == MER_OK) {
-        mer_experiment_add_at(experiment, axis, text, place_of(node, experiment->arena));
-    }
-    return status;
+    mer_experiment_add_at(experiment, axis, text, place_of(node, experiment->arena));
+    return MER_OK;
 }
 
 static MerStatus read_axis(MerExperiment *experiment, MerAxis axis, MerYaml *node, MerError *error)
@@ -160,12 +140,10 @@ static MerStatus read_axis(MerExperiment *experiment, MerAxis axis, MerYaml *nod
     if (node->kind != MER_YAML_LIST) {
         return add_value(experiment, axis, node, error);
     }
-    MerStatus status =
-        node->count > 0 ? MER_OK : mer_yaml_expected(node, error, "at least one value");
-    for (int i = 0; status == MER_OK && i < node->count; i++) {
-        status = add_value(experiment, axis, node->items[i], error);
+    for (int i = 0; i < node->count; i++) {
+        MER_TRY(add_value(experiment, axis, node->items[i], error));
     }
-    return status;
+    return node->count > 0 ? MER_OK : mer_yaml_expected(node, error, "at least one value");
 }
 
 /* Sets an option of the problem (or of its evaluator), checked while it is known where it stands. */
@@ -180,9 +158,7 @@ static MerStatus set_at(MerExperiment *experiment, const MerYaml *node, const ch
         status = mer_options_set(problem->options, scratch, problem->name, key, value,
                                  experiment->arena, error);
     }
-    return status == MER_OK
-               ? MER_OK
-               : mer_experiment_fail_at(place_of(node, experiment->arena), status, error);
+    return mer_experiment_fail_at(place_of(node, experiment->arena), status, error);
 }
 
 static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError *error)
@@ -194,29 +170,25 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
     }
     MerReference reference = {0};
     MerYaml     *name = node->kind == MER_YAML_MAP ? mer_yaml_get(node, "name") : node;
-    MerStatus    status =
-        name ? mer_yaml_text(name, &text, error) : mer_yaml_expected(node, error, "a key \"name\"");
-    if (status == MER_OK) {
-        status = mer_experiment_fail_at(
-            place_of(name, experiment->arena),
-            mer_reference_parse(text, &reference, experiment->arena, error), error);
+    MER_TRY(name ? mer_yaml_text(name, &text, error)
+                 : mer_yaml_expected(node, error, "a key \"name\""));
+    MER_TRY(mer_experiment_fail_at(place_of(name, experiment->arena),
+                                   mer_reference_parse(text, &reference, experiment->arena, error),
+                                   error));
+    if (!mer_name_equal(reference.name, experiment->problem.name)) {
+        return mer_yaml_expected(name, error, "%s, the verb", experiment->problem.name);
     }
-    if (status == MER_OK && !mer_name_equal(reference.name, experiment->problem.name)) {
-        status = mer_yaml_expected(name, error, "%s, the verb", experiment->problem.name);
+    for (int i = 0; i < reference.count; i++) {
+        MER_TRY(set_at(experiment, name, reference.keys[i], reference.values[i], error));
     }
-    for (int i = 0; status == MER_OK && i < reference.count; i++) {
-        status = set_at(experiment, name, reference.keys[i], reference.values[i], error);
-    }
-    for (int i = 0; status == MER_OK && node->kind == MER_YAML_MAP && i < node->count; i++) {
+    for (int i = 0; node->kind == MER_YAML_MAP && i < node->count; i++) {
         const char *value;
         if (strcmp(node->keys[i], "name") != 0) {
-            status = option_text(node->items[i], &value, experiment->arena, error);
-            status = status == MER_OK
-                         ? set_at(experiment, node->items[i], node->keys[i], value, error)
-                         : status;
+            MER_TRY(option_text(node->items[i], &value, experiment->arena, error));
+            MER_TRY(set_at(experiment, node->items[i], node->keys[i], value, error));
         }
     }
-    return status;
+    return MER_OK;
 }
 
 const char *mer_experiment_problem(const char *path, MerArena *arena)
@@ -235,77 +207,56 @@ const char *mer_experiment_problem(const char *path, MerArena *arena)
 
 static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError *error)
 {
-    MerStatus status = MER_OK;
-    for (const MerOption *option = mer_run_options; status == MER_OK && option->name; option++) {
+    for (const MerOption *option = mer_run_options; option->name; option++) {
         MerYaml    *node = mer_yaml_get(root, option->name);
         const char *text;
-        if (!node) {
-            continue;
-        }
-        status = option_text(node, &text, experiment->arena, error);
-        if (status == MER_OK) {
+        if (node) {
             const char *place = place_of(node, experiment->arena);
+            MER_TRY(option_text(node, &text, experiment->arena, error));
             experiment->option_places[option - mer_run_options] = place;
-            status = mer_options_set(mer_run_options, &experiment->options, place, option->name,
-                                     text, experiment->arena, error);
+            MER_TRY(mer_options_set(mer_run_options, &experiment->options, place, option->name,
+                                    text, experiment->arena, error));
         }
     }
-    return status;
+    return MER_OK;
 }
 
 /* sweep: {memories.GLB.words: [16Ki, 32Ki]} */
 static MerStatus read_sweeps(MerExperiment *experiment, MerYaml *root, MerError *error)
 {
-    MerYaml  *map = mer_yaml_get(root, "sweep");
-    MerStatus status = map ? mer_yaml_check_kind(map, MER_YAML_MAP, error) : MER_OK;
-    for (int i = 0; map && status == MER_OK && i < map->count; i++) {
-        const char *values;
-        status = option_text(map->items[i], &values, experiment->arena, error);
-        if (status == MER_OK) {
-            size_t length = strlen(values);
-            bool   is_list = values[0] == '[';
-            status = mer_experiment_sweep(
-                experiment,
-                mer_arena_format(experiment->arena, "%s=%.*s", map->keys[i],
-                                 (int)(is_list ? length - 2 : length), values + is_list),
-                error);
-            const char *place = place_of(map->items[i], experiment->arena);
-            if (status == MER_OK) {
-                experiment->sweeps[experiment->sweep_count - 1].place = place;
-            } else {
-                mer_experiment_fail_at(place, status, error);
-            }
-        }
+    MerYaml *map = mer_yaml_get(root, "sweep");
+    if (!map) {
+        return MER_OK;
     }
-    return status;
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    for (int i = 0; i < map->count; i++) {
+        const char *values;
+        MER_TRY(option_text(map->items[i], &values, experiment->arena, error));
+        bool        is_list = values[0] == '[';
+        const char *place = place_of(map->items[i], experiment->arena);
+        const char *text = mer_arena_format(experiment->arena, "%s=%.*s", map->keys[i],
+                                            (int)strlen(values) - 2 * is_list, values + is_list);
+        MER_TRY(
+            mer_experiment_fail_at(place, mer_experiment_sweep(experiment, text, error), error));
+        experiment->sweeps[experiment->sweep_count - 1].place = place;
+    }
+    return MER_OK;
 }
 
 MerStatus mer_experiment_read(MerExperiment *experiment, const char *path, MerError *error)
 {
-    MerYaml  *root;
-    MerStatus status = mer_yaml_read(path, experiment->arena, &root, error);
-    if (status == MER_OK) {
-        status = mer_yaml_check_kind(root, MER_YAML_MAP, error);
+    MerYaml *root;
+    MER_TRY(mer_yaml_read(path, experiment->arena, &root, error));
+    MER_TRY(mer_yaml_check_kind(root, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_format(root, "experiment", 1, error));
+    MER_TRY(mer_yaml_get_text(root, "name", &experiment->name, error));
+    for (int axis = 0; axis < MER_AXIS_COUNT; axis++) {
+        MerYaml *node = mer_yaml_get(root, mer_axis_names[axis]);
+        MER_TRY(node ? read_axis(experiment, (MerAxis)axis, node, error) : MER_OK);
     }
-    if (status == MER_OK) {
-        status = mer_yaml_format(root, "experiment", 1, error);
-    }
-    if (status == MER_OK) {
-        status = mer_yaml_get_text(root, "name", &experiment->name, error);
-    }
-    for (int axis = 0; status == MER_OK && axis < MER_AXIS_COUNT; axis++) {
-        MerYaml *node = mer_yaml_get(root, axis_names[axis]);
-        status = node ? read_axis(experiment, (MerAxis)axis, node, error) : MER_OK;
-    }
-    if (status == MER_OK) {
-        status = read_problem(experiment, root, error);
-    }
-    if (status == MER_OK) {
-        status = read_options(experiment, root, error);
-    }
-    if (status == MER_OK) {
-        status = read_sweeps(experiment, root, error);
-    }
+    MER_TRY(read_problem(experiment, root, error));
+    MER_TRY(read_options(experiment, root, error));
+    MER_TRY(read_sweeps(experiment, root, error));
     experiment->file = mer_arena_text(experiment->arena, path);
-    return status == MER_OK ? mer_yaml_finish(root, error) : status;
+    return mer_yaml_finish(root, error);
 }

@@ -2,9 +2,10 @@
  * ratios to what the defaults reach. */
 #include "run/experiment/tuning.h"
 
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/stats.h"
 #include "mercator/threads.h"
+#include "run/internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,9 +59,9 @@ static void work(void *context, int index, int worker)
     outcome->status = mer_run(&spec, &hooks, arena, &result, &outcome->error);
     if (outcome->status == MER_OK) {
         outcome->task_count = result.task_count;
-        outcome->scores = calloc((size_t)result.task_count + 1, sizeof *outcome->scores);
-        outcome->values = calloc((size_t)result.task_count + 1, sizeof *outcome->values);
-        for (int t = 0; outcome->scores && outcome->values && t < result.task_count; t++) {
+        outcome->scores = mer_heap_zeroed(2 * (size_t)result.task_count, sizeof(double));
+        outcome->values = outcome->scores + result.task_count;
+        for (int t = 0; t < result.task_count; t++) {
             outcome->scores[t] = result.tasks[t].point ? result.tasks[t].score : INFINITY;
             outcome->values[t] = result.tasks[t].point ? result.tasks[t].value : NAN;
         }
@@ -68,12 +69,17 @@ static void work(void *context, int index, int worker)
     mer_arena_free(arena);
 }
 
-static void free_outcomes(Outcome *outcomes, int count)
+/* From the heap, which threads can share, to the arena. */
+static void keep(Outcome *outcome, MerArena *arena)
 {
-    for (int i = 0; outcomes && i < count; i++) {
-        free(outcomes[i].scores);
-        free(outcomes[i].values);
+    size_t  count = 2 * (size_t)outcome->task_count;
+    double *kept = MER_ARRAY(arena, double, count);
+    if (count > 0) {
+        memcpy(kept, outcome->scores, count * sizeof *kept);
     }
+    free(outcome->scores);
+    outcome->scores = kept;
+    outcome->values = kept + outcome->task_count;
 }
 
 /* All runs with one setting, side by side; the order of results does not depend on that. */
@@ -87,11 +93,12 @@ static MerStatus measure(Tuner *tuner, const MerRunSpec *runs, int count, uint64
     *outcomes = tuner->outcomes = MER_ARRAY(tuner->arena, Outcome, count * tuner->seeds + 1);
     mer_pool_run(tuner->pool, count * tuner->seeds, work, tuner);
     for (int i = 0; i < count * tuner->seeds; i++) {
+        keep(&(*outcomes)[i], tuner->arena);
+    }
+    for (int i = 0; i < count * tuner->seeds; i++) {
         if ((*outcomes)[i].status != MER_OK) {
-            MerStatus status = (*outcomes)[i].status;
             *error = (*outcomes)[i].error;
-            free_outcomes(*outcomes, count * tuner->seeds);
-            return status;
+            return (*outcomes)[i].status;
         }
     }
     return MER_OK;
@@ -140,22 +147,21 @@ static MerStatus make_options(Tuner *tuner, const MerIndex *point, const MerInde
     const MerOptimizerClass *type = tuner->spec->optimizer;
     MerReference             none = {.name = type->name};
     void                    *filled = mer_arena_alloc(tuner->arena, type->options_size);
-    MerStatus                status =
-        mer_options_fill(type->options, type->presets, filled,
-                         tuner->spec->fixed ? tuner->spec->fixed : &none, tuner->arena, error);
     *text = "";
     *options = filled;
-    for (int k = 0; status == MER_OK && k < tuner->space.knob_count; k++) {
+    MER_TRY(mer_options_fill(type->options, type->presets, filled,
+                             tuner->spec->fixed ? tuner->spec->fixed : &none, tuner->arena, error));
+    for (int k = 0; k < tuner->space.knob_count; k++) {
         const MerKnob *knob = &tuner->space.knobs[k];
         const char    *value = mer_arena_format(tuner->arena, "%.6g", knob->values[point[k]]);
         if (point[k] != defaults[k]) {
             *text = mer_arena_format(tuner->arena, "%s%s%s=%s", *text, **text ? "," : "",
                                      knob->name, value);
-            status = mer_options_set(type->options, filled, type->name, knob->name, value,
-                                     tuner->arena, error);
+            MER_TRY(mer_options_set(type->options, filled, type->name, knob->name, value,
+                                    tuner->arena, error));
         }
     }
-    return status;
+    return MER_OK;
 }
 
 typedef struct Search { /* the searcher, opened on the space of settings */
@@ -185,12 +191,8 @@ static MerStatus open_search(Tuner *tuner, Search *s, MerError *error)
             "%s solves one problem and cannot search settings; give --tune-with another",
             s->type->name);
     }
-    const void *options = spec->searcher_options;
-    if (!options && s->type->options) {
-        void *defaults = mer_arena_alloc(tuner->arena, s->type->options_size);
-        mer_options_defaults(s->type->options, defaults, tuner->arena);
-        options = defaults;
-    }
+    const void *options = mer_options_or_defaults(spec->searcher_options, s->type->options,
+                                                  s->type->options_size, tuner->arena);
     return s->type->open(s->state, &s->search, options, error);
 }
 
@@ -208,12 +210,11 @@ static MerStatus search_settings(Tuner *tuner, Search *s, const MerIndex *defaul
                                  MerTuneResult *result, MerError *error)
 {
     const MerTuneSpec *spec = tuner->spec;
-    MerStatus          status = MER_OK;
     result->trials[0] = (MerTuneTrial){"", 1};
     result->trial_count = 1;
     *best = initial;
     tell(s, 0, defaults, 1, true);
-    for (int64_t i = 1; status == MER_OK && i <= spec->budget && !is_cancelled((void *)spec); i++) {
+    for (int64_t i = 1; i <= spec->budget && !is_cancelled((void *)spec); i++) {
         MerProposal  proposal = {s->point, INFINITY, -1};
         Outcome     *outcomes;
         const void  *options;
@@ -221,25 +222,24 @@ static MerStatus search_settings(Tuner *tuner, Search *s, const MerIndex *defaul
         if (s->type->ask(s->state, &proposal, 1) == 0) {
             break;
         }
-        status = make_options(tuner, s->point, defaults, &options, &trial.setting, error);
-        if (status == MER_OK) {
-            status = measure(tuner, spec->train, spec->train_count, spec->seed, options, &outcomes,
-                             error);
+        MER_TRY(make_options(tuner, s->point, defaults, &options, &trial.setting, error));
+        MER_TRY(
+            measure(tuner, spec->train, spec->train_count, spec->seed, options, &outcomes, error));
+        if (is_cancelled((void *)spec)) {
+            break; /* not every run has ended as it should */
         }
-        if (status == MER_OK && !is_cancelled((void *)spec)) {
-            trial.ratio = compare_all(outcomes, reference, spec->train_count, spec->seeds);
-            free_outcomes(outcomes, spec->train_count * spec->seeds);
-            tell(s, i, s->point, trial.ratio, false);
-            *best = trial.ratio < result->trials[result->best].ratio ? options : *best;
-            result->best = trial.ratio < result->trials[result->best].ratio ? result->trial_count
-                                                                            : result->best;
-            result->trials[result->trial_count++] = trial;
-            if (spec->tried) {
-                spec->tried(spec->hooks.state, i, trial.setting, trial.ratio);
-            }
+        trial.ratio = compare_all(outcomes, reference, spec->train_count, spec->seeds);
+        tell(s, i, s->point, trial.ratio, false);
+        if (trial.ratio < result->trials[result->best].ratio) {
+            *best = options;
+            result->best = result->trial_count;
+        }
+        result->trials[result->trial_count++] = trial;
+        if (spec->tried) {
+            spec->tried(spec->hooks.state, i, trial.setting, trial.ratio);
         }
     }
-    return status;
+    return MER_OK;
 }
 
 static double mean_value(const Outcome *outcomes, int seeds, int task)
@@ -270,15 +270,9 @@ static void sum_up(const double *logs, int count, MerTuneSide *side)
 
 static const char *task_name(const MerRunSpec *run, int task, MerArena *arena)
 {
-    MerProblem     blank = {.type = run->problem,
-                            .graph = run->graph,
-                            .platform = run->platform,
-                            .options = run->problem_options};
     const MerTask *tasks;
     int            count;
-    bool           is_known = run->problem->tasks && run->problem_options &&
-                    run->problem->tasks(&blank, arena, &tasks, &count, NULL) == MER_OK &&
-                    task < count;
+    bool is_known = mer_run_list_tasks(run, arena, &tasks, &count, NULL) == MER_OK && task < count;
     return is_known ? tasks[task].name : run->name;
 }
 
@@ -291,41 +285,28 @@ static MerStatus check(Tuner *tuner, bool is_test, const void *initial, const vo
     int                count = is_test ? spec->test_count : spec->train_count;
     int                seeds = spec->seeds;
     uint64_t           fresh = spec->seed + (uint64_t)seeds;
-    Outcome           *before, *after = NULL;
-    MerStatus          status = measure(tuner, runs, count, fresh, initial, &before, error);
-    if (status != MER_OK) {
-        return status;
-    }
-    status = measure(tuner, runs, count, fresh, best, &after, error);
-    int tasks = 0;
+    int                tasks = 0;
+    double            *logs = NULL;
+    Outcome           *before, *after;
+    MER_TRY(measure(tuner, runs, count, fresh, initial, &before, error));
+    MER_TRY(measure(tuner, runs, count, fresh, best, &after, error));
     for (int r = 0; r < count; r++) {
-        tasks += before[r * seeds].task_count;
-    }
-    double     *logs = MER_ARRAY(tuner->arena, double, tasks + 1);
-    MerTuneRow *rows = MER_ARRAY(tuner->arena, MerTuneRow, result->row_count + tasks + 1);
-    int         used = 0;
-    if (result->row_count > 0) {
-        memcpy(rows, result->rows, (size_t)result->row_count * sizeof *rows);
-    }
-    for (int r = 0; status == MER_OK && r < count; r++) {
         for (int t = 0; t < before[r * seeds].task_count; t++) {
-            logs[used] = compare_task(after + r * seeds, before + r * seeds, seeds, t);
-            rows[result->row_count++] = (MerTuneRow){runs[r].name,
-                                                     task_name(&runs[r], t, tuner->arena),
-                                                     is_test,
-                                                     mean_value(before + r * seeds, seeds, t),
-                                                     mean_value(after + r * seeds, seeds, t),
-                                                     exp(logs[used])};
-            used++;
+            MER_GROW(tuner->arena, logs, tasks);
+            logs[tasks] = compare_task(after + r * seeds, before + r * seeds, seeds, t);
+            MER_GROW(tuner->arena, result->rows, result->row_count);
+            result->rows[result->row_count++] =
+                (MerTuneRow){runs[r].name,
+                             task_name(&runs[r], t, tuner->arena),
+                             is_test,
+                             mean_value(before + r * seeds, seeds, t),
+                             mean_value(after + r * seeds, seeds, t),
+                             exp(logs[tasks])};
+            tasks++;
         }
     }
-    result->rows = rows;
-    sum_up(logs, used, side);
-    free_outcomes(before, count * seeds);
-    if (status == MER_OK) {
-        free_outcomes(after, count * seeds);
-    }
-    return status;
+    sum_up(logs, tasks, side);
+    return MER_OK;
 }
 
 static const char *make_reference(const Tuner *tuner, const char *setting)
@@ -342,46 +323,42 @@ static const char *make_reference(const Tuner *tuner, const char *setting)
                             text);
 }
 
+static MerStatus tune(Tuner *tuner, Search *search, const MerIndex *defaults, MerTuneResult *result,
+                      MerError *error)
+{
+    const MerTuneSpec *spec = tuner->spec;
+    const void        *initial, *best;
+    const char        *nothing;
+    Outcome           *reference;
+    MER_TRY(make_options(tuner, defaults, defaults, &initial, &nothing, error));
+    MER_TRY(measure(tuner, spec->train, spec->train_count, spec->seed, initial, &reference, error));
+    MER_TRY(search_settings(tuner, search, defaults, initial, reference, &best, result, error));
+    result->was_cancelled = is_cancelled((void *)spec);
+    if (!result->was_cancelled) {
+        MER_TRY(check(tuner, false, initial, best, result, &result->train, error));
+    }
+    if (!result->was_cancelled && spec->test_count > 0) {
+        MER_TRY(check(tuner, true, initial, best, result, &result->test, error));
+    }
+    result->reference = make_reference(tuner, result->trials[result->best].setting);
+    return MER_OK;
+}
+
 MerStatus mer_tune(const MerTuneSpec *spec, MerArena *arena, MerTuneResult *result, MerError *error)
 {
-    Tuner       tuner = {.spec = spec, .arena = arena};
-    Search      search;
-    MerIndex   *defaults;
-    Outcome    *reference = NULL;
-    const void *initial, *best;
-    const char *nothing;
-    MerError    ignored = {0};
+    Tuner     tuner = {.spec = spec, .arena = arena};
+    Search    search;
+    MerIndex *defaults;
+    MerError  ignored = {0};
     error = error ? error : &ignored;
     *result = (MerTuneResult){.trials = MER_ARRAY(arena, MerTuneTrial, spec->budget + 1)};
-    MerStatus status =
-        mer_tune_space(spec->optimizer, spec->fixed, &tuner.space, &defaults, arena, error);
-    status = status == MER_OK ? open_search(&tuner, &search, error) : status;
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_tune_space(spec->optimizer, spec->fixed, &tuner.space, &defaults, arena, error));
+    MER_TRY(open_search(&tuner, &search, error));
     tuner.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());
-    status = make_options(&tuner, defaults, defaults, &initial, &nothing, error);
-    if (status == MER_OK) {
-        status =
-            measure(&tuner, spec->train, spec->train_count, spec->seed, initial, &reference, error);
-    }
-    if (status == MER_OK) {
-        status =
-            search_settings(&tuner, &search, defaults, initial, reference, &best, result, error);
-        free_outcomes(reference, spec->train_count * spec->seeds);
-    }
-    result->was_cancelled = is_cancelled((void *)spec);
-    if (status == MER_OK && !result->was_cancelled) {
-        status = check(&tuner, false, initial, best, result, &result->train, error);
-    }
-    if (status == MER_OK && !result->was_cancelled && spec->test_count > 0) {
-        status = check(&tuner, true, initial, best, result, &result->test, error);
-    }
+    MerStatus status = tune(&tuner, &search, defaults, result, error);
     if (search.type->close) {
         search.type->close(search.state);
     }
     mer_pool_free(tuner.pool);
-    result->reference =
-        status == MER_OK ? make_reference(&tuner, result->trials[result->best].setting) : NULL;
     return status;
 }

@@ -1,6 +1,7 @@
-/* Tuning an optimizer (schedule.md 7.6): its numeric options are the knobs, the price of a setting is how far its
- * runs on the training workloads come compared with the defaults, and another optimizer searches. The best
- * setting is then tried on workloads and seeds that the search has not seen. */
+/* Tuning an optimizer (docs/scheduling-online.md, "Tuning an optimizer"): its numeric options are the
+ * knobs, the price of a setting is how far its runs on the training workloads come compared with the
+ * defaults, and another optimizer searches. The best setting is then tried on workloads and seeds that the
+ * search has not seen. */
 #ifndef MERCATOR_RUN_EXPERIMENT_TUNING_H
 #define MERCATOR_RUN_EXPERIMENT_TUNING_H
 

@@ -3,13 +3,10 @@
  * depend on the clock. */
 #include "run/log/checkpoint.h"
 
-#include "run/search/task_search.h"
-
+#include "base/file.h"
+#include "base/json_read.h"
 #include "base/log.h"
-#include "base/text.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,21 +36,21 @@ static const char *state_path(const MerRunState *run, const MerRunTask *task)
                             mer_run_search_number(run, task));
 }
 
-static StateHeader make_header(const MerRunState *run, const MerRunTask *task, const MerRng *rng,
-                               int64_t counted)
+static StateHeader make_header(const MerTaskSearch *s)
 {
-    const MerTaskResult *result = task->result;
+    const MerRunState   *run = s->run;
+    const MerTaskResult *result = s->task->result;
     StateHeader          header;
     memset(&header, 0, sizeof header);
     header.magic = STATE_MAGIC;
     header.run_trials = run->trials;
     header.log_bytes = run->log.bytes;
     header.log_lines = run->log.line_count;
-    header.counted = counted;
+    header.counted = s->counted;
     header.trials = result->trials;
     header.evaluations = result->evaluations;
     header.infeasible = result->infeasible;
-    header.rng = *rng;
+    header.rng = s->rng;
     header.reason_count = result->reason_count;
     memcpy(header.spent, result->spent, sizeof header.spent);
     memcpy(header.reasons, result->reasons, sizeof header.reasons);
@@ -66,22 +63,6 @@ static uint64_t checksum_of(const StateHeader *header, const char *content, size
     uint64_t hash =
         mer_hash_bytes(MER_HASH_START, (const char *)header + begin, sizeof *header - begin);
     return mer_hash_bytes(hash, content, size);
-}
-
-/* Through a temporary file, so that the state before stays until this one is whole. */
-static MerStatus write_state(const char *path, const char *temporary, const StateHeader *header,
-                             const char *content, size_t size, MerError *error)
-{
-    FILE *file = fopen(temporary, "wb");
-    bool  is_written = file && fwrite(header, sizeof *header, 1, file) == 1 &&
-                      fwrite(content, 1, size, file) == size;
-    is_written = file && fclose(file) == 0 && is_written;
-    if (!is_written || rename(temporary, path) != 0) {
-        mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
-        remove(temporary);
-        return MER_IO;
-    }
-    return MER_OK;
 }
 
 /* The log's bytes from `begin` to `end`, continued from `hash`; false if they cannot be read. */
@@ -117,42 +98,32 @@ static uint64_t log_hash(MerRunState *run)
     return run->log_hash;
 }
 
-MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
-                              const void *optimizer, const MerRng *rng, int64_t counted,
-                              MerError *error)
+MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
 {
+    MerRunState *run = s->run;
     double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
     bool   is_due = mer_clock() - run->last_checkpoint >= interval;
-    if (!type->save || !run->spec->directory || run->log.is_replay || !is_due) {
+    if (!s->type->save || !run->spec->directory || run->log.is_replay || !is_due) {
         return MER_OK;
     }
-    MerStatus status = mer_runlog_flush(&run->log, error);
-    if (status != MER_OK) {
-        return status;
-    }
-    char  *content = NULL;
-    size_t size = 0;
-    FILE  *memory = open_memstream(&content, &size);
-    if (!memory) {
-        return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
-    }
-    status = type->save(optimizer, MER_KEEP_ALL, memory, error);
-    bool is_whole = fclose(memory) == 0;
-    if (status == MER_OK && is_whole) {
-        const char *path = state_path(run, task);
-        StateHeader header = make_header(run, task, rng, counted);
+    MER_TRY(mer_runlog_flush(&run->log, error));
+    char             *data = NULL;
+    size_t            size = 0;
+    const StateHeader blank = {0}; /* filled in when all is known */
+    MerStatus         status =
+        mer_task_search_save(s, MER_KEEP_ALL, &blank, sizeof blank, &data, &size, error);
+    if (status == MER_OK) {
+        StateHeader header = make_header(s);
         header.log_hash = log_hash(run);
-        header.checksum = checksum_of(&header, content, size);
-        status = write_state(path, mer_arena_format(run->arena, "%s.new", path), &header, content,
-                             size, error);
+        header.checksum = checksum_of(&header, data + sizeof header, size - sizeof header);
+        memcpy(data, &header, sizeof header);
+        status = mer_file_write(state_path(run, s->task), data, size, error);
     }
-    free(content);
+    free(data);
     if (status == MER_UNSUPPORTED) {
         return MER_OK; /* no state yet: a restart asks again from the one before, or the seed */
     }
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(status);
     run->last_checkpoint = mer_clock();
     return MER_OK;
 }
@@ -170,9 +141,8 @@ static MerStatus read_log_up_to(MerRunState *run, MerRunTask *task, int64_t byte
         }
         cJSON *line = cJSON_Parse(text);
         if (mer_trial_read(line, &trial.cost, &trial.same_as, trial.spent)) {
-            const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
-            const cJSON *point = cJSON_GetObjectItemCaseSensitive(line, "point");
-            trial.index = cJSON_IsNumber(index) ? (int64_t)index->valuedouble : 0;
+            const cJSON *point = mer_json_get(line, "point");
+            trial.index = (int64_t)mer_json_get_real(line, "index", 0);
             for (int k = 0; k < knobs; k++) {
                 const cJSON *item = cJSON_GetArrayItem(point, k);
                 trial.point[k] = cJSON_IsNumber(item) ? item->valueint : 0;
@@ -230,44 +200,38 @@ static bool read_state(const MerRunState *run, const char *path, MerArena *arena
            header->reason_count <= MER_MAX_REASONS;
 }
 
-static MerStatus load_state(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
-                            void *optimizer, const StateHeader *header, char *content, size_t size,
+static MerStatus load_state(MerTaskSearch *s, const StateHeader *header, char *content, size_t size,
                             MerError *error)
 {
-    MerStatus status = read_log_up_to(run, task, header->log_bytes, error);
-    if (status == MER_OK) {
-        take_header(run, task, header);
-        status = mer_runlog_cut(&run->log, header->log_bytes, header->log_lines, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    MerRunState *run = s->run;
+    MER_TRY(read_log_up_to(run, s->task, header->log_bytes, error));
+    take_header(run, s->task, header);
+    MER_TRY(mer_runlog_cut(&run->log, header->log_bytes, header->log_lines, error));
     FILE *file = fmemopen(content, size, "r");
     if (!file) {
         return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
     }
-    status = type->load(optimizer, MER_KEEP_ALL, file, error);
+    MerStatus status = s->type->load(s->optimizer, MER_KEEP_ALL, file, error);
     fclose(file);
     return status;
 }
 
-MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
-                                 void *optimizer, MerRng *rng, int64_t *counted, bool *is_restored,
-                                 MerError *error)
+MerStatus mer_checkpoint_restore(MerTaskSearch *s, bool *is_restored, MerError *error)
 {
-    StateHeader header;
-    char       *content;
-    size_t      size;
+    MerRunState *run = s->run;
+    StateHeader  header;
+    char        *content;
+    size_t       size;
     *is_restored = false;
-    if (!run->log.is_replay || !type->load || !run->spec->directory) {
+    if (!run->log.is_replay || !s->type->load || !run->spec->directory) {
         return MER_OK;
     }
     MerArena *arena = mer_arena_new();
     MerStatus status = MER_OK; /* without a state the run is asked again from the seed */
-    if (read_state(run, state_path(run, task), arena, &header, &content, &size)) {
-        status = load_state(run, task, type, optimizer, &header, content, size, error);
-        *rng = header.rng;
-        *counted = header.counted;
+    if (read_state(run, state_path(run, s->task), arena, &header, &content, &size)) {
+        status = load_state(s, &header, content, size, error);
+        s->rng = header.rng;
+        s->counted = header.counted;
         *is_restored = status == MER_OK;
     }
     mer_arena_free(arena);

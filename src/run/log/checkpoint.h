@@ -3,15 +3,11 @@
 #ifndef MERCATOR_RUN_LOG_CHECKPOINT_H
 #define MERCATOR_RUN_LOG_CHECKPOINT_H
 
-#include "run/internal.h"
+#include "run/search/task_search.h"
 
 /* At most every few seconds, if the optimizer can be saved and the run has a directory. */
-MerStatus mer_checkpoint_save(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
-                              const void *optimizer, const MerRng *rng, int64_t counted,
-                              MerError *error);
+MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error);
 /* On resume: reads the log up to the saved state, loads it, and goes on writing from there. */
-MerStatus mer_checkpoint_restore(MerRunState *run, MerRunTask *task, const MerOptimizerClass *type,
-                                 void *optimizer, MerRng *rng, int64_t *counted, bool *is_restored,
-                                 MerError *error);
+MerStatus mer_checkpoint_restore(MerTaskSearch *s, bool *is_restored, MerError *error);
 
 #endif

@@ -1,31 +1,22 @@
 /* Files that exporters make of the best plans, for other tools. */
 #include "run/internal.h"
 
+#include "base/file.h"
+#include "base/note_list.h"
 #include "base/option_json.h"
-#include "base/text.h"
 #include "mercator/registry.h"
 
 #include <string.h>
 
-static void gather(void *state, const char *name, const char *value)
-{
-    mer_json_raw(state, name, value);
-}
-
-/* The evaluator's notes on the best plan as one JSON object; NULL if it has none. */
 const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
 {
     if (!task->evaluator.type->detail) {
         return NULL;
     }
-    MerJson  json = {0};
-    MerNotes notes = {.state = &json, .note = gather};
-    mer_json_object(&json, NULL);
+    MerNoteList list = {0};
+    MerNotes    notes = mer_note_list_begin(&list);
     task->evaluator.type->detail(task->evaluator.state, &task->result->plan, &notes);
-    mer_json_end_object(&json);
-    const char *text = mer_arena_text(run->arena, json.text);
-    mer_json_free(&json);
-    return text;
+    return mer_note_list_end(&list, run->arena);
 }
 
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena)
@@ -73,7 +64,7 @@ static MerStatus write_to(MerRunState *run, const char *path, const MerExportFil
     for (int f = 0; f < files->count; f++) {
         const MerExportFile *file = &files->list[f];
         const char *to = is_folder ? mer_arena_format(run->arena, "%s/%s", path, file->name) : path;
-        MER_TRY(mer_file_write(to, file->data, file->size, run->arena, error));
+        MER_TRY(mer_file_write(to, file->data, file->size, error));
     }
     return MER_OK;
 }

@@ -1,12 +1,11 @@
 /* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
 #include "run/log/folder.h"
 
-#include "base/text.h"
+#include "base/file.h"
+#include "base/json_read.h"
 #include "run/experiment/cells.h"
 
-#include <cjson/cJSON.h>
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -27,21 +26,6 @@ static bool is_link(const char *path)
 {
     struct stat about;
     return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
-}
-
-/* The first line of the log, NULL if there is none. */
-static const char *read_header(const MerRunState *run)
-{
-    FILE  *file = fopen(path_of(run, "run.jsonl"), "r");
-    char  *line = NULL;
-    size_t capacity = 0;
-    bool   is_there = file && getline(&line, &capacity, file) > 0;
-    if (file) {
-        fclose(file);
-    }
-    const char *header = is_there ? mer_arena_text(run->arena, line) : NULL;
-    free(line);
-    return header;
 }
 
 static void know(MerRunState *run, const char *name)
@@ -66,7 +50,7 @@ static void know_old_files(MerRunState *run)
         MER_OK) {
         cJSON       *summary = cJSON_Parse(text);
         const cJSON *file;
-        cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(summary, "files"))
+        cJSON_ArrayForEach(file, mer_json_get(summary, "files"))
         {
             if (cJSON_IsString(file)) {
                 know(run, file->valuestring);
@@ -94,10 +78,9 @@ static const char *what_differs(const MerRunState *run, const char *header)
     cJSON      *old = cJSON_Parse(header);
     const char *text = "other options, seed or budget";
     for (int k = 0; k < 6; k++) {
-        const cJSON *item = cJSON_GetObjectItemCaseSensitive(old, keys[k]);
-        const cJSON *name =
-            cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "name") : item;
-        const char *was = cJSON_GetStringValue(name);
+        const cJSON *item = mer_json_get(old, keys[k]);
+        const cJSON *name = cJSON_IsObject(item) ? mer_json_get(item, "name") : item;
+        const char  *was = cJSON_GetStringValue(name);
         if (was && strcmp(was, now[k]) != 0) {
             text = mer_arena_format(run->arena, "%s %s, not %s", keys[k], was, now[k]);
             break;
@@ -173,7 +156,8 @@ MerStatus mer_folder_claim(MerRunState *run, MerError *error)
     MER_TRY(mer_directory_make(run->spec->directory, run->arena, error));
     run->known_files = (MerNameTable){.arena = run->arena};
     bool        is_linked = is_link(path_of(run, "run.jsonl"));
-    const char *header = is_linked ? NULL : read_header(run);
+    const char *header =
+        is_linked ? NULL : mer_file_first_line(path_of(run, "run.jsonl"), run->arena);
     if (run->spec->resume) {
         if (!is_linked) {
             know_old_files(run);

@@ -5,9 +5,6 @@
 #include "base/option_json.h"
 
 #include <cjson/cJSON.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void flow(const cJSON *node, MerJson *json, const char *key)
 {
@@ -53,35 +50,35 @@ static void write_member(const cJSON *node, const char *indent, FILE *file)
     mer_json_free(&json);
 }
 
+/* A line of the file; the writer is empty afterwards. */
+static void write_line(const char *indent, const char *key, MerJson *json, FILE *file)
+{
+    fprintf(file, "%s%s: %s\n", indent, key, json->text);
+    mer_json_free(json);
+}
+
 static void write_cost(const MerTaskResult *result, const char *indent, FILE *file)
 {
     MerJson json = {0};
     mer_json_object(&json, NULL);
     mer_json_real(&json, "score", result->score);
-    for (int m = 0; m < MER_METRIC_COUNT; m++) {
-        if (!isnan(result->best.value[m])) {
-            mer_json_real(&json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
-        }
-    }
+    mer_write_metrics(&json, result->best.value);
     mer_json_end_object(&json);
-    fprintf(file, "%sbest: %s\n", indent, json.text);
-    mer_json_reset(&json);
+    write_line(indent, "best", &json, file);
     mer_json_object(&json, NULL);
     mer_json_real(&json, "value", result->bound.value);
     mer_json_text(&json, "kind", result->bound.kind);
     mer_json_real(&json, "gap", result->gap);
     mer_json_bool(&json, "proven", result->is_proven);
     mer_json_end_object(&json);
-    fprintf(file, "%sbound: %s\n", indent, json.text);
-    mer_json_free(&json);
+    write_line(indent, "bound", &json, file);
 }
 
 static void write_quoted(const char *key, const char *text, FILE *file)
 {
     MerJson json = {0};
     mer_json_text(&json, NULL, text);
-    fprintf(file, "%s: %s\n", key, json.text);
-    mer_json_free(&json);
+    write_line("", key, &json, file);
 }
 
 /* `path`: where the input came from, NULL if it does not matter. */
@@ -96,8 +93,7 @@ static void write_input(const char *key, const char *name, uint64_t hash, const 
         mer_json_text(&json, "file", path);
     }
     mer_json_end_object(&json);
-    fprintf(file, "%s: %s\n", key, json.text);
-    mer_json_free(&json);
+    write_line("", key, &json, file);
 }
 
 /* Whoever reads the plan needs the same workload and the same options. */
@@ -106,8 +102,7 @@ static void write_problem_options(const MerRunState *run, FILE *file)
     MerJson           json = {0};
     const MerProblem *problem = &run->tasks[0].problem;
     mer_options_write(problem->type->options, problem->options, &json, NULL);
-    fprintf(file, "options: %s\n", json.text);
-    mer_json_free(&json);
+    write_line("", "options", &json, file);
 }
 
 static void write_task(const MerTaskResult *result, FILE *file)
@@ -131,8 +126,9 @@ static void write_plan_text(MerRunState *run, FILE *file)
     if (spec->problem->options) {
         write_problem_options(run, file);
     }
-    write_input("platform", spec->platform ? spec->platform->name : "none",
-                spec->platform ? spec->platform->hash : 0, NULL, file);
+    if (spec->platform) {
+        write_input("platform", spec->platform->name, spec->platform->hash, NULL, file);
+    }
     write_quoted("evaluator", mer_run_evaluator_text(spec, run->arena), file);
     write_quoted("objective", run->objective.text, file);
     write_cost(&run->result->total, "", file);
@@ -142,6 +138,13 @@ static void write_plan_text(MerRunState *run, FILE *file)
             write_task(&run->result->tasks[t], file);
         }
     }
+}
+
+static MerStatus end_file(MerRunState *run, MerExportFiles *files, FILE *memory, const char *name,
+                          MerError *error)
+{
+    MER_TRY(mer_export_end(files, memory, name, error));
+    return mer_run_write_file(run, name, files->list[0].data, files->list[0].size, error);
 }
 
 /* The resolved platform, so that the plan can be priced again wherever its platform came from. */
@@ -155,8 +158,7 @@ static MerStatus write_platform(MerRunState *run, MerError *error)
     if (memory) {
         mer_platform_write(run->spec->platform, memory);
     }
-    MER_TRY(mer_export_end(&files, memory, "platform.yaml", error));
-    return mer_run_write_file(run, "platform.yaml", files.list[0].data, files.list[0].size, error);
+    return end_file(run, &files, memory, "platform.yaml", error);
 }
 
 MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
@@ -169,17 +171,13 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error)
     if (!run->spec->directory || !type->plan_file || !has_plan) {
         return MER_OK;
     }
-    char  *text = NULL;
-    size_t size = 0;
-    FILE  *memory = open_memstream(&text, &size);
-    if (!memory) {
-        return mer_error_set(error, MER_NO_MEMORY, "no memory for %s", type->plan_file);
+    MerExportFiles files = {.arena = run->arena};
+    FILE          *memory = mer_export_begin(&files);
+    if (memory) {
+        write_plan_text(run, memory);
     }
-    write_plan_text(run, memory);
-    fclose(memory);
-    MerStatus status = mer_run_write_file(run, type->plan_file, text, size, error);
-    free(text);
-    return status == MER_OK ? write_platform(run, error) : status;
+    MER_TRY(end_file(run, &files, memory, type->plan_file, error));
+    return write_platform(run, error);
 }
 
 void mer_run_print_plan(MerRunState *run, MerRunTask *task)
@@ -208,8 +206,7 @@ static void describe_best(MerRunState *run, MerRunTask *task)
         mer_json_object(&body, NULL);
         result->plan.kind->write(&task->problem, &result->plan, &body);
         mer_json_end_object(&body);
-        result->body = mer_arena_text(run->arena, body.text);
-        mer_json_free(&body);
+        result->body = mer_json_keep(&body, run->arena);
     }
 }
 
@@ -220,28 +217,25 @@ typedef struct DetailTarget {
     MerError    *error;
 } DetailTarget;
 
-static void write_note(DetailTarget *target, const char *source, const char *name,
-                       const char *value)
+static void note(DetailTarget *target, const char *source, const char *name, const char *value)
 {
-    MerJson json = {0};
-    mer_json_object(&json, NULL);
-    mer_json_text(&json, "type", "note");
-    mer_json_int(&json, "index", target->run->trials);
-    mer_json_int(&json, "task", target->task->index);
-    mer_json_text(&json, "source", source);
-    mer_json_text(&json, "name", name);
-    mer_json_raw(&json, "value", value);
-    mer_json_end_object(&json);
     if (target->status == MER_OK) {
-        target->status = mer_runlog_line(&target->run->log, json.text, target->error);
+        MerJson json = {0};
+        mer_line_note(&json, target->run->trials, target->task->index, source, name, value);
+        target->status = mer_runlog_end_line(&target->run->log, &json, target->error);
     }
-    mer_json_free(&json);
+}
+
+static void write_note(DetailTarget *target, const char *source, const char *name, MerJson *value)
+{
+    note(target, source, name, value->text);
+    mer_json_free(value);
 }
 
 static void detail_note(void *state, const char *name, const char *value)
 {
     DetailTarget *target = state;
-    write_note(target, target->task->evaluator.type->name, name, value);
+    note(target, target->task->evaluator.type->name, name, value);
 }
 
 /* What the user fixed, as it was understood. */
@@ -254,8 +248,7 @@ static void note_constraints(DetailTarget *target)
     if (text) {
         MerJson json = {0};
         mer_json_text(&json, NULL, text);
-        write_note(target, problem->type->name, "constraints", json.text);
-        mer_json_free(&json);
+        write_note(target, problem->type->name, "constraints", &json);
     }
 }
 
@@ -265,8 +258,7 @@ static void note_warnings(DetailTarget *target)
     if (text) {
         MerJson json = {0};
         mer_run_write_warnings(&json, NULL, text, target->run->arena);
-        write_note(target, target->task->problem.type->name, "warnings", json.text);
-        mer_json_free(&json);
+        write_note(target, target->task->problem.type->name, "warnings", &json);
     }
 }
 
@@ -290,8 +282,7 @@ MerStatus mer_run_note_best(MerRunState *run, MerRunTask *task, MerError *error)
         mer_json_raw(&json, "body", result->body);
     }
     mer_json_end_object(&json);
-    write_note(&target, "run", "plan", json.text);
-    mer_json_free(&json);
+    write_note(&target, "run", "plan", &json);
     if (task->evaluator.type->detail) {
         MerNotes notes = {.state = &target, .note = detail_note};
         task->evaluator.type->detail(task->evaluator.state, &result->plan, &notes);

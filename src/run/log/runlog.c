@@ -1,7 +1,8 @@
 /* The run log file: append, replay, cut. */
 #include "run/log/runlog.h"
 
-#include <cjson/cJSON.h>
+#include "base/json_read.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static MerStatus header_differs(const MerRunlog *log, const char *old, const cha
         mer_error_set(error, MER_INVALID, "%s:1: this is not the log of such a run", log->path);
     cJSON_ArrayForEach(item, now)
     {
-        const cJSON *was = cJSON_GetObjectItemCaseSensitive(before, item->string);
+        const cJSON *was = mer_json_get(before, item->string);
         if (before && !cJSON_Compare(was, item, true)) {
             char *found = was ? cJSON_PrintUnformatted(was) : NULL;
             char *wanted = cJSON_PrintUnformatted(item);
@@ -169,4 +170,12 @@ MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
     log->bytes += (int64_t)length + 1;
     log->line_count++;
     return MER_OK;
+}
+
+MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error)
+{
+    mer_json_end_object(json);
+    MerStatus status = mer_runlog_line(log, json->text, error);
+    mer_json_free(json);
+    return status;
 }

@@ -5,6 +5,7 @@
 #define MERCATOR_RUN_LOG_RUNLOG_H
 
 #include "mercator/error.h"
+#include "mercator/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +30,8 @@ MerStatus mer_runlog_close(MerRunlog *log, MerError *error); /* also after error
 
 /* Appends one line, or checks it against the old log. */
 MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error);
+/* The same of an object that is still open; frees the writer. */
+MerStatus mer_runlog_end_line(MerRunlog *log, MerJson *json, MerError *error);
 /* Replay only: the next whole line (kept until the next call), or NULL at the end of the old log. */
 const char *mer_runlog_next(MerRunlog *log);
 /* Goes on writing after the first `bytes` bytes (`lines` lines): what follows is forgotten. */

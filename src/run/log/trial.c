@@ -1,7 +1,8 @@
 /* Trial lines of the run log: written, and read back. */
 #include "run/log/trial.h"
 
-#include <cjson/cJSON.h>
+#include "base/json_read.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,20 +12,23 @@ static const char *const spent_names[MER_SPENT_COUNT] = {
 #undef X
 };
 
-static void write_spent(const double *spent, MerJson *json)
+void mer_write_spent(MerJson *json, const double *spent)
 {
-    bool is_open = false;
+    mer_json_object(json, "spent");
     for (int s = 0; s < MER_SPENT_COUNT; s++) {
         if (spent[s] != 0) {
-            if (!is_open) {
-                mer_json_object(json, "spent");
-            }
-            is_open = true;
             mer_json_real(json, spent_names[s], spent[s]);
         }
     }
-    if (is_open) {
-        mer_json_end_object(json);
+    mer_json_end_object(json);
+}
+
+void mer_write_metrics(MerJson *json, const double *values)
+{
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        if (!isnan(values[m])) {
+            mer_json_real(json, mer_metric_info((MerMetric)m)->name, values[m]);
+        }
     }
 }
 
@@ -32,23 +36,12 @@ void mer_trial_write(MerRunTrial *trial, int knob_count)
 {
     MerJson *json = &trial->json;
     mer_json_reset(json);
-    mer_json_object(json, NULL);
-    mer_json_text(json, "type", "trial");
-    mer_json_int(json, "index", trial->index);
-    mer_json_int(json, "task", trial->task);
-    mer_json_array(json, "point");
-    for (int k = 0; k < knob_count; k++) {
-        mer_json_int(json, NULL, trial->point[k]);
-    }
-    mer_json_end_array(json);
+    mer_line_begin(json, "trial", trial->index, trial->task);
+    mer_json_ints(json, "point", trial->point, knob_count);
     mer_json_real(json, "score", trial->score);
     if (trial->cost.feasible) {
         mer_json_object(json, "cost");
-        for (int m = 0; m < MER_METRIC_COUNT; m++) {
-            if (!isnan(trial->cost.value[m])) {
-                mer_json_real(json, mer_metric_info((MerMetric)m)->name, trial->cost.value[m]);
-            }
-        }
+        mer_write_metrics(json, trial->cost.value);
         mer_json_end_object(json);
     } else {
         mer_json_text(json, "reason", trial->cost.reason);
@@ -65,36 +58,38 @@ void mer_trial_write(MerRunTrial *trial, int knob_count)
     if (trial->base >= 0) {
         mer_json_int(json, "base", trial->base);
     }
-    write_spent(trial->spent, json);
+    bool has_spent = false;
+    for (int s = 0; s < MER_SPENT_COUNT; s++) {
+        has_spent = has_spent || trial->spent[s] != 0;
+    }
+    if (has_spent) {
+        mer_write_spent(json, trial->spent);
+    }
     mer_json_end_object(json);
 }
 
 bool mer_trial_read(const cJSON *line, MerCost *cost, int64_t *same_as, double *spent)
 {
-    const cJSON *type = cJSON_GetObjectItemCaseSensitive(line, "type");
-    if (!cJSON_IsString(type) || strcmp(type->valuestring, "trial") != 0) {
+    const char *reason = mer_json_get_text(line, "reason", NULL);
+    if (strcmp(mer_json_get_text(line, "type", ""), "trial") != 0) {
         return false;
     }
     mer_cost_clear(cost);
-    const cJSON *reason = cJSON_GetObjectItemCaseSensitive(line, "reason");
-    if (cJSON_IsString(reason)) {
-        mer_cost_refuse(cost, "%s", reason->valuestring);
+    if (reason) {
+        mer_cost_refuse(cost, "%s", reason);
     }
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(line, "cost"))
+    cJSON_ArrayForEach(item, mer_json_get(line, "cost"))
     {
         MerMetric metric = mer_metric_find(item->string);
         if (metric != MER_METRIC_COUNT && cJSON_IsNumber(item)) {
             cost->value[metric] = item->valuedouble;
         }
     }
-    cost->cut = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "cut"));
-    const cJSON *same = cJSON_GetObjectItemCaseSensitive(line, "same_as");
-    *same_as = cJSON_IsNumber(same) ? (int64_t)same->valuedouble : -1;
-    const cJSON *spent_node = cJSON_GetObjectItemCaseSensitive(line, "spent");
+    cost->cut = cJSON_IsTrue(mer_json_get(line, "cut"));
+    *same_as = (int64_t)mer_json_get_real(line, "same_as", -1);
     for (int s = 0; s < MER_SPENT_COUNT; s++) {
-        const cJSON *amount = cJSON_GetObjectItemCaseSensitive(spent_node, spent_names[s]);
-        spent[s] = cJSON_IsNumber(amount) ? amount->valuedouble : 0;
+        spent[s] = mer_json_get_real(mer_json_get(line, "spent"), spent_names[s], 0);
     }
     return true;
 }
@@ -103,7 +98,7 @@ static bool has_point(const cJSON *line, const MerIndex *point, int knob_count)
 {
     int          k = 0;
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(line, "point"))
+    cJSON_ArrayForEach(item, mer_json_get(line, "point"))
     {
         if (k == knob_count || !cJSON_IsNumber(item) || item->valuedouble != point[k]) {
             return false;
@@ -125,10 +120,9 @@ static MerStatus differs(const MerRunlog *log, const MerRunTrial *trial, MerErro
 static MerStatus take(MerRunTrial *trial, int knob_count, const MerRunlog *log, const char *text,
                       MerError *error)
 {
-    cJSON       *line = cJSON_Parse(text);
-    const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
-    bool         is_right = mer_trial_read(line, &trial->cost, &trial->same_as, trial->spent) &&
-                    cJSON_IsNumber(index) && index->valuedouble == (double)trial->index &&
+    cJSON *line = cJSON_Parse(text);
+    bool   is_right = mer_trial_read(line, &trial->cost, &trial->same_as, trial->spent) &&
+                    mer_json_get_real(line, "index", -1) == (double)trial->index &&
                     has_point(line, trial->point, knob_count);
     cJSON_Delete(line);
     trial->is_known = is_right;

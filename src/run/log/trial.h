@@ -28,6 +28,10 @@ typedef struct MerRunTrial {
 
 void mer_trial_write(MerRunTrial *trial, int knob_count); /* fills json */
 
+/* Members of an open object: the metrics that are known; and an object of what was spent. */
+void mer_write_metrics(MerJson *json, const double *values);
+void mer_write_spent(MerJson *json, const double *spent);
+
 /* Replay: takes the trial, and the lines of its evaluation before it, from the log. `*found` is false
  * when the old log ends before it; the log is then ready to be written. */
 MerStatus mer_trial_replay(MerRunTrial *trial, int knob_count, MerRunlog *log, bool *found,

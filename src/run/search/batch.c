@@ -91,21 +91,6 @@ void mer_batch_free(MerBatch *batch)
 }
 
 /* Notes of an evaluation wait in its trial until the trial's turn to be logged. */
-static void begin_line(const MerRunTrial *trial, const char *type, MerJson *json)
-{
-    mer_json_object(json, NULL);
-    mer_json_text(json, "type", type);
-    mer_json_int(json, "index", trial->index);
-    mer_json_int(json, "task", trial->task);
-}
-
-static void end_line(MerRunTrial *trial, MerJson *json)
-{
-    mer_json_end_object(json);
-    mer_lines_add(&trial->lines, json->text, json->size);
-    mer_json_free(json);
-}
-
 typedef struct NoteTarget {
     MerBatch    *batch;
     MerRunTrial *trial;
@@ -116,23 +101,17 @@ static void note_trial(void *state, const char *name, const char *value)
 {
     NoteTarget *target = state;
     MerJson     json = {0};
-    begin_line(target->trial, "note", &json);
-    mer_json_text(&json, "source", target->batch->evaluator->type->name);
-    mer_json_text(&json, "name", name);
-    mer_json_raw(&json, "value", value);
-    end_line(target->trial, &json);
+    mer_line_note(&json, target->trial->index, target->trial->task,
+                  target->batch->evaluator->type->name, name, value);
+    mer_lines_add(&target->trial->lines, &json);
 }
 
 static void note_epoch(void *state, const char *phase, int epoch, int epochs, const char *values)
 {
     NoteTarget *target = state;
     MerJson     json = {0};
-    begin_line(target->trial, "epoch", &json);
-    mer_json_text(&json, "phase", phase);
-    mer_json_int(&json, "epoch", epoch);
-    mer_json_int(&json, "epochs", epochs);
-    mer_json_raw(&json, "values", values);
-    end_line(target->trial, &json);
+    mer_line_epoch(&json, target->trial->index, target->trial->task, phase, epoch, epochs, values);
+    mer_lines_add(&target->trial->lines, &json);
 }
 
 static void note_spend(void *state, MerSpent what, double amount)

@@ -1,7 +1,7 @@
 /* Knobs that the user fixes, and the lists from which such choices are made. */
 #include "run/internal.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <limits.h>
 #include <math.h>
@@ -82,13 +82,8 @@ MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
     for (int f = 0; f < count; f++) {
         int                 k = 0;
         const MerFixedKnob *fixed = fixed_knob(run, f);
-        MerStatus           status = find_knob(task, fixed->name, &k, run->arena, error);
-        if (status == MER_OK) {
-            status = find_choice(&space->knobs[k], fixed->value, &task->full[k], run->arena, error);
-        }
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(find_knob(task, fixed->name, &k, run->arena, error));
+        MER_TRY(find_choice(&space->knobs[k], fixed->value, &task->full[k], run->arena, error));
         is_fixed[k] = true;
     }
     MerKnob *knobs = MER_ARRAY(run->arena, MerKnob, space->knob_count + 1);
@@ -129,10 +124,8 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
                         .error = error,
                         .deadline = INFINITY};
     run.objective.metric = MER_METRIC_COUNT; /* no bound is wanted */
-    MerStatus status = mer_run_check(&free_spec, error);
-    if (status == MER_OK) {
-        status = mer_run_open_tasks(&run, INT_MAX, error);
-    }
+    MER_TRY(mer_run_check(&free_spec, error));
+    MerStatus status = mer_run_open_tasks(&run, INT_MAX, error);
     for (int t = 0; status == MER_OK && t < run.task_count; t++) {
         show(state, &run.tasks[t].problem);
     }

@@ -1,5 +1,5 @@
-/* Generations: what a run knows of optimizers that work by populations, and how far a stream of tasks was after
- * 0, 1, 30 and 100 of them (schedule.md 7.6). */
+/* Generations: what a run knows of optimizers that work by populations, and how far a stream of tasks was
+ * after 0, 1, 30 and 100 of them (docs/scheduling-online.md, "Warm starts"). */
 #include "run/internal.h"
 
 #include <math.h>

@@ -66,10 +66,7 @@ static MerStatus parse_atom(Parser *p)
             return fail(p, "fewer parentheses");
         }
         p->at++;
-        MerStatus status = parse_sum(p);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(parse_sum(p));
         p->depth--;
         return *p->at++ == ')' ? MER_OK : (p->at--, fail(p, "\")\""));
     }
@@ -100,10 +97,10 @@ static MerStatus parse_atom(Parser *p)
 /* Exponents are numbers, possibly negative. */
 static MerStatus parse_power(Parser *p)
 {
-    MerStatus status = parse_atom(p);
+    MER_TRY(parse_atom(p));
     skip_spaces(p);
-    if (status != MER_OK || *p->at != '^') {
-        return status;
+    if (*p->at != '^') {
+        return MER_OK;
     }
     p->at++;
     char  *end;
@@ -112,34 +109,30 @@ static MerStatus parse_power(Parser *p)
         return fail(p, "a number");
     }
     p->at = end;
-    status = push(p, (Term){'n', 0, exponent});
-    return status == MER_OK ? push(p, (Term){'^', 0, 0}) : status;
+    MER_TRY(push(p, (Term){'n', 0, exponent}));
+    return push(p, (Term){'^', 0, 0});
 }
 
 static MerStatus parse_product(Parser *p)
 {
-    MerStatus status = parse_power(p);
-    for (skip_spaces(p); status == MER_OK && (*p->at == '*' || *p->at == '/'); skip_spaces(p)) {
+    MER_TRY(parse_power(p));
+    for (skip_spaces(p); *p->at == '*' || *p->at == '/'; skip_spaces(p)) {
         char kind = *p->at++;
-        status = parse_power(p);
-        if (status == MER_OK) {
-            status = push(p, (Term){kind, 0, 0});
-        }
+        MER_TRY(parse_power(p));
+        MER_TRY(push(p, (Term){kind, 0, 0}));
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus parse_sum(Parser *p)
 {
-    MerStatus status = parse_product(p);
-    for (skip_spaces(p); status == MER_OK && *p->at == '+'; skip_spaces(p)) {
+    MER_TRY(parse_product(p));
+    for (skip_spaces(p); *p->at == '+'; skip_spaces(p)) {
         p->at++;
-        status = parse_product(p);
-        if (status == MER_OK) {
-            status = push(p, (Term){'+', 0, 0});
-        }
+        MER_TRY(parse_product(p));
+        MER_TRY(push(p, (Term){'+', 0, 0}));
     }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerArena *arena,
@@ -148,9 +141,9 @@ MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerAren
     bool   is_max = strncmp(text, "max:", 4) == 0;
     Parser parser = {.text = text, .at = text + (is_max ? 4 : 0), .error = error};
     parser.terms = MER_ARRAY(arena, Term, MAX_TERMS);
-    MerStatus status = parse_sum(&parser);
-    if (status == MER_OK && *parser.at) {
-        status = fail(&parser, "an operator + * / ^ or the end");
+    MER_TRY(parse_sum(&parser));
+    if (*parser.at) {
+        return fail(&parser, "an operator + * / ^ or the end");
     }
     bool is_metric = parser.count == 1 && parser.terms[0].kind == 'm';
     *objective = (MerObjective){
@@ -160,10 +153,10 @@ MerStatus mer_objective_parse(const char *text, MerObjective *objective, MerAren
         .terms = parser.terms,
         .term_count = parser.count,
     };
-    if (status == MER_OK && objective->metric != MER_METRIC_COUNT) {
+    if (objective->metric != MER_METRIC_COUNT) {
         objective->direction = mer_metric_info(objective->metric)->direction;
     }
-    return status;
+    return MER_OK;
 }
 
 double mer_objective_value(const MerObjective *objective, const double *metrics)

@@ -1,5 +1,5 @@
 /* What is minimised: one metric, or an expression of metrics such as `energy^0.5*latency` or
- * `max:throughput/mac_units` (formats.md section 2). */
+ * `max:throughput/mac_units` (docs/formats.md, "Objectives"). */
 #ifndef MERCATOR_RUN_SEARCH_OBJECTIVE_H
 #define MERCATOR_RUN_SEARCH_OBJECTIVE_H
 

@@ -4,30 +4,28 @@
 #include <math.h>
 #include <string.h>
 
-static const void *options_or_defaults(const void *given, const MerOption *table, size_t size,
-                                       MerArena *arena)
+/* The problem as the spec has it, not opened yet. */
+static MerProblem blank_problem(const MerRunSpec *spec, MerArena *arena)
 {
-    if (given || !table) {
-        return given;
-    }
-    void *options = mer_arena_alloc(arena, size ? size : 1);
-    mer_options_defaults(table, options, arena);
-    return options;
+    const MerProblemClass *type = spec->problem;
+    return (MerProblem){.type = type,
+                        .graph = spec->graph,
+                        .platform = spec->platform,
+                        .options = mer_options_or_defaults(spec->problem_options, type->options,
+                                                           type->options_size, arena)};
 }
 
-static MerStatus list_tasks(MerRunState *run, const MerTask **tasks, MerError *error)
+MerStatus mer_run_list_tasks(const MerRunSpec *spec, MerArena *arena, const MerTask **tasks,
+                             int *count, MerError *error)
 {
-    const MerRunSpec *spec = run->spec;
-    MerProblem blank = {.type = spec->problem, .graph = spec->graph, .platform = spec->platform};
-    blank.options = options_or_defaults(spec->problem_options, spec->problem->options,
-                                        spec->problem->options_size, run->arena);
+    MerProblem blank = blank_problem(spec, arena);
     if (spec->problem->tasks) {
-        return spec->problem->tasks(&blank, run->arena, tasks, &run->task_count, error);
+        return spec->problem->tasks(&blank, arena, tasks, count, error);
     }
-    MerTask *whole = MER_NEW(run->arena, MerTask);
+    MerTask *whole = MER_NEW(arena, MerTask);
     *whole = (MerTask){spec->name, 1, (double)(spec->graph ? spec->graph->macs : 0), -1, 0, NULL};
     *tasks = whole;
-    run->task_count = 1;
+    *count = 1;
     return MER_OK;
 }
 
@@ -36,8 +34,8 @@ static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass
                                 MerError *error)
 {
     evaluator->type = type;
-    evaluator->options = options_or_defaults(options, type->options, type->options_size, arena);
-    evaluator->state = mer_arena_alloc(arena, type->state_size ? type->state_size : 1);
+    evaluator->options = mer_options_or_defaults(options, type->options, type->options_size, arena);
+    evaluator->state = mer_arena_alloc(arena, type->state_size);
     MerStatus status = type->open(evaluator->state, problem, evaluator->options, arena, error);
     if (status != MER_OK) {
         evaluator->type = NULL; /* nothing to close */
@@ -45,27 +43,20 @@ static MerStatus open_evaluator(MerEvaluator *evaluator, const MerEvaluatorClass
     return status;
 }
 
-const MerPlanKind *mer_run_plan_kind(const MerProblemClass   *problem,
-                                     const MerEvaluatorClass *evaluator)
-{
-    for (const MerPlanKind *const *made = problem->plans; *made; made++) {
-        for (const MerPlanKind *const *priced = evaluator->plans; *priced; priced++) {
-            if (*made == *priced) {
-                return *made;
-            }
-        }
-    }
-    return NULL;
-}
-
+/* The kind of plan that the problem makes and the evaluator prices. */
 static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evaluator,
                              MerError *error)
 {
-    problem->plan = mer_run_plan_kind(problem->type, evaluator);
-    return problem->plan ? MER_OK
-                         : mer_error_set(error, MER_INVALID,
-                                         "evaluator %s does not price the plans of problem %s",
-                                         evaluator->name, problem->type->name);
+    for (const MerPlanKind *const *made = problem->type->plans; *made; made++) {
+        for (const MerPlanKind *const *priced = evaluator->plans; *priced; priced++) {
+            if (*made == *priced) {
+                problem->plan = *made;
+                return MER_OK;
+            }
+        }
+    }
+    return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s",
+                         evaluator->name, problem->type->name);
 }
 
 /* NULL: nothing is known of how it prices. */
@@ -76,9 +67,8 @@ static const void *rules_of(const MerEvaluator *evaluator)
 
 MerBound mer_run_bound(const MerRunTask *task, MerMetric metric)
 {
-    MerBound            bound = {NAN, "none", ""};
-    const MerEvaluator *evaluator = &task->evaluator;
-    const void         *rules = rules_of(evaluator);
+    MerBound    bound = {NAN, "none", ""};
+    const void *rules = rules_of(&task->evaluator);
     if (rules) {
         task->problem.type->bound(&task->problem, rules, metric, &bound);
     }
@@ -133,38 +123,50 @@ static bool is_interrupted(void *state)
     return run->hooks.is_cancelled && run->hooks.is_cancelled(run->hooks.state);
 }
 
+/* A product with a factor that is always 0 is best with any plan: whoever asks for it means something else. */
+static MerStatus check_zeros(const MerRunState *run, const MerRunTask *task, MerError *error)
+{
+    const MerEvaluator *evaluator = &task->evaluator;
+    const char         *why = "";
+    uint64_t zeros = evaluator->type->zeros ? evaluator->type->zeros(evaluator->state, &why) : 0;
+    double   low[MER_METRIC_COUNT], high[MER_METRIC_COUNT];
+    if (zeros == 0 || !run->objective.text) {
+        return MER_OK;
+    }
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        low[m] = zeros >> m & 1 ? 0 : 2;
+        high[m] = zeros >> m & 1 ? 0 : 3;
+    }
+    double value = mer_objective_value(&run->objective, low);
+    bool   is_constant = value == mer_objective_value(&run->objective, high) || !isfinite(value);
+    return is_constant ? mer_error_set(error, MER_INVALID,
+                                       "objective %s is the same for every plan: %s; give them, or "
+                                       "choose another objective such as cycles",
+                                       run->objective.text, why)
+                       : MER_OK;
+}
+
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     task->result->task = *what;
-    task->problem = (MerProblem){.type = spec->problem,
-                                 .graph = spec->graph,
-                                 .platform = spec->platform,
-                                 .task = &task->result->task,
-                                 .notes = run->opening};
-    task->problem.options = options_or_defaults(spec->problem_options, spec->problem->options,
-                                                spec->problem->options_size, run->arena);
-    MerStatus status = choose_plan(&task->problem, spec->evaluator, error);
-    if (status == MER_OK && spec->inner) {
-        status = open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
-                                run->arena, error);
+    task->problem = blank_problem(spec, run->arena);
+    task->problem.task = &task->result->task;
+    task->problem.notes = run->opening;
+    MER_TRY(choose_plan(&task->problem, spec->evaluator, error));
+    if (spec->inner) {
+        MER_TRY(open_evaluator(&task->inner, spec->inner, spec->inner_options, &task->problem,
+                               run->arena, error));
         task->problem.inner = &task->inner;
     }
-    if (status == MER_OK) {
-        size_t size = spec->problem->state_size;
-        task->problem.state = mer_arena_alloc(run->arena, size ? size : 1);
-        status = spec->problem->open(&task->problem, run->arena, error);
-    }
-    if (status == MER_OK) {
-        status = open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
-                                &task->problem, run->arena, error);
-    }
-    if (status == MER_OK) {
-        gather_warnings(run, task);
-        status = mer_run_begin_task(run, task, error);
-    }
-    return status;
+    task->problem.state = mer_arena_alloc(run->arena, spec->problem->state_size);
+    MER_TRY(spec->problem->open(&task->problem, run->arena, error));
+    MER_TRY(open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
+                           &task->problem, run->arena, error));
+    gather_warnings(run, task);
+    MER_TRY(check_zeros(run, task, error));
+    return mer_run_begin_task(run, task, error);
 }
 
 MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error)
@@ -174,6 +176,7 @@ MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error
     MER_TRY(mer_run_fix_knobs(run, task, error));
     task->best_point = MER_ARRAY(run->arena, MerIndex, task->problem.space.knob_count + 1);
     result->bound = result->reference = (MerBound){NAN, "none", ""};
+    result->among = task->problem.type->covers ? task->problem.type->covers(&task->problem) : NULL;
     result->gap = result->score = result->value = NAN;
     if (run->objective.metric != MER_METRIC_COUNT) {
         result->bound = mer_run_bound(task, run->objective.metric);
@@ -244,44 +247,48 @@ static void warn(MerRunState *run)
                 warned += !has_new;
                 has_new = true;
                 if (warned <= SHOWN) {
-                    run->hooks.warn(run->hooks.state, mer_arena_text_n(run->arena, text, length));
+                    mer_run_warn(run, mer_arena_text_n(run->arena, text, length));
                 }
             }
             text += length + (text[length] == '\n');
         }
     }
     if (warned > SHOWN) {
-        run->hooks.warn(run->hooks.state,
-                        mer_arena_format(run->arena, "%d more tasks have warnings, see the summary",
-                                         warned - SHOWN));
+        mer_run_warn(run,
+                     mer_arena_format(run->arena, "%d more tasks have warnings, see the summary",
+                                      warned - SHOWN));
     }
+}
+
+static MerStatus open_listed(MerRunState *run, const MerTask *list, MerError *error)
+{
+    for (int t = 0; t < run->task_count; t++) {
+        MerRunTask *task = &run->tasks[t];
+        task->index = t;
+        task->result = &run->result->tasks[t];
+        MerStatus status = mer_run_open_task(run, task, &list[t], error);
+        task->problem.notes = NULL; /* they are those of the opening */
+        MER_TRY(status);
+    }
+    return MER_OK;
 }
 
 MerStatus mer_run_open_tasks(MerRunState *run, int most, MerError *error)
 {
     const MerTask *list = NULL;
-    MerStatus      status = list_tasks(run, &list, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_run_list_tasks(run->spec, run->arena, &list, &run->task_count, error));
     run->task_count = run->task_count < most ? run->task_count : most;
     run->tasks = MER_ARRAY(run->arena, MerRunTask, run->task_count);
     run->result->tasks = MER_ARRAY(run->arena, MerTaskResult, run->task_count);
     run->result->task_count = run->task_count;
     MerNotes opening = {.state = run, .is_cancelled = is_interrupted};
     run->opening = &opening;
-    for (int t = 0; status == MER_OK && t < run->task_count; t++) {
-        run->tasks[t].index = t;
-        run->tasks[t].result = &run->result->tasks[t];
-        status = mer_run_open_task(run, &run->tasks[t], &list[t], error);
-        run->tasks[t].problem.notes = NULL;
-    }
+    MerStatus status = open_listed(run, list, error);
     run->opening = NULL;
-    if (status == MER_OK) {
-        share_budget(run);
-        warn(run);
-    }
-    return status;
+    MER_TRY(status);
+    share_budget(run);
+    warn(run);
+    return MER_OK;
 }
 
 static void close_task(MerRunTask *task)

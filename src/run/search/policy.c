@@ -1,7 +1,7 @@
 /* Policy files: written whole, and read only if they are what was written. */
 #include "run/search/policy.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -80,43 +80,51 @@ static MerStatus load_content(const char *path, char *data, size_t size, size_t 
     return status == MER_OK ? MER_OK : mer_error_set(error, status, "%s: %s", path, why.message);
 }
 
-MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer,
-                          MerError *error)
+static MerStatus read_policy(const MerTaskSearch *s, MerArena *arena, MerError *error)
 {
-    const char *path = run->spec->policy;
-    if (!path) {
+    const char *path = s->run->spec->policy;
+    char       *data = NULL;
+    size_t      size = 0, begin = 0;
+    MER_TRY(mer_file_read(path, MOST_BYTES, arena, &data, &size, error));
+    MER_TRY(check_line(path, data, size, s->type->name, &begin, error));
+    MER_TRY(check_sum(path, data, &size, error));
+    return load_content(path, data, size, begin, s->type, s->optimizer, error);
+}
+
+MerStatus mer_policy_load(const MerTaskSearch *s, MerError *error)
+{
+    if (!s->run->spec->policy) {
         return MER_OK;
     }
-    if (!type->load) {
+    if (!s->type->load) {
         return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to load",
-                             type->name);
+                             s->type->name);
     }
     MerArena *arena = mer_arena_new();
-    char     *data = NULL;
-    size_t    size = 0, begin = 0;
-    MerStatus status = mer_file_read(path, MOST_BYTES, arena, &data, &size, error);
-    status = status == MER_OK ? check_line(path, data, size, type->name, &begin, error) : status;
-    status = status == MER_OK ? check_sum(path, data, &size, error) : status;
-    status =
-        status == MER_OK ? load_content(path, data, size, begin, type, optimizer, error) : status;
+    MerStatus status = read_policy(s, arena, error);
     mer_arena_free(arena);
     return status;
 }
 
-MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerError *error)
+static MerStatus cannot_write(const char *path, MerError *error)
 {
-    const char *path = run->spec->save_policy;
+    return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
+MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error)
+{
+    const char *path = s->run->spec->save_policy;
     if (!path) {
         return MER_OK;
     }
-    if (!type->save) {
+    if (!s->type->save) {
         return mer_error_set(error, MER_UNSUPPORTED, "optimizer %s has no policy to save",
-                             type->name);
+                             s->type->name);
     }
     bool  is_new = access(path, F_OK) != 0;
     FILE *file = fopen(path, "ab"); /* what is there stays until there is something better */
     if (!file) {
-        return mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+        return cannot_write(path, error);
     }
     fclose(file);
     if (is_new) {
@@ -125,6 +133,7 @@ MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerE
     return MER_OK;
 }
 
+/* In its place, not through a temporary file: the folder may be one where no file can be added. */
 static MerStatus write_file(const char *path, const char *data, size_t size, MerError *error)
 {
     char  line[CHECKSUM_LINE + 1];
@@ -132,28 +141,21 @@ static MerStatus write_file(const char *path, const char *data, size_t size, Mer
     write_checksum(data, size, line);
     bool is_written = file && fwrite(data, 1, size, file) == size && fputs(line, file) >= 0;
     is_written = file && fclose(file) == 0 && is_written;
-    return is_written ? MER_OK
-                      : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
+    return is_written ? MER_OK : cannot_write(path, error);
 }
 
-MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer,
-                          MerError *error)
+MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error)
 {
-    char  *data = NULL;
-    size_t size = 0;
-    if (!run->spec->save_policy) {
+    const char *path = s->run->spec->save_policy;
+    char       *data = NULL;
+    size_t      size = 0;
+    if (!path) {
         return MER_OK;
     }
-    FILE *memory = open_memstream(&data, &size);
-    if (!memory) {
-        return mer_error_set(error, MER_NO_MEMORY, "no memory for the policy");
-    }
-    fprintf(memory, "%s%s\n", POLICY_LINE, type->name);
-    MerStatus status = type->save(optimizer, MER_KEEP_POLICY, memory, error);
-    if (fclose(memory) != 0 && status == MER_OK) {
-        status = mer_error_set(error, MER_NO_MEMORY, "no memory for the policy");
-    }
-    status = status == MER_OK ? write_file(run->spec->save_policy, data, size, error) : status;
+    const char *line = mer_arena_format(s->run->arena, "%s%s\n", POLICY_LINE, s->type->name);
+    MerStatus   status =
+        mer_task_search_save(s, MER_KEEP_POLICY, line, strlen(line), &data, &size, error);
+    status = status == MER_OK ? write_file(path, data, size, error) : status;
     free(data);
     return status;
 }

@@ -4,13 +4,11 @@
 #ifndef MERCATOR_RUN_SEARCH_POLICY_H
 #define MERCATOR_RUN_SEARCH_POLICY_H
 
-#include "run/internal.h"
+#include "run/search/task_search.h"
 
-MerStatus mer_policy_load(MerRunState *run, const MerOptimizerClass *type, void *optimizer,
-                          MerError *error);
+MerStatus mer_policy_load(const MerTaskSearch *s, MerError *error);
 /* Before a search: that its policy can be saved at the end. */
-MerStatus mer_policy_check(MerRunState *run, const MerOptimizerClass *type, MerError *error);
-MerStatus mer_policy_save(MerRunState *run, const MerOptimizerClass *type, const void *optimizer,
-                          MerError *error);
+MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error);
+MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error);
 
 #endif

@@ -18,8 +18,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     if (result->best.feasible) {
         result->point = task->best_point;
         result->value = mer_objective_value(&run->objective, result->best.value);
-        result->gap = mer_objective_gap(&run->objective, result->value, result->bound.value);
-        result->is_proven = result->gap <= 1e-12;
+        mer_run_set_gap(&run->objective, result);
     } else {
         result->infeasible = 1;
     }
@@ -27,8 +26,8 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     *detail = mer_run_detail(run, task);
 }
 
-static MerStatus read_body(const MerProblem *problem, const MerYaml *body, MerPlan *plan,
-                           MerArena *arena, MerError *error)
+static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
 {
     if (!problem->plan->read) {
         return mer_error_set(error, MER_UNSUPPORTED, "plans of kind %s cannot be read back",
@@ -76,8 +75,7 @@ static void take_recorded(const MerRunState *run, MerTaskResult *result, const M
         is_minimised ? bound > result->value * (1 + 1e-9) : bound < result->value * (1 - 1e-9);
     if (is_tighter && !is_beaten) {
         result->bound = given->recorded;
-        result->gap = mer_objective_gap(&run->objective, result->value, bound);
-        result->is_proven = result->gap <= 1e-12;
+        mer_run_set_gap(&run->objective, result);
         result->is_recorded = true;
     }
 }
@@ -86,18 +84,28 @@ static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *giv
 {
     MerTaskResult *result = task->result;
     MerTask        what = place(run, task, given->task);
-    MerStatus      status = mer_run_open_task(run, task, &what, error);
-    if (status == MER_OK && !given->body) {
+    MER_TRY(mer_run_open_task(run, task, &what, error));
+    if (given->body) {
+        MER_TRY(read_body(&task->problem, given->body, &result->plan, run->arena, error));
+    } else {
         result->plan = *given->plan;
-        status = check_kind(&task->problem, given->plan, run->spec->evaluator, error);
-    } else if (status == MER_OK) {
-        status = read_body(&task->problem, given->body, &result->plan, run->arena, error);
+        MER_TRY(check_kind(&task->problem, given->plan, run->spec->evaluator, error));
     }
-    if (status == MER_OK) {
-        price(run, task, &given->detail);
-        take_recorded(run, result, given);
+    price(run, task, &given->detail);
+    take_recorded(run, result, given);
+    return MER_OK;
+}
+
+static MerStatus price_all(MerRunState *run, MerGivenPlan *given, int count, MerError *error)
+{
+    for (int t = 0; t < count; t++) {
+        run->tasks[t].index = t;
+        run->tasks[t].result = &run->result->tasks[t];
+        run->task_count = t + 1; /* those to be closed */
+        MER_TRY(price_one(run, &run->tasks[t], &given[t], error));
     }
-    return status;
+    mer_run_add_up(run);
+    return mer_run_export(run, error);
 }
 
 MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,
@@ -105,25 +113,13 @@ MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, 
 {
     MerRunState run = {.spec = spec, .arena = arena, .result = result, .error = error};
     const char *objective = spec->objective ? spec->objective : spec->problem->objective;
-    MerStatus   status = mer_objective_parse(objective, &run.objective, arena, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_objective_parse(objective, &run.objective, arena, error));
     *result = (MerRunResult){.task_count = count,
                              .tasks = MER_ARRAY(arena, MerTaskResult, count),
                              .objective = run.objective.metric,
                              .objective_text = run.objective.text};
     run.tasks = MER_ARRAY(arena, MerRunTask, count);
-    for (int t = 0; status == MER_OK && t < count; t++) {
-        run.tasks[t].index = t;
-        run.tasks[t].result = &result->tasks[t];
-        run.task_count = t + 1; /* those to be closed */
-        status = price_one(&run, &run.tasks[t], &given[t], error);
-    }
-    if (status == MER_OK) {
-        mer_run_add_up(&run);
-        status = mer_run_export(&run, error);
-    }
+    MerStatus status = price_all(&run, given, count, error);
     mer_run_close_tasks(&run);
     return status;
 }

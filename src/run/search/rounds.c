@@ -11,7 +11,7 @@ typedef struct Rounds {
     MerTaskResult **results; /* by round: of every task */
     MerWhole       *wholes;
     MerObjective    objective; /* of the run */
-    int             done, most;
+    int             done;
 } Rounds;
 
 static void keep_round(Rounds *rounds)
@@ -35,10 +35,7 @@ static void keep_round(Rounds *rounds)
 static MerStatus note_round(MerRunState *run, const MerRound *round, int number, MerError *error)
 {
     MerJson json = {0};
-    mer_json_object(&json, NULL);
-    mer_json_text(&json, "type", "note");
-    mer_json_int(&json, "index", run->trials);
-    mer_json_int(&json, "task", -1);
+    mer_line_begin(&json, "note", run->trials, -1);
     mer_json_text(&json, "source", run->spec->problem->name);
     mer_json_text(&json, "name", "round");
     mer_json_object(&json, "value");
@@ -51,10 +48,7 @@ static MerStatus note_round(MerRunState *run, const MerRound *round, int number,
     }
     mer_json_end_object(&json);
     mer_json_end_object(&json);
-    mer_json_end_object(&json);
-    MerStatus status = mer_runlog_line(&run->log, json.text, error);
-    mer_json_free(&json);
-    return status;
+    return mer_runlog_end_line(&run->log, &json, error);
 }
 
 static MerStatus begin_round(Rounds *rounds, const MerRound *round, MerError *error)
@@ -94,9 +88,7 @@ static void take_pick(Rounds *rounds, int task, int pick)
         result->value = mer_objective_value(objective, result->best.value);
     }
     result->bound = rounds->results[0][task].bound;
-    result->gap =
-        result->point ? mer_objective_gap(objective, result->value, result->bound.value) : NAN;
-    result->is_proven = result->gap <= 1e-12;
+    mer_run_set_gap(objective, result);
 }
 
 static int best_round(const Rounds *rounds, int task)
@@ -147,8 +139,7 @@ MerStatus mer_run_rounds(MerRunState *run, MerError *error)
     Rounds   rounds = {.run = run,
                        .results = MER_ARRAY(run->arena, MerTaskResult *, most + 1),
                        .wholes = MER_ARRAY(run->arena, MerWhole, most + 1),
-                       .objective = run->objective,
-                       .most = most};
+                       .objective = run->objective};
     MerRound round = {0};
     keep_round(&rounds);
     while (rounds.done <= most && !run->is_interrupted &&

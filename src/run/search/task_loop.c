@@ -29,7 +29,9 @@ static void set_deadline(MerTaskSearch *s)
 {
     MerRunState *run = s->run;
     bool         is_followed = run->log.is_replay || s->end;
-    if (run->spec->time_s > 0 && !is_followed && isinf(run->deadline)) {
+    if (is_followed) {
+        run->deadline = INFINITY;
+    } else if (run->spec->time_s > 0 && isinf(run->deadline)) {
         run->deadline = mer_clock() + run->spec->time_s;
     }
 }
@@ -101,13 +103,13 @@ static void warn_of_waste(MerTaskSearch *s, const char *reason)
                          "one evaluation",
                          reason, run->objective.text);
     mer_run_add_warning(s->task->result, mer_arena_format(run->arena, "%s\n", text), run->arena);
-    if (run->hooks.warn && !run->has_warned_of_waste) {
+    if (!run->has_warned_of_waste) {
         run->has_warned_of_waste = true;
-        run->hooks.warn(run->hooks.state, text);
+        mer_run_warn(run, text);
     }
 }
 
-static int ask(MerTaskSearch *s, MerError *error)
+static MerStatus ask(MerTaskSearch *s, int *count, MerError *error)
 {
     int64_t     left = s->task->budget - s->counted;
     int         capacity = left < s->capacity ? (int)left : s->capacity;
@@ -117,23 +119,22 @@ static int ask(MerTaskSearch *s, MerError *error)
         MerIndex *seen = s->seen + (size_t)i * (size_t)s->task->view.knob_count;
         s->proposals[i] = (MerProposal){seen, INFINITY, -1};
     }
-    int count = s->type->ask(s->optimizer, s->proposals, capacity);
-    if (equal && count > 0 && s->counted > 0) {
+    *count = s->type->ask(s->optimizer, s->proposals, capacity);
+    if (equal && *count > 0 && s->counted > 0) {
         warn_of_waste(s, equal);
-        return 0;
+        *count = 0;
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < *count; i++) {
         if (!mer_space_contains(&s->task->view, s->proposals[i].point)) {
-            mer_error_set(error, MER_INVALID,
-                          "optimizer %s proposed a point outside the space of %s", s->type->name,
-                          s->task->result->task.name);
-            return -1;
+            return mer_error_set(error, MER_INVALID,
+                                 "optimizer %s proposed a point outside the space of %s",
+                                 s->type->name, s->task->result->task.name);
         }
         prepare_trial(s, i, s->proposals[i].point, false);
         s->trials[i].limit = s->proposals[i].limit;
         s->trials[i].base = s->proposals[i].base;
     }
-    return count;
+    return MER_OK;
 }
 
 static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
@@ -144,10 +145,10 @@ static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
         if (trial->is_dropped || !is_logged(s, trial->index)) {
             continue;
         }
-        MerStatus status =
-            mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found, error);
-        if (status != MER_OK || !found) {
-            return status;
+        MER_TRY(mer_trial_replay(trial, s->task->problem.space.knob_count, &s->run->log, &found,
+                                 error));
+        if (!found) {
+            return MER_OK;
         }
     }
     return MER_OK;
@@ -155,22 +156,21 @@ static MerStatus replay(MerTaskSearch *s, int count, MerError *error)
 
 static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improving, MerError *error)
 {
-    MerStatus status = MER_OK;
     if (trial->is_known) {
-        return status;
+        return MER_OK;
     }
-    for (const char *line = mer_lines_next(&trial->lines, NULL); line && status == MER_OK;
+    for (const char *line = mer_lines_next(&trial->lines, NULL); line;
          line = mer_lines_next(&trial->lines, line)) {
-        status = mer_runlog_line(&s->run->log, line, error);
+        MER_TRY(mer_runlog_line(&s->run->log, line, error));
     }
     bool is_full = is_logged(s, trial->index);
-    if (status == MER_OK && (is_full || is_improving)) {
-        if (!is_full) {
-            mer_trial_write(trial, s->task->problem.space.knob_count);
-        }
-        status = mer_runlog_line(&s->run->log, trial->json.text, error);
+    if (!is_full && !is_improving) {
+        return MER_OK;
     }
-    return status;
+    if (!is_full) {
+        mer_trial_write(trial, s->task->problem.space.knob_count);
+    }
+    return mer_runlog_line(&s->run->log, trial->json.text, error);
 }
 
 /* Logs and counts the trials in order; stops at the first that was dropped. */
@@ -183,10 +183,7 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
         if (!trial->is_known && may_be_reported) {
             mer_batch_price_exactly(s->batch, trial); /* and it may turn out not to be better */
         }
-        MerStatus status = log_trial(s, trial, mer_task_is_better(s->task, trial), error);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(log_trial(s, trial, mer_task_is_better(s->task, trial), error));
         mer_task_take(s->run, s->task, trial);
         mer_generations_count(s->task);
         s->counted += !trial->is_warm && !(s->run->spec->count_distinct && trial->same_as >= 0);
@@ -217,10 +214,7 @@ static void take_proof(MerTaskSearch *s)
     if (result->point && beyond > 1 + 1e-9) {
         result->bound = (MerBound){NAN, "none", ""};
     }
-    result->gap = result->point
-                      ? mer_objective_gap(&s->run->objective, result->value, result->bound.value)
-                      : NAN;
-    result->is_proven = result->gap <= 1e-12;
+    mer_run_set_gap(&s->run->objective, result);
     if (result->is_proven) {
         result->bound.kind = "optimum"; /* whatever it was, it has been reached */
     }
@@ -286,10 +280,7 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
 {
     *done = 0;
     drop_after_end(s, count);
-    MerStatus status = replay(s, count, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(replay(s, count, error));
     /* of the first, so of some */
     bool write_lines = s->run->log.file && is_logged(s, s->run->trials);
     int  wanted = 0;
@@ -297,21 +288,21 @@ static MerStatus work_off(MerTaskSearch *s, int count, int *done, MerError *erro
         wanted++;
     }
     mer_batch_price(s->batch, s->trials, wanted, write_lines);
-    status = record(s, count, done, error);
-    if (status == MER_OK && *done > 0) {
+    MER_TRY(record(s, count, done, error));
+    if (*done > 0) {
         s->type->tell(s->optimizer, s->told, *done);
         take_proof(s);
-        status = mer_runlog_flush(&s->run->log, error);
+        MER_TRY(mer_runlog_flush(&s->run->log, error));
     }
-    return status == MER_OK ? s->run->note_status : status;
+    return s->run->note_status;
 }
 
 static MerStatus warm_up(MerTaskSearch *s, MerError *error)
 {
     MerIndex *points = NULL;
     int       count = 0;
-    MerStatus status = mer_warm_read(s->run, s->task, &points, &count, error);
-    for (int first = 0; status == MER_OK && first < count; first += s->capacity) {
+    MER_TRY(mer_warm_read(s->run, s->task, &points, &count, error));
+    for (int first = 0; first < count; first += s->capacity) {
         int part = count - first < s->capacity ? count - first : s->capacity;
         int knobs = s->task->view.knob_count;
         memcpy(s->seen, points + (size_t)first * (size_t)knobs,
@@ -320,41 +311,33 @@ static MerStatus warm_up(MerTaskSearch *s, MerError *error)
             prepare_trial(s, i, s->seen + (size_t)i * (size_t)knobs, true);
         }
         int done;
-        status = work_off(s, part, &done, error);
+        MER_TRY(work_off(s, part, &done, error));
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus loop(MerTaskSearch *s, MerError *error)
 {
     MerTaskResult *result = s->task->result;
-    MerStatus      status = MER_OK;
     while (!(result->stopped = why_stop(s))) {
-        int done = 0;
+        int done = 0, count = 0;
         set_deadline(s);
-        int count = ask(s, error);
-        status = count < 0 ? MER_INVALID : s->run->note_status;
-        if (status == MER_OK && count == 0) {
+        MER_TRY(ask(s, &count, error));
+        MER_TRY(s->run->note_status);
+        if (count == 0) {
             take_proof(s);
             const char *reason = why_stop(s);
             result->stopped = reason ? reason : "finished";
             break;
         }
-        if (status == MER_OK) {
-            status = work_off(s, count, &done, error);
-        }
-        /* a state that waits for trials cannot go on alone */
-        if (status == MER_OK && done == count) {
-            status = mer_checkpoint_save(s->run, s->task, s->type, s->optimizer, &s->rng,
-                                         s->counted, error);
-        }
-        if (status != MER_OK) {
-            return status;
+        MER_TRY(work_off(s, count, &done, error));
+        if (done == count) { /* a state that waits for trials cannot go on alone */
+            MER_TRY(mer_checkpoint_save(s, error));
         }
         show_progress(s, false);
     }
     s->run->is_interrupted = strcmp(result->stopped, "interrupted") == 0;
-    return status;
+    return MER_OK;
 }
 
 /* The log keeps the place, and what was proven by then. */
@@ -367,9 +350,7 @@ static MerStatus end_by_time(MerTaskSearch *s, MerError *error)
     }
     if (s->end && !isnan(s->end->bound.value)) {
         result->bound = s->end->bound;
-        result->gap = result->point
-                          ? mer_objective_gap(&run->objective, result->value, result->bound.value)
-                          : NAN;
+        mer_run_set_gap(&run->objective, result);
     }
     MerLogEnd end = {mer_run_search_number(run, s->task), run->trials, result->bound};
     return mer_log_end_write(&run->log, &end, s->task->index, error);
@@ -383,37 +364,36 @@ static void free_trials(MerTaskSearch *s)
     }
 }
 
+static MerStatus search(MerTaskSearch *s, MerError *error)
+{
+    bool is_restored = false;
+    MER_TRY(mer_task_search_open(s, error));
+    MER_TRY(mer_checkpoint_restore(s, &is_restored, error));
+    if (is_restored) {
+        take_proof(s); /* a state saved at the very end leaves nothing to ask */
+    } else {
+        MER_TRY(warm_up(s, error));
+    }
+    mer_generations_begin(s->run, s->task);
+    set_deadline(s);
+    MER_TRY(loop(s, error));
+    mer_generations_end(s->task);
+    MER_TRY(end_by_time(s, error));
+    MER_TRY(mer_policy_save(s, error));
+    show_progress(s, true);
+    return MER_OK;
+}
+
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
 {
     MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
-    run->deadline = INFINITY;
+    run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
     s.end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     reserve(&s);
     s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
                             run->spec->count_distinct, mer_run_is_cancelled, run);
-    bool      is_restored = false;
-    MerStatus status = mer_task_search_open(&s, error);
-    if (status == MER_OK) {
-        status = mer_checkpoint_restore(run, task, s.type, s.optimizer, &s.rng, &s.counted,
-                                        &is_restored, error);
-    }
-    if (status == MER_OK && is_restored) {
-        take_proof(&s); /* a state saved at the very end leaves nothing to ask */
-    } else if (status == MER_OK) {
-        status = warm_up(&s, error);
-    }
-    if (status == MER_OK) {
-        mer_generations_begin(run, task);
-        set_deadline(&s);
-        status = loop(&s, error);
-        mer_generations_end(task);
-        status = status == MER_OK ? end_by_time(&s, error) : status;
-    }
-    if (status == MER_OK) {
-        status = mer_policy_save(run, s.type, s.optimizer, error);
-        show_progress(&s, true);
-    }
+    MerStatus status = search(&s, error);
     mer_task_search_close(&s, status != MER_OK || run->is_interrupted ||
                                   task->index + 1 == run->task_count);
     mer_batch_free(s.batch);

@@ -9,29 +9,17 @@
 static void write_line(MerTaskSearch *s, MerJson *json)
 {
     MerRunState *run = s->run;
-    mer_json_end_object(json);
     if (run->note_status == MER_OK) {
-        run->note_status = mer_runlog_line(&run->log, json->text, run->error);
+        run->note_status = mer_runlog_end_line(&run->log, json, run->error);
     }
     mer_json_free(json);
-}
-
-static void begin_line(MerTaskSearch *s, const char *type, MerJson *json)
-{
-    mer_json_object(json, NULL);
-    mer_json_text(json, "type", type);
-    mer_json_int(json, "index", s->run->trials);
-    mer_json_int(json, "task", s->task->index);
 }
 
 static void note(void *state, const char *name, const char *value)
 {
     MerTaskSearch *s = state;
     MerJson        json = {0};
-    begin_line(s, "note", &json);
-    mer_json_text(&json, "source", s->type->name);
-    mer_json_text(&json, "name", name);
-    mer_json_raw(&json, "value", value);
+    mer_line_note(&json, s->run->trials, s->task->index, s->type->name, name, value);
     write_line(s, &json);
 }
 
@@ -39,11 +27,7 @@ static void epoch(void *state, const char *phase, int number, int count, const c
 {
     MerTaskSearch *s = state;
     MerJson        json = {0};
-    begin_line(s, "epoch", &json);
-    mer_json_text(&json, "phase", phase);
-    mer_json_int(&json, "epoch", number);
-    mer_json_int(&json, "epochs", count);
-    mer_json_raw(&json, "values", values);
+    mer_line_epoch(&json, s->run->trials, s->task->index, phase, number, count, values);
     write_line(s, &json);
 }
 
@@ -75,8 +59,7 @@ static void checkpoint(void *state)
     MerTaskSearch *s = state;
     MerRunState   *run = s->run;
     if (run->note_status == MER_OK) {
-        run->note_status = mer_checkpoint_save(run, s->task, s->type, s->optimizer, &s->rng,
-                                               s->counted, run->error);
+        run->note_status = mer_checkpoint_save(s, run->error);
     }
 }
 
@@ -121,12 +104,8 @@ static void describe(MerTaskSearch *s)
 const void *mer_run_optimizer_options(const MerRunSpec *spec, MerArena *arena)
 {
     const MerOptimizerClass *type = spec->optimizer;
-    if (spec->optimizer_options || !type->options) {
-        return spec->optimizer_options;
-    }
-    void *defaults = mer_arena_alloc(arena, type->options_size);
-    mer_options_defaults(type->options, defaults, arena);
-    return defaults;
+    return mer_options_or_defaults(spec->optimizer_options, type->options, type->options_size,
+                                   arena);
 }
 
 static MerStatus open_optimizer(MerTaskSearch *s, MerError *error)
@@ -147,25 +126,31 @@ MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error)
     MerProblem  *problem = &s->task->problem;
     describe(s);
     if (problem->type->trainable) {
-        MerStatus status = problem->type->trainable(problem, &s->trainable, error);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(problem->type->trainable(problem, &s->trainable, error));
         s->search.trainable = &s->trainable;
     }
     if (run->optimizer && s->type->next_task) {
         s->optimizer = run->optimizer;
         return s->type->next_task(s->optimizer, &s->search, error);
     }
-    MerStatus status = mer_policy_check(run, s->type, error);
-    if (status == MER_OK) {
-        status = open_optimizer(s, error);
+    MER_TRY(mer_policy_check(s, error));
+    MER_TRY(open_optimizer(s, error));
+    run->optimizer = s->optimizer;
+    return mer_policy_load(s, error);
+}
+
+MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void *head,
+                               size_t head_size, char **data, size_t *size, MerError *error)
+{
+    FILE *memory = open_memstream(data, size);
+    if (memory) {
+        fwrite(head, 1, head_size, memory); /* whether it went well shows at the end */
+        MerStatus status = s->type->save(s->optimizer, what, memory, error);
+        if (fclose(memory) == 0 || status != MER_OK) {
+            return status;
+        }
     }
-    if (status == MER_OK) {
-        run->optimizer = s->optimizer;
-        status = mer_policy_load(run, s->type, s->optimizer, error);
-    }
-    return status;
+    return mer_error_set(error, MER_NO_MEMORY, "no memory for the optimizer's state");
 }
 
 void mer_task_search_close(MerTaskSearch *s, bool is_last)

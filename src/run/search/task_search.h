@@ -32,6 +32,10 @@ MerStatus mer_task_search_open(MerTaskSearch *s, MerError *error);
 /* Closes the optimizer, unless it can carry its policy on to the next task. */
 void mer_task_search_close(MerTaskSearch *s, bool is_last);
 
+/* `head`, then what the optimizer keeps; give `data` back with free(), after errors too. */
+MerStatus mer_task_search_save(const MerTaskSearch *s, MerKeep what, const void *head,
+                               size_t head_size, char **data, size_t *size, MerError *error);
+
 /* Would this trial be the best so far? */
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial);
 /* Would it be in the front of trade-offs, or could it, as some of its values are not known? */

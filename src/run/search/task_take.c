@@ -52,13 +52,7 @@ static void keep_front(MerRunState *run, MerRunTask *task, const MerRunTrial *tr
         }
     }
     result->front_count = kept;
-    if (kept % 256 == 0) {
-        MerFrontPoint *grown = MER_ARRAY(run->arena, MerFrontPoint, kept + 256);
-        if (kept > 0) {
-            memcpy(grown, result->front, (size_t)kept * sizeof *grown);
-        }
-        result->front = grown;
-    }
+    MER_GROW(run->arena, result->front, kept);
     result->front[result->front_count++] = point;
 }
 
@@ -74,10 +68,27 @@ static void keep_best(MerRunState *run, MerRunTask *task, const MerRunTrial *tri
     result->point = task->best_point;
 }
 
+/* Of plans with the same score the one with fewer cycles, then less energy, then less traffic. */
+static bool wins_tie(const MerCost *cost, const MerCost *best)
+{
+    static const MerMetric order[] = {MER_METRIC_CYCLES, MER_METRIC_ENERGY,
+                                      MER_METRIC_TRAFFIC_BYTES};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        double value = cost->value[order[i]];
+        double other = best->value[order[i]];
+        if (value < other || value > other) {
+            return value < other;
+        }
+    }
+    return false;
+}
+
 bool mer_task_is_better(const MerRunTask *task, const MerRunTrial *trial)
 {
-    double best = task->result->point ? task->result->score : INFINITY;
-    return !trial->cost.cut && trial->score < best;
+    const MerTaskResult *result = task->result;
+    double               best = result->point ? result->score : INFINITY;
+    bool is_tie = result->point && trial->score == best && wins_tie(&trial->cost, &result->best);
+    return !trial->cost.cut && (trial->score < best || is_tie);
 }
 
 static void count_trial(MerTaskResult *result, const MerRunTrial *trial)

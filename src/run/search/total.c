@@ -1,10 +1,17 @@
 /* A workload is the sum of its tasks, by the rules of the metric table (MerTotal): costs add up by count, edp is total
- * energy times total cycles (formats.md section 4). What a problem knows better, its `combine` says. */
+ * energy times total cycles (docs/formats.md, "Totals"). What a problem knows better, its `combine` says. */
 #include "run/internal.h"
 #include "run/search/reasons.h"
 
 #include <math.h>
 #include <string.h>
+
+void mer_run_set_gap(const MerObjective *objective, MerTaskResult *result)
+{
+    result->gap =
+        result->point ? mer_objective_gap(objective, result->value, result->bound.value) : NAN;
+    result->is_proven = result->gap <= 1e-12;
+}
 
 /* What the value of each task adds to the total: its count, or for a mean its part of all. */
 static double weight_of(const MerRunResult *result, int task, MerTotal rule)
@@ -184,7 +191,8 @@ void mer_run_add_up(MerRunState *run)
         total->task.name = run->spec->name;
         return;
     }
-    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1, 0, NULL}};
+    *total = (MerTaskResult){.task = {run->spec->name, 1, 0, -1, 0, NULL},
+                             .among = result->tasks[0].among};
     total->value = total->score = total->gap = NAN;
     total->bound = total->reference = (MerBound){NAN, "none", ""};
     add_counts(result, total);

@@ -2,9 +2,9 @@
  * points over, of other tasks. */
 #include "run/search/warm.h"
 
-#include "base/text.h"
+#include "base/file.h"
+#include "base/json_read.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -76,17 +76,11 @@ bool mer_warm_is_chain(const char *warm)
     return strncmp(warm, "chain", 5) == 0 && (warm[5] == ':' || !warm[5]);
 }
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    return text ? text : "";
-}
-
 static bool has_hash(const cJSON *object, uint64_t hash)
 {
     char text[20];
     snprintf(text, sizeof text, "%016" PRIx64, hash);
-    return strcmp(text_of(object, "hash"), text) == 0;
+    return strcmp(mer_json_get_text(object, "hash", ""), text) == 0;
 }
 
 /* The options of a plug-in as a log header has them. */
@@ -108,7 +102,7 @@ static MerStatus read_options(const cJSON *options, const MerProblemClass *type,
             free(printed);
         }
     }
-    void *filled = mer_arena_alloc(arena, type->options_size ? type->options_size : 1);
+    void *filled = mer_arena_alloc(arena, type->options_size);
     *result = filled;
     return type->options ? mer_options_fill(type->options, NULL, filled, &reference, arena, error)
                          : MER_OK;
@@ -120,10 +114,9 @@ static MerStatus open_old(Reader *reader, const cJSON *header, const char *name,
 {
     const MerRunSpec *spec = reader->run->spec;
     MerArena         *arena = reader->run->arena;
-    const cJSON      *problem = cJSON_GetObjectItemCaseSensitive(header, "problem");
     const MerTask    *tasks;
     int               count;
-    if (!has_hash(cJSON_GetObjectItemCaseSensitive(header, "workload"), spec->graph->hash)) {
+    if (!has_hash(mer_json_get(header, "workload"), spec->graph->hash)) {
         return mer_error_set(
             error, MER_INVALID,
             "%s:1: its tasks are of another workload, expected %s; --warm-match rank does "
@@ -135,19 +128,17 @@ static MerStatus open_old(Reader *reader, const cJSON *header, const char *name,
                         .platform = spec->platform,
                         .plan = reader->task->problem.plan,
                         .state = mer_arena_alloc(arena, spec->problem->state_size)};
-    MerStatus status = read_options(cJSON_GetObjectItemCaseSensitive(problem, "options"),
-                                    spec->problem, &old->options, arena, error);
-    status = status == MER_OK ? spec->problem->tasks(old, arena, &tasks, &count, error) : status;
-    for (int t = 0; status == MER_OK && t < count; t++) {
+    MER_TRY(read_options(mer_json_get(mer_json_get(header, "problem"), "options"), spec->problem,
+                         &old->options, arena, error));
+    MER_TRY(spec->problem->tasks(old, arena, &tasks, &count, error));
+    for (int t = 0; t < count; t++) {
         if (strcmp(tasks[t].name, name) == 0) {
             old->task = &tasks[t];
             return spec->problem->open(old, arena, error);
         }
     }
-    return status != MER_OK
-               ? status
-               : mer_error_set(error, MER_INVALID, "%s:1: there is no task %s any more",
-                               reader->path, name);
+    return mer_error_set(error, MER_INVALID, "%s:1: there is no task %s any more", reader->path,
+                         name);
 }
 
 static MerStatus carry(const Reader *reader, const MerSpace *other, int other_knobs, int *from,
@@ -171,19 +162,18 @@ static MerStatus make_map(Reader *reader, const cJSON *header, int index, const 
     MerRunState    *run = reader->run;
     const MerSpace *space = &reader->task->problem.space;
     int            *from = MER_ARRAY(run->arena, int, space->knob_count + 1);
-    MerStatus       status = MER_OK;
     pool->from = from;
     if (run->spec->warm_match == MER_MATCH_RANK) {
-        status = carry(reader, NULL, pool->knobs, from, error);
-    } else if (reader->is_chain) {
-        status = carry(reader, &run->tasks[index].problem.space, pool->knobs, from, error);
-    } else {
-        MerProblem old;
-        status = open_old(reader, header, text_of(old_task, "name"), &old, error);
-        status = status == MER_OK ? carry(reader, &old.space, pool->knobs, from, error) : status;
-        if (status == MER_OK && old.type->close) {
-            old.type->close(&old);
-        }
+        return carry(reader, NULL, pool->knobs, from, error);
+    }
+    if (reader->is_chain) {
+        return carry(reader, &run->tasks[index].problem.space, pool->knobs, from, error);
+    }
+    MerProblem old;
+    MER_TRY(open_old(reader, header, mer_json_get_text(old_task, "name", ""), &old, error));
+    MerStatus status = carry(reader, &old.space, pool->knobs, from, error);
+    if (old.type->close) {
+        old.type->close(&old);
     }
     return status;
 }
@@ -214,19 +204,18 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
 {
     MerRunState    *run = reader->run;
     const MerSpace *space = &reader->task->problem.space;
-    const cJSON    *tasks = cJSON_GetObjectItemCaseSensitive(header, "tasks");
-    bool            is_same_platform =
-        !run->spec->platform ||
-        has_hash(cJSON_GetObjectItemCaseSensitive(header, "platform"), run->spec->platform->hash);
+    const cJSON    *tasks = mer_json_get(header, "tasks");
+    bool            is_same_platform = !run->spec->platform ||
+                            has_hash(mer_json_get(header, "platform"), run->spec->platform->hash);
     bool is_carried = can_carry(reader) && is_same_platform &&
-                      strcmp(text_of(cJSON_GetObjectItemCaseSensitive(header, "problem"), "name"),
+                      strcmp(mer_json_get_text(mer_json_get(header, "problem"), "name", ""),
                              run->spec->problem->name) == 0;
     int wanted = 0;
     int same = -1;
     open_pools(reader, cJSON_GetArraySize(tasks));
     for (int t = 0; t < reader->pool_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t);
-        const cJSON *knobs = cJSON_GetObjectItemCaseSensitive(task, "knobs");
+        const cJSON *knobs = mer_json_get(task, "knobs");
         bool         is_before = !reader->is_chain || t < reader->task->index;
         Pool        *pool = &reader->pools[t];
         pool->knobs = reader->is_chain        ? run->tasks[t].problem.space.knob_count
@@ -244,8 +233,7 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
                                  ? ", and points are carried over on the same platform only"
                                  : "");
     }
-    MerStatus status = MER_OK;
-    for (int t = 0; status == MER_OK && t < reader->pool_count; t++) {
+    for (int t = 0; t < reader->pool_count; t++) {
         Pool *pool = &reader->pools[t];
         pool->is_wanted = same >= 0 ? t == same : pool->is_wanted;
         pool->knobs = t == same ? space->knob_count : pool->knobs;
@@ -255,10 +243,10 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
         pool->from = NULL;
         reserve(reader, pool);
         if (pool->is_wanted && same < 0) {
-            status = make_map(reader, header, t, cJSON_GetArrayItem(tasks, t), pool, error);
+            MER_TRY(make_map(reader, header, t, cJSON_GetArrayItem(tasks, t), pool, error));
         }
     }
-    return status;
+    return MER_OK;
 }
 
 /* Insertion into the sorted pool; equal points are kept once. */
@@ -292,9 +280,9 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **capacity)
     MerCost      cost;
     int64_t      same_as;
     double       spent[MER_SPENT_COUNT];
-    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
-    const cJSON *index = cJSON_GetObjectItemCaseSensitive(line, "index");
-    const cJSON *point = cJSON_GetObjectItemCaseSensitive(line, "point");
+    const cJSON *task = mer_json_get(line, "task");
+    const cJSON *index = mer_json_get(line, "index");
+    const cJSON *point = mer_json_get(line, "point");
     if (!cJSON_IsNumber(task) || task->valueint < 0 || task->valueint >= reader->pool_count ||
         !cJSON_IsNumber(index) || !cJSON_IsArray(point) ||
         !mer_trial_read(line, &cost, &same_as, spent)) {
@@ -327,8 +315,8 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **capacity)
 /* False: the line is not a whole one. */
 static bool take_line(Reader *reader, const cJSON *line, Candidate **candidates)
 {
-    const char  *type = text_of(line, "type");
-    const cJSON *task = cJSON_GetObjectItemCaseSensitive(line, "task");
+    const char  *type = mer_json_get_text(line, "type", "");
+    const cJSON *task = mer_json_get(line, "task");
     int          t = cJSON_IsNumber(task) ? task->valueint : -1;
     if (strcmp(type, "trial") != 0) {
         return type[0] != '\0';
@@ -376,16 +364,27 @@ static MerStatus read_log(Reader *reader, FILE *file, MerError *error)
 /* Every task reads the log; what is wrong with it is said once. */
 static void warn_damaged(const Reader *reader)
 {
-    MerRunState       *run = reader->run;
-    const MerRunHooks *hooks = &run->hooks;
-    if (reader->damaged > 0 && hooks->warn && !run->has_warned_of_damage) {
+    MerRunState *run = reader->run;
+    if (reader->damaged > 0 && !run->has_warned_of_damage) {
         run->has_warned_of_damage = true;
-        hooks->warn(hooks->state,
-                    mer_arena_format(run->arena,
-                                     "%s:%" PRId64 ": %" PRId64 " damaged line%s skipped, %s",
-                                     reader->path, reader->first_damaged, reader->damaged,
-                                     reader->damaged == 1 ? "" : "s",
-                                     reader->damaged == 1 ? "this one" : "this one first"));
+        mer_run_warn(run, mer_arena_format(run->arena,
+                                           "%s:%" PRId64 ": %" PRId64 " damaged line%s skipped, %s",
+                                           reader->path, reader->first_damaged, reader->damaged,
+                                           reader->damaged == 1 ? "" : "s",
+                                           reader->damaged == 1 ? "this one" : "this one first"));
+    }
+}
+
+/* A point as the optimizer sees it, unless it lies outside of the space. */
+static void give(const Reader *reader, const MerIndex *whole, MerIndex *points, int *count)
+{
+    const MerRunTask *task = reader->task;
+    int               seen = task->view.knob_count;
+    if (mer_space_contains(&task->problem.space, whole)) {
+        for (int k = 0; k < seen; k++) {
+            points[*count * seen + k] = whole[task->free_knobs ? task->free_knobs[k] : k];
+        }
+        (*count)++;
     }
 }
 
@@ -393,53 +392,44 @@ static void warn_damaged(const Reader *reader)
 static void give_points(const Reader *reader, MerIndex **points, int *count)
 {
     const MerRunTask *task = reader->task;
-    const MerSpace   *space = &task->problem.space;
-    int               seen = task->view.knob_count;
+    int               knobs = task->problem.space.knob_count;
     size_t            total = 0;
     for (int t = 0; t < reader->pool_count; t++) {
         const Pool *pool = &reader->pools[t];
         int         given = pool->count < pool->share ? pool->count : pool->share;
         total += pool->is_wanted ? (size_t)given : 0;
     }
-    MerIndex *whole = MER_ARRAY(reader->run->arena, MerIndex, space->knob_count + 1);
-    *points = MER_ARRAY(reader->run->arena, MerIndex, total * (size_t)seen + 1);
+    MerIndex *whole = MER_ARRAY(reader->run->arena, MerIndex, knobs + 1);
+    *points = MER_ARRAY(reader->run->arena, MerIndex, total * (size_t)task->view.knob_count + 1);
     for (int rank = 0; (size_t)*count < total && rank < reader->capacity; rank++) {
         for (int t = 0; t < reader->pool_count && *count < reader->capacity; t++) {
             const Pool *pool = &reader->pools[t];
             if (!pool->is_wanted || rank >= pool->count || rank >= pool->share) {
                 continue;
             }
-            for (int k = 0; k < space->knob_count; k++) {
+            for (int k = 0; k < knobs; k++) {
                 whole[k] = pool->list[rank]->point[pool->from ? pool->from[k] : k];
             }
-            if (mer_space_contains(space, whole)) {
-                for (int k = 0; k < seen; k++) {
-                    (*points)[*count * seen + k] =
-                        whole[task->free_knobs ? task->free_knobs[k] : k];
-                }
-                (*count)++;
-            }
+            give(reader, whole, *points, count);
         }
     }
 }
 
-/* Points from the log of another tool: those of the space, as the optimizer sees them. */
-static MerStatus give_found(const Reader *reader, const MerIndex *found, int found_count,
-                            MerIndex **points, int *count)
+/* The log of another tool, where the problem knows it: MER_UNSUPPORTED if it does not. */
+static MerStatus read_foreign(const Reader *reader, MerIndex **points, int *count, MerError *error)
 {
-    const MerRunTask *task = reader->task;
-    const MerSpace   *space = &task->problem.space;
-    int               seen = task->view.knob_count;
-    *points = MER_ARRAY(reader->run->arena, MerIndex, (size_t)found_count * (size_t)seen + 1);
+    const MerProblem *problem = &reader->task->problem;
+    MerArena         *arena = reader->run->arena;
+    MerIndex         *found = NULL;
+    int               found_count = 0;
+    if (reader->is_chain || !problem->type->read_log) {
+        return MER_UNSUPPORTED;
+    }
+    MER_TRY(problem->type->read_log(problem, reader->path, &found, &found_count, arena, error));
+    *points =
+        MER_ARRAY(arena, MerIndex, (size_t)found_count * (size_t)reader->task->view.knob_count + 1);
     for (int i = 0; i < found_count && *count < reader->capacity; i++) {
-        const MerIndex *whole = found + (size_t)i * (size_t)space->knob_count;
-        if (!mer_space_contains(space, whole)) {
-            continue;
-        }
-        for (int k = 0; k < seen; k++) {
-            (*points)[*count * seen + k] = whole[task->free_knobs ? task->free_knobs[k] : k];
-        }
-        (*count)++;
+        give(reader, found + (size_t)i * (size_t)problem->space.knob_count, *points, count);
     }
     return MER_OK;
 }
@@ -451,27 +441,17 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     if (!run->spec->warm) {
         return MER_OK;
     }
-    Reader    reader = {.run = run, .task = task};
-    MerStatus status = split_name(&reader, run->spec->warm, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    Reader reader = {.run = run, .task = task};
+    MER_TRY(split_name(&reader, run->spec->warm, error));
     if (reader.is_chain && (!run->log.file || task->index == 0)) {
         return MER_OK; /* nothing solved yet, or nothing written down */
     }
-    if (reader.is_chain && mer_runlog_flush(&run->log, error) != MER_OK) {
-        return MER_IO;
+    if (reader.is_chain) {
+        MER_TRY(mer_runlog_flush(&run->log, error));
     }
-    const MerProblemClass *type = task->problem.type;
-    if (!reader.is_chain && type->read_log) {
-        MerIndex *found = NULL;
-        int       found_count = 0;
-        status =
-            type->read_log(&task->problem, reader.path, &found, &found_count, run->arena, error);
-        if (status != MER_UNSUPPORTED) {
-            return status == MER_OK ? give_found(&reader, found, found_count, points, count)
-                                    : status;
-        }
+    MerStatus status = read_foreign(&reader, points, count, error);
+    if (status != MER_UNSUPPORTED) {
+        return status;
     }
     FILE *file = fopen(reader.path, "r");
     if (!file) {
@@ -480,9 +460,8 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     }
     status = read_log(&reader, file, error);
     fclose(file);
-    if (status == MER_OK) {
-        warn_damaged(&reader);
-        give_points(&reader, points, count);
-    }
-    return status;
+    MER_TRY(status);
+    warn_damaged(&reader);
+    give_points(&reader, points, count);
+    return MER_OK;
 }

@@ -1,5 +1,5 @@
 /* Evaluator `bandwidth`: jobs on cores that share one off-chip memory, as a fluid simulation from event to
- * event (MAGMA, Kao and Krishna, HPCA 2022; schedule.md section 5). Plain schedules take a fast loop with
+ * event (MAGMA, Kao and Krishna, HPCA 2022; docs/bandwidth-model.md). Plain schedules take a fast loop with
  * the same bits; everything else goes through the extended one. */
 #include "schedule/cost/bandwidth.h"
 
@@ -259,10 +259,10 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
 {
     const MerSchedule *schedule = state->schedule;
     double             cycles = output->cycles;
-    double             ends = 0;
+    double             work = 0;
     for (int u = 0; u < schedule->unit_count; u++) {
-        ends += output->finish[u];
         double busy = output->finish[u] - output->idle[u];
+        work += busy;
         double powered = state->is_powered_all_time ? cycles : busy;
         energy += state->has_static_power ? schedule->static_pj_per_cycle[u] * powered : 0;
     }
@@ -271,7 +271,7 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
     cost->value[MER_METRIC_TRAFFIC_BYTES] = traffic;
     cost->value[MER_METRIC_ENERGY] = energy;
     cost->value[MER_METRIC_EDP] = energy * cycles;
-    cost->value[MER_METRIC_UTILISATION] = cycles > 0 ? ends / (schedule->unit_count * cycles) : 0;
+    cost->value[MER_METRIC_UTILISATION] = cycles > 0 ? work / (schedule->unit_count * cycles) : 0;
     cost->value[MER_METRIC_BANDWIDTH_USE] =
         cycles > 0 ? 1 - output->waste / (state->input.bandwidth * cycles) : 0;
     if (!isnan(schedule->clock_hz)) {
@@ -286,14 +286,15 @@ static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTim
                            MerArena *scratch, MerCost *cost)
 {
     const MerSchedule *schedule = state->schedule;
-    MerLateness        late = mer_schedule_lateness(schedule, times->end);
-    cost->value[MER_METRIC_VIOLATIONS] = late.violations;
-    cost->value[MER_METRIC_DROP_RATE] = (double)times->dropped / schedule->job_count;
-    cost->value[MER_METRIC_MISS_RATE] = mer_schedule_miss_rate(schedule, times->end, scratch);
+    MerServed         *requests;
+    int                count = mer_schedule_serve(schedule, times->end, scratch, &requests);
+    MerService         service = mer_schedule_service(requests, count);
+    cost->value[MER_METRIC_VIOLATIONS] = service.violations;
+    cost->value[MER_METRIC_DROP_RATE] = service.drop_rate;
+    cost->value[MER_METRIC_MISS_RATE] = service.miss_rate;
     if (!isnan(schedule->clock_hz)) {
-        cost->value[MER_METRIC_TARDINESS] = late.tardiness / schedule->clock_hz;
-        cost->value[MER_METRIC_LATENESS] =
-            late.latest > -INFINITY ? late.latest / schedule->clock_hz : NAN; /* all were dropped */
+        cost->value[MER_METRIC_TARDINESS] = service.tardiness / schedule->clock_hz;
+        cost->value[MER_METRIC_LATENESS] = service.latest / schedule->clock_hz;
     }
 }
 
@@ -358,10 +359,10 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     add_times(state, &times, &traffic, &energy);
     fill_common(state, &output, traffic, energy, mer_bandwidth_macs(schedule, &times), cost);
     cost->cut = output.is_cut;
-    if (schedule->has_deadlines) {
+    if (schedule->has_deadlines && !cost->cut) { /* who has not ended yet has not been dropped */
         fill_deadlines(state, &times, call->scratch, cost);
     }
-    if (!cost->cut) { /* who has not ended yet has not been dropped */
+    if (!cost->cut) {
         mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);
     }
     if (state->has_requests) {

@@ -38,15 +38,15 @@ bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *p
 /* Multiplications of the jobs that ran to their end. */
 double mer_bandwidth_macs(const MerSchedule *schedule, const MerBandwidthTimes *times);
 
-/* XRBench's score of the requests in `times`, 0 .. 100 (schedule.md section 12), over the periodic models with
- * deadlines; NAN without any. */
+/* XRBench's score of the requests in `times`, 0 .. 100 (docs/bandwidth-model.md, "The score of XRBench"),
+ * over the periodic models with deadlines; NAN without any. */
 double mer_bandwidth_xr_score(const MerBandwidthState *state, const MerBandwidthTimes *times,
                               MerArena *scratch);
 
 /* The score that the published runtime reaches with whole inferences at no-stall latency (`xr=compat`). */
 double mer_bandwidth_xr_compat(const MerBandwidthState *state);
 
-/* How long each tenant takes alone: the better of fcfs and lpt (schedule.md 5.4). */
+/* How long each tenant takes alone: the better of fcfs and lpt (docs/bandwidth-model.md, "Metrics"). */
 const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *arena);
 /* STP, ANTT and Jain's index from turnarounds, shared and alone, of the jobs that ran: STP and Jain by the part
  * of the tenant's work that was done, ANTT INFINITY where a tenant had none done. `single`: of one tenant
@@ -54,20 +54,16 @@ const double *mer_bandwidth_alone(const MerBandwidthState *state, MerArena *aren
 void mer_bandwidth_fill_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerCost *cost);
 void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, MerCost *cost);
-void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerNotes *notes);
 
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
 
-typedef struct MerServed { /* what became of (a part of) a request that has a deadline */
-    /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
-    int64_t number;
-    bool    is_missed; /* late, or never ended */
-} MerServed;
-/* What became of each job with a deadline; none after a deadlock. */
+/* What became of each request (schedule_deadlines.h); none without deadlines or after a deadlock. */
+struct MerServed;
 int mer_bandwidth_requests(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
-                           MerServed **requests);
+                           struct MerServed **requests);
 /* A line for people: how long each core is busy, waits for memory and has nothing to do. */
 const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);
 

@@ -1,30 +1,35 @@
-/* What the report shows of a schedule: the Gantt chart with the bandwidth stack, cycles against bandwidth
- * (free in virtual time, schedule.md 5.3), the longest job, and the tenants. */
+/* What the report shows of a schedule: the timeline with the bandwidth stack, cycles against bandwidth
+ * (free in virtual time, docs/bandwidth-model.md, "Virtual time"), the longest job, and the tenants. */
 #include "schedule/cost/bandwidth.h"
 
-#include "mercator/json.h"
+#include "base/memory.h"
+#include "mercator/view.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Stack { /* segments as JSON, neighbours with equal use joined */
-    MerJson json;
-    int     units;
+typedef struct Stack { /* neighbours with equal use are joined */
+    double *segments;  /* (count, 2 + units): begin, end, use of each unit */
+    int     count, capacity, units;
     double  begin, end, use[MER_BANDWIDTH_UNITS];
 } Stack;
 
 static void flush(Stack *stack)
 {
-    if (stack->end > stack->begin) {
-        mer_json_array(&stack->json, NULL);
-        mer_json_real(&stack->json, NULL, stack->begin);
-        mer_json_real(&stack->json, NULL, stack->end);
-        for (int u = 0; u < stack->units; u++) {
-            mer_json_real(&stack->json, NULL, stack->use[u]);
-        }
-        mer_json_end_array(&stack->json);
+    size_t width = (size_t)stack->units + 2;
+    if (!(stack->end > stack->begin)) {
+        return;
     }
+    if (stack->count == stack->capacity) {
+        stack->capacity = stack->capacity == 0 ? 64 : stack->capacity * 2;
+        stack->segments = mer_heap_resize(stack->segments, (size_t)stack->capacity * width,
+                                          sizeof *stack->segments);
+    }
+    double *segment = stack->segments + (size_t)stack->count++ * width;
+    segment[0] = stack->begin;
+    segment[1] = stack->end;
+    memcpy(segment + 2, stack->use, (width - 2) * sizeof *segment);
 }
 
 static void add_segment(void *state, const MerBandwidthSegment *segment)
@@ -39,117 +44,111 @@ static void add_segment(void *state, const MerBandwidthSegment *segment)
     stack->end = segment->t + segment->duration;
 }
 
-/* Jobs of one request have the same pair; a single job is a request of its own. */
-static void write_request(const MerSchedule *schedule, int job, MerJson *json)
+/* Jobs of one request have the same; a single job is a request of its own. */
+static const char *request_name(const MerSchedule *schedule, int job, MerArena *arena)
 {
     int model = schedule->model[job];
-    mer_json_array(json, "request");
-    mer_json_int(json, NULL, model);
-    mer_json_int(json, NULL, model < 0 ? job : schedule->request[job]);
-    mer_json_end_array(json);
+    return model < 0 ? schedule->job_names[job]
+                     : mer_arena_format(arena, "%s %d", schedule->models[model].name,
+                                        schedule->request[job]);
 }
 
-/* What a job is, wherever and whether it ran. */
-static void write_job(const MerSchedule *schedule, int job, MerJson *json)
+static MerViewItem job_item(const MerSchedule *schedule, const MerBandwidthTimes *times, int job,
+                            MerArena *arena)
 {
     int         model = schedule->model[job];
     const char *name = model >= 0 ? schedule->models[model].name : "";
     bool        is_owned = schedule->tenant_count > 1;
+    bool        ran = !isnan(times->end[job]);
+    int         unit = ran ? times->unit[job] : -1;
     int         first = schedule->before_start[job];
-    mer_json_int(json, "id", job);
-    mer_json_text(json, "name", schedule->job_names[job]);
-    mer_json_text(json, "group", is_owned ? schedule->tenants[schedule->tenant[job]].name : name);
-    if (is_owned && model >= 0) {
-        mer_json_text(json, "model", name);
+    MerViewItem item = {
+        .name = schedule->job_names[job],
+        .lane = unit,
+        .group = is_owned ? schedule->tenants[schedule->tenant[job]].name : name,
+        .kind = is_owned && model >= 0 ? name : NULL,
+        .ready = schedule->release[job],
+        .deadline = schedule->deadline[job],
+        .set = schedule->deadline[job] < INFINITY ? request_name(schedule, job, arena) : NULL,
+        .after = schedule->before + first,
+        .after_count = schedule->before_start[job + 1] - first};
+    if (ran) {
+        double latency = schedule->latency[job * schedule->unit_count + unit];
+        item.start = times->start[job];
+        item.end = times->end[job];
+        item.stall = fmax(0, item.end - item.start - latency);
+        item.amount = times->moved[job];
     }
-    if (schedule->release[job] > 0) {
-        mer_json_real(json, "release", schedule->release[job]);
-    }
-    if (schedule->deadline[job] < INFINITY) {
-        mer_json_real(json, "deadline", schedule->deadline[job]);
-        write_request(schedule, job, json);
-    }
-    if (schedule->before_start[job + 1] > first) {
-        mer_json_array(json, "after");
-        for (int i = first; i < schedule->before_start[job + 1]; i++) {
-            mer_json_int(json, NULL, schedule->before[i]);
-        }
-        mer_json_end_array(json);
-    }
+    return item;
 }
 
-static void write_dropped(const MerSchedule *schedule, const MerBandwidthTimes *times,
-                          MerJson *json)
-{
-    if (times->dropped == 0) {
-        return;
-    }
-    mer_json_array(json, "dropped");
-    for (int j = 0; j < schedule->job_count; j++) {
-        if (isnan(times->end[j])) {
-            mer_json_object(json, NULL);
-            write_job(schedule, j, json);
-            mer_json_end_object(json);
-        }
-    }
-    mer_json_end_array(json);
-}
-
-static void write_lanes(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                        MerJson *json)
+/* The files of a schedule are made from this view (schedule_export.c). */
+static void view_timeline(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                          const Stack *stack, MerArena *arena, MerNotes *notes)
 {
     const MerSchedule *schedule = state->schedule;
-    mer_json_array(json, "lanes");
-    for (int u = 0; u < schedule->unit_count; u++) {
-        mer_json_object(json, NULL);
-        mer_json_text(json, "name", schedule->unit_names[u]);
-        mer_json_array(json, "items");
-        for (int j = 0; j < schedule->job_count; j++) {
-            if (times->unit[j] != u || isnan(times->end[j])) {
-                continue;
-            }
-            double stall =
-                times->end[j] - times->start[j] - schedule->latency[j * schedule->unit_count + u];
-            mer_json_object(json, NULL);
-            mer_json_real(json, "start", times->start[j]);
-            mer_json_real(json, "end", times->end[j]);
-            mer_json_real(json, "stall", fmax(0, stall));
-            mer_json_real(json, "traffic", times->moved[j]);
-            write_job(schedule, j, json);
-            mer_json_end_object(json);
-        }
-        mer_json_end_array(json);
-        mer_json_end_object(json);
+    MerViewItem       *items = MER_ARRAY(arena, MerViewItem, schedule->job_count + 1);
+    MerViewAreas       bandwidth = {.title = "bandwidth",
+                                    .unit = "B/cycle",
+                                    .limit = state->input.bandwidth,
+                                    .series_count = stack->units,
+                                    .segments = stack->segments,
+                                    .segment_count = stack->count};
+    for (int j = 0; j < schedule->job_count; j++) {
+        items[j] = job_item(schedule, times, j, arena);
     }
-    mer_json_end_array(json);
+    MerViewTimeline timeline = {.unit = "cycle",
+                                .lanes = schedule->unit_names,
+                                .lane_count = schedule->unit_count,
+                                .items = items,
+                                .item_count = schedule->job_count,
+                                .amount_unit = "B",
+                                .item_name = "job",
+                                .group_name = schedule->tenant_count > 1 ? "tenant" : "model",
+                                .kind_name = "model",
+                                .set_name = "request",
+                                .stall_name = "waits for memory",
+                                .below = &bandwidth,
+                                .below_count = 1};
+    mer_view_timeline(notes, &(MerView){.id = "timeline", .title = "Timeline"}, &timeline);
 }
 
 /* Cycles of the same queues at other bandwidths: plain schedules in virtual time, others simulated anew. Where
  * late jobs are dropped there is no curve, as each point would be of other jobs. */
-static void note_curve(const MerBandwidthState *state, const MerJobsPlan *plan, MerNotes *notes)
+static void view_sensitivity(const MerBandwidthState *state, const MerJobsPlan *plan,
+                             MerNotes *notes)
 {
-    MerJson           json = {0};
-    MerArena         *arena = mer_arena_new();
-    MerBandwidthState other = *state;
-    mer_json_array(&json, NULL);
-    for (int step = -8; step <= 8; step++) {
+    enum { STEPS = 8, POINTS = 2 * STEPS + 1 };
+    static const MerViewAxis axes[] = {{.name = "bandwidth", .unit = "B/cycle", .is_log = true},
+                                       {.name = "cycles", .unit = "cycle", .is_log = true}};
+    double                   points[POINTS][2];
+    MerArena                *arena = mer_arena_new();
+    MerBandwidthState        other = *state;
+    for (int p = 0; p < POINTS; p++) {
         MerBandwidthTimes  times;
         MerBandwidthOutput output;
-        other.input.bandwidth = state->input.bandwidth * pow(2, step * 0.5);
+        other.input.bandwidth = state->input.bandwidth * pow(2, (p - STEPS) * 0.5);
         if (state->is_plain) {
             output.cycles = mer_bandwidth_virtual(&other.input, plan);
         } else if (!mer_bandwidth_simulate(&other, plan, arena, &times, NULL, &output)) {
             output.cycles = NAN;
         }
-        mer_json_array(&json, NULL);
-        mer_json_real(&json, NULL, other.input.bandwidth);
-        mer_json_real(&json, NULL, output.cycles);
-        mer_json_end_array(&json);
+        points[p][0] = other.input.bandwidth;
+        points[p][1] = output.cycles;
         mer_arena_reset(arena);
     }
-    mer_json_end_array(&json);
-    mer_note(notes, "cycles_by_bandwidth", json.text);
-    mer_json_free(&json);
+    MerViewLine    line = {"the same plan", points[0], POINTS};
+    MerViewPoint   here = {.name = "this platform", .values = points[STEPS]};
+    MerViewScatter scatter = {.axes = axes,
+                              .axis_count = 2,
+                              .points = &here,
+                              .point_count = 1,
+                              .lines = &line,
+                              .line_count = 1};
+    MerView        view = {.id = "sensitivity",
+                           .title = "Cycles against bandwidth",
+                           .help = "The same plan on platforms with more or less bandwidth."};
+    mer_view_scatter(notes, &view, &scatter);
     mer_arena_free(arena);
 }
 
@@ -170,23 +169,6 @@ static UnitTimes unit_times(const MerSchedule *schedule, const MerBandwidthTimes
         }
     }
     return (UnitTimes){work / cycles, stall / cycles, fmax(0, 1 - (work + stall) / cycles)};
-}
-
-static void write_unit_times(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                             const MerBandwidthOutput *output, MerJson *json)
-{
-    const MerSchedule *schedule = state->schedule;
-    mer_json_array(json, "cores");
-    for (int u = 0; u < schedule->unit_count; u++) {
-        UnitTimes shares = unit_times(schedule, times, output->cycles, u);
-        mer_json_object(json, NULL);
-        mer_json_text(json, "name", schedule->unit_names[u]);
-        mer_json_real(json, "busy", shares.busy);
-        mer_json_real(json, "stalled", shares.stalled);
-        mer_json_real(json, "idle", shares.idle);
-        mer_json_end_object(json);
-    }
-    mer_json_end_array(json);
 }
 
 const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerArena *arena)
@@ -212,29 +194,49 @@ const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerAren
     return text;
 }
 
-static void note_use(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                     const MerBandwidthOutput *output, MerNotes *notes)
+static void view_cores(const MerBandwidthState *state, const MerBandwidthTimes *times,
+                       const MerBandwidthOutput *output, MerArena *arena, MerNotes *notes)
 {
-    const MerSchedule *schedule = state->schedule;
-    MerJson            json = {0};
-    double             longest_cycles;
-    int                longest = mer_schedule_longest_job(schedule, &longest_cycles);
-    mer_json_object(&json, NULL);
-    mer_json_real(&json, "bytes_per_cycle", schedule->bandwidth);
-    mer_json_real(&json, "bytes_per_s", schedule->bandwidth * schedule->clock_hz);
-    mer_json_real(&json, "clock_hz", schedule->clock_hz);
-    mer_json_real(&json, "gflop_per_s",
-                  2 * mer_bandwidth_macs(schedule, times) / output->cycles * schedule->clock_hz *
-                      1e-9);
-    mer_json_hash(&json, "table_hash", schedule->table_hash);
-    mer_json_object(&json, "longest_job");
-    mer_json_text(&json, "name", schedule->job_names[longest]);
-    mer_json_real(&json, "cycles", longest_cycles);
-    mer_json_end_object(&json);
-    write_unit_times(state, times, output, &json);
-    mer_json_end_object(&json);
-    mer_note(notes, "schedule", json.text);
-    mer_json_free(&json);
+    enum { SHARES = 3, FACTS = 6 };
+    static const char *const shares[SHARES] = {"busy", "stalled", "idle"};
+    const MerSchedule       *schedule = state->schedule;
+    double                  *values = MER_ARRAY(arena, double, schedule->unit_count *SHARES);
+    double                   longest_cycles;
+    int                      longest = mer_schedule_longest_job(schedule, &longest_cycles);
+    double                   per_cycle = 2 * mer_bandwidth_macs(schedule, times) / output->cycles;
+    int                      count = 0;
+    MerViewFact              facts[FACTS];
+    for (int u = 0; u < schedule->unit_count; u++) {
+        UnitTimes unit = unit_times(schedule, times, output->cycles, u);
+        memcpy(values + u * SHARES, (double[]){unit.busy, unit.stalled, unit.idle},
+               SHARES * sizeof *values);
+    }
+    facts[count++] =
+        (MerViewFact){.name = "bandwidth", .value = schedule->bandwidth, .unit = "B/cycle"};
+    if (schedule->clock_hz > 0) {
+        facts[count++] = (MerViewFact){.name = "bandwidth per second",
+                                       .value = schedule->bandwidth * schedule->clock_hz,
+                                       .unit = "B/s"};
+        facts[count++] = (MerViewFact){.name = "clock", .value = schedule->clock_hz, .unit = "Hz"};
+        facts[count++] = (MerViewFact){
+            .name = "throughput", .value = per_cycle * schedule->clock_hz, .unit = "op/s"};
+    }
+    facts[count++] = (MerViewFact){.name = "longest job", .text = schedule->job_names[longest]};
+    facts[count++] = (MerViewFact){.name = "which takes",
+                                   .value = longest_cycles,
+                                   .unit = "cycle",
+                                   .help = "at its best core: no schedule is shorter"};
+    MerView view = {
+        .id = "cores", .title = "Cores and memory", .facts = facts, .fact_count = count};
+    mer_view_bars(notes, &view,
+                  &(MerViewBars){.unit = "share",
+                                 .series = shares,
+                                 .series_count = SHARES,
+                                 .rows = schedule->unit_names,
+                                 .row_count = schedule->unit_count,
+                                 .values = values,
+                                 .has_parts = true,
+                                 .has_rest = true});
 }
 
 void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *notes)
@@ -245,32 +247,18 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
     MerBandwidthOutput       output;
     Stack                    stack = {.units = state->schedule->unit_count};
     MerBandwidthRecorder     recorder = {&stack, add_segment};
-    MerJson                  json = {0};
-    mer_json_array(&stack.json, NULL);
     if (mer_bandwidth_simulate(state, mer_jobs_plan(plan), arena, &times, &recorder, &output)) {
         stack.end = fmin(stack.end, output.cycles); /* not up to a drop after the last end */
         flush(&stack);
-        mer_json_end_array(&stack.json);
-        mer_json_object(&json, NULL);
-        mer_json_text(&json, "unit", "cycle");
-        write_lanes(state, &times, &json);
-        write_dropped(state->schedule, &times, &json);
-        mer_json_object(&json, "bandwidth");
-        mer_json_real(&json, "limit", state->input.bandwidth);
-        mer_json_text(&json, "unit", "B/cycle");
-        mer_json_raw(&json, "segments", stack.json.text);
-        mer_json_end_object(&json);
-        mer_json_end_object(&json);
-        mer_note(notes, "gantt", json.text);
-        note_use(state, &times, &output, notes);
+        view_timeline(state, &times, &stack, arena, notes);
+        view_cores(state, &times, &output, arena, notes);
         if (state->schedule->tenant_count > 1) {
-            mer_bandwidth_note_tenants(state, &times, arena, notes);
+            mer_bandwidth_view_tenants(state, &times, arena, notes);
         }
         if (!state->input.rules.drops_late) {
-            note_curve(state, mer_jobs_plan(plan), notes);
+            view_sensitivity(state, mer_jobs_plan(plan), notes);
         }
     }
-    mer_json_free(&json);
-    mer_json_free(&stack.json);
+    free(stack.segments);
     mer_arena_free(arena);
 }

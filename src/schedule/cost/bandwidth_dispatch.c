@@ -1,5 +1,5 @@
-/* Who may start, and who does, in the extended loop (schedule.md 5.4): releases, drops, queues in plan order,
- * dispatch policies, and what a job finds on the core it starts on. */
+/* Who may start, and who does, in the extended loop (docs/bandwidth-model.md, "Dispatch rules"): releases,
+ * drops, queues in plan order, dispatch policies, and what a job finds on the core it starts on. */
 #include "schedule/cost/bandwidth_run.h"
 
 #include "base/smallest.h"
@@ -88,7 +88,7 @@ static double saved_bytes(const MerBandwidthRun *loop, int unit, int job)
 {
     const MerSchedule       *schedule = loop->schedule;
     const MerBandwidthRules *rules = &loop->input->rules;
-    int                      last = loop->lanes[unit].last;
+    int                      last = loop->cores[unit].last;
     double                   saved = 0;
     if (last < 0 || !schedule->weight_bytes) {
         return 0;
@@ -112,12 +112,12 @@ static double saved_bytes(const MerBandwidthRun *loop, int unit, int job)
 
 void mer_bandwidth_start(MerBandwidthRun *loop, int unit)
 {
-    MerCoreState  *lane = &loop->lanes[unit];
-    int            job = lane->job;
+    MerCoreState  *core = &loop->cores[unit];
+    int            job = core->job;
     const MerWork *work = &loop->input->work[job * loop->plan->unit_count + unit];
     double         saved = work->rate > 0 ? fmin(saved_bytes(loop, unit, job), work->left) : 0;
-    lane->mode = MER_CORE_RUNNING;
-    lane->begun = loop->t;
+    core->mode = MER_CORE_RUNNING;
+    core->begun = loop->t;
     loop->left[unit] = work->left;
     loop->need[unit] = work->rate;
     if (saved > 0) {
@@ -136,14 +136,14 @@ void mer_bandwidth_start(MerBandwidthRun *loop, int unit)
 
 static void assign(MerBandwidthRun *loop, int unit, int job)
 {
-    MerCoreState *lane = &loop->lanes[unit];
+    MerCoreState *core = &loop->cores[unit];
     double        cost = loop->input->rules.switch_cycles;
     mer_bandwidth_count_ready(loop, job, -1);
     loop->progress[job] = MER_JOB_STARTED;
-    lane->job = job;
-    if (lane->last >= 0 && cost > 0) {
-        lane->mode = MER_CORE_SWITCHING;
-        lane->switched = loop->t + cost;
+    core->job = job;
+    if (core->last >= 0 && cost > 0) {
+        core->mode = MER_CORE_SWITCHING;
+        core->switched = loop->t + cost;
     } else {
         mer_bandwidth_start(loop, unit);
     }
@@ -154,7 +154,7 @@ static void assign(MerBandwidthRun *loop, int unit, int job)
 static bool is_in_time(const MerBandwidthRun *loop, int unit, int job)
 {
     const MerBandwidthRules *rules = &loop->input->rules;
-    double                   wait = loop->lanes[unit].last >= 0 ? rules->switch_cycles : 0;
+    double                   wait = loop->cores[unit].last >= 0 ? rules->switch_cycles : 0;
     return !rules->drops_late || loop->t + wait < loop->schedule->deadline[job];
 }
 
@@ -167,13 +167,13 @@ static bool can_take(const MerBandwidthRun *loop, int unit, int job)
 static int walk_queue(MerBandwidthRun *loop, int unit)
 {
     const MerJobsPlan *plan = loop->plan;
-    MerCoreState      *lane = &loop->lanes[unit];
+    MerCoreState      *core = &loop->cores[unit];
     int                end = plan->start[unit + 1];
-    int                at = lane->head;
+    int                at = core->head;
     while (at < end && loop->progress[plan->queue[at]] != MER_JOB_WAITING) {
         at++;
     }
-    lane->head = at;
+    core->head = at;
     bool is_strict = loop->input->rules.dispatch == MER_DISPATCH_STRICT;
     while (at < end && !can_take(loop, unit, plan->queue[at]) && !is_strict) {
         at++;
@@ -240,7 +240,7 @@ static int free_units(const MerBandwidthRun *loop, int *units)
 {
     int count = 0;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        if (loop->lanes[u].mode == MER_CORE_FREE) {
+        if (loop->cores[u].mode == MER_CORE_FREE) {
             units[count++] = u;
         }
     }
@@ -322,7 +322,7 @@ void mer_bandwidth_dispatch(MerBandwidthRun *loop, int completing)
         dispatch_queue(loop, completing);
     }
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        if (loop->lanes[u].mode == MER_CORE_FREE) {
+        if (loop->cores[u].mode == MER_CORE_FREE) {
             dispatch_queue(loop, u);
         }
     }

@@ -1,5 +1,6 @@
-/* The event loop of schedule.md 5.4: dependencies, releases, deadlines, switch cost, reuse, sharing rules
- * and dispatch policies. With none of them it does the arithmetic of 5.1, bit by bit. */
+/* The extended loop (docs/bandwidth-model.md, "The extended loop"): dependencies, releases, deadlines,
+ * switch cost, reuse, sharing rules and dispatch policies. With none of them it does the arithmetic of
+ * 5.1, bit by bit. */
 #include "schedule/cost/bandwidth_run.h"
 
 #include <math.h>
@@ -11,8 +12,8 @@ static double next_known_time(const MerBandwidthRun *loop)
     const MerSchedule *schedule = loop->schedule;
     double             next = INFINITY;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        if (loop->lanes[u].mode == MER_CORE_SWITCHING) {
-            next = mer_smaller(next, loop->lanes[u].switched);
+        if (loop->cores[u].mode == MER_CORE_SWITCHING) {
+            next = mer_smaller(next, loop->cores[u].switched);
         }
     }
     if (loop->next_release < loop->plan->job_count) {
@@ -37,25 +38,25 @@ static void ask_planner(MerBandwidthRun *loop, int before)
 static void finish_job(MerBandwidthRun *loop, int unit)
 {
     const MerSchedule *schedule = loop->schedule;
-    MerCoreState      *lane = &loop->lanes[unit];
-    loop->progress[lane->job] = MER_JOB_DONE;
-    loop->times->end[lane->job] = loop->t;
+    MerCoreState      *core = &loop->cores[unit];
+    loop->progress[core->job] = MER_JOB_DONE;
+    loop->times->end[core->job] = loop->t;
     loop->unfinished--;
-    for (int i = schedule->after_start[lane->job]; i < schedule->after_start[lane->job + 1]; i++) {
+    for (int i = schedule->after_start[core->job]; i < schedule->after_start[core->job + 1]; i++) {
         int next = schedule->after[i];
         if (--loop->missing[next] == 0 && mer_bandwidth_is_ready(loop, next)) {
             mer_bandwidth_count_ready(loop, next, 1);
         }
     }
-    lane->last = lane->job;
-    lane->job = -1;
-    lane->mode = MER_CORE_FREE;
+    core->last = core->job;
+    core->job = -1;
+    core->mode = MER_CORE_FREE;
     loop->left[unit] = INFINITY;
     loop->need[unit] = 0;
     loop->is_free_of_traffic[unit] = false;
     loop->tenant[unit] = -1;
     /* Gaps rather than the time in between are added up: without any, busy is `finish` to the bit. */
-    loop->output->idle[unit] += lane->begun - loop->output->finish[unit];
+    loop->output->idle[unit] += core->begun - loop->output->finish[unit];
     loop->output->finish[unit] = loop->t;
     loop->output->waste = loop->waste;
 }
@@ -65,7 +66,7 @@ static void record(const MerBandwidthRun *loop, double duration,
 {
     int job[MER_BANDWIDTH_UNITS];
     for (int u = 0; recorder && u < loop->plan->unit_count; u++) {
-        job[u] = loop->lanes[u].mode == MER_CORE_RUNNING ? loop->lanes[u].job : -1;
+        job[u] = loop->cores[u].mode == MER_CORE_RUNNING ? loop->cores[u].job : -1;
     }
     if (recorder) {
         recorder->segment(recorder->state,
@@ -91,7 +92,7 @@ static bool step(MerBandwidthRun *loop, const MerBandwidthRecorder *recorder)
     int    first = -1;
     for (int u = 0; u < units; u++) {
         double rate = loop->is_free_of_traffic[u] ? 1 : loop->use[u];
-        double time = loop->lanes[u].mode == MER_CORE_RUNNING ? loop->left[u] / rate : INFINITY;
+        double time = loop->cores[u].mode == MER_CORE_RUNNING ? loop->left[u] / rate : INFINITY;
         used += loop->use[u];
         if (time < soonest) {
             soonest = time;
@@ -118,7 +119,7 @@ static bool step(MerBandwidthRun *loop, const MerBandwidthRecorder *recorder)
         finish_job(loop, first);
     }
     for (int u = 0; u < units; u++) {
-        if (loop->lanes[u].mode == MER_CORE_SWITCHING && loop->lanes[u].switched <= loop->t) {
+        if (loop->cores[u].mode == MER_CORE_SWITCHING && loop->cores[u].switched <= loop->t) {
             mer_bandwidth_start(loop, u);
         }
     }
@@ -134,7 +135,7 @@ static bool ends_after_limit(const MerBandwidthRun *loop)
 {
     bool is_sure = !loop->input->rules.drops_late;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        is_sure = is_sure || loop->lanes[u].mode != MER_CORE_FREE ||
+        is_sure = is_sure || loop->cores[u].mode != MER_CORE_FREE ||
                   loop->output->finish[u] > loop->input->limit;
     }
     return is_sure;
@@ -144,7 +145,7 @@ static void name_deadlock(MerBandwidthRun *loop)
 {
     const MerSchedule *schedule = loop->schedule;
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        int at = loop->lanes[u].head;
+        int at = loop->cores[u].head;
         while (at < loop->plan->start[u + 1] &&
                loop->progress[loop->plan->queue[at]] != MER_JOB_WAITING) {
             at++;
@@ -183,7 +184,7 @@ static void prepare(MerBandwidthRun *loop, MerArena *scratch)
         loop->times->unit[j] = -1;
     }
     for (int u = 0; u < loop->plan->unit_count; u++) {
-        loop->lanes[u] = (MerCoreState){
+        loop->cores[u] = (MerCoreState){
             .mode = MER_CORE_FREE, .job = -1, .last = -1, .head = loop->plan->start[u]};
         loop->left[u] = INFINITY;
         loop->need[u] = 0;

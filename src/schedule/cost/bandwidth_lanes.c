@@ -117,8 +117,8 @@ INLINE void store_units(const Units *units, const Queues *queues, const MerJobsP
     }
 }
 
-/* The unit whose job ends first in virtual time (schedule.md 5.3). It is almost always the one that advance
- * will find, but it is known without waiting for any of its divisions. */
+/* The unit whose job ends first in virtual time (docs/bandwidth-model.md, "Virtual time"). It is almost
+ * always the one that advance will find, but it is known without waiting for any of its divisions. */
 INLINE int guess_first(const Queues *queues, int groups)
 {
     int64_t soonest = queues->end[0];

@@ -1,4 +1,4 @@
-/* The event loops of the evaluator `bandwidth` (schedule.md section 5): the plain one, the one with all
+/* The event loops of the evaluator `bandwidth` (docs/bandwidth-model.md): the plain one, the one with all
  * extensions, and the same schedule in virtual time. */
 #ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_LOOP_H
 #define MERCATOR_SCHEDULE_COST_BANDWIDTH_LOOP_H

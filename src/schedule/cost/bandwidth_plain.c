@@ -1,6 +1,6 @@
-/* The plain loop of schedule.md 5.1: independent jobs, proportional sharing. Bits equal those of the public
- * MAGMA evaluator. Common numbers of cores take the vector form of the same loop, and plans that differ
- * little from one with a snapshot start where they part from it. */
+/* The plain loop (docs/bandwidth-model.md, "The plain loop"): independent jobs, proportional sharing. Bits
+ * equal those of the public MAGMA evaluator. Common numbers of cores take the vector form of the same
+ * loop, and plans that differ little from one with a snapshot start where they part from it. */
 #include "base/numpy.h"
 #include "schedule/cost/bandwidth_snapshot.h"
 

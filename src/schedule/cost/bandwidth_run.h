@@ -1,5 +1,5 @@
-/* A run of the extended loop (schedule.md 5.4) as its two files see it: the events in bandwidth_extended.c, who
- * may start and who does in bandwidth_dispatch.c. */
+/* A run of the extended loop (docs/bandwidth-model.md, "The extended loop") as its two files see it: the
+ * events in bandwidth_extended.c, who may start and who does in bandwidth_dispatch.c. */
 #ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_RUN_H
 #define MERCATOR_SCHEDULE_COST_BANDWIDTH_RUN_H
 
@@ -33,7 +33,7 @@ struct MerBandwidthRun {
     MerBandwidthOutput      *output;
     double                   t, waste; /* so far; the output's waste ends with the last job */
     int                      unfinished;
-    MerCoreState             lanes[MER_BANDWIDTH_UNITS];
+    MerCoreState             cores[MER_BANDWIDTH_UNITS];
     double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], use[MER_BANDWIDTH_UNITS];
     bool   is_free_of_traffic[MER_BANDWIDTH_UNITS]; /* `left` counts cycles */
     int    tenant[MER_BANDWIDTH_UNITS];

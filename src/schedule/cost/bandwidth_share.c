@@ -1,5 +1,5 @@
-/* How jobs that run at once share the bandwidth (schedule.md 5.1 and 5.2). Nobody gets more than it needs,
- * so a rule only matters where the needs exceed the bandwidth. */
+/* How jobs that run at once share the bandwidth (docs/bandwidth-model.md, "Sharing rules"). Nobody gets
+ * more than it needs, so a rule only matters where the needs exceed the bandwidth. */
 #include "base/numpy.h"
 #include "schedule/cost/bandwidth_loop.h"
 

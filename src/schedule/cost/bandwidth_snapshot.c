@@ -103,8 +103,8 @@ static void count_loads(const MerBandwidthInput *input, const MerJobsPlan *plan,
     }
 }
 
-/* schedule.md 5.3 and 9.2: the heaviest unit, stretched by every job that alone exceeds the bandwidth; and the
- * bytes of all. */
+/* docs/bandwidth-model.md, "Bounds of schedules": the heaviest unit, stretched by every job that alone
+ * exceeds the bandwidth; and the bytes of all. */
 static bool is_above_limit(const MerBandwidthInput *input, const MerLoopState *state, int units)
 {
     double heaviest = 0, bytes = 0;

@@ -1,5 +1,6 @@
-/* What the plain loop leaves behind for plans that differ little (schedule.md section 15): its state at a few
- * events, to go on from there, and the loads of the units, which rule most neighbours out at once. */
+/* What the plain loop leaves behind for plans that differ little (docs/bandwidth-model.md, "Speed"): its
+ * state at a few events, to go on from there, and the loads of the units, which rule most neighbours out
+ * at once. */
 #ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_SNAPSHOT_H
 #define MERCATOR_SCHEDULE_COST_BANDWIDTH_SNAPSHOT_H
 

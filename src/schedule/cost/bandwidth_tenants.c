@@ -1,8 +1,8 @@
 /* Owners of jobs: how long each takes alone and beside the others, and what that says of throughput and
- * fairness (schedule.md 5.4). */
+ * fairness (docs/bandwidth-model.md, "Metrics"). */
 #include "schedule/cost/bandwidth.h"
 
-#include "mercator/json.h"
+#include "mercator/view.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/schedule_list.h"
 
@@ -246,47 +246,81 @@ void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, Me
     cost->value[MER_METRIC_JAIN] = 1;
 }
 
-static void write_tenant(const MerSchedule *schedule, int tenant, const Service *service,
-                         MerJson *json)
+/* Nothing of a tenant that was dropped ended, ever. */
+static void fill_row(const MerSchedule *schedule, int tenant, const Service *service,
+                     MerViewCell *row)
 {
-    if (service->jobs == 0) {
-        return;
-    }
     bool is_served = service->done > 0;
-    mer_json_object(json, NULL);
-    mer_json_text(json, "name", schedule->tenants[tenant].name);
-    mer_json_real(json, "weight", schedule->tenants[tenant].weight);
-    mer_json_int(json, "jobs", service->jobs);
+    int  c = 0;
+    row[c++].text = schedule->tenants[tenant].name;
+    row[c++].number = schedule->tenants[tenant].weight;
+    row[c++].number = service->jobs;
     if (schedule->has_deadlines) {
-        mer_json_int(json, "late", service->late);
-        mer_json_int(json, "dropped", service->dropped);
-        mer_json_real(json, "done", service->done / service->work);
+        row[c++].number = service->late;
+        row[c++].number = service->dropped;
+        row[c++].number = service->done / service->work;
     }
-    mer_json_real(json, "alone_cycles", is_served ? service->alone : NAN);
-    mer_json_real(json, "shared_cycles", is_served ? turnaround(service) : NAN);
-    mer_json_end_object(json);
+    row[c++].number = is_served ? service->alone : NAN;
+    row[c++].number = is_served ? turnaround(service) : NAN;
+    row[c++].number = is_served ? turnaround(service) / service->alone : NAN;
 }
 
-void mer_bandwidth_note_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
+void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerNotes *notes)
 {
+    static const MerViewColumn all[] = {
+        {.name = "tenant"},
+        {.name = "weight", .unit = "1"},
+        {.name = "jobs", .unit = "1"},
+        {.name = "late", .unit = "1", .help = "jobs that ended after their deadline"},
+        {.name = "dropped", .unit = "1", .help = "jobs that never ran"},
+        {.name = "done", .unit = "share", .help = "share of its work"},
+        {.name = "alone",
+         .unit = "cycle",
+         .help = "cycles of the jobs that ran, the better of fcfs and lpt with the platform to "
+                 "itself"},
+        {.name = "shared",
+         .unit = "cycle",
+         .help = "cycles from the first release of those to their last end"},
+        {.name = "slower", .unit = "\xc3\x97", .help = "shared over alone"}};
+    enum { COLUMNS = sizeof all / sizeof *all, PLAIN = 3, OF_DEADLINES = 3 };
     const MerSchedule *schedule = state->schedule;
     const Service     *services = serve(state, times, scratch);
     MerCost            cost;
-    MerJson            json = {0};
+    MerViewColumn      columns[COLUMNS];
+    int                skipped = schedule->has_deadlines ? 0 : OF_DEADLINES;
+    MerViewTable       table = {.columns = columns, .column_count = COLUMNS - skipped};
+    MerViewCell       *cells = MER_ARRAY(scratch, MerViewCell, schedule->tenant_count * COLUMNS);
+    for (int c = 0; c < table.column_count; c++) {
+        columns[c] = all[c < PLAIN ? c : c + skipped];
+    }
+    for (int i = 0; i < schedule->tenant_count; i++) {
+        if (services[i].jobs > 0) { /* others have their jobs in other groups */
+            fill_row(schedule, i, &services[i], cells + table.row_count++ * table.column_count);
+        }
+    }
+    table.cells = cells;
     mer_cost_clear(&cost);
     fill(schedule, services, &cost);
-    mer_json_object(&json, NULL);
-    mer_json_real(&json, "stp", cost.value[MER_METRIC_STP]);
-    mer_json_real(&json, "antt", cost.value[MER_METRIC_ANTT]);
-    mer_json_real(&json, "weighted_antt", cost.value[MER_METRIC_WEIGHTED_ANTT]);
-    mer_json_real(&json, "jain", cost.value[MER_METRIC_JAIN]);
-    mer_json_array(&json, "tenants");
-    for (int i = 0; i < schedule->tenant_count; i++) {
-        write_tenant(schedule, i, &services[i], &json);
-    }
-    mer_json_end_array(&json);
-    mer_json_end_object(&json);
-    mer_note(notes, "tenants", json.text);
-    mer_json_free(&json);
+    MerViewFact facts[] = {{.name = "STP",
+                            .value = cost.value[MER_METRIC_STP],
+                            .unit = "1",
+                            .help = "sum of alone over shared, by work done"},
+                           {.name = "ANTT",
+                            .value = cost.value[MER_METRIC_ANTT],
+                            .unit = "1",
+                            .help = "mean of shared over alone times"},
+                           {.name = "weighted ANTT",
+                            .value = cost.value[MER_METRIC_WEIGHTED_ANTT],
+                            .unit = "1",
+                            .help = "the same by the tenants' weights"},
+                           {.name = "Jain",
+                            .value = cost.value[MER_METRIC_JAIN],
+                            .unit = "1",
+                            .help = "fairness, 1: all are slowed alike"}};
+    MerView     view = {.id = "tenants",
+                        .title = "Tenants",
+                        .facts = facts,
+                        .fact_count = sizeof facts / sizeof *facts};
+    mer_view_table(notes, &view, &table);
 }

@@ -1,55 +1,55 @@
-/* A plain schedule in virtual time (schedule.md 5.3): there every job takes its no-stall latency, so ends
- * are sums along the queues, and the makespan is the integral of max(1, need / bandwidth). Plans that differ
- * little from one with a snapshot start where they part from it. */
+/* A plain schedule in virtual time (docs/bandwidth-model.md, "Virtual time"): there every job takes its
+ * no-stall latency, so ends are sums along the queues, and the makespan is the integral of max(1, need /
+ * bandwidth). Plans that differ little from one with a snapshot start where they part from it. */
 #include "schedule/cost/bandwidth_snapshot.h"
 
 #include <math.h>
 
-typedef struct Lanes {
+typedef struct Ahead {
     double latency[MER_BANDWIDTH_UNITS], rate[MER_BANDWIDTH_UNITS],
         excess[MER_BANDWIDTH_UNITS];                                /* of the job that comes next */
     const int *at[MER_BANDWIDTH_UNITS], *stop[MER_BANDWIDTH_UNITS]; /* its place, and the end */
-} Lanes;
+} Ahead;
 
-static inline void look_ahead(const MerBandwidthInput *input, int units, int unit, Lanes *lanes)
+static inline void look_ahead(const MerBandwidthInput *input, int units, int unit, Ahead *ahead)
 {
-    lanes->latency[unit] = INFINITY;
-    lanes->rate[unit] = 0;
-    if (lanes->at[unit] < lanes->stop[unit]) {
-        const MerWork *work = &input->work[*lanes->at[unit] * units + unit];
-        lanes->latency[unit] = work->latency;
-        lanes->rate[unit] = work->rate;
-        lanes->excess[unit] = work->excess;
+    ahead->latency[unit] = INFINITY;
+    ahead->rate[unit] = 0;
+    if (ahead->at[unit] < ahead->stop[unit]) {
+        const MerWork *work = &input->work[*ahead->at[unit] * units + unit];
+        ahead->latency[unit] = work->latency;
+        ahead->rate[unit] = work->rate;
+        ahead->excess[unit] = work->excess;
     }
 }
 
 /* The unit begins its next job at `start`; false if there is none. */
 static inline bool take_job(const MerBandwidthInput *input, int units, int unit, double start,
-                            Lanes *lanes, MerLoopState *state)
+                            Ahead *ahead, MerLoopState *state)
 {
-    bool has_more = lanes->at[unit]++ < lanes->stop[unit];
-    state->left[unit] = start + lanes->latency[unit];
-    state->need[unit] = lanes->rate[unit];
+    bool has_more = ahead->at[unit]++ < ahead->stop[unit];
+    state->left[unit] = start + ahead->latency[unit];
+    state->need[unit] = ahead->rate[unit];
     if (has_more) {
-        state->begun[unit] += lanes->latency[unit];
-        state->begun_excess += lanes->excess[unit];
-        look_ahead(input, units, unit, lanes);
+        state->begun[unit] += ahead->latency[unit];
+        state->begun_excess += ahead->excess[unit];
+        look_ahead(input, units, unit, ahead);
     }
     return has_more;
 }
 
-static void keep_state(const MerJobsPlan *plan, const Lanes *lanes, MerSnapshot *snapshot,
+static void keep_state(const MerJobsPlan *plan, const Ahead *ahead, MerSnapshot *snapshot,
                        MerLoopState *state)
 {
     for (int u = 0; u < plan->unit_count; u++) {
-        state->next[u] = (int)(lanes->at[u] - plan->queue) - plan->start[u];
+        state->next[u] = (int)(ahead->at[u] - plan->queue) - plan->start[u];
     }
     mer_snapshot_keep(snapshot, state);
 }
 
 /* False: above the limit. */
 static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *plan, int units,
-                             MerSnapshot *snapshot, Lanes *lanes, MerLoopState *state)
+                             MerSnapshot *snapshot, Ahead *ahead, MerLoopState *state)
 {
     double bandwidth = input->bandwidth;
     double bytes = state->waste; /* the integral times the bandwidth */
@@ -60,7 +60,7 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
         if (state->events == keep_at) {
             state->waste = bytes;
             state->t = now;
-            keep_state(plan, lanes, snapshot, state);
+            keep_state(plan, ahead, snapshot, state);
             keep_at = mer_snapshot_due(snapshot);
         }
         int    first = 0;
@@ -78,7 +78,7 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
         if (bytes + waiting * bandwidth + state->excess - state->begun_excess > limit) {
             return false;
         }
-        state->running -= !take_job(input, units, first, end, lanes, state);
+        state->running -= !take_job(input, units, first, end, ahead, state);
         state->events++;
     }
     state->waste = bytes;
@@ -89,7 +89,7 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
                         const MerSnapshot *base, MerSnapshot *snapshot, MerBandwidthOutput *output)
 {
     MerLoopState     state;
-    Lanes            lanes;
+    Ahead            ahead;
     int              units = plan->unit_count;
     MerSnapshotStart start = mer_snapshot_start(input, plan, base, snapshot, &state);
     output->is_cut = start == MER_SNAPSHOT_CUT;
@@ -97,31 +97,31 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
         return;
     }
     for (int u = 0; u < units; u++) {
-        lanes.at[u] = plan->queue + plan->start[u];
-        lanes.stop[u] = plan->queue + plan->start[u + 1];
-        lanes.at[u] += start == MER_SNAPSHOT_RESUMED ? state.next[u] : 0;
-        look_ahead(input, units, u, &lanes);
+        ahead.at[u] = plan->queue + plan->start[u];
+        ahead.stop[u] = plan->queue + plan->start[u + 1];
+        ahead.at[u] += start == MER_SNAPSHOT_RESUMED ? state.next[u] : 0;
+        look_ahead(input, units, u, &ahead);
     }
     if (start == MER_SNAPSHOT_NEW) {
         state.t = state.waste = state.begun_excess = 0;
         state.running = state.events = 0;
         for (int u = 0; u < units; u++) {
             state.finish[u] = state.begun[u] = 0;
-            state.running += take_job(input, units, u, 0, &lanes, &state);
+            state.running += take_job(input, units, u, 0, &ahead, &state);
         }
     }
     switch (units) { /* known counts let the compiler unroll */
     case 4:
-        output->is_cut = !integrate(input, plan, 4, snapshot, &lanes, &state);
+        output->is_cut = !integrate(input, plan, 4, snapshot, &ahead, &state);
         break;
     case 8:
-        output->is_cut = !integrate(input, plan, 8, snapshot, &lanes, &state);
+        output->is_cut = !integrate(input, plan, 8, snapshot, &ahead, &state);
         break;
     case 16:
-        output->is_cut = !integrate(input, plan, 16, snapshot, &lanes, &state);
+        output->is_cut = !integrate(input, plan, 16, snapshot, &ahead, &state);
         break;
     default:
-        output->is_cut = !integrate(input, plan, units, snapshot, &lanes, &state);
+        output->is_cut = !integrate(input, plan, units, snapshot, &ahead, &state);
         break;
     }
     output->cycles = state.waste / input->bandwidth;

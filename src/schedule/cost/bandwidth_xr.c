@@ -1,5 +1,5 @@
-/* The score of XRBench (Kwon et al., MLSys 2023; schedule.md section 12) over the requests of periodic
- * models: being in time and being frugal, less what was dropped. */
+/* The score of XRBench (Kwon et al., MLSys 2023; docs/bandwidth-model.md, "The score of XRBench") over the
+ * requests of periodic models: being in time and being frugal, less what was dropped. */
 #include "schedule/cost/bandwidth_xr.h"
 
 #include "schedule/cost/bandwidth.h"

@@ -1,5 +1,5 @@
-/* XRBench (Kwon et al., MLSys 2023; schedule.md section 12): the score of requests, and the runtime that
- * its authors published, for comparison. Times in ms, energies in mJ. */
+/* XRBench (Kwon et al., MLSys 2023; docs/bandwidth-model.md, "The score of XRBench"): the score of
+ * requests, and the runtime that its authors published, for comparison. Times in ms, energies in mJ. */
 #ifndef MERCATOR_SCHEDULE_COST_BANDWIDTH_XR_H
 #define MERCATOR_SCHEDULE_COST_BANDWIDTH_XR_H
 

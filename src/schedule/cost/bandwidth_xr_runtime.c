@@ -1,5 +1,6 @@
-/* The event loop of XRBench's published code (schedule.md section 12, `xr=compat`), kept with its habits: it
- * counts completions instead of naming them, and notices arrivals late. */
+/* The event loop of XRBench's published code (docs/bandwidth-model.md, "The score of XRBench",
+ * `xr=compat`), kept with its habits: it counts completions instead of naming them, and notices arrivals
+ * late. */
 #include "schedule/cost/bandwidth_xr.h"
 
 #include <math.h>

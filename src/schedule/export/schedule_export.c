@@ -1,5 +1,5 @@
 /* Files of a finished schedule: schedule.csv, jobtable.json and, in schedule_trace.c, trace.json;
- * made from the Gantt chart that the evaluator notes with a plan (schedule.md section 14). */
+ * made from the timeline that the evaluator shows of a plan (docs/scheduling.md, "Outputs"). */
 #include "schedule/export/schedule_export.h"
 
 #include "base/name_table.h"
@@ -38,7 +38,7 @@ static void read_lane(const cJSON *lane, const MerNameTable *jobs, MerGanttLane 
         if (job) {
             into->items[into->count++] =
                 (MerGanttItem){*job, number(item, "start"), number(item, "end"),
-                               number(item, "stall"), number(item, "traffic")};
+                               number(item, "stall"), number(item, "amount")};
         }
     }
     qsort(into->items, (size_t)into->count, sizeof *into->items, by_start);
@@ -58,7 +58,8 @@ static void read_gantt(const MerExportTask *task, MerGantt *gantt, MerArena *are
                         .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles,
                         .lanes = MER_ARRAY(arena, MerGanttLane, schedule->unit_count + 1)};
     gantt->root = task->detail ? cJSON_Parse(task->detail) : NULL;
-    const cJSON *chart = cJSON_GetObjectItemCaseSensitive(gantt->root, "gantt");
+    const cJSON *chart = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(gantt->root, "views"), "timeline");
     const cJSON *lane;
     int          unit = 0;
     cJSON_ArrayForEach(lane, cJSON_GetObjectItemCaseSensitive(chart, "lanes"))
@@ -68,7 +69,7 @@ static void read_gantt(const MerExportTask *task, MerGantt *gantt, MerArena *are
         }
     }
     gantt->segments = cJSON_GetObjectItemCaseSensitive(
-        cJSON_GetObjectItemCaseSensitive(chart, "bandwidth"), "segments");
+        cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(chart, "below"), 0), "segments");
 }
 
 static void write_number(FILE *file, double value)

@@ -1,5 +1,5 @@
-/* A schedule as a trace for chrome://tracing and Perfetto (schedule.md section 14): jobs as slices with their
- * stalls and switches nested or beside them, bandwidth as a counter with one value per core. */
+/* A schedule as a trace for chrome://tracing and Perfetto (docs/scheduling.md, "Outputs"): jobs as slices
+ * with their stalls and switches nested or beside them, bandwidth as a counter with one value per core. */
 #include "schedule/export/schedule_export.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Arrival processes of periodic models (schedule.md 5.4: arrival jitter; and rates for on-line studies). */
+/* Arrival processes of periodic models (docs/scheduling-online.md, "Requests that arrive"). */
 #include "schedule/jobs/arrivals.h"
 
 #include "mercator/rng.h"

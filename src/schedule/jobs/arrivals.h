@@ -13,7 +13,8 @@ typedef struct MerArrivals {
     int64_t seed;      /* of the draws */
 } MerArrivals;
 
-/* Sets releases and deadlines of the requests of periodic models anew. A deadline keeps its distance to the
+/* Sets releases and deadlines of the requests of periodic models anew; how many there are at this rate is decided
+ * before (mer_schedule_scale_requests). A deadline keeps its distance to the
  * arrival that the process gives, at any rate. Poisson: gaps are exponential with the mean of the period;
  * models that wait for others of the same rate arrive with them. */
 void mer_arrivals_apply(const MerArrivals *arrivals, MerSchedule *schedule, MerArena *arena);

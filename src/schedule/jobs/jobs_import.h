@@ -3,6 +3,7 @@
 #define MERCATOR_SCHEDULE_JOBS_JOBS_IMPORT_H
 
 #include "mercator/import.h"
+#include "mercator/option.h"
 #include "mercator/yaml.h"
 #include "schedule/jobs/job_set.h"
 
@@ -35,12 +36,16 @@ int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op);
 MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGraph **graph,
                        MerError *error);
 
-/* A row K, C, Y, X, R, S, T of the M3E files: T 0 FC, 1 CONV, 2 depthwise, 3 GEMM (schedule.md 3.1). */
+/* A row K, C, Y, X, R, S, T of the M3E files: T 0 FC, 1 CONV, 2 depthwise, 3 GEMM (docs/scheduling.md,
+ * "The forms of M3E and XRBench"). */
 bool mer_m3e_op(const int64_t row[7], const char *name, MerOp *op);
 
 /* `synthetic:N:seed`: N layers with the ranges of the public generator. */
-bool      mer_jobs_is_synthetic(const char *name);
-MerStatus mer_jobs_synthetic(const char *name, MerArena *arena, MerGraph **graph, MerError *error);
+bool mer_jobs_is_synthetic(const char *name);
+/* Several networks as one workload: the text of a mercator-jobs/1 list, which the importer `jobs` takes for a name.
+ * `options`: those of the problem that the user gave; batches and dependencies become part of the text. */
+MerStatus mer_jobs_join(const MerTexts *networks, const MerReference *options, const char **text,
+                        MerArena *arena, MerError *error);
 
 /* The first scalar of `format:` in a JSON or YAML text, for probes. */
 bool mer_jobs_has_format(const MerImportFile *file, const char *format);

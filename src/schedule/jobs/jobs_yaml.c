@@ -1,5 +1,5 @@
-/* `mercator-jobs/1` (schedule.md 3.1): networks with batches, periods and owners, and single jobs. Networks
- * are read by the other importers; their layers join one graph. */
+/* `mercator-jobs/1` (docs/scheduling.md, "Job lists"): networks with batches, periods and owners, and
+ * single jobs. Networks are read by the other importers; their layers join one graph. */
 #include "schedule/jobs/jobs_reader.h"
 
 #include <stdio.h>
@@ -130,10 +130,32 @@ static MerStatus read_jobs(const MerImportFile *file, const MerImportOptions *op
     return mer_jobs_end(&reader.builder, file, graph, error);
 }
 
+/* The text of a list instead of its name: a map in braces. */
+static bool knows(const char *name)
+{
+    return name[strspn(name, " \t\n")] == '{' && strstr(name, "mercator-jobs/");
+}
+
+/* Called after its networks, which also stands before messages. */
+static MerStatus make(const char *name, const MerImportOptions *options, MerArena *arena,
+                      MerGraph **graph, MerError *error)
+{
+    MerImportFile file = {"job list", "", name, strlen(name)};
+    MER_TRY(read_jobs(&file, options, arena, graph, error));
+    const MerJobSet *set = mer_job_set(*graph);
+    for (int m = 0; m < set->model_count; m++) {
+        (*graph)->name =
+            mer_arena_format(arena, "%s%s%s", (*graph)->name, m ? "+" : "", set->models[m].name);
+    }
+    return MER_OK;
+}
+
 const MerImporterClass mer_importer_jobs = {
     .name = "jobs",
     .summary = "networks with batches, periods and owners, and single jobs (mercator-jobs/1)",
     .endings = "yaml yml",
     .probe = probe,
     .read = read_jobs,
+    .knows = knows,
+    .make = make,
 };

@@ -1,9 +1,9 @@
-/* The inputs of M3E (schedule.md 3.1): `m3e-benchmark/1` JSON with its tasks and groups, the original's
- * instruction CSV without a header, and random layers with the ranges of its generator.
- * Y and X of a row are input sizes; there is no stride and no padding in that data. */
+/* The inputs of M3E (docs/scheduling.md, "The forms of M3E and XRBench"): `m3e-benchmark/1` JSON with its
+ * tasks and groups, the original's instruction CSV without a header, and random layers with the ranges of
+ * its generator. Y and X of a row are input sizes; there is no stride and no padding in that data. */
 #include "schedule/jobs/jobs_import.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/rng.h"
 
 #include <math.h>
@@ -240,8 +240,10 @@ static void draw_row(MerRng *rng, int64_t row[7])
     }
 }
 
-MerStatus mer_jobs_synthetic(const char *name, MerArena *arena, MerGraph **graph, MerError *error)
+static MerStatus make_synthetic(const char *name, const MerImportOptions *options, MerArena *arena,
+                                MerGraph **graph, MerError *error)
 {
+    (void)options;
     char *end;
     long  count = strtol(name + 10, &end, 10);
     long  seed = *end == ':' ? strtol(end + 1, &end, 10) : 1;
@@ -278,5 +280,5 @@ const MerImporterClass mer_importer_m3e = {
     .probe = probe,
     .read = read,
     .knows = mer_jobs_is_synthetic,
-    .make = mer_jobs_synthetic,
+    .make = make_synthetic,
 };

@@ -1,7 +1,7 @@
-/* The grouping rule of the host program, made explicit (schedule.md section 2; M3E, HPCA 2022): ready jobs are
- * taken round robin over networks and mini-batches until the group is full. Where jobs have releases, those
- * count as ready that have come by the time the groups before must have taken; only if there are no others a
- * group waits for the next release. */
+/* The grouping rule of the host program, made explicit (docs/scheduling.md, "Groups"; M3E, HPCA 2022):
+ * ready jobs are taken round robin over networks and mini-batches until the group is full. Where jobs have
+ * releases, those count as ready that have come by the time the groups before must have taken; only if
+ * there are no others a group waits for the next release. */
 #include "schedule/jobs/schedule_jobs.h"
 
 #include "base/smallest.h"

@@ -2,8 +2,8 @@
  * the earliest ends of those it waits for, plus its time alone on its best core. */
 #include "schedule/jobs/schedule_deadlines.h"
 
+#include "base/file.h"
 #include "base/key_table.h"
-#include "base/text.h"
 #include "schedule/jobs/schedule_paths.h"
 
 #include <math.h>
@@ -38,37 +38,48 @@ const int *mer_schedule_number_requests(const MerSchedule *schedule, MerArena *a
     return numbers;
 }
 
-double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch)
+int mer_schedule_serve(const MerSchedule *schedule, const double *end, MerArena *arena,
+                       MerServed **requests)
 {
-    unsigned char *seen = MER_ARRAY(scratch, unsigned char, schedule->job_count + 1);
-    int            all = 0;
-    int            missed = 0;
+    MerServed *list = MER_ARRAY(arena, MerServed, schedule->job_count + 1);
+    int        count = 0;
     for (int j = 0; j < schedule->job_count; j++) {
-        if (!(schedule->deadline[j] < INFINITY)) {
-            continue;
+        int64_t model = schedule->model[j];
+        if (schedule->request_number[j] == count) {
+            list[count++] =
+                (MerServed){.number = model < 0 ? -1 : model << 32 | schedule->request[j],
+                            .weight = schedule->weight[j],
+                            .late = -INFINITY};
         }
-        unsigned char *known = &seen[schedule->request_number[j]];     /* 1: in time, 2: missed */
-        bool           is_missed = !(end[j] <= schedule->deadline[j]); /* NAN: never ended */
-        all += *known == 0;
-        missed += is_missed && *known < 2;
-        *known = is_missed ? 2 : *known == 0 ? 1 : *known;
+        MerServed *request = &list[schedule->request_number[j]];
+        request->is_dropped = request->is_dropped || isnan(end[j]);
+        if (schedule->deadline[j] < INFINITY) {
+            request->is_due = true;
+            request->late = fmax(request->late, end[j] - schedule->deadline[j]); /* skips NAN */
+        }
     }
-    return all > 0 ? (double)missed / all : 0;
+    *requests = list;
+    return count;
 }
 
-MerLateness mer_schedule_lateness(const MerSchedule *schedule, const double *end)
+MerService mer_schedule_service(const MerServed *requests, int count)
 {
-    MerLateness sum = {0, 0, -INFINITY};
-    for (int j = 0; j < schedule->job_count; j++) {
-        double late = end[j] - schedule->deadline[j];
-        if (schedule->deadline[j] < INFINITY && isnan(end[j])) {
-            sum.violations += schedule->weight[j];
-        } else if (schedule->deadline[j] < INFINITY) {
-            sum.latest = fmax(sum.latest, late);
-            sum.tardiness += schedule->weight[j] * fmax(0, late);
-            sum.violations += late > 0 ? schedule->weight[j] : 0;
+    MerService sum = {.latest = NAN};
+    int        due = 0, missed = 0, dropped = 0;
+    for (int r = 0; r < count; r++) {
+        const MerServed *request = &requests[r];
+        bool             is_missed = request->is_due && (request->is_dropped || request->late > 0);
+        due += request->is_due;
+        missed += is_missed;
+        dropped += request->is_dropped;
+        sum.violations += is_missed ? request->weight : 0;
+        if (request->is_due && !request->is_dropped) {
+            sum.latest = fmax(sum.latest, request->late);
+            sum.tardiness += request->weight * fmax(0, request->late);
         }
     }
+    sum.miss_rate = due > 0 ? (double)missed / due : 0;
+    sum.drop_rate = count > 0 ? (double)dropped / count : 0;
     return sum;
 }
 
@@ -94,13 +105,15 @@ MerBound mer_schedule_bound_lateness(const MerSchedule *schedule, const MerSched
     if (!schedule->has_deadlines || metric == MER_METRIC_LATENESS) {
         return none; /* lateness may be negative, from where a gap has no meaning */
     }
-    MerArena     *arena = mer_arena_new();
-    const double *end = earliest_ends(schedule, rules, arena);
-    MerLateness   least = mer_schedule_lateness(schedule, end);
-    double value = metric == MER_METRIC_MISS_RATE    ? mer_schedule_miss_rate(schedule, end, arena)
-                   : metric == MER_METRIC_VIOLATIONS ? least.violations
-                   : rules->drops_jobs               ? 0 /* what is dropped is not tardy */
-                                                     : least.tardiness / schedule->clock_hz;
+    MerArena  *arena = mer_arena_new();
+    MerServed *requests;
+    int        count =
+        mer_schedule_serve(schedule, earliest_ends(schedule, rules, arena), arena, &requests);
+    MerService least = mer_schedule_service(requests, count);
+    double     value = metric == MER_METRIC_MISS_RATE    ? least.miss_rate
+                       : metric == MER_METRIC_VIOLATIONS ? least.violations
+                       : rules->drops_jobs               ? 0 /* what is dropped is not tardy */
+                                                         : least.tardiness / schedule->clock_hz;
     mer_arena_free(arena);
     return isnan(value) ? none : (MerBound){value, value > 0 ? "earliest-ends" : "zero", ""};
 }

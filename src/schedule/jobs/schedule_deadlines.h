@@ -13,16 +13,26 @@ int mer_schedule_requests_per_model(const MerSchedule *schedule);
 /* For the field `request_number`, from models and requests. */
 const int *mer_schedule_number_requests(const MerSchedule *schedule, MerArena *arena);
 
-/* The share of requests with a deadline that end after it or never (NAN in `end`, by job); a single job is a
- * request. */
-double mer_schedule_miss_rate(const MerSchedule *schedule, const double *end, MerArena *scratch);
+typedef struct MerServed { /* what became of (a part of) a request; a single job is one, too */
+    /* equal for the parts of one request, in all tasks of a run; -1: it has no other part */
+    int64_t number;
+    double  weight;     /* of its tenant */
+    double  late;       /* cycles: the largest end - deadline of its jobs; -INFINITY: none */
+    bool    is_due;     /* it has a deadline */
+    bool    is_dropped; /* one of its jobs never ended */
+} MerServed;
+/* By job when it ended, NAN: never. Gives the number of requests. */
+int mer_schedule_serve(const MerSchedule *schedule, const double *end, MerArena *arena,
+                       MerServed **requests);
 
-typedef struct MerLateness { /* over the jobs with deadlines */
-    double tardiness;        /* cycles, weighted; jobs that never end have none */
-    double violations;       /* weighted count of those late or never ended */
-    double latest;           /* cycles, may be negative; -INFINITY: none ended */
-} MerLateness;
-MerLateness mer_schedule_lateness(const MerSchedule *schedule, const double *end);
+typedef struct MerService { /* over whole requests (docs/bandwidth-model.md, "Metrics") */
+    double miss_rate;       /* of those with a deadline the share late or dropped */
+    double drop_rate;       /* of all */
+    double violations;      /* weighted count of those late or dropped */
+    double tardiness;       /* cycles, weighted; those dropped have none */
+    double latest;          /* cycles, may be negative; NAN: none with a deadline ended */
+} MerService;
+MerService mer_schedule_service(const MerServed *requests, int count);
 
 /* Of tardiness, violations, miss_rate or drop_rate: "earliest-ends", or "zero" where nothing has to be late; of
  * lateness none. */

@@ -1,4 +1,4 @@
-/* From a workload to groups of jobs that are searched together (schedule.md 3.1). */
+/* From a workload to groups of jobs that are searched together (docs/scheduling.md, "Inputs"). */
 #ifndef MERCATOR_SCHEDULE_JOBS_SCHEDULE_JOBS_H
 #define MERCATOR_SCHEDULE_JOBS_SCHEDULE_JOBS_H
 
@@ -19,6 +19,11 @@ typedef struct MerJobOptions { /* of a network without a job file */
 /* The graph's own job set, or one job per layer with multiplications and mini-batch. */
 MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options, MerArena *arena,
                             const MerJobSet **set, MerError *error);
+
+/* With `rate` times as many requests of periodic models over the same time, at least one each: released by the
+ * shorter period, with deadlines at the same distance. `name`: of the workload, for errors. */
+MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, double rate,
+                                      MerArena *arena, const MerJobSet **scaled, MerError *error);
 
 /* The jobs whose requests exist: those with a probability below 1 are drawn by `seed`. `name`: of the workload,
  * for errors. */

@@ -1,4 +1,5 @@
-/* Requests that exist with a probability, drawn anew for every seed (schedule.md section 12). */
+/* Requests that exist with a probability, drawn anew for every seed (docs/scheduling-online.md, "Requests
+ * that arrive"). */
 #include "schedule/jobs/schedule_jobs.h"
 
 #include "mercator/rng.h"

@@ -1,6 +1,6 @@
-/* The scenarios of XRBench (Kwon et al., MLSys 2023; schedule.md section 12), `xrbench-scenarios/1`: models at
- * frame rates, some after others, some with a probability. Every scenario is one group; a request is a chain
- * of layers with the period's start as release and its end as deadline. */
+/* The scenarios of XRBench (Kwon et al., MLSys 2023; docs/scheduling.md, "The forms of M3E and XRBench"),
+ * `xrbench-scenarios/1`: models at frame rates, some after others, some with a probability. Every scenario
+ * is one group; a request is a chain of layers with the period's start as release and its end as deadline. */
 #include "schedule/jobs/jobs_import.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* AI-MT-like scheduling (our reading of Baek et al., ISCA 2020; schedule.md 7.5): believes all cores to be
- * equal to the first, and pairs jobs that need much bandwidth with jobs that need little. */
+/* AI-MT-like scheduling (our reading of Baek et al., ISCA 2020; docs/optimizers.md, "List schedulers"):
+ * believes all cores to be equal to the first, and pairs jobs that need much bandwidth with jobs that need
+ * little. */
 #include "schedule/solve/list_schedule.h"
 
 #include <math.h>

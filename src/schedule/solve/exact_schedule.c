@@ -27,23 +27,6 @@ static const MerOption options[] = {{"steps", MER_OPTION_INT, offsetof(Options, 
                                      "choices looked at before it gives up the proof"},
                                     {0}};
 
-static bool is_equal_job(const ExactJobs *jobs, int a, int b)
-{
-    size_t size = (size_t)jobs->units * sizeof(double);
-    return memcmp(jobs->length[a], jobs->length[b], size) == 0 &&
-           memcmp(jobs->need[a], jobs->need[b], size) == 0;
-}
-
-static bool is_equal_unit(const ExactJobs *jobs, int a, int b)
-{
-    bool is_equal = true;
-    for (int j = 0; j < jobs->jobs; j++) {
-        is_equal = is_equal && jobs->length[j][a] == jobs->length[j][b] &&
-                   jobs->need[j][a] == jobs->need[j][b];
-    }
-    return is_equal;
-}
-
 static void sort_by_weight(ExactJobs *jobs)
 {
     double weight[EXACT_JOBS];
@@ -65,33 +48,35 @@ static void sort_by_weight(ExactJobs *jobs)
     }
 }
 
-/* Longest job first. */
-static void read_jobs(const MerSchedule *schedule, ExactJobs *jobs, MerArena *arena)
+/* Longest job first. Which jobs and cores are equal is known to the bound. */
+static void read_jobs(const MerSchedule *schedule, const MerScheduleRules *rules, ExactJobs *jobs,
+                      MerArena *arena)
 {
-    int     units = schedule->unit_count;
-    double *key = MER_ARRAY(arena, double, schedule->job_count + 1);
+    Relaxation merged = {.arena = arena};
+    int        units = schedule->unit_count;
+    double    *key = MER_ARRAY(arena, double, schedule->job_count + 1);
+    mer_relaxation_build(schedule, rules, false, &merged);
     jobs->jobs = schedule->job_count;
     jobs->units = units;
     for (int j = 0; j < jobs->jobs; j++) {
-        key[j] = -INFINITY;
-        for (int u = 0; u < units; u++) {
-            key[j] = fmax(key[j], -schedule->latency[j * units + u]);
-        }
+        key[j] = -mer_schedule_shortest(schedule, j);
     }
     const int *order = mer_schedule_sorted(key, jobs->jobs, arena);
     for (int i = 0; i < jobs->jobs; i++) {
+        int row = merged.row_of_job[order[i]];
         jobs->number[i] = order[i];
         for (int u = 0; u < units; u++) {
+            int class = merged.class_of_unit[u];
             jobs->length[i][u] = schedule->latency[order[i] * units + u];
             jobs->need[i][u] = schedule->rate[order[i] * units + u] / schedule->bandwidth;
+            jobs->alone[i][u] = merged.alone[row * merged.classes + class];
         }
-        jobs->kind[i] = 0;
-        while (!is_equal_job(jobs, jobs->kind[i], i)) {
+        while (merged.row_of_job[order[jobs->kind[i]]] != row) {
             jobs->kind[i]++;
         }
     }
     for (int u = 0; u < units; u++) {
-        while (!is_equal_unit(jobs, jobs->unit_class[u], u)) {
+        while (merged.class_of_unit[jobs->unit_class[u]] != merged.class_of_unit[u]) {
             jobs->unit_class[u]++;
         }
     }
@@ -102,8 +87,7 @@ void exact_relax_root(ExactSearch *s)
 {
     ExactRelaxation *relaxation = &s->relaxation;
     ExactPhase      *phase = &relaxation->phase[0];
-    relaxation->jobs = &s->jobs;
-    relaxation->limit = s->best_cycles;
+    relaxation->limit = exact_limit(s);
     relaxation->phase_count = 1;
     relaxation->span_count = 0;
     *phase = (ExactPhase){.unit_count = s->jobs.units};
@@ -118,8 +102,8 @@ uint32_t exact_possible_jobs(const ExactSearch *s, int unit)
 {
     uint32_t possible = 0;
     for (int j = 0; j < s->jobs.jobs; j++) {
-        bool is_short = s->jobs.length[j][unit] <= s->best_cycles * (1 + 1e-9);
-        possible |= is_short ? (uint32_t)1 << j : 0;
+        bool is_possible = s->jobs.alone[j][unit] <= s->best_cycles * (1 + 1e-9);
+        possible |= is_possible ? (uint32_t)1 << j : 0;
     }
     return possible;
 }
@@ -130,24 +114,6 @@ static void relax(ExactSearch *s)
     exact_relaxation_solve(&s->relaxation);
     s->steps += s->relaxation.steps;
     s->bound = fmax(s->bound, fmin(s->relaxation.value, s->best_cycles));
-}
-
-/* Longest first, in input order, and the rounded relaxation of the problem's bound. */
-static void list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena)
-{
-    const MerSchedule *schedule = s->input.schedule;
-    int               *group = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int               *group_of_unit = MER_ARRAY(arena, int, schedule->unit_count);
-    MerListOptions     lists[] = {
-            {.order = MER_LIST_LONGEST, .tenant = -1},
-            {.order = MER_LIST_INPUT, .tenant = -1},
-            {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
-    };
-    mer_schedule_round(schedule, rules, group, group_of_unit, s->stop.notes);
-    for (int i = 0; i < 3; i++) {
-        mer_schedule_list(schedule, &lists[i], arena, &s->plan);
-        exact_keep_if_better(s);
-    }
 }
 
 /* Annealing, the longer the farther the bound is. */
@@ -163,13 +129,14 @@ static void improve_plan(ExactSearch *s, MerRng *rng)
     }
 }
 
-/* Each search is complete, and each is hopeless where others shine, so they take turns that double. */
+/* Each search is complete, and each is hopeless where others shine, so they take turns that double. Where orders of
+ * events decide it takes few steps to see it, where loads do it takes many. */
 static void take_turn(ExactSearch *s, int turn)
 {
     const struct {
         void (*run)(ExactSearch *);
         int64_t steps; /* of its first turn */
-    } searches[] = {{exact_assign, 1000000}, {exact_place, 1000000}, {exact_events, 4000000}};
+    } searches[] = {{exact_events, 500000}, {exact_assign, 2000000}, {exact_place, 1000000}};
     int64_t max_steps = s->max_steps;
     int64_t steps = searches[turn % 3].steps << turn / 3;
     s->max_steps = steps < max_steps - s->steps ? s->steps + steps : max_steps;
@@ -182,18 +149,21 @@ static void take_turn(ExactSearch *s, int turn)
 void exact_begin(ExactSearch *s, const MerBandwidthInput *input, const MerScheduleRules *rules,
                  int64_t max_steps, MerNotes *notes, MerArena *arena)
 {
+    const double       swap = 0.5; /* few jobs: half of the moves change the loads */
     const MerSchedule *schedule = input->schedule;
     *s = (ExactSearch){.input = *input,
                        .best_cycles = INFINITY,
                        .max_steps = max_steps,
                        .stop.notes = notes,
                        .seen = mer_arena_alloc(arena, exact_seen_size())};
-    s->relaxation.stop = &s->stop;
-    read_jobs(schedule, &s->jobs, arena);
-    mer_schedule_new_plan(schedule, arena, &s->plan);
+    read_jobs(schedule, rules, &s->jobs, arena);
+    mer_queues_begin(&s->queues, schedule, NULL, swap, arena);
+    mer_queues_count_excess(&s->queues, arena);
+    s->queues.can_screen = true;
+    exact_relaxation_begin(&s->relaxation, &s->jobs, notes, arena);
     mer_schedule_new_plan(schedule, arena, &s->best);
     s->bound = s->given_bound = mer_schedule_bound(schedule, rules, false, notes).value;
-    list_plans(s, rules, arena);
+    exact_list_plans(s, rules, arena);
 }
 
 void exact_step(ExactSearch *s, MerRng *rng)

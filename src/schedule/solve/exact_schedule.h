@@ -1,9 +1,10 @@
-/* Inside of `exact_schedule`: the optimum of small groups in virtual time (schedule.md 5.3).
+/* Inside of `exact_schedule`: the optimum of small groups in virtual time (docs/bandwidth-model.md,
+ * "Virtual time").
  *
- * In virtual time a job takes its no-stall latency on its core and the makespan is the integral of
- * max(1, need), need = the rates of the running jobs over the bandwidth. A configuration is a set of jobs that
- * run at the same moment, each on its core; a schedule is a sequence of configurations. Without their order,
- * and with jobs that may be interrupted and may change cores, the least cost is a linear program,
+ * In virtual time a job takes its no-stall latency on its core and the makespan is the integral of max(1,
+ * need), need = the rates of the running jobs over the bandwidth. A configuration is a set of jobs that
+ * run at the same moment, each on its core; a schedule is a sequence of configurations. Without their
+ * order, and with jobs that may be interrupted and may change cores, the least cost is a linear program,
  *
  *     least sum of y_k max(1, need_k)   with   sum over k with job j of y_k / length_j >= 1,   y >= 0
  *
@@ -13,7 +14,9 @@
 
 #include "mercator/notes.h"
 #include "mercator/rng.h"
+#include "schedule/bound/configuration_program.h"
 #include "schedule/cost/bandwidth.h"
+#include "schedule/solve/queue_moves.h"
 
 #include <stdint.h>
 
@@ -25,6 +28,7 @@ typedef struct ExactJobs {
     int    number[EXACT_JOBS];                      /* in the schedule */
     double length[EXACT_JOBS][MER_BANDWIDTH_UNITS]; /* cycles */
     double need[EXACT_JOBS][MER_BANDWIDTH_UNITS];   /* rate / bandwidth */
+    double alone[EXACT_JOBS][MER_BANDWIDTH_UNITS];  /* cycles of all at least if it runs there */
     int    kind[EXACT_JOBS];                        /* the first job that is equal on all units */
     int    unit_class[MER_BANDWIDTH_UNITS];         /* likewise */
     int    by_weight[EXACT_JOBS]; /* jobs by what they cost at least alone, falling, equal ones
@@ -49,22 +53,17 @@ typedef struct ExactStop {
     bool      is_stopped;
 } ExactStop;
 
-static inline bool exact_stop_now(ExactStop *stop)
-{
-    stop->is_stopped = stop->is_stopped || mer_is_cancelled(stop->notes);
-    return stop->is_stopped;
-}
-
-/* For steps that are much shorter than a look at the clock is worth. */
+/* Steps are much shorter than a look at the clock is worth. */
 static inline bool exact_stop_soon(ExactStop *stop)
 {
     enum { PULSE = 256 };
-    return ++stop->pulse % PULSE == 0 ? exact_stop_now(stop) : stop->is_stopped;
+    stop->is_stopped =
+        stop->is_stopped || (++stop->pulse % PULSE == 0 && mer_is_cancelled(stop->notes));
+    return stop->is_stopped;
 }
 
 typedef struct ExactRelaxation {
     const ExactJobs *jobs;
-    ExactStop       *stop;
     double           limit;       /* of interest are schedules below it */
     bool             is_question; /* whether the value is below the limit, not which it is */
     int              unit_of_job[EXACT_JOBS];
@@ -75,8 +74,12 @@ typedef struct ExactRelaxation {
     /* solved */
     double  value; /* no schedule below the limit is below this */
     double  price[EXACT_JOBS], span_price[EXACT_SPANS];
-    double  overpriced; /* by which a cycle of the prices may be too dear */
-    int64_t steps;      /* configurations looked at */
+    int64_t steps;
+    /* the same as a program */
+    Relaxation         pairs; /* of job and class */
+    Columns            columns;
+    ConfigurationPhase program_phase[EXACT_PHASES];
+    int               *busy, *unit_of_class; /* by class */
 } ExactRelaxation;
 
 static inline uint32_t exact_all_jobs(const ExactJobs *jobs)
@@ -84,13 +87,17 @@ static inline uint32_t exact_all_jobs(const ExactJobs *jobs)
     return ((uint32_t)1 << jobs->jobs) - 1;
 }
 
-/* Fills the last part; value and prices are 0 where the configurations are too many to look at. */
+/* exact_schedule_relax.c: `jobs` and `notes` are kept. */
+void exact_relaxation_begin(ExactRelaxation *relaxation, const ExactJobs *jobs, MerNotes *notes,
+                            MerArena *arena);
+/* Fills what is solved; value and prices are 0 where the configurations are too many to look at. */
 void exact_relaxation_solve(ExactRelaxation *relaxation);
 
 typedef struct ExactSearch {
     ExactJobs         jobs;
     MerBandwidthInput input;
     MerJobsPlan       plan, best; /* jobs as the schedule numbers them */
+    MerQueues         queues;     /* of annealing */
     double            best_cycles;
     double            bound, given_bound; /* of all schedules: the best known, and the problem's */
     int64_t           steps, max_steps;
@@ -121,14 +128,15 @@ static inline bool exact_is_done(ExactSearch *s)
     return exact_stop_soon(&s->stop) || s->steps >= s->max_steps || exact_limit(s) <= s->bound;
 }
 
-/* exact_schedule_start.c: prices `plan` with the evaluator's own loop and keeps it if it is better; and looks
- * for better ones by annealing from the best. */
+/* exact_schedule_start.c: prices `plan` with the evaluator's own loop and keeps it if it is better; does so with
+ * the list schedules; and looks for better ones by annealing from the best. */
 void exact_keep_if_better(ExactSearch *s);
+void exact_list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena);
 void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot);
 
 /* The relaxation of the whole group: one phase. */
 void exact_relax_root(ExactSearch *s);
-/* Those that end below the best plan's cycles on this unit. */
+/* Those that a plan as good as the best may run on this unit. */
 uint32_t exact_possible_jobs(const ExactSearch *s, int unit);
 
 /* exact_schedule_order.c: the best orders of queues with these jobs, by unit. */

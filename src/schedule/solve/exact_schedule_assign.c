@@ -233,6 +233,7 @@ static void find_prices(Walk *walk)
     walk->span_price = 1;
     set_cap(walk);
     exact_relax_root(s);
+    relaxation->limit *= 2; /* the best prices are wanted, not the first that pass the limit */
     relaxation->span_count = 1;
     relaxation->is_least[0] = true;
     relaxation->phase[0].spans = 1;

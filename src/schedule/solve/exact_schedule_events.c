@@ -48,8 +48,7 @@ static double relax(ExactSearch *s, const Events *events)
             last[u] = events->begin[p][u] >= 0 ? p : last[u];
         }
     }
-    relaxation->jobs = &s->jobs;
-    relaxation->limit = s->best_cycles;
+    relaxation->limit = exact_limit(s);
     relaxation->span_count = 0;
     relaxation->phase_count = events->count;
     for (int p = 0; p < events->count; p++) {

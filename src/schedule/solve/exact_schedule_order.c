@@ -53,7 +53,7 @@ static double rest_cost(const Walk *walk, double now)
             from = walk->span_end[i];
         }
     }
-    return rest - relaxation->overpriced * (from - now);
+    return rest;
 }
 
 static bool is_seen(Walk *walk, double cost)
@@ -167,8 +167,7 @@ static void relax(Walk *walk)
     ExactSearch     *s = walk->search;
     ExactRelaxation *relaxation = &s->relaxation;
     double           load[MER_BANDWIDTH_UNITS];
-    relaxation->jobs = &s->jobs;
-    relaxation->limit = s->best_cycles;
+    relaxation->limit = exact_limit(s);
     relaxation->phase_count = relaxation->span_count = 0;
     for (int u = 0; u < walk->units; u++) {
         load[u] = load_of(&s->jobs, walk->given[u], u);

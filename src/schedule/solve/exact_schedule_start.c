@@ -1,15 +1,11 @@
-/* Plans to begin with: annealing of the queues (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983), priced by
- * the evaluator's own loop, which stops early at the threshold drawn before. */
+/* Plans to begin with, from the list schedulers and by the moves of list_annealing, priced by the evaluator's own
+ * loop. */
 #include "schedule/solve/exact_schedule.h"
+
+#include "schedule/solve/list_schedule.h"
 
 #include <math.h>
 #include <string.h>
-
-static void copy_plan(MerJobsPlan *to, const MerJobsPlan *from)
-{
-    memcpy(to->queue, from->queue, (size_t)from->job_count * sizeof(int));
-    memcpy(to->start, from->start, (size_t)(from->unit_count + 1) * sizeof(int));
-}
 
 static double price(ExactSearch *s, double limit)
 {
@@ -22,7 +18,8 @@ static double price(ExactSearch *s, double limit)
 static void keep_best(ExactSearch *s, double cycles)
 {
     s->best_cycles = cycles;
-    copy_plan(&s->best, &s->plan);
+    memcpy(s->best.queue, s->plan.queue, (size_t)s->plan.job_count * sizeof(int));
+    memcpy(s->best.start, s->plan.start, (size_t)(s->plan.unit_count + 1) * sizeof(int));
     for (int u = 0; u < s->best.unit_count; u++) {
         for (int i = s->best.start[u]; i < s->best.start[u + 1]; i++) {
             s->best.unit[s->best.queue[i]] = u;
@@ -38,63 +35,33 @@ void exact_keep_if_better(ExactSearch *s)
     }
 }
 
-static int unit_at(const MerJobsPlan *plan, int at)
+void exact_list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena)
 {
-    int unit = 0;
-    while (plan->start[unit + 1] <= at) {
-        unit++;
-    }
-    return unit;
-}
-
-/* Takes the job at place `from` of all queues to some place of queue `unit`. */
-static void move_job(MerJobsPlan *plan, int from, int unit, MerRng *rng)
-{
-    int *queue = plan->queue;
-    int  job = queue[from];
-    for (int u = unit_at(plan, from) + 1; u <= plan->unit_count; u++) {
-        plan->start[u]--;
-    }
-    memmove(queue + from, queue + from + 1, (size_t)(plan->job_count - 1 - from) * sizeof *queue);
-    int to = plan->start[unit] + mer_rng_below(rng, plan->start[unit + 1] - plan->start[unit] + 1);
-    memmove(queue + to + 1, queue + to, (size_t)(plan->job_count - 1 - to) * sizeof *queue);
-    queue[to] = job;
-    for (int u = unit + 1; u <= plan->unit_count; u++) {
-        plan->start[u]++;
-    }
-}
-
-static void change(MerJobsPlan *plan, MerRng *rng)
-{
-    int at = mer_rng_below(rng, plan->job_count);
-    if (mer_rng_unit(rng) < 0.5) {
-        move_job(plan, at, mer_rng_below(rng, plan->unit_count), rng);
-    } else {
-        int other = mer_rng_below(rng, plan->job_count);
-        int job = plan->queue[at];
-        plan->queue[at] = plan->queue[other];
-        plan->queue[other] = job;
+    MerJobsPlan plans[MER_LIST_STARTS];
+    int         count = mer_list_starts(s->input.schedule, rules, s->stop.notes, arena, plans);
+    for (int i = 0; i < count; i++) {
+        s->plan = plans[i];
+        exact_keep_if_better(s);
     }
 }
 
 void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot)
 {
     const double cold = 1e-7;
-    int          queue[EXACT_JOBS], start[MER_BANDWIDTH_UNITS + 1];
-    MerJobsPlan  old = {s->plan.job_count, s->plan.unit_count, NULL, queue, start};
     double       now = s->best_cycles;
     double       temperature = hot * now;
     double       cooling = pow(cold / hot, 1 / (double)moves);
-    copy_plan(&s->plan, &s->best);
+    double       threshold;
+    s->queues.rng = rng;
+    mer_queues_read(&s->queues, &s->best);
     for (int64_t i = 0; i < moves && exact_limit(s) > s->bound && !exact_stop_soon(&s->stop); i++) {
-        double threshold = now - temperature * log(1 - mer_rng_unit(rng));
-        copy_plan(&old, &s->plan);
-        change(&s->plan, rng);
-        double cycles = price(s, threshold);
+        bool is_move = mer_queues_anneal(&s->queues, now, temperature, &threshold);
+        mer_queues_write(&s->queues, &s->plan);
+        double cycles = is_move ? price(s, threshold) : now;
         if (cycles <= threshold) {
             now = cycles;
-        } else {
-            copy_plan(&s->plan, &old);
+        } else if (is_move) {
+            mer_queues_undo(&s->queues);
         }
         if (now < s->best_cycles) {
             keep_best(s, now);

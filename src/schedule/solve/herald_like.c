@@ -1,5 +1,5 @@
-/* Herald-like list scheduling (our reading of Kwon et al., HPCA 2021; schedule.md 7.5): models in turn, each
- * job where it ends first, unless the loads of the cores drift apart. */
+/* Herald-like list scheduling (our reading of Kwon et al., HPCA 2021; docs/optimizers.md, "List
+ * schedulers"): models in turn, each job where it ends first, unless the loads of the cores drift apart. */
 #include "schedule/solve/list_schedule.h"
 
 #include <stddef.h>

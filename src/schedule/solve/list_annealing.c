@@ -1,18 +1,20 @@
-/* Annealing of schedules that starts from the best of three list schedules (schedule.md 7.3); with deadlines also
- * from earliest deadline first and from what the on-line scheduler does. A move takes a job to another place or
- * exchanges two; the acceptance threshold is drawn before pricing, so that a bad neighbour is cut short, and a
- * neighbour whose loads alone exceed it (5.3) is not priced at all. */
+/* Annealing of schedules that starts from the best of three list schedules (docs/optimizers.md, "Annealing
+ * of schedules"); with deadlines also from earliest deadline first and from what the on-line scheduler
+ * does. A move takes a job to another place or exchanges two; the acceptance threshold is drawn before
+ * pricing, so that a bad neighbour is cut short, and a neighbour whose loads alone exceed it is not priced
+ * at all. Small groups are handed to exact_schedule, where it applies. */
 #include "schedule/solve/list_schedule.h"
 
-#include "schedule/cost/bandwidth.h"
 #include "schedule/jobs/schedule_deadlines.h"
 #include "schedule/solve/online.h"
+#include "schedule/solve/queue_moves.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { PRIORITIES = 1 << 24, TRIES = 64, STARTS = 5 };
+enum { PRIORITIES = 1 << 24, STARTS = MER_LIST_STARTS + 1 };
+enum { SMALL = 12 }; /* jobs of a group that is solved exactly, where that can be done */
 
 typedef struct Options {
     double  hot, cold, swap, restart_hot;
@@ -22,7 +24,8 @@ typedef struct Options {
 
 static const MerOption options[] = {
     {"hot", MER_OPTION_REAL, offsetof(Options, hot), "0.015", 1e-12, 1e3, NULL,
-     "first temperature, as a part of the start's score"},
+     "first temperature, as a part of the start's score; at least 0.5 / jobs, as moves of few jobs "
+     "change much"},
     {"cold", MER_OPTION_REAL, offsetof(Options, cold), "0.00001", 1e-15, 1e3, NULL,
      "last temperature, likewise"},
     {"swap", MER_OPTION_REAL, offsetof(Options, swap), "0.6", 0, 1, NULL,
@@ -37,55 +40,23 @@ static const MerOption options[] = {
      "do not price neighbours that the loads of the cores already rule out"},
     {0}};
 
-typedef struct Loads { /* of the queues: what the makespan cannot fall below */
-    double unit[MER_BANDWIDTH_UNITS];
-    double excess, bytes; /* cycles */
-} Loads;
-
 typedef struct State {
     const MerSchedule *schedule;
     const MerSpace    *space;
-    MerRng            *rng;
     Options            options;
     int                start_count, starts_left; /* list schedules, and those still to be priced */
     MerIndex          *starts[STARTS];
-    int               *knob;         /* of each job */
-    int               *unit, *place; /* of each job: core and position */
-    int               *queue[MER_BANDWIDTH_UNITS];
-    int                length[MER_BANDWIDTH_UNITS];
+    int               *knob; /* of each job */
+    MerQueues          queues;
     MerIndex          *now, *best;
     double             score, best_score, scale;
     int64_t            now_index; /* of the trial that priced it */
     int64_t            done, round_start, round_length;
-    Loads              loads;
-    const double      *excess; /* job x unit, cycles; NULL: not known */
-    bool               can_screen;
-    /* the move that is being priced */
-    double threshold;
-    int    job[2], from_unit, from_place; /* job[1] -1: the first was taken elsewhere */
-    int    changed[2];                    /* units */
-    bool   is_asked;
-    Loads  old_loads;
+    double             threshold; /* of the move that is being priced */
+    bool               is_asked;
+    void              *exact;         /* the state of exact_schedule; NULL: it does not apply */
+    bool               is_exact_done; /* it has no more plans to ask for */
 } State;
-
-static void count_loads(State *s)
-{
-    memset(&s->loads, 0, sizeof s->loads);
-    for (int j = 0; j < s->schedule->job_count; j++) {
-        int at = j * s->schedule->unit_count + s->unit[j];
-        s->loads.unit[s->unit[j]] += s->schedule->latency[at];
-        s->loads.excess += s->excess ? s->excess[at] : 0;
-        s->loads.bytes += s->schedule->traffic[at] / s->schedule->bandwidth;
-    }
-}
-
-static void number_queue(State *s, int unit)
-{
-    for (int i = 0; i < s->length[unit]; i++) {
-        s->unit[s->queue[unit][i]] = unit;
-        s->place[s->queue[unit][i]] = i;
-    }
-}
 
 /* Queues from a point, on the units that it names: those of the problem's own decoder may be exchanged between
  * equal units, and a neighbour that rewrites some queues of the point would mix both. */
@@ -94,34 +65,21 @@ static void read_point(State *s, const MerIndex *point)
     MerArena *scratch = mer_arena_new();
     MerPlan   plan;
     mer_schedule_decode(s->schedule, point, &plan, scratch);
-    const MerJobsPlan *jobs = mer_jobs_plan(&plan);
-    for (int u = 0; u < s->schedule->unit_count; u++) {
-        s->length[u] = jobs->start[u + 1] - jobs->start[u];
-        memcpy(s->queue[u], jobs->queue + jobs->start[u], (size_t)s->length[u] * sizeof(int));
-        number_queue(s, u);
-    }
+    mer_queues_read(&s->queues, mer_jobs_plan(&plan));
     mer_arena_free(scratch);
-    count_loads(s);
 }
 
 /* What the bound of 5.3 allows: proportional sharing without anything that changes virtual time. */
 static void prepare_screen(State *s, const MerSearch *search, const MerEvaluator *evaluator)
 {
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
-    const MerSchedule       *schedule = s->schedule;
-    s->can_screen = s->options.screens && bandwidth && search->objective == MER_METRIC_CYCLES &&
-                    !bandwidth->input.rules.drops_late && !bandwidth->input.rules.reuses_weights &&
-                    !bandwidth->input.rules.forwards &&
-                    bandwidth->input.rules.dispatch != MER_DISPATCH_POLICY;
-    if (!s->can_screen || !bandwidth->is_plain) {
-        return;
+    s->queues.can_screen =
+        s->options.screens && bandwidth && search->objective == MER_METRIC_CYCLES &&
+        !bandwidth->input.rules.drops_late && !bandwidth->input.rules.reuses_weights &&
+        !bandwidth->input.rules.forwards && bandwidth->input.rules.dispatch != MER_DISPATCH_POLICY;
+    if (s->queues.can_screen && bandwidth->is_plain) {
+        mer_queues_count_excess(&s->queues, search->arena);
     }
-    int     count = schedule->job_count * schedule->unit_count;
-    double *excess = MER_ARRAY(search->arena, double, count);
-    for (int i = 0; i < count; i++) {
-        excess[i] = schedule->latency[i] * fmax(0, schedule->rate[i] / schedule->bandwidth - 1);
-    }
-    s->excess = excess;
 }
 
 static void add_start(State *s, const MerSearch *search, const MerProblem *problem,
@@ -138,38 +96,44 @@ static void add_start(State *s, const MerSearch *search, const MerProblem *probl
 static void add_online_start(State *s, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator)
 {
-    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
-    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY ||
-        !s->schedule->has_deadlines || !mer_schedule_is_about_deadlines(search->objective)) {
-        return;
+    MerJobsPlan plan;
+    bool counts = s->schedule->has_deadlines && mer_schedule_is_about_deadlines(search->objective);
+    if (counts && mer_online_plan(NULL, search, evaluator, &plan, NULL)) {
+        add_start(s, search, problem, &plan);
     }
-    const MerOnlineOptions defaults = {.moves = 50, .ahead = 2, .patience = 8};
-    MerJobsPlan            plan;
-    mer_online_plan(&defaults, search, bandwidth, &plan);
-    add_start(s, search, problem, &plan);
 }
 
-/* Longest first, in input order, the rounded relaxation of the bound, and by deadline if there are any. */
 static void make_starts(State *s, const MerSearch *search, const MerProblem *problem,
                         const MerEvaluator *evaluator)
 {
-    int           *group = MER_ARRAY(search->arena, int, s->schedule->job_count + 1);
-    int           *group_of_unit = MER_ARRAY(search->arena, int, s->schedule->unit_count);
-    MerListOptions lists[STARTS - 1] = {
-        {.order = MER_LIST_LONGEST, .tenant = -1},
-        {.order = MER_LIST_INPUT, .tenant = -1},
-        {.order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit},
-        {.order = MER_LIST_DEADLINE, .tenant = -1},
-    };
-    mer_schedule_round(s->schedule, mer_bandwidth_rules(evaluator), group, group_of_unit,
-                       search->notes);
-    for (int i = 0; i < STARTS - 1 - !s->schedule->has_deadlines; i++) {
-        MerJobsPlan plan;
-        mer_schedule_list(s->schedule, &lists[i], search->arena, &plan);
-        add_start(s, search, problem, &plan);
+    MerJobsPlan plans[MER_LIST_STARTS];
+    int         count = mer_list_starts(s->schedule, mer_bandwidth_rules(evaluator), search->notes,
+                                        search->arena, plans);
+    for (int i = 0; i < count; i++) {
+        add_start(s, search, problem, &plans[i]);
     }
     add_online_start(s, search, problem, evaluator);
     s->starts_left = s->start_count;
+}
+
+/* Small groups are handed on. Without a proof annealing follows, from the best plan found so far. */
+static void try_exact(State *s, const MerSearch *search, const MerProblem *problem,
+                      const MerEvaluator *evaluator)
+{
+    const MerOptimizerClass *exact = &mer_optimizer_exact_schedule;
+    /* a fraction of a second; alone exact_schedule takes 50 times as many */
+    const MerReference chosen_steps = {exact->name, 1, &(const char *){"steps"},
+                                       &(const char *){"1000000"}};
+    if (s->schedule->job_count > SMALL) {
+        return;
+    }
+    void *state = mer_arena_alloc(search->arena, exact->state_size);
+    void *chosen = mer_arena_alloc(search->arena, exact->options_size);
+    if (mer_options_fill(exact->options, NULL, chosen, &chosen_steps, search->arena, NULL) ==
+            MER_OK &&
+        exact->open_problem(state, search, problem, evaluator, chosen, NULL) == MER_OK) {
+        s->exact = state;
+    }
 }
 
 static MerStatus open_list_annealing(void *state, const MerSearch *search,
@@ -189,7 +153,6 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
     }
     *s = (State){.schedule = schedule,
                  .space = search->space,
-                 .rng = search->rng,
                  .options = *(const Options *)given,
                  .score = INFINITY,
                  .best_score = INFINITY,
@@ -199,162 +162,23 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
         search->budget == INT64_MAX ? s->options.first_round : search->budget / parts + 1;
     int jobs = schedule->job_count;
     s->knob = MER_ARRAY(search->arena, int, jobs + 1);
-    s->unit = MER_ARRAY(search->arena, int, jobs + 1);
-    s->place = MER_ARRAY(search->arena, int, jobs + 1);
     s->now = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
     s->best = MER_ARRAY(search->arena, MerIndex, s->space->knob_count + 1);
-    for (int u = 0; u < schedule->unit_count; u++) {
-        s->queue[u] = MER_ARRAY(search->arena, int, jobs + 1);
-    }
+    mer_queues_begin(&s->queues, schedule, search->rng, s->options.swap, search->arena);
     for (int i = 0; i < jobs; i++) {
         s->knob[schedule->order[i]] = i;
     }
     prepare_screen(s, search, evaluator);
+    try_exact(s, search, problem, evaluator);
     make_starts(s, search, problem, evaluator);
     return MER_OK;
-}
-
-static void add_load(State *s, int job, int unit, double sign)
-{
-    int at = job * s->schedule->unit_count + unit;
-    s->loads.unit[unit] += sign * s->schedule->latency[at];
-    s->loads.excess += sign * (s->excess ? s->excess[at] : 0);
-    s->loads.bytes += sign * s->schedule->traffic[at] / s->schedule->bandwidth;
-}
-
-static void take_out(State *s, int job)
-{
-    int  unit = s->unit[job];
-    int *queue = s->queue[unit];
-    int  place = s->place[job];
-    s->length[unit]--;
-    memmove(queue + place, queue + place + 1, (size_t)(s->length[unit] - place) * sizeof *queue);
-    for (int i = place; i < s->length[unit]; i++) {
-        s->place[queue[i]] = i;
-    }
-    add_load(s, job, unit, -1);
-}
-
-static void put_in(State *s, int job, int unit, int place)
-{
-    int *queue = s->queue[unit];
-    memmove(queue + place + 1, queue + place, (size_t)(s->length[unit] - place) * sizeof *queue);
-    queue[place] = job;
-    s->length[unit]++;
-    s->unit[job] = unit;
-    for (int i = place; i < s->length[unit]; i++) {
-        s->place[queue[i]] = i;
-    }
-    add_load(s, job, unit, 1);
-}
-
-static void exchange(State *s, int a, int b)
-{
-    int unit = s->unit[a];
-    int place = s->place[a];
-    add_load(s, a, unit, -1);
-    add_load(s, b, s->unit[b], -1);
-    s->unit[a] = s->unit[b];
-    s->place[a] = s->place[b];
-    s->unit[b] = unit;
-    s->place[b] = place;
-    s->queue[s->unit[a]][s->place[a]] = a;
-    s->queue[unit][place] = b;
-    add_load(s, a, s->unit[a], 1);
-    add_load(s, b, unit, 1);
-}
-
-static int any_busy_unit(State *s)
-{
-    int unit;
-    do {
-        unit = mer_rng_below(s->rng, s->schedule->unit_count);
-    } while (s->length[unit] == 0);
-    return unit;
-}
-
-static int heaviest_unit(const State *s)
-{
-    int heaviest = 0;
-    for (int u = 1; u < s->schedule->unit_count; u++) {
-        heaviest = s->loads.unit[u] > s->loads.unit[heaviest] ? u : heaviest;
-    }
-    return heaviest;
-}
-
-static int any_job(State *s, int unit)
-{
-    return s->queue[unit][mer_rng_below(s->rng, s->length[unit])];
-}
-
-static void undo_move(State *s)
-{
-    if (s->job[1] >= 0) {
-        exchange(s, s->job[0], s->job[1]);
-    } else {
-        take_out(s, s->job[0]);
-        put_in(s, s->job[0], s->from_unit, s->from_place);
-    }
-    s->loads = s->old_loads;
-}
-
-/* Whether it does not matter which of two jobs is which: layers are equal, and so is whatever else a metric or a
- * rule may look at. */
-static bool is_interchangeable(const MerSchedule *schedule, int a, int b)
-{
-    bool is_timed = schedule->has_releases || schedule->has_deadlines;
-    bool is_equal = schedule->layer[a] == schedule->layer[b] && !schedule->has_dependencies &&
-                    schedule->tenant[a] == schedule->tenant[b];
-    return is_equal && (!is_timed || (schedule->release[a] == schedule->release[b] &&
-                                      schedule->deadline[a] == schedule->deadline[b] &&
-                                      schedule->model[a] == schedule->model[b] &&
-                                      schedule->request[a] == schedule->request[b]));
-}
-
-/* Changes the queues; false if the change would say the same plan. */
-static bool make_move(State *s)
-{
-    bool is_swap = mer_rng_unit(s->rng) < s->options.swap;
-    int  unit = any_busy_unit(s);
-    int  job = any_job(s, unit);
-    s->old_loads = s->loads;
-    s->job[0] = job;
-    s->changed[0] = s->from_unit = unit;
-    s->from_place = s->place[job];
-    if (is_swap) {
-        int other = any_job(s, any_busy_unit(s));
-        if (other == job || is_interchangeable(s->schedule, job, other)) {
-            return false;
-        }
-        s->job[1] = other;
-        s->changed[1] = s->unit[other];
-        exchange(s, job, other);
-        return true;
-    }
-    int target = mer_rng_below(s->rng, s->schedule->unit_count);
-    int place = mer_rng_below(s->rng, s->length[target] + (target != unit));
-    if (target == unit && place == s->from_place) {
-        return false;
-    }
-    s->job[1] = -1;
-    s->changed[1] = target;
-    take_out(s, job);
-    put_in(s, job, target, place);
-    return true;
-}
-
-/* What the new queues need at least: the heaviest core, stretched by every job that alone exceeds the
- * bandwidth; and all the bytes. */
-static double least_score(const State *s)
-{
-    return fmax((s->loads.unit[heaviest_unit(s)] + s->loads.excess) * (1 - 1e-9),
-                s->loads.bytes * (1 - 1e-9));
 }
 
 static double temperature(const State *s)
 {
     double progress = fmin(1, (double)(s->done - s->round_start) / (double)s->round_length);
-    double hot = s->round_start == 0 ? s->options.hot : s->options.restart_hot;
+    double least = 0.5 / s->schedule->job_count;
+    double hot = s->round_start == 0 ? fmax(s->options.hot, least) : s->options.restart_hot;
     return s->scale * hot * pow(s->options.cold / hot, progress);
 }
 
@@ -362,10 +186,11 @@ static double temperature(const State *s)
 static void write_queue(const State *s, int unit, MerIndex *point)
 {
     int jobs = s->schedule->job_count;
-    for (int i = 0; i < s->length[unit]; i++) {
-        int knob = s->knob[s->queue[unit][i]];
+    int length = s->queues.length[unit];
+    for (int i = 0; i < length; i++) {
+        int knob = s->knob[s->queues.queue[unit][i]];
         point[knob] = unit;
-        point[jobs + knob] = (MerIndex)((double)PRIORITIES * (i + 0.5) / s->length[unit]);
+        point[jobs + knob] = (MerIndex)((double)PRIORITIES * (i + 0.5) / length);
     }
 }
 
@@ -374,9 +199,23 @@ static void copy_point(const State *s, MerIndex *to, const MerIndex *from)
     memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
 }
 
+static bool proof(const void *state, MerBound *bound)
+{
+    const State *s = state;
+    return s->exact && mer_optimizer_exact_schedule.proof(s->exact, bound);
+}
+
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
+    if (s->exact && !s->is_exact_done) {
+        int      count = mer_optimizer_exact_schedule.ask(s->exact, proposals, capacity);
+        MerBound bound;
+        s->is_exact_done = count == 0;
+        if (count > 0 || (proof(s, &bound) && strcmp(bound.kind, "optimum") == 0)) {
+            return count;
+        }
+    }
     if (s->starts_left > 0) {
         int count = s->starts_left < capacity ? s->starts_left : capacity;
         for (int i = 0; i < count; i++) {
@@ -387,23 +226,11 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     if (s->schedule->job_count < 2 && s->schedule->unit_count < 2) {
         return 0;
     }
-    s->threshold = s->score - temperature(s) * log(1 - mer_rng_unit(s->rng));
-    for (int tries = 0; tries < TRIES; tries++) {
-        if (!make_move(s)) {
-            s->is_asked = false;
-            continue;
-        }
-        s->is_asked = true;
-        if (tries + 1 == TRIES || !s->can_screen || least_score(s) <= s->threshold) {
-            break;
-        }
-        undo_move(s);
-        s->is_asked = false;
-    }
+    s->is_asked = mer_queues_anneal(&s->queues, s->score, temperature(s), &s->threshold);
     copy_point(s, proposals[0].point, s->now);
     if (s->is_asked) {
-        write_queue(s, s->changed[0], proposals[0].point);
-        write_queue(s, s->changed[1], proposals[0].point);
+        write_queue(s, s->queues.changed[0], proposals[0].point);
+        write_queue(s, s->queues.changed[1], proposals[0].point);
     }
     proposals[0].limit = s->threshold;
     proposals[0].base = s->now_index;
@@ -440,7 +267,7 @@ static void turn_round(State *s)
 
 static void tell_start(State *s, const MerTrial *trial)
 {
-    s->starts_left -= !trial->warm;
+    s->starts_left -= !trial->warm && (!s->exact || s->is_exact_done);
     if (trial->score < s->score || s->now_index < 0) {
         settle(s, trial);
         read_point(s, s->now);
@@ -458,7 +285,7 @@ static void tell(void *state, const MerTrial *trials, int count)
         } else if (trials[i].score <= s->threshold && !trials[i].cost->cut) {
             settle(s, &trials[i]);
         } else if (s->is_asked) {
-            undo_move(s);
+            mer_queues_undo(&s->queues);
         }
         s->done += !trials[i].warm;
     }
@@ -479,4 +306,5 @@ const MerOptimizerClass mer_optimizer_list_annealing = {
     .open_problem = open_list_annealing,
     .ask = ask,
     .tell = tell,
+    .proof = proof,
 };

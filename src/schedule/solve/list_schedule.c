@@ -41,6 +41,32 @@ MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch
     return status;
 }
 
+void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, MerNotes *notes,
+                    MerArena *arena, MerJobsPlan *plan)
+{
+    int           *group = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int           *group_of_unit = MER_ARRAY(arena, int, schedule->unit_count);
+    MerListOptions list = {
+        .order = MER_LIST_LONGEST, .tenant = -1, .group = group, .group_of_unit = group_of_unit};
+    mer_schedule_round(schedule, rules, group, group_of_unit, notes);
+    mer_schedule_list(schedule, &list, arena, plan);
+}
+
+int mer_list_starts(const MerSchedule *schedule, const MerScheduleRules *rules, MerNotes *notes,
+                    MerArena *arena, MerJobsPlan plans[MER_LIST_STARTS])
+{
+    const MerListOptions longest = {.order = MER_LIST_LONGEST, .tenant = -1};
+    const MerListOptions input = {.order = MER_LIST_INPUT, .tenant = -1};
+    const MerListOptions deadline = {.order = MER_LIST_DEADLINE, .tenant = -1};
+    mer_schedule_list(schedule, &longest, arena, &plans[0]);
+    mer_schedule_list(schedule, &input, arena, &plans[1]);
+    mer_list_round(schedule, rules, notes, arena, &plans[2]);
+    if (schedule->has_deadlines) {
+        mer_schedule_list(schedule, &deadline, arena, &plans[3]);
+    }
+    return schedule->has_deadlines ? 4 : 3;
+}
+
 int mer_list_ask(void *opened, MerProposal *proposals, int capacity)
 {
     MerListState *state = opened;

@@ -30,10 +30,20 @@ typedef struct MerListChoices {
 /* Makes the one plan that these choices give. */
 MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch *search,
                         const MerProblem *problem, const MerListChoices *chosen, MerError *error);
+/* Plans to start a search from, in `arena`: longest first, in input order, the rounded relaxation of the bound,
+ * and by deadline if there are any. Their number. */
+enum { MER_LIST_STARTS = 4 };
+int mer_list_starts(const MerSchedule *schedule, const MerScheduleRules *rules, MerNotes *notes,
+                    MerArena *arena, MerJobsPlan plans[MER_LIST_STARTS]);
+/* The rounded relaxation alone. */
+void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, MerNotes *notes,
+                    MerArena *arena, MerJobsPlan *plan);
 /* Encodes `plan` as the only point to ask for. */
 void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
                   const MerJobsPlan *plan);
-int  mer_list_ask(void *state, MerProposal *proposals, int capacity);
-void mer_list_tell(void *state, const MerTrial *trials, int count);
+/* Also at work inside list_annealing. */
+extern const MerOptimizerClass mer_optimizer_exact_schedule;
+int                            mer_list_ask(void *state, MerProposal *proposals, int capacity);
+void                           mer_list_tell(void *state, const MerTrial *trials, int count);
 
 #endif

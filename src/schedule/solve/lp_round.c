@@ -1,5 +1,5 @@
 /* The linear relaxation of the bound, each job on the kind of core where most of it lies, longest first
- * (schedule.md 7.5). */
+ * (docs/optimizers.md, "List schedulers"). */
 #include "schedule/solve/list_schedule.h"
 
 #include "schedule/cost/bandwidth.h"
@@ -11,16 +11,9 @@ static MerStatus open_lp_round(void *state, const MerSearch *search, const MerPr
     const MerSchedule *schedule;
     MerStatus          status = mer_list_begin("lp_round", problem, &schedule, error);
     if (status == MER_OK) {
-        MerJobsPlan    plan;
-        int           *group = MER_ARRAY(search->arena, int, schedule->job_count + 1);
-        int           *group_of_unit = MER_ARRAY(search->arena, int, schedule->unit_count);
-        MerListOptions list = {.order = MER_LIST_LONGEST,
-                               .tenant = -1,
-                               .group = group,
-                               .group_of_unit = group_of_unit};
-        mer_schedule_round(schedule, mer_bandwidth_rules(evaluator), group, group_of_unit,
-                           search->notes);
-        mer_schedule_list(schedule, &list, search->arena, &plan);
+        MerJobsPlan plan;
+        mer_list_round(schedule, mer_bandwidth_rules(evaluator), search->notes, search->arena,
+                       &plan);
         mer_list_set(state, search, problem, &plan);
     }
     return status;

@@ -1,11 +1,11 @@
-/* Scheduling while jobs arrive (schedule.md 5.4): at every release the requests that are known are put into a
- * new order of urgency, within a number of forecasts and a time per decision; what has started stays. A free
- * core takes the most urgent job that is ready and not much slower there than elsewhere. Other jobs are
- * invisible until their release. The plan that comes out is the one that such a scheduler has followed, and
- * is priced once, like any other. */
+/* Scheduling while jobs arrive (docs/scheduling-online.md, "The solver `online`"): at every release the
+ * requests that are known are put into a new order of urgency, within a number of forecasts and a time per
+ * decision; what has started stays. A free core takes the most urgent job that is ready and not much
+ * slower there than elsewhere. Other jobs are invisible until their release. The plan that comes out is
+ * the one that such a scheduler has followed, and is priced once, like any other. */
 #include "schedule/solve/online.h"
 
-#include "mercator/json.h"
+#include "mercator/view.h"
 #include "schedule/solve/list_schedule.h"
 
 #include <math.h>
@@ -62,28 +62,37 @@ static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJob
     mer_schedule_make_queues(order, unit, plan);
 }
 
-static void note_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
+static void view_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
 {
-    MerJson json = {0};
-    mer_json_object(&json, NULL);
-    mer_json_int(&json, "decisions", outcome->decisions);
-    mer_json_int(&json, "forecasts", outcome->forecasts);
-    mer_json_int(&json, "better_than_rules", outcome->improved);
-    mer_json_real(&json, "cycles", outcome->cycles); /* as it went; the plan must give the same */
-    mer_json_int(&json, "dropped", outcome->dropped);
-    mer_json_end_object(&json);
-    mer_note(notes, "online", json.text);
-    mer_json_free(&json);
+    MerViewFact facts[] = {
+        {.name = "decisions", .value = (double)outcome->decisions, .unit = "1"},
+        {.name = "forecasts", .value = (double)outcome->forecasts, .unit = "1"},
+        {.name = "better than rules", .value = (double)outcome->improved, .unit = "1"},
+        /* as it went; the plan must give the same */
+        {.name = "cycles", .value = outcome->cycles, .unit = "cycle"},
+        {.name = "dropped", .value = (double)outcome->dropped, .unit = "1"}};
+    mer_view_facts(notes, &(MerView){.id = "online",
+                                     .title = "Decisions while jobs arrive",
+                                     .facts = facts,
+                                     .fact_count = sizeof facts / sizeof *facts});
 }
 
-MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
-                                 const MerBandwidthState *bandwidth, MerJobsPlan *plan)
+bool mer_online_plan(const MerOnlineOptions *chosen, const MerSearch *search,
+                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlineOutcome *outcome)
 {
-    MerOnlinePlanner   planner = {.schedule = bandwidth->schedule,
-                                  .options = *options,
-                                  .rng = search->rng,
-                                  .notes = search->notes,
-                                  .scratch = mer_arena_new()};
+    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY) {
+        return false;
+    }
+    MerOnlinePlanner planner = {.schedule = bandwidth->schedule,
+                                .rng = search->rng,
+                                .notes = search->notes,
+                                .scratch = mer_arena_new()};
+    if (chosen) {
+        planner.options = *chosen;
+    } else {
+        mer_options_defaults(options, &planner.options, search->arena);
+    }
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
     mer_online_prepare(&planner, search->objective, search->arena);
@@ -97,34 +106,36 @@ MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearc
     mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
     make_plan(&planner, &times, search->arena, plan);
     mer_arena_free(planner.scratch);
-    return (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
-                              planner.decisions, planner.forecasts, planner.improved,
-                              planner.taken};
+    if (outcome) {
+        *outcome = (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
+                                      planner.decisions, planner.forecasts, planner.improved,
+                                      planner.taken};
+    }
+    return true;
 }
 
 static MerStatus open_online(void *state, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator, const void *given, MerError *error)
 {
-    const MerSchedule       *schedule;
-    MerStatus                status = mer_list_begin("online", problem, &schedule, error);
-    const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
+    const MerSchedule *schedule;
+    MerJobsPlan        plan;
+    MerOnlineOutcome   outcome;
+    MerStatus          status = mer_list_begin("online", problem, &schedule, error);
     if (status != MER_OK) {
         return status;
     }
-    if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY) {
+    if (!mer_online_plan(given, search, evaluator, &plan, &outcome)) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
             "online needs evaluator bandwidth with dispatch skip or strict, since it "
             "makes a plan");
     }
-    MerJobsPlan      plan;
-    MerOnlineOutcome outcome = mer_online_plan(given, search, bandwidth, &plan);
     mer_list_set(state, search, problem, &plan);
     if (outcome.is_stopped) { /* not the plan that was asked for, and too late to price it */
         ((MerListState *)state)->is_asked = true;
         return MER_OK;
     }
-    note_decisions(&outcome, search->notes);
+    view_decisions(&outcome, search->notes);
     mer_note_decisions(search->notes, &outcome.taken); /* times stay out of the log */
     return MER_OK;
 }

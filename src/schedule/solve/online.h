@@ -82,11 +82,11 @@ typedef struct MerOnlineOutcome {
     MerDecisionTimes taken;
 } MerOnlineOutcome;
 
-/* The plan that an on-line scheduler follows, in the search's arena, and how it went. The evaluator must follow
- * plans. */
-MerOnlineOutcome mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
-                                 const MerBandwidthState *bandwidth, MerJobsPlan *plan);
-/* Room for the requests of `schedule`; all arrays in `arena`. */
+/* The plan that an on-line scheduler follows, in the search's arena, and how it went; `options` NULL: the
+ * defaults, `outcome` NULL: not of interest. False if the evaluator does not follow plans. */
+bool mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
+                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlineOutcome *outcome);
+/* Memory for the requests of `schedule`; all arrays in `arena`. */
 void mer_online_prepare(MerOnlinePlanner *planner, MerMetric objective, MerArena *arena);
 /* What the simulation calls at every arrival: decides on urgency and patience. */
 void mer_online_arrived(void *planner, const MerBandwidthRun *run);

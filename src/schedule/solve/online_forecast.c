@@ -6,17 +6,14 @@
 #include <math.h>
 
 /* How much a missed request hurts depends on what is counted. */
-static double request_weight(const MerSchedule *schedule, int job, int jobs, MerMetric objective)
+static double request_weight(const MerSchedule *schedule, int job, MerMetric objective)
 {
     int    model = schedule->model[job];
     double fps = model >= 0 ? schedule->models[model].fps : 0;
     if (objective == MER_METRIC_XR_SCORE && fps > 0) {
         return 1 / fps; /* the score is a mean over models, each a mean over its requests */
     }
-    if (objective == MER_METRIC_MISS_RATE) {
-        return 1;
-    }
-    return schedule->weight[job] * (objective == MER_METRIC_VIOLATIONS ? jobs : 1);
+    return objective == MER_METRIC_MISS_RATE ? 1 : schedule->weight[job];
 }
 
 /* Requests in the order of their first job. */
@@ -41,7 +38,7 @@ static void find_requests(MerOnlinePlanner *p, MerMetric objective, MerArena *ar
         p->jobs[request->first + used[r]++] = j;
         request->release = fmin(request->release, schedule->release[j]);
         request->deadline = fmax(request->deadline, schedule->deadline[j]);
-        request->weight = request_weight(schedule, j, request->count, objective);
+        request->weight = request_weight(schedule, j, objective);
     }
 }
 

@@ -1,5 +1,6 @@
-/* A layer alone on a core of a given style (schedule.md 3.2 and 4): latency and buffers by the data-centric
- * model with unlimited bandwidth, DRAM traffic from the sizes of the tensors and the core's store. */
+/* A layer alone on a core of a given style (docs/bandwidth-model.md, "Core styles"): latency and buffers
+ * by the data-centric model with unlimited bandwidth, DRAM traffic from the sizes of the tensors and the
+ * core's store. */
 #include "schedule/table/core_pricer.h"
 
 #include "layer/datacentric_plan.h"
@@ -231,10 +232,10 @@ static bool is_better(const Shape *a, const Shape *b)
     return a->unaligned < b->unaligned || (a->unaligned == b->unaligned && a->cycles < b->cycles);
 }
 
-/* A flexible core chooses its row length per layer (schedule.md 3.2): a divisor of what is spread within a row,
- * below the number of units, with buffers within the limit. `search` takes the one with the lowest latency,
- * and our tables let the core's own shape compete; `align` the one with most units in whole multiples of both
- * dimensions. False: no shape fits. */
+/* A flexible core chooses its row length per layer (docs/bandwidth-model.md, "Core styles"): a divisor of
+ * what is spread within a row, below the number of units, with buffers within the limit. `search` takes
+ * the one with the lowest latency, and our tables let the core's own shape compete; `align` the one with
+ * most units in whole multiples of both dimensions. False: no shape fits. */
 static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, const MerUnit *unit,
                          MerPriceMode mode, MerFlexible flexible, MerDatacentricResult *result)
 {

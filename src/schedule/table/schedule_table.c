@@ -1,8 +1,8 @@
 /* Fills the job analysis table: from the pricer, once per distinct layer and core class, or from a file. */
 #include "schedule/table/schedule_table.h"
 
+#include "base/file.h"
 #include "base/key_table.h"
-#include "base/text.h"
 #include "mercator/option.h"
 #include "schedule/table/schedule_cache.h"
 #include "schedule/table/schedule_table_file.h"
@@ -113,7 +113,7 @@ static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, con
 }
 
 /* Required bandwidth: traffic over latency, or as the artifact has it, one half of the L2 need over
- * latency - 1 (schedule.md section 4). */
+ * latency - 1 (docs/bandwidth-model.md, "Job analysis table"). */
 static MerStatus finish_entry(const char *source, const char *layer, bool is_compat,
                               MerJobTableEntry *entry, MerError *error)
 {

@@ -1,4 +1,5 @@
-/* The job analysis table: what each layer costs on each core class, alone (schedule.md 3.3 and 4). */
+/* The job analysis table: what each layer costs on each core class, alone (docs/bandwidth-model.md, "Job
+ * analysis table"). */
 #ifndef MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_H
 #define MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_H
 
@@ -56,5 +57,11 @@ uint64_t mer_layer_hash(const MerOp *op);
 
 /* The operator as the job runs it: its batch times the job's images. */
 MerOp mer_job_op(const MerGraph *graph, const MerJob *job);
+
+/* Leaves out of a list of independent single jobs those that mode COMPAT has no price for on some core, unless
+ * that is all. What to tell the user, NULL: none was left out. */
+const char *mer_schedule_leave_unmapped(const MerGraph *graph, const MerPlatform *platform,
+                                        MerFlexible flexible, MerArena *arena,
+                                        const MerJobSet **set);
 
 #endif

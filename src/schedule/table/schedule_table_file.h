@@ -1,4 +1,5 @@
-/* Job analysis tables in files: `m3e-jobtable/1` JSON, and CSV (schedule.md 3.3). */
+/* Job analysis tables in files: `m3e-jobtable/1` JSON, and CSV (docs/bandwidth-model.md, "Job analysis
+ * table"). */
 #ifndef MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_FILE_H
 #define MERCATOR_SCHEDULE_TABLE_SCHEDULE_TABLE_FILE_H
 

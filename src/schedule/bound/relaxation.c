@@ -1,0 +1,181 @@
+/* The relaxation behind the bounds of schedules: equal jobs and equal cores merged, and what each pair of
+ * the two takes of a core, of all cores and of the bandwidth (docs/bandwidth-model.md, "Bounds of
+ * schedules"). */
+#include "schedule/bound/schedule_bound.h"
+
+#include "base/file.h"
+#include "base/key_table.h"
+#include "schedule/jobs/schedule_paths.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_equal_job(const MerSchedule *schedule, int a, int b)
+{
+    size_t units = (size_t)schedule->unit_count;
+    size_t size = units * sizeof(double);
+    return memcmp(schedule->latency + (size_t)a * units, schedule->latency + (size_t)b * units,
+                  size) == 0 &&
+           memcmp(schedule->traffic + (size_t)a * units, schedule->traffic + (size_t)b * units,
+                  size) == 0;
+}
+
+static bool is_equal_unit(const MerSchedule *schedule, int a, int b)
+{
+    for (int j = 0; j < schedule->job_count; j++) {
+        int at = j * schedule->unit_count;
+        if (schedule->latency[at + a] != schedule->latency[at + b] ||
+            schedule->traffic[at + a] != schedule->traffic[at + b]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Representatives of equal items, how many each stands for, and who stands for whom. */
+typedef struct Merged {
+    int *first, *size, *merged_to;
+} Merged;
+
+static void merge_into(const Merged *merged, int item, int to)
+{
+    merged->size[to]++;
+    merged->merged_to[item] = to;
+}
+
+static int merge_jobs(const MerSchedule *schedule, const Merged *merged, MerArena *arena)
+{
+    MerKeyTable known = {.arena = arena};
+    size_t      units = (size_t)schedule->unit_count;
+    size_t      size = units * sizeof(double);
+    int         rows = 0;
+    for (int j = 0; j < schedule->job_count; j++) {
+        uint64_t key = mer_hash_bytes(MER_HASH_START, schedule->latency + (size_t)j * units, size);
+        key = mer_hash_bytes(key, schedule->traffic + (size_t)j * units, size);
+        int row = mer_key_table_add(&known, key, rows);
+        while (row < rows && !is_equal_job(schedule, merged->first[row], j)) {
+            key = mer_hash_int(key, 1);
+            row = mer_key_table_add(&known, key, rows);
+        }
+        if (row == rows) {
+            merged->first[rows] = j;
+            merged->size[rows++] = 0;
+        }
+        merge_into(merged, j, row);
+    }
+    return rows;
+}
+
+static int merge_units(const MerSchedule *schedule, const Merged *merged)
+{
+    int classes = 0;
+    for (int u = 0; u < schedule->unit_count; u++) {
+        int c = 0;
+        while (c < classes && !is_equal_unit(schedule, merged->first[c], u)) {
+            c++;
+        }
+        if (c == classes) {
+            merged->first[classes] = u;
+            merged->size[classes++] = 0;
+        }
+        merge_into(merged, u, c);
+    }
+    return classes;
+}
+
+static void fill_alone(Relaxation *relaxation, bool is_virtual)
+{
+    double  least = 0; /* excess of all jobs, each where it is smallest */
+    int     classes = relaxation->classes;
+    double *own = MER_ARRAY(relaxation->arena, double, relaxation->rows + 1);
+    for (int r = 0; r < relaxation->rows; r++) {
+        own[r] = INFINITY;
+        for (int c = 0; c < classes; c++) {
+            own[r] = fmin(own[r], relaxation->excess[r * classes + c]);
+        }
+        least += relaxation->count[r] * own[r];
+    }
+    for (int r = 0; r < relaxation->rows; r++) {
+        for (int c = 0; c < classes; c++) {
+            int    at = r * classes + c;
+            double others = is_virtual ? least - own[r] : 0;
+            double cycles = relaxation->load[at] - relaxation->free_switch;
+            relaxation->alone[at] =
+                fmax(cycles + relaxation->excess[at] + others, relaxation->bytes[at]);
+        }
+    }
+}
+
+/* Whether all running jobs slow down alike. One that moves no bytes is never slowed down, so that the excess of
+ * the others does not stretch its core. */
+static bool has_virtual_time(const MerSchedule *schedule, const MerScheduleRules *rules)
+{
+    for (int i = 0; i < schedule->job_count * schedule->unit_count; i++) {
+        if (schedule->rate[i] <= 0) {
+            return false;
+        }
+    }
+    return rules->is_proportional && !schedule->has_releases && !rules->saves_traffic &&
+           rules->switch_cycles == 0;
+}
+
+void mer_relaxation_build(const MerSchedule *schedule, const MerScheduleRules *rules,
+                          bool is_published, Relaxation *relaxation)
+{
+    MerArena *arena = relaxation->arena;
+    int      *row_first = MER_ARRAY(arena, int, schedule->job_count + 1);
+    int      *class_first = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    relaxation->count = MER_ARRAY(arena, int, schedule->job_count + 1);
+    relaxation->units = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    relaxation->row_of_job = MER_ARRAY(arena, int, schedule->job_count + 1);
+    relaxation->class_of_unit = MER_ARRAY(arena, int, schedule->unit_count + 1);
+    relaxation->rows = merge_jobs(
+        schedule, &(Merged){row_first, relaxation->count, relaxation->row_of_job}, arena);
+    relaxation->classes =
+        merge_units(schedule, &(Merged){class_first, relaxation->units, relaxation->class_of_unit});
+    size_t size = (size_t)relaxation->rows * (size_t)relaxation->classes + 1;
+    relaxation->load = MER_ARRAY(arena, double, size);
+    relaxation->excess = MER_ARRAY(arena, double, size);
+    relaxation->bytes = MER_ARRAY(arena, double, size);
+    relaxation->need = MER_ARRAY(arena, double, size);
+    relaxation->alone = MER_ARRAY(arena, double, size);
+    relaxation->row_price = MER_ARRAY(arena, double, relaxation->rows + 1);
+    bool is_virtual = !is_published && has_virtual_time(schedule, rules);
+    relaxation->is_virtual = is_virtual;
+    relaxation->is_published = is_published;
+    relaxation->free_switch = is_published ? 0 : rules->switch_cycles;
+    relaxation->scale = 0;
+    double part = schedule->bandwidth / mer_schedule_core_bandwidth(schedule, rules);
+    for (int r = 0; r < relaxation->rows; r++) {
+        double least = INFINITY;
+        for (int c = 0; c < relaxation->classes; c++) {
+            int    at = r * relaxation->classes + c;
+            int    from = row_first[r] * schedule->unit_count + class_first[c];
+            double bytes = schedule->traffic[from] / schedule->bandwidth;
+            double latency = schedule->latency[from];
+            least = fmin(least, latency);
+            relaxation->bytes[at] = bytes;
+            relaxation->excess[at] =
+                is_virtual ? latency * fmax(0, schedule->rate[from] / schedule->bandwidth - 1) : 0;
+            relaxation->load[at] =
+                is_virtual || is_published ? latency : fmax(latency, bytes * part);
+            relaxation->load[at] += relaxation->free_switch;
+            relaxation->need[at] = bytes / relaxation->load[at];
+        }
+        relaxation->scale += relaxation->count[r] * least;
+    }
+    fill_alone(relaxation, is_virtual);
+}
+
+double mer_relaxation_longest_job(const Relaxation *relaxation)
+{
+    double longest = 0;
+    for (int r = 0; r < relaxation->rows; r++) {
+        double least = INFINITY;
+        for (int c = 0; c < relaxation->classes; c++) {
+            least = fmin(least, relaxation->alone[r * relaxation->classes + c]);
+        }
+        longest = fmax(longest, least);
+    }
+    return longest;
+}

@@ -1,0 +1,317 @@
+/* Batch norm, for images in plain order and in layouts with lanes. What belongs to a channel is added up
+ * plane by plane, in the order of the images; oneDNN's own adds up by threads. */
+#include "tensor/plain_inside.h"
+#include "tensor/vector_math.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Numbers of a plane belong to channels in turn, so that a run of PERIOD is the same for all runs:
+ * one loop for any number of lanes. */
+enum { PERIOD = MER_MOST_LANES };
+
+MerPlanes mer_planes(const MerTensor *x, const MerLayout *layout)
+{
+    MerPlanes p = {.layout = layout, .lanes = layout != NULL ? layout->lanes : 1};
+    p.channels = x->shape[1];
+    p.groups = (p.channels + p.lanes - 1) / p.lanes;
+    p.count = (int64_t)x->shape[0] * p.groups;
+    p.pixels = (int64_t)x->shape[2] * x->shape[3];
+    return p;
+}
+
+const MerLayout *mer_planes_layout(const MerTensor *x)
+{
+    const MerLayout *layout = mer_data_form(x).layout;
+    return layout != NULL && layout->lanes > 0 ? layout : NULL;
+}
+
+void mer_planes_split(MerTape *tape, const MerPlanes *p, MerRange work, void *context)
+{
+    mer_tape_split(tape, p->count, 1 + MER_GRAIN / (p->pixels * p->lanes + 1), work, context);
+}
+
+/* The loops below go over a plane in runs of PERIOD and what is left; element j of a run belongs to
+ * element j of the tables. */
+
+/* y = (x - mean) factor + shift */
+MER_BODY normalise_run(int n, const float *restrict x, const float *restrict table, bool has_relu,
+                       float *restrict y)
+{
+    const float *mean = table, *factor = table + PERIOD, *shift = table + 2 * PERIOD;
+    for (int j = 0; j < n; j++) {
+        float z = (x[j] - mean[j]) * factor[j] + shift[j];
+        y[j] = has_relu && z <= 0 ? 0 : z;
+    }
+}
+
+MER_BODY normalise_body(int64_t n, const float *x, const float *table, bool has_relu, float *y)
+{
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD) {
+        normalise_run(PERIOD, x, table, has_relu, y);
+    }
+    normalise_run((int)n, x, table, has_relu, y);
+}
+MER_WIDE(normalise, (int64_t n, const float *x, const float *table, bool has_relu, float *y),
+         (n, x, table, has_relu, y))
+
+/* Adds dy - origin, and (dy - origin) (x - mean). */
+MER_BODY slopes_run(int n, const float *restrict x, const float *restrict y,
+                    const float *restrict dy, const float *restrict table, bool has_relu,
+                    float *restrict sum, float *restrict along)
+{
+    const float *mean = table, *origin = table + PERIOD;
+    for (int j = 0; j < n; j++) {
+        float g = (has_relu && y[j] <= 0 ? 0 : dy[j]) - origin[j];
+        sum[j] += g;
+        along[j] += g * (x[j] - mean[j]);
+    }
+}
+
+MER_BODY add_slopes_body(int64_t n, const float *x, const float *y, const float *dy,
+                         const float *table, bool has_relu, float *sums)
+{
+    float s[PERIOD] = {0}, a[PERIOD] = {0};
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD) {
+        slopes_run(PERIOD, x, y, dy, table, has_relu, s, a);
+    }
+    slopes_run((int)n, x, y, dy, table, has_relu, s, a);
+    memcpy(sums, s, sizeof s);
+    memcpy(sums + PERIOD, a, sizeof a);
+}
+MER_WIDE(add_slopes,
+         (int64_t n, const float *x, const float *y, const float *dy, const float *table,
+          bool has_relu, float *sums),
+         (n, x, y, dy, table, has_relu, sums))
+
+/* dx = factor (dy - common - (x - mean) slope), which may be where dy is */
+MER_BODY pass_run(int n, const float *x, const float *y, const float *dy, const float *table,
+                  bool has_relu, float *dx)
+{
+    const float *mean = table, *factor = table + PERIOD;
+    const float *common = table + 2 * PERIOD, *slope = table + 3 * PERIOD;
+    float        run[PERIOD];
+    for (int j = 0; j < n; j++) {
+        float g = has_relu && y[j] <= 0 ? 0 : dy[j];
+        run[j] = factor[j] * (g - common[j] - (x[j] - mean[j]) * slope[j]);
+    }
+    memcpy(dx, run, (size_t)n * sizeof *dx);
+}
+
+MER_BODY pass_norm_body(int64_t n, const float *x, const float *y, const float *dy,
+                        const float *table, bool has_relu, float *dx)
+{
+    for (; n >= PERIOD; n -= PERIOD, x += PERIOD, y += PERIOD, dy += PERIOD, dx += PERIOD) {
+        pass_run(PERIOD, x, y, dy, table, has_relu, dx);
+    }
+    pass_run((int)n, x, y, dy, table, has_relu, dx);
+}
+MER_WIDE(pass_norm,
+         (int64_t n, const float *x, const float *y, const float *dy, const float *table,
+          bool has_relu, float *dx),
+         (n, x, y, dy, table, has_relu, dx))
+
+enum { TABLES = 4 };
+
+typedef struct Norm { /* a batch norm at work */
+    const MerBatchNorm *op;
+    MerPlanes           planes;
+    const float        *x, *dy;
+    float              *y, *dx;
+    float              *sums;   /* (2, count, lanes): two numbers of each plane and lane */
+    float              *tables; /* (groups, TABLES, PERIOD): numbers of the channels, repeated */
+} Norm;
+
+static Norm norm_of(MerTape *tape, const MerBatchNorm *op, const MerLayout *layout)
+{
+    Norm norm = {.op = op, .planes = mer_planes(op->x, layout)};
+    norm.x = mer_form_convert(tape, op->x, mer_data_form(op->x), layout);
+    norm.sums = mer_workspace_floats(tape->workspace, 2 * norm.planes.count * norm.planes.lanes);
+    norm.tables =
+        mer_workspace_floats(tape->workspace, (int64_t)norm.planes.groups * TABLES * PERIOD);
+    return norm;
+}
+
+/* Adds up what a run has of each lane. */
+static void fold(const MerPlanes *p, const float sums[PERIOD], float *lanes)
+{
+    memset(lanes, 0, (size_t)p->lanes * sizeof *lanes);
+    for (int j = 0; j < PERIOD; j++) {
+        lanes[j % p->lanes] += sums[j];
+    }
+}
+
+/* Table `which` from numbers of the channels; beyond the last channel there is zero. */
+static void fill_table(const Norm *norm, int which, const float *values)
+{
+    const MerPlanes *p = &norm->planes;
+    for (int g = 0; g < p->groups; g++) {
+        float *table = norm->tables + ((int64_t)g * TABLES + which) * PERIOD;
+        for (int j = 0; j < PERIOD; j++) {
+            int c = g * p->lanes + j % p->lanes;
+            table[j] = c < p->channels ? values[c] : 0;
+        }
+    }
+}
+
+/* Mean of each plane and squares around it, by way of the first pixel: near enough to the mean that
+ * little is lost (Chan et al., 1983). */
+static void measure_planes(void *context, int64_t first, int64_t end)
+{
+    const Norm      *norm = context;
+    const MerPlanes *p = &norm->planes;
+    int64_t          n = p->pixels * p->lanes;
+    for (int64_t i = first; i < end; i++) {
+        const float *x = norm->x + i * n;
+        float       *mean = norm->sums + i * p->lanes, *squares = mean + p->count * p->lanes;
+        float        sums[2 * PERIOD], table[2 * PERIOD];
+        for (int j = 0; j < 2 * PERIOD; j++) {
+            table[j] = x[j % p->lanes];
+        }
+        add_slopes(n, x, x, x, table, false, sums);
+        fold(p, sums, mean);
+        fold(p, sums + PERIOD, squares);
+        for (int l = 0; l < p->lanes; l++) {
+            float away = mean[l] / (float)p->pixels, rest = squares[l] - mean[l] * away;
+            squares[l] = rest > 0 ? rest : 0;
+            mean[l] = x[l] + away;
+        }
+    }
+}
+
+/* The sum over images of the first or second numbers of a channel's planes. */
+static double sum_of(const Norm *norm, int which, int c)
+{
+    const MerPlanes *p = &norm->planes;
+    const float     *at = norm->sums + which * p->count * p->lanes + c;
+    double           sum = 0;
+    for (int64_t i = 0; i < p->count; i += p->groups) {
+        sum += at[i * p->lanes];
+    }
+    return sum;
+}
+
+/* Squares around the common mean from those around each plane's own. */
+static void measure(MerTape *tape, const Norm *norm)
+{
+    const MerPlanes *p = &norm->planes;
+    double           images = (double)p->count / p->groups, pixels = (double)p->pixels;
+    mer_planes_split(tape, p, measure_planes, (void *)norm);
+    for (int c = 0; c < p->channels; c++) {
+        double mean = sum_of(norm, 0, c) / images, squares = sum_of(norm, 1, c);
+        for (int64_t i = 0; i < p->count; i += p->groups) {
+            double away = norm->sums[i * p->lanes + c] - mean;
+            squares += pixels * away * away;
+        }
+        norm->op->mean[c] = (float)mean;
+        norm->op->variance[c] = (float)(squares / (images * pixels));
+    }
+}
+
+static void normalise_planes(void *context, int64_t first, int64_t end)
+{
+    const Norm *norm = context;
+    int64_t     n = norm->planes.pixels * norm->planes.lanes;
+    for (int64_t i = first; i < end; i++) {
+        const float *table = norm->tables + i % norm->planes.groups * TABLES * PERIOD;
+        normalise(n, norm->x + i * n, table, norm->op->has_relu, norm->y + i * n);
+    }
+}
+
+/* scale / deviation of every channel */
+static float *factors_of(MerTape *tape, const MerBatchNorm *op)
+{
+    float *factors = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    for (int c = 0; c < op->x->shape[1]; c++) {
+        factors[c] = op->scale->data[c] / sqrtf(op->variance[c] + op->epsilon);
+    }
+    return factors;
+}
+
+void mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *op)
+{
+    const MerLayout *layout = mer_planes_layout(op->x);
+    Norm             norm = norm_of(tape, op, layout);
+    norm.y = mer_form_memory(tape, op->y, layout);
+    if (op->is_training) {
+        measure(tape, &norm);
+    }
+    fill_table(&norm, 0, op->mean);
+    fill_table(&norm, 1, factors_of(tape, op));
+    fill_table(&norm, 2, op->shift->data);
+    mer_planes_split(tape, &norm.planes, normalise_planes, &norm);
+    mer_data_set(op->y, (MerBlocked){norm.y, layout});
+}
+
+static void sum_slopes(void *context, int64_t first, int64_t end)
+{
+    const Norm      *norm = context;
+    const MerPlanes *p = &norm->planes;
+    int64_t          n = p->pixels * p->lanes;
+    for (int64_t i = first; i < end; i++) {
+        float        sums[2 * PERIOD];
+        const float *table = norm->tables + i % p->groups * TABLES * PERIOD;
+        add_slopes(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
+                   sums);
+        fold(p, sums, norm->sums + i * p->lanes);
+        fold(p, sums + PERIOD, norm->sums + (p->count + i) * p->lanes);
+    }
+}
+
+static void pass_planes(void *context, int64_t first, int64_t end)
+{
+    const Norm *norm = context;
+    int64_t     n = norm->planes.pixels * norm->planes.lanes;
+    for (int64_t i = first; i < end; i++) {
+        const float *table = norm->tables + i % norm->planes.groups * TABLES * PERIOD;
+        pass_norm(n, norm->x + i * n, norm->y + i * n, norm->dy + i * n, table, norm->op->has_relu,
+                  norm->dx + i * n);
+    }
+}
+
+/* The gradients of scale and shift, and what the batch's own statistics take away from that of x. */
+static void add_up_slopes(MerTape *tape, const Norm *norm, float *common, float *slope)
+{
+    const MerBatchNorm *op = norm->op;
+    double              count = (double)op->x->size / op->x->shape[1];
+    float              *dscale = mer_grad_wanted(tape, op->scale);
+    float              *dshift = mer_grad_wanted(tape, op->shift);
+    for (int c = 0; c < op->x->shape[1]; c++) {
+        double sum = sum_of(norm, 0, c), along = sum_of(norm, 1, c);
+        double inverse = 1 / sqrt((double)op->variance[c] + op->epsilon);
+        common[c] = op->is_training ? (float)(sum / count) : 0;
+        slope[c] = op->is_training ? (float)(along * inverse * inverse / count) : 0;
+        if (dscale != NULL) {
+            dscale[c] += (float)(along * inverse);
+        }
+        if (dshift != NULL) {
+            dshift[c] += (float)sum;
+        }
+    }
+}
+
+void mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *op)
+{
+    const MerLayout *layout = mer_planes_layout(op->y);
+    MerBlocked       form = mer_grad_form(op->y);
+    Norm             norm = norm_of(tape, op, layout);
+    float           *common = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    float           *slope = mer_workspace_floats(tape->workspace, op->x->shape[1]);
+    float           *dy = mer_form_convert(tape, op->y, form, layout);
+    norm.y = mer_form_convert(tape, op->y, mer_data_form(op->y), layout);
+    norm.dy = dy;
+    memset(slope, 0, (size_t)op->x->shape[1] * sizeof *slope);
+    fill_table(&norm, 0, op->mean);
+    fill_table(&norm, 1, slope);
+    mer_planes_split(tape, &norm.planes, sum_slopes, &norm);
+    add_up_slopes(tape, &norm, common, slope);
+    if (op->x->needs_grad) {
+        bool is_free = !op->y->is_grad_lent || dy != form.data; /* nobody reads dy any more */
+        norm.dx = is_free ? dy : mer_form_memory(tape, op->x, layout);
+        fill_table(&norm, 1, factors_of(tape, op));
+        fill_table(&norm, 2, common);
+        fill_table(&norm, 3, slope);
+        mer_planes_split(tape, &norm.planes, pass_planes, &norm);
+        mer_grad_give(tape, op->x, (MerBlocked){norm.dx, layout}, false);
+    }
+}

@@ -1,0 +1,151 @@
+// {unit, series: [names], rows: [{name, values, limit}], grouped, log, parts, rest}: stacked bars, or side by side.
+import { categoryCss, h } from "../dom.js";
+import { full, percent, short, text } from "../units.js";
+import { slug } from "./facts.js";
+
+const sumOf = (values) => values.reduce((sum, value) => sum + (value ?? 0), 0);
+
+export function barsPanel(value) {
+  const { series = [], rows, unit = "" } = value;
+  if (!Array.isArray(rows) || rows.length === 0) return null;
+  const isShare = unit === "share";
+  const isEmpty = (at) => Boolean(value.rest) && at === series.length - 1;
+  const totals = rows.map(({ values }) => sumOf(values));
+  const singles = rows.flatMap(({ values }) => values).filter((one) => one > 0);
+  const reach = Math.max(
+    ...(value.grouped ? singles : totals),
+    ...rows.map(({ limit }) => limit ?? 0),
+    isShare ? 1 : 1e-300,
+  );
+  const least = value.log ? Math.min(...singles, reach) / 2 : 0;
+  const place = (number) =>
+    value.log
+      ? number > least
+        ? Math.log(number / least) / Math.log(reach / least)
+        : 0
+      : number / reach;
+  const chart = { ...value, series, unit, reach, place, isEmpty, total: sumOf(totals) };
+  const used = series
+    .map((name, at) => ({ name, at }))
+    .filter(({ at }) => !isEmpty(at) && rows.some(({ values }) => values[at] > 0));
+  return h(
+    "div",
+    {},
+    series.length > 1 &&
+      h(
+        "p",
+        { class: "legend" },
+        used.map(({ name, at }) =>
+          h("span", {}, h("i", { style: { background: categoryCss(at) } }), name),
+        ),
+        value.log && h("span", { class: "muted" }, "bars are logarithmic"),
+      ),
+    value.parts || value.grouped ? partsTable(chart) : sums(chart, totals),
+  );
+}
+
+function track(chart, { name, values, limit }) {
+  const { series, unit, place, isEmpty } = chart;
+  const bar = (part, at, width) =>
+    h("span", {
+      title: `${name}${series.length > 1 ? ` ${series[at]}` : ""}: ${full(part, unit)}`,
+      style: {
+        width: `${width * 100}%`,
+        background: isEmpty(at) ? "transparent" : categoryCss(at),
+      },
+    });
+  const shown = values.map((part, at) => ({ part, at })).filter(({ part }) => part > 0);
+  let begun = 0;
+  // On a log axis the stack is cut where its running sum stands.
+  const stacked = shown.map(({ part, at }) => {
+    const width = place(begun + part) - (begun > 0 ? place(begun) : 0);
+    begun += part;
+    return bar(part, at, width);
+  });
+  return h(
+    "span",
+    {
+      class: chart.grouped ? "bar-track grouped" : "bar-track",
+      role: "img",
+      "aria-label": `${name}: ${values.map((part, at) => `${series[at]} ${text(part, unit)}`).join(", ")}`,
+    },
+    chart.grouped ? shown.map(({ part, at }) => bar(part, at, place(part))) : stacked,
+    limit > 0 &&
+      h("i", { class: "bar-limit", title: `limit ${full(limit, unit)}`, style: { left: `${place(limit) * 100}%` } }),
+  );
+}
+
+function sums(chart, totals) {
+  return h(
+    "div",
+    { class: "bars" },
+    chart.rows.map((row, at) =>
+      h(
+        "div",
+        { class: "bar-row" },
+        h("span", { class: "bar-name" }, row.name),
+        track(chart, row),
+        h(
+          "span",
+          {
+            class: "bar-value",
+            title: full(totals[at], chart.unit),
+            "data-value": totals[at],
+            "data-testid": `${chart.id}-${slug(row.name)}`,
+          },
+          text(totals[at], chart.unit),
+          chart.unit !== "share" &&
+            chart.total > 0 &&
+            h("small", {}, ` ${percent(totals[at] / chart.total)}`),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The numbers of all series beside their bar. */
+function partsTable(chart) {
+  return h(
+    "div",
+    { class: "table-box" },
+    h(
+      "table",
+      { class: "parts" },
+      h("caption", {}, chart.title),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col", class: "text" }, ""),
+          h("th", { scope: "col", class: "bar-cell" }, ""),
+          chart.series.map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        chart.rows.map((row, at) =>
+          h(
+            "tr",
+            { "data-testid": `${chart.id}-row-${at}` },
+            h("th", { scope: "row", class: "text" }, row.name),
+            h("td", { class: "bar-cell" }, track(chart, row)),
+            row.values.map((part, place) =>
+              h(
+                "td",
+                {
+                  title: full(part, chart.unit),
+                  "data-testid": `${chart.id}-${at}-${place}`,
+                  "data-value": part,
+                },
+                short(part, chart.unit),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,162 @@
+// A directed graph from left to right (dagre), coloured by group: {unit, group_name, nodes: [{name, group, parent, value,
+// marked}], edges: [[from, to]]}. Nodes with the same parent are one block, which opens and closes by a click;
+// large graphs begin closed.
+import { graphlib, layout } from "@dagrejs/dagre";
+import { categoryCss, checkbox, h } from "../dom.js";
+import { full, plural } from "../units.js";
+
+const MOST_DRAWN = 1200; // dagre needs seconds beyond this
+const MOST_OPEN = 250; // more nodes than this begin as blocks
+
+export function graphPanel(value) {
+  const nodes = value.nodes;
+  if (!Array.isArray(nodes) || nodes.length === 0) return null;
+  const parents = [...new Set(nodes.map((node) => node.parent).filter((one) => one !== undefined))];
+  const graph = {
+    ...value,
+    parents,
+    groups: [...new Set(nodes.map((node) => node.group ?? ""))],
+    open: new Set(nodes.length > MOST_OPEN ? [] : parents),
+  };
+  const box = h("div", { class: "graph-box", tabindex: "0", role: "region", "aria-label": value.title });
+  const said = h("p", { class: "readout" });
+  const show = () => draw(graph, box, said, show);
+  show();
+  return h(
+    "div",
+    {},
+    h(
+      "p",
+      { class: "legend" },
+      graph.groups.length > 1 &&
+        graph.groups.map((group, at) =>
+          h("span", {}, h("i", { style: { background: categoryCss(at) } }), String(group)),
+        ),
+      nodes.some((node) => node.marked) && h("span", {}, h("i", { class: "sign-marked" }), "marked"),
+      parents.length > 0 &&
+        checkbox("open all blocks", graph.open.size === parents.length, (on) => {
+          graph.open = new Set(on ? parents : []);
+          show();
+        }),
+    ),
+    box,
+    said,
+  );
+}
+
+/** What is drawn: open nodes as they are, closed blocks as one with the sum of their values. */
+function collapse({ nodes, edges = [], open }) {
+  const drawn = new Map();
+  const keys = nodes.map((node, at) =>
+    node.parent === undefined || open.has(node.parent) ? `n${at}` : `b${node.parent}`,
+  );
+  nodes.forEach((node, at) => {
+    const isBlock = keys[at][0] === "b";
+    const one = drawn.get(keys[at]) ?? { name: isBlock ? node.parent : node.name, parent: node.parent, isBlock, size: 0, value: 0, uses: new Map(), marked: false };
+    one.size++;
+    one.value += node.value ?? 0;
+    one.marked ||= Boolean(node.marked);
+    one.uses.set(node.group ?? "", (one.uses.get(node.group ?? "") ?? 0) + 1);
+    drawn.set(keys[at], one);
+  });
+  const links = new Map();
+  for (const [from, to] of edges) {
+    const [a, b] = [keys[from], keys[to]];
+    if (a === undefined || b === undefined || a === b) continue;
+    const key = `${a}>${b}`;
+    const isMarked = Boolean(nodes[from].marked && nodes[to].marked);
+    links.set(key, { a, b, isMarked: isMarked || Boolean(links.get(key)?.isMarked) });
+  }
+  return { drawn, links: [...links.values()] };
+}
+
+function draw(graph, box, said, show) {
+  const { drawn, links } = collapse(graph);
+  if (drawn.size > MOST_DRAWN) {
+    box.replaceChildren(
+      h("p", { class: "empty" }, `${plural(drawn.size, "node")}: too many to draw; close some blocks.`),
+    );
+    return;
+  }
+  const made = new graphlib.Graph();
+  made.setGraph({ rankdir: "LR", nodesep: 10, ranksep: 34, marginx: 8, marginy: 8 });
+  made.setDefaultEdgeLabel(() => ({}));
+  for (const [key, node] of drawn)
+    made.setNode(key, { ...node, width: 26 + label(node).length * 6.6, height: 24 });
+  for (const { a, b, isMarked } of links) made.setEdge(a, b, { isMarked });
+  layout(made);
+  const { width, height } = made.graph();
+  box.replaceChildren(
+    h(
+      "svg",
+      {
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "aria-label": `Graph of ${plural(graph.nodes.length, "node")}, ${drawn.size} drawn`,
+      },
+      made.edges().map((edge) =>
+        h("path", {
+          class: made.edge(edge).isMarked ? "edge marked" : "edge",
+          d: path(made.edge(edge).points),
+        }),
+      ),
+      made.nodes().map((key) => nodeBox(made.node(key), graph, show)),
+    ),
+  );
+  said.textContent =
+    graph.parents.length > 0
+      ? `${plural(graph.nodes.length, "node")} in ${plural(graph.parents.length, "block")}. Click on a block to open it, on a node in a block to close it.`
+      : plural(graph.nodes.length, "node");
+}
+
+const label = (node) => `${node.name}${node.isBlock ? ` (${node.size})` : ""}`;
+
+const path = (points) =>
+  points.map(({ x, y }, at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+
+function nodeBox(node, graph, show) {
+  const [first] = [...node.uses].sort((a, b) => b[1] - a[1])[0];
+  const uses = [...node.uses].filter(([name]) => name !== "");
+  const toggle = () => {
+    if (!graph.open.delete(node.parent)) graph.open.add(node.parent);
+    show();
+  };
+  let begun = node.x - node.width / 2;
+  return h(
+    "g",
+    { class: node.parent === undefined ? "" : "opens", onclick: node.parent !== undefined && toggle },
+    h(
+      "title",
+      {},
+      [
+        node.name,
+        ...uses.map(([name, size]) => `${graph.group_name ?? "group"} ${name}${node.isBlock ? `: ${size}` : ""}`),
+        graph.unit !== undefined && full(node.value, graph.unit),
+      ]
+        .filter(Boolean)
+        .join("\n"),
+    ),
+    h("rect", {
+      x: node.x - node.width / 2,
+      y: node.y - 12,
+      width: node.width,
+      height: 24,
+      rx: 4,
+      class: node.marked ? "node marked" : "node",
+      "data-testid": node.isBlock ? "graph-block" : "graph-node",
+      "data-value": node.value,
+      style: { "--node": categoryCss(graph.groups.indexOf(first)) },
+    }),
+    // A block of several groups shows their shares at its foot.
+    uses.length > 1 &&
+      uses.map(([name, size]) => {
+        const wide = (node.width * size) / node.size;
+        begun += wide;
+        return h("rect", { x: begun - wide, y: node.y + 8, width: wide, height: 4, style: { fill: categoryCss(graph.groups.indexOf(name)) } });
+      }),
+    h("text", { x: node.x, y: node.y + 4, "text-anchor": "middle" }, label(node)),
+  );
+}
+

@@ -1,0 +1,283 @@
+// What the plug-ins of a run declared: views (notes named `view`, of one of the kinds below), warnings, and the other
+// notes as they stand. The page knows kinds of panels, never what they are about.
+import { h, panel } from "./dom.js";
+import { areasPanel } from "./panels/areas.js";
+import { barsPanel } from "./panels/bars.js";
+import { facts } from "./panels/facts.js";
+import { graphPanel } from "./panels/graph.js";
+import { heatmapPanel } from "./panels/heatmap.js";
+import { scatterPanel } from "./panels/scatter.js";
+import { tablePanel } from "./panels/table.js";
+import { textPanel } from "./panels/text.js";
+import { timelinePanel } from "./panels/timeline.js";
+import { treePanel } from "./panels/tree.js";
+import { betterOf, plural, unitOf } from "./units.js";
+
+const KINDS = {
+  timeline: { draw: timelinePanel, isWide: () => true },
+  areas: { draw: areasPanel, isWide: () => true },
+  graph: { draw: graphPanel, isWide: () => true },
+  tree: { draw: treePanel, isWide: (value) => Array.isArray(value.merges) },
+  heatmap: { draw: heatmapPanel, isWide: (value) => (value.columns ?? value.rows)?.length > 12 },
+  table: { draw: tablePanel, isWide: (value) => value.columns?.length > 7 },
+  bars: { draw: barsPanel, isWide: () => false },
+  scatter: { draw: scatterPanel, isWide: () => false },
+  text: { draw: textPanel, isWide: () => false },
+  facts: { draw: () => null, isWide: () => false },
+};
+const WARNING = "warning";
+const PLAN = "plan"; // a view with this id shows the plan itself
+
+const isView = (note) => note.name === "view" && note.value && typeof note.value === "object";
+const isWarning = (note) => note.name === "warning" || note.name === "warnings";
+const ofWholeRun = (note) => !(note.task >= 0);
+
+/** The views of a run by source and id, in the order they came: [{key, of(task)}]. */
+function listViews(run) {
+  const found = new Map();
+  for (const note of run.notes) {
+    if (!isView(note) || note.value.panel === WARNING) continue;
+    const key = `${note.source} ${note.value.id}`;
+    found.set(key, [...(found.get(key) ?? []), note]);
+  }
+  return [...found].map(([key, notes]) => ({
+    key,
+    id: notes[0].value.id,
+    first: notes[0].value,
+    of: (task) =>
+      (notes.findLast((note) => note.task === task) ?? notes.findLast(ofWholeRun))?.value,
+  }));
+}
+
+/** Marks on the axis of evaluations of a task: [{x, text}]. */
+export function marksOf(run, task) {
+  return listViews(run)
+    .map((view) => view.of(task.index)?.mark)
+    .filter((mark) => mark?.at > 0)
+    .map(({ at, text }) => ({ x: at, text }));
+}
+
+/** Facts and drawing; a view that cannot be drawn is shown as it stands. */
+function content(value, run, task) {
+  const { evaluations } = run.tasks[task] ?? {};
+  try {
+    const parts = [facts(value.facts, value.id, { evaluations }), KINDS[value.panel]?.draw(value)];
+    const shown = parts.filter(Boolean);
+    if (shown.length > 0) return value.folded ? [folded(value, shown)] : shown;
+  } catch (error) {
+    console.error(`view ${value.id}: ${error.message}`);
+  }
+  return [raw(value.id ?? "view", value)];
+}
+
+function folded(value, shown) {
+  return h("details", {}, h("summary", {}, `show ${String(value.title ?? value.id).toLowerCase()}`), shown);
+}
+
+function viewPanel(run, state, view) {
+  const box = h("div", { "data-testid": `view-${view.id}` });
+  const hint = h("p", { class: "hint" });
+  let shown;
+  const show = () => {
+    const value = view.of(state.task);
+    if (value === shown && box.hasChildNodes()) return;
+    shown = value;
+    hint.textContent = value?.help ?? "";
+    box.replaceChildren(
+      ...(value
+        ? content(value, run, state.task)
+        : [h("p", { class: "empty" }, "Nothing for this task.")]),
+    );
+  };
+  state.onTask(show);
+  show();
+  const { first } = view;
+  return {
+    isWide: Boolean(KINDS[first.panel]?.isWide(first)),
+    weight: weightOf(first),
+    element: panel(
+      {
+        id: `${view.id}-panel`,
+        title: first.title ?? view.id,
+        wide: KINDS[first.panel]?.isWide(first),
+      },
+      hint,
+      box,
+    ),
+  };
+}
+
+/** How tall a panel will be, roughly, in pixels. */
+function weightOf(value) {
+  const lines = (value.blocks ?? []).reduce(
+    (sum, block) => sum + (block.title ? 45 : 7) + 22 * String(block.text ?? "").split("\n").length,
+    0,
+  );
+  const rows = value.folded ? 0 : 33 * (value.rows?.length ?? 0);
+  return 105 + lines + rows + (value.facts ? 60 : 0) + (value.panel === "scatter" ? 370 : 0);
+}
+
+/** {wide: [elements], narrow: [{element, weight}]} of all views but that of the plan. */
+export function viewPanels(run, state) {
+  const panels = listViews(run)
+    .filter((view) => view.id !== PLAN)
+    .map((view) => viewPanel(run, state, view));
+  const front = frontOf(run);
+  return {
+    wide: [
+      ...panels.filter(({ isWide }) => isWide).map(({ element }) => element),
+      front && panel({ id: "front-panel", title: "Pareto front", wide: true }, front),
+    ].filter(Boolean),
+    narrow: panels.filter(({ isWide }) => !isWide),
+  };
+}
+
+/** The front of a summary: [{metric: value}]. */
+function frontOf(run) {
+  const points = run.summary.front ?? [];
+  const names = Object.keys(points[0] ?? {}).filter((name) =>
+    points.every((point) => typeof point[name] === "number" && betterOf(name) !== 0),
+  );
+  return scatterPanel({
+    id: "front",
+    axes: names.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
+    points: points.map((point) => ({ values: names.map((name) => point[name]) })),
+  });
+}
+
+/** The chosen plan: the view that shows it, else its text. */
+export function planPanel(run, state) {
+  const view = listViews(run).find(({ id }) => id === PLAN);
+  const box = h("div", { "data-testid": "plan" });
+  const title = h("span", {});
+  const show = () => {
+    const task = run.tasks[state.task];
+    const value = view?.of(state.task);
+    title.replaceChildren(value?.title ?? "Plan", " ", h("span", { class: "of-task" }, task.name));
+    const text = task.plan?.text;
+    const isSame = value?.blocks?.length === 1 && value.blocks[0].text === text;
+    box.replaceChildren(
+      ...[
+        value?.help && h("p", { class: "hint" }, value.help),
+        ...(value ? content(value, run, state.task) : []),
+        text && !value && h("pre", { class: "code" }, text),
+        text &&
+          value &&
+          !isSame &&
+          h("details", {}, h("summary", {}, "as text"), h("pre", { class: "code" }, text)),
+        !text && !value && h("p", { class: "empty" }, "This run keeps no plan for the task."),
+      ].filter(Boolean),
+    );
+  };
+  state.onTask(show);
+  show();
+  const first = view?.first ?? { blocks: [{ text: run.tasks[state.task].plan?.text }] };
+  return { weight: weightOf(first), element: panel({ id: "plan-panel", title }, box) };
+}
+
+/** [{title, text, advice, task}] of views and of plain notes. */
+function readWarnings(run) {
+  return run.notes.flatMap((note) => {
+    if (isView(note) && note.value.panel === WARNING)
+      return [{ ...note.value, advice: note.value.try, task: note.task }];
+    if (!isWarning(note)) return [];
+    const texts = Array.isArray(note.value) ? note.value : [note.value];
+    return texts.map((value) => ({
+      text: typeof value === "string" ? value : (value?.text ?? JSON.stringify(value)),
+      task: note.task,
+    }));
+  });
+}
+
+function groupBy(list, key) {
+  const groups = new Map();
+  for (const one of list) groups.set(key(one), [...(groups.get(key(one)) ?? []), one]);
+  return [...groups.values()];
+}
+
+/** Which tasks a warning is of; nothing where that is plain. */
+function tasksText(run, list) {
+  const tasks = [...new Set(list.map(({ task }) => task))].filter((task) => run.tasks[task]);
+  if (run.tasks.length < 2 || tasks.length === 0) return "";
+  if (tasks.length === run.tasks.length) return " – all tasks";
+  const names = tasks.map((task) => run.tasks[task].name);
+  return ` – ${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
+}
+
+/** Warnings with the same title and advice stand together, each with its own numbers. */
+export function warnings(run) {
+  const all = readWarnings(run);
+  if (all.length === 0) return null;
+  const groups = groupBy(all, ({ title, text, advice }) =>
+    title ? `${title}|${advice ?? ""}` : `|${text}`,
+  );
+  return h(
+    "aside",
+    { class: "warnings", role: "note", "data-testid": "warnings" },
+    h("strong", {}, "Please note"),
+    h("ul", {}, groups.map((group) => warningLine(run, group))),
+  );
+}
+
+function warningLine(run, group) {
+  const { id, title, advice } = group[0];
+  const texts = groupBy(group, ({ text }) => text);
+  const line = (list) => h("li", {}, `${list[0].text}${tasksText(run, list)}`);
+  const remedy = advice && h("strong", {}, ` Try ${advice}.`);
+  if (texts.length === 1)
+    return h(
+      "li",
+      { "data-testid": id && `warning-${id}` },
+      `${title ? `${title}: ` : ""}${texts[0][0].text}${tasksText(run, texts[0])}.`,
+      remedy,
+    );
+  return h(
+    "li",
+    { "data-testid": id && `warning-${id}` },
+    `${title ?? "warning"}, ${plural(texts.length, "time")}.`,
+    remedy,
+    h("ul", {}, texts.slice(0, 3).map(line)),
+    texts.length > 3 &&
+      h(
+        "details",
+        {},
+        h("summary", {}, `${texts.length - 3} more`),
+        h("ul", {}, texts.slice(3).map(line)),
+      ),
+  );
+}
+
+function raw(name, value, source) {
+  return h(
+    "details",
+    { class: "raw" },
+    h("summary", {}, name, source && h("span", { class: "muted small" }, ` from ${source}`)),
+    h("pre", { class: "code" }, JSON.stringify(value, null, 1).slice(0, 200000)),
+  );
+}
+
+/** Notes that are data, of the chosen task and of the whole run. */
+export function otherNotes(run, state) {
+  const notes = run.notes.filter((note) => !isView(note) && !isWarning(note));
+  if (notes.length === 0) return null;
+  const box = h("div", {});
+  const show = () => {
+    const shown = notes.filter((note) => ofWholeRun(note) || note.task === state.task);
+    box.replaceChildren(
+      ...(shown.length > 0
+        ? shown.map((note) => raw(note.name, note.value, note.source ?? "run"))
+        : [h("p", { class: "empty" }, "Nothing for this task.")]),
+    );
+  };
+  state.onTask(show);
+  show();
+  return panel(
+    {
+      id: "notes-panel",
+      title: "Data notes",
+      wide: true,
+      hint: "What the plug-ins left in the log for other programs, as it stands.",
+    },
+    box,
+  );
+}
