@@ -32,6 +32,13 @@ void mer_text_table_add(MerTextTable *table, const char *text)
     table->cells[table->count++] = text != NULL ? mer_arena_text(table->arena, text) : "";
 }
 
+void mer_text_table_add_row(MerTextTable *table, const char *const *texts)
+{
+    for (int c = 0; c < table->columns; c++) {
+        mer_text_table_add(table, texts[c]);
+    }
+}
+
 void mer_text_table_add_int(MerTextTable *table, int64_t value)
 {
     char digits[32], grouped[48];
