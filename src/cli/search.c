@@ -132,12 +132,10 @@ static MerStatus join_workloads(MerRequest *request, MerArena *arena, MerError *
     if (!problem || !problem->join || experiment->file || request->separately || given->count < 2) {
         return problem ? MER_OK : MER_NOT_FOUND;
     }
-    MerTexts  texts = {given->count, given->texts};
-    MerStatus status = problem->join(&texts, &experiment->problem, &joined, arena, error);
-    if (status == MER_OK) {
-        mer_experiment_add(experiment, MER_AXIS_WORKLOAD, joined, true);
-    }
-    return status;
+    MerTexts texts = {given->count, given->texts};
+    MER_TRY(problem->join(&texts, &experiment->problem, &joined, arena, error));
+    mer_experiment_add(experiment, MER_AXIS_WORKLOAD, joined, true);
+    return MER_OK;
 }
 
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena)

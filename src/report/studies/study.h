@@ -72,7 +72,7 @@ typedef struct MerStudyOptions {
 
 typedef struct MerStudyTable {
     const char  *id, *title, *caption;
-    int          columns, row_count, capacity;
+    int          columns, row_count, cell_count;
     const char **titles; /* a title that starts with `>` makes a column of numbers */
     const char **cells;
 } MerStudyTable;
