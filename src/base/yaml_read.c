@@ -259,9 +259,10 @@ static MerStatus unknown_key(const MerYaml *map, int index, MerError *error)
     } else {
         snprintf(expected, sizeof expected, ", expected no keys");
     }
-    return mer_error_set(error, MER_INVALID, "%s:%d:%d: unknown key \"%.80s\"%s%s%s", map->file,
-                         map->key_lines[index], map->key_columns[index], key, is_root ? "" : " in ",
-                         map->path, expected);
+    /* keys of a map may come from several files */
+    return mer_error_set(error, MER_INVALID, "%s:%d:%d: unknown key \"%.80s\"%s%s%s",
+                         map->items[index]->file, map->key_lines[index], map->key_columns[index],
+                         key, is_root ? "" : " in ", map->path, expected);
 }
 
 /* Two spellings of one key, `a-b` and `a_b`: one of them would be ignored in silence. */

@@ -15,20 +15,11 @@ static MerStatus fail(MerError *error, const char *change, const char *part, con
     return mer_error_set(error, MER_INVALID, "change \"%.200s\": %.100s %s", change, part, what);
 }
 
-static const char *name_of(const MerYaml *item)
-{
-    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
-        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
-            return item->items[i]->text;
-        }
-    }
-    return "";
-}
-
 static MerYaml *find_item(MerYaml *list, const char *part)
 {
     for (int i = 0; i < list->count; i++) {
-        if (mer_name_equal(name_of(list->items[i]), part)) {
+        const char *name = mer_platform_item_name(list->items[i]);
+        if (name != NULL && mer_name_equal(name, part)) {
             return list->items[i];
         }
     }

@@ -44,23 +44,13 @@ void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena)
     }
 }
 
-static const char *item_name(const MerYaml *item)
-{
-    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
-        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
-            return item->items[i]->text;
-        }
-    }
-    return NULL;
-}
-
 static bool is_named_list(const MerYaml *list)
 {
     if (list->kind != MER_YAML_LIST || list->count == 0 || list->count > MER_MAX_UNITS) {
         return false;
     }
     for (int i = 0; i < list->count; i++) {
-        if (item_name(list->items[i]) == NULL) {
+        if (mer_platform_item_name(list->items[i]) == NULL) {
             return false;
         }
     }
@@ -119,9 +109,9 @@ static MerYaml *merge_lists(const MerYaml *base, MerYaml *own, MerArena *arena)
     MerYaml *merged = copy_with_capacity(base, own, arena);
     for (int i = 0; i < own->count; i++) {
         int at = 0;
-        while (at < base->count &&
-               (merged->items[at] != base->items[at] ||
-                !mer_name_equal(item_name(base->items[at]), item_name(own->items[i])))) {
+        while (at < base->count && (merged->items[at] != base->items[at] ||
+                                    !mer_name_equal(mer_platform_item_name(base->items[at]),
+                                                    mer_platform_item_name(own->items[i])))) {
             at++;
         }
         bool is_new = at == base->count;
