@@ -5,7 +5,7 @@
 #include "run_support.h"
 #include "shared.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "schedule/cost/bandwidth.h"
 #include "schedule/schedule.h"
 #include "schedule/table/core_pricer.h"

@@ -1,7 +1,7 @@
 /* Whole files into memory, and where the shipped platforms and models lie. */
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/text.h"
 #include "mercator/option.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* A streaming JSON writer (RFC 8259). Whatever bytes come in, valid JSON goes out. */
 #include "mercator/json.h"
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Numbers in and out as text. Reading accepts a plain number with k M G T or
  * Ki Mi Gi Ti; writing gives the fewest digits that read back to the same bits. */
-#include "base/text.h"
+#include "base/file.h"
 
 #include <inttypes.h>
 #include <math.h>

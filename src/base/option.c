@@ -2,7 +2,7 @@
 #include "mercator/option.h"
 
 #include "base/expect.h"
-#include "base/text.h"
+#include "base/file.h"
 
 #include <assert.h>
 #include <math.h>

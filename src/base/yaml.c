@@ -2,8 +2,8 @@
  * and its complaints become one line with a place. */
 #include "mercator/yaml.h"
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "base/utf8.h"
 #include "base/yaml_build.h"
 

@@ -1,6 +1,6 @@
 /* Taking values out of a YAML tree, with messages that say where, what and what instead. */
 #include "base/expect.h"
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 #include "mercator/yaml.h"
 

@@ -3,7 +3,7 @@
 #include "cli/cell_progress.h"
 #include "cli/compare_runs.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
 #include "report/tables/table.h"

@@ -1,8 +1,8 @@
 /* compare DIR...: the tables of a study from runs that are there already. */
 #include "cli/compare_runs.h"
 
+#include "base/file.h"
 #include "base/output.h"
-#include "base/text.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
 

@@ -2,7 +2,7 @@
  * carry, or it is read again and must be the same one; the platform is the one that the run left beside the plan. */
 #include "cli/evaluate_input.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"

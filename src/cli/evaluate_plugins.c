@@ -1,7 +1,7 @@
 /* The plug-ins of an evaluation: as the files say, unless the command line says otherwise. */
 #include "cli/evaluate_input.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
 

@@ -1,7 +1,7 @@
 /* inspect: what a network or a platform looks like after import. */
 #include "cli/cli.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "hw/foreign.h"
 #include "mercator/import.h"
 #include "mercator/json.h"

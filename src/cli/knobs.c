@@ -1,7 +1,7 @@
 /* --list-knobs: the knobs of every task with their choices. Nothing is searched or written. */
 #include "cli/knobs.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/json.h"
 #include "report/tables/table.h"
 

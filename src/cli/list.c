@@ -1,8 +1,8 @@
 /* list: what there is. Shipped files are read and checked while listing. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "base/option_json.h"
-#include "base/text.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"

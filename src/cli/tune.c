@@ -1,8 +1,8 @@
 /* --tune: options of an optimizer, searched on some workloads and tested on others. */
 #include "cli/tune.h"
 
+#include "base/file.h"
 #include "base/output.h"
-#include "base/text.h"
 #include "cli/request.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"

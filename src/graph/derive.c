@@ -2,7 +2,7 @@
  * and the hash. Everything is linear in the number of operators and edges. */
 #include "graph/derive.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "graph/order.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "hw/reader.h"
 #include "hw/timeloop_arch.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "base/yaml_files.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * with its name. */
 #include "hw/foreign.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 
 #include <ctype.h>

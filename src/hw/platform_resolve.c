@@ -4,7 +4,7 @@
 #include "hw/foreign.h"
 #include "hw/reader.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * stated that is not unlimited. Reading it back gives the same hash. */
 #include "mercator/platform.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/graph.h"
 
 #include <ctype.h>

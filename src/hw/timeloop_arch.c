@@ -6,7 +6,7 @@
 #include "mercator/graph.h"
 #include "mercator/option.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* From a name or a path to the importer that knows the file's format. */
 #include "import/import_find.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 
 #include <stdio.h>

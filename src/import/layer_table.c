@@ -3,7 +3,7 @@
 
 #include "import/layer_list.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The kinds of plans of `map`: how they are hashed, written, read and shown. */
-#include "base/text.h"
+#include "base/file.h"
 #include "layer/directive_format.h"
 #include "map/directives/directives.h"
 #include "map/map.h"

@@ -2,7 +2,7 @@
  * (docs/scheduling.md, "Groups"). */
 #include "schedule/schedule_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "schedule/jobs/jobs_import.h"
 
 #include <string.h>

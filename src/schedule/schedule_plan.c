@@ -1,7 +1,7 @@
 /* Plans of jobs as people read them and as `schedule.yaml` keeps them: a queue of job names per core. */
 #include "schedule/schedule_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <inttypes.h>
 #include <math.h>

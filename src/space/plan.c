@@ -1,7 +1,7 @@
 /* Plans as everybody sees them: a kind, and contents that only its folder knows. */
 #include "mercator/plan.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 uint64_t mer_plan_hash(const MerPlan *plan)
 {

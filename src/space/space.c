@@ -1,7 +1,7 @@
 /* Points of a space: checking, counting, sampling and small steps. */
 #include "mercator/space.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <math.h>
 #include <string.h>

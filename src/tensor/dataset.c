@@ -1,7 +1,7 @@
 /* IDX files and batches of images. */
 #include "tensor/dataset.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <limits.h>
 

@@ -1,8 +1,8 @@
 /* Kernels of oneDNN by what they depend on, each made once and kept, and the layouts they chose. */
 #include "tensor/dnnl_inside.h"
 
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 
 #include <assert.h>
 #include <dnnl_debug.h>

@@ -1,6 +1,6 @@
 /* Parameters in a file: `mercator-policy/1`, see tensor.h. */
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "tensor/tensor.h"
 
 #include <assert.h>

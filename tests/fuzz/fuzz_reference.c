@@ -1,5 +1,5 @@
 /* Small languages of the command line: plug-in references, objectives and numbers. */
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 #include "run/search/objective.h"
 

@@ -96,7 +96,7 @@ static void test_nothing_feasible_is_survived(void **state)
 {
     (void)state;
     const char *text =
-        "{format: mercator-platform/1, kind: pe-array, name: none, units: [{name: MAC}],"
+        "{format: mercator-platform/1, kind: pe-array, name: none, units: [{name: MAC, mac_pj: 1}],"
         " memories: [{name: DRAM, keep: [W, I, O]}, {name: GLB, words: 2, keep: [W, I, O]},"
         " {name: RF, words: 2, keep: [W, I, O]}]}";
     for (const MerOptimizerClass *const *list = first_fit(mer_optimizers()); *list;

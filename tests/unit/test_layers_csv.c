@@ -2,7 +2,7 @@
 #include "import/layer_list.h"
 #include "shared.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "unit/importer.h"
 
 static MerGraph *import(const char *text, const char *select, MerArena *arena)

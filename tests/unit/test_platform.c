@@ -1,6 +1,6 @@
 /* Platform files: what is read, what extends and changes do, and that the resolved form reads
  * back. */
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/platform.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
 /* Policy files: what was saved is loaded, and nothing else. */
-#include "base/text.h"
+#include "base/file.h"
 #include "run_support.h"
 #include "support.h"
 

@@ -69,9 +69,10 @@ static MerStatus read_none(const MerImportFile *file, const MerImportOptions *op
 }
 
 /* One layer, and the machine that it is meant for. */
-static MerStatus make(const char *name, MerArena *into, MerGraph **graph, MerError *error)
+static MerStatus make(const char *name, const MerImportOptions *options, MerArena *into,
+                      MerGraph **graph, MerError *error)
 {
-    (void)error;
+    (void)options, (void)error;
     *graph = one_layer_graph(8, 8, 4, 4, 1, 1, into);
     (*graph)->name = name;
     mer_graph_attach(*graph, "platform", platform_named("eyeriss-like", into));

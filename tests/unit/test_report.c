@@ -2,7 +2,7 @@
  * whole or not at all. */
 #include "support.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "report/pages/html.h"
 #include "report/pages/run_reader.h"
 #include "report/tables/csv.h"

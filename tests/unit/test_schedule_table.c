@@ -2,7 +2,7 @@
  * without losing a bit, and refused with the place of what is wrong. */
 #include "run_support.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/import.h"
 #include "schedule/table/schedule_cache.h"
 #include "schedule/table/schedule_table_file.h"

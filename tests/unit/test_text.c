@@ -1,5 +1,5 @@
 /* Numbers, hashes, files and the shipped data. */
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/rng.h"
 #include "support.h"
 

@@ -3,7 +3,6 @@
  * refuses mappings that do not do all of the layer's work or overflow a buffer, and prices energy
  * with the platform's accesses (L2, L1 and MACs). DRAM and the network have no energy here. */
 #include "layer/datacentric_plan.h"
-#include "mercator/evaluator.h"
 #include "map/cost/map_views.h"
 #include "map/directives/directives.h"
 #include "map/map.h"

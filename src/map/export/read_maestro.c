@@ -1,5 +1,5 @@
 /* Plan reader: a MAESTRO network (.m) whose layers have Dataflows. */
-#include "base/text.h"
+#include "base/file.h"
 #include "import/layer_list.h"
 #include "import/maestro_text.h"
 #include "map/directives/directives.h"

@@ -1,6 +1,6 @@
 /* Plan reader: Timeloop files, which have several roles: a problem and its mapping, and here or by flags its
  * architecture and energies. */
-#include "base/text.h"
+#include "base/file.h"
 #include "import/layer_list.h"
 #include "import/timeloop.h"
 #include "map/export/read_plans.h"

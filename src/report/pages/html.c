@@ -1,8 +1,8 @@
 /* Puts the data of the runs into the report page, which is part of the program. */
 #include "report/pages/html.h"
 
+#include "base/file.h"
 #include "base/output.h"
-#include "base/text.h"
 #include "mercator/json.h"
 #include "mercator/metric.h"
 

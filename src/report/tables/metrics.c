@@ -2,9 +2,9 @@
  * came out from its summary. */
 #include "report/tables/metrics.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
 #include "base/stats.h"
-#include "base/text.h"
 #include "mercator/metric.h"
 #include "report/pages/run_folder.h"
 

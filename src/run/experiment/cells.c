@@ -1,9 +1,9 @@
 /* Running the cells of an experiment. */
 #include "run/experiment/cells.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "mercator/threads.h"
 #include "run/search/objective.h"
 

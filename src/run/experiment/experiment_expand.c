@@ -2,7 +2,7 @@
  * experiment_inputs.c. */
 #include "run/experiment/experiment_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "run/search/objective.h"
 

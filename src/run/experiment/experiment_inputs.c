@@ -1,7 +1,7 @@
 /* The inputs of an experiment: networks and platforms, swept ones too, are read once for all its runs. */
 #include "run/experiment/experiment_parts.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "run/experiment/inline_map.h"
 
 #include <string.h>

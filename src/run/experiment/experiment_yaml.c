@@ -1,7 +1,7 @@
 /* Experiment files: `mercator-experiment/1`. */
 #include "run/experiment/experiment.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
 #include "run/experiment/inline_map.h"

@@ -3,9 +3,9 @@
  * depend on the clock. */
 #include "run/log/checkpoint.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
 #include "base/log.h"
-#include "base/text.h"
 
 #include <stddef.h>
 #include <stdio.h>

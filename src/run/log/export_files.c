@@ -1,9 +1,9 @@
 /* Files that exporters make of the best plans, for other tools. */
 #include "run/internal.h"
 
+#include "base/file.h"
 #include "base/note_list.h"
 #include "base/option_json.h"
-#include "base/text.h"
 #include "mercator/registry.h"
 
 #include <string.h>

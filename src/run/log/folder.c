@@ -1,8 +1,8 @@
 /* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
 #include "run/log/folder.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
-#include "base/text.h"
 #include "run/experiment/cells.h"
 
 #include <dirent.h>

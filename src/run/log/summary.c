@@ -2,9 +2,9 @@
 #include "run/internal.h"
 #include "run/log/folder.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/option_json.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>

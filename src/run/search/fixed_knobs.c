@@ -1,7 +1,7 @@
 /* Knobs that the user fixes, and the lists from which such choices are made. */
 #include "run/internal.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Policy files: written whole, and read only if they are what was written. */
 #include "run/search/policy.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <ctype.h>
 #include <errno.h>

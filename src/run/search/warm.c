@@ -2,8 +2,8 @@
  * points over, of other tasks. */
 #include "run/search/warm.h"
 
+#include "base/file.h"
 #include "base/json_read.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Building a job set beside its graph. */
 #include "schedule/jobs/jobs_import.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "import/layer_list.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Several networks of a command line become one workload: they share the chip. */
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/json.h"
 #include "schedule/jobs/jobs_import.h"
 #include "schedule/schedule_parts.h"

@@ -2,7 +2,7 @@
  * its requests ("cam.3"). */
 #include "schedule/jobs/jobs_reader.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "import/layer_list.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * floating point and a checksum. The name of the file is the hash of all that prices depend on. */
 #include "schedule/table/schedule_cache.h"
 
+#include "base/file.h"
 #include "base/key_table.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Reading job analysis tables: `m3e-jobtable/1` with or without our further columns, and asking them. */
 #include "schedule/table/schedule_table_file.h"
 
-#include "base/text.h"
+#include "base/file.h"
 #include "mercator/option.h"
 #include "mercator/yaml.h"
 

@@ -1,7 +1,7 @@
 /* The tables of a run as one file: every layer of every group once. */
 #include "schedule/table/schedule_table.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 typedef struct Row {
     const MerJobTable *table;

@@ -1,6 +1,6 @@
 /* Files as text, those that come with the program too, beside what plug-ins use. */
-#ifndef MERCATOR_BASE_TEXT_H
-#define MERCATOR_BASE_TEXT_H
+#ifndef MERCATOR_BASE_FILE_H
+#define MERCATOR_BASE_FILE_H
 
 #include "mercator/text.h"
 

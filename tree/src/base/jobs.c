@@ -1,1 +1,0 @@
-int jobs; /* a wing may, and so may what is below */

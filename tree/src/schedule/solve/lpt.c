@@ -1,1 +1,0 @@
-const MerOptimizerClass mer_optimizer_lpt = {.name = "lpt"};

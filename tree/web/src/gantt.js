@@ -1,3 +1,0 @@
-a.map((x) => x); // Gantt
-if (x === 'schedule') {}
-const makespanOf = `map`;
