@@ -185,6 +185,22 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
                           : mer_problems()[0]->name;
 }
 
+static void print_help(const MerVerb *verb, const char *problem)
+{
+    mer_request_help(verb, problem);
+    printf("\n  --problem NAME          default: that of the experiment file, of the workload "
+           "or of the\n"
+           "                          optimizers, else %s; the options above are those of %s\n",
+           mer_problems()[0]->name, problem);
+    printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
+           "objectives, seeds\n"
+           "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
+           "it again to go on.\n"
+           "With --time S every combination also runs for S seconds without a budget: equal "
+           "time.\n");
+    mer_cli_study_help();
+}
+
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     Comparison comparison = {.arena = arena};
@@ -201,18 +217,7 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
         return code;
     }
     if (comparison.request.is_help) {
-        mer_request_help(verb, problem);
-        printf("\n  --problem NAME          default: that of the experiment file, of the workload "
-               "or of the\n"
-               "                          optimizers, else %s; the options above are those of %s\n",
-               mer_problems()[0]->name, problem);
-        printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
-               "objectives, seeds\n"
-               "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
-               "it again to go on.\n"
-               "With --time S every combination also runs for S seconds without a budget: equal "
-               "time.\n");
-        mer_cli_study_help();
+        print_help(verb, problem);
         return MER_EXIT_DONE;
     }
     code = mer_request_expand(&comparison.request, &comparison.specs, &comparison.spec_count);

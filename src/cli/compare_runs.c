@@ -73,8 +73,8 @@ static int take_at(const MerVerb *verb, const char *text, MerArena *arena, MerSt
     char *rest = NULL;
     for (char *word = strtok_r(mer_arena_text(arena, text), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
-        bool has_capacity = options->at_count < (int)(sizeof options->at / sizeof *options->at);
-        if (!has_capacity || !mer_parse_int(word, &options->at[options->at_count]) ||
+        bool has_place = options->at_count < (int)(sizeof options->at / sizeof *options->at);
+        if (!has_place || !mer_parse_int(word, &options->at[options->at_count]) ||
             options->at[options->at_count] < 1) {
             return mer_cli_usage(
                 verb, "--at is \"%s\", expected at most 8 whole numbers of at least 1", text);
