@@ -161,15 +161,19 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
                          MerArena *arena, MerError *error);
 
 typedef struct MerGivenPlan { /* one task and its plan */
-    const MerTask *task;      /* start INFINITY: when those before it have ended */
-    MerYaml       *body;      /* of a plan file; NULL: `plan` */
-    const MerPlan *plan;
-    const char    *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
+    MerTask     task;         /* start INFINITY: when those before it have ended */
+    MerYaml    *body;         /* of a plan file; NULL: `plan` */
+    MerPlan     plan;
+    const char *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
     /* what a solver has proven of this task, as the plan file says: the score of the plan that it
      * belongs to, and the bound; kind NULL: nothing */
     double   recorded_score;
     MerBound recorded;
 } MerGivenPlan;
+
+/* The tasks of the workload, the whole of it where the problem does not split it. */
+MerStatus mer_run_list_tasks(const MerRunSpec *spec, MerArena *arena, const MerTask **tasks,
+                             int *count, MerError *error);
 
 /* Prices given plans, `count` >= 1: `result` gets their tasks and the total, as of a run. */
 MerStatus mer_run_given(const MerRunSpec *spec, MerGivenPlan *given, int count, MerArena *arena,

@@ -206,26 +206,22 @@ static MerStatus set_reals(const Target *target, MerReals *field)
 {
     const char **items;
     int          count = 0;
-    MerStatus    status = split_list(target, &items, &count);
-    double      *values = MER_ARRAY(target->arena, double, count);
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        status = set_real(target, items[i], &values[i]);
+    MER_TRY(split_list(target, &items, &count));
+    double *values = MER_ARRAY(target->arena, double, count);
+    for (int i = 0; i < count; i++) {
+        MER_TRY(set_real(target, items[i], &values[i]));
     }
-    if (status == MER_OK) {
-        *field = (MerReals){.count = count, .values = values};
-    }
-    return status;
+    *field = (MerReals){.count = count, .values = values};
+    return MER_OK;
 }
 
 static MerStatus set_texts(const Target *target, MerTexts *field)
 {
     const char **items;
     int          count = 0;
-    MerStatus    status = split_list(target, &items, &count);
-    if (status == MER_OK) {
-        *field = (MerTexts){.count = count, .values = items};
-    }
-    return status;
+    MER_TRY(split_list(target, &items, &count));
+    *field = (MerTexts){.count = count, .values = items};
+    return MER_OK;
 }
 
 static MerStatus set_field(const Target *target, void *field)
@@ -305,11 +301,8 @@ static MerStatus set_all(const MerOption *table, void *options, const char *wher
         if (skip_preset && mer_name_equal(settings->keys[i], "preset")) {
             continue;
         }
-        MerStatus status = mer_options_set(table, options, where, settings->keys[i],
-                                           settings->values[i], arena, error);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(mer_options_set(table, options, where, settings->keys[i], settings->values[i],
+                                arena, error));
     }
     return MER_OK;
 }
@@ -323,10 +316,9 @@ static MerStatus apply_preset(const MerOption *table, const MerPreset *presets, 
     }
     if (presets[count].name != NULL) {
         MerReference settings = {0};
-        MerStatus    status =
-            parse_settings(presets[count].settings, presets[count].name, &settings, arena, error);
-        return status != MER_OK ? status
-                                : set_all(table, options, where, &settings, false, arena, error);
+        MER_TRY(
+            parse_settings(presets[count].settings, presets[count].name, &settings, arena, error));
+        return set_all(table, options, where, &settings, false, arena, error);
     }
     const char **names = MER_ARRAY(arena, const char *, count);
     for (int i = 0; i < count; i++) {
@@ -347,11 +339,8 @@ MerStatus mer_options_fill(const MerOption *table, const MerPreset *presets, voi
         if (!mer_name_equal(reference->keys[i], "preset")) {
             continue;
         }
-        MerStatus status = apply_preset(table, presets, options, reference->name,
-                                        reference->values[i], arena, error);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(apply_preset(table, presets, options, reference->name, reference->values[i], arena,
+                             error));
     }
     return set_all(table, options, reference->name, reference, has_presets, arena, error);
 }

@@ -150,12 +150,9 @@ MerStatus mer_yaml_parse(const char *name, const char *text, size_t size, MerAre
     if (size > LARGEST_FILE) {
         return mer_error_set(error, MER_INVALID, "%s is larger than %d bytes", name, LARGEST_FILE);
     }
-    MerStatus status = check_text(name, text, size, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(check_text(name, text, size, error));
     MerYamlBuilder *builder = mer_yaml_builder_new(name, arena, error);
-    status = build(builder, text, size);
+    MerStatus       status = build(builder, text, size);
     if (status == MER_OK) {
         *root = builder->root;
     }

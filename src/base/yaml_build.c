@@ -129,10 +129,7 @@ static MerStatus too_deep(Builder *builder)
 static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *path, int depth,
                            MerYaml **to)
 {
-    MerStatus status = new_node(builder, from->kind, path, to);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(new_node(builder, from->kind, path, to));
     MerYaml *copy = *to;
     *copy = *from;
     copy->path = path;
@@ -146,10 +143,7 @@ static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *pa
     for (int i = 0; i < from->count; i++) {
         const char *key = from->kind == MER_YAML_MAP ? from->keys[i] : NULL;
         const char *child = join_path(builder, path, key, (size_t)i);
-        status = copy_node(builder, from->items[i], child, depth + 1, &copy->items[i]);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(copy_node(builder, from->items[i], child, depth + 1, &copy->items[i]));
     }
     return MER_OK;
 }
@@ -225,9 +219,7 @@ static MerStatus on_scalar(Builder *builder, struct fy_event *event)
         builder->column--;
     }
     const char *text = token_text(builder, token, builder->arena, &status);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(status);
     if (expects_key(builder)) {
         push_entry(&builder->entries, (Entry){.key = text,
                                               .line = builder->line,
@@ -236,10 +228,7 @@ static MerStatus on_scalar(Builder *builder, struct fy_event *event)
         return MER_OK;
     }
     MerYaml *node;
-    status = new_node(builder, MER_YAML_SCALAR, next_path(builder), &node);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(new_node(builder, MER_YAML_SCALAR, next_path(builder), &node));
     node->text = text;
     node->quoted = quoted;
     take_tag(builder, event, node);
@@ -260,11 +249,8 @@ static MerStatus on_start(Builder *builder, struct fy_event *event, MerYamlKind 
     if (builder->depth == MOST_LEVELS) {
         return too_deep(builder);
     }
-    MerYaml  *node;
-    MerStatus status = new_node(builder, kind, next_path(builder), &node);
-    if (status != MER_OK) {
-        return status;
-    }
+    MerYaml *node;
+    MER_TRY(new_node(builder, kind, next_path(builder), &node));
     take_tag(builder, event, node);
     attach(builder, node);
     builder->frames[builder->depth++] = (Frame){
@@ -287,11 +273,9 @@ static MerStatus on_alias(Builder *builder, struct fy_event *event)
                     name, name);
     }
     MerYaml *copy;
-    status = copy_node(builder, target, next_path(builder), builder->depth, &copy);
-    if (status == MER_OK) {
-        attach(builder, copy);
-    }
-    return status;
+    MER_TRY(copy_node(builder, target, next_path(builder), builder->depth, &copy));
+    attach(builder, copy);
+    return MER_OK;
 }
 
 static MerStatus merge_map(Builder *builder, MerNameTable *keys, const MerYaml *from,
@@ -306,10 +290,7 @@ static MerStatus merge_map(Builder *builder, MerNameTable *keys, const MerYaml *
         }
         const char *path = join_path(builder, into->path, from->keys[i], 0);
         MerYaml    *copy;
-        MerStatus   status = copy_node(builder, from->items[i], path, builder->depth, &copy);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(copy_node(builder, from->items[i], path, builder->depth, &copy));
         mer_name_table_set(keys, from->keys[i], copy);
         push_entry(&builder->merged, (Entry){.value = copy,
                                              .key = from->keys[i],
@@ -327,10 +308,7 @@ static MerStatus merge_value(Builder *builder, MerNameTable *keys, const MerYaml
         return merge_map(builder, keys, value, into);
     }
     for (int i = 0; i < value->count; i++) {
-        MerStatus status = merge_map(builder, keys, value->items[i], into);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(merge_map(builder, keys, value->items[i], into));
     }
     return MER_OK;
 }
@@ -353,7 +331,7 @@ static MerStatus close_map(Builder *builder, const Frame *frame)
 {
     Entry       *list = builder->entries.list + frame->start;
     size_t       count = builder->entries.count - frame->start;
-    MerNameTable keys = {.arena = builder->key_capacity};
+    MerNameTable keys = {.arena = builder->key_arena};
     MerStatus    status = check_double_keys(builder, &keys, list, count);
     builder->merged.count = 0;
     for (size_t i = 0; status == MER_OK && i < count; i++) {
@@ -363,7 +341,7 @@ static MerStatus close_map(Builder *builder, const Frame *frame)
             push_entry(&builder->merged, list[i]);
         }
     }
-    mer_arena_reset(builder->key_capacity);
+    mer_arena_reset(builder->key_arena);
     MerYaml *node = frame->node;
     node->count = (int)builder->merged.count;
     node->items = MER_ARRAY(builder->arena, MerYaml *, node->count);
@@ -443,7 +421,7 @@ MerYamlBuilder *mer_yaml_builder_new(const char *file, MerArena *arena, MerError
     builder->file = mer_arena_text(arena, file);
     builder->arena = arena;
     builder->scratch = mer_arena_new();
-    builder->key_capacity = mer_arena_new();
+    builder->key_arena = mer_arena_new();
     builder->anchors.arena = builder->scratch;
     builder->line = builder->column = 1;
     builder->error = error;
@@ -453,7 +431,7 @@ MerYamlBuilder *mer_yaml_builder_new(const char *file, MerArena *arena, MerError
 
 void mer_yaml_builder_free(MerYamlBuilder *builder)
 {
-    mer_arena_free(builder->key_capacity);
+    mer_arena_free(builder->key_arena);
     mer_arena_free(builder->scratch);
     free(builder->entries.list);
     free(builder->merged.list);

@@ -29,10 +29,10 @@ typedef struct MerYamlFrame { /* an open list or map */
 
 typedef struct MerYamlBuilder {
     const char    *file;
-    MerArena      *arena;        /* of the tree */
-    MerArena      *scratch;      /* until the end of the parse */
-    MerArena      *key_capacity; /* until the end of a map */
-    MerNameTable   anchors;      /* name to MerYaml */
+    MerArena      *arena;     /* of the tree */
+    MerArena      *scratch;   /* until the end of the parse */
+    MerArena      *key_arena; /* until the end of a map */
+    MerNameTable   anchors;   /* name to MerYaml */
     MerYamlFrame   frames[MER_YAML_LEVELS];
     int            depth;
     MerYamlEntries entries, merged;

@@ -22,31 +22,27 @@ static bool is_equal(const MerYaml *a, const MerYaml *b)
     return true;
 }
 
-static void append(MerYaml *into, const MerYaml *more, int at)
+static void *copy(MerArena *arena, const void *list, int count, size_t size)
 {
-    size_t       count = (size_t)into->count;
-    MerYaml    **items = MER_ARRAY(into->arena, MerYaml *, count + 1);
-    const char **keys = MER_ARRAY(into->arena, const char *, count + 1);
-    int         *lines = MER_ARRAY(into->arena, int, count + 1);
-    int         *columns = MER_ARRAY(into->arena, int, count + 1);
-    if (count > 0) {
-        memcpy(items, into->items, count * sizeof *items);
-        memcpy(keys, into->keys, count * sizeof *keys);
-        memcpy(lines, into->key_lines, count * sizeof *lines);
-        memcpy(columns, into->key_columns, count * sizeof *columns);
-    }
-    items[count] = more->items[at];
-    keys[count] = more->keys[at];
-    lines[count] = more->key_lines[at];
-    columns[count] = more->key_columns[at];
-    into->items = items;
-    into->keys = keys;
-    into->key_lines = lines;
-    into->key_columns = columns;
-    into->count++;
+    void *longer = mer_arena_alloc_array(arena, (size_t)count + 1, size);
+    return count > 0 ? memcpy(longer, list, (size_t)count * size) : longer;
 }
 
-MerStatus mer_yaml_merge_roots(MerYaml *into, const MerYaml *more, MerError *error)
+void mer_yaml_add(MerYaml *map, const char *key, MerYaml *value, int line, int column)
+{
+    int at = map->count++;
+    map->items = copy(map->arena, map->items, at, sizeof *map->items);
+    map->keys = copy(map->arena, map->keys, at, sizeof *map->keys);
+    map->key_lines = copy(map->arena, map->key_lines, at, sizeof *map->key_lines);
+    map->key_columns = copy(map->arena, map->key_columns, at, sizeof *map->key_columns);
+    map->items[at] = value;
+    map->keys[at] = key;
+    map->key_lines[at] = line;
+    map->key_columns[at] = column;
+}
+
+/* The keys of `more` join those of `into`; a key of both must mean the same. */
+static MerStatus merge_roots(MerYaml *into, const MerYaml *more, MerError *error)
 {
     for (int i = 0; i < more->count; i++) {
         int at = 0;
@@ -54,7 +50,8 @@ MerStatus mer_yaml_merge_roots(MerYaml *into, const MerYaml *more, MerError *err
             at++;
         }
         if (at == into->count) {
-            append(into, more, i);
+            mer_yaml_add(into, more->keys[i], more->items[i], more->key_lines[i],
+                         more->key_columns[i]);
         } else if (!is_equal(into->items[at], more->items[i])) {
             return mer_yaml_error(more->items[i], error,
                                   "%s is defined twice with different values, first at %s:%d:%d",
@@ -69,18 +66,11 @@ MerStatus mer_yaml_read_files(const char *paths, MerArena *arena, MerYaml **root
 {
     *root = NULL;
     for (const char *at = paths;; at++) {
-        size_t    length = strcspn(at, ",");
-        MerYaml  *more;
-        MerStatus status = mer_yaml_read(mer_arena_text_n(arena, at, length), arena, &more, error);
-        if (status == MER_OK) {
-            status = mer_yaml_check_kind(more, MER_YAML_MAP, error);
-        }
-        if (status == MER_OK && *root) {
-            status = mer_yaml_merge_roots(*root, more, error);
-        }
-        if (status != MER_OK) {
-            return status;
-        }
+        size_t   length = strcspn(at, ",");
+        MerYaml *more;
+        MER_TRY(mer_yaml_read(mer_arena_text_n(arena, at, length), arena, &more, error));
+        MER_TRY(mer_yaml_check_kind(more, MER_YAML_MAP, error));
+        MER_TRY(*root ? merge_roots(*root, more, error) : MER_OK);
         *root = *root ? *root : more;
         at += length;
         if (!*at) {

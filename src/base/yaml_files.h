@@ -8,7 +8,7 @@
 /* `paths` is one path or several joined by commas. Nodes keep their files and places. */
 MerStatus mer_yaml_read_files(const char *paths, MerArena *arena, MerYaml **root, MerError *error);
 
-/* Adds what `more` has to `into`, both maps. */
-MerStatus mer_yaml_merge_roots(MerYaml *into, const MerYaml *more, MerError *error);
+/* Adds an entry to a map, whose key stands at the place given. */
+void mer_yaml_add(MerYaml *map, const char *key, MerYaml *value, int line, int column);
 
 #endif

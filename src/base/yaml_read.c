@@ -130,10 +130,7 @@ static int find_misspelt(const MerYaml *map, const char *key)
 
 MerStatus mer_yaml_need(MerYaml *map, const char *key, MerYaml **value, MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(map, MER_YAML_MAP, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     *value = mer_yaml_get(map, key);
     if (*value != NULL) {
         return MER_OK;
@@ -262,9 +259,10 @@ static MerStatus unknown_key(const MerYaml *map, int index, MerError *error)
     } else {
         snprintf(expected, sizeof expected, ", expected no keys");
     }
-    return mer_error_set(error, MER_INVALID, "%s:%d:%d: unknown key \"%.80s\"%s%s%s", map->file,
-                         map->key_lines[index], map->key_columns[index], key, is_root ? "" : " in ",
-                         map->path, expected);
+    /* keys of a map may come from several files */
+    return mer_error_set(error, MER_INVALID, "%s:%d:%d: unknown key \"%.80s\"%s%s%s",
+                         map->items[index]->file, map->key_lines[index], map->key_columns[index],
+                         key, is_root ? "" : " in ", map->path, expected);
 }
 
 /* Two spellings of one key, `a-b` and `a_b`: one of them would be ignored in silence. */
@@ -290,10 +288,7 @@ static MerStatus check_spellings(const MerYaml *map, MerError *error)
 
 MerStatus mer_yaml_finish(MerYaml *map, MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(map, MER_YAML_MAP, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     for (int i = 0; i < map->count; i++) {
         if (!was_asked(map, map->keys[i])) {
             return unknown_key(map, i, error);
@@ -308,13 +303,8 @@ MerStatus mer_yaml_format(MerYaml *root, const char *noun, int version, MerError
     int64_t     found_version;
     char        prefix[64];
     const char *text = NULL;
-    MerStatus   status = mer_yaml_need(root, "format", &node, error);
-    if (status == MER_OK) {
-        status = mer_yaml_text(node, &text, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_yaml_need(root, "format", &node, error));
+    MER_TRY(mer_yaml_text(node, &text, error));
     snprintf(prefix, sizeof prefix, "mercator-%s/", noun);
     size_t length = strlen(prefix);
     if (strncmp(text, prefix, length) != 0 || strspn(text + length, "0123456789") == 0 ||

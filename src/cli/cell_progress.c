@@ -20,18 +20,6 @@ typedef struct Watch {
     MerProgress       progress;
 } Watch;
 
-static bool is_cancelled(void *state)
-{
-    (void)state;
-    return mer_cli_is_interrupted(NULL);
-}
-
-static void warn(void *state, const char *text)
-{
-    const Watch *watch = state;
-    mer_request_warn((void *)watch->request, text);
-}
-
 static void tick(void *state, int finished, const MerRunSpec *spec)
 {
     Watch *watch = state;
@@ -103,8 +91,8 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
                       .threads = specs[0].threads,
                       .redo = request->redo,
                       .state = &watch,
-                      .is_cancelled = is_cancelled,
-                      .warn = warn,
+                      .is_cancelled = mer_cli_is_interrupted,
+                      .warn = mer_request_warn,
                       .tick = tick,
                       .done = done};
     mer_progress_begin(&watch.progress, request->quiet ? NULL : stderr);

@@ -32,6 +32,9 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 
 /* `--name value` or `--name=value` at arguments[*at]: gives the value and moves on; NULL if it is missing. */
 const char *mer_cli_value(int count, char **arguments, int *at);
+/* `--help` or `-h`, `--output` or `-o`. */
+bool mer_cli_is_help(const char *argument);
+bool mer_cli_is_output(const char *argument);
 /* Is arguments[at] the flag `--name` (or `--name=...`)? Hyphen and underscore are equal. */
 bool mer_cli_is(const char *argument, const char *name);
 

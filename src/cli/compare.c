@@ -3,12 +3,12 @@
 #include "cli/cell_progress.h"
 #include "cli/compare_runs.h"
 
+#include "base/file.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
 #include "report/tables/table.h"
 #include "run/experiment/comparison.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,40 +91,24 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
     mer_text_table_print(table, stdout);
 }
 
-static MerStatus write_page(const Comparison *comparison, const char *page, MerError *error)
+static MerStatus show(const Comparison *comparison, MerError *error)
 {
-    MerReportRun *runs = MER_ARRAY(comparison->arena, MerReportRun, comparison->cell_count);
-    MerStatus     status = MER_OK;
-    for (int i = 0; status == MER_OK && i < comparison->cell_count; i++) {
-        status = mer_report_read(comparison->directories[i], &runs[i], comparison->arena, error);
-    }
-    return status == MER_OK ? mer_report_html(runs, comparison->cell_count,
-                                              comparison->request.experiment.name, page, error)
-                            : status;
-}
-
-static int show(Comparison *comparison)
-{
-    MerError            error = {0};
     MerComparisonGroup *groups;
     int count = mer_compare(comparison->cells, comparison->cell_count, comparison->arena, &groups);
     MerJson json = {0};
     mer_compare_write(groups, count, &json);
+    const char *text = mer_arena_format(comparison->arena, "%s\n", json.text);
     const char *path = mer_arena_format(comparison->arena, "%s/comparison.json", comparison->root);
-    FILE       *file = fopen(path, "w");
-    bool        is_written = file && fprintf(file, "%s\n", json.text) > 0;
-    is_written = file && fclose(file) == 0 && is_written;
-    if (!is_written) {
-        mer_error_set(&error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
-    }
-    if (is_written && comparison->request.json) {
-        printf("%s\n", json.text);
-    }
-    mer_json_free(&json);
     const char *page = mer_arena_format(comparison->arena, "%s/report.html", comparison->root);
-    if (!is_written ||
-        (!comparison->request.no_report && write_page(comparison, page, &error) != MER_OK)) {
-        return mer_cli_fail(&error);
+    mer_json_free(&json);
+    MER_TRY(mer_file_write(path, text, strlen(text), error));
+    if (comparison->request.json) {
+        fputs(text, stdout);
+    }
+    if (!comparison->request.no_report) {
+        MER_TRY(mer_report_page(comparison->directories, comparison->cell_count,
+                                comparison->request.experiment.name, page, comparison->arena,
+                                error));
     }
     for (int g = 0; g < count && !comparison->request.json; g++) {
         print_group(&groups[g], comparison->arena);
@@ -132,7 +116,7 @@ static int show(Comparison *comparison)
     if (!comparison->request.json) {
         printf("\n%s\n", comparison->request.no_report ? path : page);
     }
-    return MER_EXIT_DONE;
+    return MER_OK;
 }
 
 /* The problem that an optimizer is made for, NULL: any. */
@@ -201,6 +185,22 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
                           : mer_problems()[0]->name;
 }
 
+static void print_help(const MerVerb *verb, const char *problem)
+{
+    mer_request_help(verb, problem);
+    printf("\n  --problem NAME          default: that of the experiment file, of the workload "
+           "or of the\n"
+           "                          optimizers, else %s; the options above are those of %s\n",
+           mer_problems()[0]->name, problem);
+    printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
+           "objectives, seeds\n"
+           "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
+           "it again to go on.\n"
+           "With --time S every combination also runs for S seconds without a budget: equal "
+           "time.\n");
+    mer_cli_study_help();
+}
+
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     Comparison comparison = {.arena = arena};
@@ -217,24 +217,12 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
         return code;
     }
     if (comparison.request.is_help) {
-        mer_request_help(verb, problem);
-        printf("\n  --problem NAME          default: that of the experiment file, of the workload "
-               "or of the\n"
-               "                          optimizers, else %s; the options above are those of %s\n",
-               mer_problems()[0]->name, problem);
-        printf("\ncompare runs every combination of workloads, platforms, evaluators, optimizers, "
-               "objectives, seeds\n"
-               "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
-               "it again to go on.\n"
-               "With --time S every combination also runs for S seconds without a budget: equal "
-               "time.\n");
-        mer_cli_study_help();
+        print_help(verb, problem);
         return MER_EXIT_DONE;
     }
-    if (mer_experiment_expand(&comparison.request.experiment, &comparison.specs,
-                              &comparison.spec_count, mer_request_warn, &comparison.request,
-                              &error) != MER_OK) {
-        return mer_cli_fail(&error);
+    code = mer_request_expand(&comparison.request, &comparison.specs, &comparison.spec_count);
+    if (code != MER_EXIT_DONE) {
+        return code;
     }
     const char *name = comparison.request.experiment.name ? comparison.request.experiment.name
                                                           : comparison.specs[0].name;
@@ -251,6 +239,9 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     for (int i = 0; i < comparison.spec_count; i++) {
         has_all = has_all && !totals[i].has_failed;
     }
+    if (!has_all) {
+        return code;
+    }
     take_cells(&comparison, totals);
-    return has_all ? show(&comparison) : code;
+    return show(&comparison, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
 }

@@ -73,8 +73,8 @@ static int take_at(const MerVerb *verb, const char *text, MerArena *arena, MerSt
     char *rest = NULL;
     for (char *word = strtok_r(mer_arena_text(arena, text), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
-        bool has_capacity = options->at_count < (int)(sizeof options->at / sizeof *options->at);
-        if (!has_capacity || !mer_parse_int(word, &options->at[options->at_count]) ||
+        bool has_place = options->at_count < (int)(sizeof options->at / sizeof *options->at);
+        if (!has_place || !mer_parse_int(word, &options->at[options->at_count]) ||
             options->at[options->at_count] < 1) {
             return mer_cli_usage(
                 verb, "--at is \"%s\", expected at most 8 whole numbers of at least 1", text);
@@ -105,7 +105,7 @@ static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at,
         request->options.baseline = value;
     } else if (mer_cli_is(flag, "at")) {
         return take_at(verb, value, arena, &request->options);
-    } else if (strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output")) {
+    } else if (mer_cli_is_output(flag)) {
         request->output = value;
     } else if (mer_cli_is(flag, "format") &&
                (strcmp(value, "markdown") == 0 || strcmp(value, "text") == 0)) {
@@ -142,67 +142,70 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     return code;
 }
 
+static MerStatus write_tables(const Request *request, const MerStudy *study, MerArena *arena,
+                              MerError *error)
+{
+    MerOutput output;
+    MER_TRY(
+        mer_output_open(&output, mer_arena_format(arena, "%s/tables.md", request->output), error));
+    MerStatus status = mer_study_text(study, &request->options, true, output.file, arena, error);
+    if (status != MER_OK) {
+        mer_output_discard(&output);
+        return status;
+    }
+    return mer_output_close(&output, error);
+}
+
 static MerStatus write_files(const Request *request, const MerStudy *study, MerArena *arena,
                              MerError *error)
 {
-    MerOutput output;
+    const char *json;
     if (mkdir(request->output, 0777) != 0 && errno != EEXIST) {
         return mer_error_set(error, MER_IO, "%s: cannot make it: %s", request->output,
                              strerror(errno));
     }
-    MerStatus status =
-        mer_output_open(&output, mer_arena_format(arena, "%s/tables.md", request->output), error);
-    if (status == MER_OK) {
-        status = mer_study_text(study, &request->options, true, output.file, arena, error);
-        if (status == MER_OK) {
-            status = mer_output_close(&output, error);
-        } else {
-            mer_output_discard(&output);
-        }
-    }
-    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
+    MER_TRY(write_tables(request, study, arena, error));
+    for (int g = 0; g < study->group_count; g++) {
         const char *path = mer_arena_format(arena, "%s/curves-%d.svg", request->output, g + 1);
-        status = mer_study_svg(&study->groups[g], path, arena, error);
+        MER_TRY(mer_study_svg(&study->groups[g], path, arena, error));
     }
-    if (status == MER_OK && !request->no_report) {
-        MerJson json = {0};
-        status = mer_study_json(study, &request->options, &json, NULL, arena, error);
-        if (status == MER_OK) {
-            status = mer_report_study(
-                json.text, NULL, mer_arena_format(arena, "%s/report.html", request->output), error);
-        }
-        mer_json_free(&json);
+    if (request->no_report) {
+        return MER_OK;
     }
-    return status;
+    MER_TRY(mer_study_json(study, &request->options, &json, arena, error));
+    return mer_report_study(json, NULL, mer_arena_format(arena, "%s/report.html", request->output),
+                            error);
+}
+
+static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
+{
+    MerStudy    study;
+    const char *json;
+    MER_TRY(
+        mer_study_read(request->paths, request->count, mer_cli_study_plugin, arena, &study, error));
+    if (request->output) {
+        MER_TRY(write_files(request, &study, arena, error));
+    }
+    if (request->json) {
+        MER_TRY(mer_study_json(&study, &request->options, &json, arena, error));
+        printf("%s\n", json);
+    } else {
+        MER_TRY(
+            mer_study_text(&study, &request->options, request->is_markdown, stdout, arena, error));
+    }
+    if (study.unfinished > 0) {
+        fprintf(stderr, "mercator: %d runs have not ended and are left out\n", study.unfinished);
+    }
+    return MER_OK;
 }
 
 int mer_cli_study(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
-    MerStudy study;
     MerError error = {0};
     Request  request = {0};
     int      code = parse(verb, count, arguments, arena, &request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
-    MerStatus status =
-        mer_study_read(request.paths, request.count, mer_cli_study_plugin, arena, &study, &error);
-    if (status == MER_OK && request.output) {
-        status = write_files(&request, &study, arena, &error);
-    }
-    if (status == MER_OK && request.json) {
-        MerJson json = {0};
-        status = mer_study_json(&study, &request.options, &json, NULL, arena, &error);
-        if (status == MER_OK) {
-            printf("%s\n", json.text);
-        }
-        mer_json_free(&json);
-    } else if (status == MER_OK) {
-        status =
-            mer_study_text(&study, &request.options, request.is_markdown, stdout, arena, &error);
-    }
-    if (status == MER_OK && study.unfinished > 0) {
-        fprintf(stderr, "mercator: %d runs have not ended and are left out\n", study.unfinished);
-    }
-    return status == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+    return carry_out(&request, arena, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
 }

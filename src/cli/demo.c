@@ -35,14 +35,12 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
     if (code != MER_EXIT_DONE) {
         return code;
     }
-    *directory = mer_arena_format(arena, "%s/%s", root, problem->name);
-    MerStatus status = mer_experiment_expand(&request.experiment, &specs, &spec_count,
-                                             mer_request_warn, &request, &error);
-    if (status == MER_OK) {
-        specs[0].directory = *directory;
-        status = mer_request_run(&request, &specs[0], arena, &result, &error);
+    code = mer_request_expand(&request, &specs, &spec_count);
+    if (code != MER_EXIT_DONE) {
+        return code;
     }
-    if (status != MER_OK) {
+    *directory = specs[0].directory = mer_arena_format(arena, "%s/%s", root, problem->name);
+    if (mer_request_run(&request, &specs[0], arena, &result, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     mer_show_result(&specs[0], &result, arena, stdout);
@@ -52,25 +50,20 @@ static int play(const MerVerb *verb, const MerProblemClass *problem, const char 
 int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     enum { MAX_SCENES = 16 };
-    const char  *root = "runs/demo";
-    const char  *directories[MAX_SCENES];
-    MerReportRun runs[MAX_SCENES];
-    MerError     error = {0};
-    int          played = 0;
-    int          code = MER_EXIT_DONE;
+    const char *root = "runs/demo";
+    const char *directories[MAX_SCENES];
+    MerError    error = {0};
+    int         played = 0;
+    int         code = MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
-        const char *value = NULL;
-        if (mer_cli_is(arguments[i], "help") || strcmp(arguments[i], "-h") == 0) {
+        if (mer_cli_is_help(arguments[i])) {
             printf("usage: mercator demo [-o DIR]\n\n%s\n", verb->summary);
             return MER_EXIT_DONE;
         }
-        if (strcmp(arguments[i], "-o") == 0 || mer_cli_is(arguments[i], "output")) {
-            value = mer_cli_value(count, arguments, &i);
-        }
-        if (!value) {
+        root = mer_cli_is_output(arguments[i]) ? mer_cli_value(count, arguments, &i) : NULL;
+        if (!root) {
             return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
         }
-        root = value;
     }
     for (const MerProblemClass *const *problem = mer_problems(); *problem && code == MER_EXIT_DONE;
          problem++) {
@@ -78,18 +71,13 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
             code = play(verb, *problem, root, &directories[played++], arena);
         }
     }
-    for (int i = 0; code == MER_EXIT_DONE && i < played; i++) {
-        if (mer_report_read(directories[i], &runs[i], arena, &error) != MER_OK) {
-            return mer_cli_fail(&error);
-        }
+    if (code != MER_EXIT_DONE) {
+        return code;
     }
     const char *page = mer_arena_format(arena, "%s/report.html", root);
-    if (code == MER_EXIT_DONE &&
-        mer_report_html(runs, played, "Mercator demo", page, &error) != MER_OK) {
+    if (mer_report_page(directories, played, "Mercator demo", page, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    if (code == MER_EXIT_DONE) {
-        printf("\nThe report, to open in a browser: %s\n", page);
-    }
-    return code;
+    printf("\nThe report, to open in a browser: %s\n", page);
+    return MER_EXIT_DONE;
 }

@@ -7,22 +7,12 @@
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
+#include "run/log/trial.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void add_option(MerReference *options, const char *flag, const char *value, int capacity,
-                       MerArena *arena)
-{
-    if (!options->keys) {
-        options->keys = MER_ARRAY(arena, const char *, capacity);
-        options->values = MER_ARRAY(arena, const char *, capacity);
-    }
-    options->keys[options->count] = mer_arena_text_n(arena, flag + 2, strcspn(flag + 2, "="));
-    options->values[options->count++] = value;
-}
 
 /* A reader of other tools' files may have a flag for the file with the plan. */
 static bool is_plan_flag(const char *flag)
@@ -52,7 +42,7 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             request->json = true;
         } else if (mer_cli_is(flag, "quiet")) { /* there is no progress to hide */
             continue;
-        } else if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
+        } else if (mer_cli_is_help(flag)) {
             request->is_help = true;
         } else if (flag[0] != '-') {
             if (request->input_count == MER_EVALUATE_INPUTS) {
@@ -76,7 +66,8 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
             } else if (mer_cli_is(flag, "dim") && request->dim_count < MER_EVALUATE_INPUTS) {
                 request->dims[request->dim_count++] = value;
             } else {
-                add_option(&request->options, flag, value, count, arena);
+                const char *key = mer_arena_text_n(arena, flag + 2, strcspn(flag + 2, "="));
+                request->options = mer_reference_add(&request->options, key, value, arena);
             }
         } else {
             return mer_cli_usage(verb, "unexpected argument %s", flag);
@@ -93,10 +84,10 @@ static void write_counts(const MerTaskResult *result, const char *detail, MerJso
 {
     cJSON       *parsed = detail ? cJSON_Parse(detail) : NULL;
     const cJSON *breakdown = mer_json_get(parsed, "breakdown");
-    const cJSON *status = mer_json_get(breakdown, "status");
     const cJSON *counts = mer_json_get(breakdown, "counts");
-    const char  *word = cJSON_GetStringValue(status);
-    mer_json_text(json, "status", word ? word : result->best.feasible ? "ok" : "infeasible");
+    mer_json_text(
+        json, "status",
+        mer_json_get_text(breakdown, "status", result->best.feasible ? "ok" : "infeasible"));
     char *text = breakdown ? cJSON_PrintUnformatted(counts ? counts : breakdown) : NULL;
     mer_json_raw(json, "counts", text ? text : "null");
     free(text);
@@ -119,15 +110,6 @@ static void write_bound(const MerTaskResult *result, MerJson *json)
     mer_json_end_object(json);
 }
 
-static void write_metrics(const MerTaskResult *result, MerJson *json)
-{
-    for (int m = 0; m < MER_METRIC_COUNT; m++) {
-        if (!isnan(result->best.value[m])) {
-            mer_json_real(json, mer_metric_info((MerMetric)m)->name, result->best.value[m]);
-        }
-    }
-}
-
 static void write_task(const MerTaskResult *result, const char *detail, MerJson *json)
 {
     mer_json_object(json, NULL);
@@ -141,7 +123,7 @@ static void write_task(const MerTaskResult *result, const char *detail, MerJson 
     } else {
         mer_json_text(json, "reason", result->best.reason);
     }
-    write_metrics(result, json);
+    mer_write_metrics(json, result->best.value);
     mer_json_end_object(json);
     write_bound(result, json);
     if (detail) {
@@ -163,7 +145,7 @@ static void write_total(const MerRunResult *result, MerJson *json)
     }
     mer_json_bool(json, "feasible", result->is_feasible);
     if (result->is_feasible) {
-        write_metrics(&result->total, json);
+        mer_write_metrics(json, result->total.best.value);
     }
     mer_json_end_object(json);
     write_bound(&result->total, json);
@@ -237,23 +219,13 @@ static void print_text(const MerEvaluation *evaluation, const MerRunResult *resu
 
 static MerStatus price(MerEvaluation *evaluation, MerRunResult *result, MerError *error)
 {
-    MerGivenPlan *plans = MER_ARRAY(evaluation->arena, MerGivenPlan, evaluation->count + 1);
+    MER_TRY(mer_run_given(&evaluation->spec, evaluation->given, evaluation->count,
+                          evaluation->arena, result, error));
     for (int t = 0; t < evaluation->count; t++) {
-        const MerGiven *given = &evaluation->given[t];
-        plans[t] = (MerGivenPlan){.task = &given->task,
-                                  .body = given->body,
-                                  .plan = &given->plan,
-                                  .recorded_score = given->recorded_score,
-                                  .recorded = given->recorded};
+        MerYaml *body = evaluation->given[t].body;
+        MER_TRY(body ? mer_yaml_finish(body, error) : MER_OK);
     }
-    MerStatus status = mer_run_given(&evaluation->spec, plans, evaluation->count, evaluation->arena,
-                                     result, error);
-    for (int t = 0; status == MER_OK && t < evaluation->count; t++) {
-        evaluation->given[t].detail = plans[t].detail;
-        status =
-            evaluation->given[t].body ? mer_yaml_finish(evaluation->given[t].body, error) : MER_OK;
-    }
-    return status;
+    return MER_OK;
 }
 
 static void print_help(void)
@@ -289,10 +261,8 @@ int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena 
         print_help();
         return MER_EXIT_DONE;
     }
-    if (mer_evaluate_open(&evaluation, &request, &error) != MER_OK) {
-        return mer_cli_fail(&error);
-    }
-    if (price(&evaluation, &result, &error) != MER_OK) {
+    if (mer_evaluate_open(&evaluation, &request, &error) != MER_OK ||
+        price(&evaluation, &result, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
     if (request.json) {

@@ -22,20 +22,11 @@ typedef struct MerEvaluateRequest {
     bool         json, is_help;
 } MerEvaluateRequest;
 
-typedef struct MerGiven { /* one task and its plan */
-    MerTask     task;
-    MerYaml    *body; /* of a plan file, NULL: `plan` is filled */
-    MerPlan     plan;
-    const char *detail;         /* JSON of the evaluator's breakdown, filled by pricing */
-    double      recorded_score; /* as of MerGivenPlan */
-    MerBound    recorded;
-} MerGiven;
-
 typedef struct MerEvaluation {
-    MerRunSpec spec;
-    MerArena  *arena;
-    int        count;
-    MerGiven  *given;
+    MerRunSpec    spec;
+    MerArena     *arena;
+    int           count;
+    MerGivenPlan *given;
 } MerEvaluation;
 
 typedef struct MerEvaluateNames { /* of plug-ins, as the files say; NULL: not said */

@@ -70,8 +70,8 @@ static MerStatus check_map(const MerYaml *map, const MerProblemClass *problem,
     }
     for (int i = 0; i < map->count; i++) {
         const char *key = map->keys[i];
-        bool        is_evaluators = type && type->options && mer_options_find(type->options, key) &&
-                             !(problem->options && mer_options_find(problem->options, key));
+        bool        is_evaluators = type && mer_options_find(type->options, key) &&
+                             !mer_options_find(problem->options, key);
         if (strcmp(key, "name") == 0 || mer_yaml_is_null(map->items[i])) {
             continue;
         }
@@ -174,29 +174,20 @@ static bool exists(const char *path)
 static MerStatus join_options(MerYaml *root, const MerReference *given, MerReference *all,
                               MerArena *arena, MerError *error)
 {
-    MerYaml *node = mer_yaml_get(root, "options");
-    int      capacity = given->count + 1;
-    if (node) {
-        MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
-        capacity += node->count;
-    }
-    *all = (MerReference){NULL, 0, MER_ARRAY(arena, const char *, capacity),
-                          MER_ARRAY(arena, const char *, capacity)};
+    MerYaml *node = mer_yaml_get(root, "options"); /* a map, or check_options has refused it */
+    *all = (MerReference){0};
     for (int i = 0; node && i < node->count; i++) {
         bool is_given = mer_yaml_is_null(node->items[i]);
         for (int k = 0; k < given->count; k++) {
             is_given = is_given || mer_name_equal(given->keys[k], node->keys[i]);
         }
         if (!is_given) {
-            all->keys[all->count] = node->keys[i];
-            MER_TRY(mer_yaml_text(node->items[i], &all->values[all->count], error));
-            all->count++;
+            const char *value;
+            MER_TRY(mer_yaml_text(node->items[i], &value, error));
+            *all = mer_reference_add(all, node->keys[i], value, arena);
         }
     }
-    for (int k = 0; k < given->count; k++) {
-        all->keys[all->count] = given->keys[k];
-        all->values[all->count++] = given->values[k];
-    }
+    *all = mer_reference_join(all, given, arena);
     return MER_OK;
 }
 
@@ -212,23 +203,6 @@ static MerStatus check_hash(MerYaml *input, uint64_t hash, const char *what, Mer
     return mer_yaml_error(mer_yaml_get(input, "hash"), error,
                           "the plan is of content %s, but %s now has content %s", wanted, what,
                           found);
-}
-
-static MerStatus bind_dims(const MerEvaluateRequest *request, MerDimBinding *dims, MerArena *arena,
-                           MerError *error)
-{
-    for (int i = 0; i < request->dim_count; i++) {
-        const char *equals = strrchr(request->dims[i], '=');
-        if (!equals || equals == request->dims[i] || !mer_parse_int(equals + 1, &dims[i].size) ||
-            dims[i].size < 1) {
-            return mer_error_set(error, MER_INVALID,
-                                 "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
-                                 request->dims[i]);
-        }
-        dims[i].name =
-            mer_arena_text_n(arena, request->dims[i], (size_t)(equals - request->dims[i]));
-    }
-    return MER_OK;
 }
 
 /* From --workload, or from the path in the plan, as it stands or beside the plan. */
@@ -251,9 +225,9 @@ static MerStatus read_workload(MerEvaluation *evaluation, const MerEvaluateReque
         return mer_yaml_error(input, error, "the workload has no name; give --workload FILE");
     }
     MerError         why = {0};
-    MerDimBinding    dims[MER_EVALUATE_INPUTS];
-    MerImportOptions options = {.dim_count = request->dim_count, .dims = dims};
-    MER_TRY(bind_dims(request, dims, evaluation->arena, error));
+    MerImportOptions options = {0};
+    MerTexts         dims = {request->dim_count, request->dims};
+    MER_TRY(mer_experiment_dims(&dims, &options, evaluation->arena, error));
     if (mer_graph_import(path, &options, evaluation->arena, &graph, &why) != MER_OK) {
         return mer_yaml_error(input, error, "cannot read the workload of this plan: %s%s",
                               why.message, request->workload ? "" : "; give --workload FILE");
@@ -290,33 +264,14 @@ static MerStatus check_options(MerYaml *root, const MerEvaluateRequest *request,
     return check_map(node, problem, evaluator, arena, error);
 }
 
-/* The tasks of the workload that was read again. */
-static MerStatus list_tasks(const MerEvaluation *evaluation, const MerTask **list, int *count,
-                            MerError *error)
-{
-    const MerRunSpec *spec = &evaluation->spec;
-    MerProblem        blank = {.type = spec->problem,
-                               .graph = spec->graph,
-                               .platform = spec->platform,
-                               .options = spec->problem_options};
-    if (spec->problem->tasks) {
-        return spec->problem->tasks(&blank, evaluation->arena, list, count, error);
-    }
-    MerTask *whole = MER_NEW(evaluation->arena, MerTask);
-    *whole = (MerTask){spec->name, 1, (double)spec->graph->macs, -1, 0, NULL};
-    *list = whole;
-    *count = 1;
-    return MER_OK;
-}
-
-static MerStatus find_task(MerEvaluation *evaluation, MerYaml *root, MerYaml *node, MerGiven *given,
-                           MerError *error)
+static MerStatus find_task(MerEvaluation *evaluation, MerYaml *root, MerYaml *node,
+                           MerGivenPlan *given, MerError *error)
 {
     const MerTask *list;
     const char    *name, *other;
     MerYaml       *name_node;
     int            count, found = 0;
-    MER_TRY(list_tasks(evaluation, &list, &count, error));
+    MER_TRY(mer_run_list_tasks(&evaluation->spec, evaluation->arena, &list, &count, error));
     MER_TRY(mer_yaml_need(node, "name", &name_node, error));
     MER_TRY(mer_yaml_text(name_node, &name, error));
     MER_TRY(name_task(evaluation, root, name, &other, error));
@@ -333,7 +288,7 @@ static MerStatus find_task(MerEvaluation *evaluation, MerYaml *root, MerYaml *no
 }
 
 /* A proof that the file carries is of the evaluator, objective and platform that the file names. */
-static MerStatus read_proof(const MerEvaluateRequest *request, MerYaml *node, MerGiven *given,
+static MerStatus read_proof(const MerEvaluateRequest *request, MerYaml *node, MerGivenPlan *given,
                             MerError *error)
 {
     MerYaml *best = mer_yaml_get(node, "best");
@@ -364,10 +319,10 @@ static MerStatus take_tasks(MerEvaluation *evaluation, const MerEvaluateRequest 
     const MerGraph *graph = evaluation->spec.graph;
     bool            is_carried = evaluation->spec.problem->read_graph != NULL;
     evaluation->count = tasks->count;
-    evaluation->given = MER_ARRAY(evaluation->arena, MerGiven, tasks->count + 1);
+    evaluation->given = MER_ARRAY(evaluation->arena, MerGivenPlan, tasks->count + 1);
     for (int t = 0; t < tasks->count; t++) {
-        MerGiven *given = &evaluation->given[t];
-        MerYaml  *node = tasks->items[t];
+        MerGivenPlan *given = &evaluation->given[t];
+        MerYaml      *node = tasks->items[t];
         MER_TRY(mer_yaml_check_kind(node, MER_YAML_MAP, error));
         if (is_carried) {
             mer_yaml_get(node, "name");

@@ -5,7 +5,8 @@
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
 
-static void add_option(MerReference *reference, const char *key, const char *value)
+/* A key that is there already gets the new value: the old one need not be valid. */
+static void set_option(MerReference *reference, const char *key, const char *value, MerArena *arena)
 {
     for (int i = 0; i < reference->count; i++) {
         if (mer_name_equal(reference->keys[i], key)) {
@@ -13,32 +14,18 @@ static void add_option(MerReference *reference, const char *key, const char *val
             return;
         }
     }
-    reference->keys[reference->count] = key;
-    reference->values[reference->count++] = value;
-}
-
-static MerReference with_capacity(const MerReference *from, const char *name, int more,
-                                  MerArena *arena)
-{
-    MerReference copy = {name, 0, MER_ARRAY(arena, const char *, from->count + more + 1),
-                         MER_ARRAY(arena, const char *, from->count + more + 1)};
-    for (int i = 0; i < from->count; i++) {
-        add_option(&copy, from->keys[i], from->values[i]);
-    }
-    return copy;
+    *reference = mer_reference_add(reference, key, value, arena);
 }
 
 /* Flags that the problem does not know but the evaluator does are the evaluator's: --share maxmin. */
 static void share_options(const MerReference *given, const MerRunSpec *spec, MerReference *problem,
-                          MerReference *evaluator)
+                          MerReference *evaluator, MerArena *arena)
 {
     for (int i = 0; i < given->count; i++) {
-        bool is_problems =
-            spec->problem->options && mer_options_find(spec->problem->options, given->keys[i]);
-        bool is_evaluators =
-            spec->evaluator->options && mer_options_find(spec->evaluator->options, given->keys[i]);
-        add_option(!is_problems && is_evaluators ? evaluator : problem, given->keys[i],
-                   given->values[i]);
+        const char *key = given->keys[i];
+        bool        is_evaluators = !mer_options_find(spec->problem->options, key) &&
+                             mer_options_find(spec->evaluator->options, key);
+        set_option(is_evaluators ? evaluator : problem, key, given->values[i], arena);
     }
 }
 
@@ -51,7 +38,7 @@ static MerStatus fill(const MerOption *table, size_t size, const MerReference *r
                    : mer_error_set(error, MER_INVALID, "%s has no options, found \"%s\"",
                                    reference->name, reference->keys[0]);
     }
-    void *options = mer_arena_alloc(arena, size + 1);
+    void *options = mer_arena_alloc(arena, size);
     *filled = options;
     return mer_options_fill(table, NULL, options, reference, arena, error);
 }
@@ -65,29 +52,24 @@ typedef struct Reading { /* what a reader of other tools' files asks back */
 static MerStatus take_exports(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                               MerError *error)
 {
-    MerExportRequest *exports =
-        MER_ARRAY(evaluation->arena, MerExportRequest, request->export_count + 1);
+    MerTexts texts = {request->export_count, request->exports};
+    MER_TRY(mer_experiment_exports(&texts, &evaluation->spec, evaluation->arena, error));
     for (int i = 0; i < request->export_count; i++) {
-        MER_TRY(mer_experiment_export(request->exports[i], evaluation->spec.problem, &exports[i],
-                                      evaluation->arena, error));
-        if (!exports[i].path) {
+        if (!evaluation->spec.exports[i].path) {
             return mer_error_set(
                 error, MER_INVALID,
                 "--export is \"%s\", expected NAME=FILE: there is no run directory",
                 request->exports[i]);
         }
     }
-    evaluation->spec.exports = exports;
-    evaluation->spec.export_count = request->export_count;
     return MER_OK;
 }
 
 MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerError *error)
 {
-    MerRunSpec         *spec = &evaluation->spec;
-    MerReference        reference;
-    const MerReference *given = &request->options;
+    MerRunSpec  *spec = &evaluation->spec;
+    MerReference reference;
     spec->problem =
         mer_problem_find(names->problem ? names->problem : mer_problems()[0]->name, error);
     if (!spec->problem) {
@@ -102,11 +84,10 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
-    MerReference of_problem =
-        with_capacity(&(MerReference){0}, spec->problem->name, given->count, evaluation->arena);
-    MerReference of_evaluator =
-        with_capacity(&reference, spec->evaluator->name, given->count, evaluation->arena);
-    share_options(given, spec, &of_problem, &of_evaluator);
+    MerReference of_problem = {.name = spec->problem->name};
+    MerReference of_evaluator = reference;
+    of_evaluator.name = spec->evaluator->name;
+    share_options(&request->options, spec, &of_problem, &of_evaluator, evaluation->arena);
     MER_TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator,
                  evaluation->arena, &spec->evaluator_options, error));
     MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem,
@@ -175,11 +156,11 @@ static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateReques
         evaluation->spec.graph = plans.graph;
         evaluation->spec.name = plans.graph->name;
         evaluation->count = plans.count;
-        evaluation->given = MER_ARRAY(evaluation->arena, MerGiven, plans.count + 1);
+        evaluation->given = MER_ARRAY(evaluation->arena, MerGivenPlan, plans.count + 1);
         for (int t = 0; t < plans.count; t++) {
             const MerReadPlan *plan = &plans.list[t];
             evaluation->given[t] =
-                (MerGiven){.task = plan->task, .body = plan->body, .plan = plan->plan};
+                (MerGivenPlan){.task = plan->task, .body = plan->body, .plan = plan->plan};
         }
         return MER_OK;
     }

@@ -7,6 +7,7 @@
 #include "mercator/json.h"
 #include "mercator/option.h"
 #include "report/tables/table.h"
+#include "run/experiment/experiment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,15 +38,6 @@ static void write_shape(const MerGraph *graph, const char *key, const int *value
     mer_json_end_array(json);
 }
 
-static void write_pair(MerJson *json, const char *key, const int *pair, int count)
-{
-    mer_json_array(json, key);
-    for (int i = 0; i < count; i++) {
-        mer_json_int(json, NULL, pair[i]);
-    }
-    mer_json_end_array(json);
-}
-
 static void write_layer(const MerGraph *graph, const MerOp *op, MerJson *json)
 {
     mer_json_object(json, NULL);
@@ -57,9 +49,9 @@ static void write_layer(const MerGraph *graph, const MerOp *op, MerJson *json)
         mer_json_int(json, (char[]){MER_DIM_LETTERS[d], '\0'}, op->dims[d]);
     }
     mer_json_end_object(json);
-    write_pair(json, "stride", op->stride, 2);
-    write_pair(json, "dilation", op->dilation, 2);
-    write_pair(json, "pad", op->pad, 4);
+    mer_json_ints(json, "stride", op->stride, 2);
+    mer_json_ints(json, "dilation", op->dilation, 2);
+    mer_json_ints(json, "pad", op->pad, 4);
     mer_json_int(json, "repeat", op->repeat);
     mer_json_int(json, "macs", op->macs);
     mer_json_int(json, "parameters", op->parameters);
@@ -120,11 +112,7 @@ static void print_json(const MerGraph *graph)
         }
     }
     mer_json_end_array(&json);
-    mer_json_array(&json, "warnings");
-    for (int w = 0; w < graph->warning_count; w++) {
-        mer_json_text(&json, NULL, graph->warnings[w]);
-    }
-    mer_json_end_array(&json);
+    mer_json_texts(&json, "warnings", (const char *const *)graph->warnings, graph->warning_count);
     mer_json_end_object(&json);
     printf("%s\n", json.text);
     mer_json_free(&json);
@@ -234,18 +222,14 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     for (int i = 0; i < count; i++) {
         if (mer_cli_is(arguments[i], "json")) {
             request->json = true;
-        } else if (mer_cli_is(arguments[i], "help") || strcmp(arguments[i], "-h") == 0) {
+        } else if (mer_cli_is_help(arguments[i])) {
             request->is_help = true;
         } else if (mer_cli_is(arguments[i], "dim")) {
-            const char    *value = mer_cli_value(count, arguments, &i);
-            const char    *equals = value ? strrchr(value, '=') : NULL;
-            MerDimBinding *dim = &dims[request->import.dim_count++];
-            if (!equals || equals == value || !mer_parse_int(equals + 1, &dim->size) ||
-                dim->size < 1) {
-                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE",
-                                     value ? value : "");
+            const char *value = mer_cli_value(count, arguments, &i);
+            value = value ? value : "";
+            if (!mer_experiment_dim(value, &dims[request->import.dim_count++], arena)) {
+                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", value);
             }
-            dim->name = mer_arena_text_n(arena, value, (size_t)(equals - value));
         } else if (mer_cli_is(arguments[i], "select")) {
             request->import.select = mer_cli_value(count, arguments, &i);
         } else if ((arguments[i][0] == '-' && arguments[i][1]) || request->input) {

@@ -59,9 +59,9 @@ static void print_task(const MerProblem *problem, Listing *listing)
     printf("%s%s: %d knobs, 10^%.1f points\n", listing->tasks ? "\n" : "", problem->task->name,
            space->knob_count, mer_space_log10_size(space));
     for (int k = 0; k < space->knob_count; k++) {
-        mer_text_table_add(table, space->knobs[k].name);
-        mer_text_table_add(table, kind_name(space->knobs[k].kind));
-        mer_text_table_add(table, choices_text(problem, k, listing->arena));
+        const char *choices = choices_text(problem, k, listing->arena);
+        mer_text_table_add_row(table, (const char *[]){space->knobs[k].name,
+                                                       kind_name(space->knobs[k].kind), choices});
     }
     mer_text_table_print(table, stdout);
 }
@@ -76,11 +76,7 @@ static void write_knob(const MerProblem *problem, int index, Listing *listing)
     mer_json_text(json, "role", mer_role_name(knob->role));
     mer_json_int(json, "choices", knob->choices);
     if (knob->values) {
-        mer_json_array(json, "values");
-        for (int i = 0; i < knob->choices; i++) {
-            mer_json_real(json, NULL, knob->values[i]);
-        }
-        mer_json_end_array(json);
+        mer_json_reals(json, "values", knob->values, knob->choices);
     }
     if (choice_name(problem, index, 0, listing->arena)) {
         mer_json_array(json, "names");
@@ -137,19 +133,18 @@ static MerStatus list_json(const MerRunSpec *spec, Listing *listing, MerError *e
 
 int mer_cli_knobs(const MerRequest *request, const MerRunSpec *specs, int count, MerArena *arena)
 {
-    Listing   listing = {.arena = arena};
-    MerError  error = {0};
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < count; i++) {
+    Listing  listing = {.arena = arena};
+    MerError error = {0};
+    for (int i = 0; i < count; i++) {
         /* seeds, budgets and optimizers share a space */
         bool is_new = i == 0 || specs[i].graph != specs[i - 1].graph ||
                       specs[i].platform != specs[i - 1].platform ||
                       specs[i].evaluator != specs[i - 1].evaluator;
-        if (is_new && request->json) {
-            status = list_json(&specs[i], &listing, &error);
-        } else if (is_new) {
-            status = mer_run_spaces(&specs[i], show, &listing, arena, &error);
+        if (is_new &&
+            (request->json ? list_json(&specs[i], &listing, &error)
+                           : mer_run_spaces(&specs[i], show, &listing, arena, &error)) != MER_OK) {
+            return mer_cli_fail(&error);
         }
     }
-    return status == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
+    return MER_EXIT_DONE;
 }

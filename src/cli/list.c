@@ -47,9 +47,9 @@ static int list_platforms(MerArena *arena)
             code = mer_cli_fail(&error);
             continue;
         }
-        mer_text_table_add(table, names[i]);
-        mer_text_table_add(table, mer_platform_kind_name(platform->kind));
-        mer_text_table_add(table, platform->summary);
+        mer_text_table_add_row(
+            table,
+            (const char *[]){names[i], mer_platform_kind_name(platform->kind), platform->summary});
     }
     mer_text_table_print(table, stdout);
     return code;
@@ -103,10 +103,9 @@ static int list_exporters(MerArena *arena)
     MerTextTable *table =
         mer_text_table_new(arena, 4, (const char *[]){"exporter", "problem", "always", "writes"});
     for (const MerExporterClass *const *list = mer_exporters(); *list; list++) {
-        mer_text_table_add(table, (*list)->name);
-        mer_text_table_add(table, (*list)->problem ? (*list)->problem : "any");
-        mer_text_table_add(table, (*list)->is_default ? "yes" : "");
-        mer_text_table_add(table, (*list)->summary);
+        mer_text_table_add_row(
+            table, (const char *[]){(*list)->name, (*list)->problem ? (*list)->problem : "any",
+                                    (*list)->is_default ? "yes" : "", (*list)->summary});
     }
     mer_text_table_print(table, stdout);
     return MER_EXIT_DONE;
@@ -117,9 +116,8 @@ static int list_formats(MerArena *arena)
     MerTextTable *table =
         mer_text_table_new(arena, 3, (const char *[]){"format", "endings", "what"});
     for (const MerImporterClass *const *list = mer_importers(); *list; list++) {
-        mer_text_table_add(table, (*list)->name);
-        mer_text_table_add(table, (*list)->endings);
-        mer_text_table_add(table, (*list)->summary);
+        mer_text_table_add_row(table,
+                               (const char *[]){(*list)->name, (*list)->endings, (*list)->summary});
     }
     mer_text_table_print(table, stdout);
     return MER_EXIT_DONE;
@@ -131,10 +129,9 @@ static int list_metrics(MerArena *arena)
         mer_text_table_new(arena, 4, (const char *[]){"metric", "unit", "better", "meaning"});
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
-        mer_text_table_add(table, info->name);
-        mer_text_table_add(table, info->unit);
-        mer_text_table_add(table, info->direction < 0 ? "smaller" : "larger");
-        mer_text_table_add(table, info->help);
+        mer_text_table_add_row(table, (const char *[]){info->name, info->unit,
+                                                       info->direction < 0 ? "smaller" : "larger",
+                                                       info->help});
     }
     mer_text_table_print(table, stdout);
     return MER_EXIT_DONE;
@@ -154,9 +151,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     const char *names[KIND_COUNT];
-    bool        is_help =
-        count == 1 && (mer_cli_is(arguments[0], "help") || strcmp(arguments[0], "-h") == 0);
-    if (is_help) {
+    if (count == 1 && mer_cli_is_help(arguments[0])) {
         printf("usage: mercator list "
                "models|platforms|optimizers|evaluators|problems|exporters|formats|metrics\n"
                "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");

@@ -79,6 +79,16 @@ bool mer_cli_is(const char *argument, const char *name)
     return mer_name_equal(flag, name);
 }
 
+bool mer_cli_is_help(const char *argument)
+{
+    return mer_cli_is(argument, "help") || strcmp(argument, "-h") == 0;
+}
+
+bool mer_cli_is_output(const char *argument)
+{
+    return mer_cli_is(argument, "output") || strcmp(argument, "-o") == 0;
+}
+
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument)
 {
     for (const MerFlag *flag = problem->flags; flag && flag->name; flag++) {

@@ -48,10 +48,8 @@ MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled
     const char *path = clock_path(run, arena);
     char       *data;
     size_t      size;
-    MerStatus   status = mer_file_read(path, CLOCK_LIMIT, arena, &data, &size, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MerStatus   status = MER_OK;
+    MER_TRY(mer_file_read(path, CLOCK_LIMIT, arena, &data, &size, error));
     data[strcspn(data, "\n")] = '\0';
     cJSON       *line = cJSON_Parse(data);
     const cJSON *command = mer_json_get(line, "command");

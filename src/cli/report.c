@@ -20,8 +20,8 @@ static int parse(const MerVerb *verb, int count, char **arguments, Request *requ
 {
     for (int i = 0; i < count; i++) {
         const char *flag = arguments[i];
-        bool        is_output = strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output");
-        if (mer_cli_is(flag, "help") || strcmp(flag, "-h") == 0) {
+        bool        is_output = mer_cli_is_output(flag);
+        if (mer_cli_is_help(flag)) {
             request->is_help = true;
         } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics") ||
                    mer_cli_is(flag, "over")) {
@@ -57,13 +57,12 @@ static MerStatus write_page(const Request *request, const char *path, MerArena *
                             MerError *error)
 {
     enum { MOST_IN_FOLDER = 100 };
-    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, (size_t)request->count * MOST_IN_FOLDER);
-    MerStatus     status = MER_OK;
-    int           count = 0;
-    for (int i = 0; status == MER_OK && i < request->count; i++) {
+    const char **runs = NULL;
+    int          count = 0;
+    for (int i = 0; i < request->count; i++) {
         const char **found;
         int          found_count = 0;
-        status = mer_report_find_runs(request->runs[i], arena, &found, &found_count, error);
+        MER_TRY(mer_report_find_runs(request->runs[i], arena, &found, &found_count, error));
         if (found_count > MOST_IN_FOLDER) {
             return mer_error_set(error, MER_UNSUPPORTED,
                                  "%s holds %d runs, expected at most %d on one page; mercator "
@@ -71,11 +70,30 @@ static MerStatus write_page(const Request *request, const char *path, MerArena *
                                  "of tables",
                                  request->runs[i], found_count, MOST_IN_FOLDER, request->runs[i]);
         }
-        for (int r = 0; status == MER_OK && r < found_count; r++) {
-            status = mer_report_read(found[r], &runs[count++], arena, error);
+        for (int r = 0; r < found_count; r++) {
+            MER_GROW(arena, runs, count);
+            runs[count++] = found[r];
         }
     }
-    return status == MER_OK ? mer_report_html(runs, count, NULL, path, error) : status;
+    return mer_report_page(runs, count, NULL, path, arena, error);
+}
+
+static MerStatus carry_out(const Request *request, MerArena *arena, MerError *error)
+{
+    if (request->metrics) {
+        return mer_report_metrics(request->runs, request->count, request->metrics, request->over,
+                                  arena, stdout, error);
+    }
+    if (request->csv) {
+        return mer_report_csv(request->runs[0], request->csv, error);
+    }
+    const char *path = request->output ? request->output
+                       : request->count == 1
+                           ? mer_arena_format(arena, "%s/report.html", request->runs[0])
+                           : "report.html";
+    MER_TRY(write_page(request, path, arena, error));
+    printf("%s\n", path);
+    return MER_OK;
 }
 
 int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -98,24 +116,5 @@ int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *a
                "these values and else the same: --over platform=s3.\n");
         return MER_EXIT_DONE;
     }
-    if (request.metrics) {
-        return mer_report_metrics(request.runs, request.count, request.metrics, request.over, arena,
-                                  stdout, &error) == MER_OK
-                   ? MER_EXIT_DONE
-                   : mer_cli_fail(&error);
-    }
-    if (request.csv) {
-        return mer_report_csv(request.runs[0], request.csv, &error) == MER_OK
-                   ? MER_EXIT_DONE
-                   : mer_cli_fail(&error);
-    }
-    const char *path = request.output ? request.output
-                       : request.count == 1
-                           ? mer_arena_format(arena, "%s/report.html", request.runs[0])
-                           : "report.html";
-    if (write_page(&request, path, arena, &error) != MER_OK) {
-        return mer_cli_fail(&error);
-    }
-    printf("%s\n", path);
-    return MER_EXIT_DONE;
+    return carry_out(&request, arena, &error) == MER_OK ? MER_EXIT_DONE : mer_cli_fail(&error);
 }

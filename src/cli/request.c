@@ -106,16 +106,10 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
     if (!value) {
         return mer_cli_usage(p->verb, "%s needs a value", flag);
     }
-    if (strcmp(flag, "-o") == 0 || mer_cli_is(flag, "output")) {
-        request->directory = value;
-        return MER_EXIT_DONE;
-    }
-    if (mer_cli_is(flag, "resume")) {
-        request->resume = value;
-        return MER_EXIT_DONE;
-    }
-    if (mer_cli_is(flag, "redo")) {
-        request->redo = value;
+    if (mer_cli_is_output(flag) || mer_cli_is(flag, "resume") || mer_cli_is(flag, "redo")) {
+        *(mer_cli_is(flag, "resume") ? &request->resume
+          : mer_cli_is(flag, "redo") ? &request->redo
+                                     : &request->directory) = value;
         return MER_EXIT_DONE;
     }
     if (mer_cli_is(flag, "problem") && p->verb->takes_problem) { /* found by the verb itself */
@@ -146,28 +140,26 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
 static int read_experiments(Parser *p, int count, char **arguments)
 {
     for (int i = 0; i < count; i++) {
-        if (arguments[i][0] != '-' && mer_experiment_is(arguments[i])) {
-            if (mer_experiment_read(&p->request->experiment, arguments[i], &p->error) != MER_OK) {
-                mer_cli_fail(&p->error);
-                return MER_EXIT_BAD;
-            }
+        if (arguments[i][0] != '-' && mer_experiment_is(arguments[i]) &&
+            mer_experiment_read(&p->request->experiment, arguments[i], &p->error) != MER_OK) {
+            mer_cli_fail(&p->error);
+            return MER_EXIT_BAD;
         }
     }
     return MER_EXIT_DONE;
 }
 
 /* Evaluators are named first: which flags are known depends on them. */
-static int parse_evaluators(Parser *p, int count, char **arguments)
+static void parse_evaluators(Parser *p, int count, char **arguments)
 {
     for (int i = 0; i < count; i++) {
-        if (mer_cli_is(arguments[i], "evaluator")) {
-            const char *value = mer_cli_value(count, arguments, &i);
-            if (value) {
-                add_axis(p, MER_AXIS_EVALUATOR, value);
-            }
+        const char *value =
+            mer_cli_is(arguments[i], "evaluator") ? mer_cli_value(count, arguments, &i) : NULL;
+        if (value) {
+            add_axis(p, MER_AXIS_EVALUATOR, value);
         }
     }
-    return MER_EXIT_DONE;
+    p->is_given[MER_AXIS_EVALUATOR] = false; /* the second pass gives them again */
 }
 
 /* The problem's own flags become workloads and settings. */
@@ -201,10 +193,7 @@ static int parse_all(Parser *p, int count, char **arguments)
 {
     p->line = (MerCommandLine){0};
     int code = read_experiments(p, count, arguments);
-    if (code == MER_EXIT_DONE) {
-        code = parse_evaluators(p, count, arguments);
-    }
-    p->is_given[MER_AXIS_EVALUATOR] = false; /* the second pass gives them again */
+    parse_evaluators(p, count, arguments);
     for (int i = 0; code == MER_EXIT_DONE && i < count; i++) {
         bool is_flag = arguments[i][0] == '-' && arguments[i][1] != '\0';
         if (is_flag) {
@@ -219,14 +208,8 @@ static int parse_all(Parser *p, int count, char **arguments)
 static const char *list_arguments(int count, char **arguments, MerArena *arena)
 {
     MerJson json = {0};
-    mer_json_array(&json, NULL);
-    for (int i = 0; i < count; i++) {
-        mer_json_text(&json, NULL, arguments[i]);
-    }
-    mer_json_end_array(&json);
-    const char *text = mer_arena_text(arena, json.text);
-    mer_json_free(&json);
-    return text;
+    mer_json_texts(&json, NULL, (const char *const *)arguments, count);
+    return mer_json_keep(&json, arena);
 }
 
 /* `mercator map --resume DIR` alone: the arguments of the stopped run stand in its clock.jsonl. */
@@ -342,6 +325,15 @@ void mer_request_help(const MerVerb *verb, const char *problem)
     }
 }
 
+int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)
+{
+    MerError error = {0};
+    return mer_experiment_expand(&request->experiment, specs, count, mer_request_warn, NULL,
+                                 &error) == MER_OK
+               ? MER_EXIT_DONE
+               : mer_cli_fail(&error);
+}
+
 void mer_request_warn(void *state, const char *text)
 {
     (void)state;
@@ -381,21 +373,9 @@ const char *mer_request_directory(const MerRequest *request, const MerRunSpec *s
 }
 
 typedef struct Shown {
-    const MerRequest *request;
     const MerRunSpec *spec;
     MerProgress       progress;
 } Shown;
-
-static bool is_cancelled(void *state)
-{
-    return mer_cli_is_interrupted(state);
-}
-
-static void warn(void *state, const char *text)
-{
-    const Shown *shown = state;
-    mer_request_warn((void *)shown->request, text);
-}
 
 static void show(void *state, const MerRunProgress *now)
 {
@@ -419,8 +399,8 @@ static void show(void *state, const MerRunProgress *now)
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
                           MerRunResult *result, MerError *error)
 {
-    Shown       shown = {.request = request, .spec = spec};
-    MerRunHooks hooks = {&shown, is_cancelled, show, warn};
+    Shown       shown = {.spec = spec};
+    MerRunHooks hooks = {&shown, mer_cli_is_interrupted, show, mer_request_warn};
     spec->command = request->command;
     spec->resume = request->resume != NULL;
     spec->force = request->force;

@@ -26,6 +26,9 @@ void mer_request_help(const MerVerb *verb, const char *problem);
 /* Is this one of the flags without a value (--quiet, ...)? */
 bool mer_request_is_switch(const char *flag);
 
+/* One spec per combination of what was asked for; MER_EXIT_DONE, or as above. */
+int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count);
+
 /* Runs one spec with progress on stderr. `result` is filled on success. */
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
                           MerRunResult *result, MerError *error);

@@ -15,26 +15,14 @@
 
 enum { MOST_PAGES = 100 }; /* more runs than this get the page of a study */
 
-static MerStatus write_report(const char *const *directories, int count, const char *path,
-                              const char *title, MerArena *arena, MerError *error)
-{
-    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, count);
-    MerStatus     status = MER_OK;
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        status = mer_report_read(directories[i], &runs[i], arena, error);
-    }
-    return status == MER_OK ? mer_report_html(runs, count, title, path, error) : status;
-}
-
 static MerStatus write_pages(const char **directories, int count, const char *page,
                              const char *title, MerArena *arena, MerError *error)
 {
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const char *own = mer_arena_format(arena, "%s/report.html", directories[i]);
-        status = write_report(&directories[i], 1, own, NULL, arena, error);
+        MER_TRY(mer_report_page(&directories[i], 1, NULL, own, arena, error));
     }
-    return status == MER_OK ? write_report(directories, count, page, title, arena, error) : status;
+    return mer_report_page(directories, count, title, page, arena, error);
 }
 
 static MerStatus write_study(const char *root, const char *page, const char *title, MerArena *arena,
@@ -42,16 +30,10 @@ static MerStatus write_study(const char *root, const char *page, const char *tit
 {
     MerStudy        study;
     MerStudyOptions options = {.at_count = 2, .at = {500, 2000}};
-    MerJson         json = {0};
-    MerStatus       status = mer_study_read(&root, 1, mer_cli_study_plugin, arena, &study, error);
-    if (status == MER_OK) {
-        status = mer_study_json(&study, &options, &json, NULL, arena, error);
-    }
-    if (status == MER_OK) {
-        status = mer_report_study(json.text, title, page, error);
-    }
-    mer_json_free(&json);
-    return status;
+    const char     *json;
+    MER_TRY(mer_study_read(&root, 1, mer_cli_study_plugin, arena, &study, error));
+    MER_TRY(mer_study_json(&study, &options, &json, arena, error));
+    return mer_report_study(json, title, page, error);
 }
 
 static int explain_failure(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena)
@@ -71,13 +53,12 @@ static int explain_failure(const MerRunSpec *spec, const MerRunResult *result, M
 /* One run: its summary, table and page. */
 static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
 {
-    MerError      error = {0};
-    MerRunResult  done;
-    MerRunResult *result = &done;
-    MerStatus     status = mer_request_run(request, spec, arena, result, &error);
-    const char   *page = mer_arena_format(arena, "%s/report.html", spec->directory);
-    bool          was_interrupted = status == MER_OK && result->total.stopped &&
-                           strcmp(result->total.stopped, "interrupted") == 0;
+    MerError     error = {0};
+    MerRunResult result;
+    MerStatus    status = mer_request_run(request, spec, arena, &result, &error);
+    const char  *page = mer_arena_format(arena, "%s/report.html", spec->directory);
+    bool         was_interrupted = status == MER_OK && result.total.stopped &&
+                           strcmp(result.total.stopped, "interrupted") == 0;
     /* whoever interrupts wants to leave */
     bool has_report = !request->no_report && !was_interrupted;
     if (has_report && !mer_report_may_write(page)) {
@@ -86,21 +67,21 @@ static int run_one(const MerRequest *request, MerRunSpec *spec, MerArena *arena)
         has_report = false;
     }
     if (status == MER_OK && has_report) {
-        status = write_report(&spec->directory, 1, page, NULL, arena, &error);
+        status = mer_report_page(&spec->directory, 1, NULL, page, arena, &error);
     }
     if (status != MER_OK) {
         return mer_cli_fail(&error);
     }
     if (request->json) {
-        printf("%s\n", result->summary);
+        printf("%s\n", result.summary);
     } else {
-        mer_show_result(spec, result, arena, stdout);
+        mer_show_result(spec, &result, arena, stdout);
         printf("%s\n", has_report ? page : spec->directory);
     }
     if (was_interrupted) {
         return MER_EXIT_INTERRUPTED;
     }
-    return result->is_feasible ? MER_EXIT_DONE : explain_failure(spec, result, arena);
+    return result.is_feasible ? MER_EXIT_DONE : explain_failure(spec, &result, arena);
 }
 
 /* Several runs: DIR/001, DIR/002, ... and one page that compares them. Called again it goes on. */
@@ -151,12 +132,10 @@ static MerStatus join_workloads(MerRequest *request, MerArena *arena, MerError *
     if (!problem || !problem->join || experiment->file || request->separately || given->count < 2) {
         return problem ? MER_OK : MER_NOT_FOUND;
     }
-    MerTexts  texts = {given->count, given->texts};
-    MerStatus status = problem->join(&texts, &experiment->problem, &joined, arena, error);
-    if (status == MER_OK) {
-        mer_experiment_add(experiment, MER_AXIS_WORKLOAD, joined, true);
-    }
-    return status;
+    MerTexts texts = {given->count, given->texts};
+    MER_TRY(problem->join(&texts, &experiment->problem, &joined, arena, error));
+    mer_experiment_add(experiment, MER_AXIS_WORKLOAD, joined, true);
+    return MER_OK;
 }
 
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -183,9 +162,9 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     if (join_workloads(&request, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    if (mer_experiment_expand(&request.experiment, &specs, &spec_count, mer_request_warn, &request,
-                              &error) != MER_OK) {
-        return mer_cli_fail(&error);
+    code = mer_request_expand(&request, &specs, &spec_count);
+    if (code != MER_EXIT_DONE) {
+        return code;
     }
     if (request.list_knobs) {
         return mer_cli_knobs(&request, specs, spec_count, arena);

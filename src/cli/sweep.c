@@ -130,10 +130,7 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
 {
     MerOutput   output;
     const char *path = mer_arena_format(arena, "%s/sweep.csv", directory);
-    MerStatus   status = mer_output_open(&output, path, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_output_open(&output, path, error));
     fprintf(output.file, "workload,optimizer");
     for (int s = 0; s < experiment->sweep_count; s++) {
         fprintf(output.file, ",%s", experiment->sweeps[s].path);
@@ -152,9 +149,7 @@ MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *spec
         write_row(experiment, &specs[i], &results[i], is_on_front(results, count, i),
                   combination % combinations, output.file);
     }
-    status = mer_output_close(&output, error);
-    if (status == MER_OK) {
-        print_table(specs, results, count, arena, file);
-    }
-    return status;
+    MER_TRY(mer_output_close(&output, error));
+    print_table(specs, results, count, arena, file);
+    return MER_OK;
 }

@@ -2,7 +2,6 @@
 #include "cli/tune.h"
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/output.h"
 #include "cli/request.h"
 #include "mercator/json.h"
@@ -12,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct Tuning {
     const char  *optimizer, *searcher;
@@ -82,17 +80,6 @@ static bool take_flag(Tuning *tuning, int count, char **arguments, int *at, bool
     return true;
 }
 
-static bool is_switch(const char *flag)
-{
-    static const char *const names[] = {"json", "quiet", "no_report", "help"};
-    for (int i = 0; i < 4; i++) {
-        if (mer_cli_is(flag, names[i])) {
-            return true;
-        }
-    }
-    return strcmp(flag, "-h") == 0 || (strncmp(flag, "--", 2) == 0 && strchr(flag, '='));
-}
-
 static int parse(const MerVerb *verb, const MerProblemClass *problem, Tuning *tuning, int count,
                  char **arguments)
 {
@@ -112,7 +99,8 @@ static int parse(const MerVerb *verb, const MerProblemClass *problem, Tuning *tu
         }
         const MerFlag *own = mer_cli_flag_of(problem, flag);
         bool           is_workload = mer_cli_is(flag, "workload") || (own && own->is_workload);
-        bool           has_value = !is_switch(flag) && i + 1 < count;
+        bool           is_whole = mer_request_is_switch(flag) || strchr(flag, '=');
+        bool           has_value = !is_whole && i + 1 < count;
         tuning->workload_count += is_workload;
         for (int part = 0; !is_workload && part <= has_value; part++) {
             tuning->flags[tuning->flag_count++] = arguments[i + part];
@@ -150,14 +138,8 @@ static void add_samples(Tuning *tuning, const char *const *samples)
 static int expand(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                   MerRequest *request, MerRunSpec **specs, int *spec_count)
 {
-    MerError error = {0};
-    int      code = mer_request_parse(verb, verb->name, count, arguments, arena, request);
-    if (code == MER_EXIT_DONE &&
-        mer_experiment_expand(&request->experiment, specs, spec_count, mer_request_warn, request,
-                              &error) != MER_OK) {
-        return mer_cli_fail(&error);
-    }
-    return code;
+    int code = mer_request_parse(verb, verb->name, count, arguments, arena, request);
+    return code == MER_EXIT_DONE ? mer_request_expand(request, specs, spec_count) : code;
 }
 
 static MerStatus find_plugins(const Tuning *tuning, MerTuneSpec *spec, MerArena *arena,
@@ -165,12 +147,8 @@ static MerStatus find_plugins(const Tuning *tuning, MerTuneSpec *spec, MerArena 
 {
     MerReference *tuned = MER_NEW(arena, MerReference);
     MerReference  searcher;
-    MerStatus     status = mer_reference_parse(tuning->optimizer, tuned, arena, error);
-    status =
-        status == MER_OK ? mer_reference_parse(tuning->searcher, &searcher, arena, error) : status;
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_reference_parse(tuning->optimizer, tuned, arena, error));
+    MER_TRY(mer_reference_parse(tuning->searcher, &searcher, arena, error));
     spec->fixed = tuned;
     spec->optimizer = mer_optimizer_find(tuned->name, error);
     spec->searcher = spec->optimizer ? mer_optimizer_find(searcher.name, error) : NULL;
@@ -190,12 +168,6 @@ typedef struct Shown {
     int64_t settings;
     double  best;
 } Shown;
-
-static bool is_cancelled(void *state)
-{
-    (void)state;
-    return mer_cli_is_interrupted(NULL);
-}
 
 static void show_trial(void *state, int64_t index, const char *setting, double ratio)
 {
@@ -255,9 +227,7 @@ static const char *write_json(const MerTuneSpec *spec, const MerTuneResult *resu
     }
     mer_json_end_array(&json);
     mer_json_end_object(&json);
-    const char *text = mer_arena_text(arena, json.text);
-    mer_json_free(&json);
-    return text;
+    return mer_json_keep(&json, arena);
 }
 
 static void print_side(const char *name, const MerTuneSide *side)
@@ -305,22 +275,9 @@ static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, M
     printf("\n--optimizer %s\n", result->reference);
 }
 
-/* mkdir -p; whether it went well shows when the file is opened. */
-static void make_directories(const char *path, MerArena *arena)
+static MerStatus finish(const MerRequest *request, const MerTuneSpec *spec,
+                        const MerTuneResult *result, MerArena *arena, MerError *error)
 {
-    char *part = mer_arena_text(arena, path);
-    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(part, 0777);
-        *slash = '/';
-    }
-    mkdir(part, 0777);
-}
-
-static int finish(const MerRequest *request, const MerTuneSpec *spec, const MerTuneResult *result,
-                  MerArena *arena)
-{
-    MerError    error = {0};
     MerOutput   output;
     const char *text = write_json(spec, result, arena);
     const char *directory =
@@ -328,21 +285,27 @@ static int finish(const MerRequest *request, const MerTuneSpec *spec, const MerT
                            : mer_arena_format(arena, "runs/tune-%s-%llu", spec->optimizer->name,
                                               (unsigned long long)spec->seed);
     const char *path = mer_arena_format(arena, "%s/tune.json", directory);
-    make_directories(directory, arena);
-    if (mer_output_open(&output, path, &error) != MER_OK) {
-        return mer_cli_fail(&error);
-    }
+    mer_directory_make(directory, arena, NULL); /* whether it went well shows with the file */
+    MER_TRY(mer_output_open(&output, path, error));
     fprintf(output.file, "%s\n", text);
-    if (mer_output_close(&output, &error) != MER_OK) {
-        return mer_cli_fail(&error);
-    }
+    MER_TRY(mer_output_close(&output, error));
     if (request->json) {
         printf("%s\n", text);
     } else {
         print_result(spec, result, arena);
         printf("%s\n", path);
     }
-    return MER_EXIT_DONE;
+    return MER_OK;
+}
+
+/* The search itself, and what came of it. */
+static MerStatus carry_out(const Tuning *tuning, const MerRequest *request, MerTuneSpec *spec,
+                           MerTuneResult *result, MerArena *arena, MerError *error)
+{
+    MER_TRY(find_plugins(tuning, spec, arena, error));
+    mer_cli_catch_interrupts();
+    MER_TRY(mer_tune(spec, arena, result, error));
+    return result->was_cancelled ? MER_OK : finish(request, spec, result, arena, error);
 }
 
 int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -386,14 +349,10 @@ int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *are
                         .seeds = (int)tuning.seeds,
                         .seed = train[0].seed,
                         .threads = train[0].threads,
-                        .hooks = {&shown, is_cancelled, NULL, NULL},
+                        .hooks = {&shown, mer_cli_is_interrupted, NULL, NULL},
                         .tried = show_trial};
-    if (find_plugins(&tuning, &spec, arena, &error) != MER_OK) {
+    if (carry_out(&tuning, &request, &spec, &result, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    mer_cli_catch_interrupts();
-    if (mer_tune(&spec, arena, &result, &error) != MER_OK) {
-        return mer_cli_fail(&error);
-    }
-    return result.was_cancelled ? MER_EXIT_INTERRUPTED : finish(&request, &spec, &result, arena);
+    return result.was_cancelled ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
 }

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/yaml_files.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { MAX_FILE_BYTES = 1 << 26 };
@@ -21,11 +20,7 @@ static const char *name_of(const char *path, MerArena *arena)
         start = path[i] == '/' ? path + i + 1 : start;
     }
     size_t length = strcspn(start, ".,");
-    char  *name = mer_arena_text_n(arena, start, length);
-    for (char *c = name; *c != '\0'; c++) {
-        *c = isalnum((unsigned char)*c) || *c == '_' || *c == '-' ? *c : '_';
-    }
-    return *name != '\0' ? name : "machine";
+    return length > 0 ? mer_platform_plain_name(start, length, arena) : "machine";
 }
 
 /* Our own text can only be refused if the machine itself is impossible. */

@@ -3,6 +3,7 @@
 
 #include "mercator/option.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +28,43 @@ static void kind_list(unsigned kinds, char *text, size_t capacity)
     }
 }
 
+MerYaml mer_platform_key(const MerYaml *map, int index)
+{
+    return (MerYaml){.kind = MER_YAML_SCALAR,
+                     .file = map->items[index]->file,
+                     .line = map->key_lines[index],
+                     .column = map->key_columns[index],
+                     .text = map->keys[index],
+                     .path = map->path};
+}
+
+const char *mer_platform_item_name(const MerYaml *item)
+{
+    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
+        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
+            return item->items[i]->text;
+        }
+    }
+    return NULL;
+}
+
+const char *mer_platform_plain_name(const char *text, size_t length, MerArena *arena)
+{
+    char *name = mer_arena_text_n(arena, text, length);
+    for (char *c = name; *c != '\0'; c++) {
+        *c = isalnum((unsigned char)*c) || *c == '_' || *c == '-' ? *c : '_';
+    }
+    return name;
+}
+
+MerStatus mer_platform_expected(const MerYaml *node, const char *what, const char *const *names,
+                                int count, MerError *error)
+{
+    const char *near = mer_name_nearest(node->text, names, count);
+    return mer_yaml_expected(node, error, "%s%s%s%s", what, near != NULL ? ", did you mean \"" : "",
+                             near != NULL ? near : "", near != NULL ? "\"" : "");
+}
+
 MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, int count,
                                   MerPlatformKind kind, MerError *error)
 {
@@ -36,11 +74,8 @@ MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, 
                 (table[j].kinds & (1u << kind)) != 0) {
                 continue;
             }
-            MerYaml place = *map;
-            place.file = map->items[i]->file;
-            place.line = map->key_lines[i];
-            place.column = map->key_columns[i];
-            char kinds[80];
+            MerYaml place = mer_platform_key(map, i);
+            char    kinds[80];
             kind_list(table[j].kinds, kinds, sizeof kinds);
             return mer_yaml_error(&place, error, "%s%s%s belongs to %s platforms, this one is %s",
                                   map->path, *map->path == '\0' ? "" : ".", table[j].key, kinds,
@@ -48,27 +83,6 @@ MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, 
         }
     }
     return MER_OK;
-}
-
-static bool was_asked(const MerYaml *map, const char *key)
-{
-    for (int i = 0; i < map->asked_count; i++) {
-        if (mer_name_equal(map->asked[i], key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-MerStatus mer_platform_finish(MerYaml *map, MerError *error)
-{
-    for (int i = 0; map->kind == MER_YAML_MAP && i < map->count; i++) {
-        if (!was_asked(map, map->keys[i])) {
-            map->file = map->items[i]->file;
-            break;
-        }
-    }
-    return mer_yaml_finish(map, error);
 }
 
 MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error)

@@ -97,10 +97,7 @@ static MerStatus read_all(const char *path, Words *words, double *values, MerAre
                      : "one of num_pes, l1_size_cstr, l2_size_cstr, noc_bw_cstr, offchip_bw_cstr",
                 near ? near : "");
         }
-        MerStatus status = read_number(path, words, keys[key], &values[key], error);
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(read_number(path, words, keys[key], &values[key], error));
     }
     return MER_OK;
 }
@@ -114,9 +111,9 @@ static const char *limit(const char *key, double value, MerArena *arena)
 MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, const char *name,
                                MerArena *arena, const char **platform, MerError *error)
 {
-    double    values[KEY_COUNT] = {1, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 1};
-    Words     words = {.at = text, .end = text + size, .line = 1};
-    MerStatus status = read_all(path, &words, values, arena, error);
+    double values[KEY_COUNT] = {1, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, 1};
+    Words  words = {.at = text, .end = text + size, .line = 1};
+    MER_TRY(read_all(path, &words, values, arena, error));
     *platform = mer_arena_format(
         arena,
         "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n"
@@ -130,5 +127,5 @@ MerStatus mer_maestro_platform(const char *path, const char *text, size_t size, 
         name, limit("words_per_cycle", values[OFFCHIP], arena), limit("words", values[L2], arena),
         values[PES], values[HOPS], limit("words_per_cycle", values[NOC], arena),
         limit("words", values[L1], arena));
-    return status;
+    return MER_OK;
 }

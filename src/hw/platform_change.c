@@ -2,6 +2,7 @@
  * Parts of the path are keys, names of list items or their indices. */
 #include "hw/reader.h"
 
+#include "base/yaml_files.h"
 #include "mercator/option.h"
 
 #include <stdlib.h>
@@ -14,20 +15,11 @@ static MerStatus fail(MerError *error, const char *change, const char *part, con
     return mer_error_set(error, MER_INVALID, "change \"%.200s\": %.100s %s", change, part, what);
 }
 
-static const char *name_of(const MerYaml *item)
-{
-    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
-        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
-            return item->items[i]->text;
-        }
-    }
-    return "";
-}
-
 static MerYaml *find_item(MerYaml *list, const char *part)
 {
     for (int i = 0; i < list->count; i++) {
-        if (mer_name_equal(name_of(list->items[i]), part)) {
+        const char *name = mer_platform_item_name(list->items[i]);
+        if (name != NULL && mer_name_equal(name, part)) {
             return list->items[i];
         }
     }
@@ -45,31 +37,6 @@ static MerYaml **find_key(MerYaml *map, const char *part)
         }
     }
     return NULL;
-}
-
-/* A key that is absent may still be a good one: the reader of the platform decides. */
-static MerYaml **add_key(MerYaml *map, const char *part, MerYaml *value, MerArena *arena)
-{
-    size_t       count = (size_t)map->count, capacity = count + 1;
-    MerYaml    **items = MER_ARRAY(arena, MerYaml *, capacity);
-    const char **keys = MER_ARRAY(arena, const char *, capacity);
-    int *lines = MER_ARRAY(arena, int, capacity), *columns = MER_ARRAY(arena, int, capacity);
-    if (count > 0) {
-        memcpy(items, map->items, count * sizeof *items);
-        memcpy(keys, map->keys, count * sizeof *keys);
-        memcpy(lines, map->key_lines, count * sizeof *lines);
-        memcpy(columns, map->key_columns, count * sizeof *columns);
-    }
-    items[count] = value;
-    keys[count] = part;
-    lines[count] = value->line;
-    columns[count] = value->column;
-    map->items = items;
-    map->keys = keys;
-    map->key_lines = lines;
-    map->key_columns = columns;
-    map->count++;
-    return &map->items[count];
 }
 
 static MerYaml *new_node(MerYamlKind kind, const char *change, size_t offset, const char *text,
@@ -113,10 +80,11 @@ static MerStatus step(MerYaml **node, const char *part, const char *change, MerA
         *node = item;
     } else if ((*node)->kind == MER_YAML_MAP) {
         MerYaml **value = find_key(*node, part);
-        if (value == NULL) {
-            value = add_key(*node, part, new_node(MER_YAML_MAP, change, 0, NULL, arena), arena);
+        MerYaml  *child = value != NULL ? *value : new_node(MER_YAML_MAP, change, 0, NULL, arena);
+        if (value == NULL) { /* it may still be a good one: the reader of the platform decides */
+            mer_yaml_add(*node, part, child, child->line, child->column);
         }
-        *node = *value;
+        *node = child;
     } else {
         return fail(error, change, part, "is below a single value");
     }
@@ -153,7 +121,7 @@ MerStatus mer_platform_change(MerYaml *root, const char *change, MerArena *arena
     if (old != NULL) {
         *old = value;
     } else {
-        add_key(node, last, value, arena);
+        mer_yaml_add(node, last, value, value->line, value->column);
     }
     mer_platform_set_paths(root, "", arena);
     return MER_OK;

@@ -198,7 +198,7 @@ MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, 
     MER_TRY(read_cost_words(&into->cost, map, constants, error));
     MER_TRY(read_constants(&into->cost, rule, map, arena, error));
     MER_TRY(read_constants(&into->cost, &common, map, arena, error));
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_name)
@@ -232,7 +232,7 @@ MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *a
     into->requantise.name = rule->name;
     open_formula(&into->requantise, map, arena);
     MER_TRY(read_constants(&into->requantise, rule, map, arena, error));
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
@@ -252,7 +252,7 @@ MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerAren
                                      "a number >= 0");
         }
     }
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 static bool is_unit(const MerPlatform *platform, const char *name)

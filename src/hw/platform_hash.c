@@ -4,6 +4,22 @@
 
 #include "base/file.h"
 
+static uint64_t hash_reals(uint64_t hash, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = mer_hash_real(hash, values[i]);
+    }
+    return hash;
+}
+
+static uint64_t hash_ints(uint64_t hash, const int64_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = mer_hash_int(hash, values[i]);
+    }
+    return hash;
+}
+
 static uint64_t hash_memory(uint64_t hash, const MerMemory *memory)
 {
     const double  numbers[] = {memory->words,
@@ -24,13 +40,8 @@ static uint64_t hash_memory(uint64_t hash, const MerMemory *memory)
                                 memory->buffers,   memory->has_partition, memory->fanout.x,
                                 memory->fanout.y};
     hash = mer_hash_text(hash, memory->name);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        hash = mer_hash_real(hash, numbers[i]);
-    }
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
-        hash = mer_hash_int(hash, integers[i]);
-    }
-    return hash;
+    hash = hash_reals(hash, numbers, sizeof numbers / sizeof *numbers);
+    return hash_ints(hash, integers, sizeof integers / sizeof *integers);
 }
 
 static uint64_t hash_formula(uint64_t hash, const MerFormula *formula)
@@ -42,9 +53,7 @@ static uint64_t hash_formula(uint64_t hash, const MerFormula *formula)
         hash = mer_hash_text(hash, constant->name);
         hash = mer_hash_text(hash, constant->text);
         hash = mer_hash_int(hash, constant->count);
-        for (int j = 0; j < constant->count; j++) {
-            hash = mer_hash_real(hash, constant->values[j]);
-        }
+        hash = hash_reals(hash, constant->values, (size_t)constant->count);
     }
     return hash;
 }
@@ -87,12 +96,8 @@ static uint64_t hash_unit(uint64_t hash, const MerUnit *unit)
     hash = mer_hash_text(hash, unit->name);
     hash = mer_hash_text(hash, unit->class_name);
     hash = mer_hash_text(hash, unit->dataflow);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        hash = mer_hash_real(hash, numbers[i]);
-    }
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
-        hash = mer_hash_int(hash, integers[i]);
-    }
+    hash = hash_reals(hash, numbers, sizeof numbers / sizeof *numbers);
+    hash = hash_ints(hash, integers, sizeof integers / sizeof *integers);
     return hash_choices(hash, unit);
 }
 

@@ -62,10 +62,7 @@ static MerStatus find_units(const MerPlatform *platform, MerYaml *map, const cha
     for (int i = 0; i < platform->unit_count; i++) {
         names[i] = platform->units[i].name;
     }
-    const char *near = mer_name_nearest(pattern, names, platform->unit_count);
-    return mer_yaml_expected(node, error, "the name of a unit%s%s%s",
-                             near != NULL ? ", did you mean \"" : "", near != NULL ? near : "",
-                             near != NULL ? "\"" : "");
+    return mer_platform_expected(node, "the name of a unit", names, platform->unit_count, error);
 }
 
 static MerStatus read_link(MerLink *link, MerYaml *map, MerError *error)
@@ -84,7 +81,7 @@ static MerStatus read_link(MerLink *link, MerYaml *map, MerError *error)
     if ((node = mer_yaml_get(map, "bus")) != NULL) {
         MER_TRY(mer_platform_name(node, &link->bus, error));
     }
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 typedef struct Links {

@@ -170,7 +170,7 @@ static MerStatus read_partition(MerMemory *memory, MerYaml *map, MerError *error
         MER_TRY(mer_platform_get_size(partition, letters[i], &memory->partition_words[i], error));
         memory->has_partition |= !isinf(memory->partition_words[i]);
     }
-    return mer_platform_finish(partition, error);
+    return mer_yaml_finish(partition, error);
 }
 
 static MerStatus read_fanout(MerMemory *memory, MerYaml *map, double clock_hz, MerError *error)
@@ -189,7 +189,7 @@ static MerStatus read_fanout(MerMemory *memory, MerYaml *map, double clock_hz, M
                       &given, error));
     MER_TRY(mer_platform_get_cost(node, "latency_cycles", &fanout->latency_cycles, error));
     MER_TRY(mer_platform_get_cost(node, "pj_per_word", &fanout->pj_per_word, error));
-    return mer_platform_finish(node, error);
+    return mer_yaml_finish(node, error);
 }
 
 /* What a pe-array memory holds, and how it is cut. */
@@ -236,7 +236,7 @@ static MerStatus read_memory(const MerPlatform *platform, MerMemory *memory, Mer
             memory->partition_words[i] = INFINITY;
         }
     }
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 /* The outermost memory of a pe-array holds everything, and the units can be counted. */

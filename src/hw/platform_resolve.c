@@ -44,23 +44,13 @@ void mer_platform_set_paths(MerYaml *node, const char *path, MerArena *arena)
     }
 }
 
-static const char *item_name(const MerYaml *item)
-{
-    for (int i = 0; item->kind == MER_YAML_MAP && i < item->count; i++) {
-        if (mer_name_equal(item->keys[i], "name") && item->items[i]->kind == MER_YAML_SCALAR) {
-            return item->items[i]->text;
-        }
-    }
-    return NULL;
-}
-
 static bool is_named_list(const MerYaml *list)
 {
     if (list->kind != MER_YAML_LIST || list->count == 0 || list->count > MER_MAX_UNITS) {
         return false;
     }
     for (int i = 0; i < list->count; i++) {
-        if (item_name(list->items[i]) == NULL) {
+        if (mer_platform_item_name(list->items[i]) == NULL) {
             return false;
         }
     }
@@ -94,39 +84,31 @@ static MerYaml *copy_with_capacity(const MerYaml *base, const MerYaml *own, MerA
     return merged;
 }
 
-/* An entry of the base is taken once, so that a second one of the same name stays to be refused. */
-static MerYaml *merge_maps(const MerYaml *base, MerYaml *own, MerArena *arena)
+static const char *entry_name(const MerYaml *node, int index)
+{
+    return node->kind == MER_YAML_MAP ? node->keys[index]
+                                      : mer_platform_item_name(node->items[index]);
+}
+
+/* Of two maps, or two lists of named items. An entry of the base is taken once, so that a second one of the same
+ * name stays to be refused. */
+static MerYaml *merge_entries(const MerYaml *base, MerYaml *own, MerArena *arena)
 {
     MerYaml *merged = copy_with_capacity(base, own, arena);
     for (int i = 0; i < own->count; i++) {
         int at = 0;
         while (at < base->count && (merged->items[at] != base->items[at] ||
-                                    !mer_name_equal(base->keys[at], own->keys[i]))) {
+                                    !mer_name_equal(entry_name(base, at), entry_name(own, i)))) {
             at++;
         }
         bool is_new = at == base->count;
         at = is_new ? merged->count++ : at;
         merged->items[at] = is_new ? own->items[i] : merge(base->items[at], own->items[i], arena);
-        merged->keys[at] = own->keys[i];
-        merged->key_lines[at] = own->key_lines[i];
-        merged->key_columns[at] = own->key_columns[i];
-    }
-    return merged;
-}
-
-static MerYaml *merge_lists(const MerYaml *base, MerYaml *own, MerArena *arena)
-{
-    MerYaml *merged = copy_with_capacity(base, own, arena);
-    for (int i = 0; i < own->count; i++) {
-        int at = 0;
-        while (at < base->count &&
-               (merged->items[at] != base->items[at] ||
-                !mer_name_equal(item_name(base->items[at]), item_name(own->items[i])))) {
-            at++;
+        if (own->kind == MER_YAML_MAP) {
+            merged->keys[at] = own->keys[i];
+            merged->key_lines[at] = own->key_lines[i];
+            merged->key_columns[at] = own->key_columns[i];
         }
-        bool is_new = at == base->count;
-        at = is_new ? merged->count++ : at;
-        merged->items[at] = is_new ? own->items[i] : merge(base->items[at], own->items[i], arena);
     }
     return merged;
 }
@@ -134,13 +116,9 @@ static MerYaml *merge_lists(const MerYaml *base, MerYaml *own, MerArena *arena)
 /* The depth of both trees is bounded by the YAML reader. */
 static MerYaml *merge(const MerYaml *base, MerYaml *own, MerArena *arena)
 {
-    if (base->kind == MER_YAML_MAP && own->kind == MER_YAML_MAP) {
-        return merge_maps(base, own, arena);
-    }
-    if (is_named_list(base) && is_named_list(own)) {
-        return merge_lists(base, own, arena);
-    }
-    return own;
+    bool are_maps = base->kind == MER_YAML_MAP && own->kind == MER_YAML_MAP;
+    return are_maps || (is_named_list(base) && is_named_list(own)) ? merge_entries(base, own, arena)
+                                                                   : own;
 }
 
 static const char *folder_of(const char *file, MerArena *arena)

@@ -102,7 +102,7 @@ static MerStatus read_option(MerUnitOption *option, MerYaml *map, MerError *erro
     if (node != NULL) {
         MER_TRY(mer_platform_name(node, &option->name, error));
     }
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 static MerStatus read_soc_unit(MerUnit *unit, MerYaml *map, MerArena *arena, MerError *error)
@@ -157,7 +157,7 @@ static MerStatus read_flops(MerUnit *unit, MerYaml *map, MerArena *arena, MerErr
         entry->type = type_names[i];
         MER_TRY(mer_platform_get_positive(node, type_names[i], &entry->per_s, error));
     }
-    MER_TRY(mer_platform_finish(node, error));
+    MER_TRY(mer_yaml_finish(node, error));
     if (unit->flops_count == 0) {
         return mer_yaml_expected(node, error, "a rate, or one for each number type");
     }
@@ -271,16 +271,11 @@ static MerStatus read_classes(MerPlatformKind kind, Classes *classes, MerYaml *r
     classes->units = MER_ARRAY(arena, MerUnit, map->count);
     classes->index = MER_ARRAY(arena, int, map->count);
     for (int i = 0; i < map->count; i++) {
-        MerYaml key = {.kind = MER_YAML_SCALAR,
-                       .file = map->items[i]->file,
-                       .line = map->key_lines[i],
-                       .column = map->key_columns[i],
-                       .text = map->keys[i],
-                       .path = "classes"};
+        MerYaml key = mer_platform_key(map, i);
         MER_TRY(mer_platform_name(&key, &classes->names[i], error));
         MER_TRY(check_unit_keys(map->items[i], kind, error));
         MER_TRY(read_body(kind, &classes->units[i], map->items[i], arena, error));
-        MER_TRY(mer_platform_finish(map->items[i], error));
+        MER_TRY(mer_yaml_finish(map->items[i], error));
         classes->index[i] = -1;
     }
     return MER_OK;
@@ -297,10 +292,7 @@ static MerStatus find_class(const Classes *classes, const MerYaml *node, int *in
             return MER_OK;
         }
     }
-    const char *near = mer_name_nearest(name, classes->names, classes->count);
-    return mer_yaml_expected(node, error, "a name in classes%s%s%s",
-                             near != NULL ? ", did you mean \"" : "", near != NULL ? near : "",
-                             near != NULL ? "\"" : "");
+    return mer_platform_expected(node, "a name in classes", classes->names, classes->count, error);
 }
 
 static MerStatus check_class_additions(const MerYaml *map, const char *class_name, MerError *error)
@@ -312,10 +304,7 @@ static MerStatus check_class_additions(const MerYaml *map, const char *class_nam
             found |= mer_name_equal(map->keys[i], allowed[j]);
         }
         if (!found) {
-            MerYaml place = *map;
-            place.file = map->items[i]->file;
-            place.line = map->key_lines[i];
-            place.column = map->key_columns[i];
+            MerYaml place = mer_platform_key(map, i);
             return mer_yaml_error(&place, error,
                                   "%s.%s is beside class %s: a unit may add only memory_bytes and "
                                   "speed to its class",
@@ -424,7 +413,7 @@ MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerArena
         MER_TRY(mer_platform_need_name(map, &name, error));
         MER_TRY(mer_platform_get_count(map, "count", &count, error));
         MER_TRY(read_entry(platform, &classes, &unit, map, arena, error));
-        MER_TRY(mer_platform_finish(map, error));
+        MER_TRY(mer_yaml_finish(map, error));
         for (int copy = 0; copy < count; copy++) {
             units[filled] = unit;
             units[filled].name = count == 1 ? name : mer_arena_format(arena, "%s%d", name, copy);

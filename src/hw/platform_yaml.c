@@ -83,10 +83,7 @@ static MerStatus read_reference(MerPlatform *platform, MerYaml *root, MerArena *
             return MER_OK;
         }
     }
-    const char *near = mer_name_nearest(name, names, platform->unit_count);
-    return mer_yaml_expected(node, error, "the name of a unit%s%s%s",
-                             near != NULL ? ", did you mean \"" : "", near != NULL ? near : "",
-                             near != NULL ? "\"" : "");
+    return mer_platform_expected(node, "the name of a unit", names, platform->unit_count, error);
 }
 
 static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError *error)
@@ -104,7 +101,7 @@ static MerStatus read_activations(MerPlatform *platform, MerYaml *root, MerError
     if (quantiser != NULL) {
         MER_TRY(mer_platform_name(quantiser, &platform->activation_quantiser, error));
     }
-    return mer_platform_finish(map, error);
+    return mer_yaml_finish(map, error);
 }
 
 static MerStatus read_routes(MerPlatform *platform, MerYaml *root, MerError *error)
@@ -156,7 +153,7 @@ MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatfo
     }
     MER_TRY(mer_platform_read_units(result, root, arena, error));
     MER_TRY(read_kind_parts(result, root, arena, error));
-    MER_TRY(mer_platform_finish(root, error));
+    MER_TRY(mer_yaml_finish(root, error));
     result->hash = mer_platform_hash(result);
     *platform = result;
     return MER_OK;

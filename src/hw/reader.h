@@ -33,8 +33,15 @@ typedef struct MerKeyKinds {
 MerStatus mer_platform_check_keys(const MerYaml *map, const MerKeyKinds *table, int count,
                                   MerPlatformKind kind, MerError *error);
 
-/* Like mer_yaml_finish, for maps whose keys may stand in several files. */
-MerStatus mer_platform_finish(MerYaml *map, MerError *error);
+/* A key as a node, for messages about it. */
+MerYaml mer_platform_key(const MerYaml *map, int index);
+/* What an item of a list is called; NULL: it has no name. */
+const char *mer_platform_item_name(const MerYaml *item);
+/* With '_' for letters that a name may not have. */
+const char *mer_platform_plain_name(const char *text, size_t length, MerArena *arena);
+/* Not one of `names`: what was expected, and which was probably meant. */
+MerStatus mer_platform_expected(const MerYaml *node, const char *what, const char *const *names,
+                                int count, MerError *error);
 
 /* The _get_ forms leave *value alone when the key is absent, as those of yaml.h do. */
 MerStatus mer_platform_get_positive(MerYaml *map, const char *key, double *value, MerError *error);

@@ -199,16 +199,6 @@ static void write_tensors(FILE *file, const char *key, unsigned mask)
     fputc(']', file);
 }
 
-/* Names of ours have letters, digits, '_' and '-' alone. */
-static const char *plain_name(const char *name, MerArena *arena)
-{
-    char *copy = mer_arena_text(arena, name);
-    for (char *c = copy; *c; c++) {
-        *c = isalnum((unsigned char)*c) || *c == '_' || *c == '-' ? *c : '_';
-    }
-    return copy;
-}
-
 /* `buffers` is a whole number of ours; other factors are taken off the size. */
 static void write_size(FILE *file, const MerTimeloopLevel *level)
 {
@@ -223,7 +213,8 @@ static void write_size(FILE *file, const MerTimeloopLevel *level)
 static void write_memory(FILE *file, const MerTimeloopArch *arch, int l)
 {
     const MerTimeloopLevel *level = &arch->levels[l];
-    fprintf(file, "  - {name: \"%s\", word_bits: %.0f", plain_name(level->name, arch->arena),
+    fprintf(file, "  - {name: \"%s\", word_bits: %.0f",
+            mer_platform_plain_name(level->name, strlen(level->name), arch->arena),
             level->word_bits);
     if (l > 0 && !isinf(level->words)) {
         write_size(file, level);
@@ -249,10 +240,13 @@ static void write_platform(FILE *file, const MerTimeloopArch *arch, const char *
 {
     const MerTimeloopLevel *mac = &arch->levels[arch->count - 1];
     fprintf(file, "format: mercator-platform/1\nkind: pe-array\nname: \"%s\"\n",
-            plain_name(name, arch->arena));
+            mer_platform_plain_name(name, strlen(name), arch->arena));
     fprintf(file, "source: \"a Timeloop architecture%s%s%s\"\n",
             isinf(arch->levels[0].words) ? "" : "; the size of ",
-            isinf(arch->levels[0].words) ? "" : plain_name(arch->levels[0].name, arch->arena),
+            isinf(arch->levels[0].words)
+                ? ""
+                : mer_platform_plain_name(arch->levels[0].name, strlen(arch->levels[0].name),
+                                          arch->arena),
             isinf(arch->levels[0].words) ? "" : " is not checked, it is outermost");
     if (*arch->ignored) {
         char *text = mer_arena_text(arch->arena, arch->ignored);
@@ -262,7 +256,7 @@ static void write_platform(FILE *file, const MerTimeloopArch *arch, const char *
         fprintf(file, "summary: \"left out, neither storage nor compute: %s\"\n", text);
     }
     fprintf(file, "word_bits: %.0f\nunits: [{name: \"%s\"", mac->word_bits,
-            plain_name(mac->name, arch->arena));
+            mer_platform_plain_name(mac->name, strlen(mac->name), arch->arena));
     write_real(file, "mac_pj", mac->read_pj);
     fprintf(file, "}]\nmemories:\n");
     for (int l = 0; l + 1 < arch->count; l++) {

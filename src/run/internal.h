@@ -63,9 +63,6 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error); /* run.c: do t
 void      mer_run_warn(const MerRunState *run, const char *text);
 /* As the run chooses it: without a clock seconds mean nothing, so latency is counted in cycles. */
 const char *mer_run_objective(const MerRunSpec *spec);
-/* The tasks of the workload, the whole of it where the problem does not split it. */
-MerStatus mer_run_list_tasks(const MerRunSpec *spec, MerArena *arena, const MerTask **tasks,
-                             int *count, MerError *error); /* open.c */
 /* From the result's point, value and bound. */
 void mer_run_set_gap(const MerObjective *objective, MerTaskResult *result); /* total.c */
 /* Opens the first `most` tasks. */

@@ -678,12 +678,7 @@ static MerRunResult evaluate_file(const Row *row, const char *path)
     }
     MerStatus status = mer_evaluate_open(&job, &request, &error);
     if (status == MER_OK) {
-        MerGivenPlan *given = MER_ARRAY(arena, MerGivenPlan, job.count + 1);
-        for (int t = 0; t < job.count; t++) {
-            given[t] = (MerGivenPlan){
-                .task = &job.given[t].task, .body = job.given[t].body, .plan = &job.given[t].plan};
-        }
-        status = mer_run_given(&job.spec, given, job.count, arena, &result, &error);
+        status = mer_run_given(&job.spec, job.given, job.count, arena, &result, &error);
     }
     if (status != MER_OK) {
         fail_msg("%s: %s", row->problem, error.message);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 8 * MER_REPORT_POINTS };
+enum { MOST_KEPT = 8 * MER_REPORT_POINTS };
 
 typedef struct MerCurveTask {
     int64_t *evaluations;
@@ -44,8 +44,8 @@ static void keep_some(Task *task, int wanted)
 
 static void append(Task *task, int64_t evaluations, double score)
 {
-    if (task->count == ROOM) {
-        keep_some(task, ROOM / 2);
+    if (task->count == MOST_KEPT) {
+        keep_some(task, MOST_KEPT / 2);
     }
     if (task->count == task->capacity) {
         task->capacity = task->capacity == 0 ? 64 : task->capacity * 2;
@@ -63,8 +63,8 @@ static void count_missing(MerCurveSet *set, int64_t missing, int64_t task)
 {
     if (task != set->last_task && set->last_task < set->count) {
         Task   *last = find_task(set, set->last_task);
-        int64_t capacity = set->budget > last->seen ? set->budget - last->seen : 0;
-        int64_t share = missing < capacity ? missing : capacity;
+        int64_t left = set->budget > last->seen ? set->budget - last->seen : 0;
+        int64_t share = missing < left ? missing : left;
         last->seen += share;
         missing -= share;
     }

@@ -200,10 +200,7 @@ static MerStatus write_page(const MerReportRun *runs, int run_count, const char 
         return mer_error_set(error, MER_INVALID, "%s is not a page of Mercator, and stays as it is",
                              path);
     }
-    MerStatus status = mer_output_open(&output, path, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_output_open(&output, path, error));
     const char *rest = place + strlen(placeholder);
     fwrite(page, 1, (size_t)(place - page), output.file);
     write_data(output.file, runs, run_count, study, title);
@@ -215,6 +212,16 @@ MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *t
                           const char *path, MerError *error)
 {
     return write_page(runs, run_count, NULL, title, path, error);
+}
+
+MerStatus mer_report_page(const char *const *directories, int count, const char *title,
+                          const char *path, MerArena *arena, MerError *error)
+{
+    MerReportRun *runs = MER_ARRAY(arena, MerReportRun, count);
+    for (int i = 0; i < count; i++) {
+        MER_TRY(mer_report_read(directories[i], &runs[i], arena, error));
+    }
+    return mer_report_html(runs, count, title, path, error);
 }
 
 MerStatus mer_report_study(const char *study, const char *title, const char *path, MerError *error)

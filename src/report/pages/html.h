@@ -11,6 +11,10 @@
 MerStatus mer_report_html(const MerReportRun *runs, int run_count, const char *title,
                           const char *path, MerError *error);
 
+/* The same of runs that are read first, by their directories. */
+MerStatus mer_report_page(const char *const *directories, int count, const char *title,
+                          const char *path, MerArena *arena, MerError *error);
+
 /* The page of a study without its runs; `study` is the object of mer_study_json. */
 MerStatus mer_report_study(const char *study, const char *title, const char *path, MerError *error);
 

@@ -2,6 +2,8 @@
  * "capacity: RF needs 301 words, has 256" also tells how near the trial came: 301 / 256. */
 #include "report/pages/refusals.h"
 
+#include "mercator/metric.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,22 +32,9 @@ static MerRefusal *find_class(MerRefusals *refusals, const char *text, size_t le
     return added;
 }
 
-static double excess(const char *text)
-{
-    const char *needs = strstr(text, "needs ");
-    const char *has = needs != NULL ? strstr(needs, "has ") : NULL;
-    double      need, capacity;
-    if (has == NULL) {
-        return INFINITY;
-    }
-    need = strtod(needs + strlen("needs "), NULL);
-    capacity = strtod(has + strlen("has "), NULL);
-    return need > 0 && capacity > 0 ? need / capacity : INFINITY;
-}
-
 static void keep_example(MerRefusal *refusal, const char *text, const MerLogLine *trial)
 {
-    double value = excess(text);
+    double value = mer_reason_excess(text);
     int    place = refusal->example_count;
     for (int i = 0; i < refusal->example_count; i++) {
         if (strcmp(refusal->examples[i].text, text) == 0) {

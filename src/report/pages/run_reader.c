@@ -219,10 +219,7 @@ static MerStatus read_summary(const char *path, MerReportRun *run, MerArena *are
     if (access(path, F_OK) != 0) {
         return MER_OK;
     }
-    MerStatus status = mer_file_read(path, SUMMARY_LIMIT, arena, &data, &size, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_file_read(path, SUMMARY_LIMIT, arena, &data, &size, error));
     cJSON *object = cJSON_ParseWithLength(data, size);
     if (!cJSON_IsObject(object)) {
         cJSON_Delete(object);

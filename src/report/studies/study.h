@@ -72,7 +72,7 @@ typedef struct MerStudyOptions {
 
 typedef struct MerStudyTable {
     const char  *id, *title, *caption;
-    int          columns, row_count, capacity;
+    int          columns, row_count, cell_count;
     const char **titles; /* a title that starts with `>` makes a column of numbers */
     const char **cells;
 } MerStudyTable;
@@ -99,8 +99,8 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
 MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
                          FILE *file, MerArena *arena, MerError *error);
 /* An object {groups: [{title, objective, unit, tasks, methods, tables, curves}]}; numbers of curves are ratios. */
-MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json,
-                         const char *key, MerArena *arena, MerError *error);
+MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, const char **text,
+                         MerArena *arena, MerError *error);
 /* Best so far over the best known against samples: median of the tasks, and the middle half as a band. */
 MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *arena,
                         MerError *error);

@@ -53,14 +53,7 @@ static void add_trace(MerStudyCell *cell, const MerStudyTrace *trace, MerArena *
             return; /* the same run given twice */
         }
     }
-    bool is_full = (cell->count & (cell->count - 1)) == 0; /* capacity is a power of two */
-    if (is_full) {
-        MerStudyTrace *grown = MER_ARRAY(arena, MerStudyTrace, cell->count * 2 + 1);
-        for (int s = 0; s < cell->count; s++) {
-            grown[s] = cell->traces[s];
-        }
-        cell->traces = grown;
-    }
+    MER_GROW(arena, cell->traces, cell->count);
     cell->traces[cell->count++] = *trace;
 }
 

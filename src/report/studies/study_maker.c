@@ -2,53 +2,45 @@
 #include "report/studies/study_maker.h"
 
 #include <math.h>
-#include <stdarg.h>
+#include <string.h>
 
-MerStudyTable *mer_table_begin(MerTableMaker *maker, const char *id, const char *title,
-                               const char *caption, int columns)
+void mer_table_add_column(MerTableMaker *maker, const char *title)
+{
+    MerStudyTable *table = &maker->tables[maker->count - 1];
+    MER_GROW(maker->arena, table->titles, table->columns);
+    table->titles[table->columns++] = title;
+}
+
+void mer_table_begin(MerTableMaker *maker, const char *id, const char *title, const char *caption,
+                     const char *titles)
 {
     if (maker->count == MER_STUDY_TABLES) {
         maker->count--;
     }
     MerStudyTable *table = &maker->tables[maker->count++];
-    *table = (MerStudyTable){.id = id,
-                             .title = title,
-                             .caption = caption,
-                             .columns = columns,
-                             .titles = MER_ARRAY(maker->arena, const char *, columns)};
-    return table;
+    *table = (MerStudyTable){.id = id, .title = title, .caption = caption};
+    char *rest = NULL;
+    for (char *part = strtok_r(mer_arena_text(maker->arena, titles), "|", &rest); part;
+         part = strtok_r(NULL, "|", &rest)) {
+        mer_table_add_column(maker, part);
+    }
 }
 
-/* Fills the titles in order; NULL ends the list. */
-void mer_table_titles(MerStudyTable *table, ...)
+void mer_table_begin_by_method(MerTableMaker *maker, const char *id, const char *title,
+                               const char *caption, const char *first)
 {
-    va_list list;
-    va_start(list, table);
-    const char *title = va_arg(list, const char *);
-    for (int c = 0; title && c < table->columns; c++, title = va_arg(list, const char *)) {
-        table->titles[c] = title;
+    mer_table_begin(maker, id, title, caption, first);
+    for (int m = 0; m < maker->group->method_count; m++) {
+        const char *name = maker->group->methods[m].name;
+        mer_table_add_column(maker, mer_arena_format(maker->arena, ">%s", name));
     }
-    va_end(list);
 }
 
 void mer_table_add(MerTableMaker *maker, const char *text)
 {
     MerStudyTable *table = &maker->tables[maker->count - 1];
-    if (table->row_count == table->capacity) {
-        table->capacity = table->capacity * 2 + table->columns * 8;
-        const char **grown = MER_ARRAY(maker->arena, const char *, table->capacity);
-        for (int i = 0; i < table->row_count; i++) {
-            grown[i] = table->cells[i];
-        }
-        table->cells = grown;
-    }
-    table->cells[table->row_count++] = text; /* counts cells until the table is finished */
-}
-
-void mer_table_finish(MerTableMaker *maker)
-{
-    MerStudyTable *table = &maker->tables[maker->count - 1];
-    table->row_count /= table->columns;
+    MER_GROW(maker->arena, table->cells, table->cell_count);
+    table->cells[table->cell_count++] = text;
 }
 
 const char *mer_table_real(double value, MerArena *arena)

@@ -14,12 +14,16 @@ typedef struct MerTableMaker {
     double                *values; /* (tasks), scratch */
 } MerTableMaker;
 
-/* A table is filled cell by cell, row by row, between `begin` and `finish`. */
-MerStudyTable *mer_table_begin(MerTableMaker *maker, const char *id, const char *title,
-                               const char *caption, int columns);
-void           mer_table_titles(MerStudyTable *table, ...);
-void           mer_table_add(MerTableMaker *maker, const char *text);
-void           mer_table_finish(MerTableMaker *maker);
+/* The next table, which is filled cell by cell, row by row. `titles` of columns are joined by `|`. */
+void mer_table_begin(MerTableMaker *maker, const char *id, const char *title, const char *caption,
+                     const char *titles);
+/* The same with the title of the first column, and one column per optimizer. */
+void mer_table_begin_by_method(MerTableMaker *maker, const char *id, const char *title,
+                               const char *caption, const char *first);
+void mer_table_add_column(MerTableMaker *maker, const char *title); /* one more */
+void mer_table_add(MerTableMaker *maker, const char *text);
+#define mer_table_print(maker, ...)                                                                \
+    mer_table_add((maker), mer_arena_format((maker)->arena, __VA_ARGS__))
 
 const char *mer_table_real(double value, MerArena *arena);
 const char *mer_table_with_interval(double value, MerInterval interval, MerArena *arena);

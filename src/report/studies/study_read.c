@@ -20,7 +20,7 @@ typedef struct Reader {
     MerStudyLookup        lookup;
     const MerStudyPlugin *plugin; /* whose label is being made */
     MerStudyItem         *items;
-    int                   count, capacity;
+    int                   count;
 } Reader;
 
 enum { MOST_FACTS = 32 };
@@ -173,16 +173,6 @@ static void take_view(Reader *reader, const MerLogLine *line, const char *optimi
     cJSON_Delete(object);
 }
 
-static void add_item(Reader *reader, const MerStudyItem *item)
-{
-    if (reader->count == reader->capacity) {
-        reader->capacity = reader->capacity * 2 + 256;
-        reader->items =
-            mer_heap_resize(reader->items, (size_t)reader->capacity, sizeof *reader->items);
-    }
-    reader->items[reader->count++] = *item;
-}
-
 static const MerStudyFact *copy_facts(const Facts *facts, MerArena *arena)
 {
     MerStudyFact *copy = MER_ARRAY(arena, MerStudyFact, facts->count + 1);
@@ -228,7 +218,8 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
         item.trace.samples = (int64_t)mer_json_get_real(result, "evaluations",
                                                         mer_json_get_real(header, "budget", 0));
         item.trace.curve = t < curves->curve_count ? curves->curves[t] : (MerReportCurve){0};
-        add_item(reader, &item);
+        MER_GROW(arena, reader->items, reader->count);
+        reader->items[reader->count++] = item;
     }
 }
 
@@ -262,10 +253,8 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     MerCurveSet  curves = {0};
     MerReportRun drawn = {0};
     const char  *path = mer_arena_format(reader->arena, "%s/run.jsonl", directory);
-    MerStatus    status = mer_log_open(&log, path, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MerStatus    status = MER_OK;
+    MER_TRY(mer_log_open(&log, path, error));
     while ((status = mer_log_next(&log, &line, error)) == MER_OK && line.type != NULL) {
         if (header == NULL) {
             header = cJSON_ParseWithLength(line.text, line.length);
@@ -299,6 +288,11 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     return status;
 }
 
+static bool is_run(const char *directory, MerArena *arena)
+{
+    return access(mer_arena_format(arena, "%s/run.jsonl", directory), F_OK) == 0;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
@@ -309,55 +303,43 @@ static int by_name(const void *a, const void *b)
 static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
 {
     const char **names = NULL;
-    int          count = 0, capacity = 0;
+    int          count = 0;
     DIR         *folder = opendir(path);
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory = mer_arena_format(reader->arena, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] == '.' ||
-            access(mer_arena_format(reader->arena, "%s/run.jsonl", directory), F_OK) != 0) {
-            continue;
+        if (entry->d_name[0] != '.' && is_run(directory, reader->arena)) {
+            MER_GROW(reader->arena, names, count);
+            names[count++] = directory;
         }
-        if (count == capacity) {
-            capacity = capacity * 2 + 64;
-            names = mer_heap_resize(names, (size_t)capacity, sizeof *names);
-        }
-        names[count++] = directory;
     }
     if (folder) {
         closedir(folder);
     }
-    MerStatus status = MER_OK;
-    if (count > 0) {
-        qsort(names, (size_t)count, sizeof *names, by_name);
+    if (count == 0) {
+        return mer_error_set(error, MER_NOT_FOUND,
+                             "%s: no run in it, expected a run directory or a "
+                             "directory of run directories",
+                             path);
     }
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        status = read_run(reader, names[i], error);
+    qsort(names, (size_t)count, sizeof *names, by_name);
+    for (int i = 0; i < count; i++) {
+        MER_TRY(read_run(reader, names[i], error));
     }
-    free(names);
-    return count > 0 ? status
-                     : mer_error_set(error, MER_NOT_FOUND,
-                                     "%s: no run in it, expected a run directory or a "
-                                     "directory of run directories",
-                                     path);
+    return MER_OK;
 }
 
 MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup lookup,
                          MerArena *arena, MerStudy *study, MerError *error)
 {
-    Reader    reader = {.arena = arena, .study = study, .lookup = lookup};
-    MerStatus status = MER_OK;
+    Reader reader = {.arena = arena, .study = study, .lookup = lookup};
     *study = (MerStudy){0};
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        bool is_run = access(mer_arena_format(arena, "%s/run.jsonl", paths[i]), F_OK) == 0;
-        status =
-            is_run ? read_run(&reader, paths[i], error) : read_folder(&reader, paths[i], error);
+    for (int i = 0; i < count; i++) {
+        MER_TRY(is_run(paths[i], arena) ? read_run(&reader, paths[i], error)
+                                        : read_folder(&reader, paths[i], error));
     }
-    if (status == MER_OK && reader.count == 0) {
-        status = mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);
+    if (reader.count == 0) {
+        return mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);
     }
-    if (status == MER_OK) {
-        mer_study_group(reader.items, reader.count, arena, study);
-    }
-    free(reader.items);
-    return status;
+    mer_study_group(reader.items, reader.count, arena, study);
+    return MER_OK;
 }

@@ -147,10 +147,7 @@ MerStatus mer_study_svg(const MerStudyGroup *group, const char *path, MerArena *
                         MerError *error)
 {
     MerOutput output;
-    MerStatus status = mer_output_open(&output, path, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_output_open(&output, path, error));
     double *values = MER_ARRAY(arena, double, group->task_count + 1);
     Frame   frame = measure(group, values);
     int     height =

@@ -11,29 +11,25 @@
 static void table_tasks(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table =
-        mer_table_begin(maker, "tasks", "Tasks",
-                        "Best known: the least any run found, whatever its budget; "
-                        "proven where a method shows that nothing is better.",
-                        9);
-    mer_table_titles(table, ">#", "workload", "task", ">MACs", ">knobs", ">points", ">best known",
-                     "found by", "proven", NULL);
+    mer_table_begin(maker, "tasks", "Tasks",
+                    "Best known: the least any run found, whatever its budget; "
+                    "proven where a method shows that nothing is better.",
+                    ">#|workload|task|>MACs|>knobs|>points|>best known|found by|proven");
     for (int t = 0; t < group->task_count; t++) {
         const MerStudyTask *task = &group->tasks[t];
         char                macs[48], best[48];
         mer_print_engineering(macs, task->macs, "");
         mer_print_engineering(best, fabs(task->best), group->unit);
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d", t + 1));
+        mer_table_print(maker, "%d", t + 1);
         mer_table_add(maker, task->workload);
         mer_table_add(maker, task->name);
         mer_table_add(maker, mer_arena_text(maker->arena, macs));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d", task->knobs));
-        mer_table_add(maker, mer_arena_format(maker->arena, "1e%.1f", task->log10_size));
+        mer_table_print(maker, "%d", task->knobs);
+        mer_table_print(maker, "1e%.1f", task->log10_size);
         mer_table_add(maker, mer_arena_text(maker->arena, best));
         mer_table_add(maker, task->best_by ? task->best_by : "-");
         mer_table_add(maker, task->is_proven ? "yes" : "no");
     }
-    mer_table_finish(maker);
 }
 
 static const char *task_label(const MerTableMaker *maker, int task)
@@ -45,13 +41,11 @@ static const char *task_label(const MerTableMaker *maker, int task)
 static void table_final(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table =
-        mer_table_begin(maker, "final", "Final quality",
-                        "Objective over the best known of the task (1 is best) "
-                        "at the end of the budget: the median of the seeds, then over the tasks.",
-                        6);
-    mer_table_titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean",
-                     ">worst task", ">tasks within 1 %", NULL);
+    mer_table_begin(
+        maker, "final", "Final quality",
+        "Objective over the best known of the task (1 is best) "
+        "at the end of the budget: the median of the seeds, then over the tasks.",
+        "optimizer|>samples|>median (95 % interval)|>geometric mean|>worst task|>tasks within 1 %");
     for (int m = 0; m < group->method_count; m++) {
         double low, high;
         int    close = 0;
@@ -61,34 +55,20 @@ static void table_final(MerTableMaker *maker)
             close += maker->values[t] <= 1.01;
         }
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker,
-                      mer_arena_format(maker->arena, "%lld", (long long)group->methods[m].samples));
+        mer_table_print(maker, "%lld", (long long)group->methods[m].samples);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
         mer_table_add(maker, mer_table_real(high, maker->arena));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", close, group->task_count));
+        mer_table_print(maker, "%d of %d", close, group->task_count);
     }
-    mer_table_finish(maker);
-}
-
-/* Titles of a table with one column per optimizer. */
-static MerStudyTable *begin_by_task(MerTableMaker *maker, const char *id, const char *title,
-                                    const char *caption)
-{
-    const MerStudyGroup *group = maker->group;
-    MerStudyTable *table = mer_table_begin(maker, id, title, caption, group->method_count + 1);
-    table->titles[0] = "task";
-    for (int m = 0; m < group->method_count; m++) {
-        table->titles[m + 1] = mer_arena_format(maker->arena, ">%s", group->methods[m].name);
-    }
-    return table;
 }
 
 static void table_final_by_task(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
-    begin_by_task(maker, "final-by-task", "Final quality by task",
-                  "Objective over the best known: median of the seeds (quartiles).");
+    mer_table_begin_by_method(maker, "final-by-task", "Final quality by task",
+                              "Objective over the best known: median of the seeds (quartiles).",
+                              "task");
     for (int t = 0; t < group->task_count; t++) {
         mer_table_add(maker, task_label(maker, t));
         for (int m = 0; m < group->method_count; m++) {
@@ -104,7 +84,6 @@ static void table_final_by_task(MerTableMaker *maker)
                                    : "-");
         }
     }
-    mer_table_finish(maker);
 }
 
 static void fill_saving(const MerTableMaker *maker, int method, bool is_own)
@@ -130,14 +109,12 @@ static void table_reach(MerTableMaker *maker)
                          "own seeds found what they ended with (median). A task that half of the "
                          "seeds or more never finish counts as 0.",
                          reference->name, (long long)reference->samples);
-    MerStudyTable *table = mer_table_begin(
+    mer_table_begin(
         maker, "reach",
         mer_arena_format(maker->arena, "Samples to the final quality of %s", reference->name),
-        caption, 7);
-    mer_table_titles(table, "optimizer", ">samples needed",
-                     ">saving on the whole budget (95 % interval)", ">largest",
-                     ">saving on its own last find (95 % interval)", ">tasks reached",
-                     ">seeds reached", NULL);
+        caption,
+        "optimizer|>samples needed|>saving on the whole budget (95 % interval)|>largest|>saving on "
+        "its own last find (95 % interval)|>tasks reached|>seeds reached");
     for (int m = 0; m < group->method_count; m++) {
         int    tasks = 0, seeds = 0, reached = 0;
         double low, high;
@@ -157,19 +134,18 @@ static void table_reach(MerTableMaker *maker)
         mer_table_add(maker, mer_table_real(high, maker->arena));
         fill_saving(maker, m, true);
         mer_table_add(maker, mer_table_over_tasks(maker));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", tasks, group->task_count));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", reached, seeds));
+        mer_table_print(maker, "%d of %d", tasks, group->task_count);
+        mer_table_print(maker, "%d of %d", reached, seeds);
     }
-    mer_table_finish(maker);
 }
 
 static void table_reach_by_task(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
     double               budget = (double)group->methods[maker->reference].samples;
-    begin_by_task(
+    mer_table_begin_by_method(
         maker, "reach-by-task", "Samples to that quality by task",
-        "Median of the seeds, and in brackets the saving on the reference's whole budget.");
+        "Median of the seeds, and in brackets the saving on the reference's whole budget.", "task");
     for (int t = 0; t < group->task_count; t++) {
         mer_table_add(maker, task_label(maker, t));
         for (int m = 0; m < group->method_count; m++) {
@@ -182,7 +158,6 @@ static void table_reach_by_task(MerTableMaker *maker)
                                               reach.seeds));
         }
     }
-    mer_table_finish(maker);
 }
 
 /* Tasks on which the seeds of two methods differ by the rank test at 5 %. */
@@ -206,14 +181,11 @@ static void table_baseline(MerTableMaker *maker)
 {
     const MerStudyGroup  *group = maker->group;
     const MerStudyMethod *baseline = &group->methods[maker->baseline];
-    MerStudyTable        *table = mer_table_begin(
-               maker, "baseline", mer_arena_format(maker->arena, "Against %s", baseline->name),
-               "Tasks on which the median of the seeds is better, at the smaller of the two "
-                      "budgets. p: two-sided sign test over the "
-                      "tasks. Clear: the seeds differ by the rank test at 5 %.",
-               7);
-    mer_table_titles(table, "optimizer", ">at samples", ">better on", ">share", ">worse on", ">p",
-                     ">clearly better, worse", NULL);
+    mer_table_begin(maker, "baseline", mer_arena_format(maker->arena, "Against %s", baseline->name),
+                    "Tasks on which the median of the seeds is better, at the smaller of the two "
+                    "budgets. p: two-sided sign test over the "
+                    "tasks. Clear: the seeds differ by the rank test at 5 %.",
+                    "optimizer|>at samples|>better on|>share|>worse on|>p|>clearly better, worse");
     for (int m = 0; m < group->method_count; m++) {
         int     more, less, better, worse;
         int64_t samples = mer_least_samples(group->methods[m].samples, baseline->samples);
@@ -224,15 +196,13 @@ static void table_baseline(MerTableMaker *maker)
         mer_count_signs(maker, &more, &less);
         count_clear(maker, m, maker->baseline, samples, &better, &worse);
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, mer_arena_format(maker->arena, "%lld", (long long)samples));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d of %d", more, group->task_count));
-        mer_table_add(maker,
-                      mer_arena_format(maker->arena, "%.0f %%", 100.0 * more / group->task_count));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d", less));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%.2g", mer_sign_test(more, less)));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d, %d", better, worse));
+        mer_table_print(maker, "%lld", (long long)samples);
+        mer_table_print(maker, "%d of %d", more, group->task_count);
+        mer_table_print(maker, "%.0f %%", 100.0 * more / group->task_count);
+        mer_table_print(maker, "%d", less);
+        mer_table_print(maker, "%.2g", mer_sign_test(more, less));
+        mer_table_print(maker, "%d, %d", better, worse);
     }
-    mer_table_finish(maker);
 }
 
 static MerStatus find_method(const MerStudyGroup *group, const char *name, const char *what,
@@ -258,19 +228,18 @@ static MerStatus find_method(const MerStudyGroup *group, const char *name, const
 static MerStatus choose(MerTableMaker *maker, MerError *error)
 {
     const MerStudyOptions *options = maker->options;
-    MerStatus              status = MER_OK;
     if (options->reference) {
-        status = find_method(maker->group, options->reference, "the reference", &maker->reference,
-                             error);
+        MER_TRY(find_method(maker->group, options->reference, "the reference", &maker->reference,
+                            error));
     }
-    if (status == MER_OK && options->baseline) {
-        status =
-            find_method(maker->group, options->baseline, "the baseline", &maker->baseline, error);
-    } else if (status == MER_OK && find_method(maker->group, "random", "the baseline",
-                                               &maker->baseline, NULL) != MER_OK) {
+    if (options->baseline) {
+        return find_method(maker->group, options->baseline, "the baseline", &maker->baseline,
+                           error);
+    }
+    if (find_method(maker->group, "random", "the baseline", &maker->baseline, NULL) != MER_OK) {
         maker->baseline = -1;
     }
-    return status;
+    return MER_OK;
 }
 
 MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *options,
@@ -285,10 +254,7 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
     if (group->method_count == 0 || group->task_count == 0) {
         return MER_OK;
     }
-    MerStatus status = choose(&maker, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(choose(&maker, error));
     table_tasks(&maker);
     table_final(&maker);
     table_final_by_task(&maker);
@@ -305,6 +271,9 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
     mer_table_ratios(&maker, INT64_MAX);
     mer_table_time(&maker);
     mer_table_noted(&maker);
+    for (int t = 0; t < maker.count; t++) {
+        tables[t].row_count = tables[t].cell_count / tables[t].columns;
+    }
     *count = maker.count;
     return MER_OK;
 }

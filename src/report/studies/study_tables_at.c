@@ -7,15 +7,12 @@
 void mer_table_at(MerTableMaker *maker, int64_t samples)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table = mer_table_begin(
-              maker, mer_arena_format(maker->arena, "at-%lld", (long long)samples),
-              mer_arena_format(maker->arena, "Quality at %lld samples", (long long)samples),
-              "Objective over the best known of the task: median of the seeds, then over the "
+    mer_table_begin(maker, mer_arena_format(maker->arena, "at-%lld", (long long)samples),
+                    mer_arena_format(maker->arena, "Quality at %lld samples", (long long)samples),
+                    "Objective over the best known of the task: median of the seeds, then over the "
                     "tasks. Wins: tasks on which the "
                     "median is better, over all other optimizers, at equal samples.",
-              5);
-    mer_table_titles(table, "optimizer", ">samples", ">median (95 % interval)", ">geometric mean",
-                     ">wins, losses", NULL);
+                    "optimizer|>samples|>median (95 % interval)|>geometric mean|>wins, losses");
     for (int m = 0; m < group->method_count; m++) {
         int     wins = 0, losses = 0;
         int64_t own = mer_least_samples(samples, group->methods[m].samples);
@@ -28,28 +25,22 @@ void mer_table_at(MerTableMaker *maker, int64_t samples)
         }
         mer_fill_quality(maker, m, own);
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, mer_arena_format(maker->arena, "%lld", (long long)own));
+        mer_table_print(maker, "%lld", (long long)own);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%d, %d", wins, losses));
+        mer_table_print(maker, "%d, %d", wins, losses);
     }
-    mer_table_finish(maker);
 }
 
 void mer_table_pairs(MerTableMaker *maker, int64_t samples)
 {
     const MerStudyGroup *group = maker->group;
-    MerStudyTable       *table = mer_table_begin(
-              maker, mer_arena_format(maker->arena, "pairs-%lld", (long long)samples),
-              mer_arena_format(maker->arena, "Pairs at %lld samples", (long long)samples),
-              "How many times better the optimizer of the row is than that of the column: median "
-                    "over the tasks of the ratio of "
-                    "medians (tasks won-lost), at the smallest of the budgets.",
-              group->method_count + 1);
-    table->titles[0] = "row / column";
-    for (int m = 0; m < group->method_count; m++) {
-        table->titles[m + 1] = mer_arena_format(maker->arena, ">%s", group->methods[m].name);
-    }
+    mer_table_begin_by_method(
+        maker, mer_arena_format(maker->arena, "pairs-%lld", (long long)samples),
+        mer_arena_format(maker->arena, "Pairs at %lld samples", (long long)samples),
+        "How many times better the optimizer of the row is than that of the column: median over "
+        "the tasks of the ratio of medians (tasks won-lost), at the smallest of the budgets.",
+        "row / column");
     for (int m = 0; m < group->method_count; m++) {
         mer_table_add(maker, group->methods[m].name);
         for (int o = 0; o < group->method_count; o++) {
@@ -68,7 +59,6 @@ void mer_table_pairs(MerTableMaker *maker, int64_t samples)
                                                  more, less));
         }
     }
-    mer_table_finish(maker);
 }
 
 void mer_table_ratios(MerTableMaker *maker, int64_t samples)
@@ -78,7 +68,7 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
     bool                  is_final = samples == INT64_MAX;
     const char           *when =
         is_final ? "the end" : mer_arena_format(maker->arena, "%lld samples", (long long)samples);
-    MerStudyTable *table = mer_table_begin(
+    mer_table_begin(
         maker,
         is_final ? "ratio-end" : mer_arena_format(maker->arena, "ratio-%lld", (long long)samples),
         mer_arena_format(maker->arena, "%s of %s over the optimizer's at %s", group->objective,
@@ -86,9 +76,7 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
         "Ratio of the medians of the seeds at equal samples; above 1 the optimizer is better than "
         "the reference. Interval: 95 % "
         "bootstrap of the median over the tasks.",
-        6);
-    mer_table_titles(table, "optimizer", ">at samples", ">median (95 % interval)",
-                     ">geometric mean", ">least", ">largest", NULL);
+        "optimizer|>at samples|>median (95 % interval)|>geometric mean|>least|>largest");
     for (int m = 0; m < group->method_count; m++) {
         double  low, high;
         int64_t at = mer_least_samples(
@@ -99,13 +87,12 @@ void mer_table_ratios(MerTableMaker *maker, int64_t samples)
         mer_fill_advantage(maker, m, maker->reference, at);
         mer_table_extremes(maker, &low, &high);
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, mer_arena_format(maker->arena, "%lld", (long long)at));
+        mer_table_print(maker, "%lld", (long long)at);
         mer_table_add(maker, mer_table_over_tasks(maker));
         mer_table_add(maker, mer_table_real(mer_table_geomean(maker), maker->arena));
         mer_table_add(maker, mer_table_real(low, maker->arena));
         mer_table_add(maker, mer_table_real(high, maker->arena));
     }
-    mer_table_finish(maker);
 }
 
 static double median_seconds(const MerTableMaker *maker, int task, int method)
@@ -123,17 +110,15 @@ void mer_table_time(MerTableMaker *maker)
 {
     const MerStudyGroup *group = maker->group;
     const char          *reference = group->methods[maker->reference].name;
-    MerStudyTable       *table = mer_table_begin(
-              maker, "time",
-              mer_arena_format(maker->arena, "Seconds to the final quality of %s", reference),
-              "Wall clock of a cell (median), of the way to the target, and the whole time of the "
-                    "reference "
-                    "over it: median over the tasks, a task that is never finished counts as 0. As many "
-                    "cells ran at "
-                    "once as the machine had processors, and others may have used it.",
-              5);
-    mer_table_titles(table, "optimizer", ">s per cell", ">samples/s", ">s needed",
-                     ">saving in time (95 % interval)", NULL);
+    mer_table_begin(
+        maker, "time",
+        mer_arena_format(maker->arena, "Seconds to the final quality of %s", reference),
+        "Wall clock of a cell (median), of the way to the target, and the whole time of the "
+        "reference "
+        "over it: median over the tasks, a task that is never finished counts as 0. As many "
+        "cells ran at "
+        "once as the machine had processors, and others may have used it.",
+        "optimizer|>s per cell|>samples/s|>s needed|>saving in time (95 % interval)");
     for (int m = 0; m < group->method_count; m++) {
         double *seconds = MER_ARRAY(maker->arena, double, group->task_count);
         double *needed = MER_ARRAY(maker->arena, double, group->task_count);
@@ -147,12 +132,11 @@ void mer_table_time(MerTableMaker *maker)
         double each = mer_study_median(seconds, group->task_count);
         double way = mer_study_median(needed, group->task_count);
         mer_table_add(maker, group->methods[m].name);
-        mer_table_add(maker, mer_arena_format(maker->arena, "%.3f", each));
-        mer_table_add(maker, mer_arena_format(maker->arena, "%.0f", samples / each));
+        mer_table_print(maker, "%.3f", each);
+        mer_table_print(maker, "%.0f", samples / each);
         mer_table_add(maker, isfinite(way) ? mer_arena_format(maker->arena, "%.4f", way) : "never");
         mer_table_add(maker, mer_table_over_tasks(maker));
     }
-    mer_table_finish(maker);
 }
 
 enum { MOST_NAMES = 24 };
@@ -239,14 +223,12 @@ void mer_table_noted(MerTableMaker *maker)
     if (count == 0) {
         return;
     }
-    MerStudyTable *table =
-        mer_table_begin(maker, "noted", "What the optimizers noted",
-                        "Numbers: median of all cells (least-most). Warnings: cells that warned. "
-                        "Optimizers with neither are left out.",
-                        count + 1);
-    table->titles[0] = "optimizer";
+    mer_table_begin(maker, "noted", "What the optimizers noted",
+                    "Numbers: median of all cells (least-most). Warnings: cells that warned. "
+                    "Optimizers with neither are left out.",
+                    "optimizer");
     for (int n = 0; n < count; n++) {
-        table->titles[n + 1] = mer_arena_format(maker->arena, ">%s", names[n].name);
+        mer_table_add_column(maker, mer_arena_format(maker->arena, ">%s", names[n].name));
     }
     for (int m = 0; m < group->method_count; m++) {
         int found = 0;
@@ -261,5 +243,4 @@ void mer_table_noted(MerTableMaker *maker)
             mer_table_add(maker, noted_text(maker, m, &names[n]));
         }
     }
-    mer_table_finish(maker);
 }

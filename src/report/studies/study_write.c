@@ -61,15 +61,11 @@ static int most_seeds(const MerStudyGroup *group)
 MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, bool is_markdown,
                          FILE *file, MerArena *arena, MerError *error)
 {
-    MerStatus status = MER_OK;
-    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
+    for (int g = 0; g < study->group_count; g++) {
         const MerStudyGroup *group = &study->groups[g];
         MerStudyTable        tables[MER_STUDY_TABLES];
         int                  count;
-        status = mer_study_tables(group, options, arena, tables, &count, error);
-        if (status != MER_OK) {
-            break;
-        }
+        MER_TRY(mer_study_tables(group, options, arena, tables, &count, error));
         fprintf(file, "%s%s\n\n%d tasks, %d optimizers, up to %d seeds each.",
                 is_markdown ? "## " : "\n", group->title, group->task_count, group->method_count,
                 most_seeds(group));
@@ -86,7 +82,7 @@ MerStatus mer_study_text(const MerStudy *study, const MerStudyOptions *options, 
             }
         }
     }
-    return status;
+    return MER_OK;
 }
 
 static void write_table(const MerStudyTable *table, MerJson *json)
@@ -95,18 +91,10 @@ static void write_table(const MerStudyTable *table, MerJson *json)
     mer_json_text(json, "id", table->id);
     mer_json_text(json, "title", table->title);
     mer_json_text(json, "caption", table->caption);
-    mer_json_array(json, "columns");
-    for (int c = 0; c < table->columns; c++) {
-        mer_json_text(json, NULL, table->titles[c]);
-    }
-    mer_json_end_array(json);
+    mer_json_texts(json, "columns", table->titles, table->columns);
     mer_json_array(json, "rows");
     for (int r = 0; r < table->row_count; r++) {
-        mer_json_array(json, NULL);
-        for (int c = 0; c < table->columns; c++) {
-            mer_json_text(json, NULL, table->cells[r * table->columns + c]);
-        }
-        mer_json_end_array(json);
+        mer_json_texts(json, NULL, table->cells + r * table->columns, table->columns);
     }
     mer_json_end_array(json);
     mer_json_end_object(json);
@@ -197,33 +185,41 @@ static void write_names(const MerStudyGroup *group, MerJson *json)
     mer_json_end_array(json);
 }
 
-MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, MerJson *json,
-                         const char *key, MerArena *arena, MerError *error)
+static MerStatus write_group(const MerStudyGroup *group, const MerStudyOptions *options,
+                             MerJson *json, MerArena *arena, MerError *error)
 {
-    MerStatus status = MER_OK;
-    mer_json_object(json, key);
-    mer_json_int(json, "runs", study->run_count);
-    mer_json_int(json, "unfinished", study->unfinished);
-    mer_json_array(json, "groups");
-    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
-        const MerStudyGroup *group = &study->groups[g];
-        MerStudyTable        tables[MER_STUDY_TABLES];
-        int                  count = 0;
-        status = mer_study_tables(group, options, arena, tables, &count, error);
-        mer_json_object(json, NULL);
-        mer_json_text(json, "title", group->title);
-        mer_json_text(json, "objective", group->objective);
-        mer_json_text(json, "unit", group->unit);
-        write_names(group, json);
-        mer_json_array(json, "tables");
-        for (int t = 0; t < count; t++) {
-            write_table(&tables[t], json);
-        }
-        mer_json_end_array(json);
-        write_curves(group, json, arena);
-        mer_json_end_object(json);
+    MerStudyTable tables[MER_STUDY_TABLES];
+    int           count;
+    MER_TRY(mer_study_tables(group, options, arena, tables, &count, error));
+    mer_json_object(json, NULL);
+    mer_json_text(json, "title", group->title);
+    mer_json_text(json, "objective", group->objective);
+    mer_json_text(json, "unit", group->unit);
+    write_names(group, json);
+    mer_json_array(json, "tables");
+    for (int t = 0; t < count; t++) {
+        write_table(&tables[t], json);
     }
     mer_json_end_array(json);
+    write_curves(group, json, arena);
     mer_json_end_object(json);
+    return MER_OK;
+}
+
+MerStatus mer_study_json(const MerStudy *study, const MerStudyOptions *options, const char **text,
+                         MerArena *arena, MerError *error)
+{
+    MerStatus status = MER_OK;
+    MerJson   json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_int(&json, "runs", study->run_count);
+    mer_json_int(&json, "unfinished", study->unfinished);
+    mer_json_array(&json, "groups");
+    for (int g = 0; status == MER_OK && g < study->group_count; g++) {
+        status = write_group(&study->groups[g], options, &json, arena, error);
+    }
+    mer_json_end_array(&json);
+    mer_json_end_object(&json);
+    *text = mer_json_keep(&json, arena);
     return status;
 }

@@ -115,16 +115,14 @@ static MerStatus write_csv(const char *log, const char *path, MerError *error)
 {
     Metrics   metrics = {.count = 0};
     MerOutput output;
-    MerStatus status = walk(log, &metrics, NULL, error);
-    if (status != MER_OK || (status = mer_output_open(&output, path, error)) != MER_OK) {
-        return status;
-    }
+    MER_TRY(walk(log, &metrics, NULL, error));
+    MER_TRY(mer_output_open(&output, path, error));
     fputs("index,task,score,feasible,reason", output.file);
     for (int i = 0; i < metrics.count; i++) {
         fprintf(output.file, ",%.*s", (int)strlen(metrics.name[i]) - 2, metrics.name[i] + 1);
     }
     fputc('\n', output.file);
-    status = walk(log, &metrics, output.file, error);
+    MerStatus status = walk(log, &metrics, output.file, error);
     if (status != MER_OK) {
         mer_output_discard(&output);
         return status;

@@ -123,8 +123,7 @@ static MerStatus add_run(Table *table, const char *path, MerError *error)
     for (int m = 0; m < table->metric_count; m++) {
         const char  *name = table->metrics[m];
         const cJSON *holder = strcmp(name, gap_name) == 0 ? bound : best;
-        const cJSON *value = mer_json_get(holder, name);
-        run->metrics[m] = cJSON_IsNumber(value) ? value->valuedouble : NAN;
+        run->metrics[m] = mer_json_get_real(holder, name, NAN);
     }
     describe(table, run, header);
     MER_GROW(table->arena, table->runs, table->run_count);
@@ -138,11 +137,11 @@ static MerStatus add_path(Table *table, const char *path, MerError *error)
 {
     const char **runs;
     int          count;
-    MerStatus    status = mer_report_find_runs(path, table->arena, &runs, &count, error);
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        status = add_run(table, runs[i], error);
+    MER_TRY(mer_report_find_runs(path, table->arena, &runs, &count, error));
+    for (int i = 0; i < count; i++) {
+        MER_TRY(add_run(table, runs[i], error));
     }
-    return status;
+    return MER_OK;
 }
 
 static bool is_equal(const char *a, const char *b)
@@ -348,13 +347,11 @@ MerStatus mer_report_metrics(const char *const *paths, int count, const char *me
     Table    table = {.arena = arena};
     MerError ignored = {0};
     error = error ? error : &ignored;
-    MerStatus status = read_names(&table, metrics, error);
-    for (int i = 0; status == MER_OK && i < count; i++) {
-        status = add_path(&table, paths[i], error);
+    MER_TRY(read_names(&table, metrics, error));
+    for (int i = 0; i < count; i++) {
+        MER_TRY(add_path(&table, paths[i], error));
     }
-    status = status == MER_OK && over ? read_over(&table, over, error) : status;
-    if (status == MER_OK) {
-        print_table(&table, file);
-    }
-    return status;
+    MER_TRY(over ? read_over(&table, over, error) : MER_OK);
+    print_table(&table, file);
+    return MER_OK;
 }

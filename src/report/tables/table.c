@@ -32,6 +32,13 @@ void mer_text_table_add(MerTextTable *table, const char *text)
     table->cells[table->count++] = text != NULL ? mer_arena_text(table->arena, text) : "";
 }
 
+void mer_text_table_add_row(MerTextTable *table, const char *const *texts)
+{
+    for (int c = 0; c < table->columns; c++) {
+        mer_text_table_add(table, texts[c]);
+    }
+}
+
 void mer_text_table_add_int(MerTextTable *table, int64_t value)
 {
     char digits[32], grouped[48];
@@ -77,13 +84,13 @@ static void print_row(const MerTextTable *table, const char *const *cells, int c
 {
     int pending = 0; /* blanks are held back, so that no line ends in them */
     for (int i = 0; i < count; i++) {
-        int capacity = widths[i] - text_width(cells[i]);
+        int padding = widths[i] - text_width(cells[i]);
         if (*cells[i] == '\0') {
             pending += widths[i] + GAP;
             continue;
         }
-        fprintf(file, "%*s%s", pending + (table->is_right[i] ? capacity : 0), "", cells[i]);
-        pending = GAP + (table->is_right[i] ? 0 : capacity);
+        fprintf(file, "%*s%s", pending + (table->is_right[i] ? padding : 0), "", cells[i]);
+        pending = GAP + (table->is_right[i] ? 0 : padding);
     }
     fputc('\n', file);
 }

@@ -20,6 +20,8 @@ typedef struct MerTextTable MerTextTable;
 MerTextTable *mer_text_table_new(MerArena *arena, int column_count, const char *const *titles);
 /* The next cell, row by row; copies the text, NULL is an empty cell. */
 void mer_text_table_add(MerTextTable *table, const char *text);
+/* As many texts as there are columns. */
+void mer_text_table_add_row(MerTextTable *table, const char *const *texts);
 void mer_text_table_add_int(MerTextTable *table, int64_t value); /* with digit groups */
 void mer_text_table_add_real(MerTextTable *table, double value, const char *unit);
 void mer_text_table_add_percent(MerTextTable *table, double share); /* 0.0703 -> 7.03 % */

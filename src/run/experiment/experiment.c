@@ -127,7 +127,7 @@ static bool is_option_of_evaluator(const MerExperiment *experiment, const MerPro
             continue;
         }
         const MerEvaluatorClass *type = mer_evaluator_find(reference.name, NULL);
-        if (type && type->options && mer_options_find(type->options, key)) {
+        if (type && mer_options_find(type->options, key)) {
             return true;
         }
     }
@@ -172,7 +172,7 @@ MerStatus mer_experiment_set(MerExperiment *experiment, const char *key, const c
         return mer_options_set(mer_run_options, &experiment->options, "run", key, value,
                                experiment->arena, error);
     }
-    if (problem->options && mer_options_find(problem->options, key)) {
+    if (mer_options_find(problem->options, key)) {
         add_option(&experiment->problem, key, value, experiment->arena);
         return MER_OK;
     }

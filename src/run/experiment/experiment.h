@@ -87,9 +87,14 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, int index, MerArena *arena, MerError *error);
 
-/* `NAME` or `NAME=FILE` of an exporter that knows the problem. */
-MerStatus mer_experiment_export(const char *text, const MerProblemClass *problem,
-                                MerExportRequest *request, MerArena *arena, MerError *error);
+/* Fills the spec's exports from texts `NAME` or `NAME=FILE`. */
+MerStatus mer_experiment_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
+                                 MerError *error);
+
+/* `NAME=SIZE` of a dimension that a network leaves open; false: it is not that. A list of them for the importer. */
+bool      mer_experiment_dim(const char *text, MerDimBinding *dim, MerArena *arena);
+MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, MerArena *arena,
+                              MerError *error);
 
 /* Puts `place` (NULL: nothing) before the message of a failed call; returns `status`. */
 MerStatus mer_experiment_fail_at(const char *place, MerStatus status, MerError *error);

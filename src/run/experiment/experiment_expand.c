@@ -120,7 +120,7 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
 static MerStatus take_own_budget(MerReference *reference, MerRunSpec *spec, MerArena *arena,
                                  MerError *error)
 {
-    if (spec->optimizer->options && mer_options_find(spec->optimizer->options, "budget")) {
+    if (mer_options_find(spec->optimizer->options, "budget")) {
         return MER_OK;
     }
     int         kept = 0;
@@ -189,8 +189,9 @@ static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *
     return MER_OK;
 }
 
-MerStatus mer_experiment_export(const char *text, const MerProblemClass *problem,
-                                MerExportRequest *request, MerArena *arena, MerError *error)
+/* `NAME` or `NAME=FILE` of an exporter that knows the problem. */
+static MerStatus find_exporter(const char *text, const MerProblemClass *problem,
+                               MerExportRequest *request, MerArena *arena, MerError *error)
 {
     const char *equals = strchr(text, '=');
     const char *name = equals ? mer_arena_text_n(arena, text, (size_t)(equals - text)) : text;
@@ -209,12 +210,12 @@ MerStatus mer_experiment_export(const char *text, const MerProblemClass *problem
     return MER_OK;
 }
 
-static MerStatus take_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
-                              MerError *error)
+MerStatus mer_experiment_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
+                                 MerError *error)
 {
     MerExportRequest *exports = MER_ARRAY(arena, MerExportRequest, texts->count + 1);
     for (int i = 0; i < texts->count; i++) {
-        MER_TRY(mer_experiment_export(texts->values[i], spec->problem, &exports[i], arena, error));
+        MER_TRY(find_exporter(texts->values[i], spec->problem, &exports[i], arena, error));
     }
     spec->exports = exports;
     spec->export_count = texts->count;
@@ -290,8 +291,9 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
                                    resolve_optimizer(e, optimizer, spec, error), error));
     MER_TRY(mer_expansion_at_option(e->experiment, "pareto",
                                     take_pareto(&options->pareto, spec, error), error));
-    MER_TRY(mer_expansion_at_option(e->experiment, "export",
-                                    take_exports(&options->exports, spec, e->arena, error), error));
+    MER_TRY(mer_expansion_at_option(
+        e->experiment, "export", mer_experiment_exports(&options->exports, spec, e->arena, error),
+        error));
     MER_TRY(mer_expansion_at_option(e->experiment, "fix",
                                     take_fixed(&options->fix, spec, e->arena, error), error));
     if (!optimizer) {

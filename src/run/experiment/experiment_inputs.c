@@ -35,23 +35,29 @@ static const char *beside(const MerExperiment *experiment, const char *name)
     return access(path, F_OK) == 0 ? path : name;
 }
 
-static MerStatus bind_dims(MerExpansion *e, MerError *error)
+bool mer_experiment_dim(const char *text, MerDimBinding *dim, MerArena *arena)
 {
-    const MerTexts *texts = &e->experiment->options.dim;
-    MerDimBinding  *dims = MER_ARRAY(e->arena, MerDimBinding, texts->count + 1);
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text || !mer_parse_int(equals + 1, &dim->size) || dim->size < 1) {
+        return false;
+    }
+    dim->name = mer_arena_text_n(arena, text, (size_t)(equals - text));
+    return true;
+}
+
+MerStatus mer_experiment_dims(const MerTexts *texts, MerImportOptions *options, MerArena *arena,
+                              MerError *error)
+{
+    MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, texts->count);
     for (int i = 0; i < texts->count; i++) {
-        const char *equals = strrchr(texts->values[i], '=');
-        if (!equals || equals == texts->values[i] || !mer_parse_int(equals + 1, &dims[i].size) ||
-            dims[i].size < 1) {
+        if (!mer_experiment_dim(texts->values[i], &dims[i], arena)) {
             return mer_error_set(error, MER_INVALID,
                                  "--dim is \"%s\", expected NAME=SIZE with a size of at least 1",
                                  texts->values[i]);
         }
-        dims[i].name =
-            mer_arena_text_n(e->arena, texts->values[i], (size_t)(equals - texts->values[i]));
     }
-    e->import.dims = dims;
-    e->import.dim_count = texts->count;
+    options->dims = dims;
+    options->dim_count = texts->count;
     return MER_OK;
 }
 
@@ -103,7 +109,9 @@ MerStatus mer_expansion_workloads(MerExpansion *e, MerError *error)
             "%s needs a workload: a built-in model (mercator list models) or a file",
             e->problem->name);
     }
-    MER_TRY(mer_expansion_at_option(e->experiment, "dim", bind_dims(e, error), error));
+    MER_TRY(mer_expansion_at_option(
+        e->experiment, "dim",
+        mer_experiment_dims(&e->experiment->options.dim, &e->import, e->arena, error), error));
     e->graphs = MER_ARRAY(e->arena, const MerGraph *, texts->count);
     e->workloads = MER_ARRAY(e->arena, MerReference, texts->count);
     for (int i = 0; i < texts->count; i++) {

@@ -157,10 +157,10 @@ MerStatus mer_runlog_line(MerRunlog *log, const char *line, MerError *error)
         return MER_OK;
     }
     if (log->is_replay) {
-        bool      is_done;
-        MerStatus status = compare(log, line, &is_done, error);
-        if (status != MER_OK || is_done) {
-            return status;
+        bool is_done;
+        MER_TRY(compare(log, line, &is_done, error));
+        if (is_done) {
+            return MER_OK;
         }
     }
     size_t length = strlen(line);

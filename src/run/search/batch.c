@@ -1,6 +1,7 @@
 /* Pricing on threads, with the memo of known plans and the snapshots of recent ones. */
 #include "run/search/batch.h"
 
+#include "base/key_table.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "run/search/measure.h"
@@ -16,15 +17,15 @@ typedef struct Worker {
     MerArena *plans, *scratch;
 } Worker;
 
-typedef struct MemoEntry { /* open addressing; index -1: empty */
-    uint64_t hash;
+typedef struct Known { /* a plan that was priced */
     int64_t  index;
     MerCost *cost;
-} MemoEntry;
+} Known;
 
 typedef struct Memo {
-    MemoEntry *entries;
-    size_t     count, capacity; /* capacity is a power of two */
+    MerKeyTable numbers; /* of known plans, by their hash */
+    Known      *known;
+    int         count;
 } Memo;
 
 struct MerBatch {
@@ -58,6 +59,7 @@ MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator
     batch->is_cancelled = is_cancelled;
     batch->cancel_state = cancel_state;
     batch->use_memo = use_memo;
+    batch->memo.numbers.arena = mer_arena_new();
     batch->seconds_each = 1;
     batch->workers = mer_heap_zeroed((size_t)mer_pool_threads(pool), sizeof *batch->workers);
     for (int w = 0; w < mer_pool_threads(pool); w++) {
@@ -78,10 +80,7 @@ void mer_batch_free(MerBatch *batch)
         mer_arena_free(batch->workers[w].plans);
         mer_arena_free(batch->workers[w].scratch);
     }
-    for (size_t i = 0; i < batch->memo.capacity; i++) {
-        free(batch->memo.entries[i].cost);
-    }
-    free(batch->memo.entries);
+    mer_arena_free(batch->memo.numbers.arena);
     mer_snapshots_free(batch->snapshots);
     free(batch->workers);
     free(batch->todo);
@@ -211,28 +210,6 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
     mer_arena_reset(worker->scratch);
 }
 
-static MemoEntry *memo_find(Memo *memo, uint64_t hash)
-{
-    size_t at = (size_t)hash & (memo->capacity - 1);
-    while (memo->entries[at].cost && memo->entries[at].hash != hash) {
-        at = (at + 1) & (memo->capacity - 1);
-    }
-    return &memo->entries[at];
-}
-
-static void memo_grow(Memo *memo)
-{
-    Memo old = *memo;
-    memo->capacity = old.capacity ? old.capacity * 2 : 1024;
-    memo->entries = mer_heap_zeroed(memo->capacity, sizeof *memo->entries);
-    for (size_t i = 0; i < old.capacity; i++) {
-        if (old.entries[i].cost) {
-            *memo_find(memo, old.entries[i].hash) = old.entries[i];
-        }
-    }
-    free(old.entries);
-}
-
 static uint64_t plan_hash(MerBatch *batch, const MerRunTrial *trial)
 {
     MerPlan   plan;
@@ -249,17 +226,15 @@ static uint64_t plan_hash(MerBatch *batch, const MerRunTrial *trial)
 /* Gives each trial the index of an equal plan before it; those are not priced again. */
 static void look_up(MerBatch *batch, MerRunTrial *trials, int count)
 {
+    Memo *memo = &batch->memo;
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &trials[i];
-        if (batch->memo.count * 2 >= batch->memo.capacity) {
-            memo_grow(&batch->memo);
-        }
-        uint64_t   hash = plan_hash(batch, trial);
-        MemoEntry *entry = memo_find(&batch->memo, hash);
-        trial->same_as = entry->cost ? entry->index : -1;
-        if (!entry->cost) {
-            *entry = (MemoEntry){hash, trial->index, mer_heap_zeroed(1, sizeof *entry->cost)};
-            batch->memo.count++;
+        int number = mer_key_table_add(&memo->numbers, plan_hash(batch, trial), memo->count);
+        trial->same_as = number < memo->count ? memo->known[number].index : -1;
+        if (number == memo->count) {
+            MER_GROW(memo->numbers.arena, memo->known, memo->count);
+            memo->known[memo->count++] =
+                (Known){trial->index, MER_NEW(memo->numbers.arena, MerCost)};
         }
     }
 }
@@ -268,13 +243,14 @@ static void answer_from_memo(MerBatch *batch, MerRunTrial *trials, int count)
 {
     for (int i = 0; i < count; i++) {
         MerRunTrial *trial = &trials[i];
-        MemoEntry   *entry = memo_find(&batch->memo, plan_hash(batch, trial));
+        int          number = mer_key_table_find(&batch->memo.numbers, plan_hash(batch, trial));
+        MerCost     *cost = batch->memo.known[number].cost;
         if (trial->same_as >= 0 && !trial->is_known) {
-            trial->cost = *entry->cost;
-            trial->is_dropped = entry->cost->reason[0] == '\0' && !entry->cost->feasible;
+            trial->cost = *cost;
+            trial->is_dropped = cost->reason[0] == '\0' && !cost->feasible;
             finish_trial(batch, trial);
         } else if (trial->same_as < 0 && !trial->is_dropped) {
-            *entry->cost = trial->cost;
+            *cost = trial->cost;
         }
     }
 }

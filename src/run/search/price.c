@@ -83,13 +83,13 @@ static void take_recorded(const MerRunState *run, MerTaskResult *result, const M
 static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *given, MerError *error)
 {
     MerTaskResult *result = task->result;
-    MerTask        what = place(run, task, given->task);
+    MerTask        what = place(run, task, &given->task);
     MER_TRY(mer_run_open_task(run, task, &what, error));
     if (given->body) {
         MER_TRY(read_body(&task->problem, given->body, &result->plan, run->arena, error));
     } else {
-        result->plan = *given->plan;
-        MER_TRY(check_kind(&task->problem, given->plan, run->spec->evaluator, error));
+        result->plan = given->plan;
+        MER_TRY(check_kind(&task->problem, &given->plan, run->spec->evaluator, error));
     }
     price(run, task, &given->detail);
     take_recorded(run, result, given);

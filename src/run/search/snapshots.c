@@ -10,7 +10,7 @@ enum { BUCKETS = 2 * MER_SNAPSHOT_SLOTS };
 
 struct MerSnapshots {
     size_t  bytes;
-    char   *capacity;
+    char   *memory;
     int64_t now;                       /* batch */
     int64_t trial[MER_SNAPSHOT_SLOTS]; /* -1: none yet */
     int64_t used[MER_SNAPSHOT_SLOTS];  /* batch that needed it last */
@@ -25,7 +25,7 @@ MerSnapshots *mer_snapshots_new(size_t bytes)
 {
     MerSnapshots *snapshots = mer_heap_zeroed(1, sizeof *snapshots);
     snapshots->bytes = bytes;
-    snapshots->capacity = mer_heap_zeroed(MER_SNAPSHOT_SLOTS, bytes);
+    snapshots->memory = mer_heap_zeroed(MER_SNAPSHOT_SLOTS, bytes);
     for (int s = 0; s < MER_SNAPSHOT_SLOTS; s++) {
         snapshots->trial[s] = snapshots->next[s] = -1;
         snapshots->heap[s] = s;
@@ -39,7 +39,7 @@ MerSnapshots *mer_snapshots_new(size_t bytes)
 void mer_snapshots_free(MerSnapshots *snapshots)
 {
     if (snapshots) {
-        free(snapshots->capacity);
+        free(snapshots->memory);
         free(snapshots);
     }
 }
@@ -133,5 +133,5 @@ int mer_snapshots_place(MerSnapshots *snapshots, int64_t trial)
 
 void *mer_snapshots_at(const MerSnapshots *snapshots, int slot)
 {
-    return slot < 0 ? NULL : snapshots->capacity + (size_t)slot * snapshots->bytes;
+    return slot < 0 ? NULL : snapshots->memory + (size_t)slot * snapshots->bytes;
 }

@@ -275,7 +275,7 @@ static void keep(Pool *pool, const Candidate *candidate, MerArena *arena)
 }
 
 /* False: the line says it is a trial and is not a whole one. */
-static bool take_trial(Reader *reader, const cJSON *line, Candidate **capacity)
+static bool take_trial(Reader *reader, const cJSON *line, Candidate **memory)
 {
     MerCost      cost;
     int64_t      same_as;
@@ -293,8 +293,8 @@ static bool take_trial(Reader *reader, const cJSON *line, Candidate **capacity)
         return true;
     }
     size_t size = sizeof(Candidate) + (size_t)(pool->knobs + 1) * sizeof(MerIndex);
-    *capacity = *capacity ? *capacity : mer_arena_alloc(reader->run->arena, size);
-    Candidate *candidate = *capacity;
+    *memory = *memory ? *memory : mer_arena_alloc(reader->run->arena, size);
+    Candidate *candidate = *memory;
     candidate->score = mer_objective_score(&reader->run->objective, &cost);
     candidate->index = (int64_t)index->valuedouble;
     int          k = 0;
