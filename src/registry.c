@@ -6,12 +6,14 @@
 /* clang-format off */
 #define PROBLEMS(X) \
     X(map) \
-    X(schedule)
+    X(schedule) \
+    X(codesign)
 
 #define EVALUATORS(X) \
     X(loopnest) \
     X(datacentric) \
-    X(bandwidth)
+    X(bandwidth) \
+    X(vta)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -38,7 +40,8 @@
     X(lp_round) \
     X(exact_schedule) \
     X(online) \
-    X(list_annealing)
+    X(list_annealing) \
+    X(grid)
 
 #define IMPORTERS(X) \
     X(onnx) \

@@ -113,6 +113,7 @@ typedef struct MerPlatform {
     /* vta */
     int        bus_bits;
     MerFormula timing; /* name "timing"; its constants are the timing numbers */
+    MerFormula energy; /* name "energy", or absent */
     /* soc */
     int         reference; /* unit, -1 if none */
     int         activation_bits;

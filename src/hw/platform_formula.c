@@ -60,6 +60,9 @@ static const Rule timing_rule = {"timing",
                                   "alu_setup", "alu_interval", "pad_word", "host_us",
                                   "host_us_per_instruction"}};
 
+static const Rule energy_rule = {
+    "energy", 0, {"mac_pj", "alu_pj", "sram_pj_per_byte", "dram_pj_per_byte", "static_mw"}};
+
 enum { COST_RULES = sizeof cost_rules / sizeof *cost_rules };
 enum { REQUANTISE_RULES = sizeof requantise_rules / sizeof *requantise_rules };
 
@@ -235,24 +238,32 @@ MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *a
     return mer_yaml_finish(map, error);
 }
 
-MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                   MerError *error)
+/* A map of single numbers under the name of its rule. */
+static MerStatus read_numbers(MerFormula *formula, const Rule *rule, MerYaml *root, MerArena *arena,
+                              MerError *error)
 {
-    MerYaml *map = mer_yaml_get(root, "timing");
+    MerYaml *map = mer_yaml_get(root, rule->name);
     if (map == NULL) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
-    platform->timing.name = timing_rule.name;
-    open_formula(&platform->timing, map, arena);
-    MER_TRY(read_constants(&platform->timing, &timing_rule, map, arena, error));
-    for (int i = 0; i < platform->timing.count; i++) {
-        if (platform->timing.constants[i].count != 1) {
-            return mer_yaml_expected(mer_yaml_get(map, platform->timing.constants[i].name), error,
+    formula->name = rule->name;
+    open_formula(formula, map, arena);
+    MER_TRY(read_constants(formula, rule, map, arena, error));
+    for (int i = 0; i < formula->count; i++) {
+        if (formula->constants[i].count != 1) {
+            return mer_yaml_expected(mer_yaml_get(map, formula->constants[i].name), error,
                                      "a number >= 0");
         }
     }
     return mer_yaml_finish(map, error);
+}
+
+MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                   MerError *error)
+{
+    MER_TRY(read_numbers(&platform->timing, &timing_rule, root, arena, error));
+    return read_numbers(&platform->energy, &energy_rule, root, arena, error);
 }
 
 static bool is_unit(const MerPlatform *platform, const char *name)

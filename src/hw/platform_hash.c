@@ -136,6 +136,9 @@ uint64_t mer_platform_hash(const MerPlatform *platform)
     hash = mer_hash_int(hash, platform->activation_signed);
     hash = mer_hash_text(hash, platform->activation_quantiser);
     hash = hash_formula(hash, &platform->timing);
+    if (platform->energy.name) { /* hashes of platforms without it stay as they were */
+        hash = hash_formula(hash, &platform->energy);
+    }
     hash = hash_formula(hash, &platform->power_mw);
     return mer_hash_int(hash, platform->store_and_forward);
 }

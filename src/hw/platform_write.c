@@ -426,6 +426,9 @@ static void write_root(const MerPlatform *platform, FILE *file)
     if (platform->timing.name != NULL) {
         LINE(put_formula(&writer, "timing", &platform->timing, false));
     }
+    if (platform->energy.name != NULL) {
+        LINE(put_formula(&writer, "energy", &platform->energy, false));
+    }
     if (platform->reference >= 0) {
         LINE(put_text(&writer, "reference", platform->units[platform->reference].name));
     }

@@ -12,6 +12,7 @@ static const MerKeyKinds root_keys[] = {
     {"routes", MER_IN_CLUSTER},
     {"bus_bits", MER_IN_VTA},
     {"timing", MER_IN_VTA},
+    {"energy", MER_IN_VTA},
     {"reference", MER_IN_SOC},
     {"activations", MER_IN_SOC},
     {"power_mw", MER_IN_SOC},

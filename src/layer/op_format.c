@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-void mer_op_write(const MerOp *op, MerJson *json)
+static void write_op(const MerOp *op, bool has_image, MerJson *json)
 {
     mer_json_object(json, "op");
     mer_json_text(json, "kind", mer_op_kind_name(op->kind));
@@ -26,24 +26,47 @@ void mer_op_write(const MerOp *op, MerJson *json)
     if (op->repeat != 1) {
         mer_json_int(json, "repeat", op->repeat);
     }
+    if (has_image && op->input_rows > 0) {
+        mer_json_ints(json, "pad", op->pad, 4);
+        mer_json_array(json, "input");
+        mer_json_int(json, NULL, op->input_rows);
+        mer_json_int(json, NULL, op->input_columns);
+        mer_json_end_array(json);
+    }
     mer_json_end_object(json);
 }
 
-static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError *error)
+void mer_op_write(const MerOp *op, MerJson *json)
+{
+    write_op(op, false, json);
+}
+
+void mer_op_write_image(const MerOp *op, MerJson *json)
+{
+    write_op(op, true, json);
+}
+
+static MerStatus read_ints(MerYaml *map, const char *key, int count, int least, const char *what,
+                           int *numbers, MerError *error)
 {
     MerYaml *list = mer_yaml_get(map, key);
     if (!list) {
         return MER_OK;
     }
-    if (list->kind != MER_YAML_LIST || list->count != 2) {
-        return mer_yaml_expected(list, error, "two numbers: rows, columns");
+    if (list->kind != MER_YAML_LIST || list->count != count) {
+        return mer_yaml_expected(list, error, "%s", what);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < count; i++) {
         int64_t value;
-        MER_TRY(mer_yaml_int(list->items[i], 1, INT_MAX, &value, error));
-        pair[i] = (int)value;
+        MER_TRY(mer_yaml_int(list->items[i], least, INT_MAX, &value, error));
+        numbers[i] = (int)value;
     }
     return MER_OK;
+}
+
+static MerStatus read_pair(MerYaml *map, const char *key, int pair[2], MerError *error)
+{
+    return read_ints(map, key, 2, 1, "two numbers: rows, columns", pair, error);
 }
 
 MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error)
@@ -66,6 +89,11 @@ MerStatus mer_op_read(MerYaml *node, MerOp *op, MerError *error)
     MER_TRY(read_pair(node, "stride", op->stride, error));
     MER_TRY(read_pair(node, "dilation", op->dilation, error));
     MER_TRY(mer_yaml_get_int(node, "repeat", 1, INT_MAX, &op->repeat, error));
+    int input[2] = {0, 0};
+    MER_TRY(read_pair(node, "input", input, error));
+    MER_TRY(read_ints(node, "pad", 4, 0, "four numbers: top, left, bottom, right", op->pad, error));
+    op->input_rows = input[0];
+    op->input_columns = input[1];
     return mer_yaml_finish(node, error);
 }
 

@@ -4,6 +4,7 @@
 
 #include "layer/directive_format.h"
 #include "layer/op_format.h"
+#include "layer/task_select.h"
 #include "map/directives/directives.h"
 #include "map/nest/constraints.h"
 #include "map/nest/nest_bound.h"
@@ -58,25 +59,6 @@ typedef struct State {
     double            repeat;
 } State;
 
-/* Is layer `number` (from 1), called `name`, part of "1,3-5" or "conv1,fc"? */
-static bool is_selected(const char *select, int number, const char *name)
-{
-    for (const char *at = select; at && *at;) {
-        size_t length = strcspn(at, ",");
-        char  *end;
-        long   low = strtol(at, &end, 10);
-        long   high = *end == '-' ? strtol(end + 1, &end, 10) : low;
-        bool   is_range = end == at + length && length > 0;
-        bool   is_name = strlen(name) == length && strncmp(at, name, length) == 0;
-        if ((is_range && number >= low && number <= high) || is_name) {
-            return true;
-        }
-        at += length;
-        at += *at == ',';
-    }
-    return !select || !*select;
-}
-
 static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
                             int *count, MerError *error)
 {
@@ -86,7 +68,7 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
     *count = 0;
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
-        if (is_selected(chosen->select, l + 1, op->name)) {
+        if (mer_task_is_selected(chosen->select, l + 1, op->name)) {
             list[(*count)++] = (MerTask){
                 op->name, graph->layers[l].count, (double)op->macs, graph->layers[l].op, 0, NULL};
         }

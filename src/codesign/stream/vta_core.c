@@ -59,6 +59,12 @@ void mer_vta_core_of(const MerPlatform *platform, MerVtaCore *core)
                       (int64_t)memories[2].bytes, (int64_t)memories[3].bytes);
 }
 
+bool mer_vta_core_equal(const MerVtaCore *a, const MerVtaCore *b)
+{
+    return a->batch == b->batch && a->block_in == b->block_in && a->block_out == b->block_out &&
+           memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
 int64_t mer_vta_core_bytes(const MerVtaCore *core)
 {
     int64_t sum = 0;

@@ -44,6 +44,7 @@ void mer_vta_core_of(const MerPlatform *platform, MerVtaCore *core);
  * halved (ACC counts with OUT; of equals WGT, ACC, INP). */
 void    mer_vta_core_follow(const MerVtaCore *core, int batch, int block_in, int block_out,
                             int64_t sram_bytes, MerVtaCore *other);
+bool    mer_vta_core_equal(const MerVtaCore *a, const MerVtaCore *b);
 int64_t mer_vta_core_bytes(const MerVtaCore *core);
 int64_t mer_vta_core_macs(const MerVtaCore *core);
 /* Can such a core be built, and do its indices fit the instruction words? */

@@ -1,0 +1,323 @@
+/* Solver `grid`: prices every schedule of every core, so that its answer is the optimum. With one geometry for
+ * all layers it looks at the whole network once and gives each layer its part. */
+#include "codesign/codesign.h"
+#include "mercator/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Part { /* one layer of the network, opened */
+    MerProblem   problem;
+    MerEvaluator evaluator;
+    double       count;
+} Part;
+
+typedef struct Best {
+    double         score; /* smaller is better; INFINITY: no legal schedule */
+    MerVtaSchedule schedule;
+} Best;
+
+/* What every core is worth for every layer. */
+typedef struct Table {
+    MerMetric metric;
+    int       part_count;
+    Part     *parts;
+    MerCores  cores;
+    Best     *best;   /* (cores, parts) */
+    int       chosen; /* the core with the least sum; -1: none runs all layers */
+    int       usual;  /* that of the platform; -1: not among them */
+    int64_t   points;
+    bool      is_cut; /* the search was stopped */
+    MerNotes *notes;
+} Table;
+
+typedef struct Solver {
+    const MerProblem *problem;
+    Table            *table;
+    int               part; /* of the table */
+    int               core;
+    bool              is_done;
+    MerIndex         *point; /* of the whole space */
+    const MerSearch  *search;
+} Solver;
+
+static double score_of(const Table *table, const MerCost *cost)
+{
+    return cost->feasible ? -mer_metric_info(table->metric)->direction * cost->value[table->metric]
+                          : INFINITY;
+}
+
+static MerMetric priced_as(MerMetric objective)
+{
+    return objective == MER_METRIC_THROUGHPUT ? MER_METRIC_LATENCY : objective;
+}
+
+static void solve_cell(void *context, int index, int worker)
+{
+    Table                 *table = context;
+    const Part            *part = &table->parts[index % table->part_count];
+    const MerVtaCore      *core = &table->cores.list[index / table->part_count];
+    const MerCodesignTask *task = mer_codesign_task(&part->problem);
+    Best                  *best = &table->best[index];
+    MerVtaPlan             content = {.core = *core};
+    MerPlan                plan = {&mer_plan_vta, &content};
+    MerVtaTask             vta;
+    int                   *tiles[4], counts[4];
+    (void)worker;
+    *best = (Best){.score = INFINITY};
+    if (table->is_cut || mer_is_cancelled(table->notes)) {
+        table->is_cut = true;
+        return;
+    }
+    mer_codesign_vta_task(task, core, &vta);
+    for (int a = 0; a < 4; a++) {
+        tiles[a] = calloc((size_t)task->counts[MER_KNOB_TILE_H + a] + 1, sizeof(int));
+        counts[a] = tiles[a] ? mer_codesign_tiles(task, &vta, a, tiles[a]) : 0;
+    }
+    int h_threads = task->counts[MER_KNOB_H_THREADS],
+        oc_threads = task->counts[MER_KNOB_OC_THREADS];
+    int64_t total = (int64_t)counts[0] * counts[1] * counts[2] * counts[3] * h_threads * oc_threads;
+    for (int64_t n = total - 1; n >= 0; n--) { /* large tiles first: they are seldom bad */
+        int64_t   rest = n;
+        int       at[6];
+        const int extents[6] = {oc_threads, h_threads, counts[3], counts[2], counts[1], counts[0]};
+        for (int k = 0; k < 6; k++) {
+            at[k] = (int)(rest % extents[k]);
+            rest /= extents[k];
+        }
+        content.schedule = (MerVtaSchedule){tiles[0][at[5]], tiles[1][at[4]], tiles[2][at[3]],
+                                            tiles[3][at[2]], 1 + at[1],       1 + at[0]};
+        if (!mer_vta_check(&vta.core, &vta.shape, &content.schedule, &vta.rules, NULL)) {
+            continue;
+        }
+        MerCost cost;
+        MerCall call = {.limit_metric = table->metric,
+                        .limit = table->metric == MER_METRIC_LATENCY ? best->score : INFINITY};
+        part->evaluator.type->evaluate(part->evaluator.state, &plan, &call, &cost);
+        double score = cost.cut ? INFINITY : score_of(table, &cost);
+        if (score <= best->score) { /* of equals the one with the smallest tiles */
+            *best = (Best){score, content.schedule};
+        }
+    }
+    for (int a = 0; a < 4; a++) {
+        free(tiles[a]);
+    }
+}
+
+static double total_of(const Table *table, int core)
+{
+    double sum = 0;
+    for (int p = 0; p < table->part_count; p++) {
+        sum += table->parts[p].count * table->best[core * table->part_count + p].score;
+    }
+    return sum;
+}
+
+static void choose(Table *table, const MerVtaCore *usual)
+{
+    double least = INFINITY;
+    table->chosen = table->usual = -1;
+    for (int c = 0; c < table->cores.count; c++) {
+        double total = total_of(table, c);
+        if (total < least) {
+            least = total;
+            table->chosen = c;
+        }
+        if (mer_vta_core_equal(&table->cores.list[c], usual)) {
+            table->usual = c;
+        }
+    }
+}
+
+static MerStatus open_part(Part *part, const MerProblem *problem, const MerEvaluator *evaluator,
+                           const MerTask *task, MerArena *arena, MerError *error)
+{
+    const MerEvaluatorClass *type = evaluator->type;
+    part->problem = *problem;
+    part->problem.task = task;
+    part->problem.state = mer_arena_alloc(arena, problem->type->state_size);
+    part->count = (double)task->count;
+    MER_TRY(problem->type->open(&part->problem, arena, error));
+    part->evaluator =
+        (MerEvaluator){type, mer_arena_alloc(arena, type->state_size), evaluator->options};
+    return type->open(part->evaluator.state, &part->problem, evaluator->options, arena, error);
+}
+
+static MerStatus make_table(Table *table, const MerSearch *search, const MerProblem *problem,
+                            const MerEvaluator *evaluator, const MerTask *tasks, int count,
+                            MerArena *arena, MerError *error)
+{
+    const MerCodesignTask *task = mer_codesign_task(problem);
+    *table = (Table){.metric = priced_as(search->objective),
+                     .part_count = count,
+                     .parts = MER_ARRAY(arena, Part, count),
+                     .notes = search->notes};
+    for (int t = 0; t < count; t++) {
+        MER_TRY(open_part(&table->parts[t], problem, evaluator, &tasks[t], arena, error));
+    }
+    mer_codesign_cores(task, arena, &table->cores);
+    int cells = table->cores.count * count;
+    table->best = MER_ARRAY(arena, Best, cells + 1);
+    if (search->pool) {
+        mer_pool_run(search->pool, cells, solve_cell, table);
+    } else {
+        for (int c = 0; c < cells; c++) {
+            solve_cell(table, c, 0);
+        }
+    }
+    choose(table, &task->usual);
+    return MER_OK;
+}
+
+static void show_cores(const Table *table, MerNotes *notes)
+{
+    MerArena     *arena = mer_arena_new();
+    int           count = table->cores.count;
+    MerViewPoint *points = MER_ARRAY(arena, MerViewPoint, count + 1);
+    double        macs = 0;
+    int           shown = 0;
+    for (int p = 0; p < table->part_count; p++) {
+        macs += table->parts[p].count * table->parts[p].problem.task->macs;
+    }
+    for (int c = 0; c < count; c++) {
+        const MerVtaCore *core = &table->cores.list[c];
+        double           *values = MER_ARRAY(arena, double, 3), total = total_of(table, c);
+        values[0] = (double)mer_vta_core_macs(core);
+        values[1] = 2 * macs / total;
+        values[2] = (double)mer_vta_core_bytes(core);
+        if (total < INFINITY) {
+            points[shown++] =
+                (MerViewPoint){.name = mer_arena_format(arena, "%dx%dx%d", core->batch,
+                                                        core->block_in, core->block_out),
+                               .group = c == table->chosen  ? "chosen"
+                                        : c == table->usual ? "platform"
+                                                            : "other",
+                               .values = values};
+        }
+    }
+    MerViewAxis axes[] = {{.name = "multipliers", .unit = "1", .better = -1},
+                          {.name = "throughput", .unit = "op/s", .better = 1},
+                          {.name = "SRAM", .unit = "B", .better = -1}};
+    MerView     view = {.id = "geometries",
+                        .title = "Geometries",
+                        .help = "Every core that the budget allows, each with the best schedule of "
+                                    "every layer."};
+    if (table->metric == MER_METRIC_LATENCY && shown > 1) {
+        mer_view_scatter(
+            notes, &view,
+            &(MerViewScatter){
+                .axes = axes, .axis_count = 3, .points = points, .point_count = shown});
+    }
+    mer_arena_free(arena);
+}
+
+/* The table of the whole network, made by the first layer that asks. */
+static MerStatus need_table(Solver *s, const MerSearch *search, const MerProblem *problem,
+                            const MerEvaluator *evaluator, MerError *error)
+{
+    const MerCodesignTask *task = mer_codesign_task(problem);
+    MerCodesignShared     *shared = problem->task->shared;
+    if (task->mode != MER_HARDWARE_SHARED || !shared) {
+        s->table = MER_NEW(search->arena, Table);
+        return make_table(s->table, search, problem, evaluator, problem->task, 1, search->arena,
+                          error);
+    }
+    if (!shared->solved) {
+        Table *table = MER_NEW(shared->arena, Table);
+        MER_TRY(make_table(table, search, problem, evaluator, shared->tasks, shared->count,
+                           shared->arena, error));
+        shared->solved = table->is_cut ? NULL : table;
+        s->table = table;
+        show_cores(table, search->notes);
+    } else {
+        s->table = shared->solved;
+    }
+    while (strcmp(shared->tasks[s->part].name, problem->task->name) != 0) {
+        s->part++;
+    }
+    return MER_OK;
+}
+
+static MerStatus open_grid(void *state, const MerSearch *search, const MerProblem *problem,
+                           const MerEvaluator *evaluator, const void *options, MerError *error)
+{
+    Solver                *s = state;
+    const MerCodesignTask *task = mer_codesign_task(problem);
+    (void)options;
+    bool is_sum =
+        search->objective == MER_METRIC_LATENCY || search->objective == MER_METRIC_CYCLES ||
+        search->objective == MER_METRIC_THROUGHPUT || search->objective == MER_METRIC_ENERGY;
+    if (search->objective == MER_METRIC_COUNT || (task->mode == MER_HARDWARE_SHARED && !is_sum)) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "grid solves single metrics, and with one geometry for all layers those "
+            "that add up: throughput, latency, cycles, energy");
+    }
+    if (search->space->knob_count != problem->space.knob_count) {
+        return mer_error_set(error, MER_UNSUPPORTED, "grid cannot work with fixed knobs");
+    }
+    *s = (Solver){.problem = problem,
+                  .search = search,
+                  .point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1)};
+    MER_TRY(need_table(s, search, problem, evaluator, error));
+    s->core = s->table->chosen;
+    if (s->core < 0 &&
+        !s->table->is_cut) { /* a layer that no core can run: the others still have one */
+        for (int c = 0; c < s->table->cores.count && s->core < 0; c++) {
+            s->core = s->table->best[c * s->table->part_count + s->part].score < INFINITY ? c : -1;
+        }
+    }
+    return MER_OK;
+}
+
+static const Best *best_of(const Solver *s)
+{
+    return s->core < 0 ? NULL : &s->table->best[s->core * s->table->part_count + s->part];
+}
+
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    Solver     *s = state;
+    const Best *best = best_of(s);
+    (void)capacity;
+    if (s->is_done || s->table->is_cut || !best || best->score == INFINITY) {
+        return 0;
+    }
+    s->is_done = true;
+    MerVtaPlan content = {s->table->cores.list[s->core], best->schedule};
+    MerPlan    plan = {&mer_plan_vta, &content};
+    return s->problem->type->encode(s->problem, &plan, proposals[0].point) ? 1 : 0;
+}
+
+static void tell(void *state, const MerTrial *trials, int count)
+{
+    (void)state, (void)trials, (void)count; /* it knows the price already */
+}
+
+static bool proof(const void *state, MerBound *bound)
+{
+    const Solver *s = state;
+    const Best   *best = best_of(s);
+    if (!s->is_done || s->table->is_cut || !best || s->table->chosen < 0) {
+        return false;
+    }
+    bool   is_rate = s->search->objective == MER_METRIC_THROUGHPUT;
+    double sign = -mer_metric_info(s->table->metric)->direction;
+    *bound = (MerBound){is_rate ? 2 * s->problem->task->macs / best->score : sign * best->score,
+                        "optimum", ""};
+    return true;
+}
+
+const MerOptimizerClass mer_optimizer_grid = {
+    .name = "grid",
+    .summary = "every schedule of every core that the budget allows, pruned by bounds: the optimum",
+    .reference = "exhaustive",
+    .state_size = sizeof(Solver),
+    .problem = "codesign",
+    .makes_own_plan = true,
+    .open_problem = open_grid,
+    .ask = ask,
+    .tell = tell,
+    .proof = proof,
+};

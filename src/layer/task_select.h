@@ -1,0 +1,10 @@
+/* Which layers `--select` names. */
+#ifndef MERCATOR_LAYER_TASK_SELECT_H
+#define MERCATOR_LAYER_TASK_SELECT_H
+
+#include <stdbool.h>
+
+/* Is layer `number` (from 1), called `name`, part of "1,3-5" or "conv1,fc"? All are of NULL and "". */
+bool mer_task_is_selected(const char *select, int number, const char *name);
+
+#endif
