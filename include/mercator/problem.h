@@ -186,6 +186,9 @@ struct MerProblemClass {
     /* Lines for people about the costs of one task or, `is_total`, of several: newline-terminated text
      * in `arena`, NULL if there is nothing to say. */
     const char *(*print_costs)(const MerCost *cost, bool is_total, MerArena *arena);
+    /* The answer as a whole for people: newline-terminated text in `arena`, NULL if there is nothing to
+     * say. */
+    const char *(*describe)(const MerWhole *whole, MerArena *arena);
     /* What a user can do about a refusal, one line in `arena` without its end; NULL: no idea. */
     const char *(*advise)(const char *reason, MerArena *arena);
     /* Is this workload, by its name or path alone, made for this problem? */

@@ -238,6 +238,8 @@ static MerStatus open_codesign(MerProblem *problem, MerArena *arena, MerError *e
     MerCodesignTask *task = problem->state;
     *task = (MerCodesignTask){.op = &problem->graph->ops[problem->task->op],
                               .images = chosen->batch_size,
+                              .macs = (double)problem->graph->ops[problem->task->op].macs *
+                                      (double)chosen->batch_size,
                               .rules = {chosen->bias, chosen->restrict_to == 1},
                               .mode = (MerHardwareMode)chosen->hardware,
                               .least_element = chosen->min_element_bytes,
@@ -532,7 +534,7 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
         *result = (MerBound){(least - host) * timing->clock_hz, "roofline", ""};
         break;
     case MER_METRIC_THROUGHPUT:
-        *result = (MerBound){2 * problem->task->macs / least, "roofline", ""};
+        *result = (MerBound){2 * task->macs / least, "roofline", ""};
         break;
     default:
         break;
@@ -665,6 +667,34 @@ static void pick_rounds(const MerWhole *rounds, int done, int *pick)
     }
 }
 
+static const char *describe(const MerWhole *whole, MerArena *arena)
+{
+    const MerCodesignShared *shared = whole->parts[0].task->shared;
+    const MerVtaPlan        *plan = whole->parts[0].plan->content;
+    const MerVtaCore        *core = &plan->core, *usual;
+    double                   seconds = 0;
+    if (!is_shared(whole)) {
+        return "every layer has a core of its own\n";
+    }
+    for (int p = 0; p < whole->count; p++) {
+        seconds +=
+            (double)whole->parts[p].task->count * whole->parts[p].cost->value[MER_METRIC_LATENCY];
+    }
+    usual = &mer_codesign_task(whole->parts[0].problem)->usual;
+    const char *text = mer_arena_format(
+        arena, "core %dx%dx%d (batch x block_in x block_out): %lld multipliers, %.0f KiB of SRAM\n",
+        core->batch, core->block_in, core->block_out, (long long)mer_vta_core_macs(core),
+        (double)mer_vta_core_bytes(core) / 1024);
+    if (shared && shared->usual_seconds > 0 && !mer_vta_core_equal(core, usual)) {
+        text = mer_arena_format(
+            arena,
+            "%sthe platform's %dx%dx%d takes %.4g ms at best, this one %.4g ms: %.1f %% less\n",
+            text, usual->batch, usual->block_in, usual->block_out, 1e3 * shared->usual_seconds,
+            1e3 * seconds, 100 * (1 - seconds / shared->usual_seconds));
+    }
+    return text;
+}
+
 static MerStatus read_graph(MerYaml *tasks, MerGraph **graph, MerReference *implied,
                             MerArena *arena, MerError *error)
 {
@@ -715,6 +745,7 @@ const MerProblemClass mer_problem_codesign = {
     .rounds = ROUNDS,
     .next_round = next_round,
     .pick_rounds = pick_rounds,
+    .describe = describe,
     .read_graph = read_graph,
     .advise = advise,
     .covers = covers,

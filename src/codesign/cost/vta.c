@@ -44,7 +44,7 @@ static MerStatus open_vta(void *state, const MerProblem *problem, const void *ch
     mer_vta_timing_of(platform, &s->timing);
     s->timing.is_exact = o->uops == 1;
     s->task = mer_codesign_task(problem);
-    s->macs = problem->task ? problem->task->macs : 0;
+    s->macs = s->task->macs;
     s->max_power_mw = o->max_power_mw;
     s->platform = platform->name;
     s->has_energy = platform->energy.name != NULL;

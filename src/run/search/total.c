@@ -178,6 +178,14 @@ static void combine(const MerRunState *run, MerTaskResult *total)
     }
 }
 
+static void describe(const MerRunState *run)
+{
+    if (run->spec->problem->describe && run->result->is_feasible) {
+        MerWhole whole = mer_run_whole(run);
+        run->result->description = run->spec->problem->describe(&whole, run->arena);
+    }
+}
+
 void mer_run_add_up(MerRunState *run)
 {
     MerRunResult  *result = run->result;
@@ -186,6 +194,7 @@ void mer_run_add_up(MerRunState *run)
     for (int t = 0; t < result->task_count; t++) {
         result->is_feasible = result->is_feasible && result->tasks[t].point;
     }
+    describe(run);
     if (result->task_count == 1 && result->tasks[0].task.count == 1) {
         *total = result->tasks[0];
         total->task.name = run->spec->name;
