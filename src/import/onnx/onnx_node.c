@@ -216,8 +216,11 @@ static void add_operator(OnnxNode *node)
     make_outputs(node);
     if (node->type == NULL)
         note_unknown(node);
-    else if (!mer_onnx_failed(node->context))
-        node->type->infer(node);
+    if (node->type != NULL && !mer_onnx_failed(node->context)) {
+        node->result_type = mer_onnx_input_type(node, 0);
+        OnnxShape shape = node->type->infer(node);
+        mer_onnx_set(node, 0, node->result_type, shape);
+    }
     for (int i = 0; i < node->output_count && !mer_onnx_failed(node->context); i++) {
         if (node->outputs[i] != NULL)
             merge_declared(node, i);
