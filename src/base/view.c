@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void maybe_text(MerJson *json, const char *key, const char *text)
 {

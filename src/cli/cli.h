@@ -7,6 +7,8 @@
 #include "mercator/error.h"
 #include "mercator/run.h"
 
+#include <stdio.h>
+
 enum { MER_EXIT_DONE = 0, MER_EXIT_BAD = 1, MER_EXIT_USAGE = 2, MER_EXIT_INTERRUPTED = 130 };
 
 typedef struct MerVerb {
@@ -44,5 +46,21 @@ const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argum
 /* Ctrl-C sets a flag; a second one ends the program at once. */
 void mer_cli_catch_interrupts(void);
 bool mer_cli_is_interrupted(void *state);
+
+/* tune.c: `--tune OPTIMIZER` of the searching verbs. */
+bool mer_cli_is_tune(int count, char **arguments);
+int  mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+void mer_cli_tune_help(void);
+
+/* show.c: results for people: tables of tasks, plans, and why nothing was found.
+ * A value with its unit, shares in percent; MER_METRIC_COUNT: of an expression. */
+int  mer_show_value(char buffer[48], MerMetric metric, double value);
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                     FILE *file);
+/* The commonest reasons with counts and the nearest miss of each, on `file`. */
+void mer_show_refusals(const MerTaskResult *result, FILE *file);
+/* After a search in vain: the nearest miss of all, and what would help. */
+void mer_show_hints(const MerRunSpec *spec, const MerTaskResult *result, MerArena *arena,
+                    FILE *file);
 
 #endif

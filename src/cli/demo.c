@@ -1,6 +1,5 @@
 /* demo: every problem on a built-in input, at most 15 seconds each, and one report. */
 #include "cli/request.h"
-#include "cli/show.h"
 
 #include "mercator/registry.h"
 #include "report/pages/html.h"

@@ -1,7 +1,6 @@
 /* evaluate: the cost of given plans. An infeasible plan is an answer, with its reason. */
 #include "cli/cli.h"
 #include "cli/evaluate_input.h"
-#include "cli/show.h"
 
 #include "base/json_read.h"
 #include "mercator/json.h"

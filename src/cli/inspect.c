@@ -10,7 +10,6 @@
 #include "run/experiment/experiment.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Request {

@@ -8,7 +8,6 @@
 #include "report/tables/table.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int list_models(MerArena *arena)
 {

@@ -7,7 +7,6 @@
 #include "report/tables/metrics.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct Request {
     const char **runs;

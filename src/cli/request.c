@@ -3,16 +3,13 @@
 
 #include "base/log.h"
 #include "base/option_json.h"
-#include "cli/recall.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Parser {
     const MerVerb *verb;

@@ -1,10 +1,6 @@
 /* The searching verbs: one per problem. */
-#include "cli/cell_progress.h"
 #include "cli/compare_runs.h"
-#include "cli/knobs.h"
-#include "cli/show.h"
-#include "cli/sweep.h"
-#include "cli/tune.h"
+#include "cli/request.h"
 
 #include "mercator/registry.h"
 #include "report/pages/html.h"

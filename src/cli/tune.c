@@ -1,5 +1,4 @@
 /* --tune: options of an optimizer, searched on some workloads and tested on others. */
-#include "cli/tune.h"
 
 #include "base/file.h"
 #include "base/output.h"

@@ -5,7 +5,6 @@
 #include "mercator/option.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool same_letter(char a, char b)
 {

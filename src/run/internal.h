@@ -128,4 +128,12 @@ MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
 /* Points of the optimizer's view and of the whole space. */
 void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full);
 
+/* folder.c: the run directory: whose results it holds, and what of it may be replaced.
+ * Makes the folder. The results of an earlier run of the same command go, those of another command are refused
+ * unless `spec->force`. Files that no run has written stay, and where they are in the way the folder is refused. */
+MerStatus mer_folder_claim(MerRunState *run, MerError *error);
+
+/* May a run write this file? False: it is there and nobody knows it. */
+bool mer_folder_may_write(const MerRunState *run, const char *name);
+
 #endif

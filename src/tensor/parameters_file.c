@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "tensor/tensor.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -311,4 +311,13 @@ OnnxEmit mer_onnx_emit_conv, mer_onnx_emit_conv_transpose, mer_onnx_emit_product
     mer_onnx_emit_einsum, mer_onnx_emit_recurrent, mer_onnx_emit_attention, mer_onnx_emit_heads,
     mer_onnx_emit_pool;
 
+/* onnx_slice.c: slice and Split as strided views, for inference and for folding. */
+typedef struct OnnxSlice {
+    OnnxShape shape; /* of the result; -1 where a size is not known */
+    int64_t   start[MER_MAX_RANK], step[MER_MAX_RANK];
+} OnnxSlice;
+
+/* False if starts, ends, axes or steps are not known. Needs an input of known rank. */
+bool mer_onnx_slice_read(OnnxNode *node, OnnxSlice *slice);
+
 #endif

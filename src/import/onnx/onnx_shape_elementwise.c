@@ -1,8 +1,6 @@
 /* Outputs of operators that keep the shape of an input or broadcast several. */
 #include "import/onnx/onnx.h"
 
-#include <string.h>
-
 OnnxShape mer_onnx_infer_same(OnnxNode *node)
 {
     return *mer_onnx_shape(node, 0);

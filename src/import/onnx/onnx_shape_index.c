@@ -2,7 +2,6 @@
 #include "import/onnx/onnx.h"
 
 #include <math.h>
-#include <string.h>
 
 OnnxShape mer_onnx_infer_gather(OnnxNode *node)
 {

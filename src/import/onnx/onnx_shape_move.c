@@ -1,9 +1,6 @@
 /* Outputs of operators that move elements without touching them. */
 #include "import/onnx/onnx.h"
 
-#include "import/onnx/onnx_slice.h"
-
-#include <math.h>
 #include <string.h>
 
 /* Puts the one size that is -1 so that the elements fit. */

@@ -7,7 +7,6 @@
 #include "mercator/metric.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
