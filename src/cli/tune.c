@@ -154,12 +154,9 @@ static MerStatus find_plugins(const Tuning *tuning, MerTuneSpec *spec, MerArena 
     if (!spec->searcher) {
         return MER_NOT_FOUND;
     }
-    void *options = mer_arena_alloc(arena, spec->searcher->options_size + 1);
-    spec->searcher_options = options;
-    return spec->searcher->options
-               ? mer_options_fill(spec->searcher->options, spec->searcher->presets, options,
-                                  &searcher, arena, error)
-               : MER_OK;
+    return mer_experiment_fill("optimizer", spec->searcher->options, spec->searcher->presets,
+                               spec->searcher->options_size, &searcher, &spec->searcher_options,
+                               arena, error);
 }
 
 typedef struct Shown {
