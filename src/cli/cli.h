@@ -34,11 +34,19 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 
 /* `--name value` or `--name=value` at arguments[*at]: gives the value and moves on; NULL if it is missing. */
 const char *mer_cli_value(int count, char **arguments, int *at);
-/* `--help` or `-h`, `--output` or `-o`. */
-bool mer_cli_is_help(const char *argument);
-bool mer_cli_is_output(const char *argument);
-/* Is arguments[at] the flag `--name` (or `--name=...`)? Hyphen and underscore are equal. */
+/* Is the argument the flag `--name` (or `--name=...`)? Hyphen and underscore are equal, and help is -h, output -o, too. */
 bool mer_cli_is(const char *argument, const char *name);
+
+typedef struct MerCliFlag { /* a table ends with a NULL name */
+    const char  *name;
+    bool        *is_on; /* NULL: it has a value */
+    const char **value;
+} MerCliFlag;
+enum { MER_EXIT_OTHER = -1 };
+/* Takes the flag at arguments[*at]: MER_EXIT_DONE, the code where its value is missing, or MER_EXIT_OTHER where the
+ * table has no such flag. */
+int mer_cli_take(const MerVerb *verb, const MerCliFlag *flags, int count, char **arguments,
+                 int *at);
 
 /* A flag that this problem declares; NULL: it has none of that name. */
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument);

@@ -74,12 +74,10 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
     MerReference of_evaluator = reference;
     of_evaluator.name = spec->evaluator->name;
     share_options(&request->options, spec, &of_problem, &of_evaluator, evaluation->arena);
-    MER_TRY(mer_experiment_fill("evaluator", spec->evaluator->options, NULL,
-                                spec->evaluator->options_size, &of_evaluator,
-                                &spec->evaluator_options, evaluation->arena, error));
-    MER_TRY(mer_experiment_fill("problem", spec->problem->options, NULL,
-                                spec->problem->options_size, &of_problem, &spec->problem_options,
-                                evaluation->arena, error));
+    MER_TRY(mer_experiment_fill(spec->evaluator->options, NULL, spec->evaluator->options_size,
+                                &of_evaluator, &spec->evaluator_options, evaluation->arena, error));
+    MER_TRY(mer_experiment_fill(spec->problem->options, NULL, spec->problem->options_size,
+                                &of_problem, &spec->problem_options, evaluation->arena, error));
     if (platform && spec->problem->platforms == 0) {
         return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
                              spec->problem->name, platform);

@@ -150,7 +150,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     const char *names[KIND_COUNT];
-    if (count == 1 && mer_cli_is_help(arguments[0])) {
+    if (count == 1 && mer_cli_is(arguments[0], "help")) {
         printf("usage: mercator list "
                "models|platforms|optimizers|evaluators|problems|exporters|formats|metrics\n"
                "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");

@@ -87,9 +87,10 @@ MerStatus mer_run_summary(MerRunState *run, MerError *error);                  /
 /* {value, kind, scope} as an object that stays open for more. */
 void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound);
 /* The solved tasks as problems see them; the best plans are decoded. */
-MerWhole  mer_run_whole(const MerRunState *run); /* total.c */
-void      mer_run_add_up(MerRunState *run);
-MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+MerWhole mer_run_whole(const MerRunState *run); /* total.c */
+void     mer_run_add_up(MerRunState *run);
+void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part); /* trials and the like */
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */

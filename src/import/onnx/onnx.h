@@ -222,6 +222,9 @@ void        mer_onnx_walk_graph(OnnxContext *context, const Onnx__GraphProto *gr
 void        mer_onnx_walk_nodes(OnnxContext *context, Onnx__NodeProto *const *nodes, size_t count);
 const char *mer_onnx_prefixed(OnnxContext *context, const char *name);
 
+/* onnx_node.c: gives a value the name of one of the node's outputs. */
+void mer_onnx_define_output(OnnxNode *node, size_t output, OnnxValue *value);
+
 /* onnx_control.c: If, Loop, Scan and functions; false if the node is none of them. */
 bool mer_onnx_inline(OnnxNode *node);
 
