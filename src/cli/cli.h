@@ -17,14 +17,10 @@ typedef struct MerVerb {
     int (*run)(const struct MerVerb *verb, int count, char **arguments, MerArena *arena);
 } MerVerb;
 
-/* one verb per problem */
-int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+/* What a verb does with its arguments; the first is the verb of every problem. */
+typedef int MerVerbRun(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+MerVerbRun  mer_cli_search, mer_cli_compare, mer_cli_evaluate, mer_cli_inspect, mer_cli_list,
+    mer_cli_report, mer_cli_demo, mer_cli_tune;
 
 /* `mercator: MESSAGE` on stderr; returns the exit code for the error's status. */
 int mer_cli_fail(const MerError *error);
@@ -57,7 +53,6 @@ bool mer_cli_is_interrupted(void *state);
 
 /* tune.c: `--tune OPTIMIZER` of the searching verbs. */
 bool mer_cli_is_tune(int count, char **arguments);
-int  mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 void mer_cli_tune_help(void);
 
 /* show.c: results for people: tables of tasks, plans, and why nothing was found.

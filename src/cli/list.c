@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/option_json.h"
-#include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 

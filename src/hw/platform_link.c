@@ -2,7 +2,6 @@
  * joins two different units, each pair once. */
 #include "hw/reader.h"
 
-#include "mercator/option.h"
 
 #include <math.h>
 
