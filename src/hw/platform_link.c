@@ -2,7 +2,6 @@
  * joins two different units, each pair once. */
 #include "hw/reader.h"
 
-
 #include <math.h>
 
 static bool same_letter(char a, char b)
