@@ -1,5 +1,6 @@
 /* A plain genetic algorithm on any space: tournament selection, uniform crossover, mutation of single
  * knobs, elites (docs/optimizers.md, "Black boxes"). Elites are carried over, not priced again. */
+#include "base/stats.h"
 #include "mercator/search.h"
 
 #include <math.h>
@@ -107,23 +108,6 @@ static void keep(State *s, const MerIndex *point, double score)
     s->next_scores[s->filled++] = score;
 }
 
-/* Indices of the best `count` of the present generation, best first, ties by index. */
-static void select_best(State *s, int count)
-{
-    for (int i = 0; i < s->parents; i++) {
-        s->order[i] = i;
-    }
-    for (int i = 0; i < count; i++) {
-        int best = i;
-        for (int j = i + 1; j < s->parents; j++) {
-            best = s->scores[s->order[j]] < s->scores[s->order[best]] ? j : best;
-        }
-        int index = s->order[best];
-        memmove(s->order + i + 1, s->order + i, (size_t)(best - i) * sizeof *s->order);
-        s->order[i] = index;
-    }
-}
-
 static void turn_generation(State *s)
 {
     MerIndex *genes = s->genes;
@@ -134,7 +118,7 @@ static void turn_generation(State *s)
     s->next_scores = scores;
     s->parents = s->filled;
     s->filled = 0;
-    select_best(s, s->elites);
+    mer_sort_order(s->scores, s->parents, s->order);
     for (int i = 0; i < s->elites; i++) {
         keep(s, individual(s, s->genes, s->order[i]), s->scores[s->order[i]]);
     }

@@ -301,31 +301,14 @@ static void keep_memory(MerPointCritic *critic, MerStream *stream)
     }
 }
 
-MerStatus mer_point_critic_save(MerPointCritic *critic, FILE *file, MerError *error)
+MerStatus mer_point_critic_keep(MerPointCritic *critic, MerStream *stream, MerError *error)
 {
-    MerStream stream = {.file = file, .is_saving = true};
-    keep_sizes(critic, &stream);
-    keep_memory(critic, &stream);
-    MerStatus status = mer_stream_status(&stream, "the critic", error);
-    if (status == MER_OK) {
-        status = mer_parameters_save(critic->parameters, file, error);
-    }
-    return status == MER_OK ? mer_parameters_save(mer_updater_memory(critic->updater), file, error)
-                            : status;
-}
-
-MerStatus mer_point_critic_load(MerPointCritic *critic, FILE *file, MerError *error)
-{
-    MerStream stream = {.file = file};
-    keep_sizes(critic, &stream);
-    keep_memory(critic, &stream);
-    MerStatus status = mer_stream_status(&stream, "the saved critic", error);
-    if (status == MER_OK) {
-        status = mer_parameters_load(critic->parameters, file, "saved critic", error);
-    }
-    return status == MER_OK ? mer_parameters_load(mer_updater_memory(critic->updater), file,
-                                                  "saved critic", error)
-                            : status;
+    keep_sizes(critic, stream);
+    keep_memory(critic, stream);
+    MER_TRY(
+        mer_stream_status(stream, stream->is_saving ? "the critic" : "the saved critic", error));
+    MER_TRY(mer_parameters_keep(critic->parameters, stream, "saved critic", error));
+    return mer_parameters_keep(mer_updater_memory(critic->updater), stream, "saved critic", error);
 }
 
 MerStatus mer_point_critic_resume(MerPointCritic *critic, const MerSpace *space, MerError *error)

@@ -87,9 +87,10 @@ MerStatus mer_run_summary(MerRunState *run, MerError *error);                  /
 /* {value, kind, scope} as an object that stays open for more. */
 void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound);
 /* The solved tasks as problems see them; the best plans are decoded. */
-MerWhole  mer_run_whole(const MerRunState *run); /* total.c */
-void      mer_run_add_up(MerRunState *run);
-MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+MerWhole mer_run_whole(const MerRunState *run); /* total.c */
+void     mer_run_add_up(MerRunState *run);
+void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part); /* trials and the like */
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
@@ -127,5 +128,13 @@ void mer_run_add_file(MerRunState *run, const char *name);
 MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error); /* knobs.c */
 /* Points of the optimizer's view and of the whole space. */
 void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full);
+
+/* folder.c: the run directory: whose results it holds, and what of it may be replaced.
+ * Makes the folder. The results of an earlier run of the same command go, those of another command are refused
+ * unless `spec->force`. Files that no run has written stay, and where they are in the way the folder is refused. */
+MerStatus mer_folder_claim(MerRunState *run, MerError *error);
+
+/* May a run write this file? False: it is there and nobody knows it. */
+bool mer_folder_may_write(const MerRunState *run, const char *name);
 
 #endif

@@ -72,14 +72,8 @@ static void take_pick(Rounds *rounds, int task, int pick)
     MerTaskResult *result = &rounds->run->result->tasks[task];
     *result = rounds->results[pick][task];
     for (int r = 0; r < rounds->done; r++) {
-        const MerTaskResult *other = &rounds->results[r][task];
         if (r != pick) {
-            result->trials += other->trials;
-            result->evaluations += other->evaluations;
-            result->infeasible += other->infeasible;
-        }
-        for (int s = 0; r != pick && s < MER_SPENT_COUNT; s++) {
-            result->spent[s] += other->spent[s];
+            mer_run_add_work(result, &rounds->results[r][task]);
         }
     }
     MerObjective *objective = &rounds->objective;

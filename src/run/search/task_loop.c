@@ -1,13 +1,9 @@
 /* The loop: ask, price, log, tell, until budget, time, gap or the optimizer ends it. */
-#include "run/log/checkpoint.h"
-#include "run/search/policy.h"
 #include "run/search/task_search.h"
-#include "run/search/warm.h"
 
 #include "base/log.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
