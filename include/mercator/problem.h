@@ -167,6 +167,8 @@ struct MerProblemClass {
     /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
      * parts of every round. */
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
+    /* Share of a task's budget for round `round`, the first is 0; absent: each round has all of it. */
+    double (*round_share)(const MerProblem *problem, int round);
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
      * the objective of the run, task by task. */
     void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);

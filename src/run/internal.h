@@ -13,7 +13,7 @@ typedef struct MerRunTask { /* one task, opened */
     MerEvaluator   evaluator, inner;
     MerTaskResult *result;
     int            index;
-    int64_t        budget;
+    int64_t        budget, all_budget; /* of this round, and what the rounds have together */
     /* what the optimizer sees when knobs are fixed; equals the problem's space otherwise */
     MerSpace  view;
     int      *free_knobs; /* NULL: all are free */
@@ -74,6 +74,8 @@ bool      mer_warm_is_chain(const char *warm);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error);
 /* Makes an opened task ready to be searched (again): result, view and bound. */
+/* What of its budget a task may use in the round at hand. */
+void      mer_run_round_budget(const MerRunState *run, MerRunTask *task);
 MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error);
 /* All tasks one after the other, until the user interrupts. */
 MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */

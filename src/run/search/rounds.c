@@ -61,6 +61,7 @@ static MerStatus begin_round(Rounds *rounds, const MerRound *round, MerError *er
         MER_TRY(mer_objective_parse(round->objective, &run->objective, run->arena, error));
     }
     for (int t = 0; t < run->task_count; t++) {
+        mer_run_round_budget(run, &run->tasks[t]);
         MER_TRY(mer_run_begin_task(run, &run->tasks[t], error));
     }
     return note_round(run, round, rounds->done, error);
