@@ -29,6 +29,7 @@
     X(a2c) \
     X(ppo) \
     X(marl) \
+    X(autotvm) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \
