@@ -30,6 +30,7 @@
     X(ppo) \
     X(marl) \
     X(autotvm) \
+    X(dcoc) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \

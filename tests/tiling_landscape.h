@@ -200,11 +200,11 @@ static inline bool tiling_is_legal(const void *state, const MerIndex *index)
     return tiling_decode(state, index).is_legal;
 }
 
-/* The layers of ResNet-18 and two of other networks. */
+/* Layers of ResNet-18, VGG and AlexNet on which random points need long. */
 static const TilingLayer tiling_layers[] = {
-    {56, 64, 64, 3, 1},   {56, 64, 128, 3, 2},  {56, 64, 128, 1, 2},  {28, 128, 128, 3, 1},
-    {28, 128, 256, 3, 2}, {28, 128, 256, 1, 2}, {14, 256, 256, 3, 1}, {14, 256, 512, 3, 2},
-    {14, 256, 512, 1, 2}, {7, 512, 512, 3, 1},  {112, 64, 128, 3, 1}, {28, 512, 512, 3, 1}};
+    {56, 64, 64, 3, 1},    {56, 64, 128, 3, 2},  {56, 64, 128, 1, 2},  {28, 128, 256, 3, 2},
+    {28, 128, 256, 1, 2},  {14, 256, 256, 3, 1}, {224, 64, 64, 3, 1},  {112, 64, 128, 3, 1},
+    {112, 128, 128, 3, 1}, {56, 256, 256, 3, 1}, {28, 256, 512, 3, 1}, {27, 64, 192, 5, 1}};
 enum { TILING_LAYERS = sizeof tiling_layers / sizeof tiling_layers[0] };
 
 #endif
