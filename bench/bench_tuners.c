@@ -23,7 +23,7 @@ static double optimum_of(const Tiling *t)
     MerIndex point[TILING_KNOBS] = {0};
     double   best = INFINITY;
     for (;;) {
-        best = fmin(best, tiling_seconds(t, point));
+        best = tiling_bound(t, point) < best ? fmin(best, tiling_seconds(t, point)) : best;
         int k = 0;
         while (k < t->space.knob_count && ++point[k] == t->knobs[k].choices) {
             point[k++] = 0;

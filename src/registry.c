@@ -30,6 +30,7 @@
     X(ppo) \
     X(marl) \
     X(autotvm) \
+    X(chameleon) \
     X(dcoc) \
     X(exact_nest) \
     X(fcfs) \

@@ -195,6 +195,19 @@ static inline double tiling_seconds(const Tiling *t, const MerIndex *index)
     return cycles * 1e-8 + 55.13e-6 + 0.5053e-6 * (count + 2 + 2 * threads);
 }
 
+/* Never above tiling_seconds, and quick: the matrix products and the host's part. */
+static inline double tiling_bound(const Tiling *t, const MerIndex *index)
+{
+    TilingPoint p = tiling_decode(t, index);
+    double      kk = t->layer.kernel * t->layer.kernel, out = t->out;
+    double      tiles = out / p.h * (out / p.w) * (p.blocks_out / p.co), inner = p.blocks_in / p.ci;
+    if (!p.is_legal) {
+        return INFINITY;
+    }
+    return 1e-8 * out * out * p.blocks_in * p.blocks_out * kk + 55.13e-6 +
+           0.5053e-6 * tiles * (5 + 3 * inner);
+}
+
 static inline bool tiling_is_legal(const void *state, const MerIndex *index)
 {
     return tiling_decode(state, index).is_legal;

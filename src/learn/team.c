@@ -517,7 +517,8 @@ static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double ent
         for (int p = 0; p < parts; p++) {
             int first = (int)((int64_t)rows * p / parts),
                 end = (int)((int64_t)rows * (p + 1) / parts);
-            update(team, agent, end - first, team->order + first, entropy);
+            int count = spec->batch > 0 && spec->batch < end - first ? spec->batch : end - first;
+            update(team, agent, count, team->order + first, entropy);
         }
     }
 }

@@ -53,6 +53,7 @@ typedef struct MerTeamSpec {
     int        lanes, unroll;
     int        width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
     int        epochs, minibatches;
+    int        batch; /* rows of a minibatch at most, others of its part are left out; 0: all */
     double     rate, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
     double     entropy, entropy_end; /* weight at the start and at the end of the search */
     double     baseline_decay;       /* REINFORCE */

@@ -61,6 +61,7 @@ typedef struct State {
     double    weight; /* of the base model in the present fit */
     MerIndex *chains; /* (chains, knobs) */
     float    *predicted;
+    int       iteration;
     int       predicted_count; /* for the plan under way, in its order */
 } State;
 
@@ -76,28 +77,34 @@ static uint64_t names_hash(const MerSpace *space)
     return h;
 }
 
+/* Trees of all earlier tasks, where there are enough records of the same knobs. */
+static MerStatus train_base(State *s, MerError *error)
+{
+    const MerSpace *space = s->tuner.search->space;
+    const History  *history = &s->history;
+    mer_trees_clear(&s->base);
+    s->has_base = history->count >= LEAST_HISTORY && history->columns == space->knob_count &&
+                  history->names == names_hash(space);
+    if (!s->has_base) {
+        return MER_OK;
+    }
+    MerTreeSpec spec = mer_tree_spec((MerTreeLoss)s->options.loss, 2 * (int)s->options.plan_size);
+    spec.rounds = BASE_ROUNDS;
+    spec.patience = BASE_PATIENCE;
+    MerTreeData data = {history->count, history->columns, history->rows, history->labels, NULL};
+    return mer_trees_train(&s->base, &spec, &data, error);
+}
+
 static MerStatus begin(State *s, const MerSearch *search, MerError *error)
 {
-    int knobs = search->space->knob_count;
     mer_tuner_open(&s->tuner, search, (int)s->options.initial);
-    s->chains = MER_ARRAY(search->arena, MerIndex, s->options.chains * knobs + 1);
+    s->chains =
+        MER_ARRAY(search->arena, MerIndex, s->options.chains * search->space->knob_count + 1);
     s->predicted = MER_ARRAY(search->arena, float, s->options.plan_size + 1);
-    s->predicted_count = 0;
-    s->has_chains = s->has_base = false;
+    s->predicted_count = s->iteration = 0;
+    s->has_chains = false;
     mer_trees_clear(&s->trees);
-    mer_trees_clear(&s->base);
-    History *history = &s->history;
-    if (history->count >= LEAST_HISTORY && history->columns == knobs &&
-        history->names == names_hash(search->space)) {
-        int         at = 2 * (int)s->options.plan_size;
-        MerTreeSpec spec = mer_tree_spec((MerTreeLoss)s->options.loss, at);
-        spec.rounds = BASE_ROUNDS;
-        spec.patience = BASE_PATIENCE;
-        MerTreeData data = {history->count, knobs, history->rows, history->labels, NULL};
-        MER_TRY(mer_trees_train(&s->base, &spec, &data, error));
-        s->has_base = true;
-    }
-    return MER_OK;
+    return train_base(s, error);
 }
 
 static MerStatus open_autotvm(void *state, const MerSearch *search, const void *given,
@@ -312,9 +319,9 @@ static void note_quality(State *s)
     double found = count > 1 ? mer_rank_correlation(count, s->predicted, truth) : NAN;
     free(truth);
     if (isfinite(found)) {
-        snprintf(json, sizeof json, "{\"measured\": %d, \"surrogate_rank\": %.4f, \"trees\": %d}",
-                 s->tuner.count, found, s->trees.count);
-        mer_note(s->tuner.search->notes, "tuner", json);
+        snprintf(json, sizeof json, "{\"measured\": %d, \"surrogate_rank\": %.6g}", s->tuner.count,
+                 found);
+        mer_epoch(s->tuner.search->notes, "tuning", ++s->iteration, 0, json);
     }
 }
 
@@ -419,6 +426,7 @@ static MerStatus keep_all(State *s, MerStream *stream, MerError *error)
     keep_history(&s->history, stream);
     mer_tuner_keep(&s->tuner, stream);
     s->has_chains = mer_stream_int(stream, s->has_chains, 0, 1);
+    s->iteration = (int)mer_stream_int(stream, s->iteration, 0, INT32_MAX);
     mer_stream_bytes(stream, s->chains, sizeof *s->chains, s->options.chains * knobs);
     for (int64_t c = 0; c < s->options.chains && !stream->is_broken && s->has_chains; c++) {
         stream->is_broken = !mer_space_contains(s->tuner.search->space, s->chains + c * knobs);
@@ -443,18 +451,7 @@ static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
     const MerSearch *search = s->tuner.search;
     if (what == MER_KEEP_ALL) {
         MER_TRY(keep_all(s, &stream, error));
-        MerTuner  tuner = s->tuner; /* the base model follows from the history */
-        MerIndex *chains = s->chains;
-        float    *predicted = s->predicted;
-        int       predicted_count = s->predicted_count;
-        bool      has_chains = s->has_chains;
-        MER_TRY(begin(s, search, error));
-        s->tuner = tuner;
-        s->chains = chains;
-        s->predicted = predicted;
-        s->predicted_count = predicted_count;
-        s->has_chains = has_chains;
-        return MER_OK;
+        return train_base(s, error); /* which follows from the history */
     }
     keep_history(&s->history, &stream);
     MER_TRY(mer_stream_status(&stream, "autotvm: the saved records", error));

@@ -46,20 +46,22 @@ static const MerOption options[] = {
      "points made of frequent choices, as a share of the draw"},
     {"temperature", MER_OPTION_REAL, offsetof(Options, temperature), "0.1", 0, 1000, NULL,
      "of the draw, in deviations of the confidence; 0: the highest ones"},
-    {"trust", MER_OPTION_REAL, offsetof(Options, trust), "0.5", 0, 1, NULL,
+    {"trust", MER_OPTION_REAL, offsetof(Options, trust), "1", 0, 1, NULL,
      "share of the critic in the confidence; the rest is what the trees say"},
-    {"critic_steps", MER_OPTION_INT, offsetof(Options, critic_steps), "200", 0, 1e6, NULL,
+    {"critic_steps", MER_OPTION_INT, offsetof(Options, critic_steps), "500", 0, 1e6, NULL,
      "of the critic's training on measurements, per iteration"},
     {"iterations", MER_OPTION_INT, offsetof(Options, iterations), "0", 0, 1e9, NULL,
      "per task; 0: as many as the budget allows"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5"),
+    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "16", "64"),
     {0}};
 
 static const MerPreset presets[] = {
-    {"paper", "draw=64,temperature=1,trust=1,steps=500,elite=0,features=knob,minibatches=128,"
-              "iterations=16"},
-    {"mappo_standard", "clip=0.2,lambda=0.95,discount=0.99,rate=5e-4,epochs=10,minibatches=1,"
-                       "grad_norm=10"},
+    {"paper",
+     "draw=64,temperature=1,trust=1,steps=500,elite=0,features=knob,minibatches=128,batch=32,"
+     "iterations=16"},
+    {"mappo_standard",
+     "clip=0.2,lambda=0.95,discount=0.99,rate=5e-4,epochs=10,minibatches=1,batch=0,"
+     "grad_norm=10"},
     {NULL, NULL}};
 
 typedef struct State {

@@ -143,6 +143,7 @@ static void make_team(MerExplorer *e)
                         .depth = (int)o->depth,
                         .epochs = (int)o->epochs,
                         .minibatches = (int)o->minibatches,
+                        .batch = (int)o->batch,
                         .rate = o->rate,
                         .clip = o->clip,
                         .value_cost = o->value_cost,
@@ -294,15 +295,18 @@ static int best_records(const MerExplorer *e, int *records)
 
 static void start_walk(const MerExplorer *e, const int *records, int count, MerIndex *point)
 {
-    MerRng *rng = e->tuner.search->rng;
-    if (count > 0 && mer_rng_unit(rng) < e->options.elite) {
-        memcpy(point,
-               mer_tuner_point(&e->tuner, e->tuner.points, records[mer_rng_below(rng, count)]),
-               (size_t)knobs_of(e) * sizeof *point);
-        return;
-    }
+    MerRng         *rng = e->tuner.search->rng;
+    const MerSpace *space = e->tuner.search->space;
+    bool            is_elite = count > 0 && mer_rng_unit(rng) < e->options.elite;
     for (int i = 0; i < START_TRIES; i++) {
-        mer_space_sample(e->tuner.search->space, rng, point);
+        if (is_elite) { /* with one knob anywhere: steps of one choice do not cross valleys */
+            int record = records[mer_rng_below(rng, count)], k = mer_rng_below(rng, knobs_of(e));
+            memcpy(point, mer_tuner_point(&e->tuner, e->tuner.points, record),
+                   (size_t)knobs_of(e) * sizeof *point);
+            point[k] = mer_rng_below(rng, space->knobs[k].choices);
+        } else {
+            mer_space_sample(space, rng, point);
+        }
         if (mer_tuner_is_legal(&e->tuner, point)) {
             return;
         }

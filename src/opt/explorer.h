@@ -19,7 +19,7 @@ typedef enum MerSharing {
 typedef enum MerCriticForm { MER_CRITIC_CENTRAL, MER_CRITIC_OWN, MER_CRITIC_NONE } MerCriticForm;
 
 typedef struct MerExplorerOptions {
-    int64_t initial, walkers, steps, width, depth, epochs, minibatches;
+    int64_t initial, walkers, steps, width, depth, epochs, minibatches, batch;
     double  elite, rate, clip, entropy, value_cost, discount, lambda, grad_norm;
     int     agents, heads, observation, critic, features;
     bool    updates;
@@ -31,7 +31,7 @@ typedef struct MerExplorerOptions {
     {                                                                                              \
 #name, type, offsetof(Options, explorer.name), initial_value, low, high, choices, help     \
     }
-#define MER_EXPLORER_COMMON_OPTIONS(Options, step_count, elite_share)                              \
+#define MER_EXPLORER_COMMON_OPTIONS(Options, step_count, elite_share, seen, parts, rows)           \
     MER_EXPLORER_OPTION(Options, initial, MER_OPTION_INT, "64", 1, 10000, NULL,                    \
                         "random points before the first fit"),                                     \
         MER_EXPLORER_OPTION(Options, walkers, MER_OPTION_INT, "128", 1, 4096, NULL,                \
@@ -40,7 +40,7 @@ typedef struct MerExplorerOptions {
                             "steps of each between two plans"),                                    \
         MER_EXPLORER_OPTION(Options, elite, MER_OPTION_REAL, elite_share, 0, 1, NULL,              \
                             "share of the walks that start at the best measured points"),          \
-        MER_EXPLORER_OPTION(Options, features, MER_OPTION_CHOICE, "product", 0, 0, "knob|product", \
+        MER_EXPLORER_OPTION(Options, features, MER_OPTION_CHOICE, seen, 0, 0, "knob|product",      \
                             "what the trees see: the knobs' values, or also products of pairs"),   \
         MER_EXPLORER_OPTION(Options, width, MER_OPTION_INT, "20", 1, 4096, NULL,                   \
                             "of the hidden layers"),                                               \
@@ -49,8 +49,10 @@ typedef struct MerExplorerOptions {
                             "step width (Adam)"),                                                  \
         MER_EXPLORER_OPTION(Options, epochs, MER_OPTION_INT, "3", 1, 1000, NULL,                   \
                             "passes over a walk"),                                                 \
-        MER_EXPLORER_OPTION(Options, minibatches, MER_OPTION_INT, "8", 1, 4096, NULL,              \
-                            "parts of a walk"),                                                    \
+        MER_EXPLORER_OPTION(Options, minibatches, MER_OPTION_INT, parts, 1, 4096, NULL,            \
+                            "updates per pass"),                                                   \
+        MER_EXPLORER_OPTION(Options, batch, MER_OPTION_INT, rows, 0, 1e6, NULL,                    \
+                            "steps that an update learns from; 0: all, shared out"),               \
         MER_EXPLORER_OPTION(Options, clip, MER_OPTION_REAL, "0.3", 0, 10, NULL,                    \
                             "of the probability ratio"),                                           \
         MER_EXPLORER_OPTION(Options, entropy, MER_OPTION_REAL, "0.1", 0, 100, NULL,                \
