@@ -234,12 +234,11 @@ void mer_point_critic_train(MerPointCritic *critic, int steps, MerRng *rng)
     }
 }
 
-int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *points)
+void mer_point_critic_values(MerPointCritic *critic, int count, const MerIndex *points,
+                             double *values)
 {
     MerTape *tape = critic->tape;
     int64_t  inputs = critic->input_count, knobs = critic->space->knob_count;
-    int      best = 0;
-    double   least = INFINITY;
     mer_tape_record(tape, false);
     mer_tape_reset(tape);
     float *rows = mer_workspace_floats(mer_tape_workspace(tape), count * inputs);
@@ -249,11 +248,20 @@ int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *p
     MerTensor *x = mer_tape_input(tape, 2, (int[]){count, (int)inputs}, rows);
     MerTensor *said = mer_mlp_run(tape, &critic->network, x);
     for (int i = 0; i < count; i++) {
-        double value = said->data[2 * i] + 3 * fmax(0, said->data[2 * i + 1]);
-        best = value < least ? i : best;
-        least = fmin(least, value);
+        values[i] = said->data[2 * i] + 3 * fmax(0, said->data[2 * i + 1]);
     }
     mer_tape_record(tape, true);
+}
+
+int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *points)
+{
+    int     best = 0;
+    double *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
+    mer_point_critic_values(critic, count, points, values);
+    for (int i = 1; i < count; i++) {
+        best = values[i] < values[best] ? i : best;
+    }
+    free(values);
     return best;
 }
 

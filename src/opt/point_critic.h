@@ -22,6 +22,10 @@ void mer_point_critic_see(MerPointCritic *critic, const MerTrial *trial);
 void mer_point_critic_train(MerPointCritic *critic, int steps, MerRng *rng);
 bool mer_point_critic_is_ready(
     const MerPointCritic *critic); /* has seen feasible and enough points */
+/* What each of `count` points promises: the log score against the task's mean, more where it seems
+ * infeasible; lower is better. */
+void mer_point_critic_values(MerPointCritic *critic, int count, const MerIndex *points,
+                             double *values);
 /* The point that promises most of `count`: the lowest score where it seems feasible. */
 int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *points);
 
