@@ -450,6 +450,11 @@ MerStatus mer_team_status(const MerTeam *team, MerError *error)
     return mer_tape_status(team->tape, error);
 }
 
+double mer_team_entropy(const MerTeam *team)
+{
+    return team->entropy;
+}
+
 /* The rows an agent chose in (NULL: all), shuffled for PPO; gives their number. */
 static int fill_order(MerTeam *team, const MerAgent *agent, MerRng *rng)
 {

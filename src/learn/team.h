@@ -85,6 +85,8 @@ void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRn
 
 /* What the networks' library refused: nothing has been learned since. */
 MerStatus mer_team_status(const MerTeam *team, MerError *error);
+/* nats per knob in the last batch learned from; -1 before */
+double mer_team_entropy(const MerTeam *team);
 
 /* Heads of knobs that both teams have begin where the other team's are. */
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from);

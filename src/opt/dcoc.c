@@ -511,7 +511,7 @@ static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *err
     keep_progress(s, &stream);
     mer_stream_int(&stream, s->critic != NULL, 0, 1);
     MER_TRY(mer_stream_status(&stream, "dcoc: the state", error));
-    return s->critic != NULL ? mer_point_critic_save(s->critic, file, error) : MER_OK;
+    return s->critic != NULL ? mer_point_critic_keep(s->critic, &stream, error) : MER_OK;
 }
 
 static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
@@ -528,7 +528,7 @@ static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
     if (has_critic) {
         mer_point_critic_free(s->critic);
         s->critic = mer_point_critic_new(MER_POINT_CRITIC_WIDTH, 3e-3);
-        MER_TRY(mer_point_critic_load(s->critic, file, error));
+        MER_TRY(mer_point_critic_keep(s->critic, &stream, error));
         MER_TRY(mer_point_critic_resume(s->critic, search_of(s)->space, error));
     }
     return MER_OK;
