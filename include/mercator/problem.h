@@ -108,6 +108,7 @@ struct MerProblemClass {
     const char *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
     const char *plan_file; /* "mapping.yaml"; NULL: plans are not written */
     int64_t     budget;
+    bool        counts_distinct; /* plans that were priced before cost no budget (`--count auto`) */
     unsigned    platforms; /* bit per MerPlatformKind; 0: it needs none */
     const MerPlanKind *const
                     *plans; /* those it makes, ends with NULL; the first that fits is taken */

@@ -748,6 +748,7 @@ const MerProblemClass mer_problem_codesign = {
     .exact = "grid",
     .plan_file = "mapping.yaml",
     .budget = 256,
+    .counts_distinct = true,
     .platforms = 1u << MER_PLATFORM_VTA,
     .plans = plan_kinds,
     .options = options,

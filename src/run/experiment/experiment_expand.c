@@ -327,7 +327,8 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         .total_budget = options->total_budget,
         .time_s = options->time_s,
         .gap = options->gap,
-        .count_distinct = options->count == 1,
+        .count_distinct =
+            options->count == 2 || (options->count == 0 && e->problem->counts_distinct),
         .log = (MerLogMode)options->log,
         .warm = options->warm,
         .warm_match = (MerMatch)options->warm_match,
