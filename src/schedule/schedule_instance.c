@@ -1,7 +1,7 @@
 /* A group of jobs on a platform as the arrays that evaluator, bound and solvers read. */
 #include "schedule/schedule_parts.h"
 
-#include "base/key_table.h"
+#include "schedule/jobs/job_links.h"
 #include "schedule/jobs/schedule_deadlines.h"
 
 #include <math.h>
@@ -68,45 +68,12 @@ void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *sched
 void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule,
                             MerArena *arena)
 {
-    int         count = schedule->job_count;
-    MerArena   *scratch = mer_arena_new();
-    MerKeyTable place = {.arena =
-                             scratch}; /* in the group; a group may be a small part of the set */
-    int        *before_start = MER_ARRAY(arena, int, count + 1);
-    int        *after_start = MER_ARRAY(arena, int, count + 2);
-    int         edges = 0;
-    for (int i = 0; i < count; i++) {
-        mer_key_table_add(&place, (uint64_t)jobs[i], i);
-        edges += set->jobs[jobs[i]].after_count;
-    }
-    int *before = MER_ARRAY(arena, int, edges + 1);
-    int *after = MER_ARRAY(arena, int, edges + 1);
-    int  used = 0;
-    for (int i = 0; i < count; i++) {
-        const MerJob *job = &set->jobs[jobs[i]];
-        for (int k = 0; k < job->after_count; k++) {
-            int from = mer_key_table_find(&place, (uint64_t)job->after[k]);
-            if (from >= 0) {
-                before[used++] = from;
-                after_start[from + 2]++;
-            }
-        }
-        before_start[i + 1] = used;
-    }
-    for (int i = 0; i < count; i++) {
-        after_start[i + 2] += after_start[i + 1];
-    }
-    for (int i = 0; i < count; i++) {
-        for (int k = before_start[i]; k < before_start[i + 1]; k++) {
-            after[after_start[before[k] + 1]++] = i;
-        }
-    }
-    mer_arena_free(scratch);
-    schedule->has_dependencies = used > 0;
-    schedule->before_start = before_start;
-    schedule->before = before;
-    schedule->after_start = after_start;
-    schedule->after = after;
+    MerJobLinks links = mer_job_links(set->jobs, jobs, schedule->job_count, arena);
+    schedule->has_dependencies = links.before_start[schedule->job_count] > 0;
+    schedule->before_start = links.before_start;
+    schedule->before = links.before;
+    schedule->after_start = links.after_start;
+    schedule->after = links.after;
 }
 
 void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs,

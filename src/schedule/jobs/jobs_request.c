@@ -94,6 +94,16 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
     return MER_OK;
 }
 
+/* The first network that `at` comes after and that is not done. */
+static int next_in_circle(const MerJobsReader *reader, const bool *is_done, int at)
+{
+    const int *after = reader->networks[at].after;
+    while (is_done[*after]) {
+        after++;
+    }
+    return *after;
+}
+
 static MerStatus fail_circle(const MerJobsReader *reader, const bool *is_done, MerError *error)
 {
     int at = 0;
@@ -101,20 +111,12 @@ static MerStatus fail_circle(const MerJobsReader *reader, const bool *is_done, M
         at++;
     }
     for (int step = 0; step < reader->network_count; step++) { /* then certainly in the circle */
-        int a = 0;
-        while (is_done[reader->networks[at].after[a]]) {
-            a++;
-        }
-        at = reader->networks[at].after[a];
+        at = next_in_circle(reader, is_done, at);
     }
     int         first = at;
     const char *text = reader->networks[at].name;
     do {
-        int a = 0;
-        while (is_done[reader->networks[at].after[a]]) {
-            a++;
-        }
-        at = reader->networks[at].after[a];
+        at = next_in_circle(reader, is_done, at);
         text = mer_arena_format(reader->arena, "%s after %s", text, reader->networks[at].name);
     } while (at != first && strlen(text) < 300);
     return mer_yaml_error(reader->networks[first].node, error,
