@@ -85,6 +85,8 @@ double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, d
 /* Sorts `jobs` stably: one that `is_after` another goes behind it. */
 typedef bool MerJobCompare(const void *context, int a, int b);
 void mer_schedule_merge_sort(int *jobs, int count, MerJobCompare *is_after, const void *context);
+/* 0, 1, ... */
+int *mer_schedule_input_order(int count, MerArena *arena);
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
 

@@ -102,21 +102,31 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
         owners[0][i] = job->tenant;
         owners[1][i] = job->model;
         owners[2][i] = job->request;
-        schedule->has_releases = schedule->has_releases || numbers[1][i] > 0;
         schedule->has_deadlines = schedule->has_deadlines || numbers[2][i] < INFINITY;
     }
     schedule->job_names = names;
     schedule->layer_names = layers;
     schedule->macs = numbers[0];
-    schedule->release = numbers[1];
-    schedule->deadline = numbers[2];
     schedule->weight = numbers[3];
     schedule->tenant = owners[0];
     schedule->model = owners[1];
     schedule->request = owners[2];
     schedule->request_number = mer_schedule_number_requests(schedule, arena);
-    schedule->release_order = mer_schedule_sorted(schedule->release, count, arena);
-    schedule->deadline_order = mer_schedule_sorted(schedule->deadline, count, arena);
+    mer_schedule_set_times(schedule, numbers[1], numbers[2], arena);
+}
+
+void mer_schedule_set_times(MerSchedule *schedule, const double *release, const double *deadline,
+                            MerArena *arena)
+{
+    int count = schedule->job_count;
+    schedule->has_releases = false;
+    for (int j = 0; j < count; j++) {
+        schedule->has_releases = schedule->has_releases || release[j] > 0;
+    }
+    schedule->release = release;
+    schedule->deadline = deadline;
+    schedule->release_order = mer_schedule_sorted(release, count, arena);
+    schedule->deadline_order = mer_schedule_sorted(deadline, count, arena);
 }
 
 void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena)
@@ -127,15 +137,10 @@ void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena)
     }
     double *release = MER_ARRAY(arena, double, count + 1);
     double *deadline = MER_ARRAY(arena, double, count + 1);
-    schedule->has_releases = false;
     schedule->has_deadlines = schedule->has_deadlines && isfinite(start);
     for (int j = 0; j < count; j++) {
         release[j] = fmax(0, schedule->release[j] - start);
         deadline[j] = isfinite(start) ? schedule->deadline[j] - start : INFINITY;
-        schedule->has_releases = schedule->has_releases || release[j] > 0;
     }
-    schedule->release = release;
-    schedule->deadline = deadline;
-    schedule->release_order = mer_schedule_sorted(release, count, arena);
-    schedule->deadline_order = mer_schedule_sorted(deadline, count, arena);
+    mer_schedule_set_times(schedule, release, deadline, arena);
 }

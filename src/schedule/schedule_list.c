@@ -61,12 +61,18 @@ static void sort_by_key(int *jobs, const double *key, int count)
     mer_schedule_merge_sort(jobs, count, has_larger_key, key);
 }
 
-const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
+int *mer_schedule_input_order(int count, MerArena *arena)
 {
     int *jobs = MER_ARRAY(arena, int, count + 1);
     for (int j = 0; j < count; j++) {
         jobs[j] = j;
     }
+    return jobs;
+}
+
+const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
+{
+    int *jobs = mer_schedule_input_order(count, arena);
     sort_by_key(jobs, key, count);
     return jobs;
 }
@@ -86,10 +92,9 @@ static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *
 static int *make_order(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena)
 {
     int     count = schedule->job_count;
-    int    *jobs = MER_ARRAY(arena, int, count + 1);
+    int    *jobs = mer_schedule_input_order(count, arena);
     double *key = MER_ARRAY(arena, double, count + 1);
     for (int j = 0; j < count; j++) {
-        jobs[j] = j;
         key[j] = key_of(schedule, options->order, j);
     }
     if (options->order == MER_LIST_RANDOM) {

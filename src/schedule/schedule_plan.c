@@ -37,21 +37,19 @@ static int find_job(const MerSchedule *schedule, const char *name)
 static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, int *queue, int *used,
                             bool *is_placed, MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
-        const char *name = NULL;
-        status = mer_yaml_text(list->items[i], &name, error);
-        int job = status == MER_OK ? find_job(schedule, name) : -1;
-        if (status == MER_OK && (job < 0 || is_placed[job])) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
+        const char *name;
+        MER_TRY(mer_yaml_text(list->items[i], &name, error));
+        int job = find_job(schedule, name);
+        if (job < 0 || is_placed[job]) {
             return mer_yaml_expected(list->items[i], error,
                                      job < 0 ? "a job of the group" : "every job once");
         }
-        if (status == MER_OK) {
-            is_placed[job] = true;
-            queue[(*used)++] = job;
-        }
+        is_placed[job] = true;
+        queue[(*used)++] = job;
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
@@ -62,24 +60,23 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
     MerYaml           *queues;
     bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
     int                used = 0;
-    MerStatus          status = mer_yaml_need(body, "queues", &queues, error);
-    status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
     *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);
-    for (int u = 0; status == MER_OK && u < schedule->unit_count; u++) {
+    MER_TRY(mer_yaml_need(body, "queues", &queues, error));
+    MER_TRY(mer_yaml_check_kind(queues, MER_YAML_MAP, error));
+    for (int u = 0; u < schedule->unit_count; u++) {
         const MerYaml *list = mer_yaml_get(queues, schedule->unit_names[u]);
         jobs->start[u] = used;
         if (list) {
-            status = read_queue(schedule, list, jobs->queue, &used, is_placed, error);
+            MER_TRY(read_queue(schedule, list, jobs->queue, &used, is_placed, error));
         }
-        for (int i = jobs->start[u]; status == MER_OK && i < used; i++) {
+        for (int i = jobs->start[u]; i < used; i++) {
             jobs->unit[jobs->queue[i]] = u;
         }
     }
     jobs->start[schedule->unit_count] = used;
-    status =
-        status == MER_OK ? mer_yaml_finish(queues, error) : status; /* cores that are not there */
-    if (status == MER_OK && used < schedule->job_count) {
+    MER_TRY(mer_yaml_finish(queues, error)); /* cores that are not there */
+    if (used < schedule->job_count) {
         int missing = 0;
         while (is_placed[missing]) {
             missing++;
@@ -88,7 +85,7 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
                               "queues have %d of %d jobs, expected all of them; %s is missing",
                               used, schedule->job_count, schedule->job_names[missing]);
     }
-    return status;
+    return MER_OK;
 }
 
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)

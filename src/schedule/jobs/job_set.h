@@ -59,4 +59,15 @@ static inline const MerJobSet *mer_job_set(const MerGraph *graph)
     return mer_graph_attachment(graph, MER_JOB_SET);
 }
 
+/* The same set with other jobs, in `arena`; keeps `jobs`. */
+static inline const MerJobSet *mer_job_set_with(const MerJobSet *set, const MerJob *jobs, int count,
+                                                MerArena *arena)
+{
+    MerJobSet *made = MER_NEW(arena, MerJobSet);
+    *made = *set;
+    made->jobs = jobs;
+    made->job_count = count;
+    return made;
+}
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/name_table.h"
 #include "schedule/jobs/jobs_import.h"
+#include "schedule/jobs/schedule_jobs.h"
 
 enum { MER_JOBS_MAX = 1000000 };
 

@@ -158,9 +158,8 @@ MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, do
         return mer_error_set(error, MER_INVALID, "%s: rate %g makes %.0f jobs, expected at most %d",
                              name, rate, total, MAX_JOBS);
     }
-    MerJobSet *made = MER_NEW(arena, MerJobSet);
-    MerJob    *jobs = MER_ARRAY(arena, MerJob, (size_t)total + 1);
-    int        used = 0;
+    MerJob *jobs = MER_ARRAY(arena, MerJob, (size_t)total + 1);
+    int     used = 0;
     place_streams(&r);
     for (int j = 0; j < set->job_count; j++) {
         const MerJob *job = &set->jobs[j];
@@ -172,9 +171,6 @@ MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, do
             jobs[used++] = clone(&r, j + i % stream->length, i / stream->length);
         }
     }
-    *made = *set;
-    made->jobs = jobs;
-    made->job_count = used;
-    *scaled = made;
+    *scaled = mer_job_set_with(set, jobs, used, arena);
     return MER_OK;
 }

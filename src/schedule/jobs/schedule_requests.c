@@ -84,18 +84,14 @@ static MerStatus check_groups(const char *name, const MerJobSet *set, uint64_t s
 MerStatus mer_schedule_draw_requests(const char *name, const MerJobSet *set, uint64_t seed,
                                      MerArena *arena, const MerJobSet **drawn, MerError *error)
 {
-    bool      *exists = MER_ARRAY(arena, bool, set->job_count + 1);
-    int        count = draw(set, seed, exists);
-    MerJobSet *made = MER_NEW(arena, MerJobSet);
+    bool *exists = MER_ARRAY(arena, bool, set->job_count + 1);
+    int   count = draw(set, seed, exists);
     *drawn = set;
     if (count == set->job_count) {
         return MER_OK;
     }
     MerJob *jobs = MER_ARRAY(arena, MerJob, count + 1);
     copy_jobs(set, exists, jobs, arena);
-    *made = *set;
-    made->jobs = jobs;
-    made->job_count = count;
-    *drawn = made;
-    return check_groups(name, made, seed, arena, error);
+    *drawn = mer_job_set_with(set, jobs, count, arena);
+    return check_groups(name, *drawn, seed, arena, error);
 }

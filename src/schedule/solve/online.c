@@ -53,13 +53,9 @@ static void make_plan(const MerOnlinePlanner *p, const MerBandwidthTimes *times,
 /* Any queues: the policy does not read them. */
 static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
 {
-    int *order = MER_ARRAY(arena, int, schedule->job_count + 1);
     int *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
-    for (int j = 0; j < schedule->job_count; j++) {
-        order[j] = j;
-    }
     mer_schedule_new_plan(schedule, arena, plan);
-    mer_schedule_make_queues(order, unit, plan);
+    mer_schedule_make_queues(mer_schedule_input_order(schedule->job_count, arena), unit, plan);
 }
 
 static void view_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
