@@ -2,6 +2,7 @@
  * made from the timeline that the evaluator shows of a plan (docs/scheduling.md, "Outputs"). */
 #include "schedule/export/schedule_export.h"
 
+#include "base/json_read.h"
 #include "base/name_table.h"
 #include "schedule/cost/bandwidth.h"
 #include "schedule/table/schedule_table.h"
@@ -10,12 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
 
 static int by_start(const void *a, const void *b)
 {
@@ -28,17 +23,17 @@ static int by_start(const void *a, const void *b)
 static void read_lane(const cJSON *lane, const MerNameTable *jobs, MerGanttLane *into,
                       MerArena *arena)
 {
-    const cJSON *items = cJSON_GetObjectItemCaseSensitive(lane, "items");
+    const cJSON *items = mer_json_get(lane, "items");
     const cJSON *item;
     into->items = MER_ARRAY(arena, MerGanttItem, cJSON_GetArraySize(items) + 1);
     cJSON_ArrayForEach(item, items)
     {
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
+        const char *name = mer_json_get_text(item, "name", NULL);
         const int  *job = name ? mer_name_table_find(jobs, name) : NULL;
         if (job) {
-            into->items[into->count++] =
-                (MerGanttItem){*job, number(item, "start"), number(item, "end"),
-                               number(item, "stall"), number(item, "amount")};
+            into->items[into->count++] = (MerGanttItem){
+                *job, mer_json_get_real(item, "start", NAN), mer_json_get_real(item, "end", NAN),
+                mer_json_get_real(item, "stall", NAN), mer_json_get_real(item, "amount", NAN)};
         }
     }
     qsort(into->items, (size_t)into->count, sizeof *into->items, by_start);
@@ -58,18 +53,16 @@ static void read_gantt(const MerExportTask *task, MerGantt *gantt, MerArena *are
                         .switch_cycles = mer_bandwidth_rules(task->evaluator)->switch_cycles,
                         .lanes = MER_ARRAY(arena, MerGanttLane, schedule->unit_count + 1)};
     gantt->root = task->detail ? cJSON_Parse(task->detail) : NULL;
-    const cJSON *chart = cJSON_GetObjectItemCaseSensitive(
-        cJSON_GetObjectItemCaseSensitive(gantt->root, "views"), "timeline");
+    const cJSON *chart = mer_json_get(mer_json_get(gantt->root, "views"), "timeline");
     const cJSON *lane;
     int          unit = 0;
-    cJSON_ArrayForEach(lane, cJSON_GetObjectItemCaseSensitive(chart, "lanes"))
+    cJSON_ArrayForEach(lane, mer_json_get(chart, "lanes"))
     {
         if (unit < schedule->unit_count) {
             read_lane(lane, &jobs, &gantt->lanes[unit++], arena);
         }
     }
-    gantt->segments = cJSON_GetObjectItemCaseSensitive(
-        cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(chart, "below"), 0), "segments");
+    gantt->segments = mer_json_get(cJSON_GetArrayItem(mer_json_get(chart, "below"), 0), "segments");
 }
 
 static void write_number(FILE *file, double value)
