@@ -71,13 +71,8 @@ static void serve(const MerWhole *whole, MerCost *total)
     MerArena  *arena = mer_arena_new();
     MerServed *requests;
     int        count = gather_requests(whole, 0, whole->count, arena, &requests);
-    MerService service = mer_schedule_service(requests, count);
+    mer_schedule_fill_service(requests, count, clock, total);
     mer_arena_free(arena);
-    total->value[MER_METRIC_MISS_RATE] = service.miss_rate;
-    total->value[MER_METRIC_DROP_RATE] = service.drop_rate;
-    total->value[MER_METRIC_VIOLATIONS] = service.violations;
-    total->value[MER_METRIC_TARDINESS] = service.tardiness / clock;
-    total->value[MER_METRIC_LATENESS] = service.latest / clock;
 }
 
 /* The mean over groups of the bound of a share, by their requests with a deadline. */

@@ -167,10 +167,7 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
                   chosen->weight_reuse == 1, chosen->forward == 1},
     };
     const MerBandwidthRules *rules = &state->input.rules;
-    MerStatus                status = check_xr(problem, schedule, chosen, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(check_xr(problem, schedule, chosen, error));
     state->not_plain = why_not_plain(state, chosen, needs_all);
     state->is_plain = !state->not_plain;
     state->idle = find_idle(problem, chosen, arena);
@@ -288,14 +285,7 @@ static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTim
     const MerSchedule *schedule = state->schedule;
     MerServed         *requests;
     int                count = mer_schedule_serve(schedule, times->end, scratch, &requests);
-    MerService         service = mer_schedule_service(requests, count);
-    cost->value[MER_METRIC_VIOLATIONS] = service.violations;
-    cost->value[MER_METRIC_DROP_RATE] = service.drop_rate;
-    cost->value[MER_METRIC_MISS_RATE] = service.miss_rate;
-    if (!isnan(schedule->clock_hz)) {
-        cost->value[MER_METRIC_TARDINESS] = service.tardiness / schedule->clock_hz;
-        cost->value[MER_METRIC_LATENESS] = service.latest / schedule->clock_hz;
-    }
+    mer_schedule_fill_service(requests, count, schedule->clock_hz, cost);
 }
 
 static void fill_cycles(const MerBandwidthState *state, double cycles, MerCost *cost)

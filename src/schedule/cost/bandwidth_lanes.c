@@ -243,14 +243,9 @@ INLINE bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, int gro
 INLINE bool run_known(const MerBandwidthInput *input, const MerJobsPlan *plan,
                       MerSnapshot *snapshot, MerLoopState *state)
 {
-    switch (plan->unit_count) {
-    case 4:
-        return run(input, plan, 1, snapshot, state);
-    case 8:
-        return run(input, plan, 2, snapshot, state);
-    default:
-        return run(input, plan, 4, snapshot, state);
-    }
+    return plan->unit_count == 4   ? run(input, plan, 1, snapshot, state)
+           : plan->unit_count == 8 ? run(input, plan, 2, snapshot, state)
+                                   : run(input, plan, 4, snapshot, state);
 }
 
 /* One copy for every width of vectors; the machine's own is chosen at run time. */

@@ -110,20 +110,11 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
             state.running += take_job(input, units, u, 0, &ahead, &state);
         }
     }
-    switch (units) { /* known counts let the compiler unroll */
-    case 4:
-        output->is_cut = !integrate(input, plan, 4, snapshot, &ahead, &state);
-        break;
-    case 8:
-        output->is_cut = !integrate(input, plan, 8, snapshot, &ahead, &state);
-        break;
-    case 16:
-        output->is_cut = !integrate(input, plan, 16, snapshot, &ahead, &state);
-        break;
-    default:
-        output->is_cut = !integrate(input, plan, units, snapshot, &ahead, &state);
-        break;
-    }
+    /* known counts let the compiler unroll */
+    output->is_cut = !(units == 4    ? integrate(input, plan, 4, snapshot, &ahead, &state)
+                       : units == 8  ? integrate(input, plan, 8, snapshot, &ahead, &state)
+                       : units == 16 ? integrate(input, plan, 16, snapshot, &ahead, &state)
+                                     : integrate(input, plan, units, snapshot, &ahead, &state));
     output->cycles = state.waste / input->bandwidth;
 }
 

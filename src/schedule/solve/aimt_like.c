@@ -82,12 +82,10 @@ static MerStatus open_aimt_like(void *state, const MerSearch *search, const MerP
     (void)given;
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerStatus          status = mer_list_begin("aimt_like", problem, &schedule, error);
-    if (status == MER_OK) {
-        make_plan(schedule, search->arena, &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MER_TRY(mer_list_begin("aimt_like", problem, &schedule, error));
+    make_plan(schedule, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 const MerOptimizerClass mer_optimizer_aimt_like = {

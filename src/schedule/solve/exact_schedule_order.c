@@ -194,8 +194,7 @@ static void relax(Walk *walk)
         from = end;
     }
     walk->span_count = relaxation->span_count;
-    exact_relaxation_solve(relaxation);
-    s->steps += relaxation->steps;
+    exact_relax(s, false);
 }
 
 void exact_order(ExactSearch *s, const uint32_t *jobs_of_unit)

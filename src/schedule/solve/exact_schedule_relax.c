@@ -115,20 +115,20 @@ static bool set_phases(ExactRelaxation *relaxation)
     return fits;
 }
 
-void exact_relaxation_solve(ExactRelaxation *relaxation)
+double exact_relax(ExactSearch *s, bool is_question)
 {
     enum { WORK_OF_STEP = 8 }; /* so that a step of every search takes about as long */
-    Columns *columns = &relaxation->columns;
-    int64_t  work = mer_columns_work(columns);
+    ExactRelaxation *relaxation = &s->relaxation;
+    Columns         *columns = &relaxation->columns;
+    int64_t          work = mer_columns_work(columns);
     relaxation->value = 0;
     memset(relaxation->price, 0, sizeof relaxation->price);
     memset(relaxation->span_price, 0, sizeof relaxation->span_price);
     if (set_phases(relaxation)) {
         mer_columns_set_phases(columns, relaxation->program_phase, relaxation->phase_count);
         columns->span_count = relaxation->span_count;
-        relaxation->value =
-            mer_columns_solve(columns, relaxation->limit, INFINITY,
-                              relaxation->is_question ? COLUMNS_QUESTION : COLUMNS_VALUE);
+        relaxation->value = mer_columns_solve(columns, relaxation->limit, INFINITY,
+                                              is_question ? COLUMNS_QUESTION : COLUMNS_VALUE);
     }
     /* Without a value the prices are those of another program, which may not fit this one. */
     bool has_prices = relaxation->value > 0 && !isinf(relaxation->value);
@@ -138,5 +138,6 @@ void exact_relaxation_solve(ExactRelaxation *relaxation)
     for (int i = 0; i < relaxation->span_count && has_prices; i++) {
         relaxation->span_price[i] = columns->center[columns->span_row + i];
     }
-    relaxation->steps = (mer_columns_work(columns) - work) / WORK_OF_STEP;
+    s->steps += (mer_columns_work(columns) - work) / WORK_OF_STEP;
+    return relaxation->value;
 }

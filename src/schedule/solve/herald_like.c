@@ -22,17 +22,15 @@ static MerStatus open_herald_like(void *state, const MerSearch *search, const Me
     const Options     *chosen = given;
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerStatus          status = mer_list_begin("herald_like", problem, &schedule, error);
-    if (status == MER_OK) {
-        MerListOptions list = {.order = MER_LIST_ROUND_ROBIN,
+    MerListOptions     list = {.order = MER_LIST_ROUND_ROBIN,
                                .rule = MER_LIST_BALANCED,
                                .tenant = -1,
                                .imbalance = chosen->imbalance,
                                .slowdown = chosen->slowdown};
-        mer_schedule_list(schedule, &list, search->arena, &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MER_TRY(mer_list_begin("herald_like", problem, &schedule, error));
+    mer_schedule_list(schedule, &list, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 const MerOptimizerClass mer_optimizer_herald_like = {

@@ -142,10 +142,7 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
 {
     State             *s = state;
     const MerSchedule *schedule;
-    MerStatus          status = mer_list_begin("list_annealing", problem, &schedule, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_list_begin("list_annealing", problem, &schedule, error));
     if (search->space->knob_count != problem->space.knob_count) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "list_annealing moves all jobs, it cannot work with fixed knobs "

@@ -9,14 +9,11 @@ static MerStatus open_lp_round(void *state, const MerSearch *search, const MerPr
 {
     (void)given;
     const MerSchedule *schedule;
-    MerStatus          status = mer_list_begin("lp_round", problem, &schedule, error);
-    if (status == MER_OK) {
-        MerJobsPlan plan;
-        mer_list_round(schedule, mer_bandwidth_rules(evaluator), search->notes, search->arena,
-                       &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MerJobsPlan        plan;
+    MER_TRY(mer_list_begin("lp_round", problem, &schedule, error));
+    mer_list_round(schedule, mer_bandwidth_rules(evaluator), search->notes, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 const MerOptimizerClass mer_optimizer_lp_round = {

@@ -116,10 +116,7 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
     const MerSchedule *schedule;
     MerJobsPlan        plan;
     MerOnlineOutcome   outcome;
-    MerStatus          status = mer_list_begin("online", problem, &schedule, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_list_begin("online", problem, &schedule, error));
     if (!mer_online_plan(given, search, evaluator, &plan, &outcome)) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
