@@ -3,7 +3,7 @@
 
 static int stride_of(const MerDirectiveSpace *space, int dim)
 {
-    if (space->options.compat || space->op->kind == MER_OP_TRANSPOSED)
+    if (space->op->kind == MER_OP_TRANSPOSED)
         return 1;
     return dim == MER_DIM_Y ? space->op->stride[0] : dim == MER_DIM_X ? space->op->stride[1] : 1;
 }
@@ -111,7 +111,7 @@ static void write_level(const MerDirectiveSpace *space, const Choice *choice, bo
     }
 }
 
-/* In compat and without stride a tile is its own size; else it spans the inputs between outputs. */
+/* Without stride a tile is its own size; else it spans the inputs between outputs. */
 void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point,
                            MerDirectivePlan *plan, MerArena *arena)
 {

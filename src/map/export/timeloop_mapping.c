@@ -178,7 +178,5 @@ MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op,
         MER_TRY(read_entry(&reader, list->items[i]));
     }
     fill_remaining(&reader);
-    char where[300];
-    snprintf(where, sizeof where, "%s:%d:%d: %s", list->file, list->line, list->column, list->path);
-    return mer_nest_check_product(plan, false, where, error);
+    return mer_nest_check_list(plan, false, list, error);
 }

@@ -391,8 +391,8 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
     return shape->macs * mac_pj + accesses;
 }
 
-static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
-                       MerNestBound *bound)
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
+                    MerNestBound *bound)
 {
     LevelLimits levels[64];
     *bound = (MerNestBound){.cycles_by = "compute", .is_padded = is_padded};
@@ -407,15 +407,4 @@ static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, 
                                   : largest_product(shape, shape->reduction, units);
     bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
     bound->energy = bound_energy(shape, levels, count, platform->units[0].mac_pj, bound);
-}
-
-void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
-{
-    find_bound(shape, platform, false, bound);
-}
-
-void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
-                           MerNestBound *bound)
-{
-    find_bound(shape, platform, true, bound);
 }

@@ -21,9 +21,8 @@ typedef struct MerNestBound { /* of one run of the loops */
     MerTrafficBound outer;      /* between the outermost memory and the chip */
 } MerNestBound;
 
-void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
-/* The same for nests whose factors may run past the layer. */
-void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
-                           MerNestBound *bound);
+/* `is_padded`: for nests whose factors may run past the layer. */
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
+                    MerNestBound *bound);
 
 #endif
