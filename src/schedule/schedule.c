@@ -7,7 +7,7 @@
 #include "schedule/jobs/schedule_jobs.h"
 #include "schedule/jobs/schedule_paths.h"
 #include "schedule/schedule_parts.h"
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -300,11 +300,7 @@ static void canonical(const MerProblem *problem, MerPlan *plan)
 
 double mer_schedule_shortest(const MerSchedule *schedule, int job)
 {
-    double best = INFINITY;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        best = fmin(best, schedule->latency[job * schedule->unit_count + u]);
-    }
-    return best;
+    return mer_schedule_least(schedule->latency + job * schedule->unit_count, schedule->unit_count);
 }
 
 double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved)

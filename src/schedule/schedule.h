@@ -77,6 +77,9 @@ void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rul
  * all the bandwidth to itself. */
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
 
+/* The least of some values, INFINITY of none, and the place of the first that is least. */
+double mer_schedule_least(const double *values, int count);
+int    mer_schedule_smallest(const double *values, int count);
 /* Cycles of a job on its fastest unit, without stall. */
 double mer_schedule_shortest(const MerSchedule *schedule, int job);
 /* The table's energy of a job on a unit, less that of the bytes it did not have to move. */

@@ -6,18 +6,33 @@
 
 #include <math.h>
 
+/* Memory for a field that its makers fill and others read. */
+static double *new_reals(const double **field, size_t count, MerArena *arena)
+{
+    double *values = MER_ARRAY(arena, double, count + 1);
+    *field = values;
+    return values;
+}
+
+static int *new_ints(const int **field, int count, MerArena *arena)
+{
+    int *values = MER_ARRAY(arena, int, count + 1);
+    *field = values;
+    return values;
+}
+
 /* Columns of the table, spread from core classes to cores. */
 void mer_schedule_spread_table(const MerPlatform *platform, MerSchedule *schedule,
                                const MerJobTable *table, MerArena *arena)
 {
-    size_t  size = (size_t)schedule->job_count * (size_t)schedule->unit_count + 1;
-    double *latency = MER_ARRAY(arena, double, size);
-    double *rate = MER_ARRAY(arena, double, size);
-    double *traffic = MER_ARRAY(arena, double, size);
-    double *energy = MER_ARRAY(arena, double, size);
-    double *weights = MER_ARRAY(arena, double, schedule->job_count + 1);
-    double *outputs = MER_ARRAY(arena, double, schedule->job_count + 1);
-    bool    has_energy = true;
+    size_t  jobs = (size_t)schedule->job_count;
+    size_t  size = jobs * (size_t)schedule->unit_count;
+    double *latency = new_reals(&schedule->latency, size, arena);
+    double *rate = new_reals(&schedule->rate, size, arena);
+    double *traffic = new_reals(&schedule->traffic, size, arena);
+    double *energy = new_reals(&schedule->energy, size, arena);
+    double *weights = new_reals(&schedule->weight_bytes, jobs, arena);
+    double *outputs = new_reals(&schedule->output_bytes, jobs, arena);
     for (int j = 0; j < schedule->job_count; j++) {
         for (int u = 0; u < schedule->unit_count; u++) {
             const MerJobTableEntry *entry =
@@ -30,16 +45,12 @@ void mer_schedule_spread_table(const MerPlatform *platform, MerSchedule *schedul
             energy[at] = entry->energy_pj;
             weights[j] = entry->weight_bytes;
             outputs[j] = entry->output_bytes;
-            has_energy = has_energy && !isnan(entry->energy_pj);
+            if (isnan(entry->energy_pj)) {
+                schedule->energy = NULL;
+            }
         }
     }
-    schedule->latency = latency;
-    schedule->rate = rate;
-    schedule->traffic = traffic;
-    schedule->energy = has_energy ? energy : NULL;
     schedule->dram_pj_per_byte = table->dram_pj_per_byte;
-    schedule->weight_bytes = weights;
-    schedule->output_bytes = outputs;
     schedule->table_hash = table->hash;
     schedule->is_compat = table->is_compat;
     schedule->layer = table->row_of_job;
@@ -48,20 +59,18 @@ void mer_schedule_spread_table(const MerPlatform *platform, MerSchedule *schedul
 void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *schedule,
                                  MerArena *arena)
 {
-    const char **names = MER_ARRAY(arena, const char *, schedule->unit_count);
-    int         *classes = MER_ARRAY(arena, int, schedule->unit_count);
-    double      *power = MER_ARRAY(arena, double, schedule->unit_count);
-    double      *bytes = MER_ARRAY(arena, double, schedule->unit_count);
-    for (int u = 0; u < schedule->unit_count; u++) {
+    int          units = schedule->unit_count;
+    const char **names = MER_ARRAY(arena, const char *, units);
+    int         *classes = new_ints(&schedule->unit_class, units, arena);
+    double      *power = new_reals(&schedule->static_pj_per_cycle, (size_t)units, arena);
+    double      *bytes = new_reals(&schedule->unit_bytes, (size_t)units, arena);
+    for (int u = 0; u < units; u++) {
         names[u] = platform->units[u].name;
         classes[u] = platform->units[u].class_index;
         power[u] = platform->units[u].static_pj_per_cycle;
         bytes[u] = platform->units[u].memory_bytes;
     }
     schedule->unit_names = names;
-    schedule->unit_class = classes;
-    schedule->static_pj_per_cycle = power;
-    schedule->unit_bytes = bytes;
 }
 
 /* Predecessors within the group; those of earlier groups are done. */
@@ -82,37 +91,31 @@ void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set,
     int          count = schedule->job_count;
     const char **names = MER_ARRAY(arena, const char *, count + 1);
     const char **layers = MER_ARRAY(arena, const char *, count + 1);
-    double      *numbers[4];
-    int         *owners[3];
-    for (int i = 0; i < 4; i++) {
-        numbers[i] = MER_ARRAY(arena, double, count + 1);
-    }
-    for (int i = 0; i < 3; i++) {
-        owners[i] = MER_ARRAY(arena, int, count + 1);
-    }
-    double clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
+    double      *macs = new_reals(&schedule->macs, (size_t)count, arena);
+    double      *release = new_reals(&schedule->release, (size_t)count, arena);
+    double      *deadline = new_reals(&schedule->deadline, (size_t)count, arena);
+    double      *weight = new_reals(&schedule->weight, (size_t)count, arena);
+    int         *tenant = new_ints(&schedule->tenant, count, arena);
+    int         *model = new_ints(&schedule->model, count, arena);
+    int         *request = new_ints(&schedule->request, count, arena);
+    double       clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
     for (int i = 0; i < count; i++) {
         const MerJob *job = &set->jobs[jobs[i]];
         names[i] = job->name;
         layers[i] = problem->graph->ops[job->op].name;
-        numbers[0][i] = (double)mer_job_op(problem->graph, job).macs;
-        numbers[1][i] = job->release_cycles + job->release_s * clock;
-        numbers[2][i] = job->deadline_cycles + job->deadline_s * clock;
-        numbers[3][i] = set->tenants[job->tenant].weight;
-        owners[0][i] = job->tenant;
-        owners[1][i] = job->model;
-        owners[2][i] = job->request;
-        schedule->has_deadlines = schedule->has_deadlines || numbers[2][i] < INFINITY;
+        macs[i] = (double)mer_job_op(problem->graph, job).macs;
+        release[i] = job->release_cycles + job->release_s * clock;
+        deadline[i] = job->deadline_cycles + job->deadline_s * clock;
+        weight[i] = set->tenants[job->tenant].weight;
+        tenant[i] = job->tenant;
+        model[i] = job->model;
+        request[i] = job->request;
+        schedule->has_deadlines = schedule->has_deadlines || deadline[i] < INFINITY;
     }
     schedule->job_names = names;
     schedule->layer_names = layers;
-    schedule->macs = numbers[0];
-    schedule->weight = numbers[3];
-    schedule->tenant = owners[0];
-    schedule->model = owners[1];
-    schedule->request = owners[2];
     schedule->request_number = mer_schedule_number_requests(schedule, arena);
-    mer_schedule_set_times(schedule, numbers[1], numbers[2], arena);
+    mer_schedule_set_times(schedule, release, deadline, arena);
 }
 
 void mer_schedule_set_times(MerSchedule *schedule, const double *release, const double *deadline,

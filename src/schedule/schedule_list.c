@@ -3,19 +3,34 @@
 
 #include <math.h>
 
+double mer_schedule_least(const double *values, int count)
+{
+    double least = INFINITY;
+    for (int i = 0; i < count; i++) {
+        least = fmin(least, values[i]);
+    }
+    return least;
+}
+
+int mer_schedule_smallest(const double *values, int count)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+        best = values[i] < values[best] ? i : best;
+    }
+    return best;
+}
+
 static double key_of(const MerSchedule *schedule, MerListOrder order, int job)
 {
-    const double *latency = schedule->latency + (size_t)job * (size_t)schedule->unit_count;
-    double        least = INFINITY;
-    double        sum = 0;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        least = fmin(least, latency[u]);
-        sum += latency[u];
-    }
+    double sum = 0;
     switch (order) {
     case MER_LIST_LONGEST:
-        return -least;
+        return -mer_schedule_shortest(schedule, job);
     case MER_LIST_SHORTEST:
+        for (int u = 0; u < schedule->unit_count; u++) {
+            sum += schedule->latency[job * schedule->unit_count + u];
+        }
         return sum / schedule->unit_count;
     case MER_LIST_DEADLINE:
         return schedule->deadline[job];
@@ -107,15 +122,6 @@ static int *make_order(const MerSchedule *schedule, const MerListOptions *option
     return jobs;
 }
 
-static int smallest(const double *values, int count)
-{
-    int best = 0;
-    for (int i = 1; i < count; i++) {
-        best = values[i] < values[best] ? i : best;
-    }
-    return best;
-}
-
 static int least_completion(const double *load, const double *latency, int units)
 {
     int best = 0;
@@ -139,7 +145,7 @@ static int balanced(const double *load, const double *latency, int units,
     if (most <= options->imbalance * least) {
         return chosen;
     }
-    double quickest = latency[smallest(latency, units)];
+    double quickest = latency[mer_schedule_smallest(latency, units)];
     int    lightest = chosen;
     for (int u = 0; u < units; u++) {
         if (latency[u] <= options->slowdown * quickest && load[u] < load[lightest]) {
@@ -173,11 +179,11 @@ static int choose_unit(const MerSchedule *schedule, const MerListOptions *option
     }
     switch (options->rule) {
     case MER_LIST_LEAST_LOADED:
-        return smallest(load, units);
+        return mer_schedule_smallest(load, units);
     case MER_LIST_ROBIN:
         return position % units;
     case MER_LIST_MIN_EXECUTION:
-        return smallest(latency, units);
+        return mer_schedule_smallest(latency, units);
     case MER_LIST_ANY:
         return mer_rng_below(options->rng, units);
     case MER_LIST_BALANCED:

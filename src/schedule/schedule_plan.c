@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
@@ -105,45 +103,36 @@ int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)
     return longest;
 }
 
-/* Where the numbers come from, and the job that no schedule shortens. */
-static void write_table(const MerProblem *problem, FILE *file)
-{
-    const MerSchedule *schedule = mer_schedule_of(problem);
-    const MerJobTable *table = mer_schedule_table(problem);
-    double             cycles;
-    int                longest = mer_schedule_longest_job(schedule, &cycles);
-    fprintf(file, "\ntable %s (%016" PRIx64 "), longest job %s: %.6g cycles at best\n",
-            table->source, table->hash, schedule->job_names[longest], cycles);
-}
-
+/* Where the numbers come from, the job that no schedule shortens, and the queues. */
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
     const MerJobsPlan *jobs = mer_jobs_plan(plan);
-    char              *text = NULL;
-    size_t             size = 0;
-    FILE              *memory = open_memstream(&text, &size);
-    if (!memory) {
-        return "";
-    }
-    fprintf(memory, "%g bytes/cycle shared by %d cores", schedule->bandwidth, schedule->unit_count);
+    double             cycles;
+    int                longest = mer_schedule_longest_job(schedule, &cycles);
+    const char        *clock = "";
     if (!isnan(schedule->clock_hz)) {
-        fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9,
-                schedule->clock_hz * 1e-6);
+        clock = mer_arena_format(arena, " (%g GB/s at %g MHz)",
+                                 schedule->bandwidth * schedule->clock_hz * 1e-9,
+                                 schedule->clock_hz * 1e-6);
     }
-    write_table(problem, memory);
+    const char *text =
+        mer_arena_format(arena,
+                         "%g bytes/cycle shared by %d cores%s\ntable %s (%016" PRIx64
+                         "), longest job %s: %.6g cycles at best\n",
+                         schedule->bandwidth, schedule->unit_count, clock, table->source,
+                         table->hash, schedule->job_names[longest], cycles);
     for (int u = 0; u < jobs->unit_count; u++) {
         int length = jobs->start[u + 1] - jobs->start[u];
-        fprintf(memory, "%-8s %4d jobs:", schedule->unit_names[u], length);
+        text = mer_arena_format(arena, "%s%-8s %4d jobs:", text, schedule->unit_names[u], length);
         for (int i = 0; i < length && i < 8; i++) {
-            fprintf(memory, " %s", schedule->job_names[jobs->queue[jobs->start[u] + i]]);
+            text = mer_arena_format(arena, "%s %s", text,
+                                    schedule->job_names[jobs->queue[jobs->start[u] + i]]);
         }
-        fprintf(memory, "%s\n", length > 8 ? " ..." : "");
+        text = mer_arena_format(arena, "%s%s\n", text, length > 8 ? " ..." : "");
     }
-    fclose(memory);
-    const char *copy = mer_arena_text(arena, text);
-    free(text);
-    return copy;
+    return text;
 }
 
 static uint64_t hash_plan(const MerPlan *plan, uint64_t hash)

@@ -32,6 +32,18 @@ static int join_parts(MerServed *requests, int count)
     return joined;
 }
 
+/* What became of the requests of one group; none without deadlines or after a deadlock. */
+static int play(const MerPart *part, MerArena *arena, MerServed **requests)
+{
+    const MerBandwidthState *state = mer_bandwidth_state(part->evaluator);
+    MerBandwidthTimes        times;
+    MerBandwidthOutput       output;
+    bool                     is_played =
+        state && state->schedule->has_deadlines &&
+        mer_bandwidth_simulate(state, mer_jobs_plan(part->plan), arena, &times, NULL, &output);
+    return is_played ? mer_schedule_serve(state->schedule, times.end, arena, requests) : 0;
+}
+
 /* Requests of groups first .. last - 1, all with a plan. */
 static int gather_requests(const MerWhole *whole, int first, int last, MerArena *arena,
                            MerServed **requests)
@@ -40,11 +52,7 @@ static int gather_requests(const MerWhole *whole, int first, int last, MerArena 
     int        *counts = MER_ARRAY(arena, int, last - first + 1);
     int         total = 0;
     for (int t = first; t < last; t++) {
-        const MerBandwidthState *state = mer_bandwidth_state(whole->parts[t].evaluator);
-        if (state) {
-            counts[t - first] =
-                mer_bandwidth_requests(state, whole->parts[t].plan, arena, &lists[t - first]);
-        }
+        counts[t - first] = play(&whole->parts[t], arena, &lists[t - first]);
         total += counts[t - first];
     }
     *requests = MER_ARRAY(arena, MerServed, total + 1);

@@ -287,14 +287,6 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
     return platform->memory_count;
 }
 
-static void slower(double cycles, const char *name, MerNestBound *bound)
-{
-    if (cycles > bound->cycles) {
-        bound->cycles = cycles;
-        bound->cycles_by = name;
-    }
-}
-
 /* Words that MACs read: W, I and every partial output but the first. Sliding outputs of padded nests
  * have no simple count: there are at most as many per MAC as their coefficients say. */
 static double least_operand_reads(const MerLayerShape *shape, const MerNestBound *bound)
@@ -316,22 +308,25 @@ static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, 
 {
     double in = shape->tensors[MER_TENSOR_W].touched + shape->tensors[MER_TENSOR_I].touched;
     double out = shape->tensors[MER_TENSOR_O].touched;
-    slower(shape->macs / (bound->units * lanes), "compute", bound);
+    bound->cycles = fmax(bound->cycles, shape->macs / (bound->units * lanes));
     for (int l = 0; l < count; l++) {
         const MerMemory *memory = levels[l].memory;
         if (!levels[l].keeps_all) {
             continue;
         }
-        slower(in / (levels[l].instances * memory->read_words_per_cycle), memory->name, bound);
-        slower(out / (levels[l].instances * memory->write_words_per_cycle), memory->name, bound);
+        bound->cycles =
+            fmax(bound->cycles, in / (levels[l].instances * memory->read_words_per_cycle));
+        bound->cycles =
+            fmax(bound->cycles, out / (levels[l].instances * memory->write_words_per_cycle));
     }
     bool serves_macs =
         levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
     if (serves_macs) {
         const MerMemory *memory = levels[0].memory;
         double           reads = least_operand_reads(shape, bound);
-        slower(reads / (bound->units * memory->read_words_per_cycle), memory->name, bound);
-        slower(shape->macs / (bound->units * memory->write_words_per_cycle), memory->name, bound);
+        bound->cycles = fmax(bound->cycles, reads / (bound->units * memory->read_words_per_cycle));
+        bound->cycles =
+            fmax(bound->cycles, shape->macs / (bound->units * memory->write_words_per_cycle));
     }
 }
 
@@ -395,7 +390,7 @@ void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, boo
                     MerNestBound *bound)
 {
     LevelLimits levels[64];
-    *bound = (MerNestBound){.cycles_by = "compute", .is_padded = is_padded};
+    *bound = (MerNestBound){.is_padded = is_padded};
     int count = take_levels(platform, levels);
     int units = 1;
     for (int m = 0; m < platform->memory_count; m++) {

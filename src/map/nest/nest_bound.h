@@ -12,9 +12,8 @@ typedef struct MerTrafficBound {
 } MerTrafficBound;
 
 typedef struct MerNestBound { /* of one run of the loops */
-    double      cycles, energy;
-    const char *cycles_by; /* "compute" or the memory that limits them */
-    bool        is_padded; /* it holds for factors that run past the layer */
+    double cycles, energy;
+    bool   is_padded; /* it holds for factors that run past the layer */
     /* the parts, for tests and reports */
     double          units;      /* U*: most MACs at once */
     double          reductions; /* largest spatial reduction */

@@ -15,11 +15,8 @@ static const double rounding = 5e-13;
 /* What a job moves at least, wherever it runs, in cycles. */
 static double least_bytes(const MerSchedule *schedule, int job)
 {
-    double least = INFINITY;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        least = fmin(least, schedule->traffic[job * schedule->unit_count + u]);
-    }
-    return least / schedule->bandwidth;
+    const double *traffic = schedule->traffic + job * schedule->unit_count;
+    return mer_schedule_least(traffic, schedule->unit_count) / schedule->bandwidth;
 }
 
 /* The longest way through the dependencies, every job on its best core, from its release on. */

@@ -60,10 +60,6 @@ void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwid
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
 
-/* What became of each request (schedule_deadlines.h); none without deadlines or after a deadlock. */
-struct MerServed;
-int mer_bandwidth_requests(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
-                           struct MerServed **requests);
 /* A line for people: how long each core is busy, waits for memory and has nothing to do. */
 const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);
 

@@ -55,10 +55,7 @@ static void make_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan 
     Machine machine = {schedule, MER_ARRAY(arena, double, units), MER_ARRAY(arena, double, units),
                        MER_ARRAY(arena, bool, schedule->job_count + 1)};
     for (int i = 0; i < schedule->job_count; i++) {
-        int unit = 0;
-        for (int u = 1; u < units; u++) {
-            unit = machine.free_at[u] < machine.free_at[unit] ? u : unit;
-        }
+        int    unit = mer_schedule_smallest(machine.free_at, units);
         double now = machine.free_at[unit];
         double used = 0;
         for (int u = 0; u < units; u++) {
@@ -93,10 +90,6 @@ const MerOptimizerClass mer_optimizer_aimt_like = {
     .summary = "list scheduling for equal cores: pairs jobs that need much bandwidth with jobs "
                "that need little",
     .reference = "after Baek et al., A Multi-Neural Network Acceleration Architecture, ISCA 2020",
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_aimt_like,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
 };

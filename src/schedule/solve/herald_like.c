@@ -40,10 +40,6 @@ const MerOptimizerClass mer_optimizer_herald_like = {
         "after Kwon et al., Heterogeneous Dataflow Accelerators for Multi-DNN Workloads, HPCA 2021",
     .options = options,
     .options_size = sizeof(Options),
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_herald_like,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
 };

@@ -20,10 +20,6 @@ const MerOptimizerClass mer_optimizer_lp_round = {
     .name = "lp_round",
     .summary = "the linear relaxation, rounded: each job on the kind of core where most of it lies",
     .reference = "after Lenstra, Shmoys and Tardos, Mathematical Programming 46, 1990",
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_lp_round,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
 };

@@ -39,12 +39,8 @@ static void make_plan(const MerOnlinePlanner *p, const MerBandwidthTimes *times,
     int               *unit = MER_ARRAY(arena, int, count + 1);
     for (int j = 0; j < count; j++) {
         start[j] = isnan(times->start[j]) ? INFINITY : times->start[j];
-        unit[j] = times->unit[j] < 0 ? 0 : times->unit[j];
-        for (int u = 1; u < units && times->unit[j] < 0; u++) {
-            bool is_faster =
-                schedule->latency[j * units + u] < schedule->latency[j * units + unit[j]];
-            unit[j] = is_faster ? u : unit[j];
-        }
+        unit[j] = times->unit[j] < 0 ? mer_schedule_smallest(schedule->latency + j * units, units)
+                                     : times->unit[j];
     }
     mer_schedule_new_plan(schedule, arena, plan);
     mer_schedule_make_queues(mer_schedule_sorted(start, count, arena), unit, plan);
@@ -145,11 +141,7 @@ const MerOptimizerClass mer_optimizer_online = {
         "after Graham et al., Optimization and Approximation in Deterministic Sequencing, 1979",
     .options = options,
     .options_size = sizeof(MerOnlineOptions),
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_online,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
     .is_clocked = is_clocked,
 };

@@ -1,7 +1,7 @@
 /* A layer alone on a core of a given style (docs/bandwidth-model.md, "Core styles"): latency and buffers
  * by the data-centric model with unlimited bandwidth, DRAM traffic from the sizes of the tensors and the
  * core's store. */
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include "layer/datacentric_plan.h"
 

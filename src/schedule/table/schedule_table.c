@@ -229,7 +229,6 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
                                              : MER_ARRAY(arena, MerPriceCache *, classes + 1)};
     *table = (MerJobTable){.source = input->source,
                            .is_compat = !is_own,
-                           .has_energy = true,
                            .dram_pj_per_byte =
                                is_own && input->pricer ? input->pricer->dram_pj_per_byte : 0,
                            .row_count = rows.count,

@@ -1,5 +1,5 @@
 /* Layers that the published model cannot map on some core: lists of independent jobs go on without them. */
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 #include "schedule/table/schedule_table.h"
 
 static bool is_mapped(const MerOp *op, const MerPlatform *platform, MerFlexible flexible)
