@@ -82,13 +82,13 @@ static MerSchedule pick_schedule(const MerSchedule *schedule, const Owners *owne
     size_t      row = (size_t)schedule->unit_count * sizeof(double);
     MerSchedule only = *schedule;
     only.job_count = count;
-    only.latency = pick_rows(schedule->latency, row, jobs, count, arena);
-    only.rate = pick_rows(schedule->rate, row, jobs, count, arena);
-    only.traffic = pick_rows(schedule->traffic, row, jobs, count, arena);
-    only.energy = pick_rows(schedule->energy, row, jobs, count, arena);
+    const double **matrices[] = {&only.latency, &only.rate, &only.traffic, &only.energy};
     const double **numbers[] = {&only.weight_bytes, &only.output_bytes, &only.macs,
                                 &only.release,      &only.deadline,     &only.weight};
     const int    **owned[] = {&only.tenant, &only.model, &only.request, &only.layer};
+    for (int i = 0; i < 4; i++) {
+        *matrices[i] = pick_rows(*matrices[i], row, jobs, count, arena);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         *numbers[i] = pick_rows(*numbers[i], sizeof(double), jobs, count, arena);
     }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { MER_JOBS_MAX = 1000000 }; /* of a set */
+
 typedef struct MerTenant {
     const char *name;
     double      weight; /* > 0 */

@@ -6,8 +6,6 @@
 #include "schedule/jobs/jobs_import.h"
 #include "schedule/jobs/schedule_jobs.h"
 
-enum { MER_JOBS_MAX = 1000000 };
-
 typedef struct MerJobsNetwork { /* one entry of `models` */
     MerYaml    *node;
     const char *name;

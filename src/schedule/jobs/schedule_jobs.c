@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_JOBS = 1000000 };
-
 static void add_once(int *list, int *count, int value)
 {
     for (int i = 0; i < *count; i++) {
@@ -79,10 +77,10 @@ static MerStatus check_sizes(const MerGraph *graph, const MerJobOptions *options
                              options->batch, options->mini_batch);
     }
     int64_t count = (int64_t)graph->op_count * (options->batch / options->mini_batch);
-    if (count > MAX_JOBS) {
+    if (count > MER_JOBS_MAX) {
         return mer_error_set(error, MER_INVALID,
                              "batch_size %d makes %lld jobs of %s, expected at most %d",
-                             options->batch, (long long)count, graph->name, MAX_JOBS);
+                             options->batch, (long long)count, graph->name, MER_JOBS_MAX);
     }
     if (graph->macs > INT64_MAX / options->mini_batch / 4) {
         return mer_error_set(

@@ -96,9 +96,10 @@ static void add_start(State *s, const MerSearch *search, const MerProblem *probl
 static void add_online_start(State *s, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator)
 {
-    MerJobsPlan plan;
+    MerJobsPlan      plan;
+    MerOnlinePlanner planner;
     bool counts = s->schedule->has_deadlines && mer_schedule_is_about_deadlines(search->objective);
-    if (counts && mer_online_plan(NULL, search, evaluator, &plan, NULL)) {
+    if (counts && mer_online_plan(NULL, search, evaluator, &plan, &planner)) {
         add_start(s, search, problem, &plan);
     }
 }
