@@ -1,5 +1,6 @@
 /* Knobs of data-centric mappings. */
 #include "map/directives/directives_inside.h"
+#include "map/nest/divisors.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,26 +34,10 @@ static void find_dims(MerDirectiveSpace *space)
     }
 }
 
-enum { MOST_DIVISORS = 1536 }; /* of any number below 2^31 */
-
-static int list_divisors(int number, int *divisors)
-{
-    int count = 0, low;
-
-    for (int d = 1; d <= number / d; d++)
-        if (number % d == 0)
-            divisors[count++] = d;
-    low = count;
-    for (int i = low - 1; i >= 0; i--)
-        if (divisors[i] != number / divisors[i])
-            divisors[count++] = number / divisors[i];
-    return count;
-}
-
 /* All divisors, or of more than 16 those nearest to a geometric row. */
 static int thin_divisors(int number, double *values)
 {
-    int divisors[MOST_DIVISORS], all = list_divisors(number, divisors), count = 0;
+    int divisors[MER_MOST_DIVISORS], all = mer_divisors(number, divisors), count = 0;
 
     for (int k = 0; k < MOST_CHOICES; k++) {
         double target = pow(number, (double)k / (MOST_CHOICES - 1));

@@ -2,6 +2,7 @@
  * buffer and energy from them. They hold for the charges of `loopnest`, for perfect or for padded factors. */
 #include "map/nest/nest_bound.h"
 
+#include "map/nest/divisors.h"
 #include "map/nest/padded_factor.h"
 
 #include <math.h>
@@ -133,11 +134,7 @@ static double tile_count(const MerLayerShape *shape, bool is_padded)
     double tiles = 1;
     for (int i = 0; i < shape->dim_count; i++) {
         int size = shape->size[shape->dims[i]];
-        int divisors = 0;
-        for (int n = 1; !is_padded && n <= size; n++) {
-            divisors += size % n == 0;
-        }
-        tiles *= is_padded ? mer_padded_count(size, size) : divisors;
+        tiles *= is_padded ? mer_padded_count(size, size) : mer_divisor_count(size);
     }
     return tiles;
 }

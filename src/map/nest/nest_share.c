@@ -1,23 +1,8 @@
 /* Shares of a dim: which factors a slot of the nest can take, and in which order slots take theirs. */
 #include "map/nest/nest_inside.h"
 
+#include "map/nest/divisors.h"
 #include "map/nest/padded_factor.h"
-
-static int divisor_count(int n)
-{
-    int count = 1;
-    for (int p = 2; n > 1; p++) {
-        if ((int64_t)p * p > n) {
-            return count * 2;
-        }
-        int power = 0;
-        for (; n % p == 0; n /= p) {
-            power++;
-        }
-        count *= power + 1;
-    }
-    return count;
-}
 
 /* The divisor of n at `rank` (0 = 1) in ascending order. */
 static int divisor_at(int n, int rank)
@@ -28,7 +13,7 @@ static int divisor_at(int n, int rank)
             return d;
         }
     }
-    int from_top = divisor_count(n) - 1 - rank;
+    int from_top = mer_divisor_count(n) - 1 - rank;
     return n / divisor_at(n, from_top);
 }
 
@@ -41,7 +26,7 @@ int mer_nest_choices(const MerNestSpace *nest, const MerNestSlot *slot, int dim,
         return mer_padded_count(n, limit);
     }
     if (limit >= n) {
-        return divisor_count(n);
+        return mer_divisor_count(n);
     }
     int count = 0;
     for (int d = 1; d <= limit; d++) {

@@ -2,6 +2,7 @@
  * bypasses. The better it is, the less the branch and bound has to look at. */
 #include "map/solve/exact_nest.h"
 
+#include "map/nest/divisors.h"
 #include "map/nest/nest_inside.h"
 
 #include <math.h>
@@ -67,13 +68,9 @@ static void list_primes(Start *s)
 {
     const MerLayerShape *shape = s->search->tiles.shape;
     for (int i = 0; i < shape->dim_count; i++) {
-        int rest = shape->size[shape->dims[i]];
-        for (int p = 2; rest > 1; p++) {
-            p = (int64_t)p * p > rest ? rest : p;
-            for (; rest % p == 0; rest /= p) {
-                s->position[s->prime_count] = i;
-                s->prime[s->prime_count++] = p;
-            }
+        int count = mer_primes(shape->size[shape->dims[i]], s->prime + s->prime_count);
+        for (; count > 0; count--) {
+            s->position[s->prime_count++] = i;
         }
     }
 }
