@@ -4,7 +4,22 @@
 
 #include "mercator/problem.h"
 #include "schedule/jobs/job_set.h"
-#include "schedule/jobs_plan.h"
+
+#include <assert.h>
+
+/* Plans of kind "jobs": which core runs which jobs, in which order. */
+typedef struct MerJobsPlan { /* queue of unit u: queue[start[u]] .. queue[start[u+1]-1] */
+    int  job_count, unit_count;
+    int *unit, *queue, *start;
+} MerJobsPlan;
+
+extern const MerPlanKind mer_plan_jobs;
+
+static inline MerJobsPlan *mer_jobs_plan(const MerPlan *plan)
+{
+    assert(plan->kind == &mer_plan_jobs);
+    return plan->content;
+}
 
 /* Jobs are numbered as in the input; matrices are [job * unit_count + unit]. */
 typedef struct MerSchedule {

@@ -1,6 +1,6 @@
 /* Knobs of data-centric mappings. */
 #include "map/directives/directives_inside.h"
-#include "map/nest/divisors.h"
+#include "map/nest/factors.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "map/nest/nest_inside.h"
 
 #include "map/nest/constraints.h"
-#include "map/nest/divisors.h"
+#include "map/nest/factors.h"
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
  * buffer and energy from them. They hold for the charges of `loopnest`, for perfect or for padded factors. */
 #include "map/nest/nest_bound.h"
 
-#include "map/nest/divisors.h"
-#include "map/nest/padded_factor.h"
+#include "map/nest/factors.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * to a nest that covers the layer exactly; whether it fits the machine is the evaluator's business. */
 #include "map/nest/nest_inside.h"
 
-#include "map/nest/padded_factor.h"
+#include "map/nest/factors.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* Shares of a dim: which factors a slot of the nest can take, and in which order slots take theirs. */
 #include "map/nest/nest_inside.h"
 
-#include "map/nest/divisors.h"
-#include "map/nest/padded_factor.h"
+#include "map/nest/factors.h"
 
 /* The divisor of n at `rank` (0 = 1) in ascending order. */
 static int divisor_at(int n, int rank)

@@ -2,7 +2,7 @@
  * spread of tiles fits on the two axes of a fan-out. */
 #include "map/solve/exact_nest.h"
 
-#include "map/nest/divisors.h"
+#include "map/nest/factors.h"
 
 #include <string.h>
 
