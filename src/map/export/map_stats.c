@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *tensor_name(const char *letter)
-{
-    return *letter == 'W' ? "weights" : *letter == 'I' ? "inputs" : "outputs";
-}
-
 /* Names of the counts of a tensor, in the order the evaluator gives them. */
 static void write_tensors(const cJSON *tensors, double total, FILE *file)
 {
@@ -18,7 +13,8 @@ static void write_tensors(const cJSON *tensors, double total, FILE *file)
     const cJSON *count;
     cJSON_ArrayForEach(tensor, tensors)
     {
-        fprintf(file, "    %-8s", tensor_name(tensor->string));
+        char letter = *tensor->string;
+        fprintf(file, "    %-8s", letter == 'W' ? "weights" : letter == 'I' ? "inputs" : "outputs");
         cJSON_ArrayForEach(count, tensor)
         {
             bool is_energy = strcmp(count->string, "energy") == 0;

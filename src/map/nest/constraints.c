@@ -9,13 +9,6 @@
 
 static const char *const place_text[] = {"", " on x", " on y"};
 
-static const int *factors_at(const MerNestLevel *level, int place)
-{
-    return place == MER_PLACE_TEMPORAL ? level->temporal
-           : place == MER_PLACE_X      ? level->x
-                                       : level->y;
-}
-
 /* Dims of `mask` stay off every fan-out. */
 static void forbid_spatial(MerNestConstraints *constraints, int level_count, unsigned mask)
 {
@@ -249,10 +242,11 @@ bool mer_nest_is_constrained(const MerNestConstraints *constraints)
 static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLevel *level, int l,
                           const MerLayerShape *shape, char *reason, size_t size)
 {
+    const int *const factors[] = {level->temporal, level->x, level->y};
     for (int p = 0; p < 3; p++) {
         for (int i = 0; i < shape->dim_count; i++) {
             int d = shape->dims[i];
-            int factor = factors_at(level, p)[d];
+            int factor = factors[p][d];
             int exact = constraints->exact[l][p][d];
             int most = constraints->most[l][p][d];
             if ((exact && factor != exact) || (most && factor > most)) {

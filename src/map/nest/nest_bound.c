@@ -180,11 +180,6 @@ static double largest_product(const MerLayerShape *shape, unsigned mask, int lim
     return 1;
 }
 
-static bool divides(const MerLayerShape *shape, int candidate)
-{
-    return largest_product(shape, ~0u, candidate) == candidate;
-}
-
 /* U*: the most units that exact factors can use. One fan-out is searched axis by axis; with several
  * the product of the fan-outs is the (weaker) limit. */
 static double most_units(const MerLayerShape *shape, const MerPlatform *platform)
@@ -208,7 +203,7 @@ static double most_units(const MerLayerShape *shape, const MerPlatform *platform
     int best = 1;
     for (int i = 1; i <= x; i++) {
         for (int j = 1; j <= y; j++) {
-            if (i * j > best && divides(shape, i * j)) {
+            if (i * j > best && largest_product(shape, ~0u, i * j) == i * j) {
                 best = i * j;
             }
         }

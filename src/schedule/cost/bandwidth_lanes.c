@@ -258,12 +258,6 @@ __attribute__((target("avx2"))) static bool run_256(const MerBandwidthInput *inp
 }
 #endif
 
-static bool run_any(const MerBandwidthInput *input, const MerJobsPlan *plan, MerSnapshot *snapshot,
-                    MerLoopState *state)
-{
-    return run_known(input, plan, snapshot, state);
-}
-
 bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan,
                          MerSnapshot *snapshot, MerLoopState *state)
 {
@@ -272,5 +266,5 @@ bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan
         return run_256(input, plan, snapshot, state);
     }
 #endif
-    return run_any(input, plan, snapshot, state);
+    return run_known(input, plan, snapshot, state);
 }

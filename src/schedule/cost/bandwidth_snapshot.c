@@ -168,13 +168,6 @@ static void take_state(const Snapshot *from, int units, MerLoopState *state)
     }
 }
 
-/* Is there anything in `base` that a plan of this size can use? */
-static bool is_base(const MerSnapshot *base, const MerJobsPlan *plan)
-{
-    return base && base->job_count == plan->job_count && base->unit_count == plan->unit_count &&
-           base->state_count > 0;
-}
-
 static bool is_same_block(const int *a, const int *b)
 {
     int differs = 0;
@@ -262,7 +255,8 @@ MerSnapshotStart mer_snapshot_start(const MerBandwidthInput *input, const MerJob
 {
     int  same[MER_BANDWIDTH_UNITS];
     int  units = plan->unit_count;
-    bool has_base = base != snapshot && is_base(base, plan);
+    bool has_base = base && base != snapshot && base->job_count == plan->job_count &&
+                    base->unit_count == units && base->state_count > 0;
     if (has_base) {
         compare(base, plan, same);
     }

@@ -4,11 +4,6 @@
 
 #include "mercator/rng.h"
 
-static bool is_same_request(const MerJob *a, const MerJob *b)
-{
-    return a->model == b->model && a->request == b->request && a->group == b->group;
-}
-
 /* Jobs of a request stand together, so one draw per stretch; every group of a file has draws of its own. */
 static int draw(const MerJobSet *set, uint64_t seed, bool *exists)
 {
@@ -16,13 +11,15 @@ static int draw(const MerJobSet *set, uint64_t seed, bool *exists)
     int    count = 0;
     for (int j = 0; j < set->job_count; j++) {
         const MerJob *job = &set->jobs[j];
-        bool          is_sure = job->model < 0 || set->models[job->model].probability >= 1;
+        bool is_next = j > 0 && job->model == job[-1].model && job->request == job[-1].request &&
+                       job->group == job[-1].group;
+        bool is_sure = job->model < 0 || set->models[job->model].probability >= 1;
         if (j > 0 && job->group != job[-1].group) {
             rng = mer_rng_make(seed, 0);
         }
         if (is_sure) {
             exists[j] = true;
-        } else if (j > 0 && is_same_request(job, &job[-1])) {
+        } else if (is_next) {
             exists[j] = exists[j - 1];
         } else {
             exists[j] = mer_rng_unit(&rng) < set->models[job->model].probability;

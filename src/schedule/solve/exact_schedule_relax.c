@@ -5,18 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Classes of all phases at most; a class has at least one unit. */
-static int most_classes(const ExactJobs *jobs)
-{
-    return EXACT_PHASES * jobs->units;
-}
-
 void exact_relaxation_begin(ExactRelaxation *relaxation, const ExactJobs *jobs, MerNotes *notes,
                             MerArena *arena)
 {
     Relaxation        *pairs = &relaxation->pairs;
     ConfigurationPhase widest = {.classes = jobs->units};
-    int                classes = most_classes(jobs);
+    int                classes = EXACT_PHASES * jobs->units; /* at most: each has a unit */
     size_t             size = (size_t)jobs->jobs * (size_t)classes;
     relaxation->jobs = jobs;
     relaxation->busy = MER_ARRAY(arena, int, classes);

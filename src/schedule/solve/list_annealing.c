@@ -242,14 +242,6 @@ static void settle(State *s, const MerTrial *trial)
     s->now_index = trial->index;
 }
 
-static void keep_best(State *s, const MerTrial *trial)
-{
-    if (trial->score < s->best_score && !trial->cost->cut) {
-        s->best_score = trial->score;
-        copy_point(s, s->best, trial->point);
-    }
-}
-
 /* Later rounds go on from the best plan. */
 static void turn_round(State *s)
 {
@@ -277,7 +269,10 @@ static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
     for (int i = 0; i < count; i++) {
-        keep_best(s, &trials[i]);
+        if (trials[i].score < s->best_score && !trials[i].cost->cut) {
+            s->best_score = trials[i].score;
+            copy_point(s, s->best, trials[i].point);
+        }
         if (trials[i].warm || s->starts_left > 0) {
             tell_start(s, &trials[i]);
         } else if (trials[i].score <= s->threshold && !trials[i].cost->cut) {

@@ -164,15 +164,6 @@ static int64_t divisor_below(int64_t extent, int64_t most)
     return best;
 }
 
-typedef struct Shape { /* of a flexible array: how well it suits a layer, smaller is better */
-    double unaligned, cycles;
-} Shape;
-
-static bool is_better(const Shape *a, const Shape *b)
-{
-    return a->unaligned < b->unaligned || (a->unaligned == b->unaligned && a->cycles < b->cycles);
-}
-
 /* A flexible core chooses its row length per layer (docs/bandwidth-model.md, "Core styles"): a divisor of
  * what is spread within a row, below the number of units, with buffers within the limit. `search` takes
  * the one with the lowest latency, and our tables let the core's own shape compete; `align` the one with
@@ -182,7 +173,7 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
 {
     bool    is_aligned = flexible == MER_FLEXIBLE_ALIGN;
     int64_t extent = row_extent(layer, core);
-    Shape   best = {INFINITY, INFINITY};
+    double  best_units = 0, best_cycles = INFINITY;
     for (int64_t d = 1; d < core->pes && (d <= extent || d <= core->columns); d++) {
         MerDatacentricResult tried;
         bool                 is_own = d == core->columns && mode == MER_PRICE_OWN && !is_aligned;
@@ -191,13 +182,15 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
             continue;
         }
         int64_t rows = divisor_below(column_extent(layer, core), core->pes / d);
-        Shape   shape = {is_aligned ? -(double)(rows * d) : 0, (double)tried.runtime_cycles};
-        if (is_better(&shape, &best)) {
-            best = shape;
+        double  units = is_aligned ? (double)(rows * d) : 0; /* in whole multiples */
+        double  cycles = (double)tried.runtime_cycles;
+        if (units > best_units || (units == best_units && cycles < best_cycles)) {
+            best_units = units;
+            best_cycles = cycles;
             *result = tried;
         }
     }
-    return best.cycles < INFINITY;
+    return best_cycles < INFINITY;
 }
 
 /* Where the model knows no mapping: the extents of the array's two dimensions, one step after another. */

@@ -80,13 +80,6 @@ static const MerUnit *unit_of_class(const MerPlatform *platform, int class_index
     return NULL;
 }
 
-static uint64_t hash_entry(uint64_t hash, const MerJobTableEntry *entry)
-{
-    hash = mer_hash_real(hash, entry->latency);
-    hash = mer_hash_real(hash, entry->rate);
-    return mer_hash_real(hash, entry->energy_pj);
-}
-
 static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, const MerUnit *unit,
                              bool is_compat, MerJobTableEntry *entry, MerError *error)
 {
@@ -262,7 +255,9 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
     MerStatus status = make_entries(&making, &rows, entries, error);
     table->hash = mer_hash_int(MER_HASH_START, table->is_compat);
     for (int i = 0; status == MER_OK && i < rows.count * classes; i++) {
-        table->hash = hash_entry(table->hash, &entries[i]);
+        table->hash = mer_hash_real(table->hash, entries[i].latency);
+        table->hash = mer_hash_real(table->hash, entries[i].rate);
+        table->hash = mer_hash_real(table->hash, entries[i].energy_pj);
     }
     for (int c = 0; c < classes; c++) {
         mer_price_cache_close(making.caches[c]);

@@ -189,13 +189,6 @@ MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *f
     return mer_table_file_parse(path, data, size, arena, file, error);
 }
 
-/* The same layer under another number is as good, if the number itself is not there. */
-static int find_by_hash(const MerTableFile *file, const MerJob *job, uint64_t hash)
-{
-    int exact = mer_key_table_find(&file->by_hash_and_id, mer_hash_int(hash, job->row));
-    return exact >= 0 ? exact : mer_key_table_find(&file->by_hash, hash);
-}
-
 static int find_by_name(const MerTableFile *file, const char *name)
 {
     const char **at = mer_name_table_find(&file->by_name, name);
@@ -204,8 +197,10 @@ static int find_by_name(const MerTableFile *file, const char *name)
 
 static int find_row(const MerTableFile *file, const MerJob *job, const MerOp *op)
 {
-    if (file->row_hashes) {
-        return find_by_hash(file, job, mer_layer_hash(op));
+    if (file->row_hashes) { /* the same layer under another number is as good, if its own is not there */
+        uint64_t hash = mer_layer_hash(op);
+        int      exact = mer_key_table_find(&file->by_hash_and_id, mer_hash_int(hash, job->row));
+        return exact >= 0 ? exact : mer_key_table_find(&file->by_hash, hash);
     }
     if (!file->row_names) {
         return job->row < file->row_count ? job->row : -1;
