@@ -152,11 +152,6 @@ void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *exte
     prepare_ingress(cases, unrolled);
 }
 
-static int64_t step_or_one(const MerDatacentricSizes *sizes)
-{
-    return sizes->step == 0 ? 1 : sizes->step;
-}
-
 static int64_t computed_row(const MerDatacentricCases *cases, int k, unsigned spatial, bool first,
                             bool see, bool reuse)
 {

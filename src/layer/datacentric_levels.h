@@ -25,6 +25,11 @@ typedef struct MerDatacentricSizes {
     int64_t tile, step, edge_tile, edge_step;
 } MerDatacentricSizes;
 
+static inline int64_t step_or_one(const MerDatacentricSizes *sizes)
+{
+    return sizes->step == 0 ? 1 : sizes->step;
+}
+
 typedef struct MerDatacentricRow { /* one directive of a completed level */
     bool                spatial;
     bool                written; /* in the mapping, not inherited or unrolled */

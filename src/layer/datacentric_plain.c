@@ -85,11 +85,6 @@ static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
     return product;
 }
 
-static int64_t step_or_one(const MerDatacentricSizes *sizes)
-{
-    return sizes->step == 0 ? 1 : sizes->step;
-}
-
 /* Share of a spatial row in what one unit computes. `slip`: at the edge of one unit MAESTRO takes
  * the input size where the output size is meant. */
 static int64_t computed_spatial(const Case *at, int i, bool first, bool see, bool reuse)

@@ -34,15 +34,6 @@ int mer_nest_choices(const MerNestSpace *nest, const MerNestSlot *slot, int dim,
     return count;
 }
 
-static int divisor_rank(int n, int divisor)
-{
-    int rank = 0;
-    for (int d = 1; d < divisor; d++) {
-        rank += n % d == 0;
-    }
-    return rank;
-}
-
 int mer_nest_factor_at(const MerNestSpace *nest, int n, int rank)
 {
     return nest->genome == MER_GENOME_PADDED ? mer_padded_at(n, rank) : divisor_at(n, rank);
@@ -53,7 +44,11 @@ int mer_nest_factor_rank(const MerNestSpace *nest, int n, int factor)
     if (nest->genome == MER_GENOME_PADDED) {
         return mer_padded_rank(n, factor);
     }
-    return n % factor == 0 ? divisor_rank(n, factor) : -1;
+    int rank = 0;
+    for (int d = 1; d < factor; d++) {
+        rank += n % d == 0;
+    }
+    return n % factor == 0 ? rank : -1;
 }
 
 int mer_nest_free_size(const MerNestSpace *nest, int dim)

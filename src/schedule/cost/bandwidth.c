@@ -279,15 +279,6 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
     }
 }
 
-static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                           MerArena *scratch, MerCost *cost)
-{
-    const MerSchedule *schedule = state->schedule;
-    MerServed         *requests;
-    int                count = mer_schedule_serve(schedule, times->end, scratch, &requests);
-    mer_schedule_fill_service(requests, count, schedule->clock_hz, cost);
-}
-
 static void fill_cycles(const MerBandwidthState *state, double cycles, MerCost *cost)
 {
     cost->value[MER_METRIC_CYCLES] = cycles;
@@ -350,7 +341,9 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     fill_common(state, &output, traffic, energy, mer_bandwidth_macs(schedule, &times), cost);
     cost->cut = output.is_cut;
     if (schedule->has_deadlines && !cost->cut) { /* who has not ended yet has not been dropped */
-        fill_deadlines(state, &times, call->scratch, cost);
+        MerServed *requests;
+        int        count = mer_schedule_serve(schedule, times.end, call->scratch, &requests);
+        mer_schedule_fill_service(requests, count, schedule->clock_hz, cost);
     }
     if (!cost->cut) {
         mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);

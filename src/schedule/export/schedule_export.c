@@ -134,15 +134,6 @@ static void write_csv_task(const MerGantt *gantt, FILE *file)
     mer_arena_free(scratch);
 }
 
-static void write_csv(const MerGantt *gantts, int count, FILE *file)
-{
-    fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
-                  "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
-    for (int t = 0; t < count; t++) {
-        write_csv_task(&gantts[t], file);
-    }
-}
-
 static MerGantt *open_gantts(const MerExport *what, MerArena *arena)
 {
     MerGantt *gantts = MER_ARRAY(arena, MerGantt, what->count);
@@ -164,7 +155,11 @@ static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerErr
     MerGantt *gantts = open_gantts(what, files->arena);
     FILE     *file = mer_export_begin(files);
     if (file) {
-        write_csv(gantts, what->count, file);
+        fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                      "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
+        for (int t = 0; t < what->count; t++) {
+            write_csv_task(&gantts[t], file);
+        }
     }
     close_gantts(gantts, what->count);
     return mer_export_end(files, file, "schedule.csv", error);

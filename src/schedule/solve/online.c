@@ -46,14 +46,6 @@ static void make_plan(const MerOnlinePlanner *p, const MerBandwidthTimes *times,
     mer_schedule_make_queues(mer_schedule_sorted(start, count, arena), unit, plan);
 }
 
-/* Any queues: the policy does not read them. */
-static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
-{
-    int *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
-    mer_schedule_new_plan(schedule, arena, plan);
-    mer_schedule_make_queues(mer_schedule_input_order(schedule->job_count, arena), unit, plan);
-}
-
 static void view_decisions(const MerOnlinePlanner *p, MerNotes *notes)
 {
     MerViewFact facts[] = {{.name = "decisions", .value = (double)p->decisions, .unit = "1"},
@@ -93,7 +85,11 @@ bool mer_online_plan(const MerOnlineOptions *chosen, const MerSearch *search,
     own.input.rules.dispatch = MER_DISPATCH_POLICY;
     own.input.rules.policy = MER_POLICY_FCFS;
     own.input.planner = &hooks;
-    make_blank_plan(planner->schedule, search->arena, plan);
+    /* Any queues: the policy does not read them. */
+    int *order = mer_schedule_input_order(planner->schedule->job_count, search->arena);
+    int *unit = MER_ARRAY(search->arena, int, planner->schedule->job_count + 1);
+    mer_schedule_new_plan(planner->schedule, search->arena, plan);
+    mer_schedule_make_queues(order, unit, plan);
     mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
     make_plan(planner, &times, search->arena, plan);
     mer_arena_free(planner->scratch);

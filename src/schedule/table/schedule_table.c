@@ -70,16 +70,6 @@ static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
     return rows;
 }
 
-static const MerUnit *unit_of_class(const MerPlatform *platform, int class_index)
-{
-    for (int u = 0; u < platform->unit_count; u++) {
-        if (platform->units[u].class_index == class_index) {
-            return &platform->units[u];
-        }
-    }
-    return NULL;
-}
-
 static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, const MerUnit *unit,
                              bool is_compat, MerJobTableEntry *entry, MerError *error)
 {
@@ -243,8 +233,10 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
         table->is_compat = !making.file.has_traffic;
         table->dram_pj_per_byte = table->is_compat ? 0 : making.file.dram_pj_per_byte;
     }
+    for (int u = platform->unit_count - 1; u >= 0; u--) { /* the first one of each class */
+        making.units[platform->units[u].class_index] = &platform->units[u];
+    }
     for (int c = 0; c < classes; c++) {
-        making.units[c] = unit_of_class(platform, c);
         class_names[c] =
             making.units[c]->class_name ? making.units[c]->class_name : making.units[c]->name;
     }
