@@ -9,8 +9,7 @@ enum { STATES = 12, BLOCK = 8 }; /* BLOCK: places compared at once */
 /* A state without what belongs to the whole plan, so that it says nothing of what comes after. Then, padded
  * to full groups, by unit: left, need, finish, begun, next. */
 typedef struct Snapshot {
-    double t, waste, begun_excess;
-    int    running, events;
+    MerLoopClock now;
 } Snapshot;
 
 enum { GROUP = 4 }; /* units copied at once */
@@ -140,7 +139,7 @@ void mer_snapshot_keep(MerSnapshot *snapshot, const MerLoopState *state)
     int       count = padded(units);
     Snapshot *to = snapshot_at(snapshot, snapshot->state_count++);
     double   *numbers = numbers_of(to);
-    *to = (Snapshot){state->t, state->waste, state->begun_excess, state->running, state->events};
+    to->now = state->now;
     for (int u = 0; u < count; u += GROUP) {
         memcpy(numbers + u, state->left + u, GROUP * sizeof(double));
         memcpy(numbers + count + u, state->need + u, GROUP * sizeof(double));
@@ -154,11 +153,7 @@ static void take_state(const Snapshot *from, int units, MerLoopState *state)
 {
     int           count = padded(units);
     const double *numbers = numbers_of(from);
-    state->t = from->t;
-    state->waste = from->waste;
-    state->begun_excess = from->begun_excess;
-    state->running = from->running;
-    state->events = from->events;
+    state->now = from->now;
     for (int u = 0; u < count; u += GROUP) {
         memcpy(state->left + u, numbers + u, GROUP * sizeof(double));
         memcpy(state->need + u, numbers + count + u, GROUP * sizeof(double));
