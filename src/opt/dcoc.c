@@ -50,15 +50,17 @@ static const MerOption options[] = {
      "share of the critic in the confidence; the rest is what the trees say"},
     {"critic_steps", MER_OPTION_INT, offsetof(Options, critic_steps), "500", 0, 1e6, NULL,
      "of the critic's training on measurements, per iteration"},
+    MER_EXPLORER_OPTION(Options, neighbours, MER_OPTION_INT, "4", 0, 16, NULL,
+                        "best points whose neighbours by one or two knobs are candidates too"),
     {"iterations", MER_OPTION_INT, offsetof(Options, iterations), "0", 0, 1e9, NULL,
      "per task; 0: as many as the budget allows"},
     MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "16", "64"),
     {0}};
 
 static const MerPreset presets[] = {
-    {"paper",
-     "draw=64,temperature=1,trust=1,steps=500,elite=0,features=knob,minibatches=128,batch=32,"
-     "iterations=16"},
+    {"paper", "draw=64,temperature=1,trust=1,steps=500,elite=0,neighbours=0,features=knob,"
+              "minibatches=128,batch=32,"
+              "iterations=16"},
     {"mappo_standard",
      "clip=0.2,lambda=0.95,discount=0.99,rate=5e-4,epochs=10,minibatches=1,batch=0,"
      "grad_norm=10"},
