@@ -27,8 +27,8 @@ typedef struct Options {
 static const MerOption options[] = {
     MER_EXPLORER_OPTION(Options, agents, MER_OPTION_CHOICE, "three", 0, 0,
                         "three|one|clustered|all",
-                        "who owns the knobs: as the space shares them out (hardware, scheduling, "
-                        "mapping), one agent, one per cluster of correlated knobs, one per knob"),
+                        "who owns the knobs: as the space shares them out, one agent, one per "
+                        "cluster of correlated knobs, one per knob"),
     MER_EXPLORER_OPTION(Options, heads, MER_OPTION_CHOICE, "independent", 0, 0, "independent|joint",
                         "of an agent's knobs; joint: each given the moves of those before"),
     MER_EXPLORER_OPTION(Options, observation, MER_OPTION_CHOICE, "global", 0, 0, "own|global",
@@ -54,7 +54,7 @@ static const MerOption options[] = {
                         "best points whose neighbours by one or two knobs are candidates too"),
     {"iterations", MER_OPTION_INT, offsetof(Options, iterations), "0", 0, 1e9, NULL,
      "per task; 0: as many as the budget allows"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "16", "64"),
+    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "8", "0"),
     {0}};
 
 static const MerPreset presets[] = {
@@ -547,8 +547,7 @@ static void close_dcoc(void *state)
 
 const MerOptimizerClass mer_optimizer_dcoc = {
     .name = "dcoc",
-    .summary =
-        "agents for hardware, scheduling and mapping with a central critic, confidence sampling",
+    .summary = "agents that share the knobs, a central critic and confidence sampling",
     .reference = "Fayyazi, Kamal and Pedram, ASP-DAC 2025 (arXiv 2407.08192)",
     .options = options,
     .presets = presets,
