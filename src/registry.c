@@ -64,7 +64,8 @@
     X(vta) \
     X(vta_listing) \
     X(vta_c) \
-    X(codesign_trace)
+    X(codesign_trace) \
+    X(autotvm_log)
 
 #define PLAN_READERS(X) \
     X(maestro) \

@@ -152,10 +152,11 @@ struct MerProblemClass {
     bool (*can_carry)(const MerProblem *problem);
     MerStatus (*carry)(const MerProblem *problem, const MerSpace *other, int other_knobs,
                        MerMatch match, int *from, MerArena *arena, MerError *error);
-    /* Points for this task from the log of another tool (`--warm FILE`), best first, in `arena`.
-     * MER_UNSUPPORTED: not a log it knows. */
+    /* Points for this task from the log of another tool (`--warm FILE`), best first, in `arena`. `remark`: what
+     * the user should know of the log, said once for all tasks; NULL: nothing. MER_UNSUPPORTED: not a
+     * log it knows. */
     MerStatus (*read_log)(const MerProblem *problem, const char *path, MerIndex **points,
-                          int *count, MerArena *arena, MerError *error);
+                          int *count, const char **remark, MerArena *arena, MerError *error);
     /* The graph that a plan file carries itself, made of its `tasks`, one operator per task, and the
      * options that they imply. Absent: the workload that the file names is read again. */
     MerStatus (*read_graph)(MerYaml *tasks, MerGraph **graph, MerReference *implied,

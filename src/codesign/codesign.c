@@ -715,6 +715,7 @@ const MerProblemClass mer_problem_codesign = {
     .rounds = ROUNDS,
     .next_round = next_round,
     .pick_rounds = pick_rounds,
+    .read_log = mer_codesign_read_log,
     .read_graph = read_graph,
     .advise = advise,
     .covers = covers,
