@@ -175,18 +175,6 @@ static int inspect_platform(const Request *request, MerArena *arena)
     return MER_EXIT_DONE;
 }
 
-/* A line that starts with `architecture:` or `arch:`, as Timeloop's machines do. */
-static bool has_architecture(const char *text)
-{
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, "architecture:", 13) == 0 || strncmp(line, "arch:", 5) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_platform(const char *input, MerArena *arena)
 {
     char  *data;
@@ -203,8 +191,7 @@ static bool is_platform(const char *input, MerArena *arena)
         size >= (1 << 20) || strlen(data) != size) {
         return false;
     }
-    return strstr(data, "mercator-platform/") || mer_maestro_is_hardware(data, size) ||
-           has_architecture(data);
+    return mer_platform_is_text(data, size);
 }
 
 /* true: an inspector knows the file, and `code` is the answer. */
