@@ -19,6 +19,7 @@ typedef struct MerVerb {
 int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+int mer_cli_calibrate(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena);
 int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena);

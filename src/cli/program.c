@@ -15,6 +15,8 @@ static const MerVerb verbs[] = {
     {"inspect", "MODEL|PLATFORM|FILE",
      "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false,
      mer_cli_inspect},
+    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false,
+     mer_cli_calibrate},
     {"list", "KIND",
      "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
      mer_cli_list},

@@ -716,6 +716,7 @@ const MerProblemClass mer_problem_codesign = {
     .next_round = next_round,
     .pick_rounds = pick_rounds,
     .read_log = mer_codesign_read_log,
+    .calibrate = mer_codesign_calibrate,
     .read_graph = read_graph,
     .advise = advise,
     .covers = covers,

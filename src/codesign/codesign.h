@@ -67,6 +67,10 @@ void mer_codesign_cores(const MerCodesignTask *task, MerArena *arena, MerCores *
 MerStatus mer_codesign_read_log(const MerProblem *problem, const char *path, MerIndex **points,
                                 int *count, const char **remark, MerArena *arena, MerError *error);
 
+/* The problem's slot `calibrate`: the constants of `timing`. */
+MerStatus mer_codesign_calibrate(const MerCalibration *request, MerFit *fit, MerArena *arena,
+                                 MerError *error);
+
 /* Operators of all tasks of the run, for solvers that look at the whole network. */
 typedef struct MerCodesignShared {
     int             count;
