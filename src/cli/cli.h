@@ -19,8 +19,8 @@ typedef struct MerVerb {
 
 /* What a verb does with its arguments; the first is the verb of every problem. */
 typedef int MerVerbRun(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-MerVerbRun  mer_cli_search, mer_cli_compare, mer_cli_evaluate, mer_cli_inspect, mer_cli_list,
-    mer_cli_report, mer_cli_demo, mer_cli_tune;
+MerVerbRun  mer_cli_search, mer_cli_compare, mer_cli_evaluate, mer_cli_calibrate, mer_cli_inspect,
+    mer_cli_list, mer_cli_report, mer_cli_demo, mer_cli_tune;
 
 /* `mercator: MESSAGE` on stderr; returns the exit code for the error's status. */
 int mer_cli_fail(const MerError *error);

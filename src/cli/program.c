@@ -12,8 +12,11 @@
 
 static const MerVerb verbs[] = {
     {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate},
-    {"inspect", "MODEL|PLATFORM",
-     "show layers, shapes, MACs and parameters, or a resolved platform", false, mer_cli_inspect},
+    {"inspect", "MODEL|PLATFORM|FILE",
+     "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false,
+     mer_cli_inspect},
+    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false,
+     mer_cli_calibrate},
     {"list", "KIND",
      "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
      mer_cli_list},
