@@ -13,7 +13,8 @@
     X(loopnest) \
     X(datacentric) \
     X(bandwidth) \
-    X(vta)
+    X(vta) \
+    X(native)
 
 #define OPTIMIZERS(X) \
     X(random) \

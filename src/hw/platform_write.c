@@ -314,6 +314,10 @@ static void put_body(Writer *writer, const MerPlatform *platform, const MerUnit 
     case MER_PLATFORM_SOC:
         put_soc_unit(writer, platform, unit);
         break;
+    case MER_PLATFORM_NATIVE:
+        put_number(writer, "vector_bits", unit->vector_bits > 0 ? unit->vector_bits : NAN);
+        put_number(writer, "threads", unit->threads);
+        break;
     default:
         put_device(writer, unit);
         break;
@@ -422,6 +426,10 @@ static void write_root(const MerPlatform *platform, FILE *file)
     LINE(put_bool(&writer, "calibrated", platform->calibrated));
     if (platform->kind == MER_PLATFORM_VTA) {
         LINE(put_number(&writer, "bus_bits", platform->bus_bits));
+    }
+    if (platform->kind == MER_PLATFORM_NATIVE) {
+        LINE(put_text(&writer, "compiler", platform->compiler));
+        LINE(put_text(&writer, "flags", platform->flags));
     }
     if (platform->timing.name != NULL) {
         LINE(put_formula(&writer, "timing", &platform->timing, false));

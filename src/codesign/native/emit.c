@@ -4,37 +4,6 @@
  * input and t vectors of weights per t multiply-adds; three loops over cache tiles go around it in any order. */
 #include "codesign/native/kernel.h"
 
-#include <assert.h>
-
-const char *mer_kernel_order(int order)
-{
-    static const char *const orders[MER_KERNEL_ORDERS] = {"KYC", "KCY", "YKC",
-                                                          "YCK", "CKY", "CYK"};
-    assert(order >= 0 && order < MER_KERNEL_ORDERS);
-    return orders[order];
-}
-
-static int blocks(int count, int block)
-{
-    return (count + block - 1) / block;
-}
-
-void mer_kernel_sizes(const MerKernelShape *shape, const MerKernel *kernel, MerKernelSizes *sizes)
-{
-    int lanes = kernel->vector_bits / 32;
-    *sizes = (MerKernelSizes){.lanes = lanes,
-                              .ci_lanes = shape->ci < lanes ? shape->ci : lanes,
-                              .co_blocks = blocks(shape->co, lanes),
-                              .height = shape->height + shape->pad[0] + shape->pad[2],
-                              .width = shape->width + shape->pad[1] + shape->pad[3]};
-    sizes->ci_blocks = blocks(shape->ci, sizes->ci_lanes);
-    int64_t channels = (int64_t)sizes->ci_blocks * sizes->ci_lanes;
-    sizes->input = channels * sizes->height * sizes->width;
-    sizes->output = (int64_t)sizes->co_blocks * lanes * shape->rows * shape->columns;
-    sizes->weights =
-        channels * sizes->co_blocks * lanes * shape->kernel[0] * shape->kernel[1];
-}
-
 typedef struct Emit {
     const MerKernelShape *shape;
     const MerKernel      *kernel;
@@ -85,6 +54,7 @@ static void emit_step(const Emit *e, int k, int y, int x, int column, int channe
 {
     const MerKernelShape *s = e->shape;
     int                   b = e->sizes.ci_lanes;
+    /* Without the barrier the compiler keeps inputs of one step for the next, and spills accumulators. */
     fprintf(e->file, "        __asm__ volatile(\"\" : : : \"memory\");\n");
     for (int i = 0; i < k; i++) {
         fprintf(e->file, "        w%d = *(const vec *)(g + %d);\n", i,
@@ -188,7 +158,6 @@ static void emit_dispatch(const Emit *e, const Cut *k, const Cut *y, const Cut *
 static void emit_part(const Emit *e, const Cut *k, const Cut *y, const Cut *x)
 {
     const MerKernelShape *s = e->shape;
-    int                   y_tiles = y->full + (y->rest > 0);
     int                   b = e->sizes.ci_lanes, lanes = e->sizes.lanes;
     long long             filter = (long long)s->kernel[0] * s->kernel[1] * b * lanes;
     fprintf(e->file,
@@ -198,7 +167,7 @@ static void emit_part(const Emit *e, const Cut *k, const Cut *y, const Cut *x)
         if (*letter == 'K') {
             fprintf(e->file, "    for (int k0 = first; k0 < last; k0 += %d)\n", e->kernel->cache_k);
         } else if (*letter == 'Y') {
-            fprintf(e->file, "    for (int y0 = 0; y0 < %d; y0 += %d)\n", y_tiles,
+            fprintf(e->file, "    for (int y0 = 0; y0 < %d; y0 += %d)\n", e->sizes.y_tiles,
                     e->kernel->cache_y);
         } else {
             fprintf(e->file, "    for (int c = 0; c < %d; c += %d)\n", e->sizes.ci_blocks,
@@ -212,8 +181,9 @@ static void emit_part(const Emit *e, const Cut *k, const Cut *y, const Cut *x)
             "        const float *in = input + c * %lldL + y * %lldL;\n"
             "        const float *f = weights + k * %lldL + c * (k < %d ? %lldL : %lldL);\n"
             "        float *out = output + k * %lldL + y * %lldL;\n",
-            e->kernel->cache_k, e->kernel->cache_y, y_tiles, e->kernel->cache_c, e->sizes.ci_blocks,
-            e->kernel->cache_c, e->sizes.ci_blocks, (long long)e->sizes.height * e->sizes.width * b,
+            e->kernel->cache_k, e->kernel->cache_y, e->sizes.y_tiles, e->kernel->cache_c,
+            e->sizes.ci_blocks, e->kernel->cache_c, e->sizes.ci_blocks,
+            (long long)e->sizes.height * e->sizes.width * b,
             (long long)y->tile * s->stride[0] * e->sizes.width * b,
             k->tile * filter * e->sizes.ci_blocks, k->full, k->tile * filter, k->rest * filter,
             (long long)k->tile * s->rows * s->columns * lanes,
@@ -222,56 +192,59 @@ static void emit_part(const Emit *e, const Cut *k, const Cut *y, const Cut *x)
     fprintf(e->file, "    }\n}\n\n");
 }
 
-static void emit_entry(const Emit *e, int k_tiles)
+static void emit_entry(const Emit *e)
 {
     fprintf(e->file,
             "void %s(const float *input, const float *weights, float *output)\n{\n"
             "    part(input, weights, output, 0, %d);\n}\n\n",
-            e->name, k_tiles);
+            e->name, e->sizes.k_tiles);
 }
 
 /* Each thread takes a share of the tiles of output channels; where one cannot be started, the caller does
  * its share. */
-static void emit_threads(const Emit *e, int k_tiles)
+static void emit_threads(const Emit *e)
 {
-    int threads = e->kernel->threads;
-    fprintf(e->file,
-            "typedef struct Share { const float *input, *weights; float *output; int index; } Share;\n\n"
-            "static void *work(void *state)\n{\n"
-            "    const Share *s = state;\n"
-            "    part(s->input, s->weights, s->output, s->index * %d / %d, (s->index + 1) * %d / %d);\n"
-            "    return 0;\n}\n\n",
-            k_tiles, threads, k_tiles, threads);
-    fprintf(e->file,
-            "void %s(const float *input, const float *weights, float *output)\n{\n"
-            "    Share shares[%d];\n    pthread_t threads[%d];\n    int is_on[%d];\n"
-            "    for (int i = 0; i < %d; i++) {\n"
-            "        shares[i] = (Share){input, weights, output, i};\n"
-            "        is_on[i] = i > 0 && pthread_create(&threads[i], 0, work, &shares[i]) == 0;\n"
-            "    }\n"
-            "    for (int i = 0; i < %d; i++)\n        if (!is_on[i])\n            work(&shares[i]);\n"
-            "    for (int i = 0; i < %d; i++)\n        if (is_on[i])\n"
-            "            pthread_join(threads[i], 0);\n}\n\n",
-            e->name, threads, threads, threads, threads, threads, threads);
+    int threads = e->kernel->threads, k_tiles = e->sizes.k_tiles;
+    fprintf(
+        e->file,
+        "typedef struct Share { const float *input, *weights; float *output; int index; } "
+        "Share;\n\n"
+        "static void *work(void *state)\n{\n"
+        "    const Share *s = state;\n"
+        "    part(s->input, s->weights, s->output, s->index * %d / %d, (s->index + 1) * %d / %d);\n"
+        "    return 0;\n}\n\n",
+        k_tiles, threads, k_tiles, threads);
+    fprintf(
+        e->file,
+        "void %s(const float *input, const float *weights, float *output)\n{\n"
+        "    Share shares[%d];\n    pthread_t threads[%d];\n    int is_on[%d];\n"
+        "    for (int i = 0; i < %d; i++) {\n"
+        "        shares[i] = (Share){input, weights, output, i};\n"
+        "        is_on[i] = i > 0 && pthread_create(&threads[i], 0, work, &shares[i]) == 0;\n"
+        "    }\n"
+        "    for (int i = 0; i < %d; i++)\n        if (!is_on[i])\n            work(&shares[i]);\n"
+        "    for (int i = 0; i < %d; i++)\n        if (is_on[i])\n"
+        "            pthread_join(threads[i], 0);\n}\n\n",
+        e->name, threads, threads, threads, threads, threads, threads);
 }
 
 static void emit_packing(const Emit *e, const Cut *k)
 {
     const MerKernelShape *s = e->shape;
     int                   b = e->sizes.ci_lanes, lanes = e->sizes.lanes;
-    fprintf(e->file,
-            "void %s_pack_input(const float *image, float *packed)\n{\n"
-            "    for (long c = 0; c < %d; c++)\n"
-            "    for (long y = 0; y < %d; y++)\n"
-            "    for (long x = 0; x < %d; x++) {\n"
-            "        const long row = y - %d, column = x - %d;\n"
-            "        const int is_in = c < %d && row >= 0 && row < %d && column >= 0 && column < %d;\n"
-            "        packed[((c / %d * %d + y) * %d + x) * %d + c %% %d] =\n"
-            "            is_in ? image[(c * %d + row) * %d + column] : 0;\n"
-            "    }\n}\n\n",
-            e->name, e->sizes.ci_blocks * b, e->sizes.height, e->sizes.width, s->pad[0], s->pad[1],
-            s->ci, s->height, s->width, b, e->sizes.height, e->sizes.width, b, b, s->height,
-            s->width);
+    fprintf(
+        e->file,
+        "void %s_pack_input(const float *image, float *packed)\n{\n"
+        "    for (long c = 0; c < %d; c++)\n"
+        "    for (long y = 0; y < %d; y++)\n"
+        "    for (long x = 0; x < %d; x++) {\n"
+        "        const long row = y - %d, column = x - %d;\n"
+        "        const int is_in = c < %d && row >= 0 && row < %d && column >= 0 && column < %d;\n"
+        "        packed[((c / %d * %d + y) * %d + x) * %d + c %% %d] =\n"
+        "            is_in ? image[(c * %d + row) * %d + column] : 0;\n"
+        "    }\n}\n\n",
+        e->name, e->sizes.ci_blocks * b, e->sizes.height, e->sizes.width, s->pad[0], s->pad[1],
+        s->ci, s->height, s->width, b, e->sizes.height, e->sizes.width, b, b, s->height, s->width);
     fprintf(e->file,
             "void %s_pack_weights(const float *filters, float *packed)\n{\n"
             "    for (long k = 0; k < %d; k++)\n"
@@ -285,15 +258,15 @@ static void emit_packing(const Emit *e, const Cut *k)
             "    }\n}\n\n",
             e->name, e->sizes.co_blocks * lanes, e->sizes.ci_blocks * b, s->kernel[0], s->kernel[1],
             k->tile * lanes, k->full, k->tile, k->rest, b, s->kernel[0], s->kernel[1], b, b,
-            (long long)e->sizes.ci_blocks * s->kernel[0] * s->kernel[1] * b * k->tile * lanes, lanes,
-            k->tile * lanes, s->co, s->ci, s->ci, s->kernel[0], s->kernel[1]);
+            (long long)e->sizes.ci_blocks * s->kernel[0] * s->kernel[1] * b * k->tile * lanes,
+            lanes, k->tile * lanes, s->co, s->ci, s->ci, s->kernel[0], s->kernel[1]);
     fprintf(e->file,
             "void %s_unpack_output(const float *packed, float *image)\n{\n"
             "    for (long k = 0; k < %d; k++)\n"
             "    for (long i = 0; i < %d; i++)\n"
             "        image[k * %d + i] = packed[(k / %d * %d + i) * %d + k %% %d];\n}\n",
-            e->name, s->co, s->rows * s->columns, s->rows * s->columns, lanes,
-            s->rows * s->columns, lanes, lanes);
+            e->name, s->co, s->rows * s->columns, s->rows * s->columns, lanes, s->rows * s->columns,
+            lanes, lanes);
 }
 
 void mer_kernel_emit(const MerKernelShape *shape, const MerKernel *kernel, const char *name,
@@ -303,7 +276,6 @@ void mer_kernel_emit(const MerKernelShape *shape, const MerKernel *kernel, const
     mer_kernel_sizes(shape, kernel, &e.sizes);
     Cut k = cut(e.sizes.co_blocks, kernel->tile_k), y = cut(shape->rows, kernel->tile_y),
         x = cut(shape->columns, kernel->tile_x);
-    int k_tiles = k.full + (k.rest > 0);
     fprintf(file,
             "/* %d x %d x %d input, padding %d %d %d %d; %d filters of %d x %d, stride %d %d. */\n"
             "%s"
@@ -314,6 +286,6 @@ void mer_kernel_emit(const MerKernelShape *shape, const MerKernel *kernel, const
             kernel->vector_bits / 8);
     emit_tiles(&e, &k, &y, &x);
     emit_part(&e, &k, &y, &x);
-    (kernel->threads > 1 ? emit_threads : emit_entry)(&e, k_tiles);
+    (kernel->threads > 1 ? emit_threads : emit_entry)(&e);
     emit_packing(&e, &k);
 }
