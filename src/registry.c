@@ -61,7 +61,8 @@
     X(stats) \
     X(schedule_csv) \
     X(schedule_trace) \
-    X(job_table)
+    X(job_table) \
+    X(kernels)
 
 #define PLAN_READERS(X) \
     X(maestro) \

@@ -122,7 +122,7 @@ static MerStatus read_routes(MerPlatform *platform, MerYaml *root, MerError *err
 static MerStatus read_compiler(MerPlatform *platform, MerYaml *root, MerError *error)
 {
     platform->compiler = "cc";
-    platform->flags = "-O3 -march=native";
+    platform->flags = "-O3 -march=native -ffp-contract=fast";
     MER_TRY(mer_yaml_get_text(root, "compiler", &platform->compiler, error));
     return mer_yaml_get_text(root, "flags", &platform->flags, error);
 }

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -257,6 +258,17 @@ static void load_and_run(const MerBuild *build, const MerKernelShape *shape,
     result->seconds = time_runs(build, &k);
 }
 
+/* Whoever holds handlers of such signals does not mean the crashes of a kernel. */
+static void expect_a_crash(void)
+{
+    static const int    signals[] = {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGSYS};
+    const struct rlimit none = {0, 0};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        signal(signals[i], SIG_DFL);
+    }
+    setrlimit(RLIMIT_CORE, &none);
+}
+
 void mer_build_run(const MerBuild *build, const MerKernelShape *shape, const MerKernel *kernel,
                    const char *object, const char *name, MerBuildResult *result)
 {
@@ -269,6 +281,7 @@ void mer_build_run(const MerBuild *build, const MerKernelShape *shape, const Mer
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
+        expect_a_crash();
         load_and_run(build, shape, kernel, object, name, result);
         _exit(write(ends[1], result, sizeof *result) == (ssize_t)sizeof *result ? 0 : 1);
     }
