@@ -49,29 +49,33 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     MerCalibration *asked = &request->calibration;
     double          folds = 5, seed = 1, threads = mer_cpu_count();
     asked->prior = 0.005;
-    for (int i = 0, code = MER_EXIT_DONE; i < count; i++) {
-        if (mer_cli_is(arguments[i], "json")) {
-            request->json = true;
-        } else if (mer_cli_is_help(arguments[i])) {
-            request->is_help = true;
-        } else if (mer_cli_is(arguments[i], "platform")) {
-            request->platform = mer_cli_value(count, arguments, &i);
-        } else if (mer_cli_is_output(arguments[i])) {
-            request->output = mer_cli_value(count, arguments, &i);
-        } else if (mer_cli_is(arguments[i], "where")) {
-            code = take_where(verb, mer_cli_value(count, arguments, &i), &asked->where, arena);
-        } else if (mer_cli_is(arguments[i], "prior")) {
+    const char      *wanted = NULL;
+    const MerCliFlag flags[] = {{"json", &request->json, NULL},
+                                {"help", &request->is_help, NULL},
+                                {"platform", NULL, &request->platform},
+                                {"output", NULL, &request->output},
+                                {"where", NULL, &wanted},
+                                {0}};
+    for (int i = 0; i < count; i++) {
+        int code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (wanted) {
+            code = take_where(verb, wanted, &asked->where, arena);
+            wanted = NULL;
+        }
+        if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "prior")) {
             code = take_number(verb, count, arguments, &i, 0, 1e6, &asked->prior);
-        } else if (mer_cli_is(arguments[i], "folds")) {
+        } else if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "folds")) {
             code = take_number(verb, count, arguments, &i, 2, 1000, &folds);
-        } else if (mer_cli_is(arguments[i], "seed")) {
+        } else if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "seed")) {
             code = take_number(verb, count, arguments, &i, 0, 1e15, &seed);
-        } else if (mer_cli_is(arguments[i], "threads")) {
+        } else if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "threads")) {
             code = take_number(verb, count, arguments, &i, 1, 4096, &threads);
-        } else if ((arguments[i][0] == '-' && arguments[i][1]) || asked->records) {
+        } else if (code == MER_EXIT_OTHER &&
+                   ((arguments[i][0] == '-' && arguments[i][1]) || asked->records)) {
             return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
-        } else {
+        } else if (code == MER_EXIT_OTHER) {
             asked->records = arguments[i];
+            code = MER_EXIT_DONE;
         }
         if (code != MER_EXIT_DONE) {
             return code;
