@@ -31,6 +31,9 @@
     X(a2c) \
     X(ppo) \
     X(marl) \
+    X(autotvm) \
+    X(chameleon) \
+    X(dcoc) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \

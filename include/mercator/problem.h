@@ -137,6 +137,7 @@ struct MerProblemClass {
     const char *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
     const char *plan_file; /* "mapping.yaml"; NULL: plans are not written */
     int64_t     budget;
+    bool        counts_distinct; /* plans that were priced before cost no budget (`--count auto`) */
     unsigned    platforms; /* bit per MerPlatformKind; 0: it needs none */
     const MerPlanKind *const
                     *plans; /* those it makes, ends with NULL; the first that fits is taken */
@@ -200,6 +201,8 @@ struct MerProblemClass {
     /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
      * parts of every round. */
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
+    /* Share of a task's budget for round `round`, the first is 0; absent: each round has all of it. */
+    double (*round_share)(const MerProblem *problem, int round);
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
      * the objective of the run, task by task. */
     void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);
@@ -219,6 +222,9 @@ struct MerProblemClass {
     /* Lines for people about the costs of one task or, `is_total`, of several: newline-terminated text
      * in `arena`, NULL if there is nothing to say. */
     const char *(*print_costs)(const MerCost *cost, bool is_total, MerArena *arena);
+    /* The answer as a whole for people: newline-terminated text in `arena`, NULL if there is nothing to
+     * say. */
+    const char *(*describe)(const MerWhole *whole, MerArena *arena);
     /* What a user can do about a refusal, one line in `arena` without its end; NULL: no idea. */
     const char *(*advise)(const char *reason, MerArena *arena);
     /* Is this workload, by its name or path alone, made for this problem? */

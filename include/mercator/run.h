@@ -144,6 +144,7 @@ typedef struct MerRunResult {
     bool             is_reproducible, is_feasible;
     MerMetric        objective; /* MER_METRIC_COUNT for an expression */
     const char      *objective_text;
+    const char      *description; /* of the whole, by the problem; NULL: none */
     const char      *summary; /* the `mercator-summary/1` object as JSON text */
     int              file_count;
     const char     **files; /* written into the directory */

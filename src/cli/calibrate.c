@@ -19,24 +19,21 @@ typedef struct Request {
     bool           json, is_help;
 } Request;
 
-/* One number of a flag; a usage error names it. */
-static int take_number(const MerVerb *verb, int count, char **arguments, int *at, double least,
+/* The number that a flag was given, if any. */
+static int read_number(const MerVerb *verb, const char *flag, const char *text, double least,
                        double most, double *value)
 {
-    const char *flag = arguments[*at];
-    const char *text = mer_cli_value(count, arguments, at);
-    if (!text || !mer_parse_real(text, value) || *value < least || *value > most) {
-        return mer_cli_usage(verb, "%s is \"%s\", expected a number in %g .. %g", flag,
-                             text ? text : "", least, most);
-    }
-    return MER_EXIT_DONE;
+    return !text || (mer_parse_real(text, value) && *value >= least && *value <= most)
+               ? MER_EXIT_DONE
+               : mer_cli_usage(verb, "--%s is \"%s\", expected a number in %g .. %g", flag, text,
+                               least, most);
 }
 
-static int take_where(const MerVerb *verb, const char *text, MerReference *where, MerArena *arena)
+static int add_where(const MerVerb *verb, const char *text, MerReference *where, MerArena *arena)
 {
-    const char *equals = text ? strchr(text, '=') : NULL;
+    const char *equals = strchr(text, '=');
     if (!equals || equals == text) {
-        return mer_cli_usage(verb, "--where is \"%s\", expected KEY=VALUE", text ? text : "");
+        return mer_cli_usage(verb, "--where is \"%s\", expected KEY=VALUE", text);
     }
     *where = mer_reference_add(where, mer_arena_text_n(arena, text, (size_t)(equals - text)),
                                equals + 1, arena);
@@ -46,40 +43,44 @@ static int take_where(const MerVerb *verb, const char *text, MerReference *where
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  Request *request)
 {
-    MerCalibration *asked = &request->calibration;
-    double          folds = 5, seed = 1, threads = mer_cpu_count();
-    asked->prior = 0.005;
-    for (int i = 0, code = MER_EXIT_DONE; i < count; i++) {
-        if (mer_cli_is(arguments[i], "json")) {
-            request->json = true;
-        } else if (mer_cli_is_help(arguments[i])) {
-            request->is_help = true;
-        } else if (mer_cli_is(arguments[i], "platform")) {
-            request->platform = mer_cli_value(count, arguments, &i);
-        } else if (mer_cli_is_output(arguments[i])) {
-            request->output = mer_cli_value(count, arguments, &i);
-        } else if (mer_cli_is(arguments[i], "where")) {
-            code = take_where(verb, mer_cli_value(count, arguments, &i), &asked->where, arena);
-        } else if (mer_cli_is(arguments[i], "prior")) {
-            code = take_number(verb, count, arguments, &i, 0, 1e6, &asked->prior);
-        } else if (mer_cli_is(arguments[i], "folds")) {
-            code = take_number(verb, count, arguments, &i, 2, 1000, &folds);
-        } else if (mer_cli_is(arguments[i], "seed")) {
-            code = take_number(verb, count, arguments, &i, 0, 1e15, &seed);
-        } else if (mer_cli_is(arguments[i], "threads")) {
-            code = take_number(verb, count, arguments, &i, 1, 4096, &threads);
-        } else if ((arguments[i][0] == '-' && arguments[i][1]) || asked->records) {
-            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
-        } else {
-            asked->records = arguments[i];
-        }
-        if (code != MER_EXIT_DONE) {
-            return code;
+    MerCalibration  *asked = &request->calibration;
+    const char      *where, *prior = NULL, *folds = NULL, *seed = NULL, *threads = NULL;
+    const MerCliFlag flags[] = {{"json", &request->json, NULL},
+                                {"help", &request->is_help, NULL},
+                                {"platform", NULL, &request->platform},
+                                {"output", NULL, &request->output},
+                                {"where", NULL, &where},
+                                {"prior", NULL, &prior},
+                                {"folds", NULL, &folds},
+                                {"seed", NULL, &seed},
+                                {"threads", NULL, &threads},
+                                {0}};
+    double           numbers[] = {0.005, 5, 1, mer_cpu_count()};
+    int              code = MER_EXIT_DONE;
+    for (int i = 0; i < count && code == MER_EXIT_DONE; i++) {
+        const char *argument = arguments[i];
+        where = NULL;
+        code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (where) {
+            code = add_where(verb, where, &asked->where, arena);
+        } else if (code == MER_EXIT_OTHER &&
+                   ((argument[0] == '-' && argument[1]) || asked->records)) {
+            return mer_cli_usage(verb, "unexpected argument %s", argument);
+        } else if (code == MER_EXIT_OTHER) {
+            asked->records = argument;
+            code = MER_EXIT_DONE;
         }
     }
-    asked->folds = (int)folds;
-    asked->seed = (uint64_t)seed;
-    asked->threads = (int)threads;
+    if (code != MER_EXIT_DONE || read_number(verb, "prior", prior, 0, 1e6, &numbers[0]) ||
+        read_number(verb, "folds", folds, 2, 1000, &numbers[1]) ||
+        read_number(verb, "seed", seed, 0, 1e15, &numbers[2]) ||
+        read_number(verb, "threads", threads, 1, 4096, &numbers[3])) {
+        return MER_EXIT_USAGE;
+    }
+    asked->prior = numbers[0];
+    asked->folds = (int)numbers[1];
+    asked->seed = (uint64_t)numbers[2];
+    asked->threads = (int)numbers[3];
     return request->is_help || (asked->records && request->platform)
                ? MER_EXIT_DONE
                : mer_cli_usage(verb, "calibrate needs a file of records and --platform P");

@@ -12,7 +12,6 @@
 #include "run/experiment/experiment.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Request {
@@ -235,31 +234,29 @@ static const char *nearest_platform(const char *input, MerArena *arena)
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  Request *request)
 {
-    MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
+    MerDimBinding   *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
+    const char      *dim = NULL;
+    const MerCliFlag flags[] = {{"json", &request->json, NULL},
+                                {"help", &request->is_help, NULL},
+                                {"dim", NULL, &dim},
+                                {"select", NULL, &request->import.select},
+                                {"platform", NULL, &request->platform},
+                                {0}};
     request->import.dims = dims;
     for (int i = 0; i < count; i++) {
-        if (mer_cli_is(arguments[i], "json")) {
-            request->json = true;
-        } else if (mer_cli_is_help(arguments[i])) {
-            request->is_help = true;
-        } else if (mer_cli_is(arguments[i], "dim")) {
-            const char *value = mer_cli_value(count, arguments, &i);
-            value = value ? value : "";
-            if (!mer_experiment_dim(value, &dims[request->import.dim_count++], arena)) {
-                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", value);
-            }
-        } else if (mer_cli_is(arguments[i], "select")) {
-            request->import.select = mer_cli_value(count, arguments, &i);
-        } else if (mer_cli_is(arguments[i], "platform")) {
-            request->platform = mer_cli_value(count, arguments, &i);
-            if (!request->platform) {
-                return mer_cli_usage(verb, "--platform needs a value");
-            }
-        } else if ((arguments[i][0] == '-' && arguments[i][1]) || request->input) {
-            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
-        } else {
-            request->input = arguments[i];
+        const char *argument = arguments[i];
+        int         code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (code == MER_EXIT_USAGE) {
+            return code;
         }
+        if (dim && !mer_experiment_dim(dim, &dims[request->import.dim_count++], arena)) {
+            return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", dim);
+        }
+        dim = NULL;
+        if (code == MER_EXIT_OTHER && ((argument[0] == '-' && argument[1]) || request->input)) {
+            return mer_cli_usage(verb, "unexpected argument %s", argument);
+        }
+        request->input = code == MER_EXIT_OTHER ? argument : request->input;
     }
     return request->input || request->is_help
                ? MER_EXIT_DONE

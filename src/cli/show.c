@@ -1,5 +1,5 @@
 /* Printing the result of a run. */
-#include "cli/show.h"
+#include "cli/cli.h"
 
 #include "report/tables/table.h"
 
@@ -198,8 +198,9 @@ static void show_costs(const MerRunSpec *spec, const MerRunResult *result, MerAr
     const char          *text = spec->problem->print_costs && is_said && (is_total || shown->text)
                                     ? spec->problem->print_costs(&shown->best, is_total, arena)
                                     : NULL;
-    if (text) {
-        fprintf(file, "%s%s", is_total ? "\n" : "", text);
+    if (text || result->description) {
+        fprintf(file, "%s%s%s", is_total ? "\n" : "", text ? text : "",
+                result->description ? result->description : "");
     }
 }
 

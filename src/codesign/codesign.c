@@ -238,6 +238,8 @@ static MerStatus open_codesign(MerProblem *problem, MerArena *arena, MerError *e
     MerCodesignTask *task = problem->state;
     *task = (MerCodesignTask){.op = &problem->graph->ops[problem->task->op],
                               .images = chosen->batch_size,
+                              .macs = (double)problem->graph->ops[problem->task->op].macs *
+                                      (double)chosen->batch_size,
                               .rules = {chosen->bias, chosen->restrict_to == 1},
                               .mode = (MerHardwareMode)chosen->hardware,
                               .least_element = chosen->min_element_bytes,
@@ -532,7 +534,7 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
         *result = (MerBound){(least - host) * timing->clock_hz, "roofline", ""};
         break;
     case MER_METRIC_THROUGHPUT:
-        *result = (MerBound){2 * problem->task->macs / least, "roofline", ""};
+        *result = (MerBound){2 * task->macs / least, "roofline", ""};
         break;
     default:
         break;
@@ -627,6 +629,13 @@ static bool next_round(const MerWhole *rounds, int done, MerRound *round, MerAre
     return true;
 }
 
+/* Half of the budget finds candidates, the rest is for schedules on each of them. */
+static double round_share(const MerProblem *problem, int round)
+{
+    const MerCodesignTask *task = problem->state;
+    return task->mode != MER_HARDWARE_SHARED ? 1 : round == 0 ? 0.5 : 0.5 / ROUNDS;
+}
+
 static bool is_shared(const MerWhole *round)
 {
     const MerVtaPlan *first = NULL;
@@ -665,6 +674,45 @@ static void pick_rounds(const MerWhole *rounds, int done, int *pick)
     }
 }
 
+static const char *describe(const MerWhole *whole, MerArena *arena)
+{
+    const MerCodesignShared *shared = whole->parts[0].task->shared;
+    const MerVtaPlan        *plan = whole->parts[0].plan->content;
+    const MerVtaCore        *core = &plan->core, *usual;
+    double                   seconds = 0;
+    if (!is_shared(whole)) {
+        return "every layer has a core of its own\n";
+    }
+    for (int p = 0; p < whole->count; p++) {
+        seconds +=
+            (double)whole->parts[p].task->count * whole->parts[p].cost->value[MER_METRIC_LATENCY];
+    }
+    usual = &mer_codesign_task(whole->parts[0].problem)->usual;
+    const char *text = mer_arena_format(
+        arena, "core %dx%dx%d (batch x block_in x block_out): %lld multipliers, %.0f KiB of SRAM\n",
+        core->batch, core->block_in, core->block_out, (long long)mer_vta_core_macs(core),
+        (double)mer_vta_core_bytes(core) / 1024);
+    int bus = whole->parts[0].problem->platform->bus_bits / 8;
+    int least = core->element[MER_VTA_INP] < core->element[MER_VTA_OUT]
+                    ? core->element[MER_VTA_INP]
+                    : core->element[MER_VTA_OUT];
+    if (least < bus) {
+        text = mer_arena_format(
+            arena,
+            "%sits smallest entry has %d bytes, the bus %d: no known core is built "
+            "so; --min-element-bytes %d leaves such cores out\n",
+            text, least, bus, bus);
+    }
+    if (shared && shared->usual_seconds > 0 && !mer_vta_core_equal(core, usual)) {
+        text = mer_arena_format(
+            arena,
+            "%sthe platform's %dx%dx%d takes %.4g ms at best, this one %.4g ms: %.1f %% less\n",
+            text, usual->batch, usual->block_in, usual->block_out, 1e3 * shared->usual_seconds,
+            1e3 * seconds, 100 * (1 - seconds / shared->usual_seconds));
+    }
+    return text;
+}
+
 static MerStatus read_graph(MerYaml *tasks, MerGraph **graph, MerReference *implied,
                             MerArena *arena, MerError *error)
 {
@@ -700,6 +748,7 @@ const MerProblemClass mer_problem_codesign = {
     .exact = "grid",
     .plan_file = "mapping.yaml",
     .budget = 256,
+    .counts_distinct = true,
     .platforms = 1u << MER_PLATFORM_VTA,
     .plans = plan_kinds,
     .options = options,
@@ -714,9 +763,11 @@ const MerProblemClass mer_problem_codesign = {
     .combine = combine,
     .rounds = ROUNDS,
     .next_round = next_round,
+    .round_share = round_share,
     .pick_rounds = pick_rounds,
     .read_log = mer_codesign_read_log,
     .calibrate = mer_codesign_calibrate,
+    .describe = describe,
     .read_graph = read_graph,
     .advise = advise,
     .covers = covers,

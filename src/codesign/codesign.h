@@ -41,6 +41,7 @@ typedef struct MerCores { /* that the budget allows */
 typedef struct MerCodesignTask { /* one opened task */
     const MerOp    *op;
     int64_t         images;
+    double          macs; /* of all of them */
     MerVtaRules     rules;
     MerHardwareMode mode;
     MerVtaCore      usual; /* of the platform */
@@ -76,7 +77,8 @@ typedef struct MerCodesignShared {
     int             count;
     const MerTask  *tasks;
     const MerGraph *graph;
-    void           *solved; /* what a solver found for all of them */
+    void           *solved;        /* what a solver found for all of them */
+    double          usual_seconds; /* on the platform's own core at best; 0: unknown */
     MerArena       *arena;
 } MerCodesignShared;
 

@@ -14,6 +14,10 @@ sizes()
 }
 sizes alexnet 714e6 61.1e6
 sizes vgg16 15470e6 138.35e6
+sizes vgg11 7609e6 132.85e6
+sizes vgg13 11308e6 133.04e6
+sizes vgg19 19632e6 143.65e6
+sizes resnet34 3664e6 21.78e6
 sizes resnet18 1814e6 11.68e6
 sizes resnet50 4089e6 25.51e6
 sizes mobilenet_v2 300.8e6 3.475e6

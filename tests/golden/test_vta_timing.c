@@ -91,7 +91,7 @@ typedef struct Found {
     int            points, legal;
     double         best;
     MerVtaSchedule schedule;
-    double         all[4096];
+    double         all[16384];
 } Found;
 
 static void enumerate(const MerVtaTask *task, const MerVtaTiming *timing, Found *found)
@@ -165,9 +165,58 @@ static void test_recorded_optima(void **state)
     assert_true(fabs(tvm_sum - 83.725) < 2e-3);
 }
 
+/* The ten layers on another core, weighted: the geometries of docs/codesign-model.md. */
+static double network_ms(const MerVtaCore *core, int images, const MerVtaTiming *timing)
+{
+    static Found found;
+    double       sum = 0;
+    for (size_t l = 0; l < sizeof layers / sizeof layers[0]; l++) {
+        const Layer *layer = &layers[l];
+        MerOp        op = vta_conv(layer->size, layer->ci, layer->co, layer->kernel, layer->stride,
+                                   layer->kernel / 2);
+        MerVtaTask   task = {.core = *core};
+        mer_vta_shape_make(&op, images, core, &task.shape);
+        enumerate(&task, timing, &found);
+        sum += layer->count * found.best;
+    }
+    return sum;
+}
+
+static void test_recorded_geometries(void **state)
+{
+    static const struct {
+        int    batch, in, out, images;
+        double ms;
+    } rows[] = {{1, 8, 32, 1, 80.717},  {1, 4, 64, 1, 82.472},  {1, 16, 16, 1, 82.722},
+                {1, 32, 8, 1, 90.624},  {1, 64, 4, 1, 106.521}, {2, 8, 16, 1, 149.962},
+                {4, 8, 8, 1, 292.079},  {4, 4, 16, 4, 289.404}, {4, 8, 8, 4, 292.079},
+                {2, 8, 16, 4, 297.467}, {1, 8, 32, 4, 315.110}, {1, 16, 16, 4, 322.571}};
+    const MerPlatform *platform = vta_platform("vta-pynq-b");
+    MerVtaTiming       timing;
+    MerVtaCore         usual, core;
+    (void)state;
+    mer_vta_timing_of(platform, &timing);
+    mer_vta_core_of(platform, &usual);
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        mer_vta_core_follow(&usual, rows[r].batch, rows[r].in, rows[r].out, 491520, &core);
+        double ms = network_ms(&core, rows[r].images, &timing);
+        if (fabs(ms / rows[r].ms - 1) > 1e-4) {
+            fail_msg("%dx%dx%d, %d images: %.3f ms, recorded %.3f", rows[r].batch, rows[r].in,
+                     rows[r].out, rows[r].images, ms, rows[r].ms);
+        }
+    }
+    int legal = 0;
+    for (int n = 0; n < 125; n++) {
+        mer_vta_core_follow(&usual, 1 << n / 25, 4 << n / 5 % 5, 4 << n % 5, 491520, &core);
+        legal += mer_vta_core_macs(&core) <= 256 && mer_vta_core_check(&core, NULL);
+    }
+    assert_int_equal(legal, 35);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_recorded_points),
-                                       cmocka_unit_test(test_recorded_optima)};
+                                       cmocka_unit_test(test_recorded_optima),
+                                       cmocka_unit_test(test_recorded_geometries)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -61,6 +61,11 @@ static const Row rows[] = {
     {"map", "loopnest:axes=exclusive", LAYERS, ".csv", NO_CAPACITY, true},
     {"schedule", "bandwidth", "synthetic:60:3", NULL, "s2", false},
     {"schedule:bandwidth=4", "bandwidth", JOBS, ".yaml", "s1", false},
+    {"codesign:hardware=fixed,select=2-4", "vta", "resnet18", NULL, "vta-pynq-4x8", false},
+    {"codesign", "vta:uops=exact", LAYERS, ".csv", "vta-pynq-b", false},
+    {"codesign:hardware=per-task,buffers=search,bias=true,batch_size=3", "vta", LAYERS, ".csv", "vta-energy", false},
+    {"codesign:select=2-4,restrict=tvm", "vta", "bert_base", NULL, "vta-pynq-a", false},
+    {"codesign:mac_budget=8", "vta", LAYERS, ".csv", "vta-pynq-b", true},
     {"assign", "bins", PARCELS, ".yaml", NULL, false},
     {"assign", "bins",
      "{format: mercator-assign/1, bins: {cup: {capacity: 1}, mug: {capacity: 3}},\n"

@@ -98,7 +98,7 @@ export function lineChart(box, allXs, allLines, options) {
   const plot = h("div", { class: "plot", role: "img", "aria-label": options.label });
   box.replaceChildren(plot, readout);
   const stepped = uPlot.paths.stepped({ align: 1 });
-  const grid = color("grid");
+  const grid = color("grid-line");
   const chart = new uPlot(
     {
       width: Math.max(box.clientWidth, 200),

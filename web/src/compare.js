@@ -75,13 +75,13 @@ function methodsOf(runs) {
 export function comparison(runs, open) {
   const problems = [...groupBy(runs, problemKey).values()];
   const view = { problem: 0 };
-  const box = h("div", { class: "grid" });
+  const box = h("div", { class: "panel-grid" });
   const show = () => box.replaceChildren(...problemPanels(problems[view.problem], view.problem));
   show();
   return h(
     "div",
     {},
-    h("div", { class: "grid" }, tradeOffPanels(runs)),
+    h("div", { class: "panel-grid" }, tradeOffPanels(runs)),
     problems.length > 1 &&
       h(
         "p",
@@ -98,7 +98,7 @@ export function comparison(runs, open) {
         ),
       ),
     box,
-    h("div", { class: "grid" }, runsPanel(runs, open)),
+    h("div", { class: "panel-grid" }, runsPanel(runs, open)),
   );
 }
 

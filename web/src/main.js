@@ -55,7 +55,7 @@ function runView(run) {
     cards(run),
     h(
       "div",
-      { class: "grid" },
+      { class: "panel-grid" },
       curvesPanel(run, state),
       tasksPanel(run, state),
       milestonesPanel(run),

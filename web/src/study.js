@@ -46,7 +46,7 @@ function groupView(group) {
   const others = group.tables.filter((one) => !first.includes(one));
   return h(
     "div",
-    { class: "grid" },
+    { class: "panel-grid" },
     curvePanel(group),
     first.map(tablePanel),
     heatPanel(group),

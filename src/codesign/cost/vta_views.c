@@ -163,6 +163,7 @@ static void show_work(const MerVtaTime *time, MerNotes *notes)
                                  .rows = stages,
                                  .row_count = 3,
                                  .values = values,
+                                 .has_parts = true,
                                  .has_rest = true});
 }
 

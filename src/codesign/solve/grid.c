@@ -228,11 +228,14 @@ static MerStatus need_table(Solver *s, const MerSearch *search, const MerProblem
         MER_TRY(make_table(table, search, problem, evaluator, shared->tasks, shared->count,
                            shared->arena, error));
         shared->solved = table->is_cut ? NULL : table;
+        if (table->usual >= 0 && table->metric == MER_METRIC_LATENCY) {
+            shared->usual_seconds = total_of(table, table->usual);
+        }
         s->table = table;
-        show_cores(table, search->notes);
     } else {
         s->table = shared->solved;
     }
+    show_cores(s->table, search->notes);
     while (strcmp(shared->tasks[s->part].name, problem->task->name) != 0) {
         s->part++;
     }
@@ -304,7 +307,8 @@ static bool proof(const void *state, MerBound *bound)
     }
     bool   is_rate = s->search->objective == MER_METRIC_THROUGHPUT;
     double sign = -mer_metric_info(s->table->metric)->direction;
-    *bound = (MerBound){is_rate ? 2 * s->problem->task->macs / best->score : sign * best->score,
+    *bound = (MerBound){is_rate ? 2 * mer_codesign_task(s->problem)->macs / best->score
+                                : sign * best->score,
                         "optimum", ""};
     return true;
 }

@@ -173,6 +173,10 @@ void mer_vta_shape_make(const MerOp *op, int64_t images, const MerVtaCore *core,
         .pad = {op->pad[0], op->pad[1], op->pad[2], op->pad[3]},
         .repeat = op->repeat,
     };
+    if (op->input_rows == 0 && !mer_vta_is_dense(op)) { /* a table of layers: no padding */
+        shape->height = mer_vta_reach(shape, 0, shape->rows);
+        shape->width = mer_vta_reach(shape, 1, shape->columns);
+    }
     if (mer_vta_is_dense(op)) {
         /* rows of a product fill the batch, so that no lane idles */
         if (d[MER_DIM_Y] > 1) {

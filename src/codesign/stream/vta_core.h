@@ -83,17 +83,21 @@ typedef struct MerVtaRules {
 
 enum { MER_VTA_MOST_PAD = 15 }; /* of one side, in one instruction */
 
-/* Input rows and columns that a tile reads, padding included. */
+/* Input that `count` outputs in a row read, padding included: along axis 0 rows, 1 columns. */
+static inline int mer_vta_reach(const MerVtaShape *shape, int axis, int count)
+{
+    return (count - 1) * shape->stride[axis] + (shape->kernel[axis] - 1) * shape->dilation[axis] +
+           1;
+}
+
 static inline int mer_vta_tile_rows(const MerVtaShape *shape, const MerVtaSchedule *schedule)
 {
-    return (schedule->tile_h - 1) * shape->stride[0] + (shape->kernel[0] - 1) * shape->dilation[0] +
-           1;
+    return mer_vta_reach(shape, 0, schedule->tile_h);
 }
 
 static inline int mer_vta_tile_columns(const MerVtaShape *shape, const MerVtaSchedule *schedule)
 {
-    return (schedule->tile_w - 1) * shape->stride[1] + (shape->kernel[1] - 1) * shape->dilation[1] +
-           1;
+    return mer_vta_reach(shape, 1, schedule->tile_w);
 }
 
 /* The loops of one GEMM instruction, outermost first: extents, and what an iteration adds to the

@@ -1,6 +1,6 @@
 /* Warm starts: the k best distinct points of the same task in an earlier log, or, where the problem can carry
  * points over, of other tasks. */
-#include "run/search/warm.h"
+#include "run/search/task_search.h"
 
 #include "base/file.h"
 #include "base/json_read.h"
