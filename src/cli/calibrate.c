@@ -19,24 +19,21 @@ typedef struct Request {
     bool           json, is_help;
 } Request;
 
-/* One number of a flag; a usage error names it. */
-static int take_number(const MerVerb *verb, int count, char **arguments, int *at, double least,
+/* The number that a flag was given, if any. */
+static int read_number(const MerVerb *verb, const char *flag, const char *text, double least,
                        double most, double *value)
 {
-    const char *flag = arguments[*at];
-    const char *text = mer_cli_value(count, arguments, at);
-    if (!text || !mer_parse_real(text, value) || *value < least || *value > most) {
-        return mer_cli_usage(verb, "%s is \"%s\", expected a number in %g .. %g", flag,
-                             text ? text : "", least, most);
-    }
-    return MER_EXIT_DONE;
+    return !text || (mer_parse_real(text, value) && *value >= least && *value <= most)
+               ? MER_EXIT_DONE
+               : mer_cli_usage(verb, "--%s is \"%s\", expected a number in %g .. %g", flag, text,
+                               least, most);
 }
 
-static int take_where(const MerVerb *verb, const char *text, MerReference *where, MerArena *arena)
+static int add_where(const MerVerb *verb, const char *text, MerReference *where, MerArena *arena)
 {
-    const char *equals = text ? strchr(text, '=') : NULL;
+    const char *equals = strchr(text, '=');
     if (!equals || equals == text) {
-        return mer_cli_usage(verb, "--where is \"%s\", expected KEY=VALUE", text ? text : "");
+        return mer_cli_usage(verb, "--where is \"%s\", expected KEY=VALUE", text);
     }
     *where = mer_reference_add(where, mer_arena_text_n(arena, text, (size_t)(equals - text)),
                                equals + 1, arena);
@@ -46,44 +43,44 @@ static int take_where(const MerVerb *verb, const char *text, MerReference *where
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  Request *request)
 {
-    MerCalibration *asked = &request->calibration;
-    double          folds = 5, seed = 1, threads = mer_cpu_count();
-    asked->prior = 0.005;
-    const char      *wanted = NULL;
+    MerCalibration  *asked = &request->calibration;
+    const char      *where, *prior = NULL, *folds = NULL, *seed = NULL, *threads = NULL;
     const MerCliFlag flags[] = {{"json", &request->json, NULL},
                                 {"help", &request->is_help, NULL},
                                 {"platform", NULL, &request->platform},
                                 {"output", NULL, &request->output},
-                                {"where", NULL, &wanted},
+                                {"where", NULL, &where},
+                                {"prior", NULL, &prior},
+                                {"folds", NULL, &folds},
+                                {"seed", NULL, &seed},
+                                {"threads", NULL, &threads},
                                 {0}};
-    for (int i = 0; i < count; i++) {
-        int code = mer_cli_take(verb, flags, count, arguments, &i);
-        if (wanted) {
-            code = take_where(verb, wanted, &asked->where, arena);
-            wanted = NULL;
-        }
-        if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "prior")) {
-            code = take_number(verb, count, arguments, &i, 0, 1e6, &asked->prior);
-        } else if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "folds")) {
-            code = take_number(verb, count, arguments, &i, 2, 1000, &folds);
-        } else if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "seed")) {
-            code = take_number(verb, count, arguments, &i, 0, 1e15, &seed);
-        } else if (code == MER_EXIT_OTHER && mer_cli_is(arguments[i], "threads")) {
-            code = take_number(verb, count, arguments, &i, 1, 4096, &threads);
+    double           numbers[] = {0.005, 5, 1, mer_cpu_count()};
+    int              code = MER_EXIT_DONE;
+    for (int i = 0; i < count && code == MER_EXIT_DONE; i++) {
+        const char *argument = arguments[i];
+        where = NULL;
+        code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (where) {
+            code = add_where(verb, where, &asked->where, arena);
         } else if (code == MER_EXIT_OTHER &&
-                   ((arguments[i][0] == '-' && arguments[i][1]) || asked->records)) {
-            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
+                   ((argument[0] == '-' && argument[1]) || asked->records)) {
+            return mer_cli_usage(verb, "unexpected argument %s", argument);
         } else if (code == MER_EXIT_OTHER) {
-            asked->records = arguments[i];
+            asked->records = argument;
             code = MER_EXIT_DONE;
         }
-        if (code != MER_EXIT_DONE) {
-            return code;
-        }
     }
-    asked->folds = (int)folds;
-    asked->seed = (uint64_t)seed;
-    asked->threads = (int)threads;
+    if (code != MER_EXIT_DONE || read_number(verb, "prior", prior, 0, 1e6, &numbers[0]) ||
+        read_number(verb, "folds", folds, 2, 1000, &numbers[1]) ||
+        read_number(verb, "seed", seed, 0, 1e15, &numbers[2]) ||
+        read_number(verb, "threads", threads, 1, 4096, &numbers[3])) {
+        return MER_EXIT_USAGE;
+    }
+    asked->prior = numbers[0];
+    asked->folds = (int)numbers[1];
+    asked->seed = (uint64_t)numbers[2];
+    asked->threads = (int)numbers[3];
     return request->is_help || (asked->records && request->platform)
                ? MER_EXIT_DONE
                : mer_cli_usage(verb, "calibrate needs a file of records and --platform P");

@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { COLUMNS = 96 }; /* of the chart */
+/* Iterations of micro-ops that are checked; no layer needs a hundredth of them, a damaged file may ask for centuries. */
+#define MOST_ITERATIONS 2e9
 
 typedef struct Look {
     MerVtaFiles        files;
@@ -32,6 +34,24 @@ static void watch(void *state, const MerVtaInstruction *i, int64_t index, int64_
     }
 }
 
+static bool check(Look *look)
+{
+    const MerVtaFiles *f = &look->files;
+    double             iterations = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        iterations += (double)mer_vta_iterations(&look->list[i]);
+    }
+    if (!f->has_uops) {
+        return mer_vta_refuse(&look->reason, "dram: the file of the micro-ops is missing");
+    }
+    if (iterations > MOST_ITERATIONS) {
+        return mer_vta_refuse(&look->reason, "stream: %g iterations of micro-ops, at most %g",
+                              iterations, MOST_ITERATIONS);
+    }
+    return mer_vta_stream_check(&f->core, f->words, f->count, f->uops, f->uop_count,
+                                f->base[MER_VTA_UOP], &look->reason);
+}
+
 static MerStatus examine(const MerInspection *file, Look *look, MerError *error)
 {
     const MerPlatform *platform;
@@ -40,10 +60,7 @@ static MerStatus examine(const MerInspection *file, Look *look, MerError *error)
                                file->arena, error));
     MER_TRY(mer_vta_files_decode(f, &look->list, file->arena, error));
     mer_vta_timing_of(platform, &look->timing);
-    look->is_legal =
-        f->has_uops ? mer_vta_stream_check(&f->core, f->words, f->count, f->uops, f->uop_count,
-                                           f->base[MER_VTA_UOP], &look->reason)
-                    : mer_vta_refuse(&look->reason, "dram: the file of the micro-ops is missing");
+    look->is_legal = check(look);
     MerVtaReason waits;
     look->has_time = mer_vta_walk(&f->core, &look->timing, look->list, f->count, &look->time, NULL,
                                   NULL, &waits);

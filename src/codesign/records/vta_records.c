@@ -78,12 +78,12 @@ static void take_line(cJSON *line, const MerVtaCore *usual, const MerReference *
 }
 
 /* One JSON object per line; `#` opens a comment. */
-static MerStatus read_lines(const char *path, char *text, const MerVtaCore *usual,
+static MerStatus read_lines(const char *path, const char *text, const MerVtaCore *usual,
                             const MerReference *where, MerVtaRecords *records, MerArena *arena,
                             MerError *error)
 {
     int64_t number = 0;
-    for (char *at = text, *end; *at; at = end) {
+    for (const char *at = text, *end; *at; at = end) {
         size_t length = strcspn(at, "\n");
         end = at + length + (at[length] == '\n');
         number++;
@@ -244,21 +244,25 @@ static MerStatus read_measured(const char *path, const cJSON *root, const MerRef
     return MER_OK;
 }
 
+MerStatus mer_vta_records_parse(const char *path, const char *text, const MerVtaCore *usual,
+                                const MerReference *where, MerVtaRecords *records, MerArena *arena,
+                                MerError *error)
+{
+    cJSON *first = cJSON_Parse(text); /* of a log, its first line */
+    bool   is_list = mer_json_get(first, "records") != NULL;
+    *records = (MerVtaRecords){.list = MER_ARRAY(arena, MerVtaRecord, 1)};
+    MerStatus status = is_list ? read_measured(path, first, where, records, arena, error)
+                               : read_lines(path, text, usual, where, records, arena, error);
+    cJSON_Delete(first);
+    return status;
+}
+
 MerStatus mer_vta_records_read(const char *path, const MerVtaCore *usual, const MerReference *where,
                                MerVtaRecords *records, MerArena *arena, MerError *error)
 {
     enum { MOST_BYTES = 1 << 29 };
     char  *text;
     size_t size;
-    *records = (MerVtaRecords){.list = MER_ARRAY(arena, MerVtaRecord, 1)};
     MER_TRY(mer_file_read(path, MOST_BYTES, arena, &text, &size, error));
-    cJSON *first = cJSON_ParseWithOpts(text, NULL, 0);
-    bool   is_list = mer_json_get(first, "records") != NULL;
-    if (is_list) {
-        MerStatus status = read_measured(path, first, where, records, arena, error);
-        cJSON_Delete(first);
-        return status;
-    }
-    cJSON_Delete(first);
-    return read_lines(path, text, usual, where, records, arena, error);
+    return mer_vta_records_parse(path, text, usual, where, records, arena, error);
 }

@@ -33,6 +33,11 @@ typedef struct MerVtaRecords {
 MerStatus mer_vta_records_read(const char *path, const MerVtaCore *usual, const MerReference *where,
                                MerVtaRecords *records, MerArena *arena, MerError *error);
 
+/* The same of a text that a 0 byte ends; `path` opens messages. */
+MerStatus mer_vta_records_parse(const char *path, const char *text, const MerVtaCore *usual,
+                                const MerReference *where, MerVtaRecords *records, MerArena *arena,
+                                MerError *error);
+
 /* One line of a log, as AutoTVM reads it: an object, without the end of the line. A core whose blocks differ is told
  * by its model, an extension. */
 void mer_autotvm_write(const MerVtaRecord *record, MerJson *json);
