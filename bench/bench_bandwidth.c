@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "mercator/registry.h"
 #include "schedule/cost/bandwidth.h"
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@ target_include_directories(mercator-test-flags SYSTEM INTERFACE
 target_compile_definitions(mercator-test-flags INTERFACE
     MERCATOR_SOURCE_DIR="${PROJECT_SOURCE_DIR}" MERCATOR_SHARED_DIR="${shared_dir}")
 target_link_libraries(mercator-test-flags INTERFACE
-    mercator-flags mercator-static PkgConfig::FYAML PkgConfig::CJSON PkgConfig::PROTOBUF_C Mercator::dnnl
+    mercator-flags mercator-static PkgConfig::FYAML PkgConfig::CJSON PkgConfig::PROTOBUF_C Mercator::dnnl Mercator::xgboost
     Threads::Threads m)
 
 # What a test that compiles against the static library must add.

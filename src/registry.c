@@ -32,6 +32,9 @@
     X(a2c) \
     X(ppo) \
     X(marl) \
+    X(autotvm) \
+    X(chameleon) \
+    X(dcoc) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \
@@ -62,11 +65,19 @@
     X(schedule_csv) \
     X(schedule_trace) \
     X(job_table) \
+    X(vta) \
+    X(vta_listing) \
+    X(vta_c) \
+    X(codesign_trace) \
+    X(autotvm_log) \
     X(kernels)
 
 #define PLAN_READERS(X) \
     X(maestro) \
     X(timeloop)
+
+#define INSPECTORS(X) \
+    X(vta)
 /* clang-format on */
 
 /* Lists with capacity for what programs add; the last entry stays NULL. */
@@ -95,12 +106,14 @@ enum { MAX_ADDED = 64 };
 #define DECLARE_importer(name) DECLARE(MerImporterClass, importer, name)
 #define DECLARE_exporter(name) DECLARE(MerExporterClass, exporter, name)
 #define DECLARE_plan_reader(name) DECLARE(MerPlanReaderClass, plan_reader, name)
+#define DECLARE_inspector(name) DECLARE(MerInspectorClass, inspector, name)
 #define LIST_problem(name) LIST(MerProblemClass, problem, name)
 #define LIST_evaluator(name) LIST(MerEvaluatorClass, evaluator, name)
 #define LIST_optimizer(name) LIST(MerOptimizerClass, optimizer, name)
 #define LIST_importer(name) LIST(MerImporterClass, importer, name)
 #define LIST_exporter(name) LIST(MerExporterClass, exporter, name)
 #define LIST_plan_reader(name) LIST(MerPlanReaderClass, plan_reader, name)
+#define LIST_inspector(name) LIST(MerInspectorClass, inspector, name)
 
 /* What a class cannot do without: the first slot that is empty, NULL if none is. */
 #define MISSING(Class, kind, SLOTS)                                                                \
@@ -123,12 +136,14 @@ enum { MAX_ADDED = 64 };
 #define IMPORTER_SLOTS(X) X(name) X(summary) X(endings) X(probe) X(read)
 #define EXPORTER_SLOTS(X) X(name) X(summary) X(write)
 #define PLAN_READER_SLOTS(X) X(name) X(summary) X(problem) X(probe) X(read)
+#define INSPECTOR_SLOTS(X) X(name) X(summary) X(endings) X(probe) X(print)
 /* clang-format on */
 MISSING(MerProblemClass, problem, PROBLEM_SLOTS)
 MISSING(MerEvaluatorClass, evaluator, EVALUATOR_SLOTS)
 MISSING(MerImporterClass, importer, IMPORTER_SLOTS)
 MISSING(MerExporterClass, exporter, EXPORTER_SLOTS)
 MISSING(MerPlanReaderClass, plan_reader, PLAN_READER_SLOTS)
+MISSING(MerInspectorClass, inspector, INSPECTOR_SLOTS)
 static const char *missing_of_optimizer(const MerOptimizerClass *type)
 {
     OPTIMIZER_SLOTS(CHECK_SLOT)
@@ -188,6 +203,7 @@ REGISTRY(MerOptimizerClass, optimizer, OPTIMIZERS)
 REGISTRY(MerImporterClass, importer, IMPORTERS)
 REGISTRY(MerExporterClass, exporter, EXPORTERS)
 REGISTRY(MerPlanReaderClass, plan_reader, PLAN_READERS)
+REGISTRY(MerInspectorClass, inspector, INSPECTORS)
 
 const MerProblemClass *mer_problem_find(const char *name, MerError *error)
 {

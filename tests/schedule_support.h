@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "schedule/cost/bandwidth.h"
 #include "schedule/schedule.h"
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Exporters write the plans of a run as files for other tools. Plan readers are the way back: files of
- * other tools that hold plans, for `mercator evaluate`. */
+ * other tools that hold plans, for `mercator evaluate`. Inspectors show such files to people. */
 #ifndef MERCATOR_EXPORT_H
 #define MERCATOR_EXPORT_H
 
@@ -90,5 +90,23 @@ typedef struct MerPlanReaderClass {
     bool (*probe)(const MerReadPlans *plans);
     MerStatus (*read)(MerReadPlans *plans, MerError *error);
 } MerPlanReaderClass;
+
+/* A file for `mercator inspect` that is neither a network nor a platform. */
+typedef struct MerInspection {
+    MerArena   *arena;
+    const char *path, *data; /* whole, followed by a 0 byte */
+    size_t      size;
+    const char *platform; /* `--platform`; NULL: not given */
+    bool        is_json;  /* one JSON object instead of text */
+    FILE       *out;
+} MerInspection;
+
+typedef struct MerInspectorClass {
+    const char *name, *summary;
+    const char *endings; /* of names of files, "vta" or "a b" */
+    /* Is this file of my format? Looks at name and content, never fails. */
+    bool (*probe)(const MerInspection *file);
+    MerStatus (*print)(const MerInspection *file, MerError *error);
+} MerInspectorClass;
 
 #endif

@@ -102,12 +102,42 @@ typedef struct MerRound {
     const MerFixedKnob *fixed; /* added to those of the user */
 } MerRound;
 
+/* What `mercator calibrate` asks for: constants of a platform, fitted to measured records. */
+typedef struct MerCalibration {
+    const char        *records; /* path */
+    const MerPlatform *platform;
+    MerReference       where; /* members that a record must have: population=A */
+    double             prior; /* weight of the squared log distance of constants to usual ones */
+    int                folds; /* of the cross-validation; a record is in fold index modulo folds */
+    uint64_t           seed;
+    int                threads;
+} MerCalibration;
+
+typedef struct MerFitRecord {
+    int64_t index; /* in the file, from 0 */
+    /* seconds: of the record, by the constants before, after, and fitted without the record's fold */
+    double measured, before, fitted, held_out;
+} MerFitRecord;
+
+typedef struct MerFitConstant {
+    const char *path; /* in the platform, "timing.load_row", as mer_platform_read_with takes it */
+    double      before, fitted, least; /* least: a bound of the fit */
+} MerFitConstant;
+
+typedef struct MerFit { /* in the caller's arena */
+    int                   record_count, constant_count;
+    const MerFitRecord   *records;
+    const MerFitConstant *constants;
+    const char           *remark; /* what of the file was not used, NULL: nothing to say */
+} MerFit;
+
 struct MerProblemClass {
     const char *name, *summary;
     const char *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
     const char *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
     const char *plan_file; /* "mapping.yaml"; NULL: plans are not written */
     int64_t     budget;
+    bool        counts_distinct; /* plans that were priced before cost no budget (`--count auto`) */
     unsigned    platforms; /* bit per MerPlatformKind; 0: it needs none */
     const MerPlanKind *const
                     *plans; /* those it makes, ends with NULL; the first that fits is taken */
@@ -152,10 +182,14 @@ struct MerProblemClass {
     bool (*can_carry)(const MerProblem *problem);
     MerStatus (*carry)(const MerProblem *problem, const MerSpace *other, int other_knobs,
                        MerMatch match, int *from, MerArena *arena, MerError *error);
-    /* Points for this task from the log of another tool (`--warm FILE`), best first, in `arena`.
-     * MER_UNSUPPORTED: not a log it knows. */
+    /* Points for this task from the log of another tool (`--warm FILE`), best first, in `arena`. `remark`: what
+     * the user should know of the log, said once for all tasks; NULL: nothing. MER_UNSUPPORTED: not a
+     * log it knows. */
     MerStatus (*read_log)(const MerProblem *problem, const char *path, MerIndex **points,
-                          int *count, MerArena *arena, MerError *error);
+                          int *count, const char **remark, MerArena *arena, MerError *error);
+    /* Fits constants of a platform of the kinds above to records of measurements (`mercator calibrate`). */
+    MerStatus (*calibrate)(const MerCalibration *request, MerFit *fit, MerArena *arena,
+                           MerError *error);
     /* The graph that a plan file carries itself, made of its `tasks`, one operator per task, and the
      * options that they imply. Absent: the workload that the file names is read again. */
     MerStatus (*read_graph)(MerYaml *tasks, MerGraph **graph, MerReference *implied,
@@ -167,6 +201,8 @@ struct MerProblemClass {
     /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
      * parts of every round. */
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
+    /* Share of a task's budget for round `round`, the first is 0; absent: each round has all of it. */
+    double (*round_share)(const MerProblem *problem, int round);
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by
      * the objective of the run, task by task. */
     void (*pick_rounds)(const MerWhole *rounds, int done, int *pick);

@@ -20,6 +20,7 @@ const MerOptimizerClass *const  *mer_optimizers(void); /* solvers included */
 const MerImporterClass *const   *mer_importers(void);
 const MerExporterClass *const   *mer_exporters(void);
 const MerPlanReaderClass *const *mer_plan_readers(void);
+const MerInspectorClass *const  *mer_inspectors(void);
 
 /* NULL and a message with the nearest name if there is none. */
 const MerProblemClass   *mer_problem_find(const char *name, MerError *error);
@@ -35,5 +36,6 @@ MerStatus mer_register_optimizer(const MerOptimizerClass *type, MerError *error)
 MerStatus mer_register_importer(const MerImporterClass *type, MerError *error);
 MerStatus mer_register_exporter(const MerExporterClass *type, MerError *error);
 MerStatus mer_register_plan_reader(const MerPlanReaderClass *type, MerError *error);
+MerStatus mer_register_inspector(const MerInspectorClass *type, MerError *error);
 
 #endif

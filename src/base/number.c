@@ -2,7 +2,6 @@
  * Ki Mi Gi Ti; writing gives the fewest digits that read back to the same bits. */
 #include "base/file.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

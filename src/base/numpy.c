@@ -2,6 +2,7 @@
  * theirs, sums and sorts with their rounding and their order of equals. */
 #include "base/numpy.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { WORDS = 624, MIDDLE = 397 };
@@ -30,18 +31,11 @@ MerTwister mer_twister_python(uint64_t seed)
     MerTwister     twister = seed_by_number(19650218u);
     uint32_t      *words = twister.words;
     int            at = 1;
-    for (int step = 0; step < WORDS; step++) {
-        uint32_t last = words[at - 1];
-        words[at] = (words[at] ^ ((last ^ (last >> 30)) * 1664525u)) + key[step % length] +
-                    (uint32_t)(step % length);
-        if (++at == WORDS) {
-            words[0] = words[WORDS - 1];
-            at = 1;
-        }
-    }
-    for (int step = 0; step < WORDS - 1; step++) {
-        uint32_t last = words[at - 1];
-        words[at] = (words[at] ^ ((last ^ (last >> 30)) * 1566083941u)) - (uint32_t)at;
+    for (int step = 0; step < 2 * WORDS - 1; step++) { /* once with the key, then without */
+        bool     has_key = step < WORDS;
+        uint32_t last = words[at - 1], mixed = last ^ (last >> 30);
+        uint32_t more = has_key ? key[step % length] + (uint32_t)(step % length) : -(uint32_t)at;
+        words[at] = (words[at] ^ (mixed * (has_key ? 1664525u : 1566083941u))) + more;
         if (++at == WORDS) {
             words[0] = words[WORDS - 1];
             at = 1;

@@ -79,15 +79,33 @@ static int compare_ranked(const void *a, const void *b)
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Ranks from 1, averaged over ties. Returns the sum of t^3 - t over groups of t equal values. */
-static double rank(const double *x, int n, double *ranks)
+static Ranked *ranked(const double *x, int n)
 {
     Ranked *order = mer_heap_zeroed((size_t)n, sizeof *order);
-    double  ties = 0;
     for (int i = 0; i < n; i++) {
         order[i] = (Ranked){.value = x[i], .index = i};
     }
     qsort(order, (size_t)n, sizeof *order, compare_ranked);
+    return order;
+}
+
+int mer_sort_order(const double *x, int n, int *order)
+{
+    Ranked *sorted = ranked(x, n);
+    int     finite = 0;
+    for (int i = 0; i < n; i++) {
+        order[i] = sorted[i].index;
+        finite += sorted[i].value < INFINITY;
+    }
+    free(sorted);
+    return finite;
+}
+
+/* Ranks from 1, averaged over ties. Returns the sum of t^3 - t over groups of t equal values. */
+static double rank(const double *x, int n, double *ranks)
+{
+    Ranked *order = ranked(x, n);
+    double  ties = 0;
     for (int begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && order[end].value == order[begin].value; end++) {
         }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void maybe_text(MerJson *json, const char *key, const char *text)
 {
@@ -302,10 +301,7 @@ void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *gr
     mer_json_end_array(&json);
     mer_json_array(&json, "edges");
     for (int e = 0; e < graph->edge_count; e++) {
-        mer_json_array(&json, NULL);
-        mer_json_int(&json, NULL, graph->edges[2 * e]);
-        mer_json_int(&json, NULL, graph->edges[2 * e + 1]);
-        mer_json_end_array(&json);
+        mer_json_ints(&json, NULL, graph->edges + 2 * e, 2);
     }
     mer_json_end_array(&json);
     finish(&json, notes);
@@ -386,11 +382,7 @@ void mer_view_clusters(MerNotes *notes, const MerView *view, const MerViewCluste
     mer_json_end_object(&json);
     mer_json_texts(&json, "leaves", clusters->leaves, leaves);
     if (clusters->groups != NULL) {
-        mer_json_array(&json, "groups");
-        for (int i = 0; i < leaves; i++) {
-            mer_json_int(&json, NULL, clusters->groups[i]);
-        }
-        mer_json_end_array(&json);
+        mer_json_ints(&json, "groups", clusters->groups, leaves);
     }
     if (clusters->merges != NULL) {
         mer_json_array(&json, "merges");

@@ -1,8 +1,7 @@
 /* Running many cells for a person who watches. */
-#include "cli/cell_progress.h"
+#include "cli/request.h"
 
 #include "base/log.h"
-#include "cli/show.h"
 #include "report/tables/table.h"
 #include "run/experiment/cells.h"
 

@@ -7,6 +7,8 @@
 #include "mercator/error.h"
 #include "mercator/run.h"
 
+#include <stdio.h>
+
 enum { MER_EXIT_DONE = 0, MER_EXIT_BAD = 1, MER_EXIT_USAGE = 2, MER_EXIT_INTERRUPTED = 130 };
 
 typedef struct MerVerb {
@@ -15,14 +17,10 @@ typedef struct MerVerb {
     int (*run)(const struct MerVerb *verb, int count, char **arguments, MerArena *arena);
 } MerVerb;
 
-/* one verb per problem */
-int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_evaluate(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_report(const MerVerb *verb, int count, char **arguments, MerArena *arena);
-int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+/* What a verb does with its arguments; the first is the verb of every problem. */
+typedef int MerVerbRun(const MerVerb *verb, int count, char **arguments, MerArena *arena);
+MerVerbRun  mer_cli_search, mer_cli_compare, mer_cli_evaluate, mer_cli_calibrate, mer_cli_inspect,
+    mer_cli_list, mer_cli_report, mer_cli_demo, mer_cli_tune;
 
 /* `mercator: MESSAGE` on stderr; returns the exit code for the error's status. */
 int mer_cli_fail(const MerError *error);
@@ -32,11 +30,19 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 
 /* `--name value` or `--name=value` at arguments[*at]: gives the value and moves on; NULL if it is missing. */
 const char *mer_cli_value(int count, char **arguments, int *at);
-/* `--help` or `-h`, `--output` or `-o`. */
-bool mer_cli_is_help(const char *argument);
-bool mer_cli_is_output(const char *argument);
-/* Is arguments[at] the flag `--name` (or `--name=...`)? Hyphen and underscore are equal. */
+/* Is the argument the flag `--name` (or `--name=...`)? Hyphen and underscore are equal, and help is -h, output -o, too. */
 bool mer_cli_is(const char *argument, const char *name);
+
+typedef struct MerCliFlag { /* a table ends with a NULL name */
+    const char  *name;
+    bool        *is_on; /* NULL: it has a value */
+    const char **value;
+} MerCliFlag;
+enum { MER_EXIT_OTHER = -1 };
+/* Takes the flag at arguments[*at]: MER_EXIT_DONE, the code where its value is missing, or MER_EXIT_OTHER where the
+ * table has no such flag. */
+int mer_cli_take(const MerVerb *verb, const MerCliFlag *flags, int count, char **arguments,
+                 int *at);
 
 /* A flag that this problem declares; NULL: it has none of that name. */
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument);
@@ -44,5 +50,20 @@ const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argum
 /* Ctrl-C sets a flag; a second one ends the program at once. */
 void mer_cli_catch_interrupts(void);
 bool mer_cli_is_interrupted(void *state);
+
+/* tune.c: `--tune OPTIMIZER` of the searching verbs. */
+bool mer_cli_is_tune(int count, char **arguments);
+void mer_cli_tune_help(void);
+
+/* show.c: results for people: tables of tasks, plans, and why nothing was found.
+ * A value with its unit, shares in percent; MER_METRIC_COUNT: of an expression. */
+int  mer_show_value(char buffer[48], MerMetric metric, double value);
+void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
+                     FILE *file);
+/* The commonest reasons with counts and the nearest miss of each, on `file`. */
+void mer_show_refusals(const MerTaskResult *result, FILE *file);
+/* After a search in vain: the nearest miss of all, and what would help. */
+void mer_show_hints(const MerRunSpec *spec, const MerTaskResult *result, MerArena *arena,
+                    FILE *file);
 
 #endif

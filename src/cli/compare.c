@@ -1,7 +1,7 @@
 /* compare: optimizers and seeds on one problem, at equal samples and, with --time, at equal time.
  * Every cell is a run directory of its own, so a stopped comparison goes on where it was. */
-#include "cli/cell_progress.h"
 #include "cli/compare_runs.h"
+#include "cli/request.h"
 
 #include "base/file.h"
 #include "mercator/registry.h"

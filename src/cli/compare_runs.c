@@ -84,62 +84,47 @@ static int take_at(const MerVerb *verb, const char *text, MerArena *arena, MerSt
     return MER_EXIT_DONE;
 }
 
-static int parse_flag(const MerVerb *verb, int count, char **arguments, int *at, MerArena *arena,
-                      Request *request)
-{
-    const char *flag = arguments[*at];
-    if (mer_cli_is(flag, "json") || mer_cli_is(flag, "no-report")) {
-        *(mer_cli_is(flag, "json") ? &request->json : &request->no_report) = true;
-        return MER_EXIT_DONE;
-    }
-    if (mer_cli_is(flag, "quiet")) {
-        return MER_EXIT_DONE;
-    }
-    const char *value = mer_cli_value(count, arguments, at);
-    if (!value) {
-        return mer_cli_usage(verb, "%s needs a value", flag);
-    }
-    if (mer_cli_is(flag, "reference")) {
-        request->options.reference = value;
-    } else if (mer_cli_is(flag, "baseline")) {
-        request->options.baseline = value;
-    } else if (mer_cli_is(flag, "at")) {
-        return take_at(verb, value, arena, &request->options);
-    } else if (mer_cli_is_output(flag)) {
-        request->output = value;
-    } else if (mer_cli_is(flag, "format") &&
-               (strcmp(value, "markdown") == 0 || strcmp(value, "text") == 0)) {
-        request->is_markdown = strcmp(value, "markdown") == 0;
-    } else if (mer_cli_is(flag, "format")) {
-        return mer_cli_usage(verb, "--format is \"%s\", expected text or markdown", value);
-    } else {
-        return mer_cli_usage(verb, "unknown option %s for directories of runs", flag);
-    }
-    return MER_EXIT_DONE;
-}
-
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  Request *request)
 {
-    int code = MER_EXIT_DONE;
+    const char      *at = NULL, *format = "text";
+    bool             is_quiet;
+    const MerCliFlag flags[] = {{"json", &request->json, NULL},
+                                {"no-report", &request->no_report, NULL},
+                                {"quiet", &is_quiet, NULL},
+                                {"reference", NULL, &request->options.reference},
+                                {"baseline", NULL, &request->options.baseline},
+                                {"at", NULL, &at},
+                                {"output", NULL, &request->output},
+                                {"format", NULL, &format},
+                                {0}};
     request->paths = MER_ARRAY(arena, const char *, count);
-    for (int i = 0; code == MER_EXIT_DONE && i < count; i++) {
-        if (arguments[i][0] == '-') {
-            code = parse_flag(verb, count, arguments, &i, arena, request);
-        } else if (is_directory(arguments[i])) {
-            request->paths[request->count++] = arguments[i];
-        } else {
-            code = mer_cli_usage(
-                verb, "%s: not a directory; directories of runs and experiments cannot be mixed",
-                arguments[i]);
+    for (int i = 0; i < count; i++) {
+        const char *argument = arguments[i];
+        int         code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (code == MER_EXIT_OTHER && argument[0] == '-') {
+            return mer_cli_usage(verb, "unknown option %s for directories of runs", argument);
         }
+        if (code == MER_EXIT_OTHER && !is_directory(argument)) {
+            return mer_cli_usage(
+                verb, "%s: not a directory; directories of runs and experiments cannot be mixed",
+                argument);
+        }
+        if (code == MER_EXIT_OTHER) {
+            request->paths[request->count++] = argument;
+        }
+        if (code == MER_EXIT_USAGE ||
+            (at && take_at(verb, at, arena, &request->options) != MER_EXIT_DONE)) {
+            return MER_EXIT_USAGE;
+        }
+        at = NULL;
     }
-    if (request->options.at_count == 0) {
-        request->options.at[0] = 500;
-        request->options.at[1] = 2000;
-        request->options.at_count = 2;
+    request->is_markdown = strcmp(format, "markdown") == 0;
+    if (!request->is_markdown && strcmp(format, "text") != 0) {
+        return mer_cli_usage(verb, "--format is \"%s\", expected text or markdown", format);
     }
-    return code;
+    return request->options.at_count > 0 ? MER_EXIT_DONE
+                                         : take_at(verb, "500,2000", arena, &request->options);
 }
 
 static MerStatus write_tables(const Request *request, const MerStudy *study, MerArena *arena,

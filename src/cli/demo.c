@@ -1,6 +1,5 @@
 /* demo: every problem on a built-in input, at most 15 seconds each, and one report. */
 #include "cli/request.h"
-#include "cli/show.h"
 
 #include "mercator/registry.h"
 #include "report/pages/html.h"
@@ -56,11 +55,11 @@ int mer_cli_demo(const MerVerb *verb, int count, char **arguments, MerArena *are
     int         played = 0;
     int         code = MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
-        if (mer_cli_is_help(arguments[i])) {
+        if (mer_cli_is(arguments[i], "help")) {
             printf("usage: mercator demo [-o DIR]\n\n%s\n", verb->summary);
             return MER_EXIT_DONE;
         }
-        root = mer_cli_is_output(arguments[i]) ? mer_cli_value(count, arguments, &i) : NULL;
+        root = mer_cli_is(arguments[i], "output") ? mer_cli_value(count, arguments, &i) : NULL;
         if (!root) {
             return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
         }

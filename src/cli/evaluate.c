@@ -1,7 +1,6 @@
 /* evaluate: the cost of given plans. An infeasible plan is an answer, with its reason. */
 #include "cli/cli.h"
 #include "cli/evaluate_input.h"
-#include "cli/show.h"
 
 #include "base/json_read.h"
 #include "mercator/json.h"
@@ -25,52 +24,52 @@ static bool is_plan_flag(const char *flag)
     return false;
 }
 
+/* Lists, the flags of readers, and what is an option of a plug-in. */
+static void take_other(MerEvaluateRequest *request, const char *flag, const char *value,
+                       MerArena *arena)
+{
+    if (is_plan_flag(flag)) {
+        request->plan_file = value;
+    } else if (mer_cli_is(flag, "export") && request->export_count < MER_EVALUATE_INPUTS) {
+        request->exports[request->export_count++] = value;
+    } else if (mer_cli_is(flag, "dim") && request->dim_count < MER_EVALUATE_INPUTS) {
+        request->dims[request->dim_count++] = value;
+    } else {
+        const char *key = mer_arena_text_n(arena, flag + 2, strcspn(flag + 2, "="));
+        request->options = mer_reference_add(&request->options, key, value, arena);
+    }
+}
+
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  MerEvaluateRequest *request)
 {
-    struct {
-        const char  *name;
-        const char **value;
-    } flags[] = {{"platform", &request->platform},
-                 {"evaluator", &request->evaluator},
-                 {"objective", &request->objective},
-                 {"plan", &request->plan_file},
-                 {"workload", &request->workload}};
+    bool             is_quiet; /* there is no progress to hide */
+    const MerCliFlag flags[] = {{"json", &request->json, NULL},
+                                {"quiet", &is_quiet, NULL},
+                                {"help", &request->is_help, NULL},
+                                {"platform", NULL, &request->platform},
+                                {"evaluator", NULL, &request->evaluator},
+                                {"objective", NULL, &request->objective},
+                                {"plan", NULL, &request->plan_file},
+                                {"workload", NULL, &request->workload},
+                                {0}};
     for (int i = 0; i < count; i++) {
         const char *flag = arguments[i];
-        if (mer_cli_is(flag, "json")) {
-            request->json = true;
-        } else if (mer_cli_is(flag, "quiet")) { /* there is no progress to hide */
-            continue;
-        } else if (mer_cli_is_help(flag)) {
-            request->is_help = true;
-        } else if (flag[0] != '-') {
+        int         code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (code == MER_EXIT_OTHER && flag[0] != '-') {
             if (request->input_count == MER_EVALUATE_INPUTS) {
                 return mer_cli_usage(verb, "more than %d files", MER_EVALUATE_INPUTS);
             }
             request->inputs[request->input_count++] = flag;
-        } else if (strncmp(flag, "--", 2) == 0) {
-            const char **target = NULL;
-            for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++) {
-                target = mer_cli_is(flag, flags[f].name) ? flags[f].value : target;
-            }
+        } else if (code == MER_EXIT_OTHER && strncmp(flag, "--", 2) == 0) {
             const char *value = mer_cli_value(count, arguments, &i);
             if (!value) {
                 return mer_cli_usage(verb, "%s needs a value", flag);
             }
-            target = is_plan_flag(flag) ? &request->plan_file : target;
-            if (target) {
-                *target = value;
-            } else if (mer_cli_is(flag, "export") && request->export_count < MER_EVALUATE_INPUTS) {
-                request->exports[request->export_count++] = value;
-            } else if (mer_cli_is(flag, "dim") && request->dim_count < MER_EVALUATE_INPUTS) {
-                request->dims[request->dim_count++] = value;
-            } else {
-                const char *key = mer_arena_text_n(arena, flag + 2, strcspn(flag + 2, "="));
-                request->options = mer_reference_add(&request->options, key, value, arena);
-            }
-        } else {
-            return mer_cli_usage(verb, "unexpected argument %s", flag);
+            take_other(request, flag, value, arena);
+        } else if (code != MER_EXIT_DONE) {
+            return code == MER_EXIT_OTHER ? mer_cli_usage(verb, "unexpected argument %s", flag)
+                                          : code;
         }
     }
     return request->input_count || request->is_help

@@ -29,20 +29,6 @@ static void share_options(const MerReference *given, const MerRunSpec *spec, Mer
     }
 }
 
-static MerStatus fill(const MerOption *table, size_t size, const MerReference *reference,
-                      MerArena *arena, const void **filled, MerError *error)
-{
-    if (!table) {
-        return reference->count == 0
-                   ? MER_OK
-                   : mer_error_set(error, MER_INVALID, "%s has no options, found \"%s\"",
-                                   reference->name, reference->keys[0]);
-    }
-    void *options = mer_arena_alloc(arena, size);
-    *filled = options;
-    return mer_options_fill(table, NULL, options, reference, arena, error);
-}
-
 typedef struct Reading { /* what a reader of other tools' files asks back */
     MerEvaluation            *evaluation;
     const MerEvaluateRequest *request;
@@ -88,10 +74,10 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
     MerReference of_evaluator = reference;
     of_evaluator.name = spec->evaluator->name;
     share_options(&request->options, spec, &of_problem, &of_evaluator, evaluation->arena);
-    MER_TRY(fill(spec->evaluator->options, spec->evaluator->options_size, &of_evaluator,
-                 evaluation->arena, &spec->evaluator_options, error));
-    MER_TRY(fill(spec->problem->options, spec->problem->options_size, &of_problem,
-                 evaluation->arena, &spec->problem_options, error));
+    MER_TRY(mer_experiment_fill(spec->evaluator->options, NULL, spec->evaluator->options_size,
+                                &of_evaluator, &spec->evaluator_options, evaluation->arena, error));
+    MER_TRY(mer_experiment_fill(spec->problem->options, NULL, spec->problem->options_size,
+                                &of_problem, &spec->problem_options, evaluation->arena, error));
     if (platform && spec->problem->platforms == 0) {
         return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
                              spec->problem->name, platform);

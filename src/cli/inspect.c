@@ -1,20 +1,21 @@
-/* inspect: what a network or a platform looks like after import. */
+/* inspect: what a network or a platform looks like after import, and files that inspectors of wings know. */
 #include "cli/cli.h"
 
 #include "base/file.h"
 #include "hw/foreign.h"
+#include "import/import_find.h"
 #include "mercator/import.h"
 #include "mercator/json.h"
 #include "mercator/option.h"
+#include "mercator/registry.h"
 #include "report/tables/table.h"
 #include "run/experiment/experiment.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Request {
-    const char      *input;
+    const char      *input, *platform;
     MerImportOptions import;
     bool             json, is_help;
 } Request;
@@ -173,18 +174,6 @@ static int inspect_platform(const Request *request, MerArena *arena)
     return MER_EXIT_DONE;
 }
 
-/* A line that starts with `architecture:` or `arch:`, as Timeloop's machines do. */
-static bool has_architecture(const char *text)
-{
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, "architecture:", 13) == 0 || strncmp(line, "arch:", 5) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_platform(const char *input, MerArena *arena)
 {
     char  *data;
@@ -201,8 +190,36 @@ static bool is_platform(const char *input, MerArena *arena)
         size >= (1 << 20) || strlen(data) != size) {
         return false;
     }
-    return strstr(data, "mercator-platform/") || mer_maestro_is_hardware(data, size) ||
-           has_architecture(data);
+    return mer_platform_is_text(data, size);
+}
+
+/* true: an inspector knows the file, and `code` is the answer. */
+static bool inspect_file(const Request *request, MerArena *arena, int *code)
+{
+    enum { MOST_BYTES = 1 << 30 };
+    MerError      error = {0};
+    MerInspection file = {.arena = arena,
+                          .path = request->input,
+                          .platform = request->platform,
+                          .is_json = request->json,
+                          .out = stdout};
+    for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
+        char *data;
+        if (!mer_path_has_ending(request->input, (*type)->endings)) {
+            continue;
+        }
+        if (mer_file_read(request->input, MOST_BYTES, arena, &data, &file.size, &error) != MER_OK) {
+            *code = mer_cli_fail(&error);
+            return true;
+        }
+        file.data = data;
+        if ((*type)->probe(&file)) {
+            bool is_done = (*type)->print(&file, &error) == MER_OK;
+            *code = is_done ? MER_EXIT_DONE : mer_cli_fail(&error);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A name that is no file may be a platform with a slip in it. */
@@ -217,30 +234,33 @@ static const char *nearest_platform(const char *input, MerArena *arena)
 static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
                  Request *request)
 {
-    MerDimBinding *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
+    MerDimBinding   *dims = MER_ARRAY(arena, MerDimBinding, count + 1);
+    const char      *dim = NULL;
+    const MerCliFlag flags[] = {{"json", &request->json, NULL},
+                                {"help", &request->is_help, NULL},
+                                {"dim", NULL, &dim},
+                                {"select", NULL, &request->import.select},
+                                {"platform", NULL, &request->platform},
+                                {0}};
     request->import.dims = dims;
     for (int i = 0; i < count; i++) {
-        if (mer_cli_is(arguments[i], "json")) {
-            request->json = true;
-        } else if (mer_cli_is_help(arguments[i])) {
-            request->is_help = true;
-        } else if (mer_cli_is(arguments[i], "dim")) {
-            const char *value = mer_cli_value(count, arguments, &i);
-            value = value ? value : "";
-            if (!mer_experiment_dim(value, &dims[request->import.dim_count++], arena)) {
-                return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", value);
-            }
-        } else if (mer_cli_is(arguments[i], "select")) {
-            request->import.select = mer_cli_value(count, arguments, &i);
-        } else if ((arguments[i][0] == '-' && arguments[i][1]) || request->input) {
-            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
-        } else {
-            request->input = arguments[i];
+        const char *argument = arguments[i];
+        int         code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (code == MER_EXIT_USAGE) {
+            return code;
         }
+        if (dim && !mer_experiment_dim(dim, &dims[request->import.dim_count++], arena)) {
+            return mer_cli_usage(verb, "--dim is \"%s\", expected NAME=SIZE", dim);
+        }
+        dim = NULL;
+        if (code == MER_EXIT_OTHER && ((argument[0] == '-' && argument[1]) || request->input)) {
+            return mer_cli_usage(verb, "unexpected argument %s", argument);
+        }
+        request->input = code == MER_EXIT_OTHER ? argument : request->input;
     }
     return request->input || request->is_help
                ? MER_EXIT_DONE
-               : mer_cli_usage(verb, "inspect needs a model or a platform");
+               : mer_cli_usage(verb, "inspect needs a model, a platform or a file");
 }
 
 int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *arena)
@@ -253,12 +273,22 @@ int mer_cli_inspect(const MerVerb *verb, int count, char **arguments, MerArena *
         return code;
     }
     if (request.is_help) {
-        printf("usage: mercator inspect MODEL|PLATFORM [--json] [--dim NAME=SIZE ...] [--select "
-               "NETWORK]\n\n"
+        printf("usage: mercator inspect MODEL|PLATFORM|FILE [--json] [--dim NAME=SIZE ...] "
+               "[--select NETWORK] [--platform P]\n\n"
                "A model: its layers, loop extents, MACs and parameters. A platform: its resolved "
                "form.\n"
                "What comes through a pipe (-, /dev/stdin) is a model.\n");
+        for (const MerInspectorClass *const *type = mer_inspectors(); *type; type++) {
+            printf("A file .%s: %s; --platform says which machine it is for.\n", (*type)->endings,
+                   (*type)->summary);
+        }
         return MER_EXIT_DONE;
+    }
+    if (inspect_file(&request, arena, &code)) {
+        return code;
+    }
+    if (request.platform) {
+        return mer_cli_usage(verb, "--platform goes with a file that was made for a machine");
     }
     if (is_platform(request.input, arena)) {
         return inspect_platform(&request, arena);

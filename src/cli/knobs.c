@@ -1,5 +1,5 @@
 /* --list-knobs: the knobs of every task with their choices. Nothing is searched or written. */
-#include "cli/knobs.h"
+#include "cli/request.h"
 
 #include "base/file.h"
 #include "mercator/json.h"

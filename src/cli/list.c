@@ -3,12 +3,10 @@
 
 #include "base/file.h"
 #include "base/option_json.h"
-#include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int list_models(MerArena *arena)
 {
@@ -151,7 +149,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 int mer_cli_list(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     const char *names[KIND_COUNT];
-    if (count == 1 && mer_cli_is_help(arguments[0])) {
+    if (count == 1 && mer_cli_is(arguments[0], "help")) {
         printf("usage: mercator list "
                "models|platforms|optimizers|evaluators|problems|exporters|formats|metrics\n"
                "knobs depend on the inputs: mercator PROBLEM NETWORK --platform P --list-knobs\n");

@@ -12,8 +12,11 @@
 
 static const MerVerb verbs[] = {
     {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate},
-    {"inspect", "MODEL|PLATFORM",
-     "show layers, shapes, MACs and parameters, or a resolved platform", false, mer_cli_inspect},
+    {"inspect", "MODEL|PLATFORM|FILE",
+     "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false,
+     mer_cli_inspect},
+    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false,
+     mer_cli_calibrate},
     {"list", "KIND",
      "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
      mer_cli_list},
@@ -71,6 +74,9 @@ bool mer_cli_is(const char *argument, const char *name)
 {
     char   flag[64];
     size_t length = strcspn(argument, "=");
+    if (strcmp(argument, "-h") == 0 || strcmp(argument, "-o") == 0) {
+        return strcmp(name, argument[1] == 'h' ? "help" : "output") == 0;
+    }
     if (strncmp(argument, "--", 2) != 0 || length - 2 >= sizeof flag) {
         return false;
     }
@@ -79,14 +85,21 @@ bool mer_cli_is(const char *argument, const char *name)
     return mer_name_equal(flag, name);
 }
 
-bool mer_cli_is_help(const char *argument)
+int mer_cli_take(const MerVerb *verb, const MerCliFlag *flags, int count, char **arguments, int *at)
 {
-    return mer_cli_is(argument, "help") || strcmp(argument, "-h") == 0;
-}
-
-bool mer_cli_is_output(const char *argument)
-{
-    return mer_cli_is(argument, "output") || strcmp(argument, "-o") == 0;
+    const char *argument = arguments[*at];
+    while (flags->name && !mer_cli_is(argument, flags->name)) {
+        flags++;
+    }
+    if (!flags->name) {
+        return MER_EXIT_OTHER;
+    }
+    if (flags->is_on) {
+        *flags->is_on = true;
+        return MER_EXIT_DONE;
+    }
+    *flags->value = mer_cli_value(count, arguments, at);
+    return *flags->value ? MER_EXIT_DONE : mer_cli_usage(verb, "%s needs a value", argument);
 }
 
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument)

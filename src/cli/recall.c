@@ -1,6 +1,6 @@
 /* The command of a stopped run and the directory it was given in, from clock.jsonl. Network, platform,
  * tables and constraints may be named by relative paths: they are read from where the run was started. */
-#include "cli/recall.h"
+#include "cli/request.h"
 
 #include "base/file.h"
 #include "base/json_read.h"

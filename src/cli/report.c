@@ -7,7 +7,6 @@
 #include "report/tables/metrics.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct Request {
     const char **runs;
@@ -18,28 +17,17 @@ typedef struct Request {
 
 static int parse(const MerVerb *verb, int count, char **arguments, Request *request)
 {
+    const MerCliFlag flags[] = {
+        {"help", &request->is_help, NULL}, {"output", NULL, &request->output},
+        {"csv", NULL, &request->csv},      {"metrics", NULL, &request->metrics},
+        {"over", NULL, &request->over},    {0}};
     for (int i = 0; i < count; i++) {
-        const char *flag = arguments[i];
-        bool        is_output = mer_cli_is_output(flag);
-        if (mer_cli_is_help(flag)) {
-            request->is_help = true;
-        } else if (is_output || mer_cli_is(flag, "csv") || mer_cli_is(flag, "metrics") ||
-                   mer_cli_is(flag, "over")) {
-            bool        is_csv = mer_cli_is(flag, "csv");
-            bool        is_over = mer_cli_is(flag, "over");
-            const char *value = mer_cli_value(count, arguments, &i);
-            if (!value) {
-                return mer_cli_usage(verb, "%s needs a %s", flag,
-                                     is_output || is_csv ? "file" : "list of names");
-            }
-            *(is_output ? &request->output
-              : is_csv  ? &request->csv
-              : is_over ? &request->over
-                        : &request->metrics) = value;
-        } else if (flag[0] == '-') {
-            return mer_cli_usage(verb, "unknown option %s", flag);
-        } else {
-            request->runs[request->count++] = flag;
+        int code = mer_cli_take(verb, flags, count, arguments, &i);
+        if (code == MER_EXIT_OTHER && arguments[i][0] != '-') {
+            request->runs[request->count++] = arguments[i];
+        } else if (code != MER_EXIT_DONE) {
+            return code == MER_EXIT_OTHER ? mer_cli_usage(verb, "unknown option %s", arguments[i])
+                                          : code;
         }
     }
     if (request->count == 0 && !request->is_help) {

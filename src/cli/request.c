@@ -3,16 +3,13 @@
 
 #include "base/log.h"
 #include "base/option_json.h"
-#include "cli/recall.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Parser {
     const MerVerb *verb;
@@ -82,7 +79,7 @@ static bool set_switch(MerRequest *request, const char *flag)
     static const char *const names[] = {"help",       "json",  "quiet",     "no-report",
                                         "list-knobs", "force", "separately"};
     for (int i = 0; i < 7; i++) {
-        if (mer_cli_is(flag, names[i]) || (i == 0 && strcmp(flag, "-h") == 0)) {
+        if (mer_cli_is(flag, names[i])) {
             *switches[i] = true;
             return true;
         }
@@ -102,15 +99,17 @@ static int parse_flag(Parser *p, int count, char **arguments, int *at)
     if (set_switch(request, flag)) {
         return MER_EXIT_DONE;
     }
+    const MerCliFlag flags[] = {{"output", NULL, &request->directory},
+                                {"resume", NULL, &request->resume},
+                                {"redo", NULL, &request->redo},
+                                {0}};
+    int              code = mer_cli_take(p->verb, flags, count, arguments, at);
+    if (code != MER_EXIT_OTHER) {
+        return code;
+    }
     const char *value = mer_cli_value(count, arguments, at);
     if (!value) {
         return mer_cli_usage(p->verb, "%s needs a value", flag);
-    }
-    if (mer_cli_is_output(flag) || mer_cli_is(flag, "resume") || mer_cli_is(flag, "redo")) {
-        *(mer_cli_is(flag, "resume") ? &request->resume
-          : mer_cli_is(flag, "redo") ? &request->redo
-                                     : &request->directory) = value;
-        return MER_EXIT_DONE;
     }
     if (mer_cli_is(flag, "problem") && p->verb->takes_problem) { /* found by the verb itself */
         return MER_EXIT_DONE;

@@ -38,4 +38,40 @@ void mer_request_warn(void *state, const char *text);
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
                                   MerArena *arena);
 
+/* recall.c: what a stopped run was asked for: `mercator VERB --resume DIR` alone goes on with it. */
+typedef struct MerRecalled {
+    int    count;
+    char **arguments;
+    /* The run directory as the program now finds it; NULL: as it was given. */
+    const char *run;
+    const char *warning; /* NULL: none */
+} MerRecalled;
+
+/* Reads the command of the run in `run` (or of the first of several runs there) from clock.jsonl, and
+ * goes to the directory it was started in, to which its relative paths belong. */
+MerStatus mer_cli_recall(const char *run, MerArena *arena, MerRecalled *recalled, MerError *error);
+
+/* knobs.c: --list-knobs: what a search may choose, for --fix.
+ * One table per task on stdout, or one JSON object per network and platform. Returns the exit code. */
+int mer_cli_knobs(const MerRequest *request, const MerRunSpec *specs, int count, MerArena *arena);
+
+/* cell_progress.c: the cells of an experiment, with progress and messages.
+ * What a table needs of one cell; `is_feasible` false: nothing found, or the cell failed. */
+typedef struct MerCellTotal {
+    MerTaskResult total; /* without points, plans and texts */
+    double        wall_s;
+    bool          is_feasible, has_failed;
+} MerCellTotal;
+
+/* Runs what is not finished yet in the folders root/001, ... Prints a line per cell (or its summary with --json)
+ * in the order of the specs when `is_shown`. totals[i] belongs to specs[i]. Returns an exit code. */
+int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
+                  bool is_shown, MerCellTotal *totals, MerArena *arena);
+
+/* sweep.c: hardware sweeps: one row per platform, the ones that nothing beats in both energy and time marked.
+ * Prints the table and writes DIR/sweep.csv. */
+MerStatus mer_sweep_show(const MerExperiment *experiment, const MerRunSpec *specs,
+                         const MerCellTotal *results, int count, const char *directory,
+                         MerArena *arena, FILE *file, MerError *error);
+
 #endif

@@ -1,17 +1,13 @@
 /* The searching verbs: one per problem. */
-#include "cli/cell_progress.h"
 #include "cli/compare_runs.h"
-#include "cli/knobs.h"
-#include "cli/show.h"
-#include "cli/sweep.h"
-#include "cli/tune.h"
+#include "cli/request.h"
 
 #include "mercator/registry.h"
 #include "report/pages/html.h"
+#include "report/pages/run_folder.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_PAGES = 100 }; /* more runs than this get the page of a study */
 
@@ -116,11 +112,6 @@ static int run_many(const MerRequest *request, MerRunSpec *specs, int count, con
     return code;
 }
 
-static bool is_run(const char *directory, MerArena *arena)
-{
-    return access(mer_arena_format(arena, "%s/run.jsonl", directory), F_OK) == 0;
-}
-
 /* Several networks on the command line are one workload, where the problem can make one of them. In an experiment
  * file a list is an axis. */
 static MerStatus join_workloads(MerRequest *request, MerArena *arena, MerError *error)
@@ -171,7 +162,7 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     }
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
-    if (request.resume && spec_count > 1 && is_run(request.resume, arena)) {
+    if (request.resume && spec_count > 1 && mer_report_is_run(request.resume, arena)) {
         return mer_cli_usage(verb, "%s is one of %d runs; --resume takes the folder above it",
                              request.resume, spec_count);
     }

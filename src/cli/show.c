@@ -1,5 +1,5 @@
 /* Printing the result of a run. */
-#include "cli/show.h"
+#include "cli/cli.h"
 
 #include "report/tables/table.h"
 

@@ -1,13 +1,11 @@
 /* The table of a hardware sweep. */
-#include "cli/sweep.h"
+#include "cli/request.h"
 
 #include "base/output.h"
-#include "cli/show.h"
 #include "report/tables/table.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static double time_of(const MerCellTotal *result)
 {

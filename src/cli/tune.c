@@ -1,5 +1,4 @@
 /* --tune: options of an optimizer, searched on some workloads and tested on others. */
-#include "cli/tune.h"
 
 #include "base/file.h"
 #include "base/output.h"
@@ -51,45 +50,38 @@ void mer_cli_tune_help(void)
 
 static bool take_number(const char *text, int64_t low, int64_t high, int64_t *number)
 {
-    return text && mer_parse_int(text, number) && *number >= low && *number <= high;
+    return mer_parse_int(text, number) && *number >= low && *number <= high;
 }
 
-/* Flags of tuning are taken out; false: a value is missing or no number. */
-static bool take_flag(Tuning *tuning, int count, char **arguments, int *at, bool *is_taken)
+/* Flags of tuning are taken out. */
+static int take_flag(const MerVerb *verb, Tuning *tuning, int count, char **arguments, int *at)
 {
-    const char *flag = arguments[*at];
-    *is_taken = true;
-    if (mer_cli_is(flag, "tune")) {
-        return (tuning->optimizer = mer_cli_value(count, arguments, at)) != NULL;
+    const char      *flag = arguments[*at], *test = NULL, *settings = NULL, *seeds = NULL;
+    const MerCliFlag flags[] = {{"tune", NULL, &tuning->optimizer},
+                                {"tune_with", NULL, &tuning->searcher},
+                                {"test", NULL, &test},
+                                {"tune_settings", NULL, &settings},
+                                {"tune_seeds", NULL, &seeds},
+                                {0}};
+    int              code = mer_cli_take(verb, flags, count, arguments, at);
+    bool is_wrong = (settings && !take_number(settings, 1, 100000, &tuning->settings)) ||
+                    (seeds && !take_number(seeds, 1, 1000, &tuning->seeds));
+    if (test) {
+        tuning->tests[tuning->test_count++] = test;
     }
-    if (mer_cli_is(flag, "tune_with")) {
-        return (tuning->searcher = mer_cli_value(count, arguments, at)) != NULL;
-    }
-    if (mer_cli_is(flag, "test")) {
-        const char *value = mer_cli_value(count, arguments, at);
-        tuning->tests[tuning->test_count++] = value;
-        return value != NULL;
-    }
-    if (mer_cli_is(flag, "tune_settings")) {
-        return take_number(mer_cli_value(count, arguments, at), 1, 100000, &tuning->settings);
-    }
-    if (mer_cli_is(flag, "tune_seeds")) {
-        return take_number(mer_cli_value(count, arguments, at), 1, 1000, &tuning->seeds);
-    }
-    *is_taken = false;
-    return true;
+    return is_wrong ? mer_cli_usage(verb, "%s needs a value", flag) : code;
 }
 
 static int parse(const MerVerb *verb, const MerProblemClass *problem, Tuning *tuning, int count,
                  char **arguments)
 {
     for (int i = 0; i < count; i++) {
-        bool        is_taken;
         const char *flag = arguments[i];
-        if (!take_flag(tuning, count, arguments, &i, &is_taken)) {
-            return mer_cli_usage(verb, "%s needs a value", flag);
+        int         code = take_flag(verb, tuning, count, arguments, &i);
+        if (code == MER_EXIT_USAGE) {
+            return code;
         }
-        if (is_taken) {
+        if (code == MER_EXIT_DONE) {
             continue;
         }
         tuning->rest[tuning->rest_count++] = arguments[i];
@@ -155,12 +147,9 @@ static MerStatus find_plugins(const Tuning *tuning, MerTuneSpec *spec, MerArena 
     if (!spec->searcher) {
         return MER_NOT_FOUND;
     }
-    void *options = mer_arena_alloc(arena, spec->searcher->options_size + 1);
-    spec->searcher_options = options;
-    return spec->searcher->options
-               ? mer_options_fill(spec->searcher->options, spec->searcher->presets, options,
-                                  &searcher, arena, error)
-               : MER_OK;
+    return mer_experiment_fill(spec->searcher->options, spec->searcher->presets,
+                               spec->searcher->options_size, &searcher, &spec->searcher_options,
+                               arena, error);
 }
 
 typedef struct Shown {

@@ -681,6 +681,13 @@ static bool next_round(const MerWhole *rounds, int done, MerRound *round, MerAre
     return true;
 }
 
+/* Half of the budget finds candidates, the rest is for schedules on each of them. */
+static double round_share(const MerProblem *problem, int round)
+{
+    const MerCodesignTask *task = mer_codesign_task(problem); /* NULL: kernels, one round */
+    return !task || task->mode != MER_HARDWARE_SHARED ? 1 : round == 0 ? 0.5 : 0.5 / ROUNDS;
+}
+
 static bool is_shared(const MerWhole *round)
 {
     const MerVtaPlan *first = NULL;
@@ -754,6 +761,17 @@ static const char *describe(const MerWhole *whole, MerArena *arena)
         arena, "core %dx%dx%d (batch x block_in x block_out): %lld multipliers, %.0f KiB of SRAM\n",
         core->batch, core->block_in, core->block_out, (long long)mer_vta_core_macs(core),
         (double)mer_vta_core_bytes(core) / 1024);
+    int bus = whole->parts[0].problem->platform->bus_bits / 8;
+    int least = core->element[MER_VTA_INP] < core->element[MER_VTA_OUT]
+                    ? core->element[MER_VTA_INP]
+                    : core->element[MER_VTA_OUT];
+    if (least < bus) {
+        text = mer_arena_format(
+            arena,
+            "%sits smallest entry has %d bytes, the bus %d: no known core is built "
+            "so; --min-element-bytes %d leaves such cores out\n",
+            text, least, bus, bus);
+    }
     if (shared && shared->usual_seconds > 0 && !mer_vta_core_equal(core, usual)) {
         text = mer_arena_format(
             arena,
@@ -820,6 +838,7 @@ const MerProblemClass mer_problem_codesign = {
     .exact = "grid",
     .plan_file = "mapping.yaml",
     .budget = 256,
+    .counts_distinct = true,
     .platforms = 1u << MER_PLATFORM_VTA | 1u << MER_PLATFORM_NATIVE,
     .plans = plan_kinds,
     .options = options,
@@ -834,10 +853,13 @@ const MerProblemClass mer_problem_codesign = {
     .combine = combine,
     .rounds = ROUNDS,
     .next_round = next_round,
+    .round_share = round_share,
     .pick_rounds = pick_rounds,
     .describe = describe,
     .choice_name = choice_name,
     .choose_default = choose_default,
+    .read_log = mer_codesign_read_log,
+    .calibrate = mer_codesign_calibrate,
     .read_graph = read_graph,
     .advise = advise,
     .covers = covers,

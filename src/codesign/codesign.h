@@ -66,6 +66,14 @@ int mer_codesign_tiles(const MerCodesignTask *task, const MerVtaTask *vta, int a
 /* All cores that the knobs of hardware can say; those that a larger one replaces are left out. */
 void mer_codesign_cores(const MerCodesignTask *task, MerArena *arena, MerCores *cores);
 
+/* The problem's slot `read_log`: logs of AutoTVM. */
+MerStatus mer_codesign_read_log(const MerProblem *problem, const char *path, MerIndex **points,
+                                int *count, const char **remark, MerArena *arena, MerError *error);
+
+/* The problem's slot `calibrate`: the constants of `timing`. */
+MerStatus mer_codesign_calibrate(const MerCalibration *request, MerFit *fit, MerArena *arena,
+                                 MerError *error);
+
 /* Operators of all tasks of the run, for solvers that look at the whole network. */
 typedef struct MerCodesignShared {
     int             count;

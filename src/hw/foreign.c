@@ -35,10 +35,13 @@ MerStatus mer_platform_adopt(MerYaml *root, MerArena *arena, MerYaml **adopted, 
 {
     const char *text;
     *adopted = root;
-    if (!mer_timeloop_is_architecture(root)) {
+    if (mer_vta_is_config(root)) {
+        MER_TRY(mer_vta_config_platform(root, arena, &text, error));
+    } else if (mer_timeloop_is_architecture(root)) {
+        MER_TRY(mer_timeloop_platform(root, name_of(root->file, arena), arena, &text, error));
+    } else {
         return MER_OK;
     }
-    MER_TRY(mer_timeloop_platform(root, name_of(root->file, arena), arena, &text, error));
     return parse(root->file, text, arena, adopted, error);
 }
 
@@ -73,4 +76,23 @@ MerStatus mer_platform_read_file(const char *paths, MerArena *arena, MerYaml **r
     }
     MER_TRY(mer_yaml_parse(paths, data, size, arena, &read, error));
     return mer_platform_adopt(read, arena, root, error);
+}
+
+/* A line that starts with `architecture:` or `arch:`, as Timeloop's machines do. */
+static bool has_architecture(const char *text)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, "architecture:", 13) == 0 || strncmp(line, "arch:", 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mer_platform_is_text(const char *text, size_t size)
+{
+    return strstr(text, "mercator-platform/") || mer_maestro_is_hardware(text, size) ||
+           has_architecture(text) ||
+           (strstr(text, "LOG_INP_WIDTH") && strstr(text, "LOG_ACC_BUFF_SIZE"));
 }

@@ -2,10 +2,7 @@
  * joins two different units, each pair once. */
 #include "hw/reader.h"
 
-#include "mercator/option.h"
-
 #include <math.h>
-#include <string.h>
 
 static bool same_letter(char a, char b)
 {

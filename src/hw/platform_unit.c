@@ -6,7 +6,6 @@
 #include "mercator/option.h"
 
 #include <math.h>
-#include <string.h>
 
 static const MerKeyKinds unit_keys[] = {
     {"name", MER_IN_ALL},

@@ -405,48 +405,37 @@ static void write_links(const MerPlatform *platform, FILE *file)
     }
 }
 
+/* Block entries: each on its own line, so no comma before it. What was left out takes no line. */
+static void end_line(Writer *writer)
+{
+    fputs(*writer->separator != '\0' ? "\n" : "", writer->file);
+    writer->separator = "";
+}
+
 static void write_root(const MerPlatform *platform, FILE *file)
 {
-    Writer writer = {.file = file, .separator = ""};
+    Writer      writer = {.file = file, .separator = ""};
+    const char *reference =
+        platform->reference >= 0 ? platform->units[platform->reference].name : NULL;
+    const char *routes = platform->store_and_forward ? "store_and_forward" : "cut_through";
     fputs("format: mercator-platform/1\n", file);
-    /* Block entries: each on its own line, so no comma before it. */
-#define LINE(put) (writer.separator = "", (put), fputc('\n', file))
+#define LINE(put) ((put), end_line(&writer))
     LINE(put_text(&writer, "kind", mer_platform_kind_name(platform->kind)));
     LINE(put_text(&writer, "name", platform->name));
-    if (platform->summary != NULL) {
-        LINE(put_text(&writer, "summary", platform->summary));
-    }
-    if (platform->source != NULL) {
-        LINE(put_text(&writer, "source", platform->source));
-    }
-    if (!isnan(platform->clock_hz)) {
-        LINE(put_number(&writer, "clock_hz", platform->clock_hz));
-    }
+    LINE(put_text(&writer, "summary", platform->summary));
+    LINE(put_text(&writer, "source", platform->source));
+    LINE(put_number(&writer, "clock_hz", platform->clock_hz));
     LINE(put_number(&writer, "word_bits", platform->word_bits));
     LINE(put_bool(&writer, "calibrated", platform->calibrated));
-    if (platform->kind == MER_PLATFORM_VTA) {
-        LINE(put_number(&writer, "bus_bits", platform->bus_bits));
-    }
-    if (platform->kind == MER_PLATFORM_NATIVE) {
-        LINE(put_text(&writer, "compiler", platform->compiler));
-        LINE(put_text(&writer, "flags", platform->flags));
-    }
-    if (platform->timing.name != NULL) {
-        LINE(put_formula(&writer, "timing", &platform->timing, false));
-    }
-    if (platform->energy.name != NULL) {
-        LINE(put_formula(&writer, "energy", &platform->energy, false));
-    }
-    if (platform->reference >= 0) {
-        LINE(put_text(&writer, "reference", platform->units[platform->reference].name));
-    }
-    if (platform->power_mw.name != NULL) {
-        LINE(put_formula(&writer, "power_mw", &platform->power_mw, true));
-    }
-    if (platform->kind == MER_PLATFORM_CLUSTER) {
-        LINE(put_text(&writer, "routes",
-                      platform->store_and_forward ? "store_and_forward" : "cut_through"));
-    }
+    LINE(put_number(&writer, "bus_bits",
+                    platform->kind == MER_PLATFORM_VTA ? platform->bus_bits : NAN));
+    LINE(put_text(&writer, "compiler", platform->compiler));
+    LINE(put_text(&writer, "flags", platform->flags));
+    LINE(put_formula(&writer, "timing", &platform->timing, false));
+    LINE(put_formula(&writer, "energy", &platform->energy, false));
+    LINE(put_text(&writer, "reference", reference));
+    LINE(put_formula(&writer, "power_mw", &platform->power_mw, true));
+    LINE(put_text(&writer, "routes", platform->kind == MER_PLATFORM_CLUSTER ? routes : NULL));
 #undef LINE
 }
 

@@ -58,21 +58,15 @@ MerStatus mer_platform_need_name(MerYaml *map, const char **name, MerError *erro
 MerStatus mer_platform_name(const MerYaml *node, const char **name, MerError *error);
 
 /* Each reads its part of the resolved tree into `platform`. */
-MerStatus mer_platform_read_memories(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                     MerError *error);
-MerStatus mer_platform_read_units(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                  MerError *error);
-MerStatus mer_platform_read_links(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                  MerError *error);
+typedef MerStatus MerPlatformReader(MerPlatform *platform, MerYaml *root, MerArena *arena,
+                                    MerError *error);
+MerPlatformReader mer_platform_read_memories, mer_platform_read_units, mer_platform_read_links,
+    mer_platform_read_timing, mer_platform_read_power;
 
-/* Formulas. `root` may lack the key: the formula's name then stays NULL. */
+/* Formulas of a unit. The key may be absent: the formula's name then stays NULL. */
 MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, MerError *error);
 MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *arena,
                                        MerError *error);
-MerStatus mer_platform_read_timing(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                   MerError *error);
-MerStatus mer_platform_read_power(MerPlatform *platform, MerYaml *root, MerArena *arena,
-                                  MerError *error);
 /* Does the cost of this unit say how long `operator_name` takes? */
 bool mer_platform_formula_takes(const MerFormula *cost, const char *operator_name);
 

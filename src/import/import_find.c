@@ -26,8 +26,7 @@ static const char *graph_name(MerArena *arena, const char *path)
                                       : mer_arena_text(arena, name);
 }
 
-/* Is `ending` one of the words of `endings`? */
-static bool has_ending(const char *endings, const char *path)
+bool mer_path_has_ending(const char *path, const char *endings)
 {
     const char *dot = strrchr(file_name(path), '.');
     size_t      length = dot != NULL ? strlen(dot + 1) : 0;
@@ -46,7 +45,7 @@ static const MerImporterClass *find_importer(const MerImporterClass *const *impo
                                              const MerImportFile           *file)
 {
     for (int i = 0; importers[i] != NULL; i++) {
-        if (has_ending(importers[i]->endings, file->path) && importers[i]->probe(file))
+        if (mer_path_has_ending(file->path, importers[i]->endings) && importers[i]->probe(file))
             return importers[i];
     }
     for (int i = 0; importers[i] != NULL; i++) {
@@ -54,7 +53,7 @@ static const MerImporterClass *find_importer(const MerImporterClass *const *impo
             return importers[i];
     }
     for (int i = 0; importers[i] != NULL; i++) {
-        if (has_ending(importers[i]->endings, file->path))
+        if (mer_path_has_ending(file->path, importers[i]->endings))
             return importers[i];
     }
     return NULL;

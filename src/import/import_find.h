@@ -11,6 +11,9 @@ MerStatus mer_graph_import_with(const MerImporterClass *const *importers, const 
                                 const MerImportOptions *options, MerArena *arena, MerGraph **graph,
                                 MerError *error);
 
+/* Does the name of the file end with a dot and one of the words of `endings`? */
+bool mer_path_has_ending(const char *path, const char *endings);
+
 extern const MerImporterClass mer_importer_onnx;
 
 #endif

@@ -1,6 +1,9 @@
 /* One operator with its own input, weights and output (shapes as in graph.h's kinds). */
 #include "import/layer_list.h"
 
+#include "mercator/option.h"
+
+#include <stdio.h>
 #include <string.h>
 
 int64_t mer_layer_output_size(int64_t size, int64_t filter, int64_t stride, int64_t dilation)
@@ -12,6 +15,37 @@ int64_t mer_layer_output_size(int64_t size, int64_t filter, int64_t stride, int6
 int64_t mer_layer_input_size(int64_t output, int64_t filter, int64_t stride, int64_t dilation)
 {
     return (output - 1) * stride + dilation * (filter - 1) + 1;
+}
+
+MerStatus mer_layer_network(const MerImportFile *file, const char *const *names, int count,
+                            const char *select, int *index, MerError *error)
+{
+    char   list[400] = "";
+    size_t length = 0;
+    *index = 0;
+    if (select == NULL && count == 1) {
+        return MER_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        if (select != NULL && mer_name_equal(names[i], select)) {
+            *index = i;
+            return MER_OK;
+        }
+        if (length < sizeof list) {
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                       i > 0 ? ", " : "", names[i]);
+        }
+    }
+    if (select == NULL) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s holds %d networks, expected one to be selected: %s (`network: "
+                             "NAME` beside `file` in a job list, --select NAME of inspect)",
+                             file->path, count, list);
+    }
+    const char *near = mer_name_nearest(select, names, count);
+    return mer_error_set(error, MER_NOT_FOUND, "%s has no network \"%.80s\", %s%s%s", file->path,
+                         select, near != NULL ? "did you mean \"" : "only ",
+                         near != NULL ? near : list, near != NULL ? "\"" : "");
 }
 
 typedef struct Shape {

@@ -18,6 +18,10 @@ int64_t mer_layer_output_size(int64_t size, int64_t filter, int64_t stride, int6
 /* The input rows that `output` rows touch. */
 int64_t mer_layer_input_size(int64_t output, int64_t filter, int64_t stride, int64_t dilation);
 
+/* The one of a file's networks that `select` names, or (NULL) the only one; a message lists them. */
+MerStatus mer_layer_network(const MerImportFile *file, const char *const *names, int count,
+                            const char *select, int *index, MerError *error);
+
 /* Adds `op` (its dims, strides and dilation are set) with an input, a second operand and an
  * output of the shapes that follow from it, as 32-bit floats. Fills input_rows and input_columns
  * if they are 0. */

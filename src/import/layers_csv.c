@@ -7,7 +7,6 @@
 #include "mercator/option.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MAX_LAYERS = 1000000 };
@@ -50,26 +49,19 @@ static MerStatus read_gemm(const MerLayerTable *table, MerOp *op)
     MerTableColumn inner = own                                             ? MER_COLUMN_Y
                            : mer_layer_table_has(table, MER_COLUMN_GEMM_K) ? MER_COLUMN_GEMM_K
                                                                            : MER_COLUMN_K;
-    MerStatus      status =
-        mer_layer_table_size(table, own ? MER_COLUMN_K : MER_COLUMN_M, &op->dims[MER_DIM_Y]);
-    if (status == MER_OK) {
-        status =
-            mer_layer_table_size(table, own ? MER_COLUMN_C : MER_COLUMN_N, &op->dims[MER_DIM_K]);
-    }
-    return status == MER_OK ? mer_layer_table_size(table, inner, &op->dims[MER_DIM_C]) : status;
+    MER_TRY(mer_layer_table_size(table, own ? MER_COLUMN_K : MER_COLUMN_M, &op->dims[MER_DIM_Y]));
+    MER_TRY(mer_layer_table_size(table, own ? MER_COLUMN_C : MER_COLUMN_N, &op->dims[MER_DIM_K]));
+    return mer_layer_table_size(table, inner, &op->dims[MER_DIM_C]);
 }
 
 static MerStatus read_strides(const MerLayerTable *table, MerOp *op)
 {
     static const MerTableColumn columns[] = {MER_COLUMN_STRIDE_Y, MER_COLUMN_STRIDE_X};
     for (int axis = 0; axis < 2; axis++) {
-        int64_t   stride;
-        MerStatus status = mer_layer_table_optional(
-            table, mer_layer_table_has(table, columns[axis]) ? columns[axis] : MER_COLUMN_STRIDE,
-            &stride);
-        if (status != MER_OK) {
-            return status;
-        }
+        int64_t        stride;
+        bool           is_own = mer_layer_table_has(table, columns[axis]);
+        MerTableColumn column = is_own ? columns[axis] : MER_COLUMN_STRIDE;
+        MER_TRY(mer_layer_table_optional(table, column, &stride));
         op->stride[axis] = (int)stride;
     }
     return MER_OK;
@@ -80,11 +72,8 @@ static MerStatus read_image(const MerLayerTable *table, MerOp *op)
 {
     static const MerTableColumn sizes[] = {MER_COLUMN_Y, MER_COLUMN_X};
     for (int axis = 0; axis < 2; axis++) {
-        int64_t   size, filter = op->dims[MER_DIM_R + axis];
-        MerStatus status = mer_layer_table_size(table, sizes[axis], &size);
-        if (status != MER_OK) {
-            return status;
-        }
+        int64_t size, filter = op->dims[MER_DIM_R + axis];
+        MER_TRY(mer_layer_table_size(table, sizes[axis], &size));
         *(axis == 0 ? &op->input_rows : &op->input_columns) = size;
         op->dims[MER_DIM_Y + axis] = op->kind == MER_OP_TRANSPOSED
                                          ? size
@@ -104,24 +93,19 @@ static MerStatus read_convolution(const MerLayerTable *table, Type type, MerOp *
         MerTableColumn column;
         int            dim;
     } needed[] = {{MER_COLUMN_C, MER_DIM_C}, {MER_COLUMN_R, MER_DIM_R}, {MER_COLUMN_S, MER_DIM_S}};
-    MerStatus status = MER_OK;
-    for (int i = 0; status == MER_OK && i < 3; i++) {
-        status = mer_layer_table_size(table, needed[i].column, &op->dims[needed[i].dim]);
+    for (int i = 0; i < 3; i++) {
+        MER_TRY(mer_layer_table_size(table, needed[i].column, &op->dims[needed[i].dim]));
     }
-    if (status == MER_OK && type != DSCONV) {
-        status = mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]);
+    if (type != DSCONV) {
+        MER_TRY(mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]));
     }
-    if (status == MER_OK && type == NGCONV) {
-        status = mer_layer_table_size(table, MER_COLUMN_G, &op->dims[MER_DIM_G]);
+    if (type == NGCONV) {
+        MER_TRY(mer_layer_table_size(table, MER_COLUMN_G, &op->dims[MER_DIM_G]));
     }
     /* In a table with GEMM columns N may be the batch. */
-    if (status == MER_OK) {
-        status = mer_layer_table_optional(table, MER_COLUMN_N, &op->dims[MER_DIM_N]);
-    }
-    if (status == MER_OK) {
-        status = read_strides(table, op);
-    }
-    return status == MER_OK ? read_image(table, op) : status;
+    MER_TRY(mer_layer_table_optional(table, MER_COLUMN_N, &op->dims[MER_DIM_N]));
+    MER_TRY(read_strides(table, op));
+    return read_image(table, op);
 }
 
 /* A fully connected layer whose window columns are empty or 1. */
@@ -153,9 +137,8 @@ static MerStatus read_layer(const MerLayerTable *table, Type type, MerOp *op)
             type_names[type]);
     }
     if (type == FC && is_flat(table)) {
-        MerStatus status = mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]);
-        return status == MER_OK ? mer_layer_table_size(table, MER_COLUMN_C, &op->dims[MER_DIM_C])
-                                : status;
+        MER_TRY(mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]));
+        return mer_layer_table_size(table, MER_COLUMN_C, &op->dims[MER_DIM_C]);
     }
     op->kind = type == FC ? MER_OP_CONV : op->kind;
     return read_convolution(table, type, op);
@@ -173,7 +156,7 @@ static MerStatus check_length(const MerLayerTable *table)
 
 /* The names of the column `network`, in the order of the file. */
 typedef struct Names {
-    int          count, capacity;
+    int          count;
     const char **list;
 } Names;
 
@@ -185,15 +168,7 @@ static void add_name(Names *names, const MerTableField *field, MerArena *arena)
             return;
         }
     }
-    if (names->count == names->capacity) {
-        int          capacity = names->capacity == 0 ? 16 : 2 * names->capacity;
-        const char **list = MER_ARRAY(arena, const char *, capacity);
-        for (int i = 0; i < names->count; i++) {
-            list[i] = names->list[i];
-        }
-        names->list = list;
-        names->capacity = capacity;
-    }
+    MER_GROW(arena, names->list, names->count);
     names->list[names->count++] = mer_arena_text_n(arena, field->text, (size_t)field->length);
 }
 
@@ -215,32 +190,6 @@ static MerStatus list_networks(const MerLayerTable *start, Names *names, MerAren
     return status;
 }
 
-static MerStatus several(const MerImportFile *file, const Names *names, const char *select,
-                         MerError *error)
-{
-    char   list[400] = "";
-    size_t length = 0;
-    for (int i = 0; i < names->count && length < sizeof list; i++) {
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "",
-                                   names->list[i]);
-    }
-    if (select == NULL) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s holds %d networks, expected one to be selected: %s (`network: "
-                             "NAME` beside `file` in a "
-                             "job list, --select NAME of inspect)",
-                             file->path, names->count, list);
-    }
-    const char *near = mer_name_nearest(select, names->list, names->count);
-    if (near != NULL) {
-        return mer_error_set(error, MER_NOT_FOUND,
-                             "%s has no network \"%.80s\", did you mean \"%s\"", file->path, select,
-                             near);
-    }
-    return mer_error_set(error, MER_NOT_FOUND, "%s has no network \"%.80s\", only %s", file->path,
-                         select, list);
-}
-
 /* The network to read, NULL in a table that names none. */
 static MerStatus choose_network(const MerLayerTable *table, const char *select, MerArena *arena,
                                 const char **chosen)
@@ -255,21 +204,14 @@ static MerStatus choose_network(const MerLayerTable *table, const char *select, 
                              "%s has no network \"%.80s\": it holds one network without a name",
                              table->file->path, select);
     }
-    MerStatus status = list_networks(table, &names, arena);
-    if (status != MER_OK) {
-        return status;
+    MER_TRY(list_networks(table, &names, arena));
+    if (names.count > 0) {
+        int index;
+        MER_TRY(
+            mer_layer_network(table->file, names.list, names.count, select, &index, table->error));
+        *chosen = names.list[index];
     }
-    if (names.count == 1 && select == NULL) {
-        *chosen = names.list[0];
-        return MER_OK;
-    }
-    for (int i = 0; select != NULL && i < names.count; i++) {
-        if (mer_name_equal(names.list[i], select)) {
-            *chosen = names.list[i];
-            return MER_OK;
-        }
-    }
-    return names.count == 0 ? MER_OK : several(table->file, &names, select, table->error);
+    return MER_OK;
 }
 
 static bool is_of_network(const MerLayerTable *table, const char *network)
@@ -302,11 +244,9 @@ static MerStatus read_layers(MerLayerTable *table, const char *network, MerGraph
         if (!is_of_network(table, network)) {
             continue;
         }
-        if ((status = check_length(table)) != MER_OK ||
-            (status = read_type(table, &type)) != MER_OK ||
-            (status = read_layer(table, type, &op)) != MER_OK) {
-            return status;
-        }
+        MER_TRY(check_length(table));
+        MER_TRY(read_type(table, &type));
+        MER_TRY(read_layer(table, type, &op));
         if (graph->op_count == MAX_LAYERS) {
             return mer_layer_table_fail(table, 1, "more than %d layers in one network", MAX_LAYERS);
         }
@@ -338,31 +278,22 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
     mer_layer_table_open(&table, file);
     table.error = error;
     table.arena = arena;
-    MerStatus status = mer_layer_table_header(&table, &found);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_layer_table_header(&table, &found));
     if (!found) {
         return mer_layer_table_fail(
             &table, 1,
             "the header is none of a layer table, expected the columns K,C,Y,X,R,S,T "
             "or those of a SCALE-Sim topology, or M,N,K");
     }
-    status = choose_network(&table, select, arena, &network);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(choose_network(&table, select, arena, &network));
     MerGraph *result = mer_graph_new(network != NULL ? network : file->name, arena);
     result->format = mer_importer_layers_csv.name;
-    status = read_layers(&table, network, result);
-    if (status == MER_OK && result->op_count == 0) {
-        status = mer_layer_table_fail(&table, 1, "the table ends without a layer");
-    }
-    if (status == MER_OK) {
-        status = mer_graph_finish(result, error);
-    }
     *graph = result;
-    return status;
+    MER_TRY(read_layers(&table, network, result));
+    if (result->op_count == 0) {
+        return mer_layer_table_fail(&table, 1, "the table ends without a layer");
+    }
+    return mer_graph_finish(result, error);
 }
 
 const MerImporterClass mer_importer_layers_csv = {

@@ -4,8 +4,6 @@
 #include "import/layer_list.h"
 #include "import/maestro_text.h"
 
-#include "mercator/option.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,34 +120,28 @@ static MerStatus read_axis(const Reader *reader, int axis, MerOp *op)
 
 static MerStatus read_convolution(const Reader *reader, Type type, MerOp *op)
 {
-    MerStatus status = need(reader, "C", &op->dims[MER_DIM_C]);
-    if (status == MER_OK && type != DSCONV) {
-        status = need(reader, "K", &op->dims[MER_DIM_K]);
+    MER_TRY(need(reader, "C", &op->dims[MER_DIM_C]));
+    if (type != DSCONV) {
+        MER_TRY(need(reader, "K", &op->dims[MER_DIM_K]));
     }
-    if (status == MER_OK && type == NGCONV) {
-        status = need(reader, "G", &op->dims[MER_DIM_G]);
+    if (type == NGCONV) {
+        MER_TRY(need(reader, "G", &op->dims[MER_DIM_G]));
     }
     take(reader, "N", &op->dims[MER_DIM_N]);
     take(reader, "R", &op->dims[MER_DIM_R]);
     take(reader, "S", &op->dims[MER_DIM_S]);
     read_strides(reader, op);
-    for (int axis = 0; status == MER_OK && axis < 2; axis++) {
-        status = read_axis(reader, axis, op);
-    }
-    return status;
+    MER_TRY(read_axis(reader, 0, op));
+    return read_axis(reader, 1, op);
 }
 
 /* M x K times K x N, B times over in a BMM. */
 static MerStatus read_product(const Reader *reader, Type type, MerOp *op)
 {
-    MerStatus status = need(reader, "M", &op->dims[MER_DIM_Y]);
-    if (status == MER_OK) {
-        status = need(reader, "N", &op->dims[MER_DIM_K]);
-    }
-    if (status == MER_OK) {
-        status = need(reader, "K", &op->dims[MER_DIM_C]);
-    }
-    return status == MER_OK && type == BMM ? need(reader, "B", &op->dims[MER_DIM_G]) : status;
+    MER_TRY(need(reader, "M", &op->dims[MER_DIM_Y]));
+    MER_TRY(need(reader, "N", &op->dims[MER_DIM_K]));
+    MER_TRY(need(reader, "K", &op->dims[MER_DIM_C]));
+    return type == BMM ? need(reader, "B", &op->dims[MER_DIM_G]) : MER_OK;
 }
 
 static MerStatus check_names(const Reader *reader, Type type)
@@ -175,34 +167,27 @@ static MerStatus check_names(const Reader *reader, Type type)
 
 static MerStatus read_layer(const Reader *reader, MerGraph *graph)
 {
-    Type      type;
-    MerOp     op = mer_op_make(reader->layer->name, NULL, MER_OP_CONV);
-    MerStatus status = read_type(reader, &type);
-    if (status == MER_OK) {
-        status = check_names(reader, type);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    Type  type;
+    MerOp op = mer_op_make(reader->layer->name, NULL, MER_OP_CONV);
+    MER_TRY(read_type(reader, &type));
+    MER_TRY(check_names(reader, type));
     op.kind = types[type].kind;
     op.source = types[type].name;
     if (type == FC && find(reader, "Y") == NULL && find(reader, "Y'") == NULL) {
         op.kind = MER_OP_GEMM;
-        status = need(reader, "K", &op.dims[MER_DIM_K]);
-        status = status == MER_OK ? need(reader, "C", &op.dims[MER_DIM_C]) : status;
+        MER_TRY(need(reader, "K", &op.dims[MER_DIM_K]));
+        MER_TRY(need(reader, "C", &op.dims[MER_DIM_C]));
         take(reader, "N", &op.dims[MER_DIM_Y]);
     } else {
-        status = type == GEMM || type == BMM ? read_product(reader, type, &op)
-                                             : read_convolution(reader, type, &op);
+        MER_TRY(type == GEMM || type == BMM ? read_product(reader, type, &op)
+                                            : read_convolution(reader, type, &op));
     }
-    if (status == MER_OK) {
-        mer_layer_add(graph, &op);
-        if (type == NGCONV) {
-            mer_graph_warn(graph,
-                           "NGCONV: K and C are taken as channels of one group, as MAESTRO does");
-        }
+    mer_layer_add(graph, &op);
+    if (type == NGCONV) {
+        mer_graph_warn(graph,
+                       "NGCONV: K and C are taken as channels of one group, as MAESTRO does");
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus choose(const MerMaestroFile *parsed, const MerImportFile *file, const char *select,
@@ -211,35 +196,14 @@ static MerStatus choose(const MerMaestroFile *parsed, const MerImportFile *file,
     if (parsed->network_count == 0) {
         return mer_error_set(error, MER_INVALID, "%s:1:1: the file has no Network", file->path);
     }
-    *network = &parsed->networks[0];
-    if (select == NULL && parsed->network_count == 1) {
-        return MER_OK;
-    }
-    char         list[300] = "";
-    size_t       length = 0;
+    int          index;
     const char **names = MER_ARRAY(arena, const char *, parsed->network_count);
     for (int i = 0; i < parsed->network_count; i++) {
         names[i] = parsed->networks[i].name;
-        if (select != NULL && mer_name_equal(names[i], select)) {
-            *network = &parsed->networks[i];
-            return MER_OK;
-        }
-        if (length < sizeof list) {
-            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
-                                       i > 0 ? ", " : "", names[i]);
-        }
     }
-    if (select == NULL) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s holds %d networks, expected one to be selected: %s (`network: "
-                             "NAME` beside `file` in a "
-                             "job list, --select NAME of inspect)",
-                             file->path, parsed->network_count, list);
-    }
-    const char *near = mer_name_nearest(select, names, parsed->network_count);
-    return mer_error_set(error, MER_NOT_FOUND, "%s has no network \"%.80s\", %s%s", file->path,
-                         select, near != NULL ? "did you mean " : "only ",
-                         near != NULL ? near : list);
+    MER_TRY(mer_layer_network(file, names, parsed->network_count, select, &index, error));
+    *network = &parsed->networks[index];
+    return MER_OK;
 }
 
 /* The first word of the file, comments skipped, is one that only `.m` files start with. */
@@ -270,30 +234,21 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
 {
     MerMaestroFile           parsed;
     const MerMaestroNetwork *network = NULL;
-    MerStatus status = mer_maestro_parse(file->path, file->data, file->size, arena, &parsed, error);
-    if (status == MER_OK) {
-        status =
-            choose(&parsed, file, options != NULL ? options->select : NULL, arena, &network, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    const char              *select = options != NULL ? options->select : NULL;
+    MER_TRY(mer_maestro_parse(file->path, file->data, file->size, arena, &parsed, error));
+    MER_TRY(choose(&parsed, file, select, arena, &network, error));
     MerGraph *result = mer_graph_new(network->name, arena);
     result->format = mer_importer_maestro.name;
-    for (int i = 0; status == MER_OK && i < network->layer_count; i++) {
-        Reader reader = {.path = file->path, .layer = &network->layers[i], .error = error};
-        status = read_layer(&reader, result);
-    }
-    if (status == MER_OK && result->op_count == 0) {
-        status =
-            mer_error_set(error, MER_INVALID, "%s:%d:%d: network %.60s has no layers", file->path,
-                          network->place.line, network->place.column, network->name);
-    }
-    if (status == MER_OK) {
-        status = mer_graph_finish(result, error);
-    }
     *graph = result;
-    return status;
+    for (int i = 0; i < network->layer_count; i++) {
+        Reader reader = {.path = file->path, .layer = &network->layers[i], .error = error};
+        MER_TRY(read_layer(&reader, result));
+    }
+    if (result->op_count == 0) {
+        return mer_error_set(error, MER_INVALID, "%s:%d:%d: network %.60s has no layers",
+                             file->path, network->place.line, network->place.column, network->name);
+    }
+    return mer_graph_finish(result, error);
 }
 
 const MerImporterClass mer_importer_maestro = {

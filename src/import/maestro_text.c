@@ -161,19 +161,6 @@ static bool take_number(Parser *parser, int64_t *number)
     return true;
 }
 
-/* Room for one more item: the capacity is the next power of two. */
-static void *grow(Parser *parser, void *items, int count, size_t size)
-{
-    if ((count & (count - 1)) != 0) {
-        return items;
-    }
-    void *larger = mer_arena_alloc_array(parser->arena, count == 0 ? 1 : 2 * (size_t)count, size);
-    if (count > 0) {
-        memcpy(larger, items, (size_t)count * size);
-    }
-    return larger;
-}
-
 static bool parse_constant(Parser *parser)
 {
     const char *name;
@@ -215,7 +202,7 @@ static bool parse_sizes(Parser *parser, MerMaestroSize **sizes, int *count)
         if (!take_number(parser, &size.value)) {
             return false;
         }
-        *sizes = grow(parser, *sizes, *count, sizeof **sizes);
+        MER_GROW(parser->arena, *sizes, *count);
         (*sizes)[(*count)++] = size;
     }
     return take(parser, "}");
@@ -354,8 +341,7 @@ static bool parse_dataflow(Parser *parser, MerMaestroLayer *layer)
         if (layer->directive_count == MAX_ITEMS || !parse_directive(parser, &directive)) {
             return expected(parser, "fewer directives");
         }
-        layer->directives =
-            grow(parser, layer->directives, layer->directive_count, sizeof directive);
+        MER_GROW(parser->arena, layer->directives, layer->directive_count);
         layer->directives[layer->directive_count++] = directive;
     }
     return take(parser, "}");
@@ -405,14 +391,14 @@ static bool parse_network(Parser *parser, MerMaestroFile *file)
         if (network.layer_count == MAX_ITEMS || !parse_layer(parser, &layer)) {
             return expected(parser, "fewer layers");
         }
-        network.layers = grow(parser, network.layers, network.layer_count, sizeof layer);
+        MER_GROW(parser->arena, network.layers, network.layer_count);
         network.layers[network.layer_count++] = layer;
         /* Words are needed no longer than the layer they stand in. */
         char *word = mer_arena_text(parser->arena, parser->word);
         mer_arena_reset(parser->scratch);
         parser->word = word;
     }
-    file->networks = grow(parser, file->networks, file->network_count, sizeof network);
+    MER_GROW(parser->arena, file->networks, file->network_count);
     file->networks[file->network_count++] = network;
     return take(parser, "}");
 }

@@ -5,7 +5,6 @@
 
 #include "mercator/option.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static MerStatus read_size(const MerYaml *node, int64_t *size, MerError *error)

@@ -2,8 +2,6 @@
  * row are those of datacentric_plain.c. */
 #include "layer/datacentric_cases.h"
 
-enum { OUTPUT = MER_DATACENTRIC_OUTPUT };
-
 static int spatial_index(const MerDatacentricLevel *level, int row)
 {
     return level->spatial[0] == row ? 0 : 1;
@@ -154,11 +152,6 @@ void mer_datacentric_group(const MerDatacentricLevel *level, const int64_t *exte
     prepare_ingress(cases, unrolled);
 }
 
-static int64_t step_or_one(const MerDatacentricSizes *sizes)
-{
-    return sizes->step == 0 ? 1 : sizes->step;
-}
-
 static int64_t computed_row(const MerDatacentricCases *cases, int k, unsigned spatial, bool first,
                             bool see, bool reuse)
 {
@@ -216,26 +209,6 @@ static int64_t whole_units(const MerDatacentricLevel *level, bool see)
     return whole > 0 ? whole : 0;
 }
 
-static int64_t egress_share(const MerDatacentricCases *cases, unsigned spatial)
-{
-    const MerDatacentricLevel *level = cases->level;
-    int                        speaker = level->last_spatial[OUTPUT];
-    int64_t                    sum;
-    bool                       see;
-
-    if (speaker < 0)
-        return computed(cases, spatial, false, true, false, true);
-    if (!(spatial & spatial_rows(level, OUTPUT)))
-        return computed(cases, spatial, false, true, false, true) +
-               (level->units - 1) * computed(cases, spatial, false, false, false, true);
-    see = sees(cases, speaker, spatial);
-    sum = computed(cases, spatial, false, true, level->edge_units == 1 && see, true);
-    if (level->edge_units == 1)
-        return sum;
-    sum += whole_units(level, see) * computed(cases, spatial, false, false, false, true);
-    return see ? sum + computed(cases, spatial, false, false, true, true) : sum;
-}
-
 static int64_t critical_share(const MerDatacentricCases *cases, unsigned spatial)
 {
     const MerDatacentricLevel *level = cases->level;
@@ -260,14 +233,6 @@ static int64_t macs_share(const MerDatacentricCases *cases, unsigned spatial)
         return sum;
     sum += whole_units(level, see) * computed(cases, spatial, true, true, false, true);
     return see ? sum + computed(cases, spatial, true, false, true, false) : sum;
-}
-
-void mer_datacentric_share(const MerDatacentricCases *cases, unsigned spatial, bool with_macs,
-                           MerDatacentricShares *shares)
-{
-    shares->egress = egress_share(cases, spatial);
-    shares->critical = critical_share(cases, spatial);
-    shares->macs = with_macs ? macs_share(cases, spatial) : 0;
 }
 
 static int64_t held(const MerDatacentricCases *cases, int tensor, unsigned spatial, bool first,
@@ -315,33 +280,57 @@ static int64_t taken_in(const MerDatacentricCases *cases, int tensor, int change
     return product;
 }
 
+/* Spatial part of what one unit takes in of a tensor, or of the output gives away. */
+static int64_t unit_share(const MerDatacentricCases *cases, int tensor, int change,
+                          unsigned spatial, bool first, bool see)
+{
+    return tensor == OUTPUT ? computed(cases, spatial, false, first, see, true)
+                            : taken_in(cases, tensor, change, spatial, first, see);
+}
+
+/* The same of the whole array. */
+static int64_t array_share(const MerDatacentricCases *cases, int tensor, int change,
+                           unsigned spatial)
+{
+    const MerDatacentricLevel *level = cases->level;
+    int                        speaker = level->last_spatial[tensor];
+    int64_t                    sum;
+    bool                       see;
+
+    if (speaker < 0)
+        return unit_share(cases, tensor, change, spatial, true, false);
+    if (!(spatial & spatial_rows(level, tensor)))
+        return unit_share(cases, tensor, change, spatial, true, false) +
+               (level->units - 1) * unit_share(cases, tensor, change, spatial, false, false);
+    see = sees(cases, speaker, spatial);
+    sum = unit_share(cases, tensor, change, spatial, true, level->edge_units == 1 && see);
+    if (level->edge_units == 1)
+        return sum;
+    sum += whole_units(level, see) * unit_share(cases, tensor, change, spatial, false, false);
+    return see ? sum + unit_share(cases, tensor, change, spatial, false, true) : sum;
+}
+
+void mer_datacentric_share(const MerDatacentricCases *cases, unsigned spatial, bool with_macs,
+                           MerDatacentricShares *shares)
+{
+    shares->egress = array_share(cases, OUTPUT, -1, spatial);
+    shares->critical = critical_share(cases, spatial);
+    shares->macs = with_macs ? macs_share(cases, spatial) : 0;
+}
+
 int64_t mer_datacentric_ingress(const MerDatacentricCases *cases, int tensor, int mover,
                                 unsigned spatial)
 {
-    const MerDatacentricLevel *level = cases->level;
-    int                        change = mover < 0 ? -1 : cases->mover[mover];
-    int                        speaker = level->last_spatial[tensor];
-    int64_t                    whole = cases->in_full[tensor], sum;
-    bool                       see;
+    int     change = mover < 0 ? -1 : cases->mover[mover];
+    int64_t whole = cases->in_full[tensor];
 
     if (change >= 0) {
-        if (!mer_datacentric_uses(&level->rows[change], tensor))
+        if (!mer_datacentric_uses(&cases->level->rows[change], tensor))
             return 0;
         if (change == cases->last_mover[tensor])
             whole = cases->in_slid[tensor];
     }
-    if (speaker < 0)
-        return whole;
-    if (!(spatial & spatial_rows(level, tensor)))
-        return whole *
-               (taken_in(cases, tensor, change, spatial, true, false) +
-                (level->units - 1) * taken_in(cases, tensor, change, spatial, false, false));
-    see = sees(cases, speaker, spatial);
-    sum = taken_in(cases, tensor, change, spatial, true, level->edge_units == 1 && see);
-    if (level->edge_units == 1)
-        return whole * sum;
-    sum += whole_units(level, see) * taken_in(cases, tensor, change, spatial, false, false);
-    return whole * (see ? sum + taken_in(cases, tensor, change, spatial, false, true) : sum);
+    return whole * array_share(cases, tensor, change, spatial);
 }
 
 unsigned mer_datacentric_spatial_edges(const MerDatacentricCases *cases, int mover)

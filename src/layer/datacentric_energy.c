@@ -2,12 +2,6 @@
  * constants, and the checks that strict mode adds. */
 #include "layer/datacentric_levels.h"
 
-enum {
-    INPUT = MER_DATACENTRIC_INPUT,
-    FILTER = MER_DATACENTRIC_FILTER,
-    OUTPUT = MER_DATACENTRIC_OUTPUT
-};
-
 static int64_t stride_of(const MerDatacentricInput *input, int dim)
 {
     if (!input->exact_strides) /* MAESTRO forgets the stride */
@@ -194,6 +188,28 @@ void mer_datacentric_finish(const MerDatacentricInput *input, const MerDatacentr
     }
     if (input->strict)
         check_strict(input, result);
+}
+
+void mer_datacentric_note_delay(MerDatacentricDelay *delay, int64_t cycles, int64_t count,
+                                bool is_first)
+{
+    delay->least = is_first || cycles < delay->least ? cycles : delay->least;
+    delay->largest = is_first || cycles > delay->largest ? cycles : delay->largest;
+    delay->sum += cycles * count;
+}
+
+void mer_datacentric_report_delays(const MerDatacentricDelay delays[DELAYS], int64_t cases,
+                                   MerDatacentricResult *result)
+{
+    result->ingress_delay_min = delays[INGRESS].least;
+    result->ingress_delay_max = delays[INGRESS].largest;
+    result->ingress_delay_avg = delays[INGRESS].sum / cases;
+    result->egress_delay_min = delays[EGRESS].least;
+    result->egress_delay_max = delays[EGRESS].largest;
+    result->egress_delay_avg = delays[EGRESS].sum / cases;
+    result->compute_delay_min = delays[COMPUTE].least;
+    result->compute_delay_max = delays[COMPUTE].largest;
+    result->compute_delay_avg = delays[COMPUTE].sum / cases;
 }
 
 void mer_datacentric_stall(MerDatacentricResult *result)

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-enum {
-    INPUT = MER_DATACENTRIC_INPUT,
-    FILTER = MER_DATACENTRIC_FILTER,
-    OUTPUT = MER_DATACENTRIC_OUTPUT
-};
 enum { WORDS = MER_DATACENTRIC_SETS / 64 + 1 };
 
 typedef struct Priced {
@@ -41,11 +36,6 @@ typedef struct Top {
     int64_t              compute[MER_DATACENTRIC_SETS]; /* 0: skipped, no output */
     int64_t              total;
 } Top;
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static Priced price_level(Context *context, int index, unsigned key);
 
@@ -275,17 +265,6 @@ static bool account_set(Context *context, Top *top, int s, int64_t floor_delay,
     return true;
 }
 
-typedef struct Extremes {
-    int64_t least, largest, sum;
-} Extremes;
-
-static void note(Extremes *extremes, int64_t value, int64_t count, bool is_first)
-{
-    extremes->least = is_first || value < extremes->least ? value : extremes->least;
-    extremes->largest = is_first || value > extremes->largest ? value : extremes->largest;
-    extremes->sum += value * count;
-}
-
 typedef struct Case {
     int     set, mover;
     int64_t count;
@@ -318,7 +297,7 @@ static void report(const MerDatacentricInput *input, const Top *top, MerDatacent
 {
     const MerDatacentricCases *cases = &top->cases;
     int64_t                    number_of_cases = 1, bandwidth = 0, buffers;
-    Extremes                   in = {0}, out = {0}, compute = {0};
+    MerDatacentricDelay        delay[DELAYS] = {{0}};
     bool                       is_first = true;
 
     buffers = larger(result->tensor[INPUT].l2_size_req + result->tensor[FILTER].l2_size_req,
@@ -336,9 +315,11 @@ static void report(const MerDatacentricInput *input, const Top *top, MerDatacent
         taken = top->inflow.taken[INPUT][at.mover + 1][spatial] +
                 top->inflow.taken[FILTER][at.mover + 1][spatial];
         moved = set->outputs * top->shares[spatial].egress;
-        note(&in, top->inflow.delay[at.mover + 1][spatial], at.count, is_first);
-        note(&out, mer_datacentric_noc(&input->hardware, moved), at.count, is_first);
-        note(&compute, time, at.count, is_first);
+        mer_datacentric_note_delay(&delay[INGRESS], top->inflow.delay[at.mover + 1][spatial],
+                                   at.count, is_first);
+        mer_datacentric_note_delay(&delay[EGRESS], mer_datacentric_noc(&input->hardware, moved),
+                                   at.count, is_first);
+        mer_datacentric_note_delay(&delay[COMPUTE], time, at.count, is_first);
         moved = larger(moved, taken);
         result->peak_noc_bw_req = larger(result->peak_noc_bw_req, moved / time);
         bandwidth += at.count * moved / time;
@@ -350,15 +331,7 @@ static void report(const MerDatacentricInput *input, const Top *top, MerDatacent
     if (is_first)
         return;
     result->avg_noc_bw_req = (double)bandwidth / (double)top->total;
-    result->ingress_delay_min = in.least;
-    result->ingress_delay_max = in.largest;
-    result->ingress_delay_avg = in.sum / top->total;
-    result->egress_delay_min = out.least;
-    result->egress_delay_max = out.largest;
-    result->egress_delay_avg = out.sum / top->total;
-    result->compute_delay_min = compute.least;
-    result->compute_delay_max = compute.largest;
-    result->compute_delay_avg = compute.sum / top->total;
+    mer_datacentric_report_delays(delay, top->total, result);
 }
 
 static void finish_tensors(MerDatacentricResult *result)

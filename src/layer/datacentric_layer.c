@@ -68,13 +68,6 @@ bool mer_datacentric_refuse(MerDatacentricResult *result, const char *format, ..
     return false;
 }
 
-static const Coupling *coupling_of(const MerDatacentricInput *input)
-{
-    if (input->strict && input->layer.type == MER_DATACENTRIC_NGCONV)
-        return &strict_grouped;
-    return &couplings[input->layer.type];
-}
-
 unsigned mer_datacentric_layer_dims(const MerDatacentricLayer *layer)
 {
     const Coupling *coupling = &couplings[layer->type];
@@ -132,7 +125,8 @@ bool mer_datacentric_check_layer(const MerDatacentricLayer *layer, unsigned dims
 
 void mer_datacentric_couple(const MerDatacentricInput *input, MerDatacentricLevel *level)
 {
-    const Coupling *coupling = coupling_of(input);
+    bool            is_reduced = input->strict && input->layer.type == MER_DATACENTRIC_NGCONV;
+    const Coupling *coupling = is_reduced ? &strict_grouped : &couplings[input->layer.type];
 
     for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++) {
         level->last_spatial[t] = -1;

@@ -8,11 +8,27 @@
 
 #include <stddef.h>
 
+enum {
+    INPUT = MER_DATACENTRIC_INPUT,
+    FILTER = MER_DATACENTRIC_FILTER,
+    OUTPUT = MER_DATACENTRIC_OUTPUT
+};
+
+static inline int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Sizes of one dim in one kind of coordinates: a whole tile and what moves into it per step, then
  * the same for the partial tile at the edge (M, U, Me, Ue of MAESTRO's static analysis). */
 typedef struct MerDatacentricSizes {
     int64_t tile, step, edge_tile, edge_step;
 } MerDatacentricSizes;
+
+static inline int64_t step_or_one(const MerDatacentricSizes *sizes)
+{
+    return sizes->step == 0 ? 1 : sizes->step;
+}
 
 typedef struct MerDatacentricRow { /* one directive of a completed level */
     bool                spatial;
@@ -86,6 +102,16 @@ void mer_datacentric_begin(const MerDatacentricInput *input, const MerDatacentri
 /* Sums over tensors, energy, area, power; then, in strict mode, what makes it infeasible. */
 void mer_datacentric_finish(const MerDatacentricInput *input, const MerDatacentricModel *model,
                             MerDatacentricWanted wanted, MerDatacentricResult *result);
+
+/* Cycles of the cases of the first level: the network in, the network out, and the units. */
+enum { INGRESS, EGRESS, COMPUTE, DELAYS };
+typedef struct MerDatacentricDelay {
+    int64_t least, largest, sum;
+} MerDatacentricDelay;
+void mer_datacentric_note_delay(MerDatacentricDelay *delay, int64_t cycles, int64_t count,
+                                bool is_first);
+void mer_datacentric_report_delays(const MerDatacentricDelay delays[DELAYS], int64_t cases,
+                                   MerDatacentricResult *result);
 
 /* A cluster without work, where MAESTRO divides by zero: no counts, only the reason. */
 void mer_datacentric_stall(MerDatacentricResult *result);

@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-enum {
-    INPUT = MER_DATACENTRIC_INPUT,
-    FILTER = MER_DATACENTRIC_FILTER,
-    OUTPUT = MER_DATACENTRIC_OUTPUT
-};
-
 typedef struct Case { /* one state per row of a level */
     const MerDatacentricLevel *level;
     MerDatacentricState        state[MER_DATACENTRIC_ROWS];
@@ -19,7 +13,7 @@ typedef struct Case { /* one state per row of a level */
 
 typedef struct Analysis { /* of one level over one vector of extents */
     int64_t                    runtime, macs, needed, total, peak_bandwidth, bandwidth, offchip;
-    int64_t                    delay[3][3]; /* ingress, egress, compute; least, largest, sum */
+    MerDatacentricDelay        delay[DELAYS];
     double                     active, intensity;
     int                        idle_level; /* a level from here on that leaves out work, 0: none */
     bool                       stalled;    /* a cluster without work: MAESTRO divides by zero */
@@ -91,11 +85,6 @@ static int64_t taken_in(const Case *at, int tensor, bool first, bool see)
     return product;
 }
 
-static int64_t step_or_one(const MerDatacentricSizes *sizes)
-{
-    return sizes->step == 0 ? 1 : sizes->step;
-}
-
 /* Share of a spatial row in what one unit computes. `slip`: at the edge of one unit MAESTRO takes
  * the input size where the output size is meant. */
 static int64_t computed_spatial(const Case *at, int i, bool first, bool see, bool reuse)
@@ -157,44 +146,31 @@ static void other_units(const Case *at, const MerDatacentricState *state, int64_
         *whole = 0;
 }
 
-static int64_t ingress(const Case *at, int tensor)
+/* What one unit takes in of a tensor, or of the output gives away. */
+static int64_t unit_share(const Case *at, int tensor, bool first, bool see)
+{
+    return tensor == OUTPUT ? computed(at, false, first, see, true)
+                            : taken_in(at, tensor, first, see);
+}
+
+static int64_t array_share(const Case *at, int tensor)
 {
     const MerDatacentricLevel *level = at->level;
     const MerDatacentricState *state;
     int64_t                    sum, whole, partial;
 
     if (level->last_spatial[tensor] < 0)
-        return taken_in(at, tensor, true, false);
+        return unit_share(at, tensor, true, false);
     state = &at->state[level->last_spatial[tensor]];
     if (!has_edge(at, tensor))
-        return taken_in(at, tensor, true, false) +
-               (level->units - 1) * taken_in(at, tensor, false, false);
-    sum = taken_in(at, tensor, true, level->edge_units == 1 && state->see);
+        return unit_share(at, tensor, true, false) +
+               (level->units - 1) * unit_share(at, tensor, false, false);
+    sum = unit_share(at, tensor, true, level->edge_units == 1 && state->see);
     if (level->edge_units == 1)
         return sum;
     other_units(at, state, &whole, &partial);
-    return sum + whole * taken_in(at, tensor, false, false) +
-           partial * taken_in(at, tensor, false, true);
-}
-
-static int64_t egress(const Case *at)
-{
-    const MerDatacentricLevel *level = at->level;
-    const MerDatacentricState *state;
-    int64_t                    sum, whole, partial;
-
-    if (level->last_spatial[OUTPUT] < 0)
-        return computed(at, false, true, false, true);
-    state = &at->state[level->last_spatial[OUTPUT]];
-    if (!has_edge(at, OUTPUT))
-        return computed(at, false, true, false, true) +
-               (level->units - 1) * computed(at, false, false, false, true);
-    sum = computed(at, false, true, level->edge_units == 1 && state->see, true);
-    if (level->edge_units == 1)
-        return sum;
-    other_units(at, state, &whole, &partial);
-    return sum + whole * computed(at, false, false, false, true) +
-           partial * computed(at, false, false, true, true);
+    return sum + whole * unit_share(at, tensor, false, false) +
+           partial * unit_share(at, tensor, false, true);
 }
 
 /* Multiplications of the unit that decides the pace. */
@@ -275,18 +251,6 @@ static int64_t compute_delay(const MerDatacentricInput *input, const MerDatacent
     return compute;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static void note_delay(int64_t *delay, int64_t cycles, int64_t count, bool is_first)
-{
-    delay[0] = is_first || cycles < delay[0] ? cycles : delay[0];
-    delay[1] = is_first || cycles > delay[1] ? cycles : delay[1];
-    delay[2] += cycles * count;
-}
-
 /* What the off-chip link adds; level 0 alone talks to it. */
 static int64_t offchip_delay(const MerDatacentricInput *input, Analysis *analysis, int64_t delay,
                              int64_t compute)
@@ -306,7 +270,7 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
                     const Case *at, Analysis *analysis)
 {
     const MerDatacentricHardware *hardware = &input->hardware;
-    int64_t out = egress(at), macs = array_macs(at), critical = critical_macs(at);
+    int64_t out = array_share(at, OUTPUT), macs = array_macs(at), critical = critical_macs(at);
     int64_t in[2], compute, delay, ingress_delay, egress_delay, moved;
     double  active;
     bool    is_first = analysis->total == 0;
@@ -317,7 +281,7 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
     if (critical <= 0)
         return;
     for (int t = INPUT; t <= FILTER; t++) {
-        in[t] = ingress(at, t);
+        in[t] = array_share(at, t);
         analysis->tensor[t].l2_read += at->count * in[t];
         analysis->tensor[t].l1_write = analysis->tensor[t].l2_read;
         analysis->tensor[t].l1_read += at->count * macs;
@@ -334,9 +298,9 @@ static void account(const MerDatacentricInput *input, const MerDatacentricModel 
     analysis->total += at->count;
     analysis->active += (double)at->count * active;
     analysis->intensity = (double)macs / (double)(in[INPUT] + in[FILTER]);
-    note_delay(analysis->delay[0], ingress_delay, at->count, is_first);
-    note_delay(analysis->delay[1], egress_delay, at->count, is_first);
-    note_delay(analysis->delay[2], compute, at->count, is_first);
+    mer_datacentric_note_delay(&analysis->delay[INGRESS], ingress_delay, at->count, is_first);
+    mer_datacentric_note_delay(&analysis->delay[EGRESS], egress_delay, at->count, is_first);
+    mer_datacentric_note_delay(&analysis->delay[COMPUTE], compute, at->count, is_first);
     compute = larger(compute, 1);
     moved = larger(in[INPUT] + in[FILTER], out);
     analysis->peak_bandwidth = larger(analysis->peak_bandwidth, moved / compute);
@@ -380,9 +344,8 @@ static void analyse(const MerDatacentricInput *input, const MerDatacentricModel 
     }
     analysis->needed = mer_datacentric_tile_macs(input, at.level, row_extents);
     enter_case(0, state_count, states, &at);
-    analysis->tensor[INPUT].l2_size_req = 2 * ingress(&at, INPUT);
-    analysis->tensor[FILTER].l2_size_req = 2 * ingress(&at, FILTER);
-    analysis->tensor[OUTPUT].l2_size_req = 2 * egress(&at);
+    for (int t = 0; t < MER_DATACENTRIC_TENSORS; t++)
+        analysis->tensor[t].l2_size_req = 2 * array_share(&at, t);
     for (int64_t number = 0; number < cases; number++) {
         enter_case(number, state_count, states, &at);
         account(input, model, index, &at, analysis);
@@ -413,18 +376,10 @@ static void report(const Analysis *analysis, MerDatacentricResult *result)
     result->peak_noc_bw_req = analysis->peak_bandwidth;
     result->offchip_bw_req = analysis->offchip;
     result->arithmetic_intensity = analysis->intensity;
-    result->ingress_delay_min = analysis->delay[0][0];
-    result->ingress_delay_max = analysis->delay[0][1];
-    result->egress_delay_min = analysis->delay[1][0];
-    result->egress_delay_max = analysis->delay[1][1];
-    result->compute_delay_min = analysis->delay[2][0];
-    result->compute_delay_max = analysis->delay[2][1];
     if (total == 0)
         return;
     result->avg_noc_bw_req = (double)analysis->bandwidth / (double)total;
-    result->ingress_delay_avg = analysis->delay[0][2] / total;
-    result->egress_delay_avg = analysis->delay[1][2] / total;
-    result->compute_delay_avg = analysis->delay[2][2] / total;
+    mer_datacentric_report_delays(analysis->delay, total, result);
 }
 
 void mer_datacentric_evaluate_plain(const MerDatacentricInput *input, MerDatacentricResult *result)

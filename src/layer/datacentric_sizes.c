@@ -25,11 +25,6 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Whether a strided dim leaves out the elements no filter reads: in exact mode everywhere. */
 static bool is_packed(const MerDatacentricInput *input, int64_t filter, int64_t stride)
 {

@@ -9,79 +9,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 80 };
+typedef struct Style {                                       /* of directives as text */
+    const char *letters, *spatial, *temporal, *open, *close; /* around the size of a cluster */
+    int         indent;                                      /* of a level in its parent */
+    bool        is_plain;                                    /* without Y' and X' */
+} Style;
 
-static void write_directive(const MerDirective *directive, const char *letters, const char *spatial,
-                            const char *temporal, char text[LINE])
+static const Style brief = {MER_DIM_LETTERS, "S", "T", " ", "", 0, false};
+static const Style spoken = {MER_DIM_LETTERS, "SpatialMap", "TemporalMap", " ", "", 2, false};
+
+/* Directives and, between levels, clusters; gives their number. */
+static int list_items(const MerDirectivePlan *plan, const Style *style, MerArena *arena,
+                      const char ***items)
 {
-    snprintf(text, LINE, "%s(%d,%d) %c%s", directive->spatial ? spatial : temporal, directive->size,
-             directive->offset, letters[directive->dim], directive->output ? "'" : "");
+    int count = 0;
+
+    *items = MER_ARRAY(arena, const char *, plan->start[plan->level_count] + plan->level_count);
+    for (int l = 0; l < plan->level_count; l++) {
+        if (l > 0)
+            (*items)[count++] =
+                mer_arena_format(arena, "%*sCluster%s%d%s", style->indent * (l - 1), "",
+                                 style->open, plan->cluster[l - 1], style->close);
+        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
+            const MerDirective *d = &plan->directives[i];
+
+            (*items)[count++] =
+                mer_arena_format(arena, "%*s%s(%d,%d) %c%s", style->indent * l, "",
+                                 d->spatial ? style->spatial : style->temporal, d->size, d->offset,
+                                 style->letters[d->dim], d->output && !style->is_plain ? "'" : "");
+        }
+    }
+    return count;
+}
+
+/* Items with a text before and after each. */
+static const char *join_items(const MerDirectivePlan *plan, const Style *style, const char *before,
+                              const char *after, MerArena *arena)
+{
+    const char **items, *text = "";
+    int          count = list_items(plan, style, arena, &items);
+
+    for (int i = 0; i < count; i++)
+        text = mer_arena_format(arena, "%s%s%s%s", text, before, items[i], after);
+    return text;
 }
 
 const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena)
 {
-    int   items = plan->start[plan->level_count] + plan->level_count, used = 0;
-    char *line = MER_ARRAY(arena, char, items *LINE + 1);
+    const char *line = join_items(plan, &brief, " | ", "", arena);
 
-    for (int l = 0; l < plan->level_count; l++) {
-        if (l > 0)
-            used += snprintf(line + used, LINE, " | Cluster %d", plan->cluster[l - 1]);
-        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
-            char text[LINE];
-
-            write_directive(&plan->directives[i], MER_DIM_LETTERS, "S", "T", text);
-            used += snprintf(line + used, LINE + 3, "%s%s", used > 0 ? " | " : "", text);
-        }
-    }
-    return line;
+    return *line ? line + 3 : line; /* nothing stands between the first one and none */
 }
 
 const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena)
 {
-    const char *lines = "";
-    char        text[LINE];
-
-    for (int l = 0; l < plan->level_count; l++) {
-        if (l > 0)
-            lines = mer_arena_format(arena, "%s%*sCluster %d\n", lines, 2 * (l - 1), "",
-                                     plan->cluster[l - 1]);
-        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
-            write_directive(&plan->directives[i], MER_DIM_LETTERS, "SpatialMap", "TemporalMap",
-                            text);
-            lines = mer_arena_format(arena, "%s%*s%s\n", lines, 2 * l, "", text);
-        }
-    }
-    return lines;
+    return join_items(plan, &spoken, "", "\n", arena);
 }
 
 void mer_directives_write(const MerDirectivePlan *plan, MerJson *json)
 {
-    char text[LINE];
+    MerArena    *scratch = mer_arena_new();
+    const char **items;
+    int          count = list_items(plan, &brief, scratch, &items);
 
     mer_op_write(plan->op, json);
-    mer_json_array(json, "directives");
-    for (int l = 0; l < plan->level_count; l++) {
-        if (l > 0) {
-            snprintf(text, sizeof text, "Cluster %d", plan->cluster[l - 1]);
-            mer_json_text(json, NULL, text);
-        }
-        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
-            write_directive(&plan->directives[i], MER_DIM_LETTERS, "S", "T", text);
-            mer_json_text(json, NULL, text);
-        }
-    }
-    mer_json_end_array(json);
+    mer_json_texts(json, "directives", items, count);
+    mer_arena_free(scratch);
 }
 
-typedef struct Reader { /* grows a plan item by item; there is memory for `most` items */
-    MerDirectivePlan *plan;
-    int               most;
-} Reader;
-
-static void begin(Reader *reader, MerDirectivePlan *plan, const MerOp *op, int most,
-                  MerArena *arena)
+void mer_directives_begin(MerDirectivePlan *plan, const MerOp *op, int most, MerArena *arena)
 {
-    *reader = (Reader){plan, most};
     plan->op = op;
     plan->level_count = 1;
     plan->cluster = MER_ARRAY(arena, int, most + 1);
@@ -151,15 +148,14 @@ static bool read_map(const char *at, MerDirective *directive)
            (!directive->output || directive->dim == MER_DIM_Y || directive->dim == MER_DIM_X);
 }
 
-static bool read_item(Reader *reader, const char *text)
+static bool read_item(MerDirectivePlan *plan, const char *text)
 {
     static const struct {
         const char *word;
         bool        spatial;
     } maps[] = {{"SpatialMap", true}, {"TemporalMap", false}, {"S", true}, {"T", false}};
-    MerDirectivePlan *plan = reader->plan;
-    int               count = plan->start[plan->level_count];
-    const char       *at = skip_spaces(text), *rest = skip_word(at, "Cluster");
+    int         count = plan->start[plan->level_count];
+    const char *at = skip_spaces(text), *rest = skip_word(at, "Cluster");
 
     if (rest) {
         if (count == plan->start[plan->level_count - 1] ||
@@ -190,12 +186,11 @@ static const char expectation[] =
 MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePlan *plan,
                                MerArena *arena, MerError *error)
 {
-    Reader reader;
-    int    most = 1;
+    int most = 1;
 
     for (const char *at = line; *at; at++)
         most += *at == '|';
-    begin(&reader, plan, op, most, arena);
+    mer_directives_begin(plan, op, most, arena);
     for (const char *at = line; at; at = strchr(at, '|')) {
         size_t      length;
         const char *item;
@@ -205,7 +200,7 @@ MerStatus mer_directives_parse(const char *line, const MerOp *op, MerDirectivePl
         while (length > 0 && isspace((unsigned char)at[length - 1]))
             length--;
         item = mer_arena_text_n(arena, at, length);
-        if (!read_item(&reader, item))
+        if (!read_item(plan, item))
             return mer_error_set(error, MER_INVALID,
                                  "column %d: directive is \"%.60s\", expected %s",
                                  (int)(at - line) + 1, item, expectation);
@@ -220,7 +215,6 @@ MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *
                               MerArena *arena, MerError *error)
 {
     MerYaml    *list = mer_yaml_get(body, "directives");
-    Reader      reader;
     const char *text;
 
     if (!list)
@@ -230,10 +224,10 @@ MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *
         return mer_directives_parse(text, op, plan, arena, error);
     }
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    begin(&reader, plan, op, list->count, arena);
+    mer_directives_begin(plan, op, list->count, arena);
     for (int i = 0; i < list->count; i++) {
         MER_TRY(mer_yaml_text(list->items[i], &text, error));
-        if (!read_item(&reader, text))
+        if (!read_item(plan, text))
             return mer_yaml_expected(list->items[i], error, "%s", expectation);
     }
     return is_complete(plan) ? MER_OK : mer_yaml_expected(list, error, "%s", expectation);
@@ -283,27 +277,22 @@ static const char *maestro_type(const MerOp *op)
 const char *mer_directives_maestro(const MerDirectivePlan *plan, bool exact, MerArena *arena)
 {
     const MerOp *op = plan->op;
-    const char  *letters = op->kind == MER_OP_GEMM ? gemm_letters : MER_DIM_LETTERS;
-    bool         strided = op->kind != MER_OP_TRANSPOSED || !exact;
-    const char  *text = mer_arena_format(
-         arena,
-         "    Layer %.60s {\n        Type: %s\n        Stride { X: %d, Y: %d }\n"
-          "        Dimensions { %s }\n        Dataflow {\n",
+    bool         is_gemm = op->kind == MER_OP_GEMM;
+    Style        style = {is_gemm ? gemm_letters : MER_DIM_LETTERS,
+                   "SpatialMap",
+                   "TemporalMap",
+                   "(",
+                   ", P)",
+                   0,
+                   is_gemm};
+    bool        strided = op->kind != MER_OP_TRANSPOSED || !exact;
+    const char *text = mer_arena_format(
+        arena,
+        "    Layer %.60s {\n        Type: %s\n        Stride { X: %d, Y: %d }\n"
+        "        Dimensions { %s }\n        Dataflow {\n",
         op->name ? op->name : "layer", maestro_type(op), strided ? op->stride[1] : 1,
         strided ? op->stride[0] : 1, dimensions(op, exact, arena));
 
-    for (int l = 0; l < plan->level_count; l++) {
-        if (l > 0)
-            text = mer_arena_format(arena, "%s            Cluster(%d, P);\n", text,
-                                    plan->cluster[l - 1]);
-        for (int i = plan->start[l]; i < plan->start[l + 1]; i++) {
-            MerDirective directive = plan->directives[i];
-            char         line[LINE];
-
-            directive.output = directive.output && op->kind != MER_OP_GEMM;
-            write_directive(&directive, letters, "SpatialMap", "TemporalMap", line);
-            text = mer_arena_format(arena, "%s            %s;\n", text, line);
-        }
-    }
-    return mer_arena_format(arena, "%s        }\n    }\n", text);
+    return mer_arena_format(arena, "%s%s        }\n    }\n", text,
+                            join_items(plan, &style, "            ", ";\n", arena));
 }

@@ -18,6 +18,8 @@ const char *mer_directives_line(const MerDirectivePlan *plan, MerArena *arena);
 const char *mer_directives_print(const MerDirectivePlan *plan, MerArena *arena);
 /* Keys `op` and `directives` of an open object. */
 void mer_directives_write(const MerDirectivePlan *plan, MerJson *json);
+/* An empty plan with memory for `most` directives and clusters; keeps op. */
+void mer_directives_begin(MerDirectivePlan *plan, const MerOp *op, int most, MerArena *arena);
 /* From a map with `directives`: a list or one line. Takes TemporalMap and SpatialMap, too. */
 MerStatus mer_directives_read(MerYaml *body, const MerOp *op, MerDirectivePlan *plan,
                               MerArena *arena, MerError *error);

@@ -103,11 +103,6 @@ static double likelihood(const MerGaussianProcess *gp, int n)
     return -0.5 * n * log(gp->signal) - log_determinant;
 }
 
-double mer_gp_likelihood(const MerGaussianProcess *gp)
-{
-    return likelihood(gp, gp->count);
-}
-
 bool mer_gp_fit(MerGaussianProcess *gp)
 {
     int n = gp->count;

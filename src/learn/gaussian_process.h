@@ -46,7 +46,5 @@ bool mer_gp_fit(MerGaussianProcess *gp);
 /* `x` is (count, features); the deviation is that of the function without noise. */
 void mer_gp_predict(const MerGaussianProcess *gp, const double *x, int count, double *mean,
                     double *deviation);
-/* Logarithm of the likelihood of the last fit, up to a constant. */
-double mer_gp_likelihood(const MerGaussianProcess *gp);
 
 #endif

@@ -111,17 +111,6 @@ void mer_heads_sample_joint(const MerHeads *heads, const float *log_probabilitie
     }
 }
 
-void mer_heads_best(const MerHeads *heads, const float *log_probabilities, int *choices)
-{
-    for (int h = 0; h < heads->count; h++) {
-        int best = heads->first[h];
-        for (int column = best + 1; column < heads->first[h + 1]; column++) {
-            best = log_probabilities[column] > log_probabilities[best] ? column : best;
-        }
-        choices[h] = best - heads->first[h];
-    }
-}
-
 void mer_heads_columns(const MerHeads *heads, const int *choices, int *columns)
 {
     for (int h = 0; h < heads->count; h++) {

@@ -30,7 +30,6 @@ void mer_heads_sample(const MerHeads *heads, const float *log_probabilities, Mer
  * chosen; fills `given` (total) with those that the choices were drawn from. */
 void mer_heads_sample_joint(const MerHeads *heads, const float *log_probabilities,
                             const float *table, MerRng *rng, int *choices, float *given);
-void mer_heads_best(const MerHeads *heads, const float *log_probabilities, int *choices);
 /* The columns that choices lie in, for mer_tensor_pick. */
 void mer_heads_columns(const MerHeads *heads, const int *choices, int *columns);
 

@@ -2,16 +2,18 @@
 #include "learn/returns.h"
 
 #include <math.h>
+#include <stddef.h>
 
-void mer_gae(int steps, int lanes, const double *rewards, const double *values, double discount,
-             double lambda, double *advantages, double *returns)
+void mer_gae(int steps, int lanes, const double *rewards, const double *values, const bool *ends,
+             double discount, double lambda, double *advantages, double *returns)
 {
     for (int lane = 0; lane < lanes; lane++) {
         double after = 0;
         for (int t = steps - 1; t >= 0; t--) {
             int    at = t * lanes + lane;
-            double surprise = rewards[at] + discount * values[at + lanes] - values[at];
-            after = surprise + discount * lambda * after;
+            double share = ends != NULL && ends[at] ? 0 : discount;
+            double surprise = rewards[at] + share * values[at + lanes] - values[at];
+            after = surprise + share * lambda * after;
             advantages[at] = after;
             returns[at] = after + values[at];
         }

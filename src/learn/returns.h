@@ -2,13 +2,15 @@
 #ifndef MERCATOR_LEARN_RETURNS_H
 #define MERCATOR_LEARN_RETURNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Generalised advantage estimation (Schulman et al., ICLR 2016) over `steps` steps of `lanes`
  * side by side. rewards (steps, lanes); values (steps + 1, lanes), the last row being what
- * follows. Fills advantages and returns = advantages + values, both (steps, lanes). */
-void mer_gae(int steps, int lanes, const double *rewards, const double *values, double discount,
-             double lambda, double *advantages, double *returns);
+ * follows; ends (steps, lanes): nothing follows this step, NULL: no step is such. Fills advantages
+ * and returns = advantages + values, both (steps, lanes). */
+void mer_gae(int steps, int lanes, const double *rewards, const double *values, const bool *ends,
+             double discount, double lambda, double *advantages, double *returns);
 
 /* Mean 0 and deviation 1; all zero if they are all equal. */
 void mer_standardise(double *values, int count);

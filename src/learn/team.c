@@ -155,11 +155,16 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     team->parameters = mer_parameters_new();
     team->entropy = -1;
     team->agents = MER_ARRAY(team->arena, MerAgent, spec->agent_count);
-    int *copies = MER_ARRAY(team->arena, int, 2 * (size_t)spec->knob_count);
+    int *copies =
+        MER_ARRAY(team->arena, int, 2 * (size_t)spec->knob_count + (size_t)spec->feature_count);
     memcpy(copies, spec->choices, (size_t)spec->knob_count * sizeof *copies);
     memcpy(copies + spec->knob_count, spec->owner, (size_t)spec->knob_count * sizeof *copies);
     team->spec.choices = copies;
     team->spec.owner = copies + spec->knob_count;
+    if (spec->viewer != NULL) {
+        team->spec.viewer = memcpy(copies + 2 * spec->knob_count, spec->viewer,
+                                   (size_t)spec->feature_count * sizeof *copies);
+    }
     for (int a = 0; a < spec->agent_count; a++) {
         open_agent(team, a, rng);
     }
@@ -177,6 +182,7 @@ MerTeam *mer_team_new(const MerTeamSpec *spec, MerRng *rng)
     team->advantages = MER_ARRAY(team->arena, double, mer_team_rows(team));
     team->returns = MER_ARRAY(team->arena, double, mer_team_rows(team));
     team->order = MER_ARRAY(team->arena, int, mer_team_rows(team));
+    team->ends = MER_ARRAY(team->arena, bool, mer_team_rows(team));
     return team;
 }
 
@@ -286,12 +292,17 @@ MerTensor *mer_critic_run(MerTeam *team, int rows, const float *seen)
                           run_trunk(team->tape, &team->critic.trunk, x), MER_LINEAR);
 }
 
-/* What one lane shows: features, then the given knobs of its last point, one-hot. */
-static void write_row(const MerTeam *team, int lane, int count, const int *knobs, float *row)
+/* What one lane shows an agent (-1: the critic): features, then the given knobs of its last point,
+ * one-hot. What is not for this agent's eyes is 0. */
+static void write_row(const MerTeam *team, int lane, int agent, int count, const int *knobs,
+                      float *row)
 {
     const MerTeamSpec *spec = &team->spec;
     memcpy(row, team->features + (int64_t)lane * spec->feature_count,
            (size_t)spec->feature_count * sizeof *row);
+    for (int f = 0; spec->viewer != NULL && agent >= 0 && f < spec->feature_count; f++) {
+        row[f] = spec->viewer[f] < 0 || spec->viewer[f] == agent ? row[f] : 0;
+    }
     row += spec->feature_count;
     for (int i = 0; i < count; i++) {
         int knob = knobs != NULL ? knobs[i] : i;
@@ -316,7 +327,7 @@ static void look(MerTeam *team)
         float    *seen = agent->seen + base * agent->observation;
         mer_tape_reset(team->tape);
         for (int lane = 0; lane < lanes; lane++) {
-            write_row(team, lane, agent->heads.count, agent->knobs,
+            write_row(team, lane, a, agent->heads.count, agent->knobs,
                       seen + (int64_t)lane * agent->observation);
         }
         MerAgentOutput out = mer_agent_run(team, agent, lanes, seen, NULL);
@@ -330,7 +341,7 @@ static void look(MerTeam *team)
         float *seen = team->critic.seen + base * team->critic.observation;
         mer_tape_reset(team->tape);
         for (int lane = 0; lane < lanes; lane++) {
-            write_row(team, lane, spec->knob_count, NULL,
+            write_row(team, lane, -1, spec->knob_count, NULL,
                       seen + (int64_t)lane * team->critic.observation);
         }
         MerTensor *value = mer_critic_run(team, lanes, seen);
@@ -415,6 +426,18 @@ void mer_team_see(MerTeam *team, int lane, const float *features)
     memcpy(team->features + lane * count, features, (size_t)count * sizeof *features);
 }
 
+void mer_team_rewind(MerTeam *team)
+{
+    memset(team->ends, 0, (size_t)mer_team_rows(team) * sizeof *team->ends);
+    team->step = 0;
+    team->is_ready = false;
+}
+
+void mer_team_end(MerTeam *team, int lane)
+{
+    team->ends[(int64_t)team->step * team->spec.lanes + lane] = true;
+}
+
 bool mer_team_step(MerTeam *team)
 {
     team->step++;
@@ -452,8 +475,8 @@ static void estimate(MerTeam *team, const double *rewards, const double *values)
     const MerTeamSpec *spec = &team->spec;
     int                rows = mer_team_rows(team);
     if (values != NULL) {
-        mer_gae(spec->unroll, spec->lanes, rewards, values, spec->discount, spec->lambda,
-                team->advantages, team->returns);
+        mer_gae(spec->unroll, spec->lanes, rewards, values, team->ends, spec->discount,
+                spec->lambda, team->advantages, team->returns);
     } else {
         for (int i = 0; i < rows; i++) {
             team->advantages[i] = rewards[i] - team->baseline;
@@ -494,7 +517,8 @@ static void run_epochs(MerTeam *team, MerAgent *agent, Update update, double ent
         for (int p = 0; p < parts; p++) {
             int first = (int)((int64_t)rows * p / parts),
                 end = (int)((int64_t)rows * (p + 1) / parts);
-            update(team, agent, end - first, team->order + first, entropy);
+            int count = spec->batch > 0 && spec->batch < end - first ? spec->batch : end - first;
+            update(team, agent, count, team->order + first, entropy);
         }
     }
 }
@@ -522,6 +546,5 @@ void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRn
         run_epochs(team, NULL, update_critic, 0, rng);
     }
     team->entropy /= spec->knob_count;
-    team->step = 0;
-    team->is_ready = false;
+    mer_team_rewind(team);
 }

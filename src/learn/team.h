@@ -48,15 +48,18 @@ typedef struct MerTeamSpec {
      * learned table starts; NULL: no such table. */
     const float *const *habits;
     int                 feature_count;
-    int                 lanes, unroll;
-    int    width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
-    int    epochs, minibatches;
-    double rate, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
-    double entropy, entropy_end; /* weight at the start and at the end of the search */
-    double baseline_decay;       /* REINFORCE */
-    bool   is_central;           /* one critic for all, which sees all knobs */
-    bool   is_ratio_per_knob;    /* PPO: clip every knob's ratio, not that of the whole point */
-    bool   is_standardised;      /* advantages: mean 0, deviation 1 in every batch */
+    /* of each feature, the agent that alone sees it beside the central critic, -1: all; NULL: all */
+    const int *viewer;
+    int        lanes, unroll;
+    int        width, depth; /* of the hidden layers; depth 0: plain logits that see nothing */
+    int        epochs, minibatches;
+    int        batch; /* rows of a minibatch at most, others of its part are left out; 0: all */
+    double     rate, clip, value_cost, grad_norm, discount, lambda, adam_epsilon;
+    double     entropy, entropy_end; /* weight at the start and at the end of the search */
+    double     baseline_decay;       /* REINFORCE */
+    bool       is_central;           /* one critic for all, which sees all knobs */
+    bool       is_ratio_per_knob;    /* PPO: clip every knob's ratio, not that of the whole point */
+    bool       is_standardised;      /* advantages: mean 0, deviation 1 in every batch */
 } MerTeamSpec;
 
 typedef struct MerTeam MerTeam;
@@ -72,15 +75,18 @@ void mer_team_stand(MerTeam *team, int lane, const int *point);
 void mer_team_move(MerTeam *team, MerRng *rng, int lane, const bool *acting, bool is_by_habit,
                    int *point);
 void mer_team_see(MerTeam *team, int lane, const float *features);
+/* The present step is the last of an episode of this lane: the next begins another one. */
+void mer_team_end(MerTeam *team, int lane);
 bool mer_team_step(MerTeam *team); /* all lanes have acted and seen; true: learn now */
+/* Forgets the steps since it last learned. */
+void mer_team_rewind(MerTeam *team);
 /* rewards (unroll, lanes); progress 0 .. 1 of the search, for schedules. */
 void mer_team_learn(MerTeam *team, const double *rewards, double progress, MerRng *rng);
 
 /* What the networks' library refused: nothing has been learned since. */
 MerStatus mer_team_status(const MerTeam *team, MerError *error);
-
-double
-mer_team_entropy(const MerTeam *team); /* nats per knob in the last batch learned from; -1 before */
+/* nats per knob in the last batch learned from; -1 before */
+double mer_team_entropy(const MerTeam *team);
 
 /* Heads of knobs that both teams have begin where the other team's are. */
 void mer_team_copy_heads(MerTeam *team, const MerTeam *from);

@@ -42,6 +42,7 @@ struct MerTeam {
     MerUpdater    *updater;
     MerAgent      *agents;
     MerCritic      critic;
+    bool          *ends;     /* (unroll, lanes): nothing follows */
     int           *last;     /* (lanes, knobs) the last joint point of every lane, -1: none */
     float         *features; /* (lanes, feature_count) */
     int            step;     /* within the unroll */

@@ -37,15 +37,20 @@ static void transfer_team(MerStream *stream, MerTeam *team)
     mer_stream_bytes(stream, &team->entropy, sizeof team->entropy, 1);
 }
 
+static MerStatus keep(MerTeam *team, MerStream *stream, MerError *error)
+{
+    MerParameters *memory = mer_updater_memory(team->updater);
+    MER_TRY(mer_parameters_keep(team->parameters, stream, "saved agents", error));
+    MER_TRY(mer_parameters_keep(memory, stream, "saved agents", error));
+    transfer_team(stream, team);
+    return MER_OK;
+}
+
 MerStatus mer_team_save_state(MerTeam *team, FILE *file, MerError *error)
 {
     MerStream stream = {file, true, false};
-    MerStatus status = mer_parameters_save(team->parameters, file, error);
-    if (status == MER_OK) {
-        status = mer_parameters_save(mer_updater_memory(team->updater), file, error);
-    }
-    transfer_team(&stream, team);
-    return status == MER_OK ? mer_stream_status(&stream, "the agents' state", error) : status;
+    MER_TRY(keep(team, &stream, error));
+    return mer_stream_status(&stream, "the agents' state", error);
 }
 
 /* What was chosen lies in the columns of its head: they are indices when the agent learns. */
@@ -77,14 +82,7 @@ static bool is_sound(const MerTeam *team, int step)
 MerStatus mer_team_load_state(MerTeam *team, int step, FILE *file, MerError *error)
 {
     MerStream stream = {file, false, false};
-    MerStatus status = mer_parameters_load(team->parameters, file, "saved agents", error);
-    if (status == MER_OK) {
-        status =
-            mer_parameters_load(mer_updater_memory(team->updater), file, "saved agents", error);
-    }
-    if (status == MER_OK) {
-        transfer_team(&stream, team);
-    }
+    MER_TRY(keep(team, &stream, error));
     stream.is_broken = stream.is_broken || !is_sound(team, step);
-    return status == MER_OK ? mer_stream_status(&stream, "the agents' saved state", error) : status;
+    return mer_stream_status(&stream, "the agents' saved state", error);
 }

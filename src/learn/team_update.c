@@ -1,7 +1,6 @@
 /* What an agent learns from a batch: policy gradients with their losses on the tape. */
 #include "learn/team_inside.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Rows of a batch, copied together. */

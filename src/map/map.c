@@ -107,12 +107,10 @@ static MerStatus make_constraints(const MerProblem *problem, const MerOp *op,
     if (chosen->dataflow == MER_DATAFLOW_NONE && !chosen->constraints) {
         return MER_OK;
     }
-    MerStatus status = mer_layer_shape_make(op, &shape, error);
-    return status == MER_OK
-               ? mer_nest_constraints_make(constraints, op, &shape, problem->platform,
-                                           (MerDataflow)chosen->dataflow, chosen->constraints,
-                                           mer_map_is_padded(problem), arena, error)
-               : status;
+    MER_TRY(mer_layer_shape_make(op, &shape, error));
+    return mer_nest_constraints_make(constraints, op, &shape, problem->platform,
+                                     (MerDataflow)chosen->dataflow, chosen->constraints,
+                                     mer_map_is_padded(problem), arena, error);
 }
 
 /* The platform with what the constraints keep and bypass: bounds depend on it. */
@@ -151,20 +149,12 @@ static MerStatus open_nest(MerProblem *problem, const MerOp *op, MerArena *arena
                                 : chosen->genome == DIVISORS ? MER_GENOME_DIVISORS
                                                              : MER_GENOME_PRIMES;
     MerNestConstraints constraints = {0};
-    MerStatus          status = make_constraints(problem, op, &constraints, arena, error);
-    if (status == MER_OK) {
-        status = mer_nest_space_open(&state->nest, op, problem->platform, genome, &constraints,
-                                     &problem->space, arena, error);
-    }
-    if (status == MER_OK) {
-        const MerPlatform *platform = constrained_platform(problem->platform, &state->nest, arena);
-        if (mer_map_is_padded(problem)) {
-            mer_nest_bound_padded(&state->nest.shape, platform, &state->bound);
-        } else {
-            mer_nest_bound(&state->nest.shape, platform, &state->bound);
-        }
-    }
-    return status;
+    MER_TRY(make_constraints(problem, op, &constraints, arena, error));
+    MER_TRY(mer_nest_space_open(&state->nest, op, problem->platform, genome, &constraints,
+                                &problem->space, arena, error));
+    mer_nest_bound(&state->nest.shape, constrained_platform(problem->platform, &state->nest, arena),
+                   mer_map_is_padded(problem), &state->bound);
+    return MER_OK;
 }
 
 static MerStatus open_directives(MerProblem *problem, const MerOp *op, MerArena *arena,
@@ -230,26 +220,43 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
                : mer_directives_encode(&state->directives, plan->content, point);
 }
 
-static MerBound nest_bound(const MerProblem *problem, MerMetric metric)
+MerBound mer_map_bound(MerMetric metric, double cycles, double energy, double macs, double clock_hz)
 {
-    const State *state = problem->state;
-    double       cycles = state->bound.cycles * state->repeat;
-    double       energy = state->bound.energy * state->repeat;
-    double       clock = problem->platform->clock_hz;
+    MerBound bound = {NAN, "roofline", ""};
+    bool     is_energy = metric == MER_METRIC_ENERGY || metric == MER_METRIC_EDP;
     switch (metric) {
     case MER_METRIC_CYCLES:
-        return (MerBound){cycles, "roofline", ""};
+        bound.value = cycles;
+        break;
     case MER_METRIC_LATENCY:
-        return (MerBound){cycles / clock, isnan(clock) ? "none" : "roofline", ""};
+        bound.value = cycles / clock_hz;
+        break;
     case MER_METRIC_THROUGHPUT:
-        return (MerBound){2 * problem->task->macs * clock / cycles,
-                          isnan(clock) ? "none" : "roofline", ""};
+        bound.value = 2 * macs * clock_hz / cycles;
+        break;
     case MER_METRIC_ENERGY:
-        return (MerBound){energy, "traffic", ""};
+        bound.value = energy;
+        break;
     case MER_METRIC_EDP:
-        return (MerBound){energy * cycles, "traffic", ""};
+        bound.value = energy * cycles;
+        break;
     default:
-        return (MerBound){NAN, "none", ""};
+        break;
+    }
+    bound.kind = isnan(bound.value) ? "none" : is_energy ? "traffic" : "roofline";
+    return bound;
+}
+
+void mer_map_fill_costs(double cycles, double energy, double macs, double peak_macs,
+                        double clock_hz, MerCost *cost)
+{
+    cost->value[MER_METRIC_CYCLES] = cycles;
+    cost->value[MER_METRIC_ENERGY] = energy;
+    cost->value[MER_METRIC_EDP] = energy * cycles;
+    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * peak_macs);
+    if (!isnan(clock_hz)) {
+        cost->value[MER_METRIC_LATENCY] = cycles / clock_hz;
+        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * clock_hz / cycles;
     }
 }
 
@@ -257,17 +264,16 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
 {
     (void)rules; /* of all evaluators that have some */
     const State *state = problem->state;
-    if (problem->plan == &mer_plan_nest) {
-        *result = nest_bound(problem, metric);
-    } else {
-        mer_directives_bound(&state->directives, problem->platform, metric, result);
-    }
+    *result = problem->plan == &mer_plan_nest
+                  ? mer_map_bound(metric, state->bound.cycles * state->repeat,
+                                  state->bound.energy * state->repeat, problem->task->macs,
+                                  problem->platform->clock_hz)
+                  : mer_directives_bound(&state->directives, problem->platform, metric);
 }
 
 static const char *describe(const MerProblem *problem, MerArena *arena)
 {
-    const State        *state = problem->state;
-    const MerNestSpace *nest = problem->plan == &mer_plan_nest ? &state->nest : NULL;
+    const MerNestSpace *nest = mer_map_nest_space(problem);
     return nest && nest->is_constrained ? mer_nest_constraints_text(nest, arena) : NULL;
 }
 

@@ -307,11 +307,12 @@ void mer_agents_keep(MerAgents *agents, MerStream *stream)
     stream->is_broken = stream->is_broken || (!stream->is_saving && !is_sound(agents));
 }
 
-static void keep_all(MerAgents *agents, MerStream *stream)
+static MerStatus keep_all(MerAgents *agents, MerStream *stream, const char *what, MerError *error)
 {
     mer_agents_keep(agents, stream);
     mer_stream_bytes(stream, agents->scores, sizeof *agents->scores,
                      agents->options.lanes * agents->options.unroll);
+    return mer_stream_status(stream, what, error);
 }
 
 MerStatus mer_agents_save(const void *state, MerKeep what, FILE *file, MerError *error)
@@ -321,9 +322,8 @@ MerStatus mer_agents_save(const void *state, MerKeep what, FILE *file, MerError 
     if (agents->team == NULL || what == MER_KEEP_POLICY) {
         return agents->team != NULL ? mer_team_save(agents->team, file, error) : MER_OK;
     }
-    keep_all(agents, &stream);
-    MerStatus status = mer_stream_status(&stream, "the agents' state", error);
-    return status == MER_OK ? mer_team_save_state(agents->team, file, error) : status;
+    MER_TRY(keep_all(agents, &stream, "the agents' state", error));
+    return mer_team_save_state(agents->team, file, error);
 }
 
 MerStatus mer_agents_load(void *state, MerKeep what, FILE *file, MerError *error)
@@ -333,10 +333,8 @@ MerStatus mer_agents_load(void *state, MerKeep what, FILE *file, MerError *error
     if (agents->team == NULL || what == MER_KEEP_POLICY) {
         return agents->team != NULL ? mer_team_load(agents->team, file, error) : MER_OK;
     }
-    keep_all(agents, &stream);
-    MerStatus status = mer_stream_status(&stream, "the agents' saved state", error);
-    return status == MER_OK ? mer_team_load_state(agents->team, agents->now.step, file, error)
-                            : status;
+    MER_TRY(keep_all(agents, &stream, "the agents' saved state", error));
+    return mer_team_load_state(agents->team, agents->now.step, file, error);
 }
 
 void mer_agents_close(void *state)

@@ -2,6 +2,7 @@
  * those with the largest expected improvement (Jones, Schonlau and Welch, Journal of Global Optimization
  * 13, 1998) among random points and neighbours of the best ones. Infeasible points count as the worst
  * feasible one. Costs grow with the cube of the points in the model: meant for small budgets. */
+#include "base/stats.h"
 #include "learn/gaussian_process.h"
 #include "mercator/search.h"
 #include "space/positions.h"
@@ -101,17 +102,6 @@ static MerIndex *point_at(const State *s, MerIndex *points, int i)
 static void copy(const State *s, MerIndex *to, const MerIndex *from)
 {
     memcpy(to, from, (size_t)s->space->knob_count * sizeof *to);
-}
-
-static void sort_points(State *s)
-{
-    for (int i = 0; i < s->gp.count; i++) {
-        int place = i;
-        for (; place > 0 && s->scores[i] < s->scores[s->order[place - 1]]; place--) {
-            s->order[place] = s->order[place - 1];
-        }
-        s->order[place] = i;
-    }
 }
 
 /* Gives infeasible points the value of the worst feasible one, then learns. */
@@ -214,7 +204,7 @@ static int ask_initial(State *s, MerProposal *proposals, int capacity)
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
-    sort_points(s);
+    mer_sort_order(s->scores, s->gp.count, s->order);
     if (s->told < s->options.initial || s->feasible == 0 || s->space->knob_count == 0 || !fit(s)) {
         return ask_initial(s, proposals, capacity);
     }
@@ -240,7 +230,7 @@ static int find_place(State *s)
         return mer_gp_add(&s->gp);
     }
     int oldest = -1;
-    sort_points(s);
+    mer_sort_order(s->scores, s->gp.count, s->order);
     for (int i = s->gp.count / 2; i < s->gp.count; i++) {
         int at = s->order[i];
         oldest = oldest < 0 || s->ages[at] < s->ages[oldest] ? at : oldest;

@@ -5,6 +5,7 @@
 #include "mercator/search.h"
 
 #include "base/linalg.h"
+#include "base/stats.h"
 #include "learn/lapack.h"
 #include "space/positions.h"
 
@@ -38,11 +39,6 @@ static const MerPreset presets[] = {{"map", "sigma=0.3,start=0,margin=0"},
                                     {"m3e", "lambda=100,sigma=0.3,start=0,margin=0,growth=1"},
                                     {NULL, NULL}};
 
-typedef struct Sample {
-    double *step; /* (x - mean) / sigma */
-    double  score;
-} Sample;
-
 typedef struct State {
     MerRng      *rng;
     MerArena    *arena;
@@ -59,8 +55,9 @@ typedef struct State {
     double  sigma;
     int64_t generation, eigen_age, last_gain;
     double  run_best, start_best;
-    int     started; /* uniform points told in this run */
-    Sample *samples;
+    int     started;           /* uniform points told in this run */
+    double *steps[MAX_LAMBDA]; /* of the samples: (x - mean) / sigma */
+    double *scores;
     int    *order;
     int     told;
 } State;
@@ -107,8 +104,8 @@ static void start_run(State *s)
         s->mean[k] = 0.5;
     }
     for (int i = 0; i < s->lambda; i++) {
-        if (!s->samples[i].step) {
-            s->samples[i].step = MER_ARRAY(s->arena, double, s->n + 1);
+        if (!s->steps[i]) {
+            s->steps[i] = MER_ARRAY(s->arena, double, s->n + 1);
         }
     }
     s->sigma = s->options.sigma;
@@ -140,7 +137,7 @@ static MerStatus open_cmaes(void *state, const MerSearch *search, const void *gi
     s->work = MER_ARRAY(arena, double, mer_lapack_eigen_work(s->n));
     s->weights = MER_ARRAY(arena, double, MAX_LAMBDA);
     s->order = MER_ARRAY(arena, int, MAX_LAMBDA);
-    s->samples = MER_ARRAY(arena, Sample, MAX_LAMBDA);
+    s->scores = MER_ARRAY(arena, double, MAX_LAMBDA);
     mer_positions_make(&s->positions, search->space, arena);
     mer_lapack_open();
     start_run(s);
@@ -183,30 +180,15 @@ static int ask(void *state, MerProposal *proposals, int capacity)
             mer_space_sample(s->positions.space, s->rng, proposals[i].point);
             continue;
         }
-        const double *step = s->samples[s->told + i].step;
-        draw_step(s, s->samples[s->told + i].step);
+        double *step = s->steps[s->told + i];
+        draw_step(s, step);
         for (int k = 0; k < s->n; k++) {
             s->capacity[k] = s->mean[k] + s->sigma * step[k];
         }
         mer_positions_to_point(&s->positions, s->capacity, proposals[i].point);
-        learn_from(s, proposals[i].point, s->samples[s->told + i].step);
+        learn_from(s, proposals[i].point, step);
     }
     return count;
-}
-
-/* Indices of the samples, best first; returns how many are feasible. */
-static int sort_samples(State *s)
-{
-    int feasible = 0;
-    for (int i = 0; i < s->lambda; i++) {
-        int place = i;
-        for (; place > 0 && s->samples[i].score < s->samples[s->order[place - 1]].score; place--) {
-            s->order[place] = s->order[place - 1];
-        }
-        s->order[place] = i;
-        feasible += s->samples[i].score < INFINITY;
-    }
-    return feasible;
 }
 
 /* C^(-1/2) step, for the path of the step size. */
@@ -266,7 +248,7 @@ static void update_covariance(State *s, int count, double total, bool is_path_ta
     }
     add_outer(s, s->c_1, s->path_c);
     for (int i = 0; i < count; i++) {
-        add_outer(s, s->c_mu * s->weights[i] / total, s->samples[s->order[i]].step);
+        add_outer(s, s->c_mu * s->weights[i] / total, s->steps[s->order[i]]);
     }
 }
 
@@ -322,7 +304,7 @@ static void restart(State *s)
 /* Infeasible samples say nothing about the direction, so only feasible ones are recombined. */
 static bool update(State *s)
 {
-    int feasible = sort_samples(s);
+    int feasible = mer_sort_order(s->scores, s->lambda, s->order);
     int count = feasible < s->mu ? feasible : s->mu;
     if (count == 0) {
         return true;
@@ -334,7 +316,7 @@ static bool update(State *s)
     double *move = s->work; /* at least n numbers, and free between decompositions */
     memset(move, 0, (size_t)s->n * sizeof *move);
     for (int i = 0; i < count; i++) {
-        mer_axpy(s->weights[i] / total, s->samples[s->order[i]].step, move, s->n);
+        mer_axpy(s->weights[i] / total, s->steps[s->order[i]], move, s->n);
     }
     mer_axpy(s->sigma, move, s->mean, s->n);
     bool is_path_taken = update_paths(s, move);
@@ -351,7 +333,7 @@ static bool update(State *s)
 static void end_generation(State *s)
 {
     bool   is_sound = update(s);
-    double best = s->samples[s->order[0]].score;
+    double best = s->scores[s->order[0]];
     s->told = 0;
     s->generation++;
     if (best < s->run_best) {
@@ -382,7 +364,7 @@ static void tell(void *state, const MerTrial *trials, int count)
             s->started++;
             take_start(s, &trials[i]);
         } else {
-            s->samples[s->told++].score = trials[i].score;
+            s->scores[s->told++] = trials[i].score;
             if (s->told == s->lambda) {
                 end_generation(s);
             }

@@ -1,6 +1,8 @@
 /* A plain genetic algorithm on any space: tournament selection, uniform crossover, mutation of single
- * knobs, elites (docs/optimizers.md, "Black boxes"). Elites are carried over, not priced again. */
-#include "mercator/search.h"
+ * knobs, elites (docs/optimizers.md, "Black boxes"). Elites are carried over, not priced again.
+ * AutoTVM's form (`preset=autotvm`) has parents by fitness, one-point crossover and no point twice. */
+#include "base/stats.h"
+#include "opt/tuner.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -9,7 +11,12 @@
 typedef struct Options {
     int64_t population, tournament;
     double  crossover, mutation, elite;
+    int     parents, crossing;
+    bool    unique;
 } Options;
+
+enum { TOURNAMENT, FITNESS };
+enum { UNIFORM, POINT };
 
 static const MerOption options[] = {
     {"population", MER_OPTION_INT, offsetof(Options, population), "100", 2, 100000, NULL,
@@ -22,7 +29,18 @@ static const MerOption options[] = {
      "probability that a knob changes; 0 means 1/knobs"},
     {"elite", MER_OPTION_REAL, offsetof(Options, elite), "0.05", 0, 0.9, NULL,
      "share of the population that survives"},
+    {"parents", MER_OPTION_CHOICE, offsetof(Options, parents), "tournament", 0, 0,
+     "tournament|fitness", "how they are chosen; fitness: in proportion to best / score"},
+    {"crossing", MER_OPTION_CHOICE, offsetof(Options, crossing), "uniform", 0, 0, "uniform|point",
+     "knob by knob, or all knobs after a random one"},
+    {"unique", MER_OPTION_BOOL, offsetof(Options, unique), "false", 0, 0, NULL,
+     "no point twice, and none that is known to be illegal; ends when all were tried"},
     {0}};
+
+static const MerPreset presets[] = {
+    {"autotvm", "population=100,elite=0.03,mutation=0.1,crossover=1,parents=fitness,crossing=point,"
+                "unique=true"},
+    {NULL, NULL}};
 
 typedef struct State {
     const MerSpace *space;
@@ -34,6 +52,8 @@ typedef struct State {
     int             filled;  /* of the next generation, elites included */
     int             parents; /* of the present one; 0: the first is still random */
     int            *order;
+    MerTuner        tuner; /* what was tried, with unique=true */
+    double          best;  /* score of all so far */
 } State;
 
 static MerStatus open_genetic(void *state, const MerSearch *search, const void *given,
@@ -43,6 +63,8 @@ static MerStatus open_genetic(void *state, const MerSearch *search, const void *
     State *s = state;
     size_t knobs = (size_t)search->space->knob_count;
     *s = (State){.space = search->space, .rng = search->rng, .options = *(const Options *)given};
+    mer_tuner_open(&s->tuner, search, 0);
+    s->best = INFINITY;
     s->population = (int)s->options.population;
     s->elites = (int)(s->options.elite * s->population);
     if (s->options.mutation == 0) {
@@ -62,8 +84,37 @@ static MerIndex *individual(const State *s, MerIndex *genes, int i)
     return genes + (size_t)i * (size_t)s->space->knob_count;
 }
 
+/* Scores of maximised metrics are negative. */
+static double fitness(const State *s, double score)
+{
+    if (!isfinite(score)) {
+        return 0;
+    }
+    return s->best < 0 ? fmax(0, score / s->best) : score > 0 ? s->best / score : 1;
+}
+
+/* In proportion to fitness; any where none is feasible. */
+static int choose_fit(State *s)
+{
+    double total = 0;
+    for (int i = 0; i < s->parents; i++) {
+        total += fitness(s, s->scores[i]);
+    }
+    double at = mer_rng_unit(s->rng) * total;
+    for (int i = 0; i < s->parents && total > 0; i++) {
+        at -= fitness(s, s->scores[i]);
+        if (at < 0) {
+            return i;
+        }
+    }
+    return mer_rng_below(s->rng, s->parents);
+}
+
 static int choose_parent(State *s)
 {
+    if (s->options.parents == FITNESS) {
+        return choose_fit(s);
+    }
     int best = mer_rng_below(s->rng, s->parents);
     for (int i = 1; i < s->options.tournament; i++) {
         int rival = mer_rng_below(s->rng, s->parents);
@@ -77,12 +128,50 @@ static void breed(State *s, MerIndex *child)
     const MerIndex *mother = individual(s, s->genes, choose_parent(s));
     const MerIndex *father = individual(s, s->genes, choose_parent(s));
     bool            is_mixed = mer_rng_unit(s->rng) < s->options.crossover;
-    for (int k = 0; k < s->space->knob_count; k++) {
-        child[k] = is_mixed && mer_rng_below(s->rng, 2) ? father[k] : mother[k];
+    int             knobs = s->space->knob_count, cut = knobs;
+    if (s->options.crossing == POINT && is_mixed && knobs > 0) {
+        cut = mer_rng_below(s->rng, knobs);
+        is_mixed = false;
+    }
+    for (int k = 0; k < knobs; k++) {
+        bool is_fathers = k >= cut || (is_mixed && mer_rng_below(s->rng, 2));
+        child[k] = is_fathers ? father[k] : mother[k];
         if (mer_rng_unit(s->rng) < s->options.mutation) {
             child[k] = mer_rng_below(s->rng, s->space->knobs[k].choices);
         }
     }
+}
+
+/* Changes one knob after another until the child is new; false: nothing new is left. */
+static bool make_new(State *s, MerIndex *child)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES && s->space->knob_count > 0; i++) {
+        if (mer_tuner_is_new(&s->tuner, child)) {
+            return true;
+        }
+        int k = mer_rng_below(s->rng, s->space->knob_count);
+        child[k] = mer_rng_below(s->rng, s->space->knobs[k].choices);
+    }
+    return mer_tuner_sample(&s->tuner, s->rng, child);
+}
+
+static int ask_unique(State *s, MerProposal *proposals, int count)
+{
+    mer_tuner_needs_plan(&s->tuner); /* forgets what was handed out */
+    for (int i = 0; i < count; i++) {
+        MerIndex *child = proposals[i].point;
+        if (s->parents == 0) {
+            mer_tuner_add_random(&s->tuner, count);
+            break;
+        }
+        breed(s, child);
+        if (!make_new(s, child)) {
+            break;
+        }
+        mer_tuner_add(&s->tuner, child);
+    }
+    return mer_tuner_ask(&s->tuner, proposals, count);
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
@@ -90,6 +179,9 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     State *s = state;
     int    wanted = s->population - s->filled;
     int    count = wanted < capacity ? wanted : capacity;
+    if (s->options.unique) {
+        return ask_unique(s, proposals, count);
+    }
     for (int i = 0; i < count; i++) {
         if (s->parents == 0) {
             mer_space_sample(s->space, s->rng, proposals[i].point);
@@ -107,23 +199,6 @@ static void keep(State *s, const MerIndex *point, double score)
     s->next_scores[s->filled++] = score;
 }
 
-/* Indices of the best `count` of the present generation, best first, ties by index. */
-static void select_best(State *s, int count)
-{
-    for (int i = 0; i < s->parents; i++) {
-        s->order[i] = i;
-    }
-    for (int i = 0; i < count; i++) {
-        int best = i;
-        for (int j = i + 1; j < s->parents; j++) {
-            best = s->scores[s->order[j]] < s->scores[s->order[best]] ? j : best;
-        }
-        int index = s->order[best];
-        memmove(s->order + i + 1, s->order + i, (size_t)(best - i) * sizeof *s->order);
-        s->order[i] = index;
-    }
-}
-
 static void turn_generation(State *s)
 {
     MerIndex *genes = s->genes;
@@ -134,7 +209,7 @@ static void turn_generation(State *s)
     s->next_scores = scores;
     s->parents = s->filled;
     s->filled = 0;
-    select_best(s, s->elites);
+    mer_sort_order(s->scores, s->parents, s->order);
     for (int i = 0; i < s->elites; i++) {
         keep(s, individual(s, s->genes, s->order[i]), s->scores[s->order[i]]);
     }
@@ -144,11 +219,17 @@ static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
     for (int i = 0; i < count; i++) {
+        s->best = fmin(s->best, trials[i].score);
         keep(s, trials[i].point, trials[i].score);
         if (s->filled == s->population) {
             turn_generation(s);
         }
     }
+}
+
+static void close_genetic(void *state)
+{
+    mer_tuner_close(&((State *)state)->tuner);
 }
 
 static int64_t population(const void *options)
@@ -161,10 +242,12 @@ const MerOptimizerClass mer_optimizer_genetic = {
     .summary = "genetic algorithm: tournaments, uniform crossover, mutation, elites",
     .reference = "Holland, Adaptation in Natural and Artificial Systems, 1975",
     .options = options,
+    .presets = presets,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
     .open = open_genetic,
     .ask = ask,
     .tell = tell,
     .population = population,
+    .close = close_genetic,
 };

@@ -5,7 +5,6 @@
 #include "opt/marl_inside.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,15 +184,11 @@ static MerStatus begin(State *s, const MerSearch *search, MerError *error)
     s->rule =
         (MerPartitionRule){(MerPartitionKind)s->options.partition, (MerLinkage)s->options.linkage,
                            s->options.threshold, 0, s->options.distance == 1};
-    MerStatus status = read_agents(s->options.agents_wanted, &s->rule.agents, error);
-    if (status != MER_OK) {
-        return status;
-    }
-    status = mer_agents_open(&s->agents, search, &s->options.agents, MER_ALGORITHM_PPO, error);
+    MER_TRY(read_agents(s->options.agents_wanted, &s->rule.agents, error));
+    MerStatus status =
+        mer_agents_open(&s->agents, search, &s->options.agents, MER_ALGORITHM_PPO, error);
     s->agents.team = earlier;
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(status);
     s->owner = MER_ARRAY(search->arena, int, search->space->knob_count + 1);
     s->wanted = !needs_samples(s) ? 0 : (int)(s->options.samples > 0 ? s->options.samples : fifth);
     s->samples = mer_samples_make(search->space, s->wanted, search->arena);

@@ -87,6 +87,24 @@ static bool has_team(const MerMarl *s)
     return s->agents.team != NULL && (s->is_divided || is_turns(s));
 }
 
+/* The team, or how far its count is before there is one, and the turns. */
+static MerStatus keep_agents(MerMarl *s, MerStream *stream, const char *what, MerError *error)
+{
+    FILE *file = stream->file;
+    if (has_team(s)) {
+        MER_TRY(stream->is_saving ? mer_agents_save(&s->agents, MER_KEEP_ALL, file, error)
+                                  : mer_agents_load(&s->agents, MER_KEEP_ALL, file, error));
+    } else {
+        mer_agents_keep(&s->agents, stream);
+        MER_TRY(mer_stream_status(stream, what, error));
+    }
+    if (!is_turns(s)) {
+        return MER_OK;
+    }
+    return stream->is_saving ? mer_turns_save(&s->turns, MER_KEEP_ALL, file, error)
+                             : mer_turns_load(&s->turns, MER_KEEP_ALL, file, error);
+}
+
 static MerStatus save_all(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file, .is_saving = true};
@@ -94,46 +112,29 @@ static MerStatus save_all(MerMarl *s, FILE *file, MerError *error)
         return mer_error_set(error, MER_UNSUPPORTED, "marl: the initial policy %s has no state",
                              s->inner->name);
     }
-    int       heads;
-    MerStatus status = keep_head(s, &stream, &heads, error);
+    int heads;
+    MER_TRY(keep_head(s, &stream, &heads, error));
     keep_partition(s, &stream);
-    status = status == MER_OK ? mer_stream_status(&stream, "the state of marl", error) : status;
-    if (status == MER_OK && has_team(s)) {
-        status = mer_agents_save(&s->agents, MER_KEEP_ALL, file, error);
-    } else if (status == MER_OK) {
-        mer_agents_keep(&s->agents, &stream);
-        status = mer_stream_status(&stream, "the state of marl", error);
-    }
-    return status == MER_OK && is_turns(s) ? mer_turns_save(&s->turns, MER_KEEP_ALL, file, error)
-                                           : status;
+    MER_TRY(mer_stream_status(&stream, "the state of marl", error));
+    return keep_agents(s, &stream, "the state of marl", error);
 }
 
 static MerStatus load_all(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file};
     int       knobs = s->search->space->knob_count, heads;
-    MerStatus status = keep_head(s, &stream, &heads, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(keep_head(s, &stream, &heads, error));
     stream.is_broken = heads != s->options.agents.heads;
     keep_partition(s, &stream);
     bool is_shared = s->is_divided || is_turns(s);
     if (is_shared && !stream.is_broken && knobs > 0) {
         stream.is_broken = !is_partition(knobs, s->agent_count, s->owner);
     }
-    status = mer_stream_status(&stream, "the saved state of marl", error);
-    if (status == MER_OK && is_shared) {
+    MER_TRY(mer_stream_status(&stream, "the saved state of marl", error));
+    if (is_shared) {
         mer_marl_share_out(s);
     }
-    if (status == MER_OK && has_team(s)) {
-        status = mer_agents_load(&s->agents, MER_KEEP_ALL, file, error);
-    } else if (status == MER_OK) {
-        mer_agents_keep(&s->agents, &stream);
-        status = mer_stream_status(&stream, "the saved state of marl", error);
-    }
-    return status == MER_OK && is_turns(s) ? mer_turns_load(&s->turns, MER_KEEP_ALL, file, error)
-                                           : status;
+    return keep_agents(s, &stream, "the saved state of marl", error);
 }
 
 /* A team by the names of its knobs. */
@@ -222,14 +223,13 @@ static MerStatus save_policy(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file, .is_saving = true};
     Policy    policy = policy_of(s);
-    MerStatus status = keep_head(s, &stream, &policy.heads, error);
+    MER_TRY(keep_head(s, &stream, &policy.heads, error));
     keep_policy(&policy, &stream, s->search->arena);
-    status = status == MER_OK ? mer_stream_status(&stream, "the policy", error) : status;
-    if (status == MER_OK && is_turns(s)) {
-        status = mer_turns_save(&s->turns, MER_KEEP_POLICY, file, error);
+    MER_TRY(mer_stream_status(&stream, "the policy", error));
+    if (is_turns(s)) {
+        MER_TRY(mer_turns_save(&s->turns, MER_KEEP_POLICY, file, error));
     }
-    return status == MER_OK && policy.has_team ? mer_team_save(s->agents.team, file, error)
-                                               : status;
+    return policy.has_team ? mer_team_save(s->agents.team, file, error) : MER_OK;
 }
 
 static bool is_text_equal(const char *a, const char *b)
@@ -292,26 +292,24 @@ static MerStatus load_policy(MerMarl *s, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file};
     Policy    here = policy_of(s), saved = {0};
-    MerStatus status = keep_head(s, &stream, &saved.heads, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(keep_head(s, &stream, &saved.heads, error));
     keep_policy(&saved, &stream, s->search->arena);
-    status = mer_stream_status(&stream, "the policy of marl", error);
-    if (status == MER_OK && is_turns(s)) {
-        status = mer_turns_load(&s->turns, MER_KEEP_POLICY, file, error);
+    MER_TRY(mer_stream_status(&stream, "the policy of marl", error));
+    if (is_turns(s)) {
+        MER_TRY(mer_turns_load(&s->turns, MER_KEEP_POLICY, file, error));
     }
-    if (status != MER_OK || !saved.has_team || !has_same_knobs(&here, &saved)) {
-        return status;
+    if (!saved.has_team || !has_same_knobs(&here, &saved)) {
+        return MER_OK;
     }
     adopt(s, &saved);
     bool is_alike = here.width == saved.width && here.depth == saved.depth &&
                     here.is_central == saved.is_central && here.heads == saved.heads;
-    if (is_alike) {
-        expect_team(&saved, is_turns(s), &stream);
-        status = mer_stream_status(&stream, "the policy of marl", error);
+    if (!is_alike) {
+        return MER_OK;
     }
-    return status == MER_OK && is_alike ? load_team(s, &saved, file, error) : status;
+    expect_team(&saved, is_turns(s), &stream);
+    MER_TRY(mer_stream_status(&stream, "the policy of marl", error));
+    return load_team(s, &saved, file, error);
 }
 
 MerStatus mer_marl_save(const void *state, MerKeep what, FILE *file, MerError *error)

@@ -3,7 +3,6 @@
 
 #include "space/correlation.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

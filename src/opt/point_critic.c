@@ -234,12 +234,11 @@ void mer_point_critic_train(MerPointCritic *critic, int steps, MerRng *rng)
     }
 }
 
-int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *points)
+void mer_point_critic_values(MerPointCritic *critic, int count, const MerIndex *points,
+                             double *values)
 {
     MerTape *tape = critic->tape;
     int64_t  inputs = critic->input_count, knobs = critic->space->knob_count;
-    int      best = 0;
-    double   least = INFINITY;
     mer_tape_record(tape, false);
     mer_tape_reset(tape);
     float *rows = mer_workspace_floats(mer_tape_workspace(tape), count * inputs);
@@ -249,11 +248,20 @@ int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *p
     MerTensor *x = mer_tape_input(tape, 2, (int[]){count, (int)inputs}, rows);
     MerTensor *said = mer_mlp_run(tape, &critic->network, x);
     for (int i = 0; i < count; i++) {
-        double value = said->data[2 * i] + 3 * fmax(0, said->data[2 * i + 1]);
-        best = value < least ? i : best;
-        least = fmin(least, value);
+        values[i] = said->data[2 * i] + 3 * fmax(0, said->data[2 * i + 1]);
     }
     mer_tape_record(tape, true);
+}
+
+int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *points)
+{
+    int     best = 0;
+    double *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
+    mer_point_critic_values(critic, count, points, values);
+    for (int i = 1; i < count; i++) {
+        best = values[i] < values[best] ? i : best;
+    }
+    free(values);
     return best;
 }
 
@@ -301,31 +309,14 @@ static void keep_memory(MerPointCritic *critic, MerStream *stream)
     }
 }
 
-MerStatus mer_point_critic_save(MerPointCritic *critic, FILE *file, MerError *error)
+MerStatus mer_point_critic_keep(MerPointCritic *critic, MerStream *stream, MerError *error)
 {
-    MerStream stream = {.file = file, .is_saving = true};
-    keep_sizes(critic, &stream);
-    keep_memory(critic, &stream);
-    MerStatus status = mer_stream_status(&stream, "the critic", error);
-    if (status == MER_OK) {
-        status = mer_parameters_save(critic->parameters, file, error);
-    }
-    return status == MER_OK ? mer_parameters_save(mer_updater_memory(critic->updater), file, error)
-                            : status;
-}
-
-MerStatus mer_point_critic_load(MerPointCritic *critic, FILE *file, MerError *error)
-{
-    MerStream stream = {.file = file};
-    keep_sizes(critic, &stream);
-    keep_memory(critic, &stream);
-    MerStatus status = mer_stream_status(&stream, "the saved critic", error);
-    if (status == MER_OK) {
-        status = mer_parameters_load(critic->parameters, file, "saved critic", error);
-    }
-    return status == MER_OK ? mer_parameters_load(mer_updater_memory(critic->updater), file,
-                                                  "saved critic", error)
-                            : status;
+    keep_sizes(critic, stream);
+    keep_memory(critic, stream);
+    MER_TRY(
+        mer_stream_status(stream, stream->is_saving ? "the critic" : "the saved critic", error));
+    MER_TRY(mer_parameters_keep(critic->parameters, stream, "saved critic", error));
+    return mer_parameters_keep(mer_updater_memory(critic->updater), stream, "saved critic", error);
 }
 
 MerStatus mer_point_critic_resume(MerPointCritic *critic, const MerSpace *space, MerError *error)

@@ -5,6 +5,7 @@
 #ifndef MERCATOR_OPT_POINT_CRITIC_H
 #define MERCATOR_OPT_POINT_CRITIC_H
 
+#include "base/stream.h"
 #include "mercator/search.h"
 
 typedef struct MerPointCritic MerPointCritic;
@@ -21,13 +22,16 @@ void mer_point_critic_see(MerPointCritic *critic, const MerTrial *trial);
 void mer_point_critic_train(MerPointCritic *critic, int steps, MerRng *rng);
 bool mer_point_critic_is_ready(
     const MerPointCritic *critic); /* has seen feasible and enough points */
+/* What each of `count` points promises: the log score against the task's mean, more where it seems
+ * infeasible; lower is better. */
+void mer_point_critic_values(MerPointCritic *critic, int count, const MerIndex *points,
+                             double *values);
 /* The point that promises most of `count`: the lowest score where it seems feasible. */
 int mer_point_critic_choose(MerPointCritic *critic, int count, const MerIndex *points);
 
-/* Everything it knows. A loaded one replaces what was there: mer_point_critic_begin moves it to another
+/* Everything it knows, saved or loaded. A loaded one replaces what was there: mer_point_critic_begin moves it to another
  * task, mer_point_critic_resume lets it go on with the one it was saved in. */
-MerStatus mer_point_critic_save(MerPointCritic *critic, FILE *file, MerError *error);
-MerStatus mer_point_critic_load(MerPointCritic *critic, FILE *file, MerError *error);
+MerStatus mer_point_critic_keep(MerPointCritic *critic, MerStream *stream, MerError *error);
 MerStatus mer_point_critic_resume(MerPointCritic *critic, const MerSpace *space, MerError *error);
 
 #endif

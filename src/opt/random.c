@@ -1,25 +1,42 @@
 /* Uniform random points: the baseline of every comparison. */
-#include "mercator/search.h"
+#include "opt/tuner.h"
+
+#include <stddef.h>
+
+typedef struct Options {
+    bool unique;
+} Options;
+
+static const MerOption options[] = {
+    {"unique", MER_OPTION_BOOL, offsetof(Options, unique), "false", 0, 0, NULL,
+     "no point twice, and none that is known to be illegal; ends when all were tried"},
+    {0}};
 
 typedef struct State {
-    const MerSpace *space;
-    MerRng         *rng;
+    bool     is_unique;
+    MerTuner tuner;
 } State;
 
-static MerStatus open_random(void *state, const MerSearch *search, const void *options,
+static MerStatus open_random(void *state, const MerSearch *search, const void *given,
                              MerError *error)
 {
-    (void)options;
     (void)error;
-    *(State *)state = (State){search->space, search->rng};
+    State *s = state;
+    *s = (State){.is_unique = ((const Options *)given)->unique};
+    mer_tuner_open(&s->tuner, search, 0);
     return MER_OK;
 }
 
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     State *s = state;
+    if (s->is_unique) {
+        mer_tuner_needs_plan(&s->tuner); /* forgets what was handed out */
+        mer_tuner_add_random(&s->tuner, capacity);
+        return mer_tuner_ask(&s->tuner, proposals, capacity);
+    }
     for (int i = 0; i < capacity; i++) {
-        mer_space_sample(s->space, s->rng, proposals[i].point);
+        mer_space_sample(s->tuner.search->space, s->tuner.search->rng, proposals[i].point);
     }
     return capacity;
 }
@@ -31,12 +48,20 @@ static void tell(void *state, const MerTrial *trials, int count)
     (void)count;
 }
 
+static void close_random(void *state)
+{
+    mer_tuner_close(&((State *)state)->tuner);
+}
+
 const MerOptimizerClass mer_optimizer_random = {
     .name = "random",
     .summary = "uniform random points",
     .reference = "the baseline",
+    .options = options,
+    .options_size = sizeof(Options),
     .state_size = sizeof(State),
     .open = open_random,
     .ask = ask,
     .tell = tell,
+    .close = close_random,
 };

@@ -29,7 +29,7 @@ static const MerPreset presets[] = {{"m3e", "mu=50,sigma=1,least_sigma=0"}, {NUL
 
 typedef struct Child {
     double *at;
-    double  sigma, score;
+    double  sigma;
 } Child;
 
 typedef struct State {
@@ -42,6 +42,7 @@ typedef struct State {
     double       sigma, centre_score;
     bool         is_new; /* the centre is still to be drawn */
     Child       *children;
+    double      *scores; /* of the children */
     int         *order;
     double      *losses; /* of up to WINDOW * lambda children, in order */
     int          loss_count;
@@ -69,6 +70,7 @@ static MerStatus open_tbpsa(void *state, const MerSearch *search, const void *gi
     s->knobs = search->space->knob_count;
     s->centre = MER_ARRAY(search->arena, double, s->knobs + 1);
     s->children = MER_ARRAY(search->arena, Child, MAX_LAMBDA);
+    s->scores = MER_ARRAY(search->arena, double, MAX_LAMBDA);
     s->order = MER_ARRAY(search->arena, int, MAX_LAMBDA);
     s->losses = MER_ARRAY(search->arena, double, WINDOW *MAX_LAMBDA);
     s->sigma = s->options.sigma;
@@ -105,21 +107,6 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return count;
 }
 
-static int sort_children(State *s)
-{
-    int feasible = 0;
-    for (int i = 0; i < s->lambda; i++) {
-        int place = i;
-        for (; place > 0 && s->children[i].score < s->children[s->order[place - 1]].score;
-             place--) {
-            s->order[place] = s->order[place - 1];
-        }
-        s->order[place] = i;
-        feasible += s->children[i].score < INFINITY;
-    }
-    return feasible;
-}
-
 /* The centre moves to the mean of the best, their step sizes are averaged geometrically. */
 static void recombine(State *s, int count)
 {
@@ -151,16 +138,16 @@ static void adapt_population(State *s)
 /* Infeasible children lose as much as the worst feasible one of their generation. */
 static void note_losses(State *s, int feasible)
 {
-    double worst = mer_log_score(s->children[s->order[feasible - 1]].score);
+    double worst = mer_log_score(s->scores[s->order[feasible - 1]]);
     for (int i = 0; i < s->lambda && s->loss_count < WINDOW * MAX_LAMBDA; i++) {
-        double loss = mer_log_score(s->children[i].score);
+        double loss = mer_log_score(s->scores[i]);
         s->losses[s->loss_count++] = loss < worst ? loss : worst;
     }
 }
 
 static void end_generation(State *s)
 {
-    int feasible = sort_children(s);
+    int feasible = mer_sort_order(s->scores, s->lambda, s->order);
     s->told = 0;
     if (feasible == 0) {
         return; /* nothing learned: the same centre, or another uniform draw */
@@ -187,7 +174,7 @@ static void tell(void *state, const MerTrial *trials, int count)
     State *s = state;
     for (int i = 0; i < count; i++) {
         if (!trials[i].warm) {
-            s->children[s->told++].score = trials[i].score;
+            s->scores[s->told++] = trials[i].score;
         } else if (trials[i].score < s->centre_score) {
             s->centre_score = trials[i].score;
             mer_positions_from_point(&s->positions, trials[i].point, s->centre);

@@ -46,19 +46,19 @@ MerStatus mer_turns_save(MerTurns *turns, MerKeep what, FILE *file, MerError *er
     mer_stream_int(&stream, turns->critic != NULL, 0, 1);
     MerStatus status = mer_stream_status(&stream, "the state of the turns", error);
     return status == MER_OK && turns->critic != NULL
-               ? mer_point_critic_save(turns->critic, file, error)
+               ? mer_point_critic_keep(turns->critic, &stream, error)
                : status;
 }
 
 /* A saved critic that nobody wants any more is read over. */
-static MerStatus load_critic(MerTurns *turns, MerKeep what, FILE *file, MerError *error)
+static MerStatus load_critic(MerTurns *turns, MerKeep what, MerStream *stream, MerError *error)
 {
     const MerSearch *search = turns->agents->search;
     bool             is_wanted = turns->critic != NULL;
     MerPointCritic  *critic =
         is_wanted ? turns->critic
                    : mer_point_critic_new(MER_POINT_CRITIC_WIDTH, turns->options.critic_rate);
-    MerStatus status = mer_point_critic_load(critic, file, error);
+    MerStatus status = mer_point_critic_keep(critic, stream, error);
     if (!is_wanted) {
         mer_point_critic_free(critic);
     } else if (status == MER_OK && what == MER_KEEP_POLICY) {
@@ -80,5 +80,5 @@ MerStatus mer_turns_load(MerTurns *turns, MerKeep what, FILE *file, MerError *er
         mer_elites_begin(&turns->elites, search->space, search->arena,
                          (int)turns->options.transfer);
     }
-    return status == MER_OK && has_critic ? load_critic(turns, what, file, error) : status;
+    return status == MER_OK && has_critic ? load_critic(turns, what, &stream, error) : status;
 }

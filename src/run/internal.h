@@ -13,7 +13,7 @@ typedef struct MerRunTask { /* one task, opened */
     MerEvaluator   evaluator, inner;
     MerTaskResult *result;
     int            index;
-    int64_t        budget;
+    int64_t        budget, all_budget; /* of this round, and what the rounds have together */
     /* what the optimizer sees when knobs are fixed; equals the problem's space otherwise */
     MerSpace  view;
     int      *free_knobs; /* NULL: all are free */
@@ -74,6 +74,8 @@ bool      mer_warm_is_chain(const char *warm);
 MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *what,
                             MerError *error);
 /* Makes an opened task ready to be searched (again): result, view and bound. */
+/* What of its budget a task may use in the round at hand. */
+void      mer_run_round_budget(const MerRunState *run, MerRunTask *task);
 MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error);
 /* All tasks one after the other, until the user interrupts. */
 MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */
@@ -87,9 +89,10 @@ MerStatus mer_run_summary(MerRunState *run, MerError *error);                  /
 /* {value, kind, scope} as an object that stays open for more. */
 void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound);
 /* The solved tasks as problems see them; the best plans are decoded. */
-MerWhole  mer_run_whole(const MerRunState *run); /* total.c */
-void      mer_run_add_up(MerRunState *run);
-MerStatus mer_run_write_plans(MerRunState *run, MerError *error); /* plan_file.c */
+MerWhole mer_run_whole(const MerRunState *run); /* total.c */
+void     mer_run_add_up(MerRunState *run);
+void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part); /* trials and the like */
+MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_file.c */
 /* After a search in vain: what is in the way, and the nearest miss, into the task's result. */
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
@@ -127,5 +130,13 @@ void mer_run_add_file(MerRunState *run, const char *name);
 MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error); /* knobs.c */
 /* Points of the optimizer's view and of the whole space. */
 void mer_run_expand(const MerRunTask *task, const MerIndex *seen, MerIndex *full);
+
+/* folder.c: the run directory: whose results it holds, and what of it may be replaced.
+ * Makes the folder. The results of an earlier run of the same command go, those of another command are refused
+ * unless `spec->force`. Files that no run has written stay, and where they are in the way the folder is refused. */
+MerStatus mer_folder_claim(MerRunState *run, MerError *error);
+
+/* May a run write this file? False: it is there and nobody knows it. */
+bool mer_folder_may_write(const MerRunState *run, const char *name);
 
 #endif

@@ -1,5 +1,4 @@
 /* One run from a spec to a result. */
-#include "run/log/folder.h"
 #include "run/search/task_search.h"
 
 #include "base/log.h"

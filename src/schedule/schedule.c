@@ -7,7 +7,7 @@
 #include "schedule/jobs/schedule_jobs.h"
 #include "schedule/jobs/schedule_paths.h"
 #include "schedule/schedule_parts.h"
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -100,10 +100,7 @@ static const MerGroupTimes *find_times(const MerProblem *problem, const MerJobSe
                               .model_count = set->model_count,
                               .clock_hz = platform->clock_hz,
                               .models = set->models};
-    int               *jobs = MER_ARRAY(arena, int, set->job_count + 1);
-    for (int j = 0; j < set->job_count; j++) {
-        jobs[j] = j;
-    }
+    const int         *jobs = mer_schedule_input_order(set->job_count, arena);
     mer_schedule_describe_jobs(problem, set, jobs, &all, arena);
     mer_arrivals_apply(&chosen->arrivals, &all, arena);
     MerGroupTimes *times = MER_NEW(arena, MerGroupTimes);
@@ -118,25 +115,17 @@ static const MerGroupTimes *find_times(const MerProblem *problem, const MerJobSe
 
 static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError *error)
 {
-    const Options *chosen = problem->options;
-    MerArena      *arena = shared->arena;
-    MerJobOptions  jobs = {(int)chosen->batch_size, (int)chosen->mini_batch,
-                           (MerJobDependencies)chosen->dependencies};
-    MerStatus      status = mer_schedule_jobs(problem->graph, &jobs, arena, &shared->set, error);
-    if (status == MER_OK) {
-        uint64_t        seed = (uint64_t)chosen->arrivals.seed;
-        const MerGraph *graph = problem->graph;
-        const char     *name = graph->path ? graph->path : graph->name;
-        status = mer_schedule_scale_requests(name, shared->set, chosen->arrivals.rate, arena,
-                                             &shared->set, error);
-        if (status == MER_OK) {
-            status =
-                mer_schedule_draw_requests(name, shared->set, seed, arena, &shared->set, error);
-        }
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    const Options  *chosen = problem->options;
+    MerArena       *arena = shared->arena;
+    MerJobOptions   jobs = {(int)chosen->batch_size, (int)chosen->mini_batch,
+                            (MerJobDependencies)chosen->dependencies};
+    const MerGraph *graph = problem->graph;
+    const char     *name = graph->path ? graph->path : graph->name;
+    MER_TRY(mer_schedule_jobs(graph, &jobs, arena, &shared->set, error));
+    MER_TRY(mer_schedule_scale_requests(name, shared->set, chosen->arrivals.rate, arena,
+                                        &shared->set, error));
+    MER_TRY(mer_schedule_draw_requests(name, shared->set, (uint64_t)chosen->arrivals.seed, arena,
+                                       &shared->set, error));
     if (chosen->table && mer_name_equal(chosen->table, "m3e-compat") &&
         shared->set->group_count == 0) {
         shared->left_out = mer_schedule_leave_unmapped(
@@ -159,10 +148,7 @@ static MerStatus make_shared(const MerProblem *problem, MerArena *arena, Shared 
 {
     Shared *made = *shared = MER_NEW(arena, Shared);
     made->arena = arena;
-    MerStatus status = find_groups(problem, made, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(find_groups(problem, made, error));
     made->by_name = (MerNameTable){.arena = arena};
     for (int g = made->groups.count - 1; g >= 0; g--) { /* of equal names the first */
         mer_name_table_set(&made->by_name, made->groups.names[g], &made->groups.names[g]);
@@ -177,11 +163,8 @@ static MerStatus make_shared(const MerProblem *problem, MerArena *arena, Shared 
 static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const MerTask **tasks,
                             int *count, MerError *error)
 {
-    Shared   *shared;
-    MerStatus status = make_shared(problem, arena, &shared, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    Shared *shared;
+    MER_TRY(make_shared(problem, arena, &shared, error));
     const MerJobGroups *groups = &shared->groups;
     MerTask            *list = MER_ARRAY(arena, MerTask, groups->count);
     for (int g = 0; g < groups->count; g++) {
@@ -202,13 +185,9 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
 static MerStatus find_task(const MerProblem *problem, MerArena *arena, Shared **shared, int *group,
                            MerError *error)
 {
-    MerStatus status = MER_OK;
     *shared = problem->task->shared;
     if (!*shared) {
-        status = make_shared(problem, arena, shared, error);
-    }
-    if (status != MER_OK) {
-        return status;
+        MER_TRY(make_shared(problem, arena, shared, error));
     }
     const char **name = mer_name_table_find(&(*shared)->by_name, problem->task->name);
     if (!name) {
@@ -227,10 +206,7 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
     MerSchedule       *schedule = &state->schedule;
     Shared            *shared;
     int                group = 0;
-    MerStatus          status = find_task(problem, arena, &shared, &group, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(find_task(problem, arena, &shared, &group, error));
     if (!shared->caches) {
         shared->caches =
             MER_ARRAY(shared->arena, struct MerPriceCache *, platform->class_count + 1);
@@ -267,22 +243,15 @@ static MerStatus open_schedule(MerProblem *problem, MerArena *arena, MerError *e
                              "%d jobs on %d cores are too many for one group; give --group-size",
                              schedule->job_count, schedule->unit_count);
     }
-    MerJobTableInput input = {problem->graph,
-                              set,
-                              jobs,
-                              schedule->job_count,
-                              platform,
-                              &mer_core_pricer,
-                              chosen->table ? chosen->table : "own",
-                              (MerFlexible)chosen->flexible,
-                              chosen->cache ? chosen->cache : "off",
-                              shared->caches,
-                              shared->arena,
-                              problem->notes};
-    status = mer_job_table_make(&input, arena, &state->table, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    const char      *table = chosen->table ? chosen->table : "own";
+    const char      *cache = chosen->cache ? chosen->cache : "off";
+    MerJobTableInput input = {problem->graph, set,
+                              jobs,           schedule->job_count,
+                              platform,       &mer_core_pricer,
+                              table,          (MerFlexible)chosen->flexible,
+                              cache,          shared->caches,
+                              shared->arena,  problem->notes};
+    MER_TRY(mer_job_table_make(&input, arena, &state->table, error));
     mer_schedule_spread_table(platform, schedule, &state->table, arena);
     mer_schedule_describe_units(platform, schedule, arena);
     mer_schedule_describe_jobs(problem, set, jobs, schedule, arena);
@@ -331,11 +300,7 @@ static void canonical(const MerProblem *problem, MerPlan *plan)
 
 double mer_schedule_shortest(const MerSchedule *schedule, int job)
 {
-    double best = INFINITY;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        best = fmin(best, schedule->latency[job * schedule->unit_count + u]);
-    }
-    return best;
+    return mer_schedule_least(schedule->latency + job * schedule->unit_count, schedule->unit_count);
 }
 
 double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, double moved)

@@ -4,7 +4,22 @@
 
 #include "mercator/problem.h"
 #include "schedule/jobs/job_set.h"
-#include "schedule/jobs_plan.h"
+
+#include <assert.h>
+
+/* Plans of kind "jobs": which core runs which jobs, in which order. */
+typedef struct MerJobsPlan { /* queue of unit u: queue[start[u]] .. queue[start[u+1]-1] */
+    int  job_count, unit_count;
+    int *unit, *queue, *start;
+} MerJobsPlan;
+
+extern const MerPlanKind mer_plan_jobs;
+
+static inline MerJobsPlan *mer_jobs_plan(const MerPlan *plan)
+{
+    assert(plan->kind == &mer_plan_jobs);
+    return plan->content;
+}
 
 /* Jobs are numbered as in the input; matrices are [job * unit_count + unit]. */
 typedef struct MerSchedule {
@@ -77,6 +92,9 @@ void mer_schedule_round(const MerSchedule *schedule, const MerScheduleRules *rul
  * all the bandwidth to itself. */
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles);
 
+/* The least of some values, INFINITY of none, and the place of the first that is least. */
+double mer_schedule_least(const double *values, int count);
+int    mer_schedule_smallest(const double *values, int count);
 /* Cycles of a job on its fastest unit, without stall. */
 double mer_schedule_shortest(const MerSchedule *schedule, int job);
 /* The table's energy of a job on a unit, less that of the bytes it did not have to move. */
@@ -85,6 +103,8 @@ double mer_schedule_job_energy(const MerSchedule *schedule, int job, int unit, d
 /* Sorts `jobs` stably: one that `is_after` another goes behind it. */
 typedef bool MerJobCompare(const void *context, int a, int b);
 void mer_schedule_merge_sort(int *jobs, int count, MerJobCompare *is_after, const void *context);
+/* 0, 1, ... */
+int *mer_schedule_input_order(int count, MerArena *arena);
 /* Jobs sorted by `key`, rising, ties by number. */
 const int *mer_schedule_sorted(const double *key, int count, MerArena *arena);
 

@@ -47,27 +47,25 @@ static double distance(const MerTable *mine, int a, const MerTable *other, int b
     return sum;
 }
 
-typedef struct Features { /* tables of one space */
-    const MerTable *latency, *traffic;
-} Features;
+enum { FEATURES = 2 };
 
-static bool find_features(const MerSpace *space, Features *features)
+static bool find_features(const MerSpace *space, const MerTable *features[FEATURES])
 {
-    features->latency = mer_space_table(space, "latency");
-    features->traffic = mer_space_table(space, "traffic");
-    return features->latency && features->traffic;
+    features[0] = mer_space_table(space, "latency");
+    features[1] = mer_space_table(space, "traffic");
+    return features[0] && features[1];
 }
 
 /* Of equally near ones, that which has been taken least often: jobs of one layer differ in their places. */
-static int nearest(const MerSpace *old, const Features *mine, const Features *theirs, int op,
-                   const int *uses)
+static int nearest(const MerSpace *old, const MerTable *const *mine, const MerTable *const *theirs,
+                   int op, const int *uses)
 {
     int    best = 0;
     double least = INFINITY;
     for (int i = 0; i < old->knob_count / 2; i++) {
         int    other = old->knobs[i].op;
-        double d = distance(mine->latency, op, theirs->latency, other) +
-                   distance(mine->traffic, op, theirs->traffic, other);
+        double d =
+            distance(mine[0], op, theirs[0], other) + distance(mine[1], op, theirs[1], other);
         if (d < least || (d == least && uses[i] < uses[best])) {
             least = d;
             best = i;
@@ -79,18 +77,18 @@ static int nearest(const MerSpace *old, const Features *mine, const Features *th
 static MerStatus match_by_layer(const MerSpace *space, const MerSpace *old, int *from,
                                 MerArena *arena, MerError *error)
 {
-    int      count = space->knob_count / 2;
-    int      old_count = old->knob_count / 2;
-    int     *uses = MER_ARRAY(arena, int, old_count + 1);
-    Features mine, theirs;
-    if (!find_features(space, &mine) || !find_features(old, &theirs) ||
-        mine.latency->columns != theirs.latency->columns) {
+    int             count = space->knob_count / 2;
+    int             old_count = old->knob_count / 2;
+    int            *uses = MER_ARRAY(arena, int, old_count + 1);
+    const MerTable *mine[FEATURES], *theirs[FEATURES];
+    if (!find_features(space, mine) || !find_features(old, theirs) ||
+        mine[0]->columns != theirs[0]->columns) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "jobs of the two runs cannot be compared: they need latency and "
                              "traffic on the same cores");
     }
     for (int i = 0; i < count; i++) {
-        int at = nearest(old, &mine, &theirs, space->knobs[i].op, uses);
+        int at = nearest(old, mine, theirs, space->knobs[i].op, uses);
         from[i] = at;
         from[count + i] = old_count + at;
         uses[at]++;

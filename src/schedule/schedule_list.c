@@ -3,19 +3,34 @@
 
 #include <math.h>
 
+double mer_schedule_least(const double *values, int count)
+{
+    double least = INFINITY;
+    for (int i = 0; i < count; i++) {
+        least = fmin(least, values[i]);
+    }
+    return least;
+}
+
+int mer_schedule_smallest(const double *values, int count)
+{
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+        best = values[i] < values[best] ? i : best;
+    }
+    return best;
+}
+
 static double key_of(const MerSchedule *schedule, MerListOrder order, int job)
 {
-    const double *latency = schedule->latency + (size_t)job * (size_t)schedule->unit_count;
-    double        least = INFINITY;
-    double        sum = 0;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        least = fmin(least, latency[u]);
-        sum += latency[u];
-    }
+    double sum = 0;
     switch (order) {
     case MER_LIST_LONGEST:
-        return -least;
+        return -mer_schedule_shortest(schedule, job);
     case MER_LIST_SHORTEST:
+        for (int u = 0; u < schedule->unit_count; u++) {
+            sum += schedule->latency[job * schedule->unit_count + u];
+        }
         return sum / schedule->unit_count;
     case MER_LIST_DEADLINE:
         return schedule->deadline[job];
@@ -61,12 +76,18 @@ static void sort_by_key(int *jobs, const double *key, int count)
     mer_schedule_merge_sort(jobs, count, has_larger_key, key);
 }
 
-const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
+int *mer_schedule_input_order(int count, MerArena *arena)
 {
     int *jobs = MER_ARRAY(arena, int, count + 1);
     for (int j = 0; j < count; j++) {
         jobs[j] = j;
     }
+    return jobs;
+}
+
+const int *mer_schedule_sorted(const double *key, int count, MerArena *arena)
+{
+    int *jobs = mer_schedule_input_order(count, arena);
     sort_by_key(jobs, key, count);
     return jobs;
 }
@@ -86,10 +107,9 @@ static void order_round_robin(const MerSchedule *schedule, int *jobs, MerArena *
 static int *make_order(const MerSchedule *schedule, const MerListOptions *options, MerArena *arena)
 {
     int     count = schedule->job_count;
-    int    *jobs = MER_ARRAY(arena, int, count + 1);
+    int    *jobs = mer_schedule_input_order(count, arena);
     double *key = MER_ARRAY(arena, double, count + 1);
     for (int j = 0; j < count; j++) {
-        jobs[j] = j;
         key[j] = key_of(schedule, options->order, j);
     }
     if (options->order == MER_LIST_RANDOM) {
@@ -100,15 +120,6 @@ static int *make_order(const MerSchedule *schedule, const MerListOptions *option
         sort_by_key(jobs, key, count);
     }
     return jobs;
-}
-
-static int smallest(const double *values, int count)
-{
-    int best = 0;
-    for (int i = 1; i < count; i++) {
-        best = values[i] < values[best] ? i : best;
-    }
-    return best;
 }
 
 static int least_completion(const double *load, const double *latency, int units)
@@ -134,7 +145,7 @@ static int balanced(const double *load, const double *latency, int units,
     if (most <= options->imbalance * least) {
         return chosen;
     }
-    double quickest = latency[smallest(latency, units)];
+    double quickest = latency[mer_schedule_smallest(latency, units)];
     int    lightest = chosen;
     for (int u = 0; u < units; u++) {
         if (latency[u] <= options->slowdown * quickest && load[u] < load[lightest]) {
@@ -168,11 +179,11 @@ static int choose_unit(const MerSchedule *schedule, const MerListOptions *option
     }
     switch (options->rule) {
     case MER_LIST_LEAST_LOADED:
-        return smallest(load, units);
+        return mer_schedule_smallest(load, units);
     case MER_LIST_ROBIN:
         return position % units;
     case MER_LIST_MIN_EXECUTION:
-        return smallest(latency, units);
+        return mer_schedule_smallest(latency, units);
     case MER_LIST_ANY:
         return mer_rng_below(options->rng, units);
     case MER_LIST_BALANCED:

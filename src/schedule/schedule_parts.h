@@ -12,6 +12,9 @@ void mer_schedule_describe_units(const MerPlatform *platform, MerSchedule *sched
                                  MerArena *arena);
 void mer_schedule_describe_jobs(const MerProblem *problem, const MerJobSet *set, const int *jobs,
                                 MerSchedule *schedule, MerArena *arena);
+/* With the orders by them; keeps both. */
+void mer_schedule_set_times(MerSchedule *schedule, const double *release, const double *deadline,
+                            MerArena *arena);
 /* Releases and deadlines from `start` on, in cycles; while that is INFINITY, unknown, there are none. */
 void mer_schedule_shift(MerSchedule *schedule, double start, MerArena *arena);
 void mer_schedule_link_jobs(const MerJobSet *set, const int *jobs, MerSchedule *schedule,

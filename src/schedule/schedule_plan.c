@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
@@ -37,21 +35,19 @@ static int find_job(const MerSchedule *schedule, const char *name)
 static MerStatus read_queue(const MerSchedule *schedule, const MerYaml *list, int *queue, int *used,
                             bool *is_placed, MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
-        const char *name = NULL;
-        status = mer_yaml_text(list->items[i], &name, error);
-        int job = status == MER_OK ? find_job(schedule, name) : -1;
-        if (status == MER_OK && (job < 0 || is_placed[job])) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
+        const char *name;
+        MER_TRY(mer_yaml_text(list->items[i], &name, error));
+        int job = find_job(schedule, name);
+        if (job < 0 || is_placed[job]) {
             return mer_yaml_expected(list->items[i], error,
                                      job < 0 ? "a job of the group" : "every job once");
         }
-        if (status == MER_OK) {
-            is_placed[job] = true;
-            queue[(*used)++] = job;
-        }
+        is_placed[job] = true;
+        queue[(*used)++] = job;
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
@@ -62,24 +58,23 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
     MerYaml           *queues;
     bool              *is_placed = MER_ARRAY(arena, bool, schedule->job_count + 1);
     int                used = 0;
-    MerStatus          status = mer_yaml_need(body, "queues", &queues, error);
-    status = status == MER_OK ? mer_yaml_check_kind(queues, MER_YAML_MAP, error) : status;
     *plan = (MerPlan){&mer_plan_jobs, jobs};
     mer_schedule_new_plan(schedule, arena, jobs);
-    for (int u = 0; status == MER_OK && u < schedule->unit_count; u++) {
+    MER_TRY(mer_yaml_need(body, "queues", &queues, error));
+    MER_TRY(mer_yaml_check_kind(queues, MER_YAML_MAP, error));
+    for (int u = 0; u < schedule->unit_count; u++) {
         const MerYaml *list = mer_yaml_get(queues, schedule->unit_names[u]);
         jobs->start[u] = used;
         if (list) {
-            status = read_queue(schedule, list, jobs->queue, &used, is_placed, error);
+            MER_TRY(read_queue(schedule, list, jobs->queue, &used, is_placed, error));
         }
-        for (int i = jobs->start[u]; status == MER_OK && i < used; i++) {
+        for (int i = jobs->start[u]; i < used; i++) {
             jobs->unit[jobs->queue[i]] = u;
         }
     }
     jobs->start[schedule->unit_count] = used;
-    status =
-        status == MER_OK ? mer_yaml_finish(queues, error) : status; /* cores that are not there */
-    if (status == MER_OK && used < schedule->job_count) {
+    MER_TRY(mer_yaml_finish(queues, error)); /* cores that are not there */
+    if (used < schedule->job_count) {
         int missing = 0;
         while (is_placed[missing]) {
             missing++;
@@ -88,7 +83,7 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
                               "queues have %d of %d jobs, expected all of them; %s is missing",
                               used, schedule->job_count, schedule->job_names[missing]);
     }
-    return status;
+    return MER_OK;
 }
 
 int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)
@@ -108,45 +103,36 @@ int mer_schedule_longest_job(const MerSchedule *schedule, double *cycles)
     return longest;
 }
 
-/* Where the numbers come from, and the job that no schedule shortens. */
-static void write_table(const MerProblem *problem, FILE *file)
-{
-    const MerSchedule *schedule = mer_schedule_of(problem);
-    const MerJobTable *table = mer_schedule_table(problem);
-    double             cycles;
-    int                longest = mer_schedule_longest_job(schedule, &cycles);
-    fprintf(file, "\ntable %s (%016" PRIx64 "), longest job %s: %.6g cycles at best\n",
-            table->source, table->hash, schedule->job_names[longest], cycles);
-}
-
+/* Where the numbers come from, the job that no schedule shortens, and the queues. */
 static const char *print_plan(const MerProblem *problem, const MerPlan *plan, MerArena *arena)
 {
     const MerSchedule *schedule = mer_schedule_of(problem);
+    const MerJobTable *table = mer_schedule_table(problem);
     const MerJobsPlan *jobs = mer_jobs_plan(plan);
-    char              *text = NULL;
-    size_t             size = 0;
-    FILE              *memory = open_memstream(&text, &size);
-    if (!memory) {
-        return "";
-    }
-    fprintf(memory, "%g bytes/cycle shared by %d cores", schedule->bandwidth, schedule->unit_count);
+    double             cycles;
+    int                longest = mer_schedule_longest_job(schedule, &cycles);
+    const char        *clock = "";
     if (!isnan(schedule->clock_hz)) {
-        fprintf(memory, " (%g GB/s at %g MHz)", schedule->bandwidth * schedule->clock_hz * 1e-9,
-                schedule->clock_hz * 1e-6);
+        clock = mer_arena_format(arena, " (%g GB/s at %g MHz)",
+                                 schedule->bandwidth * schedule->clock_hz * 1e-9,
+                                 schedule->clock_hz * 1e-6);
     }
-    write_table(problem, memory);
+    const char *text =
+        mer_arena_format(arena,
+                         "%g bytes/cycle shared by %d cores%s\ntable %s (%016" PRIx64
+                         "), longest job %s: %.6g cycles at best\n",
+                         schedule->bandwidth, schedule->unit_count, clock, table->source,
+                         table->hash, schedule->job_names[longest], cycles);
     for (int u = 0; u < jobs->unit_count; u++) {
         int length = jobs->start[u + 1] - jobs->start[u];
-        fprintf(memory, "%-8s %4d jobs:", schedule->unit_names[u], length);
+        text = mer_arena_format(arena, "%s%-8s %4d jobs:", text, schedule->unit_names[u], length);
         for (int i = 0; i < length && i < 8; i++) {
-            fprintf(memory, " %s", schedule->job_names[jobs->queue[jobs->start[u] + i]]);
+            text = mer_arena_format(arena, "%s %s", text,
+                                    schedule->job_names[jobs->queue[jobs->start[u] + i]]);
         }
-        fprintf(memory, "%s\n", length > 8 ? " ..." : "");
+        text = mer_arena_format(arena, "%s%s\n", text, length > 8 ? " ..." : "");
     }
-    fclose(memory);
-    const char *copy = mer_arena_text(arena, text);
-    free(text);
-    return copy;
+    return text;
 }
 
 static uint64_t hash_plan(const MerPlan *plan, uint64_t hash)

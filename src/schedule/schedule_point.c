@@ -33,10 +33,7 @@ static bool is_slower(const void *context, int a, int b)
 const int *mer_schedule_sort(const MerSchedule *schedule, MerJobOrder order, MerArena *arena)
 {
     LatencyOrder by_latency = {schedule, order == MER_ORDER_M3E ? 2 : 0};
-    int         *sorted = MER_ARRAY(arena, int, schedule->job_count + 1);
-    for (int i = 0; i < schedule->job_count; i++) {
-        sorted[i] = i;
-    }
+    int         *sorted = mer_schedule_input_order(schedule->job_count, arena);
     if (order != MER_ORDER_INPUT) {
         mer_schedule_merge_sort(sorted, schedule->job_count, is_slower, &by_latency);
     }
@@ -50,24 +47,12 @@ MerSpace mer_schedule_space(const MerSchedule *schedule, MerArena *arena)
     for (int i = 0; i < count; i++) {
         int         job = schedule->order[i];
         const char *name = schedule->job_names[job];
-        knobs[i] = (MerKnob){mer_arena_format(arena, "unit.%s", name),
-                             MER_KNOB_CATEGORY,
-                             MER_ROLE_UNIT,
-                             -1,
-                             -1,
-                             job,
-                             0,
-                             schedule->unit_count,
-                             NULL};
-        knobs[count + i] = (MerKnob){mer_arena_format(arena, "priority.%s", name),
-                                     MER_KNOB_RANK,
-                                     MER_ROLE_PRIORITY,
-                                     -1,
-                                     -1,
-                                     job,
-                                     1,
-                                     PRIORITIES,
-                                     NULL};
+        const char *unit = mer_arena_format(arena, "unit.%s", name);
+        const char *priority = mer_arena_format(arena, "priority.%s", name);
+        knobs[i] = (MerKnob){unit, MER_KNOB_CATEGORY,    MER_ROLE_UNIT, -1, -1, job,
+                             0,    schedule->unit_count, NULL};
+        knobs[count + i] =
+            (MerKnob){priority, MER_KNOB_RANK, MER_ROLE_PRIORITY, -1, -1, job, 1, PRIORITIES, NULL};
     }
     MerTable *tables = MER_ARRAY(arena, MerTable, 8);
     int       used = 0;

@@ -32,6 +32,18 @@ static int join_parts(MerServed *requests, int count)
     return joined;
 }
 
+/* What became of the requests of one group; none without deadlines or after a deadlock. */
+static int play(const MerPart *part, MerArena *arena, MerServed **requests)
+{
+    const MerBandwidthState *state = mer_bandwidth_state(part->evaluator);
+    MerBandwidthTimes        times;
+    MerBandwidthOutput       output;
+    bool                     is_played =
+        state && state->schedule->has_deadlines &&
+        mer_bandwidth_simulate(state, mer_jobs_plan(part->plan), arena, &times, NULL, &output);
+    return is_played ? mer_schedule_serve(state->schedule, times.end, arena, requests) : 0;
+}
+
 /* Requests of groups first .. last - 1, all with a plan. */
 static int gather_requests(const MerWhole *whole, int first, int last, MerArena *arena,
                            MerServed **requests)
@@ -40,11 +52,7 @@ static int gather_requests(const MerWhole *whole, int first, int last, MerArena 
     int        *counts = MER_ARRAY(arena, int, last - first + 1);
     int         total = 0;
     for (int t = first; t < last; t++) {
-        const MerBandwidthState *state = mer_bandwidth_state(whole->parts[t].evaluator);
-        if (state) {
-            counts[t - first] =
-                mer_bandwidth_requests(state, whole->parts[t].plan, arena, &lists[t - first]);
-        }
+        counts[t - first] = play(&whole->parts[t], arena, &lists[t - first]);
         total += counts[t - first];
     }
     *requests = MER_ARRAY(arena, MerServed, total + 1);
@@ -71,13 +79,8 @@ static void serve(const MerWhole *whole, MerCost *total)
     MerArena  *arena = mer_arena_new();
     MerServed *requests;
     int        count = gather_requests(whole, 0, whole->count, arena, &requests);
-    MerService service = mer_schedule_service(requests, count);
+    mer_schedule_fill_service(requests, count, clock, total);
     mer_arena_free(arena);
-    total->value[MER_METRIC_MISS_RATE] = service.miss_rate;
-    total->value[MER_METRIC_DROP_RATE] = service.drop_rate;
-    total->value[MER_METRIC_VIOLATIONS] = service.violations;
-    total->value[MER_METRIC_TARDINESS] = service.tardiness / clock;
-    total->value[MER_METRIC_LATENESS] = service.latest / clock;
 }
 
 /* The mean over groups of the bound of a share, by their requests with a deadline. */

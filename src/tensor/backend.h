@@ -191,6 +191,19 @@ typedef struct
     void      *kept;             /* the backend's own, for the backward pass */
 } MerLstmTensors;
 
+/* What a backend does for each kind of work. */
+typedef void MerProductKernel(MerTape *tape, const MerProduct *op);
+typedef void MerPointwiseKernel(MerTape *tape, const MerPointwise *op);
+typedef void MerPairKernel(MerTape *tape, const MerPair *op);
+typedef void MerReductionKernel(MerTape *tape, const MerReduction *op);
+typedef void MerRowsKernel(MerTape *tape, const MerRows *op);
+typedef void MerLookupKernel(MerTape *tape, const MerLookup *op);
+typedef void MerMoveKernel(MerTape *tape, const MerMove *op);
+typedef void MerUpdateKernel(MerTape *tape, const MerUpdate *op);
+typedef void MerBatchNormKernel(MerTape *tape, const MerBatchNorm *op);
+typedef void MerConvolutionKernel(MerTape *tape, const MerConvolution *conv, MerTensor *x,
+                                  MerTensor *weight, MerTensor *bias, MerTensor *y);
+
 struct MerBackend {
     const char       *name;
     const MerBackend *base; /* has the slots that are NULL here; NULL: none */
@@ -204,29 +217,20 @@ struct MerBackend {
     void (*reorder)(MerTape *tape, const MerTensor *shape, const MerLayout *from,
                     const float *source, const MerLayout *to, float *target); /* NULL: plain */
 
-    void (*product)(MerTape *tape, const MerProduct *product);
-    void (*pointwise)(MerTape *tape, const MerPointwise *op);
-    void (*pointwise_backward)(MerTape *tape, const MerPointwise *op);
-    void (*pair)(MerTape *tape, const MerPair *op);
-    void (*pair_backward)(MerTape *tape, const MerPair *op);
-    void (*reduce)(MerTape *tape, const MerReduction *op);
-    void (*reduce_backward)(MerTape *tape, const MerReduction *op);
-    void (*rows)(MerTape *tape, const MerRows *op);
-    void (*rows_backward)(MerTape *tape, const MerRows *op);
-    void (*lookup)(MerTape *tape, const MerLookup *op);
-    void (*lookup_backward)(MerTape *tape, const MerLookup *op);
-    void (*move)(MerTape *tape, const MerMove *op);
+    MerProductKernel   *product;
+    MerPointwiseKernel *pointwise, *pointwise_backward;
+    MerPairKernel      *pair, *pair_backward;
+    MerReductionKernel *reduce, *reduce_backward;
+    MerRowsKernel      *rows, *rows_backward;
+    MerLookupKernel    *lookup, *lookup_backward;
+    MerMoveKernel      *move;
     double (*loss)(MerTape *tape, const MerLoss *op);
-    void (*update)(MerTape *tape, const MerUpdate *op);
+    MerUpdateKernel *update;
     double (*clip)(MerTape *tape, MerParameters *parameters, double limit);
 
     /* `bias` (K) may be NULL. Backward passes skip inputs that need no gradient. */
-    void (*conv)(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
-                 MerTensor *bias, MerTensor *y);
-    void (*conv_backward)(MerTape *tape, const MerConvolution *conv, MerTensor *x,
-                          MerTensor *weight, MerTensor *bias, MerTensor *y);
-    void (*batch_norm)(MerTape *tape, const MerBatchNorm *norm);
-    void (*batch_norm_backward)(MerTape *tape, const MerBatchNorm *norm);
+    MerConvolutionKernel *conv, *conv_backward;
+    MerBatchNormKernel   *batch_norm, *batch_norm_backward;
     /* Gives what a maximum remembers for its backward pass. */
     void *(*pool)(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y);
     void (*pool_backward)(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y,

@@ -54,10 +54,10 @@ MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx 
 
 MerStatus mer_idx_read(const char *path, MerArena *arena, MerIdx *idx, MerError *error)
 {
-    char     *data;
-    size_t    size;
-    MerStatus status = mer_file_read(path, LARGEST_FILE, arena, &data, &size, error);
-    return status == MER_OK ? mer_idx_parse(path, data, size, idx, error) : status;
+    char  *data;
+    size_t size;
+    MER_TRY(mer_file_read(path, LARGEST_FILE, arena, &data, &size, error));
+    return mer_idx_parse(path, data, size, idx, error);
 }
 
 static MerStatus read_labels(const char *path, const MerIdx *idx, MerArena *arena,
@@ -80,19 +80,14 @@ static MerStatus read_labels(const char *path, const MerIdx *idx, MerArena *aren
 MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
                            double scale, MerArena *arena, MerDataset *dataset, MerError *error)
 {
-    MerIdx    images, labels;
-    MerStatus status = mer_idx_read(images_path, arena, &images, error);
-    if (status == MER_OK && (images.rank != 3 || images.size == 0)) {
-        status = mer_error_set(error, MER_INVALID,
-                               "%s: %d dimensions, expected 3 and at least one image", images_path,
-                               images.rank);
+    MerIdx images, labels;
+    MER_TRY(mer_idx_read(images_path, arena, &images, error));
+    if (images.rank != 3 || images.size == 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: %d dimensions, expected 3 and at least one image", images_path,
+                             images.rank);
     }
-    if (status == MER_OK) {
-        status = mer_idx_read(labels_path, arena, &labels, error);
-    }
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_idx_read(labels_path, arena, &labels, error));
     *dataset = (MerDataset){.count = images.shape[0],
                             .channels = 1,
                             .height = images.shape[1],

@@ -114,15 +114,12 @@ float *mer_dnnl_data(MerTape *tape, MerTensor *x, const MerLayout *layout);
 float *mer_dnnl_grad(MerTape *tape, MerTensor *y, const MerLayout *layout);
 
 /* Slots of MerBackend. */
-void             mer_dnnl_close(void *state);
-const MerLayout *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes);
-void             mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
-                                  const float *source, const MerLayout *to, float *target);
-void mer_dnnl_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
-                   MerTensor *bias, MerTensor *y);
-void mer_dnnl_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
-                            MerTensor *weight, MerTensor *bias, MerTensor *y);
-void mer_dnnl_lstm(MerTape *tape, MerLstmTensors *lstm);
-void mer_dnnl_lstm_backward(MerTape *tape, const MerLstmTensors *lstm);
+void                 mer_dnnl_close(void *state);
+const MerLayout     *mer_dnnl_image_layout(MerTape *tape, const int shape[4], int lanes);
+void                 mer_dnnl_reorder(MerTape *tape, const MerTensor *shape, const MerLayout *from,
+                                      const float *source, const MerLayout *to, float *target);
+MerConvolutionKernel mer_dnnl_conv, mer_dnnl_conv_backward;
+void                 mer_dnnl_lstm(MerTape *tape, MerLstmTensors *lstm);
+void                 mer_dnnl_lstm_backward(MerTape *tape, const MerLstmTensors *lstm);
 
 #endif

@@ -2,8 +2,6 @@
 #include "tensor/ops.h"
 #include "tensor/tape.h"
 
-#include <string.h>
-
 /* Zero stays zero: the padding of a blocked layout needs no care. */
 static bool keeps_zero(const MerPointwise *op)
 {

@@ -16,24 +16,16 @@ MerTensor *mer_tensor_matmul_with(MerTape *tape, MerTensor *a, bool transpose_a,
 MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTensor *bias,
                              MerActivation activation);
 
-/* Pairs, with the usual broadcasting: shapes are aligned at the end, a size of 1 is repeated. */
-MerTensor *mer_tensor_add(MerTape *tape, MerTensor *a, MerTensor *b);
-MerTensor *mer_tensor_sub(MerTape *tape, MerTensor *a, MerTensor *b);
-MerTensor *mer_tensor_mul(MerTape *tape, MerTensor *a, MerTensor *b);
-MerTensor *mer_tensor_div(MerTape *tape, MerTensor *a, MerTensor *b);
-/* Where both are equal the gradient goes to a. */
-MerTensor *mer_tensor_minimum(MerTape *tape, MerTensor *a, MerTensor *b);
-MerTensor *mer_tensor_maximum(MerTape *tape, MerTensor *a, MerTensor *b);
+/* Pairs, with the usual broadcasting: shapes are aligned at the end, a size of 1 is repeated. Where the operands of a
+ * minimum or maximum are equal, the gradient goes to the first. */
+typedef MerTensor *MerPairOp(MerTape *tape, MerTensor *a, MerTensor *b);
+MerPairOp mer_tensor_add, mer_tensor_sub, mer_tensor_mul, mer_tensor_div, mer_tensor_minimum,
+    mer_tensor_maximum;
 
-/* Number by number. */
-MerTensor *mer_tensor_relu(MerTape *tape, MerTensor *x);
-MerTensor *mer_tensor_tanh(MerTape *tape, MerTensor *x);
-MerTensor *mer_tensor_sigmoid(MerTape *tape, MerTensor *x);
-MerTensor *mer_tensor_exp(MerTape *tape, MerTensor *x);
-MerTensor *mer_tensor_log(MerTape *tape, MerTensor *x);
-MerTensor *mer_tensor_gelu(MerTape *tape, MerTensor *x); /* Hendrycks and Gimpel's tanh form */
-MerTensor *mer_tensor_sqrt(MerTape *tape, MerTensor *x);
-MerTensor *mer_tensor_square(MerTape *tape, MerTensor *x);
+/* Number by number; gelu is Hendrycks and Gimpel's tanh form. */
+typedef MerTensor *MerPointwiseOp(MerTape *tape, MerTensor *x);
+MerPointwiseOp mer_tensor_relu, mer_tensor_tanh, mer_tensor_sigmoid, mer_tensor_exp, mer_tensor_log,
+    mer_tensor_gelu, mer_tensor_sqrt, mer_tensor_square;
 MerTensor *mer_tensor_affine(MerTape *tape, MerTensor *x, float factor, float offset);
 MerTensor *mer_tensor_clamp(MerTape *tape, MerTensor *x, float low, float high);
 MerTensor *mer_tensor_stop(MerTape *tape, MerTensor *x); /* the same numbers, no gradient */

@@ -115,16 +115,6 @@ MerTensor *mer_parameters_find(const MerParameters *parameters, const char *name
     return NULL;
 }
 
-int64_t mer_parameters_size(const MerParameters *parameters)
-{
-    int64_t size = 0;
-    for (int i = 0; i < parameters->count; i++) {
-        const MerTensor *tensor = parameters->entries[i].tensor;
-        size += tensor->needs_grad ? tensor->size : 0;
-    }
-    return size;
-}
-
 void mer_parameters_clear(MerParameters *parameters)
 {
     for (int i = 0; i < parameters->count; i++) {
@@ -135,25 +125,4 @@ void mer_parameters_clear(MerParameters *parameters)
 double mer_parameters_clip(MerTape *tape, MerParameters *parameters, double limit)
 {
     return tape->backend.clip(tape, parameters, limit);
-}
-
-MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error)
-{
-    if (to->count != from->count) {
-        return mer_error_set(error, MER_INVALID, "%d tensors, expected %d", from->count, to->count);
-    }
-    for (int i = 0; i < to->count; i++) {
-        const Entry *a = &to->entries[i], *b = &from->entries[i];
-        bool         is_same = a->tensor->rank == b->tensor->rank &&
-                       memcmp(a->tensor->shape, b->tensor->shape, sizeof a->tensor->shape) == 0;
-        if (strcmp(a->name, b->name) != 0 || !is_same) {
-            return mer_error_set(error, MER_INVALID, "tensor %s has another name or shape than %s",
-                                 b->name, a->name);
-        }
-    }
-    for (int i = 0; i < to->count; i++) {
-        const MerTensor *source = from->entries[i].tensor;
-        memcpy(to->entries[i].tensor->data, source->data, (size_t)source->size * sizeof(float));
-    }
-    return MER_OK;
 }

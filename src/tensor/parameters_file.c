@@ -3,12 +3,11 @@
 #include "base/memory.h"
 #include "tensor/tensor.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char FORMAT_LINE[] = "format: mercator-policy/1\n";
+static const char FORMAT_LINE[] = "format: mercator-policy/1";
 enum { LINE_SIZE = 512, CHUNK = 1024 };
 
 static void encode(const float *values, int count, unsigned char *bytes)
@@ -56,7 +55,7 @@ static void save_tensor(const MerTensor *tensor, FILE *file, uint64_t *hash)
 MerStatus mer_parameters_save(const MerParameters *parameters, FILE *file, MerError *error)
 {
     uint64_t hash = MER_HASH_START;
-    fputs(FORMAT_LINE, file);
+    fprintf(file, "%s\n", FORMAT_LINE);
     for (int i = 0; i < mer_parameters_count(parameters); i++) {
         char line[LINE_SIZE];
         tensor_line(line, mer_parameters_name(parameters, i), mer_parameters_get(parameters, i));
@@ -97,38 +96,27 @@ static MerStatus read_line(Reader *reader, char line[LINE_SIZE], const char *exp
     return MER_OK;
 }
 
-static MerStatus differs(const Reader *reader, long offset, const char *found, const char *expected)
+/* A line that must stand so in the file. */
+static MerStatus expect_line(Reader *reader, const char *expected)
 {
-    return mer_error_set(reader->error, MER_INVALID,
-                         "%s: byte %ld: found \"%.200s\", expected \"%.200s\"", reader->path,
-                         offset, found, expected);
-}
-
-static MerStatus read_format(Reader *reader)
-{
-    char line[LINE_SIZE], expected[LINE_SIZE];
-    snprintf(expected, sizeof expected, "%.*s", (int)sizeof FORMAT_LINE - 2, FORMAT_LINE);
-    MerStatus status = read_line(reader, line, expected);
-    if (status == MER_OK && strcmp(line, expected) != 0) {
-        return differs(reader, 0, line, expected);
+    char line[LINE_SIZE];
+    long start = reader->offset;
+    MER_TRY(read_line(reader, line, expected));
+    if (strcmp(line, expected) != 0) {
+        return mer_error_set(reader->error, MER_INVALID,
+                             "%s: byte %ld: found \"%.200s\", expected \"%.200s\"", reader->path,
+                             start, line, expected);
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_tensor(Reader *reader, const char *name, const MerTensor *tensor,
                              float *values)
 {
-    char line[LINE_SIZE], expected[LINE_SIZE];
-    long start = reader->offset;
+    char expected[LINE_SIZE];
     tensor_line(expected, name, tensor);
-    MerStatus status = read_line(reader, line, expected);
-    if (status != MER_OK) {
-        return status;
-    }
-    if (strcmp(line, expected) != 0) {
-        return differs(reader, start, line, expected);
-    }
-    reader->hash = mer_hash_text(reader->hash, line);
+    MER_TRY(expect_line(reader, expected));
+    reader->hash = mer_hash_text(reader->hash, expected);
     unsigned char bytes[4 * CHUNK];
     for (int64_t i = 0; i < tensor->size; i += CHUNK) {
         int    count = tensor->size - i < CHUNK ? (int)(tensor->size - i) : CHUNK;
@@ -146,27 +134,17 @@ static MerStatus read_tensor(Reader *reader, const char *name, const MerTensor *
     return MER_OK;
 }
 
-static MerStatus read_end(Reader *reader)
-{
-    char line[LINE_SIZE], expected[LINE_SIZE];
-    long start = reader->offset;
-    snprintf(expected, sizeof expected, "end %016llx", (unsigned long long)reader->hash);
-    MerStatus status = read_line(reader, line, expected);
-    if (status == MER_OK && strcmp(line, expected) != 0) {
-        return differs(reader, start, line, expected);
-    }
-    return status;
-}
-
 static MerStatus read_all(Reader *reader, const MerParameters *parameters, float *values)
 {
-    MerStatus status = read_format(reader);
-    for (int i = 0; i < mer_parameters_count(parameters) && status == MER_OK; i++) {
+    char end[LINE_SIZE];
+    MER_TRY(expect_line(reader, FORMAT_LINE));
+    for (int i = 0; i < mer_parameters_count(parameters); i++) {
         const MerTensor *tensor = mer_parameters_get(parameters, i);
-        status = read_tensor(reader, mer_parameters_name(parameters, i), tensor, values);
+        MER_TRY(read_tensor(reader, mer_parameters_name(parameters, i), tensor, values));
         values += tensor->size;
     }
-    return status == MER_OK ? read_end(reader) : status;
+    snprintf(end, sizeof end, "end %016llx", (unsigned long long)reader->hash);
+    return expect_line(reader, end);
 }
 
 MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path,
@@ -189,39 +167,9 @@ MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char 
     return status;
 }
 
-MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path,
-                                   MerError *error)
+MerStatus mer_parameters_keep(MerParameters *parameters, const MerStream *stream, const char *path,
+                              MerError *error)
 {
-    size_t length = strlen(path);
-    char  *beside = mer_heap_zeroed(length + 5, 1);
-    memcpy(beside, path, length);
-    memcpy(beside + length, ".new", 4);
-    FILE     *file = fopen(beside, "wb");
-    MerStatus status = MER_OK;
-    if (file == NULL) {
-        status = mer_error_set(error, MER_IO, "%s: %s", beside, strerror(errno));
-    } else {
-        status = mer_parameters_save(parameters, file, error);
-        bool is_closed = fclose(file) == 0;
-        if (status == MER_OK && (!is_closed || rename(beside, path) != 0)) {
-            status = mer_error_set(error, MER_IO, "%s: %s", path, strerror(errno));
-        }
-        if (status != MER_OK) {
-            remove(beside);
-        }
-    }
-    free(beside);
-    return status;
-}
-
-MerStatus mer_parameters_load_file(MerParameters *parameters, const char *path, MerError *error)
-{
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        MerStatus status = errno == ENOENT ? MER_NOT_FOUND : MER_IO;
-        return mer_error_set(error, status, "%s: %s", path, strerror(errno));
-    }
-    MerStatus status = mer_parameters_load(parameters, file, path, error);
-    fclose(file);
-    return status;
+    return stream->is_saving ? mer_parameters_save(parameters, stream->file, error)
+                             : mer_parameters_load(parameters, stream->file, path, error);
 }

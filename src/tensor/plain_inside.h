@@ -18,28 +18,19 @@ const MerLayout *mer_planes_layout(const MerTensor *x);
 void mer_planes_split(MerTape *tape, const MerPlanes *planes, MerRange work, void *context);
 
 /* Slots of MerBackend. */
-void   mer_plain_pointwise(MerTape *tape, const MerPointwise *op);
-void   mer_plain_pointwise_backward(MerTape *tape, const MerPointwise *op);
-void   mer_plain_pair(MerTape *tape, const MerPair *op);
-void   mer_plain_pair_backward(MerTape *tape, const MerPair *op);
-void   mer_plain_reduce(MerTape *tape, const MerReduction *op);
-void   mer_plain_reduce_backward(MerTape *tape, const MerReduction *op);
-void   mer_plain_rows(MerTape *tape, const MerRows *op);
-void   mer_plain_rows_backward(MerTape *tape, const MerRows *op);
-void   mer_plain_lookup(MerTape *tape, const MerLookup *op);
-void   mer_plain_lookup_backward(MerTape *tape, const MerLookup *op);
-void   mer_plain_move(MerTape *tape, const MerMove *op);
-double mer_plain_loss(MerTape *tape, const MerLoss *op);
-void   mer_plain_update(MerTape *tape, const MerUpdate *op);
-double mer_plain_clip(MerTape *tape, MerParameters *parameters, double limit);
-void   mer_plain_conv(MerTape *tape, const MerConvolution *conv, MerTensor *x, MerTensor *weight,
-                      MerTensor *bias, MerTensor *y);
-void   mer_plain_conv_backward(MerTape *tape, const MerConvolution *conv, MerTensor *x,
-                               MerTensor *weight, MerTensor *bias, MerTensor *y);
-void   mer_plain_batch_norm(MerTape *tape, const MerBatchNorm *norm);
-void   mer_plain_batch_norm_backward(MerTape *tape, const MerBatchNorm *norm);
-void  *mer_plain_pool(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y);
-void   mer_plain_pool_backward(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y,
-                               void *kept);
+MerPointwiseKernel   mer_plain_pointwise, mer_plain_pointwise_backward;
+MerPairKernel        mer_plain_pair, mer_plain_pair_backward;
+MerReductionKernel   mer_plain_reduce, mer_plain_reduce_backward;
+MerRowsKernel        mer_plain_rows, mer_plain_rows_backward;
+MerLookupKernel      mer_plain_lookup, mer_plain_lookup_backward;
+MerMoveKernel        mer_plain_move;
+MerUpdateKernel      mer_plain_update;
+MerBatchNormKernel   mer_plain_batch_norm, mer_plain_batch_norm_backward;
+MerConvolutionKernel mer_plain_conv, mer_plain_conv_backward;
+double               mer_plain_loss(MerTape *tape, const MerLoss *op);
+double               mer_plain_clip(MerTape *tape, MerParameters *parameters, double limit);
+void *mer_plain_pool(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y);
+void  mer_plain_pool_backward(MerTape *tape, const MerPooling *pooling, MerTensor *x, MerTensor *y,
+                              void *kept);
 
 #endif

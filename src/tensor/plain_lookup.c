@@ -1,7 +1,6 @@
 /* Numbers found by index, and numbers that only move. */
 #include "tensor/plain_inside.h"
 
-#include <assert.h>
 #include <string.h>
 
 static void add_row(float *restrict to, const float *restrict from, int64_t width, float factor)

@@ -32,15 +32,17 @@ static inline __attribute__((always_inline)) float gelu_slope(float x)
     return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
 }
 
-MER_BODY forward_body(const MerPointwise *op, int64_t n, const float *restrict in,
-                      float *restrict out)
+MER_BODY forward_body(void *context, int64_t first, int64_t end)
 {
-    float p = op->p, q = op->q;
+    const MerPointwise *op = context;
+    float               p = op->p, q = op->q;
+    const float *restrict in = op->x;
+    float *restrict out = op->y;
     (void)q;
     switch (op->kind) {
 #define X(id, value, slope)                                                                        \
     case MER_POINTWISE_##id:                                                                       \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = first; i < end; i++) {                                                    \
             float x = in[i];                                                                       \
             out[i] = (value);                                                                      \
         }                                                                                          \
@@ -50,19 +52,20 @@ MER_BODY forward_body(const MerPointwise *op, int64_t n, const float *restrict i
     }
 }
 
-MER_WIDE(forward, (const MerPointwise *op, int64_t n, const float *in, float *out),
-         (op, n, in, out))
+MER_WIDE(forward, (void *context, int64_t first, int64_t end), (context, first, end))
 
-MER_BODY backward_body(const MerPointwise *op, int64_t n, const float *restrict in,
-                       const float *restrict out, const float *restrict dy, float *restrict grad)
+MER_BODY backward_body(void *context, int64_t first, int64_t end)
 {
-    float p = op->p, q = op->q;
-    bool  is_fresh = op->is_fresh;
+    const MerPointwise *op = context;
+    float               p = op->p, q = op->q;
+    bool                is_fresh = op->is_fresh;
+    const float *restrict in = op->x, *restrict out = op->y, *restrict dy = op->dy;
+    float *restrict grad = op->dx;
     (void)q;
     switch (op->kind) {
 #define X(id, value, slope)                                                                        \
     case MER_POINTWISE_##id:                                                                       \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = first; i < end; i++) {                                                    \
             float x = in[i], y = out[i], g = dy[i];                                                \
             float old = is_fresh ? 0 : grad[i];                                                    \
             (void)x;                                                                               \
@@ -75,31 +78,16 @@ MER_BODY backward_body(const MerPointwise *op, int64_t n, const float *restrict 
     }
 }
 
-MER_WIDE(backward,
-         (const MerPointwise *op, int64_t n, const float *in, const float *out, const float *dy,
-          float *grad),
-         (op, n, in, out, dy, grad))
-
-static void forward_range(void *context, int64_t first, int64_t end)
-{
-    const MerPointwise *op = context;
-    forward(op, end - first, op->x + first, op->y + first);
-}
+MER_WIDE(backward, (void *context, int64_t first, int64_t end), (context, first, end))
 
 void mer_plain_pointwise(MerTape *tape, const MerPointwise *op)
 {
-    mer_tape_split(tape, op->count, MER_GRAIN, forward_range, (void *)op);
-}
-
-static void backward_range(void *context, int64_t first, int64_t end)
-{
-    const MerPointwise *op = context;
-    backward(op, end - first, op->x + first, op->y + first, op->dy + first, op->dx + first);
+    mer_tape_split(tape, op->count, MER_GRAIN, forward, (void *)op);
 }
 
 void mer_plain_pointwise_backward(MerTape *tape, const MerPointwise *op)
 {
-    mer_tape_split(tape, op->count, MER_GRAIN, backward_range, (void *)op);
+    mer_tape_split(tape, op->count, MER_GRAIN, backward, (void *)op);
 }
 
 /* name, y of p and q, dy/dp, dy/dq; where both are equal a gradient goes to the first */
@@ -152,15 +140,17 @@ MER_BODY pair_back_run(MerPairKind kind, int which, int64_t n, const float *rest
 }
 
 /* Known steps become vector code. */
-MER_BODY same_run_body(const MerPair *op, int64_t first, int64_t end)
+MER_BODY same_run_body(void *context, int64_t first, int64_t end)
 {
+    const MerPair *op = context;
     pair_run(op->kind, end - first, op->x[0] + first, 1, op->x[1] + first, 1, op->y + first);
 }
-MER_WIDE(same_run, (const MerPair *op, int64_t first, int64_t end), (op, first, end))
+MER_WIDE(same_run, (void *context, int64_t first, int64_t end), (context, first, end))
 
-MER_BODY same_back_run_body(const MerPair *op, int64_t first, int64_t end)
+MER_BODY same_back_run_body(void *context, int64_t first, int64_t end)
 {
-    const float *a = op->x[0] + first, *b = op->x[1] + first, *dy = op->dy + first;
+    const MerPair *op = context;
+    const float   *a = op->x[0] + first, *b = op->x[1] + first, *dy = op->dy + first;
     if (op->dx[0] != NULL) {
         pair_back_run(op->kind, 0, end - first, a, 1, b, 1, dy, op->dx[0] + first);
     }
@@ -168,17 +158,7 @@ MER_BODY same_back_run_body(const MerPair *op, int64_t first, int64_t end)
         pair_back_run(op->kind, 1, end - first, a, 1, b, 1, dy, op->dx[1] + first);
     }
 }
-MER_WIDE(same_back_run, (const MerPair *op, int64_t first, int64_t end), (op, first, end))
-
-static void same_range(void *context, int64_t first, int64_t end)
-{
-    same_run(context, first, end);
-}
-
-static void same_back_range(void *context, int64_t first, int64_t end)
-{
-    same_back_run(context, first, end);
-}
+MER_WIDE(same_back_run, (void *context, int64_t first, int64_t end), (context, first, end))
 
 typedef struct Walk { /* offsets of an innermost run in both operands and the output */
     int     index[MER_TENSOR_RANK];
@@ -206,7 +186,7 @@ static bool next_run(const MerPair *op, Walk *walk)
 void mer_plain_pair(MerTape *tape, const MerPair *op)
 {
     if (op->is_same || op->count == 0) {
-        mer_tape_split(tape, op->count, MER_GRAIN, same_range, (void *)op);
+        mer_tape_split(tape, op->count, MER_GRAIN, same_run, (void *)op);
         return;
     }
     int     last = MER_TENSOR_RANK - 1;
@@ -221,7 +201,7 @@ void mer_plain_pair(MerTape *tape, const MerPair *op)
 void mer_plain_pair_backward(MerTape *tape, const MerPair *op)
 {
     if (op->is_same || op->count == 0) {
-        mer_tape_split(tape, op->count, MER_GRAIN, same_back_range, (void *)op);
+        mer_tape_split(tape, op->count, MER_GRAIN, same_back_run, (void *)op);
         return;
     }
     int     last = MER_TENSOR_RANK - 1;

@@ -176,14 +176,8 @@ static double huber(const MerLoss *op)
 
 double mer_plain_loss(MerTape *tape, const MerLoss *op)
 {
+    static double (*const losses[])(const MerLoss *) = {
+        [MER_LOSS_CROSS_ENTROPY] = cross_entropy, [MER_LOSS_MSE] = mse, [MER_LOSS_HUBER] = huber};
     (void)tape;
-    switch (op->kind) {
-    case MER_LOSS_CROSS_ENTROPY:
-        return cross_entropy(op);
-    case MER_LOSS_MSE:
-        return mse(op);
-    case MER_LOSS_HUBER:
-        return huber(op);
-    }
-    return 0;
+    return losses[op->kind](op);
 }

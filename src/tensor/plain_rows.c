@@ -52,8 +52,9 @@ MER_BODY pass_activation_body(const MerRows *op, int64_t first, int64_t end, flo
 MER_WIDE(pass_activation, (const MerRows *op, int64_t first, int64_t end, float *db),
          (op, first, end, db))
 
-MER_BODY sum_rows_body(const MerRows *op, int64_t first, int64_t end)
+MER_BODY sum_rows_body(void *context, int64_t first, int64_t end)
 {
+    const MerRows *op = context;
     float *restrict db = op->dx[1];
     const float *restrict dz = op->dx[0];
     for (int64_t r = 0; r < op->rows; r++, dz += op->width) {
@@ -62,16 +63,11 @@ MER_BODY sum_rows_body(const MerRows *op, int64_t first, int64_t end)
         }
     }
 }
-MER_WIDE(sum_rows, (const MerRows *op, int64_t first, int64_t end), (op, first, end))
+MER_WIDE(sum_rows, (void *context, int64_t first, int64_t end), (context, first, end))
 
 static void pass_range(void *context, int64_t first, int64_t end)
 {
     pass_activation(context, first, end, NULL);
-}
-
-static void sum_range(void *context, int64_t first, int64_t end)
-{
-    sum_rows(context, first, end);
 }
 
 static int64_t grain_of(const MerRows *op)
@@ -91,7 +87,7 @@ static void bias_backward(MerTape *tape, const MerRows *op)
         mer_tape_split(tape, op->rows, grain_of(op), pass_range, (void *)op);
     }
     if (op->dx[1] != NULL) {
-        mer_tape_split(tape, op->width, COLUMNS, sum_range, (void *)op);
+        mer_tape_split(tape, op->width, COLUMNS, sum_rows, (void *)op);
     }
 }
 

@@ -5,11 +5,12 @@
 #include <math.h>
 
 /* Sutskever et al., ICML 2013, in the form v = m v + g, w -= rate v. */
-MER_BODY step_sgd_body(const MerUpdate *op, int64_t first, int64_t end)
+MER_BODY step_sgd_body(void *context, int64_t first, int64_t end)
 {
-    const MerRule *rule = op->rule;
-    float          momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
-    float          rate = (float)op->rate;
+    const MerUpdate *op = context;
+    const MerRule   *rule = op->rule;
+    float            momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
+    float            rate = (float)op->rate;
     float *restrict w = op->w;
     float *restrict v = op->first;
     const float *restrict grad = op->grad;
@@ -22,12 +23,13 @@ MER_BODY step_sgd_body(const MerUpdate *op, int64_t first, int64_t end)
         w[i] -= rate * g;
     }
 }
-MER_WIDE(step_sgd, (const MerUpdate *op, int64_t first, int64_t end), (op, first, end))
+MER_WIDE(step_sgd, (void *context, int64_t first, int64_t end), (context, first, end))
 
 /* Kingma and Ba, ICLR 2015; the decay is decoupled (Loshchilov and Hutter, ICLR 2019). */
-MER_BODY step_adam_body(const MerUpdate *op, int64_t first, int64_t end)
+MER_BODY step_adam_body(void *context, int64_t first, int64_t end)
 {
-    const MerRule *rule = op->rule;
+    const MerUpdate *op = context;
+    const MerRule   *rule = op->rule;
     float beta1 = (float)rule->beta1, beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
     float whole1 = (float)(1 / (1 - pow(rule->beta1, op->step)));
     float whole2 = (float)(1 / (1 - pow(rule->beta2, op->step)));
@@ -42,15 +44,16 @@ MER_BODY step_adam_body(const MerUpdate *op, int64_t first, int64_t end)
         w[i] = keep * w[i] - width * m[i] / (sqrtf(v[i] * whole2) + epsilon);
     }
 }
-MER_WIDE(step_adam, (const MerUpdate *op, int64_t first, int64_t end), (op, first, end))
+MER_WIDE(step_adam, (void *context, int64_t first, int64_t end), (context, first, end))
 
 /* Tieleman and Hinton, 2012. */
-static void step_rmsprop(const MerUpdate *op, int64_t first, int64_t end)
+static void step_rmsprop(void *context, int64_t first, int64_t end)
 {
-    const MerRule *rule = op->rule;
-    float          beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
-    float          momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
-    float          rate = (float)op->rate;
+    const MerUpdate *op = context;
+    const MerRule   *rule = op->rule;
+    float            beta2 = (float)rule->beta2, epsilon = (float)rule->epsilon;
+    float            momentum = (float)rule->momentum, decay = (float)rule->weight_decay;
+    float            rate = (float)op->rate;
     float *restrict w = op->w;
     float *restrict m = op->first;
     float *restrict v = op->second;
@@ -67,25 +70,11 @@ static void step_rmsprop(const MerUpdate *op, int64_t first, int64_t end)
     }
 }
 
-static void update_range(void *context, int64_t first, int64_t end)
-{
-    const MerUpdate *op = context;
-    switch (op->rule->kind) {
-    case MER_RULE_SGD:
-        step_sgd(op, first, end);
-        break;
-    case MER_RULE_ADAM:
-        step_adam(op, first, end);
-        break;
-    case MER_RULE_RMSPROP:
-        step_rmsprop(op, first, end);
-        break;
-    }
-}
-
 void mer_plain_update(MerTape *tape, const MerUpdate *op)
 {
-    mer_tape_split(tape, op->count, MER_GRAIN, update_range, (void *)op);
+    static const MerRange steps[] = {
+        [MER_RULE_SGD] = step_sgd, [MER_RULE_ADAM] = step_adam, [MER_RULE_RMSPROP] = step_rmsprop};
+    mer_tape_split(tape, op->count, MER_GRAIN, steps[op->rule->kind], (void *)op);
 }
 
 double mer_plain_clip(MerTape *tape, MerParameters *parameters, double limit)

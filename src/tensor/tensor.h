@@ -24,7 +24,7 @@
 #ifndef MERCATOR_TENSOR_TENSOR_H
 #define MERCATOR_TENSOR_TENSOR_H
 
-#include "mercator/error.h"
+#include "base/stream.h"
 #include "mercator/rng.h"
 #include "tensor/workspace.h"
 
@@ -102,12 +102,10 @@ int         mer_parameters_count(const MerParameters *parameters);
 MerTensor  *mer_parameters_get(const MerParameters *parameters, int index);
 const char *mer_parameters_name(const MerParameters *parameters, int index);
 MerTensor  *mer_parameters_find(const MerParameters *parameters,
-                                const char          *name);                /* NULL if absent */
-int64_t     mer_parameters_size(const MerParameters *parameters); /* numbers with a gradient */
-void        mer_parameters_clear(MerParameters *parameters);      /* forgets all gradients */
+                                const char          *name);           /* NULL if absent */
+void        mer_parameters_clear(MerParameters *parameters); /* forgets all gradients */
 /* Scales all gradients so that their common 2-norm is at most `limit`; gives the norm before. */
-double    mer_parameters_clip(MerTape *tape, MerParameters *parameters, double limit);
-MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerError *error);
+double mer_parameters_clip(MerTape *tape, MerParameters *parameters, double limit);
 
 /* `format: mercator-policy/1`, then for each tensor a line `tensor NAME SIZE SIZE ...` and its
  * float32 numbers, little-endian, then a line `end CHECKSUM`. Loading wants the same names and
@@ -116,10 +114,9 @@ MerStatus mer_parameters_copy(MerParameters *to, const MerParameters *from, MerE
 MerStatus mer_parameters_save(const MerParameters *parameters, FILE *file, MerError *error);
 MerStatus mer_parameters_load(MerParameters *parameters, FILE *file, const char *path,
                               MerError *error);
-/* To and from a file of its own; written beside and renamed. */
-MerStatus mer_parameters_save_file(const MerParameters *parameters, const char *path,
-                                   MerError *error);
-MerStatus mer_parameters_load_file(MerParameters *parameters, const char *path, MerError *error);
+/* Saved or loaded, as the stream says. */
+MerStatus mer_parameters_keep(MerParameters *parameters, const MerStream *stream, const char *path,
+                              MerError *error);
 
 /* Starting values. The fan-in is the product of all sizes but the one given as `output_axis`. */
 void mer_tensor_fill(MerTensor *tensor, float value);

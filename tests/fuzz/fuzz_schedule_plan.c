@@ -3,7 +3,7 @@
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
 #include "schedule/schedule_parts.h"
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include <stdlib.h>
 #include <string.h>

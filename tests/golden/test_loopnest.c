@@ -72,7 +72,7 @@ static void test_bounds_equal_the_golden_table(void **state)
         MerLayerShape    shape;
         MerNestBound     bound;
         assert_int_equal(mer_layer_shape_make(&op, &shape, NULL), MER_OK);
-        mer_nest_bound(&shape, platform, &bound);
+        mer_nest_bound(&shape, platform, false, &bound);
         assert_true(shape.macs == layer->macs);
         assert_true(bound.outer.total == layer->traffic);
         assert_true(bound.outer.reads == layer->reads);

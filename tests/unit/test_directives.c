@@ -72,11 +72,10 @@ static const MerPlatform platform = {.kind = MER_PLATFORM_PE_ARRAY,
                                      .units = &unit};
 
 static void open_space(MerDirectiveSpace *space, const MerOp *op, MerDirectiveGenome genome,
-                       bool compat, MerArena *arena)
+                       bool par_rs, MerArena *arena)
 {
     MerDirectiveOptions options = {.genome = genome,
-                                   .compat = compat,
-                                   .par_rs = compat,
+                                   .par_rs = par_rs,
                                    .min_levels = genome == MER_GENOME_GAMMA ? 1 : 0,
                                    .max_levels = genome == MER_GENOME_GAMMA ? 3 : 0};
     MerError            error = {0};
@@ -230,7 +229,7 @@ static void no_random_point_beats_a_bound(void **state)
             for (int m = 0; cost.feasible && m < 3; m++) {
                 MerBound bound;
 
-                mer_directives_bound(&space, &platform, metrics[m], &bound);
+                bound = mer_directives_bound(&space, &platform, metrics[m]);
                 if (cost.value[metrics[m]] < bound.value * (1 - 1e-12))
                     fail_msg("%s: %s %g beats the bound %g: %s", op.name,
                              mer_metric_info(metrics[m])->name, cost.value[metrics[m]], bound.value,

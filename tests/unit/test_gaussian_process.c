@@ -23,6 +23,16 @@ static void fill(MerGaussianProcess *gp, MerArena *arena)
     }
 }
 
+/* Of the last fit, up to a constant. */
+static double likelihood(const MerGaussianProcess *gp)
+{
+    double sum = -0.5 * gp->count * log(gp->signal);
+    for (int i = 0; i < gp->count; i++) {
+        sum -= log(gp->factor[i * (gp->count + 1)]);
+    }
+    return sum;
+}
+
 static void points_are_met_and_far_places_are_unsure(void **state)
 {
     (void)state;
@@ -48,12 +58,12 @@ static void tuning_raises_likelihood_and_predicts_what_was_left_out(void **state
     MerGaussianProcess gp;
     fill(&gp, arena);
     assert_true(mer_gp_fit(&gp));
-    double before = mer_gp_likelihood(&gp);
+    double before = likelihood(&gp);
     for (int i = 0; i < 4; i++) {
         mer_gp_tune(&gp);
     }
     assert_true(mer_gp_fit(&gp));
-    assert_true(mer_gp_likelihood(&gp) > before + 1);
+    assert_true(likelihood(&gp) > before + 1);
     double x[3] = {0.4, 0.45, 2};
     double mean, deviation;
     mer_gp_predict(&gp, x, 1, &mean, &deviation);

@@ -1,5 +1,5 @@
 /* Padded factors against the definition: all numbers ceil(n / k), in ascending order. */
-#include "map/nest/padded_factor.h"
+#include "map/nest/factors.h"
 #include "support.h"
 
 enum { LARGEST = 700 };

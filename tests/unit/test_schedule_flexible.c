@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "mercator/rng.h"
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include <math.h>
 

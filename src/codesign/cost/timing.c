@@ -7,24 +7,23 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define CONSTANT(name, least)                                                                      \
-    {                                                                                              \
-#name, offsetof(MerVtaTiming, name), least                                                 \
-    }
-/* Bounds of a fit: docs/codesign-model.md, "Calibration". */
-const MerVtaConstant mer_vta_constants[] = {CONSTANT(load_setup, 5),
-                                            CONSTANT(load_row, 0),
-                                            CONSTANT(load_per_byte, 0),
-                                            CONSTANT(store_setup, 0),
-                                            CONSTANT(store_row, 0),
-                                            CONSTANT(store_per_byte, 0.125),
-                                            CONSTANT(gemm_setup, 0),
-                                            CONSTANT(alu_setup, 5),
-                                            CONSTANT(alu_interval, 2),
-                                            CONSTANT(host_us, 0),
-                                            CONSTANT(host_us_per_instruction, 0),
-                                            CONSTANT(gemm_interval, NAN),
-                                            CONSTANT(pad_word, NAN),
+/* clang-format off */
+#define CONSTANT(name, least, usual) {#name, offsetof(MerVtaTiming, name), least, usual}
+/* clang-format on */
+/* Bounds of a fit: docs/codesign-model.md, "Calibration". Usual values are round numbers that hold for no board. */
+const MerVtaConstant mer_vta_constants[] = {CONSTANT(load_setup, 5, 100),
+                                            CONSTANT(load_row, 0, 30),
+                                            CONSTANT(load_per_byte, 0, 0.25),
+                                            CONSTANT(store_setup, 0, 100),
+                                            CONSTANT(store_row, 0, 30),
+                                            CONSTANT(store_per_byte, 0.125, 0.25),
+                                            CONSTANT(gemm_setup, 0, 100),
+                                            CONSTANT(alu_setup, 5, 30),
+                                            CONSTANT(alu_interval, 2, 4),
+                                            CONSTANT(host_us, 0, 30),
+                                            CONSTANT(host_us_per_instruction, 0, 0.3),
+                                            CONSTANT(gemm_interval, NAN, 1),
+                                            CONSTANT(pad_word, NAN, 1),
                                             {0}};
 
 void mer_vta_timing_of(const MerPlatform *platform, MerVtaTiming *timing)

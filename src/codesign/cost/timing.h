@@ -22,6 +22,7 @@ typedef struct MerVtaConstant {
     const char *name;
     size_t      offset;
     double      least; /* of a fit; NAN: it is not fitted */
+    double      usual; /* where a fit begins, and stays for want of records */
 } MerVtaConstant;
 extern const MerVtaConstant mer_vta_constants[];
 

@@ -147,17 +147,6 @@ static uint64_t zeros(const void *state, const char **why)
     return s->has_energy ? 0 : UINT64_C(1) << MER_METRIC_ENERGY | UINT64_C(1) << MER_METRIC_EDP;
 }
 
-static const char *warnings(const void *state, MerMetric objective, MerArena *arena)
-{
-    const State *s = state;
-    (void)objective;
-    bool is_narrow = s->task && s->task->mode != MER_HARDWARE_FIXED && s->task->least_element < 8;
-    return is_narrow
-               ? mer_arena_format(arena, "geometries whose entries are below the bus width are "
-                                         "allowed; --min-element-bytes 8 leaves them out\n")
-               : NULL;
-}
-
 static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
 {
     const State      *s = state;
@@ -186,5 +175,4 @@ const MerEvaluatorClass mer_evaluator_vta = {
     .detail = detail,
     .rules = rules_of,
     .zeros = zeros,
-    .warnings = warnings,
 };

@@ -34,17 +34,6 @@ static void add_event(Show *show, double at, const Event *change, double sign)
     }
 }
 
-static const char *name_of(const MerVtaInstruction *i)
-{
-    static const char *const alus[] = {"min", "max", "add", "shr", "mul"};
-    if (i->opcode == MER_VTA_GEMM) {
-        return i->reset ? "reset" : "gemm";
-    }
-    return i->opcode == MER_VTA_ALU     ? alus[i->alu % 5]
-           : i->opcode == MER_VTA_STORE ? "store"
-                                        : mer_vta_memory_name(i->memory % MER_VTA_MEMORY_COUNT);
-}
-
 /* Entries that an instruction brings or takes away. */
 static void note_fill(Show *show, const MerVtaInstruction *i, double start, double end)
 {
@@ -81,12 +70,12 @@ static void watch(void *state, const MerVtaInstruction *i, int64_t index, int64_
     char line[160];
     mer_vta_print(i, line);
     show->items[show->count++] = (MerViewItem){
-        .name = mer_arena_format(show->arena, "%lld %s", (long long)index, name_of(i)),
+        .name = mer_arena_format(show->arena, "%lld %s", (long long)index, mer_vta_operation(i)),
         .lane = (int)mer_vta_stage(i),
         .start = from,
         .end = to,
         .ready = (double)ready / MER_VTA_TICKS,
-        .group = name_of(i),
+        .group = mer_vta_operation(i),
         .set = NULL};
     note_fill(show, i, from, to);
 }

@@ -229,9 +229,29 @@ int64_t mer_vta_iterations(const MerVtaInstruction *i)
                : 0;
 }
 
-void mer_vta_print(const MerVtaInstruction *i, char line[160])
+static const char *alu_name(const MerVtaInstruction *i)
 {
     static const char *const alus[] = {"min", "max", "add", "shr", "mul"};
+    return i->alu < 5 ? alus[i->alu] : "?";
+}
+
+static const char *memory_name(const MerVtaInstruction *i)
+{
+    return i->memory < MER_VTA_MEMORY_COUNT ? mer_vta_memory_name(i->memory) : "?";
+}
+
+const char *mer_vta_operation(const MerVtaInstruction *i)
+{
+    if (i->opcode == MER_VTA_GEMM) {
+        return i->reset ? "reset" : "gemm";
+    }
+    return i->opcode == MER_VTA_ALU     ? alu_name(i)
+           : i->opcode == MER_VTA_STORE ? "store"
+                                        : memory_name(i);
+}
+
+void mer_vta_print(const MerVtaInstruction *i, char line[160])
+{
     char tokens[5] = {i->pop_prev ? '<' : '.', i->pop_next ? '>' : '.', i->push_prev ? '<' : '.',
                       i->push_next ? '>' : '.', 0};
     const char *stage = mer_vta_stage_name(mer_vta_stage(i));
@@ -244,19 +264,17 @@ void mer_vta_print(const MerVtaInstruction *i, char line[160])
         snprintf(line, left, "nop");
     } else if (i->opcode <= MER_VTA_STORE) {
         snprintf(line, left, "%s %s sram %u dram %u y %u x %u stride %u pad %u %u %u %u",
-                 i->opcode == MER_VTA_LOAD ? "load" : "store",
-                 i->memory < MER_VTA_MEMORY_COUNT ? mer_vta_memory_name(i->memory) : "?",
-                 i->sram_base, i->dram_base, i->y_size, i->x_size, i->x_stride, i->y_pad_0,
-                 i->x_pad_0, i->y_pad_1, i->x_pad_1);
+                 i->opcode == MER_VTA_LOAD ? "load" : "store", memory_name(i), i->sram_base,
+                 i->dram_base, i->y_size, i->x_size, i->x_stride, i->y_pad_0, i->x_pad_0,
+                 i->y_pad_1, i->x_pad_1);
     } else if (i->opcode == MER_VTA_GEMM) {
         snprintf(line, left, "%s uop %u..%u out %u in %u dst %u %u src %u %u wgt %u %u",
                  i->reset ? "reset" : "gemm", i->uop_begin, i->uop_end, i->iter_out, i->iter_in,
                  i->dst_out, i->dst_in, i->src_out, i->src_in, i->wgt_out, i->wgt_in);
     } else {
-        snprintf(line, left, "%s%s uop %u..%u out %u in %u dst %u %u src %u %u imm %d",
-                 i->alu < 5 ? alus[i->alu] : "?", i->use_immediate ? "i" : "", i->uop_begin,
-                 i->uop_end, i->iter_out, i->iter_in, i->dst_out, i->dst_in, i->src_out, i->src_in,
-                 i->immediate);
+        snprintf(line, left, "%s%s uop %u..%u out %u in %u dst %u %u src %u %u imm %d", alu_name(i),
+                 i->use_immediate ? "i" : "", i->uop_begin, i->uop_end, i->iter_out, i->iter_in,
+                 i->dst_out, i->dst_in, i->src_out, i->src_in, i->immediate);
     }
 }
 

@@ -67,6 +67,8 @@ bool mer_vta_is_noop(const MerVtaInstruction *instruction);
 /* Times that a GEMM or ALU instruction runs its micro-ops. */
 int64_t mer_vta_iterations(const MerVtaInstruction *instruction);
 
+/* What it does in a word: "gemm", "reset", "shr", "store", or the memory that it loads. */
+const char *mer_vta_operation(const MerVtaInstruction *instruction);
 /* One line for people, without its end. */
 void mer_vta_print(const MerVtaInstruction *instruction, char line[160]);
 /* All fields of the instruction as members of an open object. */

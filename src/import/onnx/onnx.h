@@ -134,21 +134,22 @@ typedef struct OnnxNode {
     const char            *name, *op;
     int64_t                opset; /* of the node's domain */
     int                    input_count, output_count;
-    OnnxValue            **inputs;  /* NULL entries: absent */
-    OnnxValue            **outputs; /* NULL entries: nobody wants them */
-    OnnxWindow             window;  /* set by the inference of convolutions and pools */
+    OnnxValue            **inputs;      /* NULL entries: absent */
+    OnnxValue            **outputs;     /* NULL entries: nobody wants them */
+    MerType                result_type; /* of the first output; at first that of the first input */
+    OnnxWindow             window;      /* set by the inference of convolutions and pools */
 } OnnxNode;
 
-typedef void               OnnxInfer(OnnxNode *node);
+typedef OnnxShape          OnnxInfer(OnnxNode *node);
 typedef void               OnnxEmit(OnnxNode *node);
 typedef const OnnxContent *OnnxFold(OnnxNode *node, int output);
 
 struct OnnxOperator {
-    const char *name;
+    const char *names;  /* separated by spaces */
     const char *domain; /* "" or "com.microsoft" */
     int         min_inputs;
     MerOpKind   kind;
-    OnnxInfer  *infer; /* shapes and types of the outputs */
+    OnnxInfer  *infer; /* the shape of the first output; sets the others, and result_type */
     OnnxFold   *fold;  /* (optional) content of an output, or NULL; called after infer */
     OnnxEmit   *emit;  /* (optional) adds the operators; default: one operator of `kind` */
 };
@@ -161,8 +162,9 @@ const OnnxOperator *mer_onnx_operator_find(const char *name, const char *domain)
 MerStatus mer_onnx_wire_check(const MerImportFile *file, MerError *error);
 bool      mer_onnx_wire_probe(const MerImportFile *file);
 
-/* onnx_error.c */
-void mer_onnx_fail(OnnxNode *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* onnx_error.c: the failure of a node gives the unknown shape, for those who give shapes. */
+OnnxShape mer_onnx_fail(OnnxNode *node, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void mer_onnx_fail_model(OnnxContext *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool        mer_onnx_failed(const OnnxContext *context);
@@ -220,6 +222,9 @@ void        mer_onnx_walk_graph(OnnxContext *context, const Onnx__GraphProto *gr
 void        mer_onnx_walk_nodes(OnnxContext *context, Onnx__NodeProto *const *nodes, size_t count);
 const char *mer_onnx_prefixed(OnnxContext *context, const char *name);
 
+/* onnx_node.c: gives a value the name of one of the node's outputs. */
+void mer_onnx_define_output(OnnxNode *node, size_t output, OnnxValue *value);
+
 /* onnx_control.c: If, Loop, Scan and functions; false if the node is none of them. */
 bool mer_onnx_inline(OnnxNode *node);
 
@@ -230,7 +235,10 @@ void mer_onnx_fold_weights(OnnxContext *context);
 extern const OnnxShape mer_onnx_unknown_shape;
 const OnnxShape       *mer_onnx_shape(const OnnxNode *node, int input); /* unknown if absent */
 MerType                mer_onnx_input_type(const OnnxNode *node, int input);
-const OnnxContent     *mer_onnx_input_content(OnnxNode *node, int input);
+/* The input with the weights or the right factor: behind scale and zero point of the left in the quantised
+ * operators, which need four inputs. */
+int                mer_onnx_right(const OnnxNode *node);
+const OnnxContent *mer_onnx_input_content(OnnxNode *node, int input);
 /* Sets shape and type of an output and checks that its size fits; absent outputs are ignored. */
 void      mer_onnx_set(OnnxNode *node, int output, MerType type, OnnxShape shape);
 OnnxShape mer_onnx_shape_of(int rank, const int64_t *dims);
@@ -254,6 +262,7 @@ int64_t mer_onnx_group(OnnxNode *node, int64_t channels);
 /* onnx_layers.c */
 int  mer_onnx_value_index(OnnxContext *context, OnnxValue *value); /* adds it to the graph */
 void mer_onnx_emit_plain(OnnxNode *node, MerOpKind kind);
+void mer_onnx_emit_unknown(OnnxNode *node); /* a product whose sizes are not known */
 /* Adds `op` with all inputs and outputs of the node. If an extent is not known or 0, the operator
  * counts no MACs and becomes data movement. */
 void mer_onnx_emit_loops(OnnxNode *node, MerOp op);
@@ -274,41 +283,44 @@ bool mer_onnx_product(OnnxNode *node, const OnnxShape *left, const OnnxShape *ri
 /* Loops of the product. A side without batch is shared: a plain GEMM. */
 MerOp mer_onnx_product_op(const OnnxNode *node, const OnnxProduct *product, bool left_is_weight);
 
-/* Inference and emission by group; the table names them. */
+/* Inference, folding and emission; the table names them. */
 OnnxInfer mer_onnx_infer_same, mer_onnx_infer_broadcast, mer_onnx_infer_compare,
     mer_onnx_infer_test, mer_onnx_infer_where, mer_onnx_infer_cast, mer_onnx_infer_like,
     mer_onnx_infer_unknown, mer_onnx_infer_batch_norm, mer_onnx_infer_layer_norm,
     mer_onnx_infer_skip_norm, mer_onnx_infer_quantize, mer_onnx_infer_dequantize,
-    mer_onnx_infer_dynamic_quantize, mer_onnx_infer_qlinear_binary, mer_onnx_infer_embed_norm;
-OnnxInfer mer_onnx_infer_reshape, mer_onnx_infer_flatten, mer_onnx_infer_transpose,
+    mer_onnx_infer_dynamic_quantize, mer_onnx_infer_qlinear_binary, mer_onnx_infer_embed_norm,
+    mer_onnx_infer_reshape, mer_onnx_infer_flatten, mer_onnx_infer_transpose,
     mer_onnx_infer_squeeze, mer_onnx_infer_unsqueeze, mer_onnx_infer_expand, mer_onnx_infer_tile,
     mer_onnx_infer_concat, mer_onnx_infer_split, mer_onnx_infer_slice, mer_onnx_infer_pad,
-    mer_onnx_infer_depth_to_space, mer_onnx_infer_space_to_depth, mer_onnx_infer_resize,
-    mer_onnx_infer_qlinear_concat, mer_onnx_infer_center_crop;
-OnnxInfer mer_onnx_infer_gather, mer_onnx_infer_gather_elements, mer_onnx_infer_gather_nd,
-    mer_onnx_infer_reduce, mer_onnx_infer_arg, mer_onnx_infer_top_k, mer_onnx_infer_non_zero,
-    mer_onnx_infer_one_hot, mer_onnx_infer_range, mer_onnx_infer_shape, mer_onnx_infer_size,
+    mer_onnx_infer_blocks, mer_onnx_infer_resize, mer_onnx_infer_center_crop, mer_onnx_infer_gather,
+    mer_onnx_infer_gather_elements, mer_onnx_infer_gather_nd, mer_onnx_infer_reduce,
+    mer_onnx_infer_arg, mer_onnx_infer_top_k, mer_onnx_infer_non_zero, mer_onnx_infer_one_hot,
+    mer_onnx_infer_range, mer_onnx_infer_shape, mer_onnx_infer_size,
     mer_onnx_infer_constant_of_shape, mer_onnx_infer_random, mer_onnx_infer_suppression,
     mer_onnx_infer_grid_sample, mer_onnx_infer_roi, mer_onnx_infer_dft, mer_onnx_infer_stft,
     mer_onnx_infer_window_function, mer_onnx_infer_mel, mer_onnx_infer_compress,
-    mer_onnx_infer_unique, mer_onnx_infer_det, mer_onnx_infer_affine_grid;
-OnnxInfer mer_onnx_infer_conv, mer_onnx_infer_qlinear_conv, mer_onnx_infer_conv_integer,
-    mer_onnx_infer_conv_transpose, mer_onnx_infer_pool, mer_onnx_infer_global_pool,
-    mer_onnx_infer_max_unpool, mer_onnx_infer_deform_conv;
-OnnxInfer mer_onnx_infer_gemm, mer_onnx_infer_matmul, mer_onnx_infer_matmul_integer,
-    mer_onnx_infer_qlinear_matmul, mer_onnx_infer_matmul_nbits, mer_onnx_infer_einsum,
+    mer_onnx_infer_unique, mer_onnx_infer_det, mer_onnx_infer_affine_grid, mer_onnx_infer_conv,
+    mer_onnx_infer_conv_integer, mer_onnx_infer_conv_transpose, mer_onnx_infer_pool,
+    mer_onnx_infer_global_pool, mer_onnx_infer_max_unpool, mer_onnx_infer_gemm,
+    mer_onnx_infer_matmul, mer_onnx_infer_matmul_integer, mer_onnx_infer_einsum,
     mer_onnx_infer_recurrent, mer_onnx_infer_attention, mer_onnx_infer_multi_head,
     mer_onnx_infer_group_query;
-
 OnnxFold mer_onnx_fold_arithmetic, mer_onnx_fold_compare, mer_onnx_fold_unary, mer_onnx_fold_where,
-    mer_onnx_fold_reduce, mer_onnx_fold_range, mer_onnx_fold_constant_of_shape;
-OnnxFold mer_onnx_fold_shape, mer_onnx_fold_size, mer_onnx_fold_same_order, mer_onnx_fold_cast,
-    mer_onnx_fold_transpose, mer_onnx_fold_expand, mer_onnx_fold_tile, mer_onnx_fold_concat,
-    mer_onnx_fold_slice, mer_onnx_fold_split, mer_onnx_fold_gather, mer_onnx_fold_non_zero;
+    mer_onnx_fold_reduce, mer_onnx_fold_range, mer_onnx_fold_constant_of_shape, mer_onnx_fold_shape,
+    mer_onnx_fold_size, mer_onnx_fold_same_order, mer_onnx_fold_cast, mer_onnx_fold_transpose,
+    mer_onnx_fold_expand, mer_onnx_fold_tile, mer_onnx_fold_concat, mer_onnx_fold_slice,
+    mer_onnx_fold_split, mer_onnx_fold_gather, mer_onnx_fold_non_zero;
+OnnxEmit mer_onnx_emit_conv, mer_onnx_emit_conv_transpose, mer_onnx_emit_product,
+    mer_onnx_emit_einsum, mer_onnx_emit_recurrent, mer_onnx_emit_attention, mer_onnx_emit_heads,
+    mer_onnx_emit_pool;
 
-OnnxEmit mer_onnx_emit_conv, mer_onnx_emit_conv_transpose, mer_onnx_emit_pool, mer_onnx_emit_gemm,
-    mer_onnx_emit_matmul, mer_onnx_emit_qlinear_matmul, mer_onnx_emit_qlinear_conv,
-    mer_onnx_emit_einsum, mer_onnx_emit_recurrent, mer_onnx_emit_attention,
-    mer_onnx_emit_multi_head, mer_onnx_emit_group_query, mer_onnx_emit_matmul_nbits;
+/* onnx_slice.c: slice and Split as strided views, for inference and for folding. */
+typedef struct OnnxSlice {
+    OnnxShape shape; /* of the result; -1 where a size is not known */
+    int64_t   start[MER_MAX_RANK], step[MER_MAX_RANK];
+} OnnxSlice;
+
+/* False if starts, ends, axes or steps are not known. Needs an input of known rank. */
+bool mer_onnx_slice_read(OnnxNode *node, OnnxSlice *slice);
 
 #endif

@@ -68,14 +68,14 @@ static bool read_attention(OnnxNode *node, Heads *h, int64_t *columns)
     return true;
 }
 
-void mer_onnx_infer_attention(OnnxNode *node)
+OnnxShape mer_onnx_infer_attention(OnnxNode *node)
 {
     OnnxShape shape = *mer_onnx_shape(node, 0);
     Heads     h;
     int64_t   columns;
     if (read_attention(node, &h, &columns))
         shape.dims[2] = mer_onnx_multiply(node, h.heads, h.value_width);
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 void mer_onnx_emit_attention(OnnxNode *node)
@@ -114,7 +114,7 @@ static bool read_multi_head(OnnxNode *node, Heads *h)
     return true;
 }
 
-void mer_onnx_infer_multi_head(OnnxNode *node)
+OnnxShape mer_onnx_infer_multi_head(OnnxNode *node)
 {
     OnnxShape        shape = *mer_onnx_shape(node, 0);
     const OnnxShape *value = mer_onnx_shape(node, 2);
@@ -122,16 +122,7 @@ void mer_onnx_infer_multi_head(OnnxNode *node)
         shape.dims[2] = value->dims[2];
     else if (shape.rank != 3)
         shape = mer_onnx_unknown_shape;
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
-}
-
-void mer_onnx_emit_multi_head(OnnxNode *node)
-{
-    Heads h;
-    if (read_multi_head(node, &h))
-        emit_heads(node, &h, node->inputs, node->input_count);
-    else
-        mer_onnx_emit_plain(node, MER_OP_MOVE);
+    return shape;
 }
 
 /* GroupQueryAttention: fewer heads for keys and values; the cache adds past keys. */
@@ -157,30 +148,25 @@ static bool read_group_query(OnnxNode *node, Heads *h)
     return true;
 }
 
-void mer_onnx_infer_group_query(OnnxNode *node)
+OnnxShape mer_onnx_infer_group_query(OnnxNode *node)
 {
     OnnxShape shape = *mer_onnx_shape(node, 0);
-    MerType   type = mer_onnx_input_type(node, 0);
     Heads     h;
-    if (!read_group_query(node, &h)) {
-        mer_onnx_set(node, 0, type, mer_onnx_unknown_shape);
-        return;
-    }
+    if (!read_group_query(node, &h))
+        return mer_onnx_unknown_shape;
     shape.dims[2] = mer_onnx_multiply(node, h.heads, h.key_width);
-    mer_onnx_set(node, 0, type, shape);
-    OnnxShape cache = {.rank = 4};
-    cache.dims[0] = h.batch;
-    cache.dims[1] = mer_onnx_int(node, "kv_num_heads", h.heads);
-    cache.dims[2] = h.keys;
-    cache.dims[3] = h.key_width;
-    mer_onnx_set(node, 1, type, cache);
-    mer_onnx_set(node, 2, type, cache);
+    int64_t   shared = mer_onnx_int(node, "kv_num_heads", h.heads);
+    OnnxShape cache = {.rank = 4, .dims = {h.batch, shared, h.keys, h.key_width}};
+    mer_onnx_set(node, 1, node->result_type, cache);
+    mer_onnx_set(node, 2, node->result_type, cache);
+    return shape;
 }
 
-void mer_onnx_emit_group_query(OnnxNode *node)
+void mer_onnx_emit_heads(OnnxNode *node)
 {
     Heads h;
-    if (read_group_query(node, &h))
+    bool  is_multi_head = strcmp(node->op, "MultiHeadAttention") == 0;
+    if (is_multi_head ? read_multi_head(node, &h) : read_group_query(node, &h))
         emit_heads(node, &h, node->inputs, node->input_count);
     else
         mer_onnx_emit_plain(node, MER_OP_MOVE);

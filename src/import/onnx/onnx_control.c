@@ -14,18 +14,6 @@ static bool enter(OnnxNode *node)
     return true;
 }
 
-static void define_output(OnnxNode *node, size_t output, OnnxValue *value)
-{
-    if (output >= node->proto->n_output || mer_onnx_failed(node->context))
-        return;
-    const char *name = node->proto->output[output];
-    if (name[0] != '\0' && mer_name_table_find(&node->context->scope->values, name) != NULL)
-        mer_onnx_fail(node, "output \"%.120s\" exists already, expected one producer",
-                      mer_onnx_clean(node->context->scratch, name));
-    else
-        mer_onnx_define(node->context, name, value);
-}
-
 /* Walks a subgraph in a scope of its own; the values of its outputs, NULL after a failure. */
 static OnnxValue **walk_body(OnnxNode *node, const Onnx__GraphProto *body, OnnxScope *scope)
 {
@@ -72,7 +60,7 @@ static void inline_if(OnnxNode *node)
         return;
     OnnxValue **results = walk_body(node, body, mer_onnx_scope_new(context, context->scope));
     for (size_t i = 0; results != NULL && i < node->proto->n_output; i++)
-        define_output(node, i, results[i]);
+        mer_onnx_define_output(node, i, results[i]);
 }
 
 /* A value that changes from step to step: of the same shape as its first content, which is not its
@@ -196,13 +184,13 @@ static void inline_loop(OnnxNode *node)
     OnnxValue **results = trips == 0 ? NULL : walk_repeated(node, body, scope, trips);
     for (size_t i = 0; i < node->proto->n_output && !mer_onnx_failed(context); i++) {
         if (i < states)
-            define_output(node, i, results != NULL ? results[i + 1] : node->inputs[i + 2]);
+            mer_onnx_define_output(node, i, results != NULL ? results[i + 1] : node->inputs[i + 2]);
         else if (results != NULL)
-            define_output(node, i, stack(node, i, results[i + 1], trips, 0));
+            mer_onnx_define_output(node, i, stack(node, i, results[i + 1], trips, 0));
         else
-            define_output(node, i,
-                          mer_onnx_value_new(context, node->proto->output[i], MER_TYPE_UNKNOWN,
-                                             MER_VALUE_WEIGHT));
+            mer_onnx_define_output(node, i,
+                                   mer_onnx_value_new(context, node->proto->output[i],
+                                                      MER_TYPE_UNKNOWN, MER_VALUE_WEIGHT));
     }
 }
 
@@ -267,10 +255,10 @@ static void inline_scan(OnnxNode *node)
                        node->name);
     OnnxValue **results = walk_repeated(node, body, scope, trips);
     for (size_t i = 0; results != NULL && i < node->proto->n_output; i++)
-        define_output(node, i,
-                      i < states ? results[i]
-                                 : stack(node, i, results[i], trips,
-                                         scan_axis(node, "scan_output_axes", i - states)));
+        mer_onnx_define_output(node, i,
+                               i < states ? results[i]
+                                          : stack(node, i, results[i], trips,
+                                                  scan_axis(node, "scan_output_axes", i - states)));
 }
 
 static void inline_function(OnnxNode *node, const Onnx__FunctionProto *function)
@@ -303,7 +291,7 @@ static void inline_function(OnnxNode *node, const Onnx__FunctionProto *function)
         if (value == NULL || value == &context->absent)
             mer_onnx_fail(node, "the function writes no output %zu", i);
         else
-            define_output(node, i, value);
+            mer_onnx_define_output(node, i, value);
     }
 }
 

@@ -134,7 +134,7 @@ static bool read_equation(OnnxNode *node, Equation *equation)
     return is_right && !mer_onnx_failed(node->context);
 }
 
-void mer_onnx_infer_einsum(OnnxNode *node)
+OnnxShape mer_onnx_infer_einsum(OnnxNode *node)
 {
     Equation  equation;
     OnnxShape shape = mer_onnx_unknown_shape;
@@ -145,7 +145,7 @@ void mer_onnx_infer_einsum(OnnxNode *node)
         for (int i = 0; i < shape.rank; i++)
             shape.dims[i] = equation.sizes[equation.result.labels[i]];
     }
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 static uint64_t labels_of(const Term *term)
@@ -199,9 +199,7 @@ void mer_onnx_emit_einsum(OnnxNode *node)
 {
     Equation equation;
     if (!read_equation(node, &equation)) {
-        MerOp op = mer_op_make(node->name, node->op, MER_OP_GEMM);
-        op.dims[MER_DIM_Y] = ONNX_UNKNOWN_DIM;
-        mer_onnx_emit_loops(node, op);
+        mer_onnx_emit_unknown(node);
         return;
     }
     uint64_t left = labels_of(&equation.operands[0]), result = labels_of(&equation.result);

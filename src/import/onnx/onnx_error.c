@@ -25,7 +25,7 @@ void mer_onnx_fail_model(OnnxContext *context, const char *format, ...)
     set(context, "", text);
 }
 
-void mer_onnx_fail(OnnxNode *node, const char *format, ...)
+OnnxShape mer_onnx_fail(OnnxNode *node, const char *format, ...)
 {
     char    text[400], where[200];
     va_list arguments;
@@ -34,6 +34,7 @@ void mer_onnx_fail(OnnxNode *node, const char *format, ...)
     va_end(arguments);
     snprintf(where, sizeof where, "node \"%.120s\" (%.40s): ", node->name, node->op);
     set(node->context, where, text);
+    return mer_onnx_unknown_shape;
 }
 
 bool mer_onnx_failed(const OnnxContext *context)

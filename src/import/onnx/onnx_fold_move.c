@@ -1,9 +1,7 @@
 /* Constants through operators that move elements: most are a strided view of their input. */
 #include "import/onnx/onnx_fold.h"
-#include "import/onnx/onnx_slice.h"
 
 #include <math.h>
-#include <string.h>
 
 const OnnxContent *mer_onnx_seal(OnnxContent *content)
 {

@@ -99,6 +99,14 @@ void mer_onnx_emit_loops(OnnxNode *node, MerOp op)
                        node->output_count);
 }
 
+/* Counted among those whose MACs are not known. */
+void mer_onnx_emit_unknown(OnnxNode *node)
+{
+    MerOp op = mer_op_make(node->name, node->op, MER_OP_GEMM);
+    op.dims[MER_DIM_Y] = ONNX_UNKNOWN_DIM;
+    mer_onnx_emit_loops(node, op);
+}
+
 void mer_onnx_emit_plain(OnnxNode *node, MerOpKind kind)
 {
     mer_onnx_emit_loops(node, mer_op_make(node->name, node->op, kind));
@@ -146,14 +154,13 @@ static void set_spatial(OnnxNode *node, MerOp *op, const int64_t *sizes, int64_t
     set_window(op, window);
 }
 
-static void emit_conv(OnnxNode *node, int weights_at)
+void mer_onnx_emit_conv(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
-    const OnnxShape *weights = mer_onnx_shape(node, weights_at);
+    const OnnxShape *weights = mer_onnx_shape(node, mer_onnx_right(node));
     MerOp            op = mer_op_make(node->name, node->op, MER_OP_CONV);
     if (node->window.count == 0 || weights->rank < 2) {
-        op.dims[MER_DIM_N] = ONNX_UNKNOWN_DIM;
-        mer_onnx_emit_loops(node, op);
+        mer_onnx_emit_unknown(node);
         return;
     }
     int64_t group = mer_onnx_group(node, input->dims[1]);
@@ -172,24 +179,13 @@ static void emit_conv(OnnxNode *node, int weights_at)
     mer_onnx_emit_loops(node, op);
 }
 
-void mer_onnx_emit_conv(OnnxNode *node)
-{
-    emit_conv(node, 1);
-}
-
-void mer_onnx_emit_qlinear_conv(OnnxNode *node)
-{
-    emit_conv(node, 3);
-}
-
 void mer_onnx_emit_conv_transpose(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     const OnnxShape *weights = mer_onnx_shape(node, 1);
     MerOp            op = mer_op_make(node->name, node->op, MER_OP_TRANSPOSED);
     if (node->window.count == 0 || weights->rank < 2) {
-        op.dims[MER_DIM_N] = ONNX_UNKNOWN_DIM;
-        mer_onnx_emit_loops(node, op);
+        mer_onnx_emit_unknown(node);
         return;
     }
     int64_t group = mer_onnx_group(node, weights->dims[0]);

@@ -165,16 +165,23 @@ static bool fold(OnnxNode *node)
     return is_constant;
 }
 
+void mer_onnx_define_output(OnnxNode *node, size_t output, OnnxValue *value)
+{
+    if (output >= node->proto->n_output || mer_onnx_failed(node->context))
+        return;
+    const char *name = node->proto->output[output];
+    if (name[0] != '\0' && mer_name_table_find(&node->context->scope->values, name) != NULL)
+        mer_onnx_fail(node, "output \"%.120s\" exists already, expected one producer",
+                      mer_onnx_clean(node->context->scratch, name));
+    else
+        mer_onnx_define(node->context, name, value);
+}
+
 static void define_outputs(OnnxNode *node)
 {
     for (int i = 0; i < node->output_count; i++) {
-        if (node->outputs[i] == NULL)
-            continue;
-        const char *name = node->proto->output[i];
-        if (mer_name_table_find(&node->context->scope->values, name) != NULL)
-            mer_onnx_fail(node, "output \"%.120s\" exists already, expected one producer",
-                          mer_onnx_clean(node->context->scratch, name));
-        mer_name_table_set(&node->context->scope->values, name, node->outputs[i]);
+        if (node->outputs[i] != NULL)
+            mer_onnx_define_output(node, (size_t)i, node->outputs[i]);
     }
 }
 
@@ -216,8 +223,11 @@ static void add_operator(OnnxNode *node)
     make_outputs(node);
     if (node->type == NULL)
         note_unknown(node);
-    else if (!mer_onnx_failed(node->context))
-        node->type->infer(node);
+    if (node->type != NULL && !mer_onnx_failed(node->context)) {
+        node->result_type = mer_onnx_input_type(node, 0);
+        OnnxShape shape = node->type->infer(node);
+        mer_onnx_set(node, 0, node->result_type, shape);
+    }
     for (int i = 0; i < node->output_count && !mer_onnx_failed(node->context); i++) {
         if (node->outputs[i] != NULL)
             merge_declared(node, i);

@@ -84,72 +84,6 @@ static OnnxShape transposed(OnnxShape shape, bool is_transposed)
     return shape;
 }
 
-/* Which inputs are the factors, by operator. */
-static bool read_product(OnnxNode *node, int right_at, OnnxProduct *product)
-{
-    OnnxShape left = transposed(*mer_onnx_shape(node, 0), mer_onnx_int(node, "transA", 0) != 0);
-    OnnxShape right =
-        transposed(*mer_onnx_shape(node, right_at), mer_onnx_int(node, "transB", 0) != 0);
-    return mer_onnx_product(node, &left, &right, product);
-}
-
-static void infer_product(OnnxNode *node, int right_at, MerType type)
-{
-    OnnxProduct product;
-    read_product(node, right_at, &product);
-    mer_onnx_set(node, 0, type, product.shape);
-}
-
-static void emit_product(OnnxNode *node, int right_at)
-{
-    OnnxProduct product;
-    if (!read_product(node, right_at, &product))
-        product.rows = ONNX_UNKNOWN_DIM;
-    mer_onnx_emit_loops(node, mer_onnx_product_op(node, &product, is_weight(node, 0)));
-}
-
-void mer_onnx_infer_gemm(OnnxNode *node)
-{
-    for (int i = 0; i < 2; i++) {
-        int rank = mer_onnx_shape(node, i)->rank;
-        if (rank >= 0 && rank != 2)
-            mer_onnx_fail(node, "input %d has %d axes, expected 2", i, rank);
-    }
-    infer_product(node, 1, mer_onnx_input_type(node, 0));
-}
-
-void mer_onnx_emit_gemm(OnnxNode *node)
-{
-    emit_product(node, 1);
-}
-
-void mer_onnx_infer_matmul(OnnxNode *node)
-{
-    infer_product(node, 1, mer_onnx_input_type(node, 0));
-}
-
-void mer_onnx_infer_matmul_integer(OnnxNode *node)
-{
-    bool is_real = strcmp(node->op, "MatMulInteger") != 0; /* com.microsoft: float results */
-    infer_product(node, 1, is_real ? MER_TYPE_FLOAT32 : MER_TYPE_INT32);
-}
-
-void mer_onnx_emit_matmul(OnnxNode *node)
-{
-    emit_product(node, 1);
-}
-
-/* A, scale, zero point, B, scale, zero point, ... */
-void mer_onnx_infer_qlinear_matmul(OnnxNode *node)
-{
-    infer_product(node, 3, mer_onnx_input_type(node, 0));
-}
-
-void mer_onnx_emit_qlinear_matmul(OnnxNode *node)
-{
-    emit_product(node, 3);
-}
-
 /* com.microsoft: weights packed to a few bits; their true sizes are attributes. */
 static OnnxShape packed_weights(OnnxNode *node)
 {
@@ -164,19 +98,44 @@ static OnnxShape packed_weights(OnnxNode *node)
     return shape;
 }
 
-void mer_onnx_infer_matmul_nbits(OnnxNode *node)
+static bool read_product(OnnxNode *node, OnnxProduct *product)
 {
-    OnnxProduct product;
-    OnnxShape   weights = packed_weights(node);
-    mer_onnx_product(node, mer_onnx_shape(node, 0), &weights, &product);
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), product.shape);
+    OnnxShape left = transposed(*mer_onnx_shape(node, 0), mer_onnx_int(node, "transA", 0) != 0);
+    OnnxShape right = transposed(*mer_onnx_shape(node, mer_onnx_right(node)),
+                                 mer_onnx_int(node, "transB", 0) != 0);
+    if (strcmp(node->op, "MatMulNBits") == 0)
+        right = packed_weights(node);
+    return mer_onnx_product(node, &left, &right, product);
 }
 
-void mer_onnx_emit_matmul_nbits(OnnxNode *node)
+OnnxShape mer_onnx_infer_matmul(OnnxNode *node)
 {
     OnnxProduct product;
-    OnnxShape   weights = packed_weights(node);
-    if (!mer_onnx_product(node, mer_onnx_shape(node, 0), &weights, &product))
+    read_product(node, &product);
+    return product.shape;
+}
+
+OnnxShape mer_onnx_infer_gemm(OnnxNode *node)
+{
+    for (int i = 0; i < 2; i++) {
+        int rank = mer_onnx_shape(node, i)->rank;
+        if (rank >= 0 && rank != 2)
+            mer_onnx_fail(node, "input %d has %d axes, expected 2", i, rank);
+    }
+    return mer_onnx_infer_matmul(node);
+}
+
+OnnxShape mer_onnx_infer_matmul_integer(OnnxNode *node)
+{
+    bool is_real = strcmp(node->op, "MatMulInteger") != 0; /* com.microsoft: float results */
+    node->result_type = is_real ? MER_TYPE_FLOAT32 : MER_TYPE_INT32;
+    return mer_onnx_infer_matmul(node);
+}
+
+void mer_onnx_emit_product(OnnxNode *node)
+{
+    OnnxProduct product;
+    if (!read_product(node, &product))
         product.rows = ONNX_UNKNOWN_DIM;
-    mer_onnx_emit_loops(node, mer_onnx_product_op(node, &product, false));
+    mer_onnx_emit_loops(node, mer_onnx_product_op(node, &product, is_weight(node, 0)));
 }

@@ -47,25 +47,22 @@ static bool read_recurrence(OnnxNode *node, Recurrence *r)
     return !mer_onnx_failed(node->context);
 }
 
-void mer_onnx_infer_recurrent(OnnxNode *node)
+OnnxShape mer_onnx_infer_recurrent(OnnxNode *node)
 {
-    MerType    type = mer_onnx_input_type(node, 0);
     Recurrence r;
-    if (!read_recurrence(node, &r)) {
-        mer_onnx_set(node, 0, type, mer_onnx_shape_unknown_dims(node, 4));
-        mer_onnx_set(node, 1, type, mer_onnx_shape_unknown_dims(node, 3));
-        mer_onnx_set(node, 2, type, mer_onnx_shape_unknown_dims(node, 3));
-        return;
-    }
-    OnnxShape all = {.rank = 4, .dims = {r.steps, r.directions, r.batch, r.hidden}};
-    OnnxShape last = {.rank = 3, .dims = {r.directions, r.batch, r.hidden}};
-    if (r.is_batch_first) {
+    OnnxShape  all = mer_onnx_shape_unknown_dims(node, 4);
+    OnnxShape  last = mer_onnx_shape_unknown_dims(node, 3);
+    bool       is_known = read_recurrence(node, &r);
+    if (is_known && r.is_batch_first) {
         all = (OnnxShape){.rank = 4, .dims = {r.batch, r.steps, r.directions, r.hidden}};
         last = (OnnxShape){.rank = 3, .dims = {r.batch, r.directions, r.hidden}};
+    } else if (is_known) {
+        all = (OnnxShape){.rank = 4, .dims = {r.steps, r.directions, r.batch, r.hidden}};
+        last = (OnnxShape){.rank = 3, .dims = {r.directions, r.batch, r.hidden}};
     }
-    mer_onnx_set(node, 0, type, all);
-    mer_onnx_set(node, 1, type, last);
-    mer_onnx_set(node, 2, type, last);
+    mer_onnx_set(node, 1, node->result_type, last);
+    mer_onnx_set(node, 2, node->result_type, last);
+    return all;
 }
 
 /* The weights of one direction: of two, each gets its own half. */
@@ -115,9 +112,7 @@ void mer_onnx_emit_recurrent(OnnxNode *node)
 {
     Recurrence r;
     if (!read_recurrence(node, &r)) {
-        MerOp op = mer_op_make(node->name, node->op, MER_OP_GEMM);
-        op.dims[MER_DIM_Y] = ONNX_UNKNOWN_DIM;
-        mer_onnx_emit_loops(node, op);
+        mer_onnx_emit_unknown(node);
         return;
     }
     /* What is left for the gates: bias, lengths, first states and peepholes. */

@@ -18,6 +18,11 @@ MerType mer_onnx_input_type(const OnnxNode *node, int input)
     return is_there ? node->inputs[input]->type : MER_TYPE_UNKNOWN;
 }
 
+int mer_onnx_right(const OnnxNode *node)
+{
+    return node->type->min_inputs == 4 ? 3 : 1;
+}
+
 const OnnxContent *mer_onnx_input_content(OnnxNode *node, int input)
 {
     if (input >= node->input_count || node->inputs[input] == NULL)

@@ -2,23 +2,14 @@
 #include "import/onnx/onnx.h"
 
 #include <math.h>
-#include <string.h>
 
-static void infer_none(OnnxNode *node, MerType type)
-{
-    mer_onnx_set(node, 0, type, mer_onnx_unknown_shape);
-}
-
-void mer_onnx_infer_gather(OnnxNode *node)
+OnnxShape mer_onnx_infer_gather(OnnxNode *node)
 {
     const OnnxShape *data = mer_onnx_shape(node, 0);
     const OnnxShape *indices = mer_onnx_shape(node, 1);
-    MerType          type = mer_onnx_input_type(node, 0);
     int64_t          wanted = mer_onnx_int(node, "axis", 0);
-    if (data->rank < 0 || indices->rank < 0) {
-        infer_none(node, type);
-        return;
-    }
+    if (data->rank < 0 || indices->rank < 0)
+        return mer_onnx_unknown_shape;
     int       axis = mer_onnx_axis(node, wanted, data->rank);
     OnnxShape shape = mer_onnx_shape_unknown_dims(node, data->rank - 1 + indices->rank);
     for (int i = 0, from = 0; axis >= 0 && i < shape.rank; i++) {
@@ -26,37 +17,32 @@ void mer_onnx_infer_gather(OnnxNode *node)
         from += from == axis;
         shape.dims[i] = is_index ? indices->dims[i - axis] : data->dims[from++];
     }
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }
 
-void mer_onnx_infer_gather_elements(OnnxNode *node)
+OnnxShape mer_onnx_infer_gather_elements(OnnxNode *node)
 {
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), *mer_onnx_shape(node, 1));
+    return *mer_onnx_shape(node, 1);
 }
 
-void mer_onnx_infer_gather_nd(OnnxNode *node)
+OnnxShape mer_onnx_infer_gather_nd(OnnxNode *node)
 {
     const OnnxShape *data = mer_onnx_shape(node, 0);
     const OnnxShape *indices = mer_onnx_shape(node, 1);
-    MerType          type = mer_onnx_input_type(node, 0);
     int64_t          batch = mer_onnx_int(node, "batch_dims", 0);
-    if (data->rank < 0 || indices->rank < 1 || indices->dims[indices->rank - 1] < 0) {
-        infer_none(node, type);
-        return;
-    }
+    if (data->rank < 0 || indices->rank < 1 || indices->dims[indices->rank - 1] < 0)
+        return mer_onnx_unknown_shape;
     int64_t depth = indices->dims[indices->rank - 1];
-    if (batch < 0 || batch >= indices->rank || depth < 1 || batch + depth > data->rank) {
-        mer_onnx_fail(node, "indices of length %lld after %lld batch axes do not fit %s",
-                      (long long)depth, (long long)batch,
-                      mer_onnx_shape_text(node->context->scratch, data));
-        return;
-    }
+    if (batch < 0 || batch >= indices->rank || depth < 1 || batch + depth > data->rank)
+        return mer_onnx_fail(node, "indices of length %lld after %lld batch axes do not fit %s",
+                             (long long)depth, (long long)batch,
+                             mer_onnx_shape_text(node->context->scratch, data));
     int64_t   kept = data->rank - batch - depth;
     OnnxShape shape = mer_onnx_shape_unknown_dims(node, indices->rank - 1 + kept);
     for (int i = 0; i < shape.rank; i++)
         shape.dims[i] = i < indices->rank - 1 ? indices->dims[i]
                                               : data->dims[batch + depth + i - (indices->rank - 1)];
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }
 
 static OnnxShape reduced(const OnnxShape *input, unsigned mask, bool keeps)
@@ -70,39 +56,30 @@ static OnnxShape reduced(const OnnxShape *input, unsigned mask, bool keeps)
     return shape;
 }
 
-void mer_onnx_infer_reduce(OnnxNode *node)
+OnnxShape mer_onnx_infer_reduce(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
-    MerType          type = mer_onnx_input_type(node, 0);
     bool             keeps = mer_onnx_int(node, "keepdims", 1) != 0;
     bool             is_given = false;
     unsigned         mask = 0;
-    if (input->rank < 0 || !mer_onnx_axes(node, 1, input->rank, &is_given, &mask)) {
-        mer_onnx_set(node, 0, type,
-                     keeps ? mer_onnx_shape_unknown_dims(node, input->rank)
-                           : mer_onnx_unknown_shape);
-        return;
-    }
+    if (input->rank < 0 || !mer_onnx_axes(node, 1, input->rank, &is_given, &mask))
+        return keeps ? mer_onnx_shape_unknown_dims(node, input->rank) : mer_onnx_unknown_shape;
     if (!is_given)
         mask = mer_onnx_int(node, "noop_with_empty_axes", 0) != 0 ? 0 : ~0u;
-    mer_onnx_set(node, 0, type, reduced(input, mask, keeps));
+    return reduced(input, mask, keeps);
 }
 
-void mer_onnx_infer_arg(OnnxNode *node)
+OnnxShape mer_onnx_infer_arg(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     bool             keeps = mer_onnx_int(node, "keepdims", 1) != 0;
     int64_t          wanted = mer_onnx_int(node, "axis", 0);
-    if (input->rank < 0) {
-        infer_none(node, MER_TYPE_INT64);
-        return;
-    }
-    int axis = mer_onnx_axis(node, wanted, input->rank);
-    if (axis >= 0)
-        mer_onnx_set(node, 0, MER_TYPE_INT64, reduced(input, 1u << axis, keeps));
+    node->result_type = MER_TYPE_INT64;
+    int axis = input->rank < 0 ? -1 : mer_onnx_axis(node, wanted, input->rank);
+    return axis < 0 ? mer_onnx_unknown_shape : reduced(input, 1u << axis, keeps);
 }
 
-void mer_onnx_infer_top_k(OnnxNode *node)
+OnnxShape mer_onnx_infer_top_k(OnnxNode *node)
 {
     OnnxShape      shape = *mer_onnx_shape(node, 0);
     const int64_t *given;
@@ -118,12 +95,12 @@ void mer_onnx_infer_top_k(OnnxNode *node)
                       (long long)shape.dims[axis]);
     if (axis >= 0)
         shape.dims[axis] = k;
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
     mer_onnx_set(node, 1, MER_TYPE_INT64, shape);
+    return shape;
 }
 
 /* How many elements are not zero depends on the data. */
-void mer_onnx_infer_non_zero(OnnxNode *node)
+OnnxShape mer_onnx_infer_non_zero(OnnxNode *node)
 {
     const OnnxShape   *input = mer_onnx_shape(node, 0);
     const OnnxContent *content = mer_onnx_input_content(node, 0);
@@ -135,18 +112,17 @@ void mer_onnx_infer_non_zero(OnnxNode *node)
         for (int i = 0; i < content->count; i++)
             shape.dims[1] += content->is_real ? content->reals[i] != 0 : content->ints[i] != 0;
     }
-    mer_onnx_set(node, 0, MER_TYPE_INT64, shape);
+    node->result_type = MER_TYPE_INT64;
+    return shape;
 }
 
-void mer_onnx_infer_one_hot(OnnxNode *node)
+OnnxShape mer_onnx_infer_one_hot(OnnxNode *node)
 {
     const OnnxShape   *indices = mer_onnx_shape(node, 0);
     const OnnxContent *depth = mer_onnx_input_content(node, 1);
-    MerType            type = mer_onnx_input_type(node, 2);
-    if (indices->rank < 0) {
-        infer_none(node, type);
-        return;
-    }
+    node->result_type = mer_onnx_input_type(node, 2);
+    if (indices->rank < 0)
+        return mer_onnx_unknown_shape;
     OnnxShape shape = mer_onnx_shape_unknown_dims(node, indices->rank + 1);
     int       axis =
         shape.rank >= 0 ? mer_onnx_axis(node, mer_onnx_int(node, "axis", -1), shape.rank) : -1;
@@ -159,7 +135,7 @@ void mer_onnx_infer_one_hot(OnnxNode *node)
         shape.dims[axis] =
             size >= 0 && size <= (double)ONNX_MAX_DIM ? (int64_t)size : ONNX_UNKNOWN_DIM;
     }
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }
 
 static bool read_scalar(OnnxNode *node, int input, double *value)
@@ -171,7 +147,7 @@ static bool read_scalar(OnnxNode *node, int input, double *value)
     return true;
 }
 
-void mer_onnx_infer_range(OnnxNode *node)
+OnnxShape mer_onnx_infer_range(OnnxNode *node)
 {
     OnnxShape shape = {.rank = 1, .dims = {ONNX_UNKNOWN_DIM}};
     double    start, limit, delta;
@@ -183,10 +159,10 @@ void mer_onnx_infer_range(OnnxNode *node)
         if (count <= (double)ONNX_MAX_DIM)
             shape.dims[0] = count > 0 ? (int64_t)count : 0;
     }
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
-void mer_onnx_infer_shape(OnnxNode *node)
+OnnxShape mer_onnx_infer_shape(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     OnnxShape        shape = {.rank = 1, .dims = {ONNX_UNKNOWN_DIM}};
@@ -199,12 +175,14 @@ void mer_onnx_infer_shape(OnnxNode *node)
         end = end < start ? start : end > rank ? rank : end;
         shape.dims[0] = end - start;
     }
-    mer_onnx_set(node, 0, MER_TYPE_INT64, shape);
+    node->result_type = MER_TYPE_INT64;
+    return shape;
 }
 
-void mer_onnx_infer_size(OnnxNode *node)
+OnnxShape mer_onnx_infer_size(OnnxNode *node)
 {
-    mer_onnx_set(node, 0, MER_TYPE_INT64, (OnnxShape){.rank = 0});
+    node->result_type = MER_TYPE_INT64;
+    return (OnnxShape){.rank = 0};
 }
 
 /* A shape given as integers; -1 and less are failures. */
@@ -220,41 +198,37 @@ static OnnxShape shape_of_ints(OnnxNode *node, int count, const int64_t *ints)
     return shape;
 }
 
-void mer_onnx_infer_constant_of_shape(OnnxNode *node)
+OnnxShape mer_onnx_infer_constant_of_shape(OnnxNode *node)
 {
     const Onnx__AttributeProto *value = mer_onnx_attribute(node, "value");
-    MerType                     type = MER_TYPE_FLOAT32;
+    node->result_type = MER_TYPE_FLOAT32;
     if (value != NULL && value->t != NULL && value->t->has_data_type)
-        type = mer_onnx_type(value->t->data_type);
+        node->result_type = mer_onnx_type(value->t->data_type);
     const int64_t *ints;
     int            count = mer_onnx_ints_of(node, 0, NULL, &ints);
-    if (count >= 0) {
-        mer_onnx_set(node, 0, type, shape_of_ints(node, count, ints));
-        return;
-    }
+    if (count >= 0)
+        return shape_of_ints(node, count, ints);
     const OnnxShape *list = mer_onnx_shape(node, 0);
-    mer_onnx_set(node, 0, type,
-                 mer_onnx_shape_unknown_dims(node, list->rank == 1 ? list->dims[0] : -1));
+    return mer_onnx_shape_unknown_dims(node, list->rank == 1 ? list->dims[0] : -1);
 }
 
 /* RandomNormal and RandomUniform: the shape is an attribute. */
-void mer_onnx_infer_random(OnnxNode *node)
+OnnxShape mer_onnx_infer_random(OnnxNode *node)
 {
     const int64_t *ints;
     int            count = mer_onnx_ints(node, "shape", &ints);
-    if (count < 0)
-        mer_onnx_fail(node, "attribute shape is missing");
-    else
-        mer_onnx_set(node, 0, mer_onnx_type(mer_onnx_int(node, "dtype", 1)),
-                     shape_of_ints(node, count, ints));
+    node->result_type = mer_onnx_type(mer_onnx_int(node, "dtype", 1));
+    return count < 0 ? mer_onnx_fail(node, "attribute shape is missing")
+                     : shape_of_ints(node, count, ints);
 }
 
-void mer_onnx_infer_suppression(OnnxNode *node)
+OnnxShape mer_onnx_infer_suppression(OnnxNode *node)
 {
-    mer_onnx_set(node, 0, MER_TYPE_INT64, (OnnxShape){.rank = 2, .dims = {ONNX_UNKNOWN_DIM, 3}});
+    node->result_type = MER_TYPE_INT64;
+    return (OnnxShape){.rank = 2, .dims = {ONNX_UNKNOWN_DIM, 3}};
 }
 
-void mer_onnx_infer_compress(OnnxNode *node)
+OnnxShape mer_onnx_infer_compress(OnnxNode *node)
 {
     OnnxShape shape = *mer_onnx_shape(node, 0);
     int       axis = 0;
@@ -264,21 +238,21 @@ void mer_onnx_infer_compress(OnnxNode *node)
         axis = mer_onnx_axis(node, mer_onnx_int(node, "axis", 0), shape.rank);
     if (axis >= 0)
         shape.dims[axis] = ONNX_UNKNOWN_DIM;
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
-void mer_onnx_infer_unique(OnnxNode *node)
+OnnxShape mer_onnx_infer_unique(OnnxNode *node)
 {
     OnnxShape list = {.rank = 1, .dims = {ONNX_UNKNOWN_DIM}};
-    mer_onnx_infer_compress(node);
     for (int i = 1; i < node->output_count; i++)
         mer_onnx_set(node, i, MER_TYPE_INT64, list);
+    return mer_onnx_infer_compress(node);
 }
 
-void mer_onnx_infer_det(OnnxNode *node)
+OnnxShape mer_onnx_infer_det(OnnxNode *node)
 {
     OnnxShape shape = *mer_onnx_shape(node, 0);
     if (shape.rank >= 2)
         shape.rank -= 2;
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }

@@ -84,20 +84,17 @@ static bool is_empty_input(const OnnxNode *node, int input)
 
 /* Upsample and Resize-10 have (X, scales), Upsample-7 the attribute, Resize-11 (X, roi, scales,
  * sizes). */
-void mer_onnx_infer_resize(OnnxNode *node)
+OnnxShape mer_onnx_infer_resize(OnnxNode *node)
 {
     OnnxShape      shape = *mer_onnx_shape(node, 0);
-    MerType        type = mer_onnx_input_type(node, 0);
     bool           is_old = strcmp(node->op, "Upsample") == 0 || node->opset < 11;
     int            scales_at = is_old ? 1 : 2;
     const int64_t *axes, *sizes;
     int            axis_count = mer_onnx_ints(node, "axes", &axes);
     const float   *attribute;
     int            attribute_count = mer_onnx_reals(node, "scales", &attribute);
-    if (shape.rank < 0) {
-        mer_onnx_set(node, 0, type, shape);
-        return;
-    }
+    if (shape.rank < 0)
+        return shape;
     if (is_old && attribute_count >= 0) {
         double scales[MER_MAX_RANK];
         for (int i = 0; i < attribute_count && i < MER_MAX_RANK; i++)
@@ -118,11 +115,11 @@ void mer_onnx_infer_resize(OnnxNode *node)
     } else {
         mer_onnx_fail(node, "scales and sizes are both missing");
     }
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }
 
 /* (N, C, ...) sampled at (N, ..., 2 or 3). */
-void mer_onnx_infer_grid_sample(OnnxNode *node)
+OnnxShape mer_onnx_infer_grid_sample(OnnxNode *node)
 {
     const OnnxShape *grid = mer_onnx_shape(node, 1);
     OnnxShape        shape = *mer_onnx_shape(node, 0);
@@ -130,11 +127,11 @@ void mer_onnx_infer_grid_sample(OnnxNode *node)
         shape = mer_onnx_unknown_shape;
     for (int axis = 2; axis < shape.rank; axis++)
         shape.dims[axis] = grid->dims[axis - 1];
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 /* theta (N, 2, 3) and size (N, C, H, W) give (N, H, W, 2); the same with one axis more. */
-void mer_onnx_infer_affine_grid(OnnxNode *node)
+OnnxShape mer_onnx_infer_affine_grid(OnnxNode *node)
 {
     const int64_t *sizes;
     int            count = mer_onnx_ints_of(node, 1, NULL, &sizes);
@@ -146,11 +143,11 @@ void mer_onnx_infer_affine_grid(OnnxNode *node)
             shape.dims[axis] = sizes[axis + 1] < 0 ? ONNX_UNKNOWN_DIM : sizes[axis + 1];
         shape.dims[count - 1] = count - 2;
     }
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 /* RoiAlign and MaxRoiPool: one output image per region. */
-void mer_onnx_infer_roi(OnnxNode *node)
+OnnxShape mer_onnx_infer_roi(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     const OnnxShape *regions = mer_onnx_shape(node, 1);
@@ -161,7 +158,7 @@ void mer_onnx_infer_roi(OnnxNode *node)
     shape.dims[1] = input->rank >= 2 ? input->dims[1] : ONNX_UNKNOWN_DIM;
     shape.dims[2] = count == 2 ? pooled[0] : mer_onnx_int(node, "output_height", 1);
     shape.dims[3] = count == 2 ? pooled[1] : mer_onnx_int(node, "output_width", 1);
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 /* A scalar integer input, `fallback` if absent, -1 if not known. */
@@ -175,7 +172,7 @@ static int64_t scalar(OnnxNode *node, int input, int64_t fallback)
 }
 
 /* The last axis holds 1 (real) or 2 (complex) numbers and becomes 2. */
-void mer_onnx_infer_dft(OnnxNode *node)
+OnnxShape mer_onnx_infer_dft(OnnxNode *node)
 {
     OnnxShape shape = *mer_onnx_shape(node, 0);
     if (shape.rank >= 2) {
@@ -190,11 +187,11 @@ void mer_onnx_infer_dft(OnnxNode *node)
             shape.dims[axis] = is_one_sided && length >= 0 ? length / 2 + 1 : length;
         shape.dims[shape.rank - 1] = 2;
     }
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 /* (batch, length, 1) to (batch, frames, bins, 2). */
-void mer_onnx_infer_stft(OnnxNode *node)
+OnnxShape mer_onnx_infer_stft(OnnxNode *node)
 {
     const OnnxShape *signal = mer_onnx_shape(node, 0);
     const OnnxShape *window = mer_onnx_shape(node, 2);
@@ -209,19 +206,19 @@ void mer_onnx_infer_stft(OnnxNode *node)
     if (length > 0)
         shape.dims[2] = mer_onnx_int(node, "onesided", 1) != 0 ? length / 2 + 1 : length;
     shape.dims[3] = 2;
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 /* Hann, Hamming and Blackman windows. */
-void mer_onnx_infer_window_function(OnnxNode *node)
+OnnxShape mer_onnx_infer_window_function(OnnxNode *node)
 {
-    OnnxShape shape = {.rank = 1, .dims = {scalar(node, 0, -1)}};
-    mer_onnx_set(node, 0, mer_onnx_type(mer_onnx_int(node, "output_datatype", 1)), shape);
+    node->result_type = mer_onnx_type(mer_onnx_int(node, "output_datatype", 1));
+    return (OnnxShape){.rank = 1, .dims = {scalar(node, 0, -1)}};
 }
 
-void mer_onnx_infer_mel(OnnxNode *node)
+OnnxShape mer_onnx_infer_mel(OnnxNode *node)
 {
-    int64_t   bins = scalar(node, 0, -1), length = scalar(node, 1, -1);
-    OnnxShape shape = {.rank = 2, .dims = {length >= 0 ? length / 2 + 1 : -1, bins}};
-    mer_onnx_set(node, 0, mer_onnx_type(mer_onnx_int(node, "output_datatype", 1)), shape);
+    int64_t bins = scalar(node, 0, -1), length = scalar(node, 1, -1);
+    node->result_type = mer_onnx_type(mer_onnx_int(node, "output_datatype", 1));
+    return (OnnxShape){.rank = 2, .dims = {length >= 0 ? length / 2 + 1 : -1, bins}};
 }

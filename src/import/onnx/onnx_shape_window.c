@@ -11,11 +11,9 @@ static void read_axes(OnnxNode *node, const char *name, int count, int64_t minim
     int            given = mer_onnx_ints(node, name, &ints);
     if (given < 0)
         return;
-    if (given != count) {
+    if (given != count)
         mer_onnx_fail(node, "%s has %d numbers, expected %d", name, given, count);
-        return;
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; given == count && i < count; i++) {
         if (ints[i] < minimum || ints[i] > INT32_MAX) {
             mer_onnx_fail(node, "%s is %lld, expected %lld to 2147483647", name, (long long)ints[i],
                           (long long)minimum);
@@ -185,15 +183,13 @@ int64_t mer_onnx_group(OnnxNode *node, int64_t channels)
     return group;
 }
 
-static void infer_conv(OnnxNode *node, int weights_at, MerType type)
+OnnxShape mer_onnx_infer_conv(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
-    const OnnxShape *weights = mer_onnx_shape(node, weights_at);
+    const OnnxShape *weights = mer_onnx_shape(node, mer_onnx_right(node));
     OnnxWindow      *window = &node->window;
-    if (!open_window(node, window) || !read_kernel(node, window, weights)) {
-        mer_onnx_set(node, 0, type, mer_onnx_shape_unknown_dims(node, input->rank));
-        return;
-    }
+    if (!open_window(node, window) || !read_kernel(node, window, weights))
+        return mer_onnx_shape_unknown_dims(node, input->rank);
     close_window(node, window, false);
     int64_t   group = mer_onnx_group(node, input->dims[1]);
     OnnxShape shape = {.rank = input->rank, .dims = {input->dims[0], ONNX_UNKNOWN_DIM}};
@@ -206,28 +202,13 @@ static void infer_conv(OnnxNode *node, int weights_at, MerType type)
     }
     for (int i = 0; i < window->count; i++)
         shape.dims[i + 2] = window->output[i];
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }
 
-void mer_onnx_infer_conv(OnnxNode *node)
+OnnxShape mer_onnx_infer_conv_integer(OnnxNode *node)
 {
-    infer_conv(node, 1, mer_onnx_input_type(node, 0));
-}
-
-void mer_onnx_infer_conv_integer(OnnxNode *node)
-{
-    infer_conv(node, 1, MER_TYPE_INT32);
-}
-
-void mer_onnx_infer_qlinear_conv(OnnxNode *node)
-{
-    infer_conv(node, 3, mer_onnx_input_type(node, 0));
-}
-
-/* X, W, offset: sliding as a convolution does. */
-void mer_onnx_infer_deform_conv(OnnxNode *node)
-{
-    infer_conv(node, 1, mer_onnx_input_type(node, 0));
+    node->result_type = MER_TYPE_INT32;
+    return mer_onnx_infer_conv(node);
 }
 
 /* Output size of one axis of a transposed convolution, and the pads that give a wanted size. */
@@ -255,16 +236,13 @@ static void spread(OnnxNode *node, OnnxWindow *window, int i, int64_t extra, int
     }
 }
 
-void mer_onnx_infer_conv_transpose(OnnxNode *node)
+OnnxShape mer_onnx_infer_conv_transpose(OnnxNode *node)
 {
     const OnnxShape *input = mer_onnx_shape(node, 0);
     const OnnxShape *weights = mer_onnx_shape(node, 1);
-    MerType          type = mer_onnx_input_type(node, 0);
     OnnxWindow      *window = &node->window;
-    if (!open_window(node, window) || !read_kernel(node, window, weights)) {
-        mer_onnx_set(node, 0, type, mer_onnx_shape_unknown_dims(node, input->rank));
-        return;
-    }
+    if (!open_window(node, window) || !read_kernel(node, window, weights))
+        return mer_onnx_shape_unknown_dims(node, input->rank);
     int64_t extra[ONNX_MAX_SPATIAL] = {0}, wanted[ONNX_MAX_SPATIAL] = {-1, -1, -1};
     read_axes(node, "output_padding", window->count, 0, extra);
     read_axes(node, "output_shape", window->count, 1, wanted);
@@ -283,13 +261,12 @@ void mer_onnx_infer_conv_transpose(OnnxNode *node)
             spread(node, window, i, extra[i], wanted[i]);
         shape.dims[i + 2] = window->output[i];
     }
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }
 
-void mer_onnx_infer_pool(OnnxNode *node)
+OnnxShape mer_onnx_infer_pool(OnnxNode *node)
 {
     OnnxShape   shape = *mer_onnx_shape(node, 0);
-    MerType     type = mer_onnx_input_type(node, 0);
     OnnxWindow *window = &node->window;
     if (!open_window(node, window) || !read_kernel(node, window, NULL)) {
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
@@ -298,11 +275,11 @@ void mer_onnx_infer_pool(OnnxNode *node)
         for (int i = 0; i < window->count; i++)
             shape.dims[i + 2] = window->output[i];
     }
-    mer_onnx_set(node, 0, type, shape);
     mer_onnx_set(node, 1, MER_TYPE_INT64, shape);
+    return shape;
 }
 
-void mer_onnx_infer_global_pool(OnnxNode *node)
+OnnxShape mer_onnx_infer_global_pool(OnnxNode *node)
 {
     OnnxShape shape = *mer_onnx_shape(node, 0);
     bool      is_last = mer_onnx_int(node, "channels_last", 0) != 0; /* com.microsoft */
@@ -310,14 +287,13 @@ void mer_onnx_infer_global_pool(OnnxNode *node)
         if (axis != (is_last ? shape.rank - 1 : 1))
             shape.dims[axis] = 1;
     }
-    mer_onnx_set(node, 0, mer_onnx_input_type(node, 0), shape);
+    return shape;
 }
 
 /* The size is an input, or undoes the pool: (input - 1) * stride - pads + kernel. */
-void mer_onnx_infer_max_unpool(OnnxNode *node)
+OnnxShape mer_onnx_infer_max_unpool(OnnxNode *node)
 {
     OnnxShape      shape = *mer_onnx_shape(node, 0);
-    MerType        type = mer_onnx_input_type(node, 0);
     OnnxWindow    *window = &node->window;
     const int64_t *sizes;
     int            count = mer_onnx_ints_of(node, 2, NULL, &sizes);
@@ -334,5 +310,5 @@ void mer_onnx_infer_max_unpool(OnnxNode *node)
     } else {
         shape = mer_onnx_shape_unknown_dims(node, shape.rank);
     }
-    mer_onnx_set(node, 0, type, shape);
+    return shape;
 }

@@ -1,6 +1,6 @@
 /* Bounds of a Slice: attributes before opset 10, inputs since; negative indices count from the end
  * and everything is clamped to the tensor. */
-#include "import/onnx/onnx_slice.h"
+#include "import/onnx/onnx.h"
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {

@@ -244,7 +244,7 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     const State         *state = opened;
     const MerOp         *op = mer_directive_plan(plan)->op;
     MerDatacentricResult result;
-    double               cycles, energy, macs, peak;
+    double               repeat = (double)op->repeat;
 
     (void)call;
     mer_cost_clear(cost);
@@ -253,20 +253,12 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
         mer_cost_refuse(cost, "%s", result.reason[0] ? result.reason : "coverage: covers no MACs");
         return;
     }
-    cycles = (double)result.runtime_cycles * (double)op->repeat;
-    energy = energy_pj(state, &result) * (double)op->repeat;
-    macs = (double)result.true_macs * (double)op->repeat;
-    peak = (double)(state->hardware.num_pes * state->hardware.simd_lanes);
-    cost->value[MER_METRIC_CYCLES] = cycles;
-    cost->value[MER_METRIC_ENERGY] = energy;
-    cost->value[MER_METRIC_EDP] = energy * cycles;
-    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * peak);
+    mer_map_fill_costs((double)result.runtime_cycles * repeat, energy_pj(state, &result) * repeat,
+                       (double)result.true_macs * repeat,
+                       (double)(state->hardware.num_pes * state->hardware.simd_lanes),
+                       state->clock_hz, cost);
     cost->value[MER_METRIC_POWER] = result.power_mw;
     cost->value[MER_METRIC_AREA] = result.area_um2;
-    if (!isnan(state->clock_hz)) {
-        cost->value[MER_METRIC_LATENCY] = cycles / state->clock_hz;
-        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * state->clock_hz / cycles;
-    }
 }
 
 /* One memory over all repeats. */

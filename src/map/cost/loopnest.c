@@ -39,18 +39,24 @@ static MerStatus open_loopnest(void *state, const MerProblem *problem, const voi
     return status;
 }
 
+/* What a level holds of the first `tensors`. */
+static double kept_words(const MerNestPlan *plan, const MerNestLoops *loops, int l, int tensors)
+{
+    double words = 0;
+    for (int t = 0; t < tensors; t++) {
+        bool is_kept = plan->levels[l].keep >> t & 1;
+        words += is_kept ? loops->footprint[l][t] : 0;
+    }
+    return words;
+}
+
 /* Before the first MAC every level's first tile has to arrive, one level after the other. */
 static double ramp_cycles(const MerNestModel *model, const MerNestPlan *plan,
                           const MerNestLoops *loops)
 {
     double cycles = 0;
     for (int l = 0; l + 1 < model->level_count; l++) {
-        double words = 0;
-        for (int t = 0; t < MER_TENSOR_O; t++) {
-            bool is_kept = plan->levels[l].keep >> t & 1;
-            words += is_kept ? loops->footprint[l][t] : 0;
-        }
-        cycles += words / model->memories[l].write_rate;
+        cycles += kept_words(plan, loops, l, MER_TENSOR_O) / model->memories[l].write_rate;
     }
     return cycles;
 }
@@ -64,16 +70,11 @@ static void fill_metrics(const MerNestModel *model, double words, double cycles,
     cycles *= model->repeat;
     energy *= model->repeat;
     double macs = model->shape.macs * model->repeat;
-    cost->value[MER_METRIC_CYCLES] = cycles;
-    cost->value[MER_METRIC_ENERGY] = energy;
-    cost->value[MER_METRIC_EDP] = energy * cycles;
-    cost->value[MER_METRIC_UTILISATION] = macs / (cycles * model->peak_macs);
+    mer_map_fill_costs(cycles, energy, macs, model->peak_macs, model->clock_hz, cost);
     cost->value[MER_METRIC_TRAFFIC_BYTES] = words * model->repeat * model->word_bytes;
     cost->value[MER_METRIC_BANDWIDTH_USE] =
         isfinite(rate) ? words * model->repeat / (cycles * rate) : 0;
     if (!isnan(model->clock_hz)) {
-        cost->value[MER_METRIC_LATENCY] = cycles / model->clock_hz;
-        cost->value[MER_METRIC_THROUGHPUT] = 2 * macs * model->clock_hz / cycles;
         cost->value[MER_METRIC_POWER] = energy * 1e-9 * model->clock_hz / cycles;
     }
 }
@@ -139,16 +140,6 @@ static void evaluate_batch(const void *state, const MerPlan *plans, int count, c
     }
 }
 
-static double occupancy(const MerNestPlan *plan, const MerNestLoops *loops, int l)
-{
-    double words = 0;
-    for (int t = 0; t < MER_TENSOR_COUNT; t++) {
-        bool is_kept = plan->levels[l].keep >> t & 1;
-        words += is_kept ? loops->footprint[l][t] : 0;
-    }
-    return words;
-}
-
 /* One level over all repeats of the loops. */
 static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
                              const MerNestLoops *loops, const MerNestAccess *access, int l,
@@ -158,7 +149,7 @@ static MerLevelUse use_level(const MerNestModel *model, const MerNestPlan *plan,
     double               read = 0;
     MerLevelUse          use = {.name = memory->name,
                                 .network_pj = access->network[l] * memory->fanout_pj * model->repeat,
-                                .used_words = occupancy(plan, loops, l),
+                                .used_words = kept_words(plan, loops, l, MER_TENSOR_COUNT),
                                 .capacity_words = memory->words};
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         double *counts = use.accesses[t];
@@ -235,6 +226,7 @@ static void detail(const void *state, const MerPlan *plan, MerNotes *notes)
     mer_map_view_use(&use, notes);
 }
 
+#define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 static uint64_t zeros(const void *state, const char **why)
 {
     const MerNestModel *model = state;
@@ -245,9 +237,7 @@ static uint64_t zeros(const void *state, const char **why)
                      memory->update_pj > 0 || memory->fanout_pj > 0;
     }
     *why = "the platform has no energies (mac_pj, access_pj)";
-    return has_energy ? 0
-                      : UINT64_C(1) << MER_METRIC_ENERGY | UINT64_C(1) << MER_METRIC_EDP |
-                            UINT64_C(1) << MER_METRIC_POWER;
+    return has_energy ? 0 : METRIC(ENERGY) | METRIC(EDP) | METRIC(POWER);
 }
 
 /* What of the platform this model leaves out. */
@@ -265,7 +255,6 @@ static const void *rules(const void *state)
     return mer_map_rules;
 }
 
-#define METRIC(id) (UINT64_C(1) << MER_METRIC_##id)
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_nest, NULL};
 
 const MerEvaluatorClass mer_evaluator_loopnest = {

@@ -455,12 +455,6 @@ price_lanes_256(const MerNestModel *model, const MerNestPlan *const *plans, MerN
 }
 #endif
 
-static void price_lanes_any(const MerNestModel *model, const MerNestPlan *const *plans,
-                            MerNestFigures *figures)
-{
-    price_lanes(model, plans, figures);
-}
-
 void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *plans, int bits,
                           MerNestFigures *figures)
 {
@@ -481,5 +475,5 @@ void mer_nest_price_lanes(const MerNestModel *model, const MerNestPlan *const *p
     }
 #endif
     (void)bits;
-    price_lanes_any(model, plans, figures);
+    price_lanes(model, plans, figures);
 }

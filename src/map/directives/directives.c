@@ -1,5 +1,6 @@
 /* Knobs of data-centric mappings. */
 #include "map/directives/directives_inside.h"
+#include "map/nest/factors.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,43 +23,21 @@ static void find_dims(MerDirectiveSpace *space)
     bool             is_gemm = op->kind == MER_OP_GEMM || op->kind == MER_OP_BATCHED_GEMM;
 
     for (int i = 0; i < MER_DIRECTIVE_DIMS; i++) {
-        int     dim = order[i];
-        int64_t size = op->dims[dim];
+        int dim = order[i];
 
         if ((dim == MER_DIM_K && op->kind == MER_OP_DEPTHWISE) ||
             (is_gemm && (dim == MER_DIM_X || mer_directives_is_filter(dim))))
             continue;
-        if (space->options.compat && mer_directives_is_sliding(dim)) {
-            int axis = dim == MER_DIM_X;
-
-            size = (size - 1) * op->stride[axis] + op->dims[axis ? MER_DIM_S : MER_DIM_R];
-        }
         space->dims[space->dim_count] = dim;
-        space->limit[space->dim_count++] = (int)size;
+        space->limit[space->dim_count++] = (int)op->dims[dim];
         space->tiled_count += !mer_directives_is_filter(dim);
     }
-}
-
-enum { MOST_DIVISORS = 1536 }; /* of any number below 2^31 */
-
-static int list_divisors(int number, int *divisors)
-{
-    int count = 0, low;
-
-    for (int d = 1; d <= number / d; d++)
-        if (number % d == 0)
-            divisors[count++] = d;
-    low = count;
-    for (int i = low - 1; i >= 0; i--)
-        if (divisors[i] != number / divisors[i])
-            divisors[count++] = number / divisors[i];
-    return count;
 }
 
 /* All divisors, or of more than 16 those nearest to a geometric row. */
 static int thin_divisors(int number, double *values)
 {
-    int divisors[MOST_DIVISORS], all = list_divisors(number, divisors), count = 0;
+    int divisors[MER_MOST_DIVISORS], all = mer_divisors(number, divisors), count = 0;
 
     for (int k = 0; k < MOST_CHOICES; k++) {
         double target = pow(number, (double)k / (MOST_CHOICES - 1));
@@ -217,8 +196,6 @@ MerStatus mer_directives_open(MerDirectiveSpace *space, const MerOp *op,
     space->num_pes = 1;
     for (int m = 0; m < platform->memory_count; m++)
         space->num_pes *= platform->memories[m].fanout.x * platform->memories[m].fanout.y;
-    if (options->num_pes > 0)
-        space->num_pes = options->num_pes;
     find_dims(space);
     space->levels = space->scale = -1;
     for (int l = 0; l < MER_DIRECTIVE_LEVELS; l++) {

@@ -19,10 +19,8 @@ enum { MER_DIRECTIVE_DIMS = 6, MER_DIRECTIVE_LEVELS = 3 };
 
 typedef struct MerDirectiveOptions {
     MerDirectiveGenome genome;
-    bool compat; /* gamma: output tiles up to the input size, strides left to MAESTRO */
-    bool par_rs; /* gamma: R and S may be the parallel dim */
-    int  min_levels, max_levels; /* gamma; 0: 2 */
-    int  num_pes;                /* 0: the platform's */
+    bool               par_rs;                 /* gamma: R and S may be the parallel dim */
+    int                min_levels, max_levels; /* gamma; 0: 2 */
 } MerDirectiveOptions;
 
 typedef struct MerDirectiveSpace {
@@ -52,8 +50,8 @@ void      mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *
 bool mer_directives_encode(const MerDirectiveSpace *space, const MerDirectivePlan *plan,
                            MerIndex *point);
 /* What no mapping of strict mode can beat: cycles, latency, energy and EDP. */
-void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
-                          MerMetric metric, MerBound *bound);
+MerBound mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
+                              MerMetric metric);
 
 extern const MerPlanKind mer_plan_directives;
 

@@ -2,6 +2,7 @@
  * as read (a reload costs nothing when only an outer loop moves), so the energy bound holds just
  * what every mapping that does all MACs pays: operands and sums at the PEs, L2 filled once. */
 #include "map/directives/directives.h"
+#include "map/map.h"
 
 #include <math.h>
 
@@ -30,24 +31,14 @@ static double energy_bound(const MerDirectiveSpace *space, const MerPlatform *pl
            outputs * l2->read_pj;
 }
 
-void mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
-                          MerMetric metric, MerBound *bound)
+MerBound mer_directives_bound(const MerDirectiveSpace *space, const MerPlatform *platform,
+                              MerMetric metric)
 {
     double macs = 1, repeat = (double)space->op->repeat, cycles, energy;
 
-    *bound = (MerBound){NAN, "none", ""};
     for (int dim = 0; dim < MER_DIM_COUNT; dim++)
         macs *= (double)space->op->dims[dim];
     cycles = macs * repeat / (space->num_pes * space->lanes);
     energy = platform->memory_count == 3 ? energy_bound(space, platform, macs) * repeat : NAN;
-    if (metric == MER_METRIC_CYCLES)
-        *bound = (MerBound){cycles, "roofline", ""};
-    else if (metric == MER_METRIC_LATENCY && !isnan(platform->clock_hz))
-        *bound = (MerBound){cycles / platform->clock_hz, "roofline", ""};
-    else if (metric == MER_METRIC_THROUGHPUT && !isnan(platform->clock_hz))
-        *bound = (MerBound){2 * macs * repeat * platform->clock_hz / cycles, "roofline", ""};
-    else if (metric == MER_METRIC_ENERGY && !isnan(energy))
-        *bound = (MerBound){energy, "traffic", ""};
-    else if (metric == MER_METRIC_EDP && !isnan(energy))
-        *bound = (MerBound){energy * cycles, "traffic", ""};
+    return mer_map_bound(metric, cycles, energy, macs * repeat, platform->clock_hz);
 }

@@ -1,9 +1,12 @@
 /* From points to data-centric mappings and back. */
+#include "layer/directive_format.h"
 #include "map/directives/directives_inside.h"
+
+#include <string.h>
 
 static int stride_of(const MerDirectiveSpace *space, int dim)
 {
-    if (space->options.compat || space->op->kind == MER_OP_TRANSPOSED)
+    if (space->op->kind == MER_OP_TRANSPOSED)
         return 1;
     return dim == MER_DIM_Y ? space->op->stride[0] : dim == MER_DIM_X ? space->op->stride[1] : 1;
 }
@@ -111,7 +114,7 @@ static void write_level(const MerDirectiveSpace *space, const Choice *choice, bo
     }
 }
 
-/* In compat and without stride a tile is its own size; else it spans the inputs between outputs. */
+/* Without stride a tile is its own size; else it spans the inputs between outputs. */
 void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point,
                            MerDirectivePlan *plan, MerArena *arena)
 {
@@ -147,20 +150,11 @@ void mer_directives_decode(const MerDirectiveSpace *space, const MerIndex *point
 
 bool mer_directives_equal(const MerDirectivePlan *a, const MerDirectivePlan *b)
 {
-    if (a->level_count != b->level_count)
-        return false;
-    for (int l = 0; l < a->level_count; l++)
-        if (a->start[l + 1] != b->start[l + 1] ||
-            (l + 1 < a->level_count && a->cluster[l] != b->cluster[l]))
-            return false;
-    for (int i = 0; i < a->start[a->level_count]; i++) {
-        const MerDirective *x = &a->directives[i], *y = &b->directives[i];
+    MerArena *scratch = mer_arena_new();
+    bool      equal = strcmp(mer_directives_line(a, scratch), mer_directives_line(b, scratch)) == 0;
 
-        if (x->spatial != y->spatial || x->output != y->output || x->dim != y->dim ||
-            x->size != y->size || x->offset != y->offset)
-            return false;
-    }
-    return true;
+    mer_arena_free(scratch);
+    return equal;
 }
 
 /* What a level of a plan says about the dims of the space; false if a dim is missing. */

@@ -2,6 +2,8 @@
  * Sizes are checked here; what a mapping must do beyond that is the evaluator's to say. */
 #include "map/export/maestro_plan.h"
 
+#include "layer/directive_format.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -90,11 +92,7 @@ MerStatus mer_maestro_plan(const char *path, const MerMaestroLayer *layer,
         return mer_error_set(error, MER_INVALID,
                              "%s:%d:%d: layer %.60s has no Dataflow, nor has one before it", path,
                              layer->place.line, layer->place.column, layer->name);
-    plan->op = op;
-    plan->level_count = 1;
-    plan->cluster = MER_ARRAY(arena, int, source->directive_count + 1);
-    plan->start = MER_ARRAY(arena, int, source->directive_count + 2);
-    plan->directives = MER_ARRAY(arena, MerDirective, source->directive_count + 1);
+    mer_directives_begin(plan, op, source->directive_count, arena);
     for (int i = 0; i < source->directive_count; i++)
         MER_TRY(read_directive(&reader, &source->directives[i], plan));
     return MER_OK;

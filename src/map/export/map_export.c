@@ -65,14 +65,6 @@ static void write_nests(const MerExport *what, FILE *file, MerArena *arena)
     }
 }
 
-static void write_own(const MerExport *what, FILE *file)
-{
-    write_quoted(file, "mercator: {platform: ", what->tasks[0].problem->platform->name);
-    write_quoted(file, ", evaluator: ", what->evaluator);
-    write_quoted(file, ", objective: ", what->objective);
-    fprintf(file, "}\n");
-}
-
 /* One layer: as timeloop-model reads it. Several: a list of such layers under `layers`. */
 static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
 {
@@ -82,7 +74,10 @@ static void write_timeloop(const MerExport *what, FILE *file, MerArena *arena)
     fprintf(file, is_single
                       ? "# timeloop-model ARCHITECTURE.yaml timeloop.map.yaml\n"
                       : "# for timeloop-model cut out the problem and mapping of one layer\n");
-    write_own(what, file);
+    write_quoted(file, "mercator: {platform: ", what->tasks[0].problem->platform->name);
+    write_quoted(file, ", evaluator: ", what->evaluator);
+    write_quoted(file, ", objective: ", what->objective);
+    fprintf(file, "}\n");
     if (!is_single) {
         fprintf(file, "layers:\n");
     }

@@ -1,20 +1,10 @@
 /* stats.txt: what the evaluator's breakdown says of each layer, for people. */
 #include "map/export/map_export.h"
 
-#include <cjson/cJSON.h>
+#include "base/json_read.h"
+
 #include <math.h>
 #include <string.h>
-
-static double number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
-static const char *tensor_name(const char *letter)
-{
-    return *letter == 'W' ? "weights" : *letter == 'I' ? "inputs" : "outputs";
-}
 
 /* Names of the counts of a tensor, in the order the evaluator gives them. */
 static void write_tensors(const cJSON *tensors, double total, FILE *file)
@@ -23,7 +13,8 @@ static void write_tensors(const cJSON *tensors, double total, FILE *file)
     const cJSON *count;
     cJSON_ArrayForEach(tensor, tensors)
     {
-        fprintf(file, "    %-8s", tensor_name(tensor->string));
+        char letter = *tensor->string;
+        fprintf(file, "    %-8s", letter == 'W' ? "weights" : letter == 'I' ? "inputs" : "outputs");
         cJSON_ArrayForEach(count, tensor)
         {
             bool is_energy = strcmp(count->string, "energy") == 0;
@@ -38,12 +29,12 @@ static void write_tensors(const cJSON *tensors, double total, FILE *file)
 
 static void write_level(const cJSON *level, double total, FILE *file)
 {
-    double used = number(level, "occupancy_words");
-    double capacity = number(level, "capacity_words");
-    double instances = number(level, "instances");
-    double bandwidth = number(level, "bandwidth_use");
-    double network = number(level, "network_energy");
-    fprintf(file, "  %s", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(level, "name")));
+    double used = mer_json_get_real(level, "occupancy_words", NAN);
+    double capacity = mer_json_get_real(level, "capacity_words", NAN);
+    double instances = mer_json_get_real(level, "instances", NAN);
+    double bandwidth = mer_json_get_real(level, "bandwidth_use", NAN);
+    double network = mer_json_get_real(level, "network_energy", NAN);
+    fprintf(file, "  %s", mer_json_get_text(level, "name", NULL));
     if (!isnan(instances)) {
         fprintf(file, ", %.0f instance%s in use", instances, instances == 1 ? "" : "s");
     }
@@ -60,16 +51,15 @@ static void write_level(const cJSON *level, double total, FILE *file)
         fprintf(file, ", network %.15g pJ", network);
     }
     fputc('\n', file);
-    write_tensors(cJSON_GetObjectItemCaseSensitive(level, "tensors"), total, file);
+    write_tensors(mer_json_get(level, "tensors"), total, file);
 }
 
 static void write_breakdown(const cJSON *breakdown, double total, FILE *file)
 {
     const cJSON *level;
-    double       mac = number(breakdown, "mac_energy");
-    const char  *binding =
-        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(breakdown, "binding"));
-    cJSON_ArrayForEach(level, cJSON_GetObjectItemCaseSensitive(breakdown, "levels"))
+    double       mac = mer_json_get_real(breakdown, "mac_energy", NAN);
+    const char  *binding = mer_json_get_text(breakdown, "binding", NULL);
+    cJSON_ArrayForEach(level, mer_json_get(breakdown, "levels"))
     {
         write_level(level, total, file);
     }
@@ -85,7 +75,7 @@ static void write_task(const MerExportTask *task, FILE *file)
 {
     const MerTask *layer = task->problem->task;
     cJSON         *detail = task->detail ? cJSON_Parse(task->detail) : NULL;
-    const cJSON   *breakdown = cJSON_GetObjectItemCaseSensitive(detail, "breakdown");
+    const cJSON   *breakdown = mer_json_get(detail, "breakdown");
     double         energy = task->cost->value[MER_METRIC_ENERGY];
     fprintf(file, "\n%s (count %lld, %.0f MACs)\n", layer->name, (long long)layer->count,
             layer->macs);

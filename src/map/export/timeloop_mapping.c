@@ -59,21 +59,6 @@ static MerStatus set_factor(Reader *reader, const MerYaml *node, const MerTimelo
     return MER_OK;
 }
 
-static MerStatus read_temporal(Reader *reader, MerYaml *entry, int level)
-{
-    MerTimeloopFactors factors;
-    MerTimeloopOrder   order;
-    const MerYaml     *node = mer_yaml_get(entry, "factors");
-    const MerOp       *op = reader->plan->op;
-    MER_TRY(mer_timeloop_factors(node, op, &factors, reader->error));
-    MER_TRY(mer_timeloop_order(mer_yaml_get(entry, "permutation"), op, &order, reader->error));
-    for (int d = 0; d < MER_DIM_COUNT; d++) {
-        MER_TRY(set_factor(reader, node, &factors, d, level, MER_PLACE_TEMPORAL));
-    }
-    set_order(&order, reader->plan->levels[level].order);
-    return MER_OK;
-}
-
 /* Without `split`: dims in their order on X as long as they fit, the rest on Y. */
 static int find_split(const MerTimeloopFactors *factors, const int *dims, int capacity)
 {
@@ -89,7 +74,8 @@ static int find_split(const MerTimeloopFactors *factors, const int *dims, int ca
     return split;
 }
 
-static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
+/* Temporal loops, or with `is_spatial` the fan-out below, on X as far as `split` says. */
+static MerStatus read_loops(Reader *reader, MerYaml *entry, int level, bool is_spatial)
 {
     MerTimeloopFactors factors;
     MerTimeloopOrder   order;
@@ -98,7 +84,11 @@ static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
     int64_t            split = -1;
     MER_TRY(mer_timeloop_factors(node, op, &factors, reader->error));
     MER_TRY(mer_timeloop_order(mer_yaml_get(entry, "permutation"), op, &order, reader->error));
-    MER_TRY(mer_yaml_get_int(entry, "split", 0, 64, &split, reader->error));
+    if (!is_spatial) {
+        set_order(&order, reader->plan->levels[level].order);
+    } else {
+        MER_TRY(mer_yaml_get_int(entry, "split", 0, 64, &split, reader->error));
+    }
     for (int d = 0; d < MER_DIM_COUNT; d++) { /* dims without a name come last */
         if (!mer_timeloop_names(&order, d)) {
             order.dims[order.count++] = d;
@@ -108,7 +98,9 @@ static MerStatus read_spatial(Reader *reader, MerYaml *entry, int level)
     split = split < 0 ? find_split(&factors, order.dims, capacity) : split;
     for (int i = 0; i < MER_DIM_COUNT; i++) {
         MER_TRY(set_factor(reader, node, &factors, order.dims[i], level,
-                           i < split ? MER_PLACE_X : MER_PLACE_Y));
+                           !is_spatial ? MER_PLACE_TEMPORAL
+                           : i < split ? MER_PLACE_X
+                                       : MER_PLACE_Y));
     }
     return MER_OK;
 }
@@ -142,9 +134,8 @@ static MerStatus read_entry(Reader *reader, MerYaml *entry)
                               entry->path, kinds[kind]);
     }
     reader->seen[level] |= 1u << kind;
-    MER_TRY(kind == TEMPORAL  ? read_temporal(reader, entry, level)
-            : kind == SPATIAL ? read_spatial(reader, entry, level)
-                              : read_datatype(reader, entry, level));
+    MER_TRY(kind == DATATYPE ? read_datatype(reader, entry, level)
+                             : read_loops(reader, entry, level, kind == SPATIAL));
     return mer_yaml_finish(entry, reader->error);
 }
 
@@ -178,7 +169,5 @@ MerStatus mer_timeloop_mapping_read(const MerYaml *list, const MerOp *op,
         MER_TRY(read_entry(&reader, list->items[i]));
     }
     fill_remaining(&reader);
-    char where[300];
-    snprintf(where, sizeof where, "%s:%d:%d: %s", list->file, list->line, list->column, list->path);
-    return mer_nest_check_product(plan, false, where, error);
+    return mer_nest_check_list(plan, false, list, error);
 }

@@ -14,8 +14,7 @@ static bool is_product_of_timeloop(const MerOp *op)
     return is_product && op->source && strcmp(op->source, "problem") == 0;
 }
 
-/* -1 if the letter names no dim. */
-static int dim_of(char letter, const MerOp *op)
+int mer_timeloop_dim(char letter, const MerOp *op)
 {
     const char *theirs = is_product_of_timeloop(op) ? "MNKB" : "MPQ";
     const char *ours = is_product_of_timeloop(op) ? "YKCG" : "KYX";
@@ -52,7 +51,7 @@ static bool read_factor(const char **at, const MerOp *op, MerTimeloopFactors *fa
     bool  is_limit;
     int   less;
     char *end;
-    int   dim = dim_of(**at, op);
+    int   dim = mer_timeloop_dim(**at, op);
     ++*at;
     if (dim < 0 || !read_relation(at, &is_limit, &less)) {
         return false;
@@ -126,7 +125,7 @@ static MerStatus read_order_text(const MerYaml *node, const MerOp *op, MerTimelo
         if (is_gap(*at)) {
             continue;
         }
-        int dim = dim_of(*at, op);
+        int dim = mer_timeloop_dim(*at, op);
         if (dim < 0 || mer_timeloop_names(order, dim)) {
             return mer_yaml_expected(node, error,
                                      "dimensions such as CMQPRSN, innermost first, each once");

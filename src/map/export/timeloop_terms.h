@@ -24,6 +24,7 @@ typedef struct MerTimeloopOrder {
 
 /* `op` may be NULL: then the letters are those of a convolution. The node may be NULL: nothing
  * named. */
+int       mer_timeloop_dim(char letter, const MerOp *op); /* -1 if the letter names no dim */
 MerStatus mer_timeloop_factors(const MerYaml *node, const MerOp *op, MerTimeloopFactors *factors,
                                MerError *error);
 MerStatus mer_timeloop_order(const MerYaml *node, const MerOp *op, MerTimeloopOrder *order,

@@ -176,14 +176,6 @@ static MerStatus read_datatype(Reader *reader, MerYaml *entry, int level)
     return MER_OK;
 }
 
-static void ignore(Reader *reader, const char *type, int level)
-{
-    const char *before = reader->constraints->ignored ? reader->constraints->ignored : "";
-    reader->constraints->ignored =
-        mer_arena_format(reader->arena, "%.300s%s%s of %s", before, *before ? ", " : "", type,
-                         reader->constraints->level_names[level]);
-}
-
 static MerStatus read_entry(Reader *reader, MerYaml *entry)
 {
     static const char *const types[] = {"temporal",    "spatial",       "datatype",
@@ -195,7 +187,10 @@ static MerStatus read_entry(Reader *reader, MerYaml *entry)
     MER_TRY(mer_yaml_need(entry, "type", &node, reader->error));
     MER_TRY(mer_yaml_word(node, types, sizeof types / sizeof types[0], &type, reader->error));
     if (type >= 5) {
-        ignore(reader, types[type], level);
+        MerNestConstraints *all = reader->constraints;
+        all->ignored =
+            mer_arena_format(reader->arena, "%.300s%s%s of %s", all->ignored ? all->ignored : "",
+                             all->ignored ? ", " : "", types[type], all->level_names[level]);
         return MER_OK;
     }
     MER_TRY(type == 0   ? read_temporal(reader, entry, level)

@@ -9,13 +9,6 @@
 
 static const char *const place_text[] = {"", " on x", " on y"};
 
-static const int *factors_at(const MerNestLevel *level, int place)
-{
-    return place == MER_PLACE_TEMPORAL ? level->temporal
-           : place == MER_PLACE_X      ? level->x
-                                       : level->y;
-}
-
 /* Dims of `mask` stay off every fan-out. */
 static void forbid_spatial(MerNestConstraints *constraints, int level_count, unsigned mask)
 {
@@ -231,28 +224,22 @@ MerStatus mer_nest_constraints_make(MerNestConstraints *constraints, const MerOp
 
 bool mer_nest_is_constrained(const MerNestConstraints *constraints)
 {
-    for (int l = 0; l < MER_NEST_LEVELS; l++) {
-        if (constraints->inner_count[l] > 0 || constraints->keep[l] || constraints->bypass[l]) {
-            return true;
-        }
-        for (int p = 0; p < 3; p++) {
-            for (int d = 0; d < MER_DIM_COUNT; d++) {
-                if (constraints->exact[l][p][d] || constraints->most[l][p][d]) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
+    static const MerNestConstraints none;
+    return memcmp(constraints->exact, none.exact, sizeof none.exact) != 0 ||
+           memcmp(constraints->most, none.most, sizeof none.most) != 0 ||
+           memcmp(constraints->inner_count, none.inner_count, sizeof none.inner_count) != 0 ||
+           memcmp(constraints->keep, none.keep, sizeof none.keep) != 0 ||
+           memcmp(constraints->bypass, none.bypass, sizeof none.bypass) != 0;
 }
 
 static bool obeys_factors(const MerNestConstraints *constraints, const MerNestLevel *level, int l,
                           const MerLayerShape *shape, char *reason, size_t size)
 {
+    const int *const factors[] = {level->temporal, level->x, level->y};
     for (int p = 0; p < 3; p++) {
         for (int i = 0; i < shape->dim_count; i++) {
             int d = shape->dims[i];
-            int factor = factors_at(level, p)[d];
+            int factor = factors[p][d];
             int exact = constraints->exact[l][p][d];
             int most = constraints->most[l][p][d];
             if ((exact && factor != exact) || (most && factor > most)) {

@@ -96,13 +96,19 @@ static double distinct_positions(const MerSlide *slide, double m, double n)
     return are_apart ? m * n : m > n ? m : n;
 }
 
+static double plain_words(const MerTensorShape *tensor, const double *tile)
+{
+    double words = 1;
+    for (int i = 0; i < tensor->plain_count; i++) {
+        words *= tile[tensor->plain_dims[i]];
+    }
+    return words;
+}
+
 double mer_layer_touched(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT])
 {
     const MerTensorShape *t = &shape->tensors[tensor];
-    double                words = 1;
-    for (int i = 0; i < t->plain_count; i++) {
-        words *= tile[t->plain_dims[i]];
-    }
+    double                words = plain_words(t, tile);
     for (int s = 0; s < t->slide_count; s++) {
         const MerSlide *slide = &t->slides[s];
         words *= distinct_positions(slide, tile[slide->dim[0]], tile[slide->dim[1]]);
@@ -136,10 +142,7 @@ MerStatus mer_layer_shape_make(const MerOp *op, MerLayerShape *shape, MerError *
 double mer_layer_footprint(const MerLayerShape *shape, int tensor, const double tile[MER_DIM_COUNT])
 {
     const MerTensorShape *t = &shape->tensors[tensor];
-    double                words = 1;
-    for (int i = 0; i < t->plain_count; i++) {
-        words *= tile[t->plain_dims[i]];
-    }
+    double                words = plain_words(t, tile);
     for (int s = 0; s < t->slide_count; s++) {
         words *= mer_slide_height(&t->slides[s], tile);
     }

@@ -3,6 +3,7 @@
 #include "map/nest/nest_inside.h"
 
 #include "map/nest/constraints.h"
+#include "map/nest/factors.h"
 
 #include <string.h>
 
@@ -62,20 +63,13 @@ static int add_primes(MerNestSpace *nest, MerKnob *knobs, MerArena *arena)
     int count = 0;
     for (int i = 0; i < nest->shape.dim_count; i++) {
         int d = nest->shape.dims[i];
-        int rest = mer_nest_free_size(nest, d);
-        int position = 0;
-        for (int p = 2; rest > 1 && nest->allowed_count[d] > 1; p++) {
-            if ((int64_t)p * p > rest) {
-                p = rest;
-            }
-            for (; rest % p == 0; rest /= p) {
-                nest->dim[count] = d;
-                nest->prime[count] = p;
-                const char *name =
-                    mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], p, position++);
-                knobs[count++] = make_knob(name, MER_KNOB_CATEGORY, MER_ROLE_TILE, -1, d,
-                                           nest->allowed_count[d]);
-            }
+        int primes = mer_primes(mer_nest_free_size(nest, d), nest->prime + count);
+        for (int k = 0; k < primes && nest->allowed_count[d] > 1; k++) {
+            const char *name =
+                mer_arena_format(arena, "tile.%c.%d.%d", MER_DIM_LETTERS[d], nest->prime[count], k);
+            nest->dim[count] = d;
+            knobs[count++] =
+                make_knob(name, MER_KNOB_CATEGORY, MER_ROLE_TILE, -1, d, nest->allowed_count[d]);
         }
     }
     return count;

@@ -2,7 +2,7 @@
  * buffer and energy from them. They hold for the charges of `loopnest`, for perfect or for padded factors. */
 #include "map/nest/nest_bound.h"
 
-#include "map/nest/padded_factor.h"
+#include "map/nest/factors.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,11 +133,7 @@ static double tile_count(const MerLayerShape *shape, bool is_padded)
     double tiles = 1;
     for (int i = 0; i < shape->dim_count; i++) {
         int size = shape->size[shape->dims[i]];
-        int divisors = 0;
-        for (int n = 1; !is_padded && n <= size; n++) {
-            divisors += size % n == 0;
-        }
-        tiles *= is_padded ? mer_padded_count(size, size) : divisors;
+        tiles *= is_padded ? mer_padded_count(size, size) : mer_divisor_count(size);
     }
     return tiles;
 }
@@ -184,11 +180,6 @@ static double largest_product(const MerLayerShape *shape, unsigned mask, int lim
     return 1;
 }
 
-static bool divides(const MerLayerShape *shape, int candidate)
-{
-    return largest_product(shape, ~0u, candidate) == candidate;
-}
-
 /* U*: the most units that exact factors can use. One fan-out is searched axis by axis; with several
  * the product of the fan-outs is the (weaker) limit. */
 static double most_units(const MerLayerShape *shape, const MerPlatform *platform)
@@ -212,7 +203,7 @@ static double most_units(const MerLayerShape *shape, const MerPlatform *platform
     int best = 1;
     for (int i = 1; i <= x; i++) {
         for (int j = 1; j <= y; j++) {
-            if (i * j > best && divides(shape, i * j)) {
+            if (i * j > best && largest_product(shape, ~0u, i * j) == i * j) {
                 best = i * j;
             }
         }
@@ -287,14 +278,6 @@ static int take_levels(const MerPlatform *platform, LevelLimits *levels)
     return platform->memory_count;
 }
 
-static void slower(double cycles, const char *name, MerNestBound *bound)
-{
-    if (cycles > bound->cycles) {
-        bound->cycles = cycles;
-        bound->cycles_by = name;
-    }
-}
-
 /* Words that MACs read: W, I and every partial output but the first. Sliding outputs of padded nests
  * have no simple count: there are at most as many per MAC as their coefficients say. */
 static double least_operand_reads(const MerLayerShape *shape, const MerNestBound *bound)
@@ -316,22 +299,25 @@ static void bound_cycles(const MerLayerShape *shape, const LevelLimits *levels, 
 {
     double in = shape->tensors[MER_TENSOR_W].touched + shape->tensors[MER_TENSOR_I].touched;
     double out = shape->tensors[MER_TENSOR_O].touched;
-    slower(shape->macs / (bound->units * lanes), "compute", bound);
+    bound->cycles = fmax(bound->cycles, shape->macs / (bound->units * lanes));
     for (int l = 0; l < count; l++) {
         const MerMemory *memory = levels[l].memory;
         if (!levels[l].keeps_all) {
             continue;
         }
-        slower(in / (levels[l].instances * memory->read_words_per_cycle), memory->name, bound);
-        slower(out / (levels[l].instances * memory->write_words_per_cycle), memory->name, bound);
+        bound->cycles =
+            fmax(bound->cycles, in / (levels[l].instances * memory->read_words_per_cycle));
+        bound->cycles =
+            fmax(bound->cycles, out / (levels[l].instances * memory->write_words_per_cycle));
     }
     bool serves_macs =
         levels[0].keeps_all && levels[0].memory->fanout.x * levels[0].memory->fanout.y == 1;
     if (serves_macs) {
         const MerMemory *memory = levels[0].memory;
         double           reads = least_operand_reads(shape, bound);
-        slower(reads / (bound->units * memory->read_words_per_cycle), memory->name, bound);
-        slower(shape->macs / (bound->units * memory->write_words_per_cycle), memory->name, bound);
+        bound->cycles = fmax(bound->cycles, reads / (bound->units * memory->read_words_per_cycle));
+        bound->cycles =
+            fmax(bound->cycles, shape->macs / (bound->units * memory->write_words_per_cycle));
     }
 }
 
@@ -391,11 +377,11 @@ static double bound_energy(const MerLayerShape *shape, const LevelLimits *levels
     return shape->macs * mac_pj + accesses;
 }
 
-static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
-                       MerNestBound *bound)
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
+                    MerNestBound *bound)
 {
     LevelLimits levels[64];
-    *bound = (MerNestBound){.cycles_by = "compute", .is_padded = is_padded};
+    *bound = (MerNestBound){.is_padded = is_padded};
     int count = take_levels(platform, levels);
     int units = 1;
     for (int m = 0; m < platform->memory_count; m++) {
@@ -407,15 +393,4 @@ static void find_bound(const MerLayerShape *shape, const MerPlatform *platform, 
                                   : largest_product(shape, shape->reduction, units);
     bound_cycles(shape, levels, count, platform->units[0].lanes, bound);
     bound->energy = bound_energy(shape, levels, count, platform->units[0].mac_pj, bound);
-}
-
-void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound)
-{
-    find_bound(shape, platform, false, bound);
-}
-
-void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
-                           MerNestBound *bound)
-{
-    find_bound(shape, platform, true, bound);
 }

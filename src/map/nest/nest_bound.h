@@ -12,18 +12,16 @@ typedef struct MerTrafficBound {
 } MerTrafficBound;
 
 typedef struct MerNestBound { /* of one run of the loops */
-    double      cycles, energy;
-    const char *cycles_by; /* "compute" or the memory that limits them */
-    bool        is_padded; /* it holds for factors that run past the layer */
+    double cycles, energy;
+    bool   is_padded; /* it holds for factors that run past the layer */
     /* the parts, for tests and reports */
     double          units;      /* U*: most MACs at once */
     double          reductions; /* largest spatial reduction */
     MerTrafficBound outer;      /* between the outermost memory and the chip */
 } MerNestBound;
 
-void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, MerNestBound *bound);
-/* The same for nests whose factors may run past the layer. */
-void mer_nest_bound_padded(const MerLayerShape *shape, const MerPlatform *platform,
-                           MerNestBound *bound);
+/* `is_padded`: for nests whose factors may run past the layer. */
+void mer_nest_bound(const MerLayerShape *shape, const MerPlatform *platform, bool is_padded,
+                    MerNestBound *bound);
 
 #endif

@@ -29,6 +29,9 @@ MerStatus mer_nest_parse(const char *line, const MerOp *op, const MerPlatform *p
 /* The factors of every dim multiply to its size; `where` opens the message. */
 MerStatus mer_nest_check_product(const MerNestPlan *plan, bool may_pad, const char *where,
                                  MerError *error);
+/* The same of a nest that was read from `list`. */
+MerStatus mer_nest_check_list(const MerNestPlan *plan, bool may_pad, const MerYaml *list,
+                              MerError *error);
 /* Do the loops run past the layer? */
 bool mer_nest_is_padded(const MerNestPlan *plan);
 /* Drops from the kept tensors of every level those that the platform bypasses there. */

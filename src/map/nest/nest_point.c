@@ -2,7 +2,7 @@
  * to a nest that covers the layer exactly; whether it fits the machine is the evaluator's business. */
 #include "map/nest/nest_inside.h"
 
-#include "map/nest/padded_factor.h"
+#include "map/nest/factors.h"
 
 #include <string.h>
 
@@ -113,14 +113,6 @@ static void decode_primes(const MerNestSpace *nest, const MerIndex *point, MerNe
     }
 }
 
-/* Has a slot memory for `product` of a dim? */
-static bool has_capacity(const MerNestSpace *nest, const MerNestSlot *slot, int dim,
-                         int64_t product)
-{
-    int most = nest->constraints.most[slot->level][slot->place][dim];
-    return most == 0 || product <= most;
-}
-
 /* A prime that would pass a limit goes to the outermost slot that still takes it. */
 static void decode_constrained(const MerNestSpace *nest, const MerIndex *point, MerNestPlan *plan)
 {
@@ -129,9 +121,10 @@ static void decode_constrained(const MerNestSpace *nest, const MerIndex *point, 
         int64_t prime = nest->prime[k];
         int     chosen = nest->allowed[d][point[k]];
         for (int i = nest->allowed_count[d]; i >= 0; i--) {
-            int s = i == nest->allowed_count[d] ? chosen : nest->allowed[d][i];
-            if (has_capacity(nest, &nest->slots[s], d,
-                             *mer_nest_slot_factor(plan->levels, &nest->slots[s], d) * prime)) {
+            int                s = i == nest->allowed_count[d] ? chosen : nest->allowed[d][i];
+            const MerNestSlot *slot = &nest->slots[s];
+            int                most = nest->constraints.most[slot->level][slot->place][d];
+            if (most == 0 || *mer_nest_slot_factor(plan->levels, slot, d) * prime <= most) {
                 chosen = s;
                 break;
             }

@@ -2,25 +2,17 @@
 #include "map/nest/nest.h"
 #include "map/nest/nest_format.h"
 
+#include "map/export/timeloop_terms.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int dim_of(char letter)
-{
-    const char *timeloop = "MPQ";
-    const char *ours = "KYX";
-    const char *alias = letter ? strchr(timeloop, letter) : NULL;
-    const char *found =
-        letter ? strchr(MER_DIM_LETTERS, alias ? ours[alias - timeloop] : letter) : NULL;
-    return found ? (int)(found - MER_DIM_LETTERS) : -1;
-}
 
 /* "K16" -> dim and trips; false if it is no such thing. */
 static bool parse_factor(const char *text, size_t length, int *dim, int *trips)
 {
     char *end;
-    *dim = length > 1 ? dim_of(text[0]) : -1;
+    *dim = length > 1 ? mer_timeloop_dim(text[0], NULL) : -1;
     if (*dim < 0 || text[1] < '0' || text[1] > '9') {
         return false;
     }
@@ -69,6 +61,14 @@ MerStatus mer_nest_check_product(const MerNestPlan *plan, bool may_pad, const ch
         }
     }
     return MER_OK;
+}
+
+MerStatus mer_nest_check_list(const MerNestPlan *plan, bool may_pad, const MerYaml *list,
+                              MerError *error)
+{
+    char where[300];
+    snprintf(where, sizeof where, "%s:%d:%d: %s", list->file, list->line, list->column, list->path);
+    return mer_nest_check_product(plan, may_pad, where, error);
 }
 
 static int level_of(const MerPlatform *platform, const char *name, size_t length)
@@ -229,8 +229,5 @@ MerStatus mer_nest_read(MerYaml *body, const MerOp *op, const MerPlatform *platf
     for (int i = 0; i < levels->count; i++) {
         MER_TRY(read_level(levels->items[i], platform, plan, &seen, error));
     }
-    char where[300];
-    snprintf(where, sizeof where, "%s:%d:%d: %s", levels->file, levels->line, levels->column,
-             levels->path);
-    return mer_nest_check_product(plan, may_pad, where, error);
+    return mer_nest_check_list(plan, may_pad, levels, error);
 }

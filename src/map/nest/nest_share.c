@@ -1,23 +1,7 @@
 /* Shares of a dim: which factors a slot of the nest can take, and in which order slots take theirs. */
 #include "map/nest/nest_inside.h"
 
-#include "map/nest/padded_factor.h"
-
-static int divisor_count(int n)
-{
-    int count = 1;
-    for (int p = 2; n > 1; p++) {
-        if ((int64_t)p * p > n) {
-            return count * 2;
-        }
-        int power = 0;
-        for (; n % p == 0; n /= p) {
-            power++;
-        }
-        count *= power + 1;
-    }
-    return count;
-}
+#include "map/nest/factors.h"
 
 /* The divisor of n at `rank` (0 = 1) in ascending order. */
 static int divisor_at(int n, int rank)
@@ -28,7 +12,7 @@ static int divisor_at(int n, int rank)
             return d;
         }
     }
-    int from_top = divisor_count(n) - 1 - rank;
+    int from_top = mer_divisor_count(n) - 1 - rank;
     return n / divisor_at(n, from_top);
 }
 
@@ -41,22 +25,13 @@ int mer_nest_choices(const MerNestSpace *nest, const MerNestSlot *slot, int dim,
         return mer_padded_count(n, limit);
     }
     if (limit >= n) {
-        return divisor_count(n);
+        return mer_divisor_count(n);
     }
     int count = 0;
     for (int d = 1; d <= limit; d++) {
         count += n % d == 0;
     }
     return count;
-}
-
-static int divisor_rank(int n, int divisor)
-{
-    int rank = 0;
-    for (int d = 1; d < divisor; d++) {
-        rank += n % d == 0;
-    }
-    return rank;
 }
 
 int mer_nest_factor_at(const MerNestSpace *nest, int n, int rank)
@@ -69,7 +44,11 @@ int mer_nest_factor_rank(const MerNestSpace *nest, int n, int factor)
     if (nest->genome == MER_GENOME_PADDED) {
         return mer_padded_rank(n, factor);
     }
-    return n % factor == 0 ? divisor_rank(n, factor) : -1;
+    int rank = 0;
+    for (int d = 1; d < factor; d++) {
+        rank += n % d == 0;
+    }
+    return n % factor == 0 ? rank : -1;
 }
 
 int mer_nest_free_size(const MerNestSpace *nest, int dim)

@@ -138,10 +138,7 @@ static MerStatus open_exact(void *state, const MerSearch *given, const MerProble
                  .problem = problem,
                  .evaluator = *evaluator,
                  .options = *(const Options *)chosen};
-    MerStatus status = check_request(given, problem, evaluator, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(check_request(given, problem, evaluator, error));
     *search = (ExactSearch){
         .model = evaluator->state,
         .space = mer_map_nest_space(problem),

@@ -170,8 +170,6 @@ void mer_exact_order_write(const ExactTiles *tiles, const ExactOrder *order, int
 
 /* exact_nest_bound.c */
 double mer_exact_value(const ExactSearch *search, double energy, double cycles);
-/* While ties are broken: is this beyond the optimum of the first goal? */
-bool   mer_exact_exceeds(const ExactSearch *search, double energy, double cycles);
 double mer_exact_energy_per_word(const ExactSearch *search, int tensor, int parent);
 /* most copies that these levels make */
 double mer_exact_units(const ExactSearch *search, int first, int last);

@@ -213,12 +213,6 @@ static double floor_energy(const ExactSearch *search)
     return energy;
 }
 
-/* Operand words per MAC below a spread, at least: sliding rows may overlap. */
-static double least_operand(const ExactTiles *tiles, int tensor, int spread)
-{
-    return mer_exact_plain(tiles, tensor, spread) / tiles->volume[spread];
-}
-
 static void measure_spread(const ExactSearch *search, int l, Spread *spread)
 {
     const ExactTiles *tiles = &search->tiles;
@@ -230,7 +224,8 @@ static void measure_spread(const ExactSearch *search, int l, Spread *spread)
     spread->energy = 0;
     for (int t = 0; t < MER_TENSOR_COUNT; t++) {
         int parent = search->mac_parent[t];
-        spread->shared[t] = least_operand(tiles, t, spread->tile);
+        /* operand words per MAC below it, at least: sliding rows may overlap */
+        spread->shared[t] = mer_exact_plain(tiles, t, spread->tile) / tiles->volume[spread->tile];
         if (l == search->innermost && l <= parent) {
             spread->energy += spread->shared[t] * macs *
                               mer_exact_energy_per_word(search, t, parent) /

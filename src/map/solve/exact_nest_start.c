@@ -2,6 +2,7 @@
  * bypasses. The better it is, the less the branch and bound has to look at. */
 #include "map/solve/exact_nest.h"
 
+#include "map/nest/factors.h"
 #include "map/nest/nest_inside.h"
 
 #include <math.h>
@@ -67,13 +68,9 @@ static void list_primes(Start *s)
 {
     const MerLayerShape *shape = s->search->tiles.shape;
     for (int i = 0; i < shape->dim_count; i++) {
-        int rest = shape->size[shape->dims[i]];
-        for (int p = 2; rest > 1; p++) {
-            p = (int64_t)p * p > rest ? rest : p;
-            for (; rest % p == 0; rest /= p) {
-                s->position[s->prime_count] = i;
-                s->prime[s->prime_count++] = p;
-            }
+        int count = mer_primes(shape->size[shape->dims[i]], s->prime + s->prime_count);
+        for (; count > 0; count--) {
+            s->position[s->prime_count++] = i;
         }
     }
 }
@@ -218,20 +215,16 @@ static void move(Start *s)
     }
 }
 
-static bool obeys(const Start *s)
+static bool obeys(Start *s)
 {
-    const MerNestConstraints *constraints = &s->search->space->constraints;
-    const MerLayerShape      *shape = s->search->tiles.shape;
-    for (int l = 0; l < s->plan.level_count; l++) {
-        const MerNestLevel *level = &s->plan.levels[l];
-        for (int i = 0; i < shape->dim_count; i++) {
-            int       d = shape->dims[i];
-            const int factors[] = {level->temporal[d], level->x[d], level->y[d]};
-            for (int place = 0; place < 3; place++) {
-                if (!mer_nest_permits(constraints, l, place, d, factors[place])) {
-                    return false;
-                }
-            }
+    const MerNestSpace  *space = s->search->space;
+    const MerLayerShape *shape = s->search->tiles.shape;
+    for (int i = 0; i < space->slot_count * shape->dim_count; i++) {
+        const MerNestSlot *slot = &space->slots[i / shape->dim_count];
+        int                d = shape->dims[i % shape->dim_count];
+        if (!mer_nest_permits(&space->constraints, slot->level, slot->place, d,
+                              *mer_nest_slot_factor(s->plan.levels, slot, d))) {
+            return false;
         }
     }
     return true;

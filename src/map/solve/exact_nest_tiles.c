@@ -2,34 +2,18 @@
  * spread of tiles fits on the two axes of a fan-out. */
 #include "map/solve/exact_nest.h"
 
+#include "map/nest/factors.h"
+
 #include <string.h>
 
 static bool list_divisors(ExactTiles *tiles, int position, int size)
 {
-    int count = 0;
-    for (int low = 1; (int64_t)low * low <= size; low++) {
-        if (size % low != 0) {
-            continue;
-        }
-        int high = size / low;
-        if (count + 2 > EXACT_DIVISORS) {
-            return false;
-        }
-        /* low divisors grow from the front, high ones are sorted in below */
-        tiles->value[position][count++] = low;
-        if (high != low) {
-            tiles->value[position][count++] = high;
-        }
+    int divisors[MER_MOST_DIVISORS];
+    int count = mer_divisors(size, divisors);
+    if (count > EXACT_DIVISORS) {
+        return false;
     }
-    int *value = tiles->value[position];
-    for (int i = 1; i < count; i++) {
-        int key = value[i];
-        int j = i;
-        for (; j > 0 && value[j - 1] > key; j--) {
-            value[j] = value[j - 1];
-        }
-        value[j] = key;
-    }
+    memcpy(tiles->value[position], divisors, (size_t)count * sizeof *divisors);
     tiles->divisor_count[position] = count;
     return true;
 }

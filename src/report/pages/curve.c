@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_KEPT = 8 * MER_REPORT_POINTS };
 

@@ -7,7 +7,6 @@
 #include "mercator/metric.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,21 +22,13 @@ static const char placeholder[] = "__MERCATOR_DATA__";
 /* The page knows units and directions from the one list of metrics. */
 static void write_metrics(MerJson *json)
 {
-    static const struct {
-        const char *name, *unit;
-        int         direction;
-        const char *help;
-    } metrics[] = {
-#define X(id, name, unit, direction, total, help) {name, unit, direction, help},
-        MER_METRIC_MAP(X)
-#undef X
-    };
     mer_json_object(json, "metrics");
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-        mer_json_object(json, metrics[i].name);
-        mer_json_text(json, "unit", metrics[i].unit);
-        mer_json_int(json, "direction", metrics[i].direction);
-        mer_json_text(json, "help", metrics[i].help);
+    for (int m = 0; m < MER_METRIC_COUNT; m++) {
+        const MerMetricInfo *info = mer_metric_info((MerMetric)m);
+        mer_json_object(json, info->name);
+        mer_json_text(json, "unit", info->unit);
+        mer_json_int(json, "direction", info->direction);
+        mer_json_text(json, "help", info->help);
         mer_json_end_object(json);
     }
     mer_json_end_object(json);

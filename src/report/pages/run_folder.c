@@ -2,7 +2,6 @@
 #include "report/pages/run_folder.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +19,7 @@ static int by_number(const struct dirent **a, const struct dirent **b)
     return x != y ? (x > y) - (x < y) : strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool is_run(const char *path, MerArena *arena)
+bool mer_report_is_run(const char *path, MerArena *arena)
 {
     return access(mer_arena_format(arena, "%s/run.jsonl", path), F_OK) == 0;
 }
@@ -31,7 +30,7 @@ MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***
     struct dirent **entries = NULL;
     size_t          length = strlen(path);
     bool            is_log = length > 6 && strcmp(path + length - 6, ".jsonl") == 0;
-    if (is_log || is_run(path, arena)) {
+    if (is_log || mer_report_is_run(path, arena)) {
         *runs = MER_ARRAY(arena, const char *, 1);
         (*runs)[0] = path;
         *count = 1;
@@ -42,7 +41,7 @@ MerStatus mer_report_find_runs(const char *path, MerArena *arena, const char ***
     *runs = MER_ARRAY(arena, const char *, found > 0 ? found : 1);
     for (int i = 0; i < found; i++) {
         const char *inner = mer_arena_format(arena, "%s/%s", path, entries[i]->d_name);
-        if (is_run(inner, arena)) {
+        if (mer_report_is_run(inner, arena)) {
             (*runs)[(*count)++] = inner;
         }
         free(entries[i]);

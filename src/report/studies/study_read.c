@@ -1,4 +1,4 @@
-/* Reads the runs of a study, folders in the order of their names: one item for each task. */
+/* Reads the runs of a study, folders in the order of their numbers: one item for each task. */
 #include "report/studies/study_items.h"
 
 #include "base/file.h"
@@ -7,12 +7,11 @@
 #include "base/option_json.h"
 #include "report/pages/curve.h"
 #include "report/pages/log_lines.h"
+#include "report/pages/run_folder.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Reader {
     MerArena             *arena;
@@ -288,54 +287,18 @@ static MerStatus read_run(Reader *reader, const char *directory, MerError *error
     return status;
 }
 
-static bool is_run(const char *directory, MerArena *arena)
-{
-    return access(mer_arena_format(arena, "%s/run.jsonl", directory), F_OK) == 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-    size_t      x_length = strlen(x), y_length = strlen(y); /* 999 before 1000 */
-    return x_length != y_length ? (x_length < y_length ? -1 : 1) : strcmp(x, y);
-}
-
-static MerStatus read_folder(Reader *reader, const char *path, MerError *error)
-{
-    const char **names = NULL;
-    int          count = 0;
-    DIR         *folder = opendir(path);
-    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
-        const char *directory = mer_arena_format(reader->arena, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] != '.' && is_run(directory, reader->arena)) {
-            MER_GROW(reader->arena, names, count);
-            names[count++] = directory;
-        }
-    }
-    if (folder) {
-        closedir(folder);
-    }
-    if (count == 0) {
-        return mer_error_set(error, MER_NOT_FOUND,
-                             "%s: no run in it, expected a run directory or a "
-                             "directory of run directories",
-                             path);
-    }
-    qsort(names, (size_t)count, sizeof *names, by_name);
-    for (int i = 0; i < count; i++) {
-        MER_TRY(read_run(reader, names[i], error));
-    }
-    return MER_OK;
-}
-
 MerStatus mer_study_read(const char *const *paths, int count, MerStudyLookup lookup,
                          MerArena *arena, MerStudy *study, MerError *error)
 {
     Reader reader = {.arena = arena, .study = study, .lookup = lookup};
     *study = (MerStudy){0};
     for (int i = 0; i < count; i++) {
-        MER_TRY(is_run(paths[i], arena) ? read_run(&reader, paths[i], error)
-                                        : read_folder(&reader, paths[i], error));
+        const char **runs;
+        int          run_count;
+        MER_TRY(mer_report_find_runs(paths[i], arena, &runs, &run_count, error));
+        for (int r = 0; r < run_count; r++) {
+            MER_TRY(read_run(&reader, runs[r], error));
+        }
     }
     if (reader.count == 0) {
         return mer_error_set(error, MER_NOT_FOUND, "%s: none of its runs has ended", paths[0]);

@@ -6,7 +6,6 @@
 #include "report/tables/table.h"
 
 #include <math.h>
-#include <string.h>
 
 static void table_tasks(MerTableMaker *maker)
 {

@@ -4,7 +4,6 @@
 #include "report/tables/table.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { GRID = 72 };
 

@@ -1,7 +1,6 @@
 /* Text tables for people. */
 #include "report/tables/table.h"
 
-#include <math.h>
 #include <stdbool.h>
 
 enum { GAP = 2 };

@@ -87,6 +87,11 @@ MerStatus mer_experiment_plugin(MerAxis axis, MerYaml *node, const char **text, 
 MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t size,
                                const MerYaml *map, int index, MerArena *arena, MerError *error);
 
+/* The options of a plug-in from its table (NULL: it has none, and then none may be given). */
+MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, size_t size,
+                              const MerReference *reference, const void **options, MerArena *arena,
+                              MerError *error);
+
 /* Fills the spec's exports from texts `NAME` or `NAME=FILE`. */
 MerStatus mer_experiment_exports(const MerTexts *texts, MerRunSpec *spec, MerArena *arena,
                                  MerError *error);

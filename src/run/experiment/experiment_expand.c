@@ -66,9 +66,9 @@ static MerStatus read_numbers(MerExpansion *e, MerAxis axis, const char *what, i
     return MER_OK;
 }
 
-static MerStatus fill_options(const char *where, const MerOption *table, const MerPreset *presets,
-                              size_t size, const MerReference *reference, const void **options,
-                              MerArena *arena, MerError *error)
+MerStatus mer_experiment_fill(const MerOption *table, const MerPreset *presets, size_t size,
+                              const MerReference *reference, const void **options, MerArena *arena,
+                              MerError *error)
 {
     void *filled = mer_arena_alloc(arena, size);
     *options = table ? filled : NULL;
@@ -76,8 +76,8 @@ static MerStatus fill_options(const char *where, const MerOption *table, const M
         return MER_OK;
     }
     if (!table) {
-        return mer_error_set(error, MER_INVALID, "%s %s has no options, found \"%s\"", where,
-                             reference->name, reference->keys[0]);
+        return mer_error_set(error, MER_INVALID, "%s has no options, found \"%s\"", reference->name,
+                             reference->keys[0]);
     }
     return mer_options_fill(table, presets, filled, reference, arena, error);
 }
@@ -111,8 +111,8 @@ static MerStatus resolve_evaluator(MerExpansion *e, const char *text, MerRunSpec
         return MER_NOT_FOUND;
     }
     MerReference all = mer_reference_join(&reference, &e->experiment->evaluator_options, e->arena);
-    return fill_options("evaluator", spec->evaluator->options, NULL, spec->evaluator->options_size,
-                        &all, &spec->evaluator_options, e->arena, error);
+    return mer_experiment_fill(spec->evaluator->options, NULL, spec->evaluator->options_size, &all,
+                               &spec->evaluator_options, e->arena, error);
 }
 
 /* `bayes:budget=500`: this optimizer gets another budget than the rest. It is a key of the run, so it leaves
@@ -165,9 +165,9 @@ static MerStatus resolve_optimizer(MerExpansion *e, const char *text, MerRunSpec
     int given = reference.count;
     MER_TRY(take_own_budget(&reference, spec, e->arena, error));
     e->has_own_budget = reference.count < given;
-    return fill_options("optimizer", spec->optimizer->options, spec->optimizer->presets,
-                        spec->optimizer->options_size, &reference, &spec->optimizer_options,
-                        e->arena, error);
+    return mer_experiment_fill(spec->optimizer->options, spec->optimizer->presets,
+                               spec->optimizer->options_size, &reference, &spec->optimizer_options,
+                               e->arena, error);
 }
 
 static MerStatus take_pareto(const MerTexts *texts, MerRunSpec *spec, MerError *error)
@@ -327,7 +327,8 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         .total_budget = options->total_budget,
         .time_s = options->time_s,
         .gap = options->gap,
-        .count_distinct = options->count == 1,
+        .count_distinct =
+            options->count == 2 || (options->count == 0 && e->problem->counts_distinct),
         .log = (MerLogMode)options->log,
         .warm = options->warm,
         .warm_match = (MerMatch)options->warm_match,
@@ -346,8 +347,8 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
     }
     MerReference problem =
         mer_reference_join(&e->experiment->problem, &e->workloads[at[MER_AXIS_WORKLOAD]], e->arena);
-    MerStatus status = fill_options("problem", e->problem->options, NULL, e->problem->options_size,
-                                    &problem, &spec->problem_options, e->arena, error);
+    MerStatus status = mer_experiment_fill(e->problem->options, NULL, e->problem->options_size,
+                                           &problem, &spec->problem_options, e->arena, error);
     if (e->workloads[at[MER_AXIS_WORKLOAD]].count > 0) {
         mer_expansion_at_value(e, MER_AXIS_WORKLOAD, at[MER_AXIS_WORKLOAD], status, error);
     }

@@ -1,7 +1,7 @@
 /* State files: DIR/state-N.bin holds the counters of the run at some place of the log, then what
  * the optimizer wrote, with a checksum over both. Logs never mention them, so when they are written may
  * depend on the clock. */
-#include "run/log/checkpoint.h"
+#include "run/search/task_search.h"
 
 #include "base/file.h"
 #include "base/json_read.h"

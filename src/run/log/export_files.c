@@ -6,8 +6,6 @@
 #include "base/option_json.h"
 #include "mercator/registry.h"
 
-#include <string.h>
-
 const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
 {
     if (!task->evaluator.type->detail) {

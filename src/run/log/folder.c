@@ -1,5 +1,5 @@
 /* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
-#include "run/log/folder.h"
+#include "run/internal.h"
 
 #include "base/file.h"
 #include "base/json_read.h"

@@ -1,14 +1,11 @@
 /* The last line of the log, and the summary that `--json` prints (docs/formats.md, "Summary"). */
 #include "run/internal.h"
-#include "run/log/folder.h"
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/option_json.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void mer_run_write_bound(MerJson *json, const char *key, const MerBound *bound)

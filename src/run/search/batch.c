@@ -4,12 +4,10 @@
 #include "base/key_table.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "run/search/measure.h"
 #include "run/search/snapshots.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_CHUNK = 32 };
 

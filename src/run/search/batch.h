@@ -22,4 +22,10 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
 /* Prices a trial of the last batch again by an exact call, if the evaluator's values are only close to that. */
 void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial);
 
+/* measure.c: prices one plan as its evaluator wants it: here, or, where it measures, in a child process.
+ * A child that crashes, or takes longer than the evaluator allows, gives an infeasible cost with the class
+ * `crash` or `timeout`. When call->notes is cancelled the child is ended and the cost means nothing. */
+void mer_price_plan(const MerEvaluator *evaluator, const MerPlan *plan, const MerCall *call,
+                    MerCost *cost);
+
 #endif

@@ -1,7 +1,6 @@
 /* Why nothing was feasible: points priced after a search in vain, so that the user learns what is
  * in the way and how near the nearest miss comes. They are no trials and are not logged. */
 #include "run/internal.h"
-#include "run/search/measure.h"
 #include "run/search/reasons.h"
 
 #include "base/log.h"

@@ -3,7 +3,6 @@
 #include "run/internal.h"
 
 #include <math.h>
-#include <string.h>
 
 static const int stages[MER_MAX_MILESTONES] = {0, 1, 30, 100};
 

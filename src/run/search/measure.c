@@ -1,10 +1,9 @@
 /* Prices one plan as its evaluator wants it: here, or in a child process that a bad plan may take down. */
-#include "run/search/measure.h"
+#include "run/search/batch.h"
 
 #include "base/log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>

@@ -208,6 +208,19 @@ static void share_budget(MerRunState *run)
         task->budget = share < task->budget ? share : task->budget;
         left -= share;
     }
+    for (int t = 0; t < run->task_count; t++) {
+        run->tasks[t].all_budget = run->tasks[t].budget;
+        mer_run_round_budget(run, &run->tasks[t]);
+    }
+}
+
+void mer_run_round_budget(const MerRunState *run, MerRunTask *task)
+{
+    const MerProblemClass *problem = run->spec->problem;
+    if (problem->round_share && task->all_budget < INT64_MAX) {
+        double share = problem->round_share(&task->problem, run->round_number);
+        task->budget = (int64_t)fmax(1, floor(share * (double)task->all_budget));
+    }
 }
 
 static bool has_line(const char *text, const char *line, size_t length)

@@ -1,5 +1,5 @@
 /* Policy files: written whole, and read only if they are what was written. */
-#include "run/search/policy.h"
+#include "run/search/task_search.h"
 
 #include "base/file.h"
 

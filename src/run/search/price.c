@@ -1,9 +1,7 @@
 /* Pricing given plans: what `mercator evaluate` does. */
 #include "run/internal.h"
-#include "run/search/measure.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The plan is in task->result. */
 static void price(MerRunState *run, MerRunTask *task, const char **detail)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static MerReasonCount *find(MerTaskResult *result, const char *name, size_t length)

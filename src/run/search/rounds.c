@@ -61,6 +61,7 @@ static MerStatus begin_round(Rounds *rounds, const MerRound *round, MerError *er
         MER_TRY(mer_objective_parse(round->objective, &run->objective, run->arena, error));
     }
     for (int t = 0; t < run->task_count; t++) {
+        mer_run_round_budget(run, &run->tasks[t]);
         MER_TRY(mer_run_begin_task(run, &run->tasks[t], error));
     }
     return note_round(run, round, rounds->done, error);
@@ -72,14 +73,8 @@ static void take_pick(Rounds *rounds, int task, int pick)
     MerTaskResult *result = &rounds->run->result->tasks[task];
     *result = rounds->results[pick][task];
     for (int r = 0; r < rounds->done; r++) {
-        const MerTaskResult *other = &rounds->results[r][task];
         if (r != pick) {
-            result->trials += other->trials;
-            result->evaluations += other->evaluations;
-            result->infeasible += other->infeasible;
-        }
-        for (int s = 0; r != pick && s < MER_SPENT_COUNT; s++) {
-            result->spent[s] += other->spent[s];
+            mer_run_add_work(result, &rounds->results[r][task]);
         }
     }
     MerObjective *objective = &rounds->objective;

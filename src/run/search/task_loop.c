@@ -1,13 +1,9 @@
 /* The loop: ask, price, log, tell, until budget, time, gap or the optimizer ends it. */
-#include "run/log/checkpoint.h"
-#include "run/search/policy.h"
 #include "run/search/task_search.h"
-#include "run/search/warm.h"
 
 #include "base/log.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FULL_LOG_TRIALS = 1000000, MAX_REPEATS = 100 };
@@ -173,6 +169,15 @@ static MerStatus log_trial(MerTaskSearch *s, MerRunTrial *trial, bool is_improvi
     return mer_runlog_line(&s->run->log, trial->json.text, error);
 }
 
+/* Does a trial use up budget? Not where a rule that optimizers may ask for refuses its point: those that
+ * do not ask lose no measurement by it. */
+static bool is_counted(const MerTaskSearch *s, const MerRunTrial *trial)
+{
+    bool is_known = s->search.legality && !trial->cost.feasible &&
+                    !s->task->problem.type->is_legal(&s->task->problem, trial->point);
+    return !trial->is_warm && !is_known && !(s->run->spec->count_distinct && trial->same_as >= 0);
+}
+
 /* Logs and counts the trials in order; stops at the first that was dropped. */
 static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
 {
@@ -186,7 +191,7 @@ static MerStatus record(MerTaskSearch *s, int count, int *done, MerError *error)
         MER_TRY(log_trial(s, trial, mer_task_is_better(s->task, trial), error));
         mer_task_take(s->run, s->task, trial);
         mer_generations_count(s->task);
-        s->counted += !trial->is_warm && !(s->run->spec->count_distinct && trial->same_as >= 0);
+        s->counted += is_counted(s, trial);
         const MerIndex *seen = s->seen + (size_t)*done * (size_t)s->task->view.knob_count;
         s->told[*done] = (MerTrial){trial->index, seen, &trial->cost, trial->score, trial->is_warm};
     }
@@ -267,8 +272,8 @@ static const char *why_stop(MerTaskSearch *s)
     if (s->counted >= s->task->budget) {
         return "budget";
     }
-    bool repeats_itself =
-        run->spec->count_distinct && result->trials - s->counted > MAX_REPEATS * (s->counted + 100);
+    bool repeats_itself = (run->spec->count_distinct || s->search.legality) &&
+                          result->trials - s->counted > MAX_REPEATS * (s->counted + 100);
     if (repeats_itself) {
         return "finished";
     }

@@ -1,6 +1,4 @@
 /* Opening an optimizer on a task: what it may know, and its line back to the run. */
-#include "run/log/checkpoint.h"
-#include "run/search/policy.h"
 #include "run/search/task_search.h"
 
 #include <math.h>

@@ -43,4 +43,28 @@ bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const 
 /* Takes a priced trial into the task's result: best, front, counts. */
 void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
 
+/* policy.c: policies that move from one run to another (--save-policy, --policy). A file is a line
+ * `mercator-policy/1 OPTIMIZER`, what the optimizer wrote, and a line `checksum HEX` over all before it (FNV-1a,
+ * 64 bits). Files of earlier versions lack the last line and are read nevertheless. */
+MerStatus mer_policy_load(const MerTaskSearch *s, MerError *error);
+/* Before a search: that its policy can be saved at the end. */
+MerStatus mer_policy_check(const MerTaskSearch *s, MerError *error);
+MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error);
+
+/* checkpoint.c: saved optimizer states: a stopped run of a long training goes on from the newest one instead of
+ * being asked all over again.
+ * At most every few seconds, if the optimizer can be saved and the run has a directory. */
+MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error);
+/* On resume: reads the log up to the saved state, loads it, and goes on writing from there. */
+MerStatus mer_checkpoint_restore(MerTaskSearch *s, bool *is_restored, MerError *error);
+
+/* warm.c: the best points of an earlier run, told to the optimizer before its first ask.
+ * `spec->warm` is RUN or RUN:k, or `chain`: the tasks of this run that were searched before. Gives at most k
+ * (the optimizer's population, 64 if it has none) distinct points of the optimizer's view, best first; none if
+ * the spec has no warm run. Where the problem can, points of other tasks are carried over
+ * (`spec->warm_match`); otherwise another space than the task's is an error. Damaged lines of the log are
+ * skipped and counted in one warning. */
+MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, int *count,
+                        MerError *error);
+
 #endif

@@ -133,17 +133,22 @@ static const char *worse_stop(const char *one, const char *other)
     return rank[1] > rank[0] ? other : one;
 }
 
+void mer_run_add_work(MerTaskResult *total, const MerTaskResult *part)
+{
+    total->trials += part->trials;
+    total->evaluations += part->evaluations;
+    total->infeasible += part->infeasible;
+    for (int s = 0; s < MER_SPENT_COUNT; s++) {
+        total->spent[s] += part->spent[s];
+    }
+}
+
 static void add_counts(const MerRunResult *result, MerTaskResult *total)
 {
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
         total->task.macs += (double)task->task.count * task->task.macs;
-        total->trials += task->trials;
-        total->evaluations += task->evaluations;
-        total->infeasible += task->infeasible;
-        for (int s = 0; s < MER_SPENT_COUNT; s++) {
-            total->spent[s] += task->spent[s];
-        }
+        mer_run_add_work(total, task);
         mer_reasons_merge(total, task);
         total->stopped = worse_stop(total->stopped, task->stopped);
     }

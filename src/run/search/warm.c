@@ -1,6 +1,6 @@
 /* Warm starts: the k best distinct points of the same task in an earlier log, or, where the problem can carry
  * points over, of other tasks. */
-#include "run/search/warm.h"
+#include "run/search/task_search.h"
 
 #include "base/file.h"
 #include "base/json_read.h"
@@ -422,10 +422,16 @@ static MerStatus read_foreign(const Reader *reader, MerIndex **points, int *coun
     MerArena         *arena = reader->run->arena;
     MerIndex         *found = NULL;
     int               found_count = 0;
+    const char       *remark = NULL;
     if (reader->is_chain || !problem->type->read_log) {
         return MER_UNSUPPORTED;
     }
-    MER_TRY(problem->type->read_log(problem, reader->path, &found, &found_count, arena, error));
+    MER_TRY(problem->type->read_log(problem, reader->path, &found, &found_count, &remark, arena,
+                                    error));
+    if (remark && !reader->run->has_warned_of_damage) {
+        reader->run->has_warned_of_damage = true;
+        mer_run_warn(reader->run, remark);
+    }
     *points =
         MER_ARRAY(arena, MerIndex, (size_t)found_count * (size_t)reader->task->view.knob_count + 1);
     for (int i = 0; i < found_count && *count < reader->capacity; i++) {

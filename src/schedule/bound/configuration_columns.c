@@ -1,7 +1,7 @@
 /* The program of configuration_program.c as CLP reads it. Times are in parts of the limit. */
 #include "schedule/bound/configuration_columns.h"
 
-#include <math.h>
+#include "schedule/bound/clp_column.h"
 
 /* Rows can be met at this price, more than a schedule pays. */
 static const double artificial = 100;
@@ -14,9 +14,7 @@ int mer_columns_row(const Columns *columns, int row, int class)
 
 static void add_entry(Clp_Simplex *model, int row, double value, double cost)
 {
-    const CoinBigIndex starts[2] = {0, 1};
-    const double       zero = 0, infinite = INFINITY;
-    Clp_addColumns(model, 1, &zero, &infinite, &cost, starts, &row, &value);
+    mer_clp_add_column(model, 0, cost, 1, &row, &value);
 }
 
 Clp_Simplex *mer_columns_new_model(const Columns *columns)
@@ -96,10 +94,8 @@ static void add_configuration(Clp_Simplex *model, const Columns *columns,
     }
     rows[count] = columns->time_row;
     values[count++] = -fmax(1, configuration->need);
-    const CoinBigIndex starts[2] = {0, count};
-    const double       lower = 0, upper = INFINITY;
     double cost = mer_configuration_cost(mer_columns_cost(columns, 0), configuration->need);
-    Clp_addColumns(model, 1, &lower, &upper, &cost, starts, rows, values);
+    mer_clp_add_column(model, 0, cost, count, rows, values);
 }
 
 static void add_queue(Clp_Simplex *model, const Columns *columns, const CoreQueue *queue)
@@ -124,9 +120,7 @@ static void add_queue(Clp_Simplex *model, const Columns *columns, const CoreQueu
     }
     rows[count] = columns->class_row + queue->class;
     values[count++] = -1;
-    const CoinBigIndex starts[2] = {0, count};
-    const double       lower = 0, upper = INFINITY, cost = 0;
-    Clp_addColumns(model, 1, &lower, &upper, &cost, starts, rows, values);
+    mer_clp_add_column(model, 0, 0, count, rows, values);
 }
 
 void mer_columns_load(Clp_Simplex *model, Columns *columns)

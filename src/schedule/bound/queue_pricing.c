@@ -7,19 +7,13 @@
 
 enum { GRID = 4096 };
 
-static int most_items(const Relaxation *relaxation)
-{
-    int items = 0;
-    for (int r = 0; r < relaxation->rows; r++) {
-        items += relaxation->count[r] < CORE_JOBS ? relaxation->count[r] : CORE_JOBS;
-    }
-    return items;
-}
-
 void mer_core_queues_begin(CorePricer *pricer, const Relaxation *relaxation)
 {
     MerArena *arena = relaxation->arena;
-    size_t    items = (size_t)most_items(relaxation) + 1;
+    size_t    items = 1;
+    for (int r = 0; r < relaxation->rows; r++) {
+        items += (size_t)(relaxation->count[r] < CORE_JOBS ? relaxation->count[r] : CORE_JOBS);
+    }
     pricer->relaxation = relaxation;
     pricer->most = MER_ARRAY(arena, double, GRID + 1);
     pricer->taken = MER_ARRAY(arena, uint8_t, items * (GRID + 1));

@@ -89,10 +89,7 @@ static void fill_alone(Relaxation *relaxation, bool is_virtual)
     int     classes = relaxation->classes;
     double *own = MER_ARRAY(relaxation->arena, double, relaxation->rows + 1);
     for (int r = 0; r < relaxation->rows; r++) {
-        own[r] = INFINITY;
-        for (int c = 0; c < classes; c++) {
-            own[r] = fmin(own[r], relaxation->excess[r * classes + c]);
-        }
+        own[r] = mer_schedule_least(relaxation->excess + r * classes, classes);
         least += relaxation->count[r] * own[r];
     }
     for (int r = 0; r < relaxation->rows; r++) {
@@ -171,11 +168,8 @@ double mer_relaxation_longest_job(const Relaxation *relaxation)
 {
     double longest = 0;
     for (int r = 0; r < relaxation->rows; r++) {
-        double least = INFINITY;
-        for (int c = 0; c < relaxation->classes; c++) {
-            least = fmin(least, relaxation->alone[r * relaxation->classes + c]);
-        }
-        longest = fmax(longest, least);
+        longest = fmax(longest, mer_schedule_least(relaxation->alone + r * relaxation->classes,
+                                                   relaxation->classes));
     }
     return longest;
 }

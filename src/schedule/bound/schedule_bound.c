@@ -12,16 +12,6 @@
  * a proof. */
 static const double rounding = 5e-13;
 
-/* What a job moves at least, wherever it runs, in cycles. */
-static double least_bytes(const MerSchedule *schedule, int job)
-{
-    double least = INFINITY;
-    for (int u = 0; u < schedule->unit_count; u++) {
-        least = fmin(least, schedule->traffic[job * schedule->unit_count + u]);
-    }
-    return least / schedule->bandwidth;
-}
-
 /* The longest way through the dependencies, every job on its best core, from its release on. */
 static double critical_path(const MerSchedulePaths *paths, int count)
 {
@@ -46,7 +36,9 @@ static double crowd(const MerSchedule *schedule, const MerScheduleRules *rules,
     for (int i = schedule->job_count - 1; i >= 0; i--) {
         int job = order[i];
         cycles += (paths->need[job] + rules->switch_cycles) / schedule->unit_count;
-        bytes += least_bytes(schedule, job);
+        bytes += mer_schedule_least(schedule->traffic + job * schedule->unit_count,
+                                    schedule->unit_count) /
+                 schedule->bandwidth;
         least_other = fmin(least_other, other[job]);
         double work = fmax(cycles - rules->switch_cycles, bytes);
         bound = fmax(bound, key[job] + work + least_other);

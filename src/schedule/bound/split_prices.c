@@ -5,7 +5,8 @@
  * (Wentges, 1997). A step looks at every pair of the table once. */
 #include "schedule/bound/schedule_bound.h"
 
-#include <Clp_C_Interface.h>
+#include "schedule/bound/clp_column.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -97,15 +98,16 @@ static void begin_program(Prices *prices)
         value[r] = -1;
         index[r] = r;
     }
-    const CoinBigIndex starts[2] = {0, rows - 1};
-    const double       lower = -INFINITY, upper = INFINITY, cost = 1;
+    if (prices->program) { /* of another limit */
+        Clp_deleteModel(prices->program);
+    }
     prices->program = Clp_newModel();
     prices->columns = 0;
     Clp_setLogLevel(prices->program, 0);
     Clp_resize(prices->program, rows, 0);
     Clp_chgRowLower(prices->program, row_lower);
     Clp_chgRowUpper(prices->program, row_upper);
-    Clp_addColumns(prices->program, 1, &lower, &upper, &cost, starts, index, value);
+    mer_clp_add_column(prices->program, -INFINITY, 1, rows - 1, index, value);
 }
 
 static void add_assignment(Prices *prices)
@@ -121,9 +123,7 @@ static void add_assignment(Prices *prices)
         value[r] = r <= classes ? cycles / relaxation->scale : 1;
         index[r] = r;
     }
-    const CoinBigIndex starts[2] = {0, classes + 2};
-    const double       lower = 0, upper = INFINITY, cost = 0;
-    Clp_addColumns(prices->program, 1, &lower, &upper, &cost, starts, index, value);
+    mer_clp_add_column(prices->program, 0, 0, classes + 2, index, value);
     size_t size = (size_t)classes + 1;
     memcpy(prices->kept + (size_t)prices->columns * size, prices->share, size * sizeof(double));
     prices->columns++;
@@ -214,13 +214,10 @@ static void share_out(const Prices *prices, double *parts)
 static double find_limit(Prices *prices)
 {
     double low = fmax(mer_relaxation_longest_job(prices->relaxation), solve(prices, INFINITY, NAN));
-    Clp_deleteModel(prices->program);
     double high = solve(prices, low, NAN);
-    Clp_deleteModel(prices->program);
     for (int i = 0; i < HALVINGS && high - low > coarse * low; i++) {
         double middle = low + (high - low) / 2;
         double value = solve(prices, middle, middle);
-        Clp_deleteModel(prices->program);
         low = value > middle ? middle : low;
         high = value > middle ? high : middle;
     }
@@ -244,7 +241,7 @@ double mer_schedule_bound_by_prices(const Relaxation *relaxation, double *parts)
         memset(parts, 0, (size_t)relaxation->rows * classes * sizeof *parts);
         solve(&prices, bound * (1 + coarse), NAN);
         share_out(&prices, parts);
-        Clp_deleteModel(prices.program);
     }
+    Clp_deleteModel(prices.program);
     return bound;
 }

@@ -167,10 +167,7 @@ static MerStatus open_bandwidth(void *opened, const MerProblem *problem, const v
                   chosen->weight_reuse == 1, chosen->forward == 1},
     };
     const MerBandwidthRules *rules = &state->input.rules;
-    MerStatus                status = check_xr(problem, schedule, chosen, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(check_xr(problem, schedule, chosen, error));
     state->not_plain = why_not_plain(state, chosen, needs_all);
     state->is_plain = !state->not_plain;
     state->idle = find_idle(problem, chosen, arena);
@@ -282,22 +279,6 @@ static void fill_common(const MerBandwidthState *state, const MerBandwidthOutput
     }
 }
 
-static void fill_deadlines(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                           MerArena *scratch, MerCost *cost)
-{
-    const MerSchedule *schedule = state->schedule;
-    MerServed         *requests;
-    int                count = mer_schedule_serve(schedule, times->end, scratch, &requests);
-    MerService         service = mer_schedule_service(requests, count);
-    cost->value[MER_METRIC_VIOLATIONS] = service.violations;
-    cost->value[MER_METRIC_DROP_RATE] = service.drop_rate;
-    cost->value[MER_METRIC_MISS_RATE] = service.miss_rate;
-    if (!isnan(schedule->clock_hz)) {
-        cost->value[MER_METRIC_TARDINESS] = service.tardiness / schedule->clock_hz;
-        cost->value[MER_METRIC_LATENESS] = service.latest / schedule->clock_hz;
-    }
-}
-
 static void fill_cycles(const MerBandwidthState *state, double cycles, MerCost *cost)
 {
     cost->value[MER_METRIC_CYCLES] = cycles;
@@ -360,7 +341,9 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     fill_common(state, &output, traffic, energy, mer_bandwidth_macs(schedule, &times), cost);
     cost->cut = output.is_cut;
     if (schedule->has_deadlines && !cost->cut) { /* who has not ended yet has not been dropped */
-        fill_deadlines(state, &times, call->scratch, cost);
+        MerServed *requests;
+        int        count = mer_schedule_serve(schedule, times.end, call->scratch, &requests);
+        mer_schedule_fill_service(requests, count, schedule->clock_hz, cost);
     }
     if (!cost->cut) {
         mer_bandwidth_fill_tenants(state, &times, call->scratch, cost);

@@ -35,6 +35,18 @@ bool mer_bandwidth_simulate(const MerBandwidthState *state, const MerJobsPlan *p
                             MerArena *arena, MerBandwidthTimes *times,
                             const MerBandwidthRecorder *recorder, MerBandwidthOutput *output);
 
+typedef struct MerBandwidthPlay { /* a plan and how it ran */
+    MerBandwidthTimes  times;
+    MerBandwidthOutput output;
+    double            *segments; /* (count, 2 + units): begin, end, bandwidth of each unit */
+    int                segment_count;
+} MerBandwidthPlay;
+/* Likewise, in `arena`. */
+bool mer_bandwidth_play(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
+                        MerBandwidthPlay *play);
+/* Cycles that a job waited for memory while it ran. */
+double mer_bandwidth_stall(const MerSchedule *schedule, const MerBandwidthTimes *times, int job);
+
 /* Multiplications of the jobs that ran to their end. */
 double mer_bandwidth_macs(const MerSchedule *schedule, const MerBandwidthTimes *times);
 
@@ -60,10 +72,6 @@ void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwid
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
 
-/* What became of each request (schedule_deadlines.h); none without deadlines or after a deadlock. */
-struct MerServed;
-int mer_bandwidth_requests(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
-                           struct MerServed **requests);
 /* A line for people: how long each core is busy, waits for memory and has nothing to do. */
 const char *mer_bandwidth_print(const void *state, const MerPlan *plan, MerArena *arena);
 

@@ -2,31 +2,28 @@
  * (free in virtual time, docs/bandwidth-model.md, "Virtual time"), the longest job, and the tenants. */
 #include "schedule/cost/bandwidth.h"
 
-#include "base/memory.h"
 #include "mercator/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Stack { /* neighbours with equal use are joined */
-    double *segments;  /* (count, 2 + units): begin, end, use of each unit */
-    int     count, capacity, units;
-    double  begin, end, use[MER_BANDWIDTH_UNITS];
+    MerBandwidthPlay *play;
+    MerArena         *arena;
+    int               units;
+    double            begin, end, use[MER_BANDWIDTH_UNITS];
 } Stack;
 
 static void flush(Stack *stack)
 {
-    size_t width = (size_t)stack->units + 2;
+    MerBandwidthPlay *play = stack->play;
+    size_t            width = (size_t)stack->units + 2;
     if (!(stack->end > stack->begin)) {
         return;
     }
-    if (stack->count == stack->capacity) {
-        stack->capacity = stack->capacity == 0 ? 64 : stack->capacity * 2;
-        stack->segments = mer_heap_resize(stack->segments, (size_t)stack->capacity * width,
-                                          sizeof *stack->segments);
-    }
-    double *segment = stack->segments + (size_t)stack->count++ * width;
+    play->segments = mer_arena_grow(stack->arena, play->segments, (size_t)play->segment_count,
+                                    width * sizeof *play->segments);
+    double *segment = play->segments + (size_t)play->segment_count++ * width;
     segment[0] = stack->begin;
     segment[1] = stack->end;
     memcpy(segment + 2, stack->use, (width - 2) * sizeof *segment);
@@ -42,6 +39,27 @@ static void add_segment(void *state, const MerBandwidthSegment *segment)
         memcpy(stack->use, segment->use, size);
     }
     stack->end = segment->t + segment->duration;
+}
+
+bool mer_bandwidth_play(const MerBandwidthState *state, const MerPlan *plan, MerArena *arena,
+                        MerBandwidthPlay *play)
+{
+    Stack                stack = {play, arena, state->schedule->unit_count, 0, 0, {0}};
+    MerBandwidthRecorder recorder = {&stack, add_segment};
+    *play = (MerBandwidthPlay){.segments = NULL};
+    if (!mer_bandwidth_simulate(state, mer_jobs_plan(plan), arena, &play->times, &recorder,
+                                &play->output)) {
+        return false;
+    }
+    stack.end = fmin(stack.end, play->output.cycles); /* not up to a drop after the last end */
+    flush(&stack);
+    return true;
+}
+
+double mer_bandwidth_stall(const MerSchedule *schedule, const MerBandwidthTimes *times, int job)
+{
+    double latency = schedule->latency[job * schedule->unit_count + times->unit[job]];
+    return fmax(0, times->end[job] - times->start[job] - latency);
 }
 
 /* Jobs of one request have the same; a single job is a request of its own. */
@@ -73,29 +91,27 @@ static MerViewItem job_item(const MerSchedule *schedule, const MerBandwidthTimes
         .after = schedule->before + first,
         .after_count = schedule->before_start[job + 1] - first};
     if (ran) {
-        double latency = schedule->latency[job * schedule->unit_count + unit];
         item.start = times->start[job];
         item.end = times->end[job];
-        item.stall = fmax(0, item.end - item.start - latency);
+        item.stall = mer_bandwidth_stall(schedule, times, job);
         item.amount = times->moved[job];
     }
     return item;
 }
 
-/* The files of a schedule are made from this view (schedule_export.c). */
-static void view_timeline(const MerBandwidthState *state, const MerBandwidthTimes *times,
-                          const Stack *stack, MerArena *arena, MerNotes *notes)
+static void view_timeline(const MerBandwidthState *state, const MerBandwidthPlay *play,
+                          MerArena *arena, MerNotes *notes)
 {
     const MerSchedule *schedule = state->schedule;
     MerViewItem       *items = MER_ARRAY(arena, MerViewItem, schedule->job_count + 1);
     MerViewAreas       bandwidth = {.title = "bandwidth",
                                     .unit = "B/cycle",
                                     .limit = state->input.bandwidth,
-                                    .series_count = stack->units,
-                                    .segments = stack->segments,
-                                    .segment_count = stack->count};
+                                    .series_count = schedule->unit_count,
+                                    .segments = play->segments,
+                                    .segment_count = play->segment_count};
     for (int j = 0; j < schedule->job_count; j++) {
-        items[j] = job_item(schedule, times, j, arena);
+        items[j] = job_item(schedule, &play->times, j, arena);
     }
     MerViewTimeline timeline = {.unit = "cycle",
                                 .lanes = schedule->unit_names,
@@ -163,9 +179,8 @@ static UnitTimes unit_times(const MerSchedule *schedule, const MerBandwidthTimes
     double stall = 0;
     for (int j = 0; j < schedule->job_count; j++) {
         if (times->unit[j] == unit && !isnan(times->end[j])) {
-            double latency = schedule->latency[j * schedule->unit_count + unit];
-            work += latency;
-            stall += fmax(0, times->end[j] - times->start[j] - latency);
+            work += schedule->latency[j * schedule->unit_count + unit];
+            stall += mer_bandwidth_stall(schedule, times, j);
         }
     }
     return (UnitTimes){work / cycles, stall / cycles, fmax(0, 1 - (work + stall) / cycles)};
@@ -243,22 +258,16 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
 {
     const MerBandwidthState *state = opened;
     MerArena                *arena = mer_arena_new();
-    MerBandwidthTimes        times;
-    MerBandwidthOutput       output;
-    Stack                    stack = {.units = state->schedule->unit_count};
-    MerBandwidthRecorder     recorder = {&stack, add_segment};
-    if (mer_bandwidth_simulate(state, mer_jobs_plan(plan), arena, &times, &recorder, &output)) {
-        stack.end = fmin(stack.end, output.cycles); /* not up to a drop after the last end */
-        flush(&stack);
-        view_timeline(state, &times, &stack, arena, notes);
-        view_cores(state, &times, &output, arena, notes);
+    MerBandwidthPlay         play;
+    if (mer_bandwidth_play(state, plan, arena, &play)) {
+        view_timeline(state, &play, arena, notes);
+        view_cores(state, &play.times, &play.output, arena, notes);
         if (state->schedule->tenant_count > 1) {
-            mer_bandwidth_view_tenants(state, &times, arena, notes);
+            mer_bandwidth_view_tenants(state, &play.times, arena, notes);
         }
         if (!state->input.rules.drops_late) {
             view_sensitivity(state, mer_jobs_plan(plan), notes);
         }
     }
-    free(stack.segments);
     mer_arena_free(arena);
 }

@@ -18,9 +18,8 @@ typedef int64_t Mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct Units { /* of the groups of four units only as many are used as there are */
-    Lanes  left[4], need[4], use[4];
-    double t, waste, begun_excess; /* as in the state */
-    int    running, events;
+    Lanes        left[4], need[4], use[4];
+    MerLoopClock now;
 } Units;
 
 typedef struct Queues {                     /* by unit */
@@ -91,11 +90,7 @@ INLINE void load_units(const MerBandwidthInput *input, const MerJobsPlan *plan, 
         queues->later[u] = *work_at(input, plan, groups, queues, u, queues->at[u]);
         queues->end[u] = numbered(state->left[u] / state->need[u], u);
     }
-    units->t = state->t;
-    units->waste = state->waste;
-    units->begun_excess = state->begun_excess;
-    units->running = state->running;
-    units->events = state->events;
+    units->now = state->now;
     memcpy(units->left, state->left, size);
     memcpy(units->need, state->need, size);
     share(units, groups, input->bandwidth);
@@ -105,11 +100,7 @@ INLINE void store_units(const Units *units, const Queues *queues, const MerJobsP
                         int groups, MerLoopState *state)
 {
     size_t size = (size_t)groups * sizeof(Lanes);
-    state->t = units->t;
-    state->waste = units->waste;
-    state->begun_excess = units->begun_excess;
-    state->running = units->running;
-    state->events = units->events;
+    state->now = units->now;
     memcpy(state->left, units->left, size);
     memcpy(state->need, units->need, size);
     for (int u = 0; u < groups * LANES; u++) {
@@ -136,8 +127,8 @@ INLINE void pass_time(Units *units, int groups, double step, double bandwidth)
             used += units->use[g][i];
         }
     }
-    units->waste += (bandwidth - used) * step;
-    units->t += step;
+    units->now.waste += (bandwidth - used) * step;
+    units->now.t += step;
 }
 
 /* One event: everyone moves on until the first job ends. Gives the unit. */
@@ -201,11 +192,11 @@ INLINE void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
     memcpy(&end, &queues->end[unit], sizeof end);
     queues->end[unit] = numbered(end + work->latency, unit);
     state->begun[unit] += work->latency;
-    units->begun_excess += work->excess;
-    units->events++;
+    units->now.begun_excess += work->excess;
+    units->now.events++;
     if (queues->at[unit] == queues->stop[unit]) {
-        state->finish[unit] = units->t;
-        units->running--;
+        state->finish[unit] = units->now.t;
+        units->now.running--;
     }
     *work = *work_at(input, plan, groups, queues, unit, ++queues->at[unit]);
 }
@@ -219,8 +210,8 @@ INLINE bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, int gro
     double limit = input->limit * (1 + 1e-9);
     double per_bandwidth = 1 / input->bandwidth;
     load_units(input, plan, groups, state, &units, &queues);
-    while (units.running > 0) {
-        if (units.events == keep_at) {
+    while (units.now.running > 0) {
+        if (units.now.events == keep_at) {
             store_units(&units, &queues, plan, groups, state);
             mer_snapshot_keep(snapshot, state);
             keep_at = mer_snapshot_due(snapshot);
@@ -230,27 +221,22 @@ INLINE bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, int gro
             unit = advance(&units, groups, input->bandwidth);
         }
         double waiting = state->load[unit].latency - state->begun[unit];
-        double excess = state->excess - units.begun_excess;
-        if (units.t + waiting + excess * per_bandwidth > limit) {
+        double excess = state->excess - units.now.begun_excess;
+        if (units.now.t + waiting + excess * per_bandwidth > limit) {
             return false;
         }
         take_job(input, plan, groups, unit, &units, &queues, state);
     }
     store_units(&units, &queues, plan, groups, state);
-    return state->t <= input->limit;
+    return state->now.t <= input->limit;
 }
 
 INLINE bool run_known(const MerBandwidthInput *input, const MerJobsPlan *plan,
                       MerSnapshot *snapshot, MerLoopState *state)
 {
-    switch (plan->unit_count) {
-    case 4:
-        return run(input, plan, 1, snapshot, state);
-    case 8:
-        return run(input, plan, 2, snapshot, state);
-    default:
-        return run(input, plan, 4, snapshot, state);
-    }
+    return plan->unit_count == 4   ? run(input, plan, 1, snapshot, state)
+           : plan->unit_count == 8 ? run(input, plan, 2, snapshot, state)
+                                   : run(input, plan, 4, snapshot, state);
 }
 
 /* One copy for every width of vectors; the machine's own is chosen at run time. */
@@ -263,12 +249,6 @@ __attribute__((target("avx2"))) static bool run_256(const MerBandwidthInput *inp
 }
 #endif
 
-static bool run_any(const MerBandwidthInput *input, const MerJobsPlan *plan, MerSnapshot *snapshot,
-                    MerLoopState *state)
-{
-    return run_known(input, plan, snapshot, state);
-}
-
 bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan,
                          MerSnapshot *snapshot, MerLoopState *state)
 {
@@ -277,5 +257,5 @@ bool mer_bandwidth_lanes(const MerBandwidthInput *input, const MerJobsPlan *plan
         return run_256(input, plan, snapshot, state);
     }
 #endif
-    return run_any(input, plan, snapshot, state);
+    return run_known(input, plan, snapshot, state);
 }

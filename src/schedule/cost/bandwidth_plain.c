@@ -17,20 +17,18 @@ static void take_job(const MerBandwidthInput *input, const MerJobsPlan *plan, in
         state->left[unit] = work->left;
         state->need[unit] = work->rate;
         state->begun[unit] += work->latency;
-        state->begun_excess += work->excess;
+        state->now.begun_excess += work->excess;
     } else {
         state->left[unit] = INFINITY;
         state->need[unit] = 0;
-        state->finish[unit] = state->t;
-        state->running--;
+        state->finish[unit] = state->now.t;
+        state->now.running--;
     }
 }
 
 static void begin(const MerBandwidthInput *input, const MerJobsPlan *plan, MerLoopState *state)
 {
-    state->t = state->waste = state->begun_excess = 0;
-    state->running = plan->unit_count;
-    state->events = 0;
+    state->now = (MerLoopClock){.running = plan->unit_count};
     for (int u = 0; u < plan->unit_count; u++) {
         state->finish[u] = state->begun[u] = 0;
         state->next[u] = 0;
@@ -59,8 +57,8 @@ static int advance(MerLoopState *state, int units, double bandwidth)
         double left = state->left[u] - step * use[u];
         state->left[u] = fabs(left) < 1e-12 ? 0 : left;
     }
-    state->waste += (bandwidth - used) * step;
-    state->t += step;
+    state->now.waste += (bandwidth - used) * step;
+    state->now.t += step;
     return first;
 }
 
@@ -68,26 +66,26 @@ static int advance(MerLoopState *state, int units, double bandwidth)
 static bool run(const MerBandwidthInput *input, const MerJobsPlan *plan, MerSnapshot *snapshot,
                 MerLoopState *state)
 {
-    while (state->running > 0) {
-        if (state->events == mer_snapshot_due(snapshot)) {
+    while (state->now.running > 0) {
+        if (state->now.events == mer_snapshot_due(snapshot)) {
             mer_snapshot_keep(snapshot, state);
         }
         int    unit = advance(state, plan->unit_count, input->bandwidth);
         double rest = state->load[unit].latency - state->begun[unit] +
-                      (state->excess - state->begun_excess) / input->bandwidth;
-        if (state->t + rest > input->limit * (1 + 1e-9)) {
+                      (state->excess - state->now.begun_excess) / input->bandwidth;
+        if (state->now.t + rest > input->limit * (1 + 1e-9)) {
             return false;
         }
         take_job(input, plan, unit, state);
-        state->events++;
+        state->now.events++;
     }
-    return state->t <= input->limit;
+    return state->now.t <= input->limit;
 }
 
 static void tell(const MerLoopState *state, int units, MerBandwidthOutput *output)
 {
-    output->cycles = state->t;
-    output->waste = state->waste;
+    output->cycles = state->now.t;
+    output->waste = state->now.waste;
     memcpy(output->finish, state->finish, (size_t)units * sizeof(double));
     memset(output->idle, 0, (size_t)units * sizeof(double)); /* nobody waits */
 }

@@ -9,8 +9,7 @@ enum { STATES = 12, BLOCK = 8 }; /* BLOCK: places compared at once */
 /* A state without what belongs to the whole plan, so that it says nothing of what comes after. Then, padded
  * to full groups, by unit: left, need, finish, begun, next. */
 typedef struct Snapshot {
-    double t, waste, begun_excess;
-    int    running, events;
+    MerLoopClock now;
 } Snapshot;
 
 enum { GROUP = 4 }; /* units copied at once */
@@ -140,7 +139,7 @@ void mer_snapshot_keep(MerSnapshot *snapshot, const MerLoopState *state)
     int       count = padded(units);
     Snapshot *to = snapshot_at(snapshot, snapshot->state_count++);
     double   *numbers = numbers_of(to);
-    *to = (Snapshot){state->t, state->waste, state->begun_excess, state->running, state->events};
+    to->now = state->now;
     for (int u = 0; u < count; u += GROUP) {
         memcpy(numbers + u, state->left + u, GROUP * sizeof(double));
         memcpy(numbers + count + u, state->need + u, GROUP * sizeof(double));
@@ -154,11 +153,7 @@ static void take_state(const Snapshot *from, int units, MerLoopState *state)
 {
     int           count = padded(units);
     const double *numbers = numbers_of(from);
-    state->t = from->t;
-    state->waste = from->waste;
-    state->begun_excess = from->begun_excess;
-    state->running = from->running;
-    state->events = from->events;
+    state->now = from->now;
     for (int u = 0; u < count; u += GROUP) {
         memcpy(state->left + u, numbers + u, GROUP * sizeof(double));
         memcpy(state->need + u, numbers + count + u, GROUP * sizeof(double));
@@ -166,13 +161,6 @@ static void take_state(const Snapshot *from, int units, MerLoopState *state)
         memcpy(state->begun + u, numbers + 3 * count + u, GROUP * sizeof(double));
         memcpy(state->next + u, next_of(from, units) + u, GROUP * sizeof(int));
     }
-}
-
-/* Is there anything in `base` that a plan of this size can use? */
-static bool is_base(const MerSnapshot *base, const MerJobsPlan *plan)
-{
-    return base && base->job_count == plan->job_count && base->unit_count == plan->unit_count &&
-           base->state_count > 0;
 }
 
 static bool is_same_block(const int *a, const int *b)
@@ -262,7 +250,8 @@ MerSnapshotStart mer_snapshot_start(const MerBandwidthInput *input, const MerJob
 {
     int  same[MER_BANDWIDTH_UNITS];
     int  units = plan->unit_count;
-    bool has_base = base != snapshot && is_base(base, plan);
+    bool has_base = base && base != snapshot && base->job_count == plan->job_count &&
+                    base->unit_count == units && base->state_count > 0;
     if (has_base) {
         compare(base, plan, same);
     }

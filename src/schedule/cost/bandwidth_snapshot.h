@@ -6,13 +6,17 @@
 
 #include "schedule/cost/bandwidth_loop.h"
 
+typedef struct MerLoopClock { /* how far the loop is */
+    double t, waste;
+    double begun_excess; /* of all jobs that have begun */
+    int    running, events;
+} MerLoopClock;
+
 typedef struct MerLoopState { /* padded: a unit that is not there asks for nothing and never ends */
     double left[MER_BANDWIDTH_UNITS], need[MER_BANDWIDTH_UNITS], finish[MER_BANDWIDTH_UNITS];
     double begun[MER_BANDWIDTH_UNITS]; /* no-stall cycles of the jobs a unit has begun */
     int    next[MER_BANDWIDTH_UNITS];  /* queue positions; one past the end once the end was seen */
-    double begun_excess;               /* of all jobs that have begun */
-    double t, waste;
-    int    running, events;
+    MerLoopClock now;
     /* Of the whole plan, not of this moment: the sums of each unit's queue, and the excess of all. Without
      * a limit they may be 0. */
     MerWork load[MER_BANDWIDTH_UNITS];

@@ -82,13 +82,13 @@ static MerSchedule pick_schedule(const MerSchedule *schedule, const Owners *owne
     size_t      row = (size_t)schedule->unit_count * sizeof(double);
     MerSchedule only = *schedule;
     only.job_count = count;
-    only.latency = pick_rows(schedule->latency, row, jobs, count, arena);
-    only.rate = pick_rows(schedule->rate, row, jobs, count, arena);
-    only.traffic = pick_rows(schedule->traffic, row, jobs, count, arena);
-    only.energy = pick_rows(schedule->energy, row, jobs, count, arena);
+    const double **matrices[] = {&only.latency, &only.rate, &only.traffic, &only.energy};
     const double **numbers[] = {&only.weight_bytes, &only.output_bytes, &only.macs,
                                 &only.release,      &only.deadline,     &only.weight};
     const int    **owned[] = {&only.tenant, &only.model, &only.request, &only.layer};
+    for (int i = 0; i < 4; i++) {
+        *matrices[i] = pick_rows(*matrices[i], row, jobs, count, arena);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         *numbers[i] = pick_rows(*numbers[i], sizeof(double), jobs, count, arena);
     }
@@ -265,6 +265,11 @@ static void fill_row(const MerSchedule *schedule, int tenant, const Service *ser
     row[c++].number = is_served ? turnaround(service) / service->alone : NAN;
 }
 
+static MerViewFact tell(const MerCost *cost, MerMetric metric, const char *name, const char *help)
+{
+    return (MerViewFact){.name = name, .value = cost->value[metric], .unit = "1", .help = help};
+}
+
 void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerNotes *notes)
 {
@@ -302,25 +307,14 @@ void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwid
     table.cells = cells;
     mer_cost_clear(&cost);
     fill(schedule, services, &cost);
-    MerViewFact facts[] = {{.name = "STP",
-                            .value = cost.value[MER_METRIC_STP],
-                            .unit = "1",
-                            .help = "sum of alone over shared, by work done"},
-                           {.name = "ANTT",
-                            .value = cost.value[MER_METRIC_ANTT],
-                            .unit = "1",
-                            .help = "mean of shared over alone times"},
-                           {.name = "weighted ANTT",
-                            .value = cost.value[MER_METRIC_WEIGHTED_ANTT],
-                            .unit = "1",
-                            .help = "the same by the tenants' weights"},
-                           {.name = "Jain",
-                            .value = cost.value[MER_METRIC_JAIN],
-                            .unit = "1",
-                            .help = "fairness, 1: all are slowed alike"}};
-    MerView     view = {.id = "tenants",
-                        .title = "Tenants",
-                        .facts = facts,
-                        .fact_count = sizeof facts / sizeof *facts};
+    MerViewFact facts[] = {
+        tell(&cost, MER_METRIC_STP, "STP", "sum of alone over shared, by work done"),
+        tell(&cost, MER_METRIC_ANTT, "ANTT", "mean of shared over alone times"),
+        tell(&cost, MER_METRIC_WEIGHTED_ANTT, "weighted ANTT", "the same by the tenants' weights"),
+        tell(&cost, MER_METRIC_JAIN, "Jain", "fairness, 1: all are slowed alike")};
+    MerView view = {.id = "tenants",
+                    .title = "Tenants",
+                    .facts = facts,
+                    .fact_count = sizeof facts / sizeof *facts};
     mer_view_table(notes, &view, &table);
 }

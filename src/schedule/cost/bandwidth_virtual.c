@@ -32,7 +32,7 @@ static inline bool take_job(const MerBandwidthInput *input, int units, int unit,
     state->need[unit] = ahead->rate[unit];
     if (has_more) {
         state->begun[unit] += ahead->latency[unit];
-        state->begun_excess += ahead->excess[unit];
+        state->now.begun_excess += ahead->excess[unit];
         look_ahead(input, units, unit, ahead);
     }
     return has_more;
@@ -52,14 +52,14 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
                              MerSnapshot *snapshot, Ahead *ahead, MerLoopState *state)
 {
     double bandwidth = input->bandwidth;
-    double bytes = state->waste; /* the integral times the bandwidth */
-    double now = state->t;
+    double bytes = state->now.waste; /* the integral times the bandwidth */
+    double now = state->now.t;
     double limit = input->limit * bandwidth * (1 + 1e-9);
     int    keep_at = mer_snapshot_due(snapshot);
-    while (state->running > 0) {
-        if (state->events == keep_at) {
-            state->waste = bytes;
-            state->t = now;
+    while (state->now.running > 0) {
+        if (state->now.events == keep_at) {
+            state->now.waste = bytes;
+            state->now.t = now;
             keep_state(plan, ahead, snapshot, state);
             keep_at = mer_snapshot_due(snapshot);
         }
@@ -75,13 +75,13 @@ static inline bool integrate(const MerBandwidthInput *input, const MerJobsPlan *
         bytes += (end - now) * (need > bandwidth ? need : bandwidth);
         now = end;
         double waiting = state->load[first].latency - state->begun[first];
-        if (bytes + waiting * bandwidth + state->excess - state->begun_excess > limit) {
+        if (bytes + waiting * bandwidth + state->excess - state->now.begun_excess > limit) {
             return false;
         }
-        state->running -= !take_job(input, units, first, end, ahead, state);
-        state->events++;
+        state->now.running -= !take_job(input, units, first, end, ahead, state);
+        state->now.events++;
     }
-    state->waste = bytes;
+    state->now.waste = bytes;
     return bytes / bandwidth <= input->limit;
 }
 
@@ -103,28 +103,18 @@ void mer_bandwidth_fast(const MerBandwidthInput *input, const MerJobsPlan *plan,
         look_ahead(input, units, u, &ahead);
     }
     if (start == MER_SNAPSHOT_NEW) {
-        state.t = state.waste = state.begun_excess = 0;
-        state.running = state.events = 0;
+        state.now = (MerLoopClock){0};
         for (int u = 0; u < units; u++) {
             state.finish[u] = state.begun[u] = 0;
-            state.running += take_job(input, units, u, 0, &ahead, &state);
+            state.now.running += take_job(input, units, u, 0, &ahead, &state);
         }
     }
-    switch (units) { /* known counts let the compiler unroll */
-    case 4:
-        output->is_cut = !integrate(input, plan, 4, snapshot, &ahead, &state);
-        break;
-    case 8:
-        output->is_cut = !integrate(input, plan, 8, snapshot, &ahead, &state);
-        break;
-    case 16:
-        output->is_cut = !integrate(input, plan, 16, snapshot, &ahead, &state);
-        break;
-    default:
-        output->is_cut = !integrate(input, plan, units, snapshot, &ahead, &state);
-        break;
-    }
-    output->cycles = state.waste / input->bandwidth;
+    /* known counts let the compiler unroll */
+    output->is_cut = !(units == 4    ? integrate(input, plan, 4, snapshot, &ahead, &state)
+                       : units == 8  ? integrate(input, plan, 8, snapshot, &ahead, &state)
+                       : units == 16 ? integrate(input, plan, 16, snapshot, &ahead, &state)
+                                     : integrate(input, plan, units, snapshot, &ahead, &state));
+    output->cycles = state.now.waste / input->bandwidth;
 }
 
 double mer_bandwidth_virtual(const MerBandwidthInput *input, const MerJobsPlan *plan)

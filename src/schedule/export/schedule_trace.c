@@ -38,47 +38,55 @@ static void begin_slice(const Trace *trace, const char *name, int unit, double s
     mer_json_real(trace->json, "dur", (end - start) * trace->microseconds);
 }
 
-static void write_job(const Trace *trace, int unit, const MerGanttItem *item)
+static void write_job(const Trace *trace, const MerGantt *gantt, int job, int unit)
 {
-    const MerSchedule *schedule = trace->schedule;
-    MerJson           *json = trace->json;
-    begin_slice(trace, schedule->job_names[item->job], unit, item->start, item->end);
+    const MerSchedule       *schedule = trace->schedule;
+    const MerBandwidthTimes *times = &gantt->play.times;
+    MerJson                 *json = trace->json;
+    double                   start = times->start[job], end = times->end[job];
+    double                   stall = mer_bandwidth_stall(schedule, times, job);
+    begin_slice(trace, schedule->job_names[job], unit, start, end);
     mer_json_object(json, "args");
-    mer_json_text(json, "layer", schedule->layer_names[item->job]);
-    mer_json_text(json, "tenant", schedule->tenants[schedule->tenant[item->job]].name);
-    mer_json_real(json, "traffic_bytes", item->traffic);
-    mer_json_real(json, "stall_us", item->stall * trace->microseconds);
+    mer_json_text(json, "layer", schedule->layer_names[job]);
+    mer_json_text(json, "tenant", schedule->tenants[schedule->tenant[job]].name);
+    mer_json_real(json, "traffic_bytes", times->moved[job]);
+    mer_json_real(json, "stall_us", stall * trace->microseconds);
     mer_json_end_object(json);
     mer_json_end_object(json);
-    if (item->stall > 1e-9 * (item->end - item->start)) { /* shown as one piece at the end */
-        begin_slice(trace, "stall", unit, item->end - item->stall, item->end);
+    if (stall > 1e-9 * (end - start)) { /* shown as one piece at the end */
+        begin_slice(trace, "stall", unit, end - stall, end);
         mer_json_end_object(json);
     }
 }
 
-static void write_lane(const Trace *trace, int unit, const MerGanttLane *lane, double switch_cycles)
+static void write_lane(const Trace *trace, const MerGantt *gantt, int unit)
 {
+    bool is_first = true;
     name_event(trace, "thread_name", trace->schedule->unit_names[unit], unit);
-    for (int i = 0; i < lane->count; i++) {
-        const MerGanttItem *item = &lane->items[i];
-        if (i > 0 && switch_cycles > 0) {
-            begin_slice(trace, "switch", unit, item->start - switch_cycles, item->start);
+    for (int i = 0; gantt->is_played && i < trace->schedule->job_count; i++) {
+        int job = gantt->order[i];
+        if (mer_gantt_unit(gantt, job) != unit) {
+            continue;
+        }
+        if (!is_first && gantt->switch_cycles > 0) {
+            double start = gantt->play.times.start[job];
+            begin_slice(trace, "switch", unit, start - gantt->switch_cycles, start);
             mer_json_end_object(trace->json);
         }
-        write_job(trace, unit, item);
+        write_job(trace, gantt, job, unit);
+        is_first = false;
     }
 }
 
 /* `use` NULL: nothing moves any more. */
-static void write_bandwidth(const Trace *trace, double t, const cJSON *use)
+static void write_bandwidth(const Trace *trace, double t, const double *use)
 {
     const MerSchedule *schedule = trace->schedule;
     begin(trace, "C", "bandwidth", -1);
     mer_json_real(trace->json, "ts", t * trace->microseconds);
     mer_json_object(trace->json, "args");
     for (int u = 0; u < schedule->unit_count; u++) {
-        mer_json_real(trace->json, schedule->unit_names[u], use ? use->valuedouble : 0);
-        use = use ? use->next : NULL;
+        mer_json_real(trace->json, schedule->unit_names[u], use ? use[u] : 0);
     }
     mer_json_end_object(trace->json);
     mer_json_end_object(trace->json);
@@ -96,14 +104,13 @@ void mer_schedule_trace(const MerGantt *gantts, int count, MerJson *json)
         double             end = NAN;
         name_event(&trace, "process_name", gantts[t].task, -1);
         for (int u = 0; u < schedule->unit_count; u++) {
-            write_lane(&trace, u, &gantts[t].lanes[u], gantts[t].switch_cycles);
+            write_lane(&trace, &gantts[t], u);
         }
-        const cJSON *segment;
-        cJSON_ArrayForEach(segment, gantts[t].segments)
-        {
-            write_bandwidth(&trace, cJSON_GetArrayItem(segment, 0)->valuedouble,
-                            cJSON_GetArrayItem(segment, 2));
-            end = cJSON_GetArrayItem(segment, 1)->valuedouble;
+        const double *segment = gantts[t].play.segments;
+        for (int i = 0; i < gantts[t].play.segment_count;
+             i++, segment += schedule->unit_count + 2) {
+            write_bandwidth(&trace, segment[0], segment + 2);
+            end = segment[1];
         }
         if (!isnan(end)) {
             write_bandwidth(&trace, end, NULL);

@@ -2,6 +2,8 @@
 #include "schedule/jobs/arrivals.h"
 
 #include "mercator/rng.h"
+#include "schedule/jobs/schedule_deadlines.h"
+#include "schedule/schedule_parts.h"
 
 #include <math.h>
 
@@ -57,17 +59,13 @@ void mer_arrivals_apply(const MerArrivals *arrivals, MerSchedule *schedule, MerA
     if (is_file && !(arrivals->jitter_ms > 0)) {
         return;
     }
-    int     jobs = schedule->job_count;
-    int     most = 1;
-    double  clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
-    double *release = MER_ARRAY(arena, double, jobs + 1);
-    double *deadline = MER_ARRAY(arena, double, jobs + 1);
-    for (int j = 0; j < jobs; j++) {
-        most = schedule->request[j] >= most ? schedule->request[j] + 1 : most;
-    }
+    int           jobs = schedule->job_count;
+    int           most = mer_schedule_requests_per_model(schedule);
+    double        clock = isnan(schedule->clock_hz) ? 1 : schedule->clock_hz;
+    double       *release = MER_ARRAY(arena, double, jobs + 1);
+    double       *deadline = MER_ARRAY(arena, double, jobs + 1);
     const double *arrival = draw_arrivals(arrivals, schedule, most, clock, arena);
     const double *jitter = draw_jitter(arrivals, schedule, most, clock, arena);
-    schedule->has_releases = false;
     for (int j = 0; j < jobs; j++) {
         int  m = schedule->model[j];
         bool is_periodic = m >= 0 && schedule->models[m].fps > 0;
@@ -75,10 +73,6 @@ void mer_arrivals_apply(const MerArrivals *arrivals, MerSchedule *schedule, MerA
         release[j] = is_periodic && !is_file ? arrival[at] : schedule->release[j];
         deadline[j] = schedule->deadline[j] - schedule->release[j] + release[j];
         release[j] += is_periodic ? jitter[at] : 0;
-        schedule->has_releases = schedule->has_releases || release[j] > 0;
     }
-    schedule->release = release;
-    schedule->deadline = deadline;
-    schedule->release_order = mer_schedule_sorted(release, jobs, arena);
-    schedule->deadline_order = mer_schedule_sorted(deadline, jobs, arena);
+    mer_schedule_set_times(schedule, release, deadline, arena);
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { MER_JOBS_MAX = 1000000 }; /* of a set */
+
 typedef struct MerTenant {
     const char *name;
     double      weight; /* > 0 */
@@ -57,6 +59,17 @@ typedef struct MerJobSet {
 static inline const MerJobSet *mer_job_set(const MerGraph *graph)
 {
     return mer_graph_attachment(graph, MER_JOB_SET);
+}
+
+/* The same set with other jobs, in `arena`; keeps `jobs`. */
+static inline const MerJobSet *mer_job_set_with(const MerJobSet *set, const MerJob *jobs, int count,
+                                                MerArena *arena)
+{
+    MerJobSet *made = MER_NEW(arena, MerJobSet);
+    *made = *set;
+    made->jobs = jobs;
+    made->job_count = count;
+    return made;
 }
 
 #endif

@@ -3,23 +3,11 @@
 
 #include "base/file.h"
 #include "import/layer_list.h"
+#include "schedule/jobs/job_links.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static void *grow(MerArena *arena, void *items, int count, size_t size)
-{
-    bool is_full = count == 0 || (count >= 16 && (count & (count - 1)) == 0);
-    if (!is_full) {
-        return items;
-    }
-    void *larger = mer_arena_alloc_array(arena, count == 0 ? 16 : 2 * (size_t)count, size);
-    if (count > 0) {
-        memcpy(larger, items, (size_t)count * size);
-    }
-    return larger;
-}
 
 MerJobBuilder mer_jobs_begin(const char *name, const char *format, MerArena *arena)
 {
@@ -30,23 +18,21 @@ MerJobBuilder mer_jobs_begin(const char *name, const char *format, MerArena *are
 
 int mer_jobs_add(MerJobBuilder *builder, const MerJob *job)
 {
-    builder->jobs = grow(builder->graph->arena, builder->jobs, builder->job_count, sizeof *job);
+    MER_GROW(builder->graph->arena, builder->jobs, builder->job_count);
     builder->jobs[builder->job_count] = *job;
     return builder->job_count++;
 }
 
 int mer_jobs_add_model(MerJobBuilder *builder, const MerJobModel *model)
 {
-    builder->models =
-        grow(builder->graph->arena, builder->models, builder->model_count, sizeof *model);
+    MER_GROW(builder->graph->arena, builder->models, builder->model_count);
     builder->models[builder->model_count] = *model;
     return builder->model_count++;
 }
 
 int mer_jobs_add_group(MerJobBuilder *builder, const char *name)
 {
-    builder->groups =
-        grow(builder->graph->arena, builder->groups, builder->group_count, sizeof *builder->groups);
+    MER_GROW(builder->graph->arena, builder->groups, builder->group_count);
     builder->groups[builder->group_count] = name;
     return builder->group_count++;
 }
@@ -58,8 +44,7 @@ int mer_jobs_tenant(MerJobBuilder *builder, const char *name, double weight)
             return i;
         }
     }
-    builder->tenants = grow(builder->graph->arena, builder->tenants, builder->tenant_count,
-                            sizeof *builder->tenants);
+    MER_GROW(builder->graph->arena, builder->tenants, builder->tenant_count);
     builder->tenants[builder->tenant_count] = (MerTenant){name, weight};
     return builder->tenant_count++;
 }
@@ -68,6 +53,16 @@ int mer_jobs_add_op(MerJobBuilder *builder, const MerOp *op)
 {
     mer_layer_add(builder->graph, op);
     return builder->graph->op_count - 1;
+}
+
+/* The first job that `job` waits for and that waits itself. */
+static int next_in_circle(const MerJobBuilder *builder, const int *missing, int job)
+{
+    const int *after = builder->jobs[job].after;
+    while (missing[*after] == 0) {
+        after++;
+    }
+    return *after;
 }
 
 /* Walks along predecessors that are not done; a walk of more steps than jobs has met a cycle. */
@@ -80,22 +75,14 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
         job++;
     }
     for (int step = 0; step < builder->job_count; step++) { /* now certainly on the cycle */
-        int next = 0;
-        while (missing[builder->jobs[job].after[next]] == 0) {
-            next++;
-        }
-        job = builder->jobs[job].after[next];
+        job = next_in_circle(builder, missing, job);
     }
     int    first = job;
     size_t used = 0;
     do {
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s after ", builder->jobs[job].name);
-        int next = 0;
-        while (missing[builder->jobs[job].after[next]] == 0) {
-            next++;
-        }
-        job = builder->jobs[job].after[next];
+        job = next_in_circle(builder, missing, job);
     } while (job != first && used < sizeof text - 80);
     const MerYaml *list = builder->singles;
     int            item = first - builder->first_single;
@@ -110,40 +97,12 @@ static MerStatus fail_cycle(const MerJobBuilder *builder, const int *missing, co
 
 static MerStatus check_order(const MerJobBuilder *builder, const char *path, MerError *error)
 {
-    int       count = builder->job_count;
-    MerArena *scratch = mer_arena_new();
-    int      *missing = MER_ARRAY(scratch, int, count + 1);
-    int      *start = MER_ARRAY(scratch, int, count + 2);
-    int       edges = 0;
-    for (int j = 0; j < count; j++) {
-        missing[j] = builder->jobs[j].after_count;
-        edges += missing[j];
-        for (int i = 0; i < missing[j]; i++) {
-            start[builder->jobs[j].after[i] + 2]++;
-        }
-    }
-    int *next = MER_ARRAY(scratch, int, edges + 1);
-    int *queue = MER_ARRAY(scratch, int, count + 1);
-    int  used = 0;
-    for (int j = 0; j < count; j++) {
-        start[j + 2] += start[j + 1];
-    }
-    for (int j = 0; j < count; j++) {
-        for (int i = 0; i < builder->jobs[j].after_count; i++) {
-            next[start[builder->jobs[j].after[i] + 1]++] = j;
-        }
-        if (missing[j] == 0) {
-            queue[used++] = j;
-        }
-    }
-    for (int i = 0; i < used; i++) {
-        for (int k = start[queue[i]]; k < start[queue[i] + 1]; k++) {
-            if (--missing[next[k]] == 0) {
-                queue[used++] = next[k];
-            }
-        }
-    }
-    MerStatus status = used == count ? MER_OK : fail_cycle(builder, missing, path, error);
+    int         count = builder->job_count;
+    MerArena   *scratch = mer_arena_new();
+    MerJobLinks links = mer_job_links(builder->jobs, NULL, count, scratch);
+    int        *missing = MER_ARRAY(scratch, int, 2 * (size_t)count + 1);
+    bool        is_ordered = mer_job_order(&links, count, missing, missing + count) == count;
+    MerStatus   status = is_ordered ? MER_OK : fail_cycle(builder, missing, path, error);
     mer_arena_free(scratch);
     return status;
 }
@@ -219,11 +178,8 @@ MerStatus mer_jobs_end(MerJobBuilder *builder, const MerImportFile *file, MerGra
         return mer_error_set(error, status, "%s: %s, expected smaller layers", file->path,
                              why.message);
     }
-    status = check_sizes(builder, file->path, error);
-    status = status == MER_OK ? check_order(builder, file->path, error) : status;
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(check_sizes(builder, file->path, error));
+    MER_TRY(check_order(builder, file->path, error));
     MerJobSet *set = MER_NEW(made->arena, MerJobSet);
     *set = builder->set;
     set->job_count = builder->job_count;

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NONE, CHAIN, GRAPH };
-
 /* Files are looked for beside the job file first. */
 static const char *beside(const MerJobsReader *reader, const char *name)
 {
@@ -19,88 +17,32 @@ static const char *beside(const MerJobsReader *reader, const char *name)
     return access(path, F_OK) == 0 ? path : name;
 }
 
-typedef struct
-    Sources { /* the layers behind each operator, through those without multiplications */
-    int **layers, *count;
-    int  *capacity; /* the one in the making */
-} Sources;
-
-static void gather_sources(const MerGraph *graph, int o, Sources *sources, MerArena *arena)
-{
-    const MerOp *op = &graph->ops[o];
-    int          count = 0;
-    for (int i = 0; i < op->input_count; i++) {
-        int from = op->inputs[i] >= 0 ? graph->values[op->inputs[i]].producer : -1;
-        for (int k = 0; from >= 0 && k < sources->count[from]; k++) {
-            int  layer = sources->layers[from][k];
-            bool is_new = true;
-            for (int n = 0; n < count; n++) {
-                is_new = is_new && sources->capacity[n] != layer;
-            }
-            if (is_new) {
-                sources->capacity[count++] = layer;
-            }
-        }
-    }
-    sources->count[o] = count;
-    sources->layers[o] = MER_ARRAY(arena, int, count + 1);
-    memcpy(sources->layers[o], sources->capacity, (size_t)count * sizeof(int));
-}
-
 static MerStatus add_layers(MerJobsReader *reader, MerJobsNetwork *network, const MerGraph *graph,
-                            MerError *error)
+                            MerJobDependencies dependencies, MerError *error)
 {
-    MerArena *arena = reader->arena;
-    int       ops = graph->op_count;
-    Sources   sources = {MER_ARRAY(arena, int *, ops + 1), MER_ARRAY(arena, int, ops + 1),
-                         MER_ARRAY(arena, int, ops + 1)};
-    network->ops = MER_ARRAY(arena, int, ops + 1);
-    network->before = MER_ARRAY(arena, int *, ops + 1);
-    network->before_count = MER_ARRAY(arena, int, ops + 1);
-    network->is_last = MER_ARRAY(arena, bool, ops + 1);
-    for (int o = 0; o < ops; o++) {
-        gather_sources(graph, o, &sources, arena);
-        if (graph->ops[o].layer < 0) {
-            continue;
-        }
-        int   layer = network->layer_count++;
-        MerOp copy = graph->ops[o];
-        copy.name = mer_arena_format(arena, "%s.%s", network->name, copy.name);
-        copy.input_count = copy.output_count = 0;
-        network->ops[layer] = mer_jobs_add_op(&reader->builder, &copy);
-        network->before[layer] = sources.layers[o];
-        network->before_count[layer] = sources.count[o];
-        network->is_last[layer] = true;
-        for (int k = 0; k < sources.count[o]; k++) {
-            network->is_last[sources.layers[o][k]] = false;
-        }
-        sources.layers[o] = MER_ARRAY(arena, int, 1);
-        sources.layers[o][0] = layer;
-        sources.count[o] = 1;
-    }
-    if (network->layer_count == 0) {
+    MerArena     *arena = reader->arena;
+    MerLayerOrder order = mer_layer_order(graph, dependencies, arena);
+    if (order.count == 0) {
         return mer_yaml_error(network->node, error,
                               "%s has no layer with multiplications, expected at least one",
                               graph->name);
     }
+    network->layer_count = order.count;
+    network->ops = order.ops;
+    network->before = order.before;
+    network->before_count = order.before_count;
+    network->is_last = MER_ARRAY(arena, bool, order.count + 1);
+    for (int l = 0; l < order.count; l++) {
+        MerOp copy = graph->ops[order.ops[l]];
+        copy.name = mer_arena_format(arena, "%s.%s", network->name, copy.name);
+        copy.input_count = copy.output_count = 0;
+        network->ops[l] = mer_jobs_add_op(&reader->builder, &copy);
+        network->is_last[l] = true;
+        for (int k = 0; k < order.before_count[l]; k++) {
+            network->is_last[order.before[l][k]] = false;
+        }
+    }
     return MER_OK;
-}
-
-/* A chain, or no order at all, instead of the network's own edges. A table of layers has none: its rows
- * follow each other. */
-static void change_order(MerJobsNetwork *network, int order, MerArena *arena)
-{
-    int edges = 0;
-    for (int l = 0; l < network->layer_count; l++) {
-        edges += network->before_count[l];
-    }
-    order = order == GRAPH && edges == 0 ? CHAIN : order;
-    for (int l = 0; l < network->layer_count && order != GRAPH; l++) {
-        network->before[l] = MER_ARRAY(arena, int, 1);
-        network->before[l][0] = l - 1;
-        network->before_count[l] = order == CHAIN && l > 0;
-        network->is_last[l] = order == NONE || l + 1 == network->layer_count;
-    }
 }
 
 MerStatus mer_jobs_read_tenant(MerJobsReader *reader, MerYaml *node, const char *fallback,
@@ -188,13 +130,15 @@ static MerStatus import_network(MerJobsReader *reader, MerYaml *node, const MerY
 MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNetwork *network,
                                 MerError *error)
 {
-    static const char *const orders[] = {"none", "chain", "graph"};
-    static const char *const deadlines[] = {"none", "period"};
-    MerGraph                *graph = NULL;
-    MerYaml                 *words, *file, *name;
-    int                      deadline = 0;
-    int                      order = GRAPH;
-    const char              *path;
+    static const char *const        orders[] = {"none", "chain", "graph"};
+    static const MerJobDependencies dependencies[] = {MER_DEPENDENCIES_NONE, MER_DEPENDENCIES_CHAIN,
+                                                      MER_DEPENDENCIES_GRAPH};
+    static const char *const        deadlines[] = {"none", "period"};
+    MerGraph                       *graph = NULL;
+    MerYaml                        *words, *file, *name;
+    int                             deadline = 0;
+    int                             order = 2;
+    const char                     *path;
     *network = (MerJobsNetwork){.node = node, .batch = 1, .mini_batch = 1, .probability = 1};
     MER_TRY(mer_yaml_need(node, "name", &name, error));
     MER_TRY(mer_jobs_read_name(name, &network->name, error));
@@ -218,7 +162,5 @@ MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNet
     MER_TRY(mer_yaml_finish(node, error));
     MER_TRY(check_times(network, error));
     MER_TRY(import_network(reader, node, file, &graph, error));
-    MER_TRY(add_layers(reader, network, graph, error));
-    change_order(network, order, reader->arena);
-    return MER_OK;
+    return add_layers(reader, network, graph, dependencies[order], error);
 }

@@ -4,8 +4,7 @@
 
 #include "base/name_table.h"
 #include "schedule/jobs/jobs_import.h"
-
-enum { MER_JOBS_MAX = 1000000 };
+#include "schedule/jobs/schedule_jobs.h"
 
 typedef struct MerJobsNetwork { /* one entry of `models` */
     MerYaml    *node;

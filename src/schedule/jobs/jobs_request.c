@@ -27,29 +27,19 @@ MerStatus mer_jobs_add_named(MerJobsReader *reader, const MerYaml *node, const M
     return MER_OK;
 }
 
-/* The last jobs of request `index` of the networks that this one comes after. */
+/* The last jobs of request `index` of the networks that this one comes after; gives their number. */
 static int find_outside(const MerJobsReader *reader, const MerJobsNetwork *network, int index,
-                        int *after, int count)
+                        int **after)
 {
+    int count = 0;
     for (int a = 0; a < network->after_count; a++) {
         const MerJobsNetwork *other = &reader->networks[network->after[a]];
         int                   start = index < other->request_count ? other->first_job[index] : -1;
         for (int k = 0; start >= 0 && k < other->layer_count; k++) {
             if (other->is_last[k]) {
-                after[count++] = start + k;
+                MER_GROW(reader->arena, *after, count);
+                (*after)[count++] = start + k;
             }
-        }
-    }
-    return count;
-}
-
-static int count_outside(const MerJobsReader *reader, const MerJobsNetwork *network)
-{
-    int count = 0;
-    for (int a = 0; a < network->after_count; a++) {
-        const MerJobsNetwork *other = &reader->networks[network->after[a]];
-        for (int k = 0; k < other->layer_count; k++) {
-            count += other->is_last[k];
         }
     }
     return count;
@@ -60,17 +50,14 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
 {
     MerJobsNetwork *network = &reader->networks[n];
     int             first = reader->builder.job_count;
-    int             outside = count_outside(reader, network);
     for (int l = 0; l < network->layer_count; l++) {
-        bool is_first = network->before_count[l] == 0;
-        int *after =
-            MER_ARRAY(reader->arena, int, network->before_count[l] + (is_first ? outside : 0) + 1);
-        int count = 0;
-        for (int i = 0; i < network->before_count[l]; i++) {
-            after[count++] = first + network->before[l][i];
+        int  count = network->before_count[l];
+        int *after = MER_ARRAY(reader->arena, int, count + 1);
+        for (int i = 0; i < count; i++) {
+            after[i] = first + network->before[l][i];
         }
-        if (is_first) {
-            count = find_outside(reader, network, index, after, count);
+        if (count == 0) {
+            count = find_outside(reader, network, index, &after);
         }
         bool   is_one = network->request_count == 1;
         MerJob job = {
@@ -94,6 +81,16 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
     return MER_OK;
 }
 
+/* The first network that `at` comes after and that is not done. */
+static int next_in_circle(const MerJobsReader *reader, const bool *is_done, int at)
+{
+    const int *after = reader->networks[at].after;
+    while (is_done[*after]) {
+        after++;
+    }
+    return *after;
+}
+
 static MerStatus fail_circle(const MerJobsReader *reader, const bool *is_done, MerError *error)
 {
     int at = 0;
@@ -101,20 +98,12 @@ static MerStatus fail_circle(const MerJobsReader *reader, const bool *is_done, M
         at++;
     }
     for (int step = 0; step < reader->network_count; step++) { /* then certainly in the circle */
-        int a = 0;
-        while (is_done[reader->networks[at].after[a]]) {
-            a++;
-        }
-        at = reader->networks[at].after[a];
+        at = next_in_circle(reader, is_done, at);
     }
     int         first = at;
     const char *text = reader->networks[at].name;
     do {
-        int a = 0;
-        while (is_done[reader->networks[at].after[a]]) {
-            a++;
-        }
-        at = reader->networks[at].after[a];
+        at = next_in_circle(reader, is_done, at);
         text = mer_arena_format(reader->arena, "%s after %s", text, reader->networks[at].name);
     } while (at != first && strlen(text) < 300);
     return mer_yaml_error(reader->networks[first].node, error,

@@ -55,20 +55,12 @@ static MerStatus read_job(MerJobsReader *reader, MerYaml *node, MerError *error)
 }
 
 typedef struct Found { /* jobs that a name stands for */
-    int *jobs, count, capacity;
+    int *jobs, count;
 } Found;
 
 static void add_found(Found *found, int job, MerArena *arena)
 {
-    if (found->count == found->capacity) {
-        int  capacity = found->capacity ? 2 * found->capacity : 8;
-        int *more = MER_ARRAY(arena, int, capacity);
-        if (found->count > 0) {
-            memcpy(more, found->jobs, (size_t)found->count * sizeof *more);
-        }
-        found->jobs = more;
-        found->capacity = capacity;
-    }
+    MER_GROW(arena, found->jobs, found->count);
     found->jobs[found->count++] = job;
 }
 

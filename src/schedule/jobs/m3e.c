@@ -57,84 +57,82 @@ static const char *name_row(const int64_t row[7], MerArena *arena)
 
 static MerStatus read_row(const MerYaml *node, int64_t row[7], MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(node, MER_YAML_LIST, error);
-    if (status == MER_OK && node->count != 7) {
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
+    if (node->count != 7) {
         return mer_yaml_expected(node, error, "a row of 7 integers K, C, Y, X, R, S, T");
     }
-    for (int i = 0; status == MER_OK && i < 7; i++) {
-        status = mer_yaml_int(node->items[i], 0, INT32_MAX, &row[i], error);
+    for (int i = 0; i < 7; i++) {
+        MER_TRY(mer_yaml_int(node->items[i], 0, INT32_MAX, &row[i], error));
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_layers(MerYaml *list, MerJobBuilder *builder, MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
         MerYaml *raw;
         int64_t  row[7];
         MerOp    op;
-        status = mer_yaml_need(list->items[i], "raw", &raw, error);
-        status = status == MER_OK ? read_row(raw, row, error) : status;
-        if (status == MER_OK &&
-            (row[6] > GEMM || !mer_m3e_op(row, name_row(row, builder->graph->arena), &op))) {
-            status = mer_yaml_expected(raw, error,
-                                       "sizes >= 1, a filter within its image and a type 0 .. 3");
+        MER_TRY(mer_yaml_need(list->items[i], "raw", &raw, error));
+        MER_TRY(read_row(raw, row, error));
+        if (row[6] > GEMM || !mer_m3e_op(row, name_row(row, builder->graph->arena), &op)) {
+            return mer_yaml_expected(raw, error,
+                                     "sizes >= 1, a filter within its image and a type 0 .. 3");
         }
-        if (status == MER_OK) {
-            mer_jobs_add_op(builder, &op);
-        }
+        mer_jobs_add_op(builder, &op);
     }
-    return status;
+    return MER_OK;
+}
+
+/* A job of its own, called by its number and its layer. */
+static void add_job(MerJobBuilder *builder, int number, int op, int group, int row)
+{
+    const char *layer = builder->graph->ops[op].name;
+    mer_jobs_add(builder,
+                 &(MerJob){.name = mer_arena_format(builder->graph->arena, "%d.%s", number, layer),
+                           .op = op,
+                           .images = 1,
+                           .model = -1,
+                           .group = group,
+                           .row = row,
+                           .deadline_s = INFINITY});
 }
 
 static MerStatus read_group(const MerYaml *list, const char *name, MerJobBuilder *builder,
                             MerError *error)
 {
-    MerArena *arena = builder->graph->arena;
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    if (status == MER_OK && list->count == 0) {
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    if (list->count == 0) {
         return mer_yaml_expected(list, error, "at least one layer");
     }
     int group = mer_jobs_add_group(builder, name);
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
+    for (int i = 0; i < list->count; i++) {
         int64_t layer;
-        status = mer_yaml_int(list->items[i], 0, builder->graph->op_count - 1, &layer, error);
-        if (status == MER_OK) {
-            MerJob job = {.name =
-                              mer_arena_format(arena, "%d.%s", i, builder->graph->ops[layer].name),
-                          .op = (int)layer,
-                          .images = 1,
-                          .model = -1,
-                          .group = group,
-                          .row = (int)layer,
-                          .deadline_s = INFINITY};
-            mer_jobs_add(builder, &job);
-        }
+        MER_TRY(mer_yaml_int(list->items[i], 0, builder->graph->op_count - 1, &layer, error));
+        add_job(builder, i, (int)layer, group, (int)layer);
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_benchmark(const MerImportFile *file, MerJobBuilder *builder, MerError *error)
 {
-    MerArena *scratch = mer_arena_new();
-    MerYaml  *root, *layers = NULL, *tasks = NULL;
-    MerStatus status = mer_yaml_parse(file->path, file->data, file->size, scratch, &root, error);
-    status = status == MER_OK ? mer_yaml_need(root, "layer_table", &layers, error) : status;
-    status = status == MER_OK ? mer_yaml_need(root, "tasks", &tasks, error) : status;
-    status = status == MER_OK ? mer_yaml_check_kind(tasks, MER_YAML_MAP, error) : status;
-    status = status == MER_OK ? read_layers(layers, builder, error) : status;
-    for (int t = 0; status == MER_OK && t < tasks->count; t++) {
-        MerYaml *groups = NULL;
-        status = mer_yaml_need(tasks->items[t], "groups", &groups, error);
-        status = status == MER_OK ? mer_yaml_check_kind(groups, MER_YAML_LIST, error) : status;
-        for (int g = 0; status == MER_OK && g < groups->count; g++) {
-            const char *name = mer_arena_format(builder->graph->arena, "%s:%d", tasks->keys[t], g);
-            status = read_group(groups->items[g], name, builder, error);
+    MerArena *arena = builder->graph->arena;
+    MerYaml  *root, *layers, *tasks, *groups;
+    MER_TRY(mer_yaml_parse(file->path, file->data, file->size, arena, &root, error));
+    MER_TRY(mer_yaml_need(root, "layer_table", &layers, error));
+    MER_TRY(mer_yaml_need(root, "tasks", &tasks, error));
+    MER_TRY(mer_yaml_check_kind(tasks, MER_YAML_MAP, error));
+    MER_TRY(read_layers(layers, builder, error));
+    for (int t = 0; t < tasks->count; t++) {
+        MER_TRY(mer_yaml_need(tasks->items[t], "groups", &groups, error));
+        MER_TRY(mer_yaml_check_kind(groups, MER_YAML_LIST, error));
+        for (int g = 0; g < groups->count; g++) {
+            const char *name = mer_arena_format(arena, "%s:%d", tasks->keys[t], g);
+            MER_TRY(read_group(groups->items[g], name, builder, error));
         }
     }
-    mer_arena_free(scratch);
-    return status;
+    return MER_OK;
 }
 
 /* One line of nine integers: thread, layer (both never read), K, C, Y, X, R, S, T. */
@@ -174,14 +172,7 @@ static MerStatus read_csv(const MerImportFile *file, MerJobBuilder *builder, Mer
                                  "a type 0 .. 3",
                                  file->path, line);
         }
-        MerJob job = {.name = mer_arena_format(arena, "%d.%s", builder->job_count, op.name),
-                      .op = mer_jobs_add_op(builder, &op),
-                      .images = 1,
-                      .model = -1,
-                      .group = -1,
-                      .row = -1,
-                      .deadline_s = INFINITY};
-        mer_jobs_add(builder, &job);
+        add_job(builder, builder->job_count, mer_jobs_add_op(builder, &op), -1, -1);
     }
     return MER_OK;
 }
@@ -203,9 +194,8 @@ static MerStatus read(const MerImportFile *file, const MerImportOptions *options
 {
     (void)options;
     MerJobBuilder builder = mer_jobs_begin(file->name, "m3e", arena);
-    MerStatus     status =
-        is_csv(file) ? read_csv(file, &builder, error) : read_benchmark(file, &builder, error);
-    return status == MER_OK ? mer_jobs_end(&builder, file, graph, error) : status;
+    MER_TRY(is_csv(file) ? read_csv(file, &builder, error) : read_benchmark(file, &builder, error));
+    return mer_jobs_end(&builder, file, graph, error);
 }
 
 bool mer_jobs_is_synthetic(const char *name)
@@ -260,14 +250,7 @@ static MerStatus make_synthetic(const char *name, const MerImportOptions *option
         MerOp   op;
         draw_row(&rng, row);
         mer_m3e_op(row, name_row(row, arena), &op);
-        MerJob job = {.name = mer_arena_format(arena, "%ld.%s", i, op.name),
-                      .op = mer_jobs_add_op(&builder, &op),
-                      .images = 1,
-                      .model = -1,
-                      .group = -1,
-                      .row = -1,
-                      .deadline_s = INFINITY};
-        mer_jobs_add(&builder, &job);
+        add_job(&builder, (int)i, mer_jobs_add_op(&builder, &op), -1, -1);
     }
     return mer_jobs_end(&builder, &file, graph, error);
 }

@@ -6,6 +6,7 @@
 
 #include "base/smallest.h"
 #include "mercator/rng.h"
+#include "schedule/jobs/job_links.h"
 #include "schedule/schedule.h"
 
 #include <math.h>
@@ -26,8 +27,8 @@ typedef struct Cut {
     const MerJobSet     *set;
     const MerGroupTimes *times;
     Streams              streams;
+    MerJobLinks          links;
     int                 *missing; /* by job: predecessors that are not in earlier groups */
-    int                 *after_start, *after;
     const double        *release; /* by job: of itself and of all it waits for */
     const int           *release_order;
     int                  next_release; /* place there: jobs from it on have not come */
@@ -136,53 +137,22 @@ static void shuffle_turns(Streams *streams, MerRng *rng)
     }
 }
 
-static void link_successors(Cut *cut, MerArena *arena)
-{
-    const MerJobSet *set = cut->set;
-    int              edges = 0;
-    cut->missing = MER_ARRAY(arena, int, set->job_count + 1);
-    cut->after_start = MER_ARRAY(arena, int, set->job_count + 2);
-    for (int j = 0; j < set->job_count; j++) {
-        cut->missing[j] = set->jobs[j].after_count;
-        edges += set->jobs[j].after_count;
-        for (int i = 0; i < set->jobs[j].after_count; i++) {
-            cut->after_start[set->jobs[j].after[i] + 2]++;
-        }
-    }
-    cut->after = MER_ARRAY(arena, int, edges + 1);
-    for (int j = 0; j < set->job_count; j++) {
-        cut->after_start[j + 2] += cut->after_start[j + 1];
-    }
-    for (int j = 0; j < set->job_count; j++) {
-        for (int i = 0; i < set->jobs[j].after_count; i++) {
-            cut->after[cut->after_start[set->jobs[j].after[i] + 1]++] = j;
-        }
-    }
-}
-
 /* A job cannot come before those it waits for. */
 static void find_releases(Cut *cut, MerArena *arena)
 {
-    int     count = cut->set->job_count;
-    double *release = MER_ARRAY(arena, double, count + 1);
-    int    *missing = MER_ARRAY(arena, int, count + 1);
-    int    *queue = MER_ARRAY(arena, int, count + 1);
-    int     used = 0;
+    int                count = cut->set->job_count;
+    const MerJobLinks *links = &cut->links;
+    double            *release = MER_ARRAY(arena, double, count + 1);
+    int               *order = MER_ARRAY(arena, int, count + 1);
+    cut->missing = MER_ARRAY(arena, int, count + 1);
+    int used = mer_job_order(links, count, cut->missing, order);
     for (int j = 0; j < count; j++) {
         release[j] = cut->times ? cut->times->release[j] : 0;
-        missing[j] = cut->missing[j];
-        if (missing[j] == 0) {
-            queue[used++] = j;
-        }
+        cut->missing[j] = cut->set->jobs[j].after_count;
     }
     for (int i = 0; i < used; i++) {
-        int job = queue[i];
-        for (int k = cut->after_start[job]; k < cut->after_start[job + 1]; k++) {
-            int next = cut->after[k];
-            release[next] = fmax(release[next], release[job]);
-            if (--missing[next] == 0) {
-                queue[used++] = next;
-            }
+        for (int k = links->after_start[order[i]]; k < links->after_start[order[i] + 1]; k++) {
+            release[links->after[k]] = fmax(release[links->after[k]], release[order[i]]);
         }
     }
     cut->release = release;
@@ -235,8 +205,9 @@ static int fill_group(Cut *cut, int size, int *jobs)
         cut->waiting--;
     }
     for (int i = 0; i < taken; i++) {
-        for (int k = cut->after_start[jobs[i]]; k < cut->after_start[jobs[i] + 1]; k++) {
-            int next = cut->after[k];
+        for (int k = cut->links.after_start[jobs[i]]; k < cut->links.after_start[jobs[i] + 1];
+             k++) {
+            int next = cut->links.after[k];
             if (--cut->missing[next] == 0 && cut->has_come[next]) {
                 add_ready(&cut->streams, next);
             }
@@ -250,9 +221,11 @@ void mer_schedule_cut(const MerJobSet *set, int size, const MerGroupTimes *times
                       MerJobGroups *groups)
 {
     MerArena *scratch = mer_arena_new();
-    Cut       cut = {.set = set, .times = times, .streams = make_streams(set, scratch)};
+    Cut       cut = {.set = set,
+                     .times = times,
+                     .streams = make_streams(set, scratch),
+                     .links = mer_job_links(set->jobs, NULL, set->job_count, scratch)};
     MerRng    rng = mer_rng_make(set->shuffle_seed, 0);
-    link_successors(&cut, scratch);
     find_releases(&cut, scratch);
     groups->count = 0;
     groups->jobs = MER_ARRAY(arena, int, set->job_count + 1);

@@ -83,6 +83,16 @@ MerService mer_schedule_service(const MerServed *requests, int count)
     return sum;
 }
 
+void mer_schedule_fill_service(const MerServed *requests, int count, double clock_hz, MerCost *cost)
+{
+    MerService service = mer_schedule_service(requests, count);
+    cost->value[MER_METRIC_MISS_RATE] = service.miss_rate;
+    cost->value[MER_METRIC_DROP_RATE] = service.drop_rate;
+    cost->value[MER_METRIC_VIOLATIONS] = service.violations;
+    cost->value[MER_METRIC_TARDINESS] = service.tardiness / clock_hz;
+    cost->value[MER_METRIC_LATENESS] = service.latest / clock_hz;
+}
+
 /* Cycles before which no job can end. A simulation rounds at every event, so these stay a little below. */
 static const double *earliest_ends(const MerSchedule *schedule, const MerScheduleRules *rules,
                                    MerArena *arena)

@@ -33,6 +33,9 @@ typedef struct MerService { /* over whole requests (docs/bandwidth-model.md, "Me
     double latest;          /* cycles, may be negative; NAN: none with a deadline ended */
 } MerService;
 MerService mer_schedule_service(const MerServed *requests, int count);
+/* As metrics; without a clock (NAN) neither tardiness nor lateness. */
+void mer_schedule_fill_service(const MerServed *requests, int count, double clock_hz,
+                               MerCost *cost);
 
 /* Of tardiness, violations, miss_rate or drop_rate: "earliest-ends", or "zero" where nothing has to be late; of
  * lateness none. */

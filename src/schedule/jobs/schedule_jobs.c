@@ -6,14 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_JOBS = 1000000 };
-
-/* For every operator the layers with multiplications that its inputs come from, through all others. */
-typedef struct Producers {
-    int  *count;
-    int **layers;
-} Producers;
-
 static void add_once(int *list, int *count, int value)
 {
     for (int i = 0; i < *count; i++) {
@@ -24,40 +16,44 @@ static void add_once(int *list, int *count, int value)
     list[(*count)++] = value;
 }
 
-/* Operators are in topological order, so one pass suffices. */
-static Producers find_producers(const MerGraph *graph, MerArena *arena)
+/* Operators are in topological order, so one pass suffices; those without multiplications hand on the layers that
+ * their inputs come from. A table of layers has no edges: its rows follow each other. */
+MerLayerOrder mer_layer_order(const MerGraph *graph, MerJobDependencies dependencies,
+                              MerArena *arena)
 {
-    Producers producers = {MER_ARRAY(arena, int, graph->op_count + 1),
-                           MER_ARRAY(arena, int *, graph->op_count + 1)};
-    int      *capacity = MER_ARRAY(arena, int, graph->op_count + 1);
-    for (int o = 0; o < graph->op_count; o++) {
+    int           ops = graph->op_count, edges = 0;
+    MerLayerOrder order = {0, MER_ARRAY(arena, int, ops + 1), MER_ARRAY(arena, int, ops + 1),
+                           MER_ARRAY(arena, int *, ops + 1)};
+    int         **layers = MER_ARRAY(arena, int *, ops + 1); /* that an operator's output is of */
+    int          *count = MER_ARRAY(arena, int, ops + 1);
+    int          *found = MER_ARRAY(arena, int, ops + 1);
+    for (int o = 0; o < ops; o++) {
         const MerOp *op = &graph->ops[o];
-        int          count = 0;
         for (int i = 0; i < op->input_count; i++) {
             int from = op->inputs[i] >= 0 ? graph->values[op->inputs[i]].producer : -1;
-            if (from >= 0 && graph->ops[from].layer >= 0) {
-                add_once(capacity, &count, from);
-            }
-            for (int k = 0; from >= 0 && graph->ops[from].layer < 0 && k < producers.count[from];
-                 k++) {
-                add_once(capacity, &count, producers.layers[from][k]);
+            for (int k = 0; from >= 0 && k < count[from]; k++) {
+                add_once(found, &count[o], layers[from][k]);
             }
         }
-        producers.count[o] = count;
-        producers.layers[o] = MER_ARRAY(arena, int, count + 1);
-        memcpy(producers.layers[o], capacity, (size_t)count * sizeof *capacity);
+        layers[o] = MER_ARRAY(arena, int, count[o] + 1);
+        memcpy(layers[o], found, (size_t)count[o] * sizeof *found);
+        if (op->layer >= 0) {
+            order.ops[order.count] = o;
+            order.before[order.count] = layers[o];
+            order.before_count[order.count] = count[o];
+            edges += count[o];
+            layers[o] = MER_ARRAY(arena, int, 1);
+            layers[o][0] = order.count++;
+            count[o] = 1;
+        }
     }
-    return producers;
-}
-
-/* A table of layers has none: its rows follow each other. */
-static bool has_edges(const MerGraph *graph, const Producers *producers)
-{
-    int edges = 0;
-    for (int o = 0; o < graph->op_count; o++) {
-        edges += graph->ops[o].layer >= 0 ? producers->count[o] : 0;
+    bool is_graph = dependencies == MER_DEPENDENCIES_GRAPH && edges > 0;
+    for (int l = 0; l < order.count && !is_graph; l++) {
+        order.before[l] = MER_ARRAY(arena, int, 1);
+        order.before[l][0] = l - 1;
+        order.before_count[l] = dependencies != MER_DEPENDENCIES_NONE && l > 0;
     }
-    return edges > 0;
+    return order;
 }
 
 /* Names of jobs are unique, names of layers need not be. */
@@ -81,10 +77,10 @@ static MerStatus check_sizes(const MerGraph *graph, const MerJobOptions *options
                              options->batch, options->mini_batch);
     }
     int64_t count = (int64_t)graph->op_count * (options->batch / options->mini_batch);
-    if (count > MAX_JOBS) {
+    if (count > MER_JOBS_MAX) {
         return mer_error_set(error, MER_INVALID,
                              "batch_size %d makes %lld jobs of %s, expected at most %d",
-                             options->batch, (long long)count, graph->name, MAX_JOBS);
+                             options->batch, (long long)count, graph->name, MER_JOBS_MAX);
     }
     if (graph->macs > INT64_MAX / options->mini_batch / 4) {
         return mer_error_set(
@@ -101,30 +97,21 @@ MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options,
     if (*set) {
         return MER_OK;
     }
-    MerStatus status = check_sizes(graph, options, error);
-    if (status != MER_OK) {
-        return status;
-    }
-    MerNameTable names = {.arena = arena};
-    int          parts = options->batch / options->mini_batch;
-    Producers    producers = find_producers(graph, arena);
-    MerJob      *jobs = MER_ARRAY(arena, MerJob, (size_t)graph->op_count * (size_t)parts + 1);
-    int         *job_of = MER_ARRAY(arena, int, graph->op_count + 1);
-    int          count = 0;
-    bool is_graph = options->dependencies == MER_DEPENDENCIES_GRAPH && has_edges(graph, &producers);
+    MER_TRY(check_sizes(graph, options, error));
+    MerNameTable  names = {.arena = arena};
+    int           parts = options->batch / options->mini_batch;
+    MerLayerOrder order = mer_layer_order(graph, options->dependencies, arena);
+    MerJob       *jobs = MER_ARRAY(arena, MerJob, (size_t)order.count * (size_t)parts + 1);
+    int           count = 0;
     for (int part = 0; part < parts; part++) {
-        int last = -1;
-        for (int o = 0; o < graph->op_count; o++) {
-            if (graph->ops[o].layer < 0) {
-                continue;
+        int first = count;
+        for (int l = 0; l < order.count; l++) {
+            int  o = order.ops[l];
+            int *after = MER_ARRAY(arena, int, order.before_count[l] + 1);
+            for (int i = 0; i < order.before_count[l]; i++) {
+                after[i] = first + order.before[l][i];
             }
-            bool is_chain = options->dependencies != MER_DEPENDENCIES_NONE && last >= 0;
-            int *after = MER_ARRAY(arena, int, producers.count[o] + 1);
-            int  after_count = is_graph ? producers.count[o] : is_chain;
-            for (int i = 0; i < after_count; i++) {
-                after[i] = is_graph ? job_of[producers.layers[o][i]] : last;
-            }
-            jobs[count] = (MerJob){
+            jobs[count++] = (MerJob){
                 .name = name_job(&names, o, graph->ops[o].name, part, parts, arena),
                 .op = o,
                 .images = options->mini_batch,
@@ -132,10 +119,9 @@ MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options,
                 .group = -1,
                 .row = -1,
                 .deadline_s = INFINITY,
-                .after_count = after_count,
+                .after_count = order.before_count[l],
                 .after = after,
             };
-            last = job_of[o] = count++;
         }
     }
     if (count == 0) {

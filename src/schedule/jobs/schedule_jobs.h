@@ -16,6 +16,12 @@ typedef struct MerJobOptions { /* of a network without a job file */
     MerJobDependencies dependencies;
 } MerJobOptions;
 
+typedef struct MerLayerOrder { /* layers with multiplications, and which others each waits for */
+    int count, *ops, *before_count, **before;
+} MerLayerOrder;
+MerLayerOrder mer_layer_order(const MerGraph *graph, MerJobDependencies dependencies,
+                              MerArena *arena);
+
 /* The graph's own job set, or one job per layer with multiplications and mini-batch. */
 MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options, MerArena *arena,
                             const MerJobSet **set, MerError *error);

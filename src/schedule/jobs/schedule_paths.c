@@ -1,6 +1,8 @@
 /* Earliest starts and what must follow, along the dependencies, every job on its best core. */
 #include "schedule/jobs/schedule_paths.h"
 
+#include "schedule/jobs/job_links.h"
+
 #include <math.h>
 
 double mer_schedule_least_traffic(const MerSchedule *schedule, const MerScheduleRules *rules,
@@ -37,33 +39,14 @@ static double least_cycles(const MerSchedule *schedule, const MerScheduleRules *
     return least;
 }
 
-/* Predecessors first; jobs of a cycle are left out. */
-static int sort_by_dependency(const MerSchedule *schedule, int *queue, MerArena *arena)
-{
-    int *missing = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int  used = 0;
-    for (int j = 0; j < schedule->job_count; j++) {
-        missing[j] = schedule->before_start[j + 1] - schedule->before_start[j];
-        if (missing[j] == 0) {
-            queue[used++] = j;
-        }
-    }
-    for (int i = 0; i < used; i++) {
-        for (int k = schedule->after_start[queue[i]]; k < schedule->after_start[queue[i] + 1];
-             k++) {
-            if (--missing[schedule->after[k]] == 0) {
-                queue[used++] = schedule->after[k];
-            }
-        }
-    }
-    return used;
-}
-
 MerSchedulePaths mer_schedule_paths(const MerSchedule *schedule, const MerScheduleRules *rules,
                                     MerArena *arena)
 {
     int              count = schedule->job_count;
     int             *queue = MER_ARRAY(arena, int, count + 1);
+    int             *missing = MER_ARRAY(arena, int, count + 1);
+    MerJobLinks      links = {schedule->before_start, schedule->before, schedule->after_start,
+                              schedule->after};
     MerSchedulePaths paths = {MER_ARRAY(arena, double, count + 1),
                               MER_ARRAY(arena, double, count + 1),
                               MER_ARRAY(arena, double, count + 1)};
@@ -72,7 +55,7 @@ MerSchedulePaths mer_schedule_paths(const MerSchedule *schedule, const MerSchedu
         paths.head[j] = schedule->release[j];
         paths.tail[j] = 0;
     }
-    int used = sort_by_dependency(schedule, queue, arena);
+    int used = mer_job_order(&links, count, missing, queue);
     for (int i = 0; i < used; i++) {
         int job = queue[i];
         for (int k = schedule->after_start[job]; k < schedule->after_start[job + 1]; k++) {

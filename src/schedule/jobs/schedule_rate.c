@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_JOBS = 1000000 };
-
 typedef struct Stream { /* one model */
     int first, length;  /* first job, and jobs per request, of the set as it was */
     int count, wanted;  /* requests, as it was and as they become */
@@ -42,7 +40,7 @@ static double find_streams(Rescale *r)
         bool    is_periodic = set->models[m].fps > 0;
         double  wanted = is_periodic ? fmax(1, round(r->rate * stream->count)) : stream->count;
         total += wanted * stream->length;
-        stream->wanted = (int)fmin(wanted, MAX_JOBS);
+        stream->wanted = (int)fmin(wanted, MER_JOBS_MAX);
     }
     return total;
 }
@@ -154,13 +152,12 @@ MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, do
     if (rate == 1) {
         return MER_OK;
     }
-    if (total > MAX_JOBS) {
+    if (total > MER_JOBS_MAX) {
         return mer_error_set(error, MER_INVALID, "%s: rate %g makes %.0f jobs, expected at most %d",
-                             name, rate, total, MAX_JOBS);
+                             name, rate, total, MER_JOBS_MAX);
     }
-    MerJobSet *made = MER_NEW(arena, MerJobSet);
-    MerJob    *jobs = MER_ARRAY(arena, MerJob, (size_t)total + 1);
-    int        used = 0;
+    MerJob *jobs = MER_ARRAY(arena, MerJob, (size_t)total + 1);
+    int     used = 0;
     place_streams(&r);
     for (int j = 0; j < set->job_count; j++) {
         const MerJob *job = &set->jobs[j];
@@ -172,9 +169,6 @@ MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, do
             jobs[used++] = clone(&r, j + i % stream->length, i / stream->length);
         }
     }
-    *made = *set;
-    made->jobs = jobs;
-    made->job_count = used;
-    *scaled = made;
+    *scaled = mer_job_set_with(set, jobs, used, arena);
     return MER_OK;
 }

@@ -4,11 +4,6 @@
 
 #include "mercator/rng.h"
 
-static bool is_same_request(const MerJob *a, const MerJob *b)
-{
-    return a->model == b->model && a->request == b->request && a->group == b->group;
-}
-
 /* Jobs of a request stand together, so one draw per stretch; every group of a file has draws of its own. */
 static int draw(const MerJobSet *set, uint64_t seed, bool *exists)
 {
@@ -16,13 +11,15 @@ static int draw(const MerJobSet *set, uint64_t seed, bool *exists)
     int    count = 0;
     for (int j = 0; j < set->job_count; j++) {
         const MerJob *job = &set->jobs[j];
-        bool          is_sure = job->model < 0 || set->models[job->model].probability >= 1;
+        bool is_next = j > 0 && job->model == job[-1].model && job->request == job[-1].request &&
+                       job->group == job[-1].group;
+        bool is_sure = job->model < 0 || set->models[job->model].probability >= 1;
         if (j > 0 && job->group != job[-1].group) {
             rng = mer_rng_make(seed, 0);
         }
         if (is_sure) {
             exists[j] = true;
-        } else if (j > 0 && is_same_request(job, &job[-1])) {
+        } else if (is_next) {
             exists[j] = exists[j - 1];
         } else {
             exists[j] = mer_rng_unit(&rng) < set->models[job->model].probability;
@@ -84,18 +81,14 @@ static MerStatus check_groups(const char *name, const MerJobSet *set, uint64_t s
 MerStatus mer_schedule_draw_requests(const char *name, const MerJobSet *set, uint64_t seed,
                                      MerArena *arena, const MerJobSet **drawn, MerError *error)
 {
-    bool      *exists = MER_ARRAY(arena, bool, set->job_count + 1);
-    int        count = draw(set, seed, exists);
-    MerJobSet *made = MER_NEW(arena, MerJobSet);
+    bool *exists = MER_ARRAY(arena, bool, set->job_count + 1);
+    int   count = draw(set, seed, exists);
     *drawn = set;
     if (count == set->job_count) {
         return MER_OK;
     }
     MerJob *jobs = MER_ARRAY(arena, MerJob, count + 1);
     copy_jobs(set, exists, jobs, arena);
-    *made = *set;
-    made->jobs = jobs;
-    made->job_count = count;
-    *drawn = made;
-    return check_groups(name, made, seed, arena, error);
+    *drawn = mer_job_set_with(set, jobs, count, arena);
+    return check_groups(name, *drawn, seed, arena, error);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const double run_s = 0.7;
-enum { MAX_JOBS = 1000000 };
 
 typedef struct Model { /* layers in the joint graph, one after the other */
     const char *name;
@@ -16,10 +15,16 @@ typedef struct Model { /* layers in the joint graph, one after the other */
 
 typedef struct Entry { /* a model in a scenario */
     const Model *model;
-    int          index;     /* model of the job set */
     int         *first_job; /* by request */
     int          request_count;
 } Entry;
+
+typedef struct Scenario { /* in the making; its entries are the last models of the job set */
+    MerJobBuilder *builder;
+    const Model   *models;
+    int            model_count, group, first_model, entry_count;
+    Entry         *entries;
+} Scenario;
 
 static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *builder,
                              MerError *error)
@@ -48,49 +53,38 @@ static MerStatus read_layers(MerYaml *list, const char *name, MerJobBuilder *bui
     return MER_OK;
 }
 
-static void add_request(MerJobBuilder *builder, const Entry *entry, const Entry *const *before,
-                        int before_count, int group, int request, double period)
+static void add_request(Scenario *scenario, const Entry *entry, const MerJobModel *owner,
+                        int request)
 {
-    MerArena    *arena = builder->graph->arena;
-    const Model *model = entry->model;
+    MerJobBuilder *builder = scenario->builder;
+    MerArena      *arena = builder->graph->arena;
+    const Model   *model = entry->model;
+    entry->first_job[request] = builder->job_count;
     for (int l = 0; l < model->op_count; l++) {
-        int *after = MER_ARRAY(arena, int, before_count + 1);
-        int  count = 0;
-        if (l > 0) {
-            after[count++] = builder->job_count - 1;
-        }
-        for (int b = 0; l == 0 && b < before_count; b++) {
-            if (request < before[b]->request_count) {
-                after[count++] = before[b]->first_job[request] + before[b]->model->op_count - 1;
+        int *after = MER_ARRAY(arena, int, owner->after_count + 1);
+        int  count = l > 0;
+        after[0] = builder->job_count - 1;
+        for (int b = 0; l == 0 && b < owner->after_count; b++) {
+            const Entry *before = &scenario->entries[owner->after[b] - scenario->first_model];
+            if (request < before->request_count) {
+                after[count++] = before->first_job[request] + before->model->op_count - 1;
             }
-        }
-        if (l == 0) {
-            entry->first_job[request] = builder->job_count;
         }
         MerJob job = {.name = mer_arena_format(arena, "%s#%d.%d", model->name, request, l),
                       .op = model->first_op + l,
                       .images = 1,
-                      .model = entry->index,
+                      .model = scenario->first_model + scenario->entry_count,
                       .request = request,
-                      .tenant = builder->models[entry->index].tenant,
-                      .group = group,
+                      .tenant = owner->tenant,
+                      .group = scenario->group,
                       .row = -1,
-                      .release_s = request * period,
-                      .deadline_s = (request + 1) * period,
+                      .release_s = request * (1 / owner->fps),
+                      .deadline_s = (request + 1) * (1 / owner->fps),
                       .after_count = count,
                       .after = after};
         mer_jobs_add(builder, &job);
     }
 }
-
-typedef struct Scenario { /* in the making */
-    MerJobBuilder *builder;
-    const Model   *models;
-    int            model_count, group, entry_count;
-    Entry         *entries;
-    const Entry  **before; /* of the entry at hand */
-    int            before_count;
-} Scenario;
 
 static MerStatus find_model(const Scenario *scenario, MerYaml *node, const Model **model,
                             MerError *error)
@@ -109,15 +103,15 @@ static MerStatus find_model(const Scenario *scenario, MerYaml *node, const Model
 }
 
 /* Models that come before this one are further up in the scenario. */
-static MerStatus find_before(Scenario *scenario, MerYaml *node, MerError *error)
+static MerStatus find_before(const Scenario *scenario, MerYaml *node, MerJobModel *model,
+                             MerError *error)
 {
     MerYaml *list = mer_yaml_get(node, "depends_on");
-    scenario->before_count = 0;
     if (!list || mer_yaml_is_null(list)) {
         return MER_OK;
     }
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
-    scenario->before = MER_ARRAY(scenario->builder->graph->arena, const Entry *, list->count + 1);
+    int *after = MER_ARRAY(scenario->builder->graph->arena, int, list->count + 1);
     for (int d = 0; d < list->count; d++) {
         const char *text;
         int         e = 0;
@@ -128,45 +122,38 @@ static MerStatus find_before(Scenario *scenario, MerYaml *node, MerError *error)
         if (e == scenario->entry_count) {
             return mer_yaml_expected(list->items[d], error, "a model above in the scenario");
         }
-        scenario->before[scenario->before_count++] = &scenario->entries[e];
+        after[d] = scenario->first_model + e;
     }
+    model->after = after;
+    model->after_count = list->count;
     return MER_OK;
 }
 
 static MerStatus read_entry(Scenario *scenario, MerYaml *node, MerError *error)
 {
     MerJobBuilder *builder = scenario->builder;
-    MerArena      *arena = builder->graph->arena;
     Entry         *entry = &scenario->entries[scenario->entry_count];
-    const Model   *model = NULL;
-    double         fps = 0, probability = 1;
+    MerJobModel    added = {.probability = 1};
     MerYaml       *rate;
-    MER_TRY(find_model(scenario, node, &model, error));
+    MER_TRY(find_model(scenario, node, &entry->model, error));
     MER_TRY(mer_yaml_need(node, "fps", &rate, error));
-    MER_TRY(mer_yaml_real(rate, 1e-3, 1e6, &fps, error));
-    MER_TRY(mer_yaml_get_real(node, "probability", 0, 1, &probability, error));
-    MER_TRY(find_before(scenario, node, error));
-    int *after = MER_ARRAY(arena, int, scenario->before_count + 1);
-    for (int b = 0; b < scenario->before_count; b++) {
-        after[b] = scenario->before[b]->index;
-    }
-    int         requests = (int)floor(run_s * fps + 1e-9);
-    MerJobModel added = {model->name,
-                         mer_jobs_tenant(builder, model->name, 1),
-                         fps,
-                         probability,
-                         scenario->before_count,
-                         after};
-    if ((int64_t)requests * model->op_count + builder->job_count > MAX_JOBS) {
+    MER_TRY(mer_yaml_real(rate, 1e-3, 1e6, &added.fps, error));
+    MER_TRY(mer_yaml_get_real(node, "probability", 0, 1, &added.probability, error));
+    MER_TRY(find_before(scenario, node, &added, error));
+    const Model *model = entry->model;
+    int          requests = (int)floor(run_s * added.fps + 1e-9);
+    added.name = model->name;
+    added.tenant = mer_jobs_tenant(builder, model->name, 1);
+    if ((int64_t)requests * model->op_count + builder->job_count > MER_JOBS_MAX) {
         return mer_yaml_error(node, error,
                               "%s makes %d requests of %d jobs, expected at most %d jobs in all",
-                              model->name, requests, model->op_count, MAX_JOBS);
+                              model->name, requests, model->op_count, MER_JOBS_MAX);
     }
-    *entry = (Entry){model, mer_jobs_add_model(builder, &added),
-                     MER_ARRAY(arena, int, requests + 1), requests};
+    mer_jobs_add_model(builder, &added);
+    entry->request_count = requests;
+    entry->first_job = MER_ARRAY(builder->graph->arena, int, requests + 1);
     for (int r = 0; r < requests; r++) {
-        add_request(builder, entry, scenario->before, scenario->before_count, scenario->group, r,
-                    1 / fps);
+        add_request(scenario, entry, &added, r);
     }
     scenario->entry_count++;
     return MER_OK;
@@ -180,6 +167,7 @@ static MerStatus read_scenario(MerYaml *list, const char *name, const Model *mod
                          .models = models,
                          .model_count = model_count,
                          .group = mer_jobs_add_group(builder, name),
+                         .first_model = builder->model_count,
                          .entries = MER_ARRAY(builder->graph->arena, Entry, list->count + 1)};
     int      first = builder->job_count;
     for (int e = 0; e < list->count; e++) {

@@ -55,10 +55,7 @@ static void make_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan 
     Machine machine = {schedule, MER_ARRAY(arena, double, units), MER_ARRAY(arena, double, units),
                        MER_ARRAY(arena, bool, schedule->job_count + 1)};
     for (int i = 0; i < schedule->job_count; i++) {
-        int unit = 0;
-        for (int u = 1; u < units; u++) {
-            unit = machine.free_at[u] < machine.free_at[unit] ? u : unit;
-        }
+        int    unit = mer_schedule_smallest(machine.free_at, units);
         double now = machine.free_at[unit];
         double used = 0;
         for (int u = 0; u < units; u++) {
@@ -82,12 +79,10 @@ static MerStatus open_aimt_like(void *state, const MerSearch *search, const MerP
     (void)given;
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerStatus          status = mer_list_begin("aimt_like", problem, &schedule, error);
-    if (status == MER_OK) {
-        make_plan(schedule, search->arena, &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MER_TRY(mer_list_begin("aimt_like", problem, &schedule, error));
+    make_plan(schedule, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 const MerOptimizerClass mer_optimizer_aimt_like = {
@@ -95,10 +90,6 @@ const MerOptimizerClass mer_optimizer_aimt_like = {
     .summary = "list scheduling for equal cores: pairs jobs that need much bandwidth with jobs "
                "that need little",
     .reference = "after Baek et al., A Multi-Neural Network Acceleration Architecture, ISCA 2020",
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_aimt_like,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
 };

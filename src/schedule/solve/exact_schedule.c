@@ -111,9 +111,7 @@ uint32_t exact_possible_jobs(const ExactSearch *s, int unit)
 static void relax(ExactSearch *s)
 {
     exact_relax_root(s);
-    exact_relaxation_solve(&s->relaxation);
-    s->steps += s->relaxation.steps;
-    s->bound = fmax(s->bound, fmin(s->relaxation.value, s->best_cycles));
+    s->bound = fmax(s->bound, fmin(exact_relax(s, false), s->best_cycles));
 }
 
 /* Annealing, the longer the farther the bound is. */
@@ -202,10 +200,7 @@ static MerStatus open_exact_schedule(void *state, const MerSearch *search,
     State             *s = state;
     const MerSchedule *schedule;
     const Options     *chosen = given;
-    MerStatus          status = mer_list_begin("exact_schedule", problem, &schedule, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_list_begin("exact_schedule", problem, &schedule, error));
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
     if (schedule->job_count > EXACT_JOBS || !bandwidth || !bandwidth->is_plain ||
         search->objective != MER_METRIC_CYCLES ||

@@ -64,17 +64,15 @@ static inline bool exact_stop_soon(ExactStop *stop)
 
 typedef struct ExactRelaxation {
     const ExactJobs *jobs;
-    double           limit;       /* of interest are schedules below it */
-    bool             is_question; /* whether the value is below the limit, not which it is */
+    double           limit; /* of interest are schedules below it */
     int              unit_of_job[EXACT_JOBS];
     int              phase_count, span_count;
     ExactPhase       phase[EXACT_PHASES];
     double           span[EXACT_SPANS];     /* duration of the phases that are part of it */
     bool             is_least[EXACT_SPANS]; /* or more */
     /* solved */
-    double  value; /* no schedule below the limit is below this */
-    double  price[EXACT_JOBS], span_price[EXACT_SPANS];
-    int64_t steps;
+    double value; /* no schedule below the limit is below this */
+    double price[EXACT_JOBS], span_price[EXACT_SPANS];
     /* the same as a program */
     Relaxation         pairs; /* of job and class */
     Columns            columns;
@@ -90,8 +88,6 @@ static inline uint32_t exact_all_jobs(const ExactJobs *jobs)
 /* exact_schedule_relax.c: `jobs` and `notes` are kept. */
 void exact_relaxation_begin(ExactRelaxation *relaxation, const ExactJobs *jobs, MerNotes *notes,
                             MerArena *arena);
-/* Fills what is solved; value and prices are 0 where the configurations are too many to look at. */
-void exact_relaxation_solve(ExactRelaxation *relaxation);
 
 typedef struct ExactSearch {
     ExactJobs         jobs;
@@ -134,6 +130,10 @@ void exact_keep_if_better(ExactSearch *s);
 void exact_list_plans(ExactSearch *s, const MerScheduleRules *rules, MerArena *arena);
 void exact_anneal(ExactSearch *s, MerRng *rng, int64_t moves, double hot);
 
+/* exact_schedule_relax.c: solves the relaxation as it was set up and counts the steps; gives the value. This and the
+ * prices are 0 where the configurations are too many to look at. `is_question`: whether the value is below the
+ * limit, not which it is. */
+double exact_relax(ExactSearch *s, bool is_question);
 /* The relaxation of the whole group: one phase. */
 void exact_relax_root(ExactSearch *s);
 /* Those that a plan as good as the best may run on this unit. */

@@ -240,8 +240,7 @@ static void find_prices(Walk *walk)
     for (int i = 0; i < 8; i++) {
         double cap = walk->cap;
         relaxation->span[0] = cap;
-        exact_relaxation_solve(relaxation);
-        s->steps += relaxation->steps;
+        exact_relax(s, false);
         double span_price = relaxation->span_price[0];
         double jobs_price = relaxation->value - span_price * cap;
         if (span_price <= 0 || (exact_limit(s) - jobs_price) / span_price >= cap * (1 - 1e-9)) {

@@ -69,11 +69,7 @@ static double relax(ExactSearch *s, const Events *events)
             }
         }
     }
-    relaxation->is_question = true;
-    exact_relaxation_solve(relaxation);
-    relaxation->is_question = false;
-    s->steps += relaxation->steps;
-    return relaxation->value;
+    return exact_relax(s, true);
 }
 
 static void keep_schedule(ExactSearch *s, const Events *events)

@@ -152,15 +152,6 @@ static void walk_time(Walk *walk, double now, double cost)
     walk->end[first] = end;
 }
 
-static double load_of(const ExactJobs *jobs, uint32_t given, int unit)
-{
-    double load = 0;
-    for (uint32_t left = given; left; left &= left - 1) {
-        load += jobs->length[__builtin_ctz(left)][unit];
-    }
-    return load;
-}
-
 /* Phases between the ends of the queues: in each it is known who is busy. */
 static void relax(Walk *walk)
 {
@@ -170,7 +161,10 @@ static void relax(Walk *walk)
     relaxation->limit = exact_limit(s);
     relaxation->phase_count = relaxation->span_count = 0;
     for (int u = 0; u < walk->units; u++) {
-        load[u] = load_of(&s->jobs, walk->given[u], u);
+        load[u] = 0;
+        for (uint32_t left = walk->given[u]; left; left &= left - 1) {
+            load[u] += s->jobs.length[__builtin_ctz(left)][u];
+        }
     }
     double from = 0;
     for (;;) {
@@ -194,8 +188,7 @@ static void relax(Walk *walk)
         from = end;
     }
     walk->span_count = relaxation->span_count;
-    exact_relaxation_solve(relaxation);
-    s->steps += relaxation->steps;
+    exact_relax(s, false);
 }
 
 void exact_order(ExactSearch *s, const uint32_t *jobs_of_unit)

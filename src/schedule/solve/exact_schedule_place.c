@@ -9,19 +9,14 @@ typedef struct Walk {
 
 static bool may_be_better(Walk *walk, uint32_t placed)
 {
-    ExactSearch     *s = walk->search;
-    ExactRelaxation *relaxation = &s->relaxation;
-    ExactPhase      *phase = &relaxation->phase[0];
+    ExactSearch *s = walk->search;
+    ExactPhase  *phase = &s->relaxation.phase[0];
     exact_relax_root(s);
     for (int u = 0; u < s->jobs.units; u++) {
         phase->own[u] = walk->given[u];
         phase->others[u] &= ~placed;
     }
-    relaxation->is_question = true;
-    exact_relaxation_solve(relaxation);
-    relaxation->is_question = false;
-    s->steps += relaxation->steps;
-    return relaxation->value < exact_limit(s);
+    return exact_relax(s, true) < exact_limit(s);
 }
 
 /* Of equal units without jobs the first is tried; of equal jobs a later one does not go to an earlier unit. */

@@ -5,18 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Classes of all phases at most; a class has at least one unit. */
-static int most_classes(const ExactJobs *jobs)
-{
-    return EXACT_PHASES * jobs->units;
-}
-
 void exact_relaxation_begin(ExactRelaxation *relaxation, const ExactJobs *jobs, MerNotes *notes,
                             MerArena *arena)
 {
     Relaxation        *pairs = &relaxation->pairs;
     ConfigurationPhase widest = {.classes = jobs->units};
-    int                classes = most_classes(jobs);
+    int                classes = EXACT_PHASES * jobs->units; /* at most: each has a unit */
     size_t             size = (size_t)jobs->jobs * (size_t)classes;
     relaxation->jobs = jobs;
     relaxation->busy = MER_ARRAY(arena, int, classes);
@@ -115,20 +109,20 @@ static bool set_phases(ExactRelaxation *relaxation)
     return fits;
 }
 
-void exact_relaxation_solve(ExactRelaxation *relaxation)
+double exact_relax(ExactSearch *s, bool is_question)
 {
     enum { WORK_OF_STEP = 8 }; /* so that a step of every search takes about as long */
-    Columns *columns = &relaxation->columns;
-    int64_t  work = mer_columns_work(columns);
+    ExactRelaxation *relaxation = &s->relaxation;
+    Columns         *columns = &relaxation->columns;
+    int64_t          work = mer_columns_work(columns);
     relaxation->value = 0;
     memset(relaxation->price, 0, sizeof relaxation->price);
     memset(relaxation->span_price, 0, sizeof relaxation->span_price);
     if (set_phases(relaxation)) {
         mer_columns_set_phases(columns, relaxation->program_phase, relaxation->phase_count);
         columns->span_count = relaxation->span_count;
-        relaxation->value =
-            mer_columns_solve(columns, relaxation->limit, INFINITY,
-                              relaxation->is_question ? COLUMNS_QUESTION : COLUMNS_VALUE);
+        relaxation->value = mer_columns_solve(columns, relaxation->limit, INFINITY,
+                                              is_question ? COLUMNS_QUESTION : COLUMNS_VALUE);
     }
     /* Without a value the prices are those of another program, which may not fit this one. */
     bool has_prices = relaxation->value > 0 && !isinf(relaxation->value);
@@ -138,5 +132,6 @@ void exact_relaxation_solve(ExactRelaxation *relaxation)
     for (int i = 0; i < relaxation->span_count && has_prices; i++) {
         relaxation->span_price[i] = columns->center[columns->span_row + i];
     }
-    relaxation->steps = (mer_columns_work(columns) - work) / WORK_OF_STEP;
+    s->steps += (mer_columns_work(columns) - work) / WORK_OF_STEP;
+    return relaxation->value;
 }

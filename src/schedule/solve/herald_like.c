@@ -22,17 +22,15 @@ static MerStatus open_herald_like(void *state, const MerSearch *search, const Me
     const Options     *chosen = given;
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerStatus          status = mer_list_begin("herald_like", problem, &schedule, error);
-    if (status == MER_OK) {
-        MerListOptions list = {.order = MER_LIST_ROUND_ROBIN,
+    MerListOptions     list = {.order = MER_LIST_ROUND_ROBIN,
                                .rule = MER_LIST_BALANCED,
                                .tenant = -1,
                                .imbalance = chosen->imbalance,
                                .slowdown = chosen->slowdown};
-        mer_schedule_list(schedule, &list, search->arena, &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MER_TRY(mer_list_begin("herald_like", problem, &schedule, error));
+    mer_schedule_list(schedule, &list, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 const MerOptimizerClass mer_optimizer_herald_like = {
@@ -42,10 +40,6 @@ const MerOptimizerClass mer_optimizer_herald_like = {
         "after Kwon et al., Heterogeneous Dataflow Accelerators for Multi-DNN Workloads, HPCA 2021",
     .options = options,
     .options_size = sizeof(Options),
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_herald_like,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
 };

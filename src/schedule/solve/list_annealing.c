@@ -96,9 +96,10 @@ static void add_start(State *s, const MerSearch *search, const MerProblem *probl
 static void add_online_start(State *s, const MerSearch *search, const MerProblem *problem,
                              const MerEvaluator *evaluator)
 {
-    MerJobsPlan plan;
+    MerJobsPlan      plan;
+    MerOnlinePlanner planner;
     bool counts = s->schedule->has_deadlines && mer_schedule_is_about_deadlines(search->objective);
-    if (counts && mer_online_plan(NULL, search, evaluator, &plan, NULL)) {
+    if (counts && mer_online_plan(NULL, search, evaluator, &plan, &planner)) {
         add_start(s, search, problem, &plan);
     }
 }
@@ -142,10 +143,7 @@ static MerStatus open_list_annealing(void *state, const MerSearch *search,
 {
     State             *s = state;
     const MerSchedule *schedule;
-    MerStatus          status = mer_list_begin("list_annealing", problem, &schedule, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(mer_list_begin("list_annealing", problem, &schedule, error));
     if (search->space->knob_count != problem->space.knob_count) {
         return mer_error_set(error, MER_UNSUPPORTED,
                              "list_annealing moves all jobs, it cannot work with fixed knobs "
@@ -244,14 +242,6 @@ static void settle(State *s, const MerTrial *trial)
     s->now_index = trial->index;
 }
 
-static void keep_best(State *s, const MerTrial *trial)
-{
-    if (trial->score < s->best_score && !trial->cost->cut) {
-        s->best_score = trial->score;
-        copy_point(s, s->best, trial->point);
-    }
-}
-
 /* Later rounds go on from the best plan. */
 static void turn_round(State *s)
 {
@@ -279,7 +269,10 @@ static void tell(void *state, const MerTrial *trials, int count)
 {
     State *s = state;
     for (int i = 0; i < count; i++) {
-        keep_best(s, &trials[i]);
+        if (trials[i].score < s->best_score && !trials[i].cost->cut) {
+            s->best_score = trials[i].score;
+            copy_point(s, s->best, trials[i].point);
+        }
         if (trials[i].warm || s->starts_left > 0) {
             tell_start(s, &trials[i]);
         } else if (trials[i].score <= s->threshold && !trials[i].cost->cut) {

@@ -29,16 +29,14 @@ MerStatus mer_list_open(const char *solver, MerListState *state, const MerSearch
 {
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerStatus          status = mer_list_begin(solver, problem, &schedule, error);
-    if (status == MER_OK) {
-        MerListOptions list = {.order = (MerListOrder)chosen->order,
+    MerListOptions     list = {.order = (MerListOrder)chosen->order,
                                .rule = (MerListRule)chosen->rule,
                                .tenant = -1,
                                .rng = search->rng};
-        mer_schedule_list(schedule, &list, search->arena, &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MER_TRY(mer_list_begin(solver, problem, &schedule, error));
+    mer_schedule_list(schedule, &list, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, MerNotes *notes,

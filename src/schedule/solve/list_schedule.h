@@ -41,6 +41,10 @@ void mer_list_round(const MerSchedule *schedule, const MerScheduleRules *rules, 
 /* Encodes `plan` as the only point to ask for. */
 void mer_list_set(MerListState *state, const MerSearch *search, const MerProblem *problem,
                   const MerJobsPlan *plan);
+/* What the classes of such solvers have in common. */
+#define MER_LIST_CLASS                                                                             \
+    .state_size = sizeof(MerListState), .problem = "schedule", .ask = mer_list_ask,                \
+    .tell = mer_list_tell, .makes_own_plan = true
 /* Also at work inside list_annealing. */
 extern const MerOptimizerClass mer_optimizer_exact_schedule;
 int                            mer_list_ask(void *state, MerProposal *proposals, int capacity);

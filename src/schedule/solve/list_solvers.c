@@ -23,12 +23,8 @@
             "Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969",    \
         .options = solver##_options,                                                               \
         .options_size = sizeof(MerListChoices),                                                    \
-        .state_size = sizeof(MerListState),                                                        \
-        .problem = "schedule",                                                                     \
+        MER_LIST_CLASS,                                                                            \
         .open_problem = open_##solver,                                                             \
-        .ask = mer_list_ask,                                                                       \
-        .tell = mer_list_tell,                                                                     \
-        .makes_own_plan = true,                                                                    \
     };
 
 LIST_SOLVER(fcfs, "input", "jobs in input order")

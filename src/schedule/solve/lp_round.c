@@ -9,24 +9,17 @@ static MerStatus open_lp_round(void *state, const MerSearch *search, const MerPr
 {
     (void)given;
     const MerSchedule *schedule;
-    MerStatus          status = mer_list_begin("lp_round", problem, &schedule, error);
-    if (status == MER_OK) {
-        MerJobsPlan plan;
-        mer_list_round(schedule, mer_bandwidth_rules(evaluator), search->notes, search->arena,
-                       &plan);
-        mer_list_set(state, search, problem, &plan);
-    }
-    return status;
+    MerJobsPlan        plan;
+    MER_TRY(mer_list_begin("lp_round", problem, &schedule, error));
+    mer_list_round(schedule, mer_bandwidth_rules(evaluator), search->notes, search->arena, &plan);
+    mer_list_set(state, search, problem, &plan);
+    return MER_OK;
 }
 
 const MerOptimizerClass mer_optimizer_lp_round = {
     .name = "lp_round",
     .summary = "the linear relaxation, rounded: each job on the kind of core where most of it lies",
     .reference = "after Lenstra, Shmoys and Tardos, Mathematical Programming 46, 1990",
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_lp_round,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
 };

@@ -39,38 +39,21 @@ static void make_plan(const MerOnlinePlanner *p, const MerBandwidthTimes *times,
     int               *unit = MER_ARRAY(arena, int, count + 1);
     for (int j = 0; j < count; j++) {
         start[j] = isnan(times->start[j]) ? INFINITY : times->start[j];
-        unit[j] = times->unit[j] < 0 ? 0 : times->unit[j];
-        for (int u = 1; u < units && times->unit[j] < 0; u++) {
-            bool is_faster =
-                schedule->latency[j * units + u] < schedule->latency[j * units + unit[j]];
-            unit[j] = is_faster ? u : unit[j];
-        }
+        unit[j] = times->unit[j] < 0 ? mer_schedule_smallest(schedule->latency + j * units, units)
+                                     : times->unit[j];
     }
     mer_schedule_new_plan(schedule, arena, plan);
     mer_schedule_make_queues(mer_schedule_sorted(start, count, arena), unit, plan);
 }
 
-/* Any queues: the policy does not read them. */
-static void make_blank_plan(const MerSchedule *schedule, MerArena *arena, MerJobsPlan *plan)
+static void view_decisions(const MerOnlinePlanner *p, MerNotes *notes)
 {
-    int *order = MER_ARRAY(arena, int, schedule->job_count + 1);
-    int *unit = MER_ARRAY(arena, int, schedule->job_count + 1);
-    for (int j = 0; j < schedule->job_count; j++) {
-        order[j] = j;
-    }
-    mer_schedule_new_plan(schedule, arena, plan);
-    mer_schedule_make_queues(order, unit, plan);
-}
-
-static void view_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
-{
-    MerViewFact facts[] = {
-        {.name = "decisions", .value = (double)outcome->decisions, .unit = "1"},
-        {.name = "forecasts", .value = (double)outcome->forecasts, .unit = "1"},
-        {.name = "better than rules", .value = (double)outcome->improved, .unit = "1"},
-        /* as it went; the plan must give the same */
-        {.name = "cycles", .value = outcome->cycles, .unit = "cycle"},
-        {.name = "dropped", .value = (double)outcome->dropped, .unit = "1"}};
+    MerViewFact facts[] = {{.name = "decisions", .value = (double)p->decisions, .unit = "1"},
+                           {.name = "forecasts", .value = (double)p->forecasts, .unit = "1"},
+                           {.name = "better than rules", .value = (double)p->improved, .unit = "1"},
+                           /* as it went; the plan must give the same */
+                           {.name = "cycles", .value = p->cycles, .unit = "cycle"},
+                           {.name = "dropped", .value = (double)p->dropped, .unit = "1"}};
     mer_view_facts(notes, &(MerView){.id = "online",
                                      .title = "Decisions while jobs arrive",
                                      .facts = facts,
@@ -78,39 +61,40 @@ static void view_decisions(const MerOnlineOutcome *outcome, MerNotes *notes)
 }
 
 bool mer_online_plan(const MerOnlineOptions *chosen, const MerSearch *search,
-                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlineOutcome *outcome)
+                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlinePlanner *planner)
 {
     const MerBandwidthState *bandwidth = mer_bandwidth_state(evaluator);
     if (!bandwidth || bandwidth->input.rules.dispatch == MER_DISPATCH_POLICY) {
         return false;
     }
-    MerOnlinePlanner planner = {.schedule = bandwidth->schedule,
-                                .rng = search->rng,
-                                .notes = search->notes,
-                                .scratch = mer_arena_new()};
+    *planner = (MerOnlinePlanner){.schedule = bandwidth->schedule,
+                                  .rng = search->rng,
+                                  .notes = search->notes,
+                                  .scratch = mer_arena_new()};
     if (chosen) {
-        planner.options = *chosen;
+        planner->options = *chosen;
     } else {
-        mer_options_defaults(options, &planner.options, search->arena);
+        mer_options_defaults(options, &planner->options, search->arena);
     }
     MerBandwidthTimes  times;
     MerBandwidthOutput output;
-    mer_online_prepare(&planner, search->objective, search->arena);
-    MerBandwidthPlanner hooks = {planner.urgency, planner.patience, INFINITY, &planner,
+    mer_online_prepare(planner, search->objective, search->arena);
+    MerBandwidthPlanner hooks = {planner->urgency, planner->patience, INFINITY, planner,
                                  mer_online_arrived};
     MerBandwidthState   own = *bandwidth;
     own.input.rules.dispatch = MER_DISPATCH_POLICY;
     own.input.rules.policy = MER_POLICY_FCFS;
     own.input.planner = &hooks;
-    make_blank_plan(planner.schedule, search->arena, plan);
+    /* Any queues: the policy does not read them. */
+    int *order = mer_schedule_input_order(planner->schedule->job_count, search->arena);
+    int *unit = MER_ARRAY(search->arena, int, planner->schedule->job_count + 1);
+    mer_schedule_new_plan(planner->schedule, search->arena, plan);
+    mer_schedule_make_queues(order, unit, plan);
     mer_bandwidth_simulate(&own, plan, search->arena, &times, NULL, &output);
-    make_plan(&planner, &times, search->arena, plan);
-    mer_arena_free(planner.scratch);
-    if (outcome) {
-        *outcome = (MerOnlineOutcome){output.cycles,     times.dropped,     planner.is_stopped,
-                                      planner.decisions, planner.forecasts, planner.improved,
-                                      planner.taken};
-    }
+    make_plan(planner, &times, search->arena, plan);
+    mer_arena_free(planner->scratch);
+    planner->cycles = output.cycles;
+    planner->dropped = times.dropped;
     return true;
 }
 
@@ -119,24 +103,21 @@ static MerStatus open_online(void *state, const MerSearch *search, const MerProb
 {
     const MerSchedule *schedule;
     MerJobsPlan        plan;
-    MerOnlineOutcome   outcome;
-    MerStatus          status = mer_list_begin("online", problem, &schedule, error);
-    if (status != MER_OK) {
-        return status;
-    }
-    if (!mer_online_plan(given, search, evaluator, &plan, &outcome)) {
+    MerOnlinePlanner   planner;
+    MER_TRY(mer_list_begin("online", problem, &schedule, error));
+    if (!mer_online_plan(given, search, evaluator, &plan, &planner)) {
         return mer_error_set(
             error, MER_UNSUPPORTED,
             "online needs evaluator bandwidth with dispatch skip or strict, since it "
             "makes a plan");
     }
     mer_list_set(state, search, problem, &plan);
-    if (outcome.is_stopped) { /* not the plan that was asked for, and too late to price it */
+    if (planner.is_stopped) { /* not the plan that was asked for, and too late to price it */
         ((MerListState *)state)->is_asked = true;
         return MER_OK;
     }
-    view_decisions(&outcome, search->notes);
-    mer_note_decisions(search->notes, &outcome.taken); /* times stay out of the log */
+    view_decisions(&planner, search->notes);
+    mer_note_decisions(search->notes, &planner.taken); /* times stay out of the log */
     return MER_OK;
 }
 
@@ -152,11 +133,7 @@ const MerOptimizerClass mer_optimizer_online = {
         "after Graham et al., Optimization and Approximation in Deterministic Sequencing, 1979",
     .options = options,
     .options_size = sizeof(MerOnlineOptions),
-    .state_size = sizeof(MerListState),
-    .problem = "schedule",
+    MER_LIST_CLASS,
     .open_problem = open_online,
-    .ask = mer_list_ask,
-    .tell = mer_list_tell,
-    .makes_own_plan = true,
     .is_clocked = is_clocked,
 };

@@ -72,20 +72,14 @@ typedef struct MerOnlinePlanner {
     double            began;                   /* wall clock at the start of this decision, */
     double            forecast_began, longest; /* of its last forecast, and its longest one */
     MerDecisionTimes  taken;
+    double            cycles;  /* as it went, */
+    int               dropped; /* and jobs that never ran */
 } MerOnlinePlanner;
 
-typedef struct MerOnlineOutcome {
-    double           cycles;
-    int              dropped;
-    bool             is_stopped; /* the rest was decided without forecasts */
-    int64_t          decisions, forecasts, improved;
-    MerDecisionTimes taken;
-} MerOnlineOutcome;
-
-/* The plan that an on-line scheduler follows, in the search's arena, and how it went; `options` NULL: the
- * defaults, `outcome` NULL: not of interest. False if the evaluator does not follow plans. */
+/* The plan that an on-line scheduler follows, in the search's arena; `planner` says how it went. `options` NULL: the
+ * defaults. False if the evaluator does not follow plans. */
 bool mer_online_plan(const MerOnlineOptions *options, const MerSearch *search,
-                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlineOutcome *outcome);
+                     const MerEvaluator *evaluator, MerJobsPlan *plan, MerOnlinePlanner *planner);
 /* Memory for the requests of `schedule`; all arrays in `arena`. */
 void mer_online_prepare(MerOnlinePlanner *planner, MerMetric objective, MerArena *arena);
 /* What the simulation calls at every arrival: decides on urgency and patience. */

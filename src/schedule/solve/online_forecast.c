@@ -72,25 +72,19 @@ void mer_online_prepare(MerOnlinePlanner *p, MerMetric objective, MerArena *aren
     const MerSchedule *schedule = p->schedule;
     int                jobs = schedule->job_count;
     p->requests = MER_ARRAY(arena, MerOnlineRequest, jobs + 1);
-    p->jobs = MER_ARRAY(arena, int, jobs + 1);
-    p->request_of_job = MER_ARRAY(arena, int, jobs + 1);
-    p->live = MER_ARRAY(arena, int, jobs + 1);
-    p->live_jobs = MER_ARRAY(arena, int, jobs + 1);
-    p->release_order = MER_ARRAY(arena, int, jobs + 1);
-    p->deadline_order = MER_ARRAY(arena, int, jobs + 1);
-    p->shortest = MER_ARRAY(arena, double, jobs + 1);
+    int    **ints[] = {&p->jobs,       &p->request_of_job, &p->live,
+                       &p->live_jobs,  &p->release_order,  &p->deadline_order,
+                       &p->times.unit, &p->best.order,     &p->trial.order};
     double **numbers[] = {&p->rank,           &p->chosen_patience,  &p->remaining,
                           &p->urgency,        &p->patience,         &p->trial_urgency,
                           &p->trial_patience, &p->times.start,      &p->times.end,
-                          &p->times.moved,    &p->expected_release, &p->expected_deadline};
+                          &p->times.moved,    &p->expected_release, &p->expected_deadline,
+                          &p->shortest,       &p->best.patience,    &p->trial.patience};
+    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++) {
+        *ints[i] = MER_ARRAY(arena, int, jobs + 1);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         *numbers[i] = MER_ARRAY(arena, double, jobs + 1);
-    }
-    p->times.unit = MER_ARRAY(arena, int, jobs + 1);
-    MerOnlinePlan *plans[] = {&p->best, &p->trial};
-    for (int i = 0; i < 2; i++) {
-        plans[i]->order = MER_ARRAY(arena, int, jobs + 1);
-        plans[i]->patience = MER_ARRAY(arena, double, jobs + 1);
     }
     for (int j = 0; j < jobs; j++) {
         p->shortest[j] = mer_schedule_shortest(schedule, j);

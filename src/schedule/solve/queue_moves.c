@@ -112,15 +112,6 @@ static int any_busy_unit(MerQueues *q)
     return unit;
 }
 
-static int heaviest_unit(const MerQueues *q)
-{
-    int heaviest = 0;
-    for (int u = 1; u < q->schedule->unit_count; u++) {
-        heaviest = q->loads.unit[u] > q->loads.unit[heaviest] ? u : heaviest;
-    }
-    return heaviest;
-}
-
 static int any_job(MerQueues *q, int unit)
 {
     return q->queue[unit][mer_rng_below(q->rng, q->length[unit])];
@@ -186,8 +177,11 @@ static bool make_move(MerQueues *q)
  * bandwidth; and all the bytes. */
 static double least_score(const MerQueues *q)
 {
-    return fmax((q->loads.unit[heaviest_unit(q)] + q->loads.excess) * (1 - 1e-9),
-                q->loads.bytes * (1 - 1e-9));
+    double heaviest = 0;
+    for (int u = 0; u < q->schedule->unit_count; u++) {
+        heaviest = fmax(heaviest, q->loads.unit[u]);
+    }
+    return fmax(heaviest + q->loads.excess, q->loads.bytes) * (1 - 1e-9);
 }
 
 bool mer_queues_anneal(MerQueues *q, double score, double temperature, double *threshold)

@@ -1,7 +1,7 @@
 /* A layer alone on a core of a given style (docs/bandwidth-model.md, "Core styles"): latency and buffers
  * by the data-centric model with unlimited bandwidth, DRAM traffic from the sizes of the tensors and the
  * core's store. */
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 
 #include "layer/datacentric_plan.h"
 
@@ -17,118 +17,64 @@ typedef struct Core {
     int64_t     pes, columns;
 } Core;
 
-typedef struct Builder {
-    MerDatacentricMapping *mapping;
-    int                    level;
-} Builder;
-
-static void add(Builder *builder, bool spatial, bool output, int dim, int64_t size, int64_t offset)
-{
-    MerDatacentricMapping *mapping = builder->mapping;
-    int                    at = mapping->count[builder->level]++;
-    mapping->directives[builder->level][at] =
-        (MerDatacentricDirective){spatial, output, dim, size, offset};
-}
-
-static void temporal(Builder *builder, int dim, int64_t size, int64_t offset)
-{
-    add(builder, false, false, dim, size, offset);
-}
-
-static void spatial(Builder *builder, int dim, int64_t size)
-{
-    add(builder, true, false, dim, size, size);
-}
-
-static void open_cluster(Builder *builder, int64_t size)
-{
-    builder->mapping->cluster[builder->level++] = size;
-    builder->mapping->level_count = builder->level + 1;
-}
-
 #define D(letter) MER_DATACENTRIC_##letter
 
-/* K over the rows, C within a row of `cluster` units; weights stay. */
-static void map_nvdla(const MerDatacentricLayer *layer, int64_t cluster, Builder *builder)
-{
-    int64_t r = layer->dims[D(R)];
-    int64_t s = layer->dims[D(S)];
-    spatial(builder, D(K), 1);
-    temporal(builder, D(C), cluster, cluster);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-    temporal(builder, D(Y), r, 1);
-    temporal(builder, D(X), s, 1);
-    open_cluster(builder, cluster);
-    spatial(builder, D(C), 1);
-}
+/* Directives of a mapping, on inputs or on outputs; WITHIN opens the clusters, the rows of the array. */
+typedef enum StepKind { END, TEMPORAL, SPATIAL, TEMPORAL_OUT, SPATIAL_OUT, WITHIN } StepKind;
+/* FILTER: the filter's along the dim; CLUSTER: units of a row; ROWS: as the caller says. */
+typedef enum Extent { ONE, FILTER, CLUSTER, ROWS, WIDE } Extent;
+typedef struct Step {
+    StepKind kind;
+    int      dim;
+    Extent   size, offset;
+} Step;
 
-/* `rows` output rows at a time over the rows, output columns within a row; outputs stay. */
-static void map_shi(const MerDatacentricLayer *layer, int64_t cluster, int64_t rows,
-                    Builder *builder)
-{
-    int64_t r = layer->dims[D(R)];
-    int64_t s = layer->dims[D(S)];
-    temporal(builder, D(K), 1, 1);
-    add(builder, true, true, D(Y), rows, rows);
-    add(builder, false, true, D(X), cluster, cluster);
-    temporal(builder, D(C), 1, 1);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-    open_cluster(builder, cluster);
-    temporal(builder, D(C), 1, 1);
-    add(builder, false, true, D(Y), 1, 1);
-    add(builder, true, true, D(X), 1, 1);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-}
-
-static void map_eye(const MerDatacentricLayer *layer, int64_t cluster, Builder *builder)
-{
-    int64_t r = layer->dims[D(R)];
-    int64_t s = layer->dims[D(S)];
-    temporal(builder, D(C), 1, 1);
-    temporal(builder, D(K), 1, 1);
-    add(builder, true, true, D(Y), cluster, cluster);
-    add(builder, false, true, D(X), s, s);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-    open_cluster(builder, cluster);
-    temporal(builder, D(C), 1, 1);
-    add(builder, true, true, D(Y), 1, 1);
-    add(builder, true, true, D(X), 1, 1);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-}
-
+/* clang-format off */
+#define WINDOW {TEMPORAL, D(R), FILTER, FILTER}, {TEMPORAL, D(S), FILTER, FILTER}
+/* K over the rows, C within a row; weights stay. */
+static const Step nvdla[] = {
+    {SPATIAL, D(K), ONE, ONE}, {TEMPORAL, D(C), CLUSTER, CLUSTER}, WINDOW,
+    {TEMPORAL, D(Y), FILTER, ONE}, {TEMPORAL, D(X), FILTER, ONE},
+    {WITHIN, 0, 0, 0}, {SPATIAL, D(C), ONE, ONE}, {0}};
+/* Some output rows at a time over the rows, output columns within a row; outputs stay. */
+static const Step shi[] = {
+    {TEMPORAL, D(K), ONE, ONE}, {SPATIAL_OUT, D(Y), ROWS, ROWS},
+    {TEMPORAL_OUT, D(X), CLUSTER, CLUSTER}, {TEMPORAL, D(C), ONE, ONE}, WINDOW,
+    {WITHIN, 0, 0, 0}, {TEMPORAL, D(C), ONE, ONE}, {TEMPORAL_OUT, D(Y), ONE, ONE},
+    {SPATIAL_OUT, D(X), ONE, ONE}, WINDOW, {0}};
+static const Step eye[] = {
+    {TEMPORAL, D(C), ONE, ONE}, {TEMPORAL, D(K), ONE, ONE}, {SPATIAL_OUT, D(Y), CLUSTER, CLUSTER},
+    {TEMPORAL_OUT, D(X), FILTER, FILTER}, WINDOW,
+    {WITHIN, 0, 0, 0}, {TEMPORAL, D(C), ONE, ONE}, {SPATIAL_OUT, D(Y), ONE, ONE},
+    {SPATIAL_OUT, D(X), ONE, ONE}, WINDOW, {0}};
 /* The artifact's depthwise mapping, on every style: at most ceil(C / 64) units have work. */
-static void map_depthwise_compat(const MerDatacentricLayer *layer, Builder *builder)
-{
-    int64_t r = layer->dims[D(R)];
-    int64_t s = layer->dims[D(S)];
-    spatial(builder, D(C), COLUMNS);
-    temporal(builder, D(Y), r, 1);
-    temporal(builder, D(X), s, 1);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-    builder->mapping->level_count = 1;
-}
-
+static const Step depthwise_compat[] = {
+    {SPATIAL, D(C), WIDE, WIDE}, {TEMPORAL, D(Y), FILTER, ONE}, {TEMPORAL, D(X), FILTER, ONE}, WINDOW, {0}};
 /* Channels over the rows, output columns within a row. */
-static void map_depthwise(const MerDatacentricLayer *layer, int64_t cluster, Builder *builder)
+static const Step depthwise[] = {
+    {SPATIAL, D(C), ONE, ONE}, {TEMPORAL_OUT, D(Y), ONE, ONE}, {TEMPORAL_OUT, D(X), CLUSTER, CLUSTER}, WINDOW,
+    {WITHIN, 0, 0, 0}, {SPATIAL_OUT, D(X), ONE, ONE}, {TEMPORAL_OUT, D(Y), ONE, ONE}, WINDOW, {0}};
+#undef WINDOW
+/* clang-format on */
+
+static void write_mapping(const Step *step, const MerDatacentricLayer *layer, int64_t cluster,
+                          int64_t rows, MerDatacentricMapping *mapping)
 {
-    int64_t r = layer->dims[D(R)];
-    int64_t s = layer->dims[D(S)];
-    spatial(builder, D(C), 1);
-    add(builder, false, true, D(Y), 1, 1);
-    add(builder, false, true, D(X), cluster, cluster);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
-    open_cluster(builder, cluster);
-    add(builder, true, true, D(X), 1, 1);
-    add(builder, false, true, D(Y), 1, 1);
-    temporal(builder, D(R), r, r);
-    temporal(builder, D(S), s, s);
+    *mapping = (MerDatacentricMapping){.level_count = 1};
+    for (; step->kind != END; step++) {
+        int  level = mapping->level_count - 1;
+        bool is_spatial = step->kind == SPATIAL || step->kind == SPATIAL_OUT;
+        bool is_output = step->kind == TEMPORAL_OUT || step->kind == SPATIAL_OUT;
+        int  filter = step->dim == D(Y) || step->dim == D(R) ? D(R) : D(S);
+        if (step->kind == WITHIN) {
+            mapping->cluster[level] = cluster;
+            mapping->level_count++;
+            continue;
+        }
+        const int64_t extents[] = {1, layer->dims[filter], cluster, rows, COLUMNS};
+        mapping->directives[level][mapping->count[level]++] = (MerDatacentricDirective){
+            is_spatial, is_output, step->dim, extents[step->size], extents[step->offset]};
+    }
 }
 
 /* A product is priced as a convolution with one column: K outputs, C inputs, Y rows. */
@@ -152,8 +98,8 @@ static MerStatus make_layer(const MerOp *op, MerDatacentricLayer *layer, MerErro
 static bool run_mapping(const MerDatacentricLayer *layer, const Core *core, int64_t cluster,
                         int64_t rows, MerPriceMode mode, MerDatacentricResult *result)
 {
-    MerDatacentricMapping mapping = {0};
-    Builder               builder = {&mapping, 0};
+    bool                  is_depthwise = layer->type == MER_DATACENTRIC_DSCONV;
+    MerDatacentricMapping mapping;
     MerDatacentricInput   input = {.layer = *layer, .mapping = &mapping};
     input.hardware = (MerDatacentricHardware){.num_pes = core->pes,
                                               .noc_bw = UNLIMITED_RATE,
@@ -165,17 +111,12 @@ static bool run_mapping(const MerDatacentricLayer *layer, const Core *core, int6
                                               .l1_energy = MER_DATACENTRIC_L1_ENERGY,
                                               .l2_energy = MER_DATACENTRIC_L2_ENERGY,
                                               .mac_nj = MER_DATACENTRIC_MAC_NJ};
-    if (layer->type == MER_DATACENTRIC_DSCONV && mode == MER_PRICE_COMPAT) {
-        map_depthwise_compat(layer, &builder);
-    } else if (layer->type == MER_DATACENTRIC_DSCONV) {
-        map_depthwise(layer, cluster, &builder);
-    } else if (strcmp(core->style, "shi") == 0) {
-        map_shi(layer, cluster, rows, &builder);
-    } else if (strcmp(core->style, "eye") == 0) {
-        map_eye(layer, cluster, &builder);
-    } else {
-        map_nvdla(layer, cluster, &builder);
-    }
+    const Step *steps = is_depthwise && mode == MER_PRICE_COMPAT ? depthwise_compat
+                        : is_depthwise                           ? depthwise
+                        : strcmp(core->style, "shi") == 0        ? shi
+                        : strcmp(core->style, "eye") == 0        ? eye
+                                                                 : nvdla;
+    write_mapping(steps, layer, cluster, rows, &mapping);
     mer_datacentric_evaluate(&input, MER_DATACENTRIC_COSTS, result);
     return result->status == MER_DATACENTRIC_OK && result->runtime_cycles > 0;
 }
@@ -223,15 +164,6 @@ static int64_t divisor_below(int64_t extent, int64_t most)
     return best;
 }
 
-typedef struct Shape { /* of a flexible array: how well it suits a layer, smaller is better */
-    double unaligned, cycles;
-} Shape;
-
-static bool is_better(const Shape *a, const Shape *b)
-{
-    return a->unaligned < b->unaligned || (a->unaligned == b->unaligned && a->cycles < b->cycles);
-}
-
 /* A flexible core chooses its row length per layer (docs/bandwidth-model.md, "Core styles"): a divisor of
  * what is spread within a row, below the number of units, with buffers within the limit. `search` takes
  * the one with the lowest latency, and our tables let the core's own shape compete; `align` the one with
@@ -241,7 +173,7 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
 {
     bool    is_aligned = flexible == MER_FLEXIBLE_ALIGN;
     int64_t extent = row_extent(layer, core);
-    Shape   best = {INFINITY, INFINITY};
+    double  best_units = 0, best_cycles = INFINITY;
     for (int64_t d = 1; d < core->pes && (d <= extent || d <= core->columns); d++) {
         MerDatacentricResult tried;
         bool                 is_own = d == core->columns && mode == MER_PRICE_OWN && !is_aligned;
@@ -250,13 +182,15 @@ static bool run_flexible(const MerDatacentricLayer *layer, const Core *core, con
             continue;
         }
         int64_t rows = divisor_below(column_extent(layer, core), core->pes / d);
-        Shape   shape = {is_aligned ? -(double)(rows * d) : 0, (double)tried.runtime_cycles};
-        if (is_better(&shape, &best)) {
-            best = shape;
+        double  units = is_aligned ? (double)(rows * d) : 0; /* in whole multiples */
+        double  cycles = (double)tried.runtime_cycles;
+        if (units > best_units || (units == best_units && cycles < best_cycles)) {
+            best_units = units;
+            best_cycles = cycles;
             *result = tried;
         }
     }
-    return best.cycles < INFINITY;
+    return best_cycles < INFINITY;
 }
 
 /* Where the model knows no mapping: the extents of the array's two dimensions, one step after another. */
@@ -322,10 +256,7 @@ static MerStatus price(const MerOp *op, const MerUnit *unit, int word_bits, MerP
     Core   core = {unit->dataflow ? unit->dataflow : "nvdla", (int64_t)unit->rows * unit->columns,
                  unit->columns};
     double repeat = (double)op->repeat;
-    MerStatus status = make_layer(op, &layer, error);
-    if (status != MER_OK) {
-        return status;
-    }
+    MER_TRY(make_layer(op, &layer, error));
     *result = (MerLayerPrice){0};
     bool is_done = unit->flexible && run_flexible(&layer, &core, unit, mode, flexible, &model);
     result->is_fallback = unit->flexible && !is_done;

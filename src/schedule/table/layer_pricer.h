@@ -29,4 +29,7 @@ typedef struct MerLayerPricer {
     double dram_pj_per_byte;
 } MerLayerPricer;
 
+/* The data-centric model with the mappings of the core styles. */
+extern const MerLayerPricer mer_core_pricer;
+
 #endif

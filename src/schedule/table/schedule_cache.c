@@ -4,14 +4,12 @@
 
 #include "base/file.h"
 #include "base/key_table.h"
+#include "base/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { REVISION = 1, NUMBERS = 8, MOST = 100000, CHECK_EVERY = 16 };
 
@@ -22,9 +20,9 @@ typedef struct Line {
 
 struct MerPriceCache {
     MerArena   *arena;
-    const char *path; /* NULL: off */
+    const char *folder, *path; /* NULL: off */
     uint64_t    key;
-    int         count, capacity, found, generation;
+    int         count, found, generation;
     bool        is_changed;
     Line       *lines;
     MerKeyTable places; /* in `lines`, by layer */
@@ -71,15 +69,7 @@ static uint64_t check_sum(const Line *line)
 
 static void add_line(MerPriceCache *cache, const Line *line)
 {
-    if (cache->count == cache->capacity) {
-        int   capacity = cache->capacity ? 2 * cache->capacity : 64;
-        Line *more = MER_ARRAY(cache->arena, Line, capacity);
-        if (cache->count > 0) {
-            memcpy(more, cache->lines, (size_t)cache->count * sizeof *more);
-        }
-        cache->lines = more;
-        cache->capacity = capacity;
-    }
+    MER_GROW(cache->arena, cache->lines, cache->count);
     mer_key_table_add(&cache->places, line->layer, cache->count);
     cache->lines[cache->count++] = *line;
 }
@@ -138,7 +128,7 @@ MerPriceCache *mer_price_cache_open(const char *where, const MerPriceKey *key, M
 {
     MerPriceCache *cache = MER_NEW(arena, MerPriceCache);
     const char    *folder = cache_folder(where, arena);
-    *cache = (MerPriceCache){.arena = arena, .key = hash_key(key)};
+    *cache = (MerPriceCache){.arena = arena, .folder = folder, .key = hash_key(key)};
     empty(cache);
     if (folder) {
         cache->path = mer_arena_format(arena, "%s/prices-%016" PRIx64 ".txt", folder, cache->key);
@@ -212,43 +202,26 @@ void mer_price_cache_add(MerPriceCache *cache, uint64_t layer, const MerJobTable
     }
 }
 
-static void make_folders(char *path)
-{
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-            *at = '/';
-            return;
-        }
-        *at = '/';
-    }
-}
-
 void mer_price_cache_close(MerPriceCache *cache)
 {
+    MerOutput output;
     if (!cache->path || !cache->is_changed) {
         return;
     }
-    make_folders(mer_arena_text(cache->arena, cache->path));
-    const char *temporary = mer_arena_format(cache->arena, "%s.%ld", cache->path, (long)getpid());
-    FILE       *file = fopen(temporary, "w");
-    bool        is_written = file != NULL;
-    if (file) {
-        fprintf(file, "mercator-prices/1 %016" PRIx64 "\n", cache->key);
-        for (int i = 0; i < cache->count; i++) {
-            fprintf(file, "%016" PRIx64, cache->lines[i].layer);
-            for (int n = 0; n < NUMBERS; n++) {
-                fprintf(file, " %a", cache->lines[i].numbers[n]);
-            }
-            fprintf(file, " %016" PRIx64 "\n", check_sum(&cache->lines[i]));
-        }
-        is_written = !ferror(file);
-        is_written = fclose(file) == 0 && is_written;
-    }
-    if (!is_written || rename(temporary, cache->path) != 0) {
-        remove(temporary);
-    }
     cache->is_changed = false;
+    mer_directory_make(cache->folder, cache->arena, NULL);
+    if (mer_output_open(&output, cache->path, NULL) != MER_OK) {
+        return;
+    }
+    fprintf(output.file, "mercator-prices/1 %016" PRIx64 "\n", cache->key);
+    for (int i = 0; i < cache->count; i++) {
+        fprintf(output.file, "%016" PRIx64, cache->lines[i].layer);
+        for (int n = 0; n < NUMBERS; n++) {
+            fprintf(output.file, " %a", cache->lines[i].numbers[n]);
+        }
+        fprintf(output.file, " %016" PRIx64 "\n", check_sum(&cache->lines[i]));
+    }
+    mer_output_close(&output, NULL);
 }
 
 const char *mer_price_cache_path(const MerPriceCache *cache)

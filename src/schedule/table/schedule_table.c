@@ -70,23 +70,6 @@ static Rows find_rows(const MerJobTableInput *input, MerArena *arena)
     return rows;
 }
 
-static const MerUnit *unit_of_class(const MerPlatform *platform, int class_index)
-{
-    for (int u = 0; u < platform->unit_count; u++) {
-        if (platform->units[u].class_index == class_index) {
-            return &platform->units[u];
-        }
-    }
-    return NULL;
-}
-
-static uint64_t hash_entry(uint64_t hash, const MerJobTableEntry *entry)
-{
-    hash = mer_hash_real(hash, entry->latency);
-    hash = mer_hash_real(hash, entry->rate);
-    return mer_hash_real(hash, entry->energy_pj);
-}
-
 static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, const MerUnit *unit,
                              bool is_compat, MerJobTableEntry *entry, MerError *error)
 {
@@ -95,21 +78,19 @@ static MerStatus price_entry(const MerJobTableInput *input, const MerOp *op, con
         return mer_error_set(error, MER_UNSUPPORTED,
                              "nobody prices layers here: give a table file");
     }
-    MerStatus status = input->pricer->price(op, unit, input->platform->word_bits,
-                                            is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN,
-                                            input->flexible, &price, error);
-    if (status == MER_OK) {
-        *entry = (MerJobTableEntry){.latency = price.latency_cycles,
-                                    .traffic = price.traffic_bytes,
-                                    .energy_pj = price.energy_pj,
-                                    .weight_bytes = price.weight_bytes,
-                                    .output_bytes = price.output_bytes,
-                                    .l2_bytes = price.l2_bytes,
-                                    .l1_bytes = price.l1_bytes,
-                                    .macs = (double)op->macs,
-                                    .is_fallback = price.is_fallback};
-    }
-    return status;
+    MER_TRY(input->pricer->price(op, unit, input->platform->word_bits,
+                                 is_compat ? MER_PRICE_COMPAT : MER_PRICE_OWN, input->flexible,
+                                 &price, error));
+    *entry = (MerJobTableEntry){.latency = price.latency_cycles,
+                                .traffic = price.traffic_bytes,
+                                .energy_pj = price.energy_pj,
+                                .weight_bytes = price.weight_bytes,
+                                .output_bytes = price.output_bytes,
+                                .l2_bytes = price.l2_bytes,
+                                .l1_bytes = price.l1_bytes,
+                                .macs = (double)op->macs,
+                                .is_fallback = price.is_fallback};
+    return MER_OK;
 }
 
 /* Required bandwidth: traffic over latency, or as the artifact has it, one half of the L2 need over
@@ -156,15 +137,13 @@ static MerStatus find_price(Making *making, int class_index, uint64_t hash, cons
         *entry = known;
         return MER_OK;
     }
-    MerStatus status = price_entry(making->input, op, making->units[class_index],
-                                   making->table->is_compat, entry, error);
-    if (status == MER_OK && is_known && !mer_price_equal(&known, entry)) {
+    MER_TRY(price_entry(making->input, op, making->units[class_index], making->table->is_compat,
+                        entry, error));
+    if (is_known && !mer_price_equal(&known, entry)) {
         mer_price_cache_forget(cache);
     }
-    if (status == MER_OK) {
-        mer_price_cache_add(cache, hash, entry);
-    }
-    return status;
+    mer_price_cache_add(cache, hash, entry);
+    return MER_OK;
 }
 
 /* A check that fails throws the whole cache away, so what came from it before is priced again. */
@@ -173,10 +152,9 @@ static MerStatus make_entries(Making *making, const Rows *rows, MerJobTableEntry
 {
     const MerJobTableInput *input = making->input;
     const MerJobTable      *table = making->table;
-    MerStatus               status = MER_OK;
-    for (int c = 0; status == MER_OK && c < table->class_count; c++) {
+    for (int c = 0; c < table->class_count; c++) {
         int generation = mer_price_cache_generation(making->caches[c]);
-        for (int r = 0; status == MER_OK && r < table->row_count; r++) {
+        for (int r = 0; r < table->row_count; r++) {
             const MerJob     *job = &input->set->jobs[input->jobs[rows->first[r]]];
             MerOp             op = mer_job_op(input->graph, job);
             MerJobTableEntry *entry = &entries[r * table->class_count + c];
@@ -186,19 +164,17 @@ static MerStatus make_entries(Making *making, const Rows *rows, MerJobTableEntry
                                      "were priced on core type %s",
                                      r, table->row_count, table->class_names[c]);
             }
-            status = making->is_file ? mer_table_file_entry(&making->file, job, &op,
-                                                            table->class_names[c], entry, error)
-                                     : find_price(making, c, rows->hashes[r], &op, entry, error);
-            if (status == MER_OK) {
-                status = finish_entry(input->source, op.name, table->is_compat, entry, error);
-            }
+            MER_TRY(making->is_file ? mer_table_file_entry(&making->file, job, &op,
+                                                           table->class_names[c], entry, error)
+                                    : find_price(making, c, rows->hashes[r], &op, entry, error));
+            MER_TRY(finish_entry(input->source, op.name, table->is_compat, entry, error));
             if (mer_price_cache_generation(making->caches[c]) != generation) {
                 generation = mer_price_cache_generation(making->caches[c]);
                 r = -1;
             }
         }
     }
-    return status;
+    return MER_OK;
 }
 
 static void open_caches(Making *making, MerArena *arena)
@@ -236,7 +212,6 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
                                              : MER_ARRAY(arena, MerPriceCache *, classes + 1)};
     *table = (MerJobTable){.source = input->source,
                            .is_compat = !is_own,
-                           .has_energy = true,
                            .dram_pj_per_byte =
                                is_own && input->pricer ? input->pricer->dram_pj_per_byte : 0,
                            .row_count = rows.count,
@@ -254,14 +229,14 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
                                  "table is \"%s\", expected own, m3e-compat or a file",
                                  input->source);
         }
-        if (status != MER_OK) {
-            return status;
-        }
+        MER_TRY(status);
         table->is_compat = !making.file.has_traffic;
         table->dram_pj_per_byte = table->is_compat ? 0 : making.file.dram_pj_per_byte;
     }
+    for (int u = platform->unit_count - 1; u >= 0; u--) { /* the first one of each class */
+        making.units[platform->units[u].class_index] = &platform->units[u];
+    }
     for (int c = 0; c < classes; c++) {
-        making.units[c] = unit_of_class(platform, c);
         class_names[c] =
             making.units[c]->class_name ? making.units[c]->class_name : making.units[c]->name;
     }
@@ -272,7 +247,9 @@ MerStatus mer_job_table_make(const MerJobTableInput *input, MerArena *arena, Mer
     MerStatus status = make_entries(&making, &rows, entries, error);
     table->hash = mer_hash_int(MER_HASH_START, table->is_compat);
     for (int i = 0; status == MER_OK && i < rows.count * classes; i++) {
-        table->hash = hash_entry(table->hash, &entries[i]);
+        table->hash = mer_hash_real(table->hash, entries[i].latency);
+        table->hash = mer_hash_real(table->hash, entries[i].rate);
+        table->hash = mer_hash_real(table->hash, entries[i].energy_pj);
     }
     for (int c = 0; c < classes; c++) {
         mer_price_cache_close(making.caches[c]);

@@ -17,7 +17,7 @@ typedef struct MerJobTableEntry {
 typedef struct
     MerJobTable { /* one row per distinct layer of the group, one column per core class */
     const char             *source;
-    bool                    is_compat, has_energy;
+    bool                    is_compat;
     double                  dram_pj_per_byte; /* within the energies; 0: none, or not known */
     int                     row_count, class_count;
     const int              *row_of_job;

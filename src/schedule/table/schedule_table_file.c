@@ -35,49 +35,47 @@ void mer_table_file_capacity(MerTableFile *file, MerArena *arena)
 static MerStatus read_texts(const MerYaml *list, const char ***texts, MerArena *arena,
                             MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(list, MER_YAML_LIST, error);
-    *texts = MER_ARRAY(arena, const char *, status == MER_OK ? list->count + 1 : 1);
-    for (int i = 0; status == MER_OK && i < list->count; i++) {
-        status = mer_yaml_text(list->items[i], &(*texts)[i], error);
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    *texts = MER_ARRAY(arena, const char *, list->count + 1);
+    for (int i = 0; i < list->count; i++) {
+        MER_TRY(mer_yaml_text(list->items[i], &(*texts)[i], error));
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_entry(const MerYaml *node, const int *column, int columns, double *values,
                             MerError *error)
 {
-    MerStatus status = mer_yaml_check_kind(node, MER_YAML_LIST, error);
-    if (status == MER_OK && node->count != columns) {
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
+    if (node->count != columns) {
         return mer_yaml_expected(node, error, "a list of %d numbers", columns);
     }
-    for (int i = 0; status == MER_OK && i < columns; i++) {
+    for (int i = 0; i < columns; i++) {
         double value;
-        status = mer_yaml_real(node->items[i], 0, 1e300, &value, error);
-        if (status == MER_OK && column[i] >= 0) {
+        MER_TRY(mer_yaml_real(node->items[i], 0, 1e300, &value, error));
+        if (column[i] >= 0) {
             values[column[i]] = value;
         }
     }
-    return status;
+    return MER_OK;
 }
 
 static MerStatus read_rows(const MerYaml *rows, const int *column, int columns, MerTableFile *file,
                            MerError *error)
 {
-    MerStatus status = MER_OK;
-    for (int r = 0; status == MER_OK && r < rows->count; r++) {
+    double *values = file->values;
+    for (int r = 0; r < rows->count; r++) {
         const MerYaml *row = rows->items[r];
-        status = mer_yaml_check_kind(row, MER_YAML_LIST, error);
-        if (status == MER_OK && row->count != file->class_count) {
+        MER_TRY(mer_yaml_check_kind(row, MER_YAML_LIST, error));
+        if (row->count != file->class_count) {
             return mer_yaml_expected(row, error, "one entry for each of %d core types",
                                      file->class_count);
         }
-        for (int c = 0; status == MER_OK && c < row->count; c++) {
-            double *values = file->values + ((size_t)r * (size_t)file->class_count + (size_t)c) *
-                                                MER_TABLE_COLUMNS;
-            status = read_entry(row->items[c], column, columns, values, error);
+        for (int c = 0; c < row->count; c++, values += MER_TABLE_COLUMNS) {
+            MER_TRY(read_entry(row->items[c], column, columns, values, error));
         }
     }
-    return status;
+    return MER_OK;
 }
 
 /* How the rows are told apart: hashes of layers with numbers beside them, or names. */
@@ -191,13 +189,6 @@ MerStatus mer_table_file_read(const char *path, MerArena *arena, MerTableFile *f
     return mer_table_file_parse(path, data, size, arena, file, error);
 }
 
-/* The same layer under another number is as good, if the number itself is not there. */
-static int find_by_hash(const MerTableFile *file, const MerJob *job, uint64_t hash)
-{
-    int exact = mer_key_table_find(&file->by_hash_and_id, mer_hash_int(hash, job->row));
-    return exact >= 0 ? exact : mer_key_table_find(&file->by_hash, hash);
-}
-
 static int find_by_name(const MerTableFile *file, const char *name)
 {
     const char **at = mer_name_table_find(&file->by_name, name);
@@ -206,8 +197,10 @@ static int find_by_name(const MerTableFile *file, const char *name)
 
 static int find_row(const MerTableFile *file, const MerJob *job, const MerOp *op)
 {
-    if (file->row_hashes) {
-        return find_by_hash(file, job, mer_layer_hash(op));
+    if (file->row_hashes) { /* the same layer under another number is as good, if its own is not there */
+        uint64_t hash = mer_layer_hash(op);
+        int      exact = mer_key_table_find(&file->by_hash_and_id, mer_hash_int(hash, job->row));
+        return exact >= 0 ? exact : mer_key_table_find(&file->by_hash, hash);
     }
     if (!file->row_names) {
         return job->row < file->row_count ? job->row : -1;

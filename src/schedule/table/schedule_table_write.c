@@ -2,41 +2,25 @@
 #include "schedule/table/schedule_table.h"
 
 #include "base/file.h"
+#include "base/key_table.h"
 
 typedef struct Row {
     const MerJobTable *table;
     int                row;
 } Row;
 
-static bool is_same_row(const Row *a, const Row *b)
-{
-    return a->table->row_hashes[a->row] == b->table->row_hashes[b->row] &&
-           a->table->row_ids[a->row] == b->table->row_ids[b->row];
-}
-
-/* In order of first occurrence, found through a table of hashes. */
+/* In order of first occurrence. */
 static Row *join_rows(const MerJobTable *const *tables, int count, int *joined, MerArena *arena)
 {
-    size_t total = 1, capacity = 16;
-    for (int t = 0; t < count; t++) {
-        total += (size_t)tables[t]->row_count;
-    }
-    while (capacity < 2 * total) {
-        capacity *= 2;
-    }
-    Row *rows = MER_ARRAY(arena, Row, total);
-    int *slots = MER_ARRAY(arena, int, capacity); /* row + 1 */
+    MerKeyTable known = {.arena = arena};
+    Row        *rows = NULL;
     *joined = 0;
     for (int t = 0; t < count; t++) {
         for (int r = 0; r < tables[t]->row_count; r++) {
-            Row    row = {tables[t], r};
-            size_t at = (size_t)tables[t]->row_hashes[r] & (capacity - 1);
-            while (slots[at] && !is_same_row(&rows[slots[at] - 1], &row)) {
-                at = (at + 1) & (capacity - 1);
-            }
-            if (!slots[at]) {
-                rows[(*joined)++] = row;
-                slots[at] = *joined;
+            uint64_t key = mer_hash_int(tables[t]->row_hashes[r], tables[t]->row_ids[r]);
+            if (mer_key_table_add(&known, key, *joined) == *joined) {
+                MER_GROW(arena, rows, *joined);
+                rows[(*joined)++] = (Row){tables[t], r};
             }
         }
     }
@@ -49,20 +33,7 @@ static void write_entry(const MerJobTableEntry *e, bool is_compat, MerJson *json
     const double values[] = {e->latency,     e->l2_bytes,     e->l1_bytes,     e->energy_pj / 1000,
                              e->macs,        e->weight_bytes, e->output_bytes, e->energy_pj,
                              e->is_fallback, e->traffic};
-    mer_json_array(json, NULL);
-    for (int i = 0; i < (is_compat ? 9 : 10); i++) {
-        mer_json_real(json, NULL, values[i]);
-    }
-    mer_json_end_array(json);
-}
-
-static void write_texts(MerJson *json, const char *key, const char *const *texts, int count)
-{
-    mer_json_array(json, key);
-    for (int i = 0; i < count; i++) {
-        mer_json_text(json, NULL, texts[i]);
-    }
-    mer_json_end_array(json);
+    mer_json_reals(json, NULL, values, is_compat ? 9 : 10);
 }
 
 void mer_job_table_write(const MerJobTable *const *tables, int count, MerArena *arena,
@@ -86,8 +57,8 @@ void mer_job_table_write(const MerJobTable *const *tables, int count, MerArena *
     if (first->dram_pj_per_byte > 0) {
         mer_json_real(json, "dram_pj_per_byte", first->dram_pj_per_byte);
     }
-    write_texts(json, "columns", columns, first->is_compat ? 9 : 10);
-    write_texts(json, "core_types", first->class_names, first->class_count);
+    mer_json_texts(json, "columns", columns, first->is_compat ? 9 : 10);
+    mer_json_texts(json, "core_types", first->class_names, first->class_count);
     mer_json_array(json, "layers");
     for (int r = 0; r < row_count; r++) {
         mer_json_text(json, NULL, rows[r].table->row_names[rows[r].row]);

@@ -1,5 +1,5 @@
 /* Layers that the published model cannot map on some core: lists of independent jobs go on without them. */
-#include "schedule/table/core_pricer.h"
+#include "schedule/table/layer_pricer.h"
 #include "schedule/table/schedule_table.h"
 
 static bool is_mapped(const MerOp *op, const MerPlatform *platform, MerFlexible flexible)
@@ -39,11 +39,7 @@ const char *mer_schedule_leave_unmapped(const MerGraph *graph, const MerPlatform
     if (!first || count == 0) {
         return NULL;
     }
-    MerJobSet *made = MER_NEW(arena, MerJobSet);
-    *made = *all;
-    made->jobs = jobs;
-    made->job_count = count;
-    *set = made;
+    *set = mer_job_set_with(all, jobs, count, arena);
     return mer_arena_format(arena,
                             "m3e-compat has no mapping for %d of %d layers (%s, ...) on some core: "
                             "they are left out; --table own has one for all",

@@ -1,0 +1,291 @@
+/* calibrate: constants of a platform, fitted to measured records by the problem whose platform it is. */
+#include "cli/cli.h"
+
+#include "base/file.h"
+#include "mercator/json.h"
+#include "mercator/registry.h"
+#include "mercator/text.h"
+#include "mercator/threads.h"
+#include "report/tables/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Request {
+    MerCalibration calibration;
+    const char    *platform, *output;
+    bool           json, is_help;
+} Request;
+
+/* One number of a flag; a usage error names it. */
+static int take_number(const MerVerb *verb, int count, char **arguments, int *at, double least,
+                       double most, double *value)
+{
+    const char *flag = arguments[*at];
+    const char *text = mer_cli_value(count, arguments, at);
+    if (!text || !mer_parse_real(text, value) || *value < least || *value > most) {
+        return mer_cli_usage(verb, "%s is \"%s\", expected a number in %g .. %g", flag,
+                             text ? text : "", least, most);
+    }
+    return MER_EXIT_DONE;
+}
+
+static int take_where(const MerVerb *verb, const char *text, MerReference *where, MerArena *arena)
+{
+    const char *equals = text ? strchr(text, '=') : NULL;
+    if (!equals || equals == text) {
+        return mer_cli_usage(verb, "--where is \"%s\", expected KEY=VALUE", text ? text : "");
+    }
+    *where = mer_reference_add(where, mer_arena_text_n(arena, text, (size_t)(equals - text)),
+                               equals + 1, arena);
+    return MER_EXIT_DONE;
+}
+
+static int parse(const MerVerb *verb, int count, char **arguments, MerArena *arena,
+                 Request *request)
+{
+    MerCalibration *asked = &request->calibration;
+    double          folds = 5, seed = 1, threads = mer_cpu_count();
+    asked->prior = 0.005;
+    for (int i = 0, code = MER_EXIT_DONE; i < count; i++) {
+        if (mer_cli_is(arguments[i], "json")) {
+            request->json = true;
+        } else if (mer_cli_is_help(arguments[i])) {
+            request->is_help = true;
+        } else if (mer_cli_is(arguments[i], "platform")) {
+            request->platform = mer_cli_value(count, arguments, &i);
+        } else if (mer_cli_is_output(arguments[i])) {
+            request->output = mer_cli_value(count, arguments, &i);
+        } else if (mer_cli_is(arguments[i], "where")) {
+            code = take_where(verb, mer_cli_value(count, arguments, &i), &asked->where, arena);
+        } else if (mer_cli_is(arguments[i], "prior")) {
+            code = take_number(verb, count, arguments, &i, 0, 1e6, &asked->prior);
+        } else if (mer_cli_is(arguments[i], "folds")) {
+            code = take_number(verb, count, arguments, &i, 2, 1000, &folds);
+        } else if (mer_cli_is(arguments[i], "seed")) {
+            code = take_number(verb, count, arguments, &i, 0, 1e15, &seed);
+        } else if (mer_cli_is(arguments[i], "threads")) {
+            code = take_number(verb, count, arguments, &i, 1, 4096, &threads);
+        } else if ((arguments[i][0] == '-' && arguments[i][1]) || asked->records) {
+            return mer_cli_usage(verb, "unexpected argument %s", arguments[i]);
+        } else {
+            asked->records = arguments[i];
+        }
+        if (code != MER_EXIT_DONE) {
+            return code;
+        }
+    }
+    asked->folds = (int)folds;
+    asked->seed = (uint64_t)seed;
+    asked->threads = (int)threads;
+    return request->is_help || (asked->records && request->platform)
+               ? MER_EXIT_DONE
+               : mer_cli_usage(verb, "calibrate needs a file of records and --platform P");
+}
+
+/* The problem that fits constants of such platforms, NULL: none does. */
+static const MerProblemClass *find_problem(const MerPlatform *platform)
+{
+    for (const MerProblemClass *const *list = mer_problems(); *list; list++) {
+        if ((*list)->calibrate && ((*list)->platforms & 1u << platform->kind)) {
+            return *list;
+        }
+    }
+    return NULL;
+}
+
+typedef enum Column { BEFORE, FITTED, HELD_OUT, COLUMN_COUNT } Column;
+static const char *const column_names[] = {"before", "fitted (in-sample)", "cross-validated"};
+static const char *const column_keys[] = {"before", "fitted", "cross_validated"};
+
+typedef struct Misses { /* relative errors */
+    double mean[COLUMN_COUNT], worst[COLUMN_COUNT];
+} Misses;
+
+static Misses misses_of(const MerFit *fit)
+{
+    Misses misses = {{0}, {0}};
+    for (int r = 0; r < fit->record_count; r++) {
+        const MerFitRecord *record = &fit->records[r];
+        const double        values[] = {record->before, record->fitted, record->held_out};
+        for (int c = 0; c < COLUMN_COUNT; c++) {
+            double miss = fabs(values[c] / record->measured - 1);
+            misses.mean[c] += miss / fit->record_count;
+            misses.worst[c] = fmax(misses.worst[c], miss);
+        }
+    }
+    return misses;
+}
+
+static void print_text(const Request *request, const MerPlatform *platform, const MerFit *fit,
+                       MerArena *arena)
+{
+    Misses        misses = misses_of(fit);
+    MerTextTable *errors =
+        mer_text_table_new(arena, 3, (const char *[]){"constants", ">mean error", ">worst"});
+    MerTextTable *table =
+        mer_text_table_new(arena, 4, (const char *[]){"constant", ">before", ">fitted", "bound"});
+    printf(
+        "%d records of %s on %s, seed %llu, %d folds (index of the record modulo %d), prior %g\n\n",
+        fit->record_count, request->calibration.records, platform->name,
+        (unsigned long long)request->calibration.seed, request->calibration.folds,
+        request->calibration.folds, request->calibration.prior);
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        mer_text_table_add_row(
+            errors, (const char *[]){column_names[c],
+                                     mer_arena_format(arena, "%.2f %%", 100 * misses.mean[c]),
+                                     mer_arena_format(arena, "%.1f %%", 100 * misses.worst[c])});
+    }
+    mer_text_table_print(errors, stdout);
+    printf("\n");
+    for (int k = 0; k < fit->constant_count; k++) {
+        const MerFitConstant *c = &fit->constants[k];
+        mer_text_table_add_row(
+            table, (const char *[]){c->path, mer_arena_format(arena, "%.4g", c->before),
+                                    mer_arena_format(arena, "%.4g", c->fitted),
+                                    c->fitted <= c->least
+                                        ? mer_arena_format(arena, "at least %g", c->least)
+                                        : ""});
+    }
+    mer_text_table_print(table, stdout);
+}
+
+static void print_json(const Request *request, const MerPlatform *platform, const MerFit *fit)
+{
+    Misses  misses = misses_of(fit);
+    MerJson json = {0};
+    mer_json_object(&json, NULL);
+    mer_json_text(&json, "platform", platform->name);
+    mer_json_int(&json, "records", fit->record_count);
+    mer_json_int(&json, "seed", (int64_t)request->calibration.seed);
+    mer_json_int(&json, "folds", request->calibration.folds);
+    mer_json_real(&json, "prior", request->calibration.prior);
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        mer_json_object(&json, column_keys[c]);
+        mer_json_real(&json, "mean_error", misses.mean[c]);
+        mer_json_real(&json, "worst_error", misses.worst[c]);
+        mer_json_end_object(&json);
+    }
+    mer_json_object(&json, "constants");
+    for (int k = 0; k < fit->constant_count; k++) {
+        mer_json_real(&json, fit->constants[k].path, fit->constants[k].fitted);
+    }
+    mer_json_end_object(&json);
+    mer_json_array(&json, "rows");
+    for (int r = 0; r < fit->record_count; r++) {
+        const MerFitRecord *record = &fit->records[r];
+        mer_json_object(&json, NULL);
+        mer_json_int(&json, "index", record->index);
+        mer_json_int(&json, "fold", record->index % request->calibration.folds);
+        mer_json_real(&json, "measured_s", record->measured);
+        mer_json_real(&json, "fitted_s", record->fitted);
+        mer_json_real(&json, "held_out_s", record->held_out);
+        mer_json_end_object(&json);
+    }
+    mer_json_end_array(&json);
+    mer_json_end_object(&json);
+    printf("%s\n", json.text);
+    mer_json_free(&json);
+}
+
+/* The file's name without folder and ending, as letters a platform's name may have. */
+static const char *name_of(const char *path, MerArena *arena)
+{
+    const char *start = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    char       *name = mer_arena_text_n(arena, start, strcspn(start, "."));
+    for (char *c = name; *c; c++) {
+        bool is_letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        *c = is_letter || (*c >= '0' && *c <= '9') || *c == '_' ? *c : '-';
+    }
+    return *name ? name : "fitted";
+}
+
+/* The platform with the fitted constants, as a file of its own. */
+static MerStatus write_platform(const Request *request, const MerFit *fit, MerArena *arena,
+                                MerError *error)
+{
+    const MerPlatform *changed;
+    Misses             misses = misses_of(fit);
+    const char       **changes = MER_ARRAY(arena, const char *, fit->constant_count + 3);
+    int                count = 0;
+    for (int k = 0; k < fit->constant_count; k++) {
+        char number[32];
+        mer_print_real(number, fit->constants[k].fitted);
+        changes[count++] = mer_arena_format(arena, "%s=%s", fit->constants[k].path, number);
+    }
+    changes[count++] = "calibrated=true";
+    changes[count++] = mer_arena_format(arena, "name=%s", name_of(request->output, arena));
+    changes[count++] = mer_arena_format(
+        arena, "source=fitted to %d records of %.200s; mean error %.2f %%, cross-validated %.2f %%",
+        fit->record_count, request->calibration.records, 100 * misses.mean[FITTED],
+        100 * misses.mean[HELD_OUT]);
+    MER_TRY(mer_platform_read_with(request->platform, changes, count, arena, &changed, error));
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *file = open_memstream(&text, &size);
+    if (!file) {
+        return mer_error_set(error, MER_INVALID, "no memory for a platform");
+    }
+    mer_platform_write(changed, file);
+    fclose(file);
+    MerStatus status = mer_file_write(request->output, text, size, error);
+    free(text);
+    return status;
+}
+
+static void print_help(void)
+{
+    printf("usage: mercator calibrate RECORDS --platform P [--where KEY=VALUE ...] [--prior W] "
+           "[--folds N] [--seed N]\n                          [--threads N] [--json] [-o "
+           "FILE.yaml]\n\n"
+           "Fits constants of the platform to measured records, and says how well they predict "
+           "records that they were\nnot fitted to. -o writes the platform with the fitted "
+           "constants.\n"
+           "  --where KEY=VALUE  only records with this member\n"
+           "  --prior W          weight of the distance to usual constants (0.005; 0: the records "
+           "alone decide)\n"
+           "  --folds N          parts of the cross-validation (5); a record is in part index "
+           "modulo N\n");
+}
+
+int mer_cli_calibrate(const MerVerb *verb, int count, char **arguments, MerArena *arena)
+{
+    Request  request = {0};
+    MerError error = {0};
+    MerFit   fit = {0};
+    int      code = parse(verb, count, arguments, arena, &request);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
+    if (request.is_help) {
+        print_help();
+        return MER_EXIT_DONE;
+    }
+    if (mer_platform_read(request.platform, arena, &request.calibration.platform, &error) !=
+        MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    const MerPlatform     *platform = request.calibration.platform;
+    const MerProblemClass *problem = find_problem(platform);
+    if (!problem) {
+        mer_error_set(&error, MER_UNSUPPORTED,
+                      "platform %s is of kind %s, whose constants are not fitted", platform->name,
+                      mer_platform_kind_name(platform->kind));
+        return mer_cli_fail(&error);
+    }
+    if (problem->calibrate(&request.calibration, &fit, arena, &error) != MER_OK ||
+        (request.output && write_platform(&request, &fit, arena, &error) != MER_OK)) {
+        return mer_cli_fail(&error);
+    }
+    if (fit.remark) {
+        fprintf(stderr, "mercator: warning: %s\n", fit.remark);
+    }
+    if (request.json) {
+        print_json(&request, platform, &fit);
+    } else {
+        print_text(&request, platform, &fit, arena);
+    }
+    return MER_EXIT_DONE;
+}

@@ -1,0 +1,486 @@
+/* AutoTVM's tuner (Chen et al., NeurIPS 2018, "Learning to optimize tensor programs"): boosted trees
+ * rank points, annealing on the trees finds the next plan, a few random points keep it honest. The
+ * constants are those of TVM v0.9.0. Features are what the knobs' choices mean; what was learned on
+ * earlier tasks with the same knobs is where the trees of a later one start. */
+#include "base/memory.h"
+#include "learn/trees.h"
+#include "mercator/view.h"
+#include "opt/tuner.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Options {
+    int64_t plan_size, initial, chains, steps, patience, early_stopping;
+    double  epsilon, diversity;
+    int     loss;
+    bool    transfer;
+} Options;
+
+static const MerOption options[] = {
+    {"plan_size", MER_OPTION_INT, offsetof(Options, plan_size), "64", 1, 10000, NULL,
+     "points between two fits of the trees"},
+    {"initial", MER_OPTION_INT, offsetof(Options, initial), "64", 1, 10000, NULL,
+     "random points before the first fit"},
+    {"loss", MER_OPTION_CHOICE, offsetof(Options, loss), "rank", 0, 0, MER_TREE_LOSS_CHOICES,
+     "what the trees learn: the order of points, or their values"},
+    {"epsilon", MER_OPTION_REAL, offsetof(Options, epsilon), "0.05", 0, 1, NULL,
+     "share of a plan, its end, that is random"},
+    {"chains", MER_OPTION_INT, offsetof(Options, chains), "128", 1, 100000, NULL,
+     "annealing: points that move side by side, kept from plan to plan"},
+    {"steps", MER_OPTION_INT, offsetof(Options, steps), "500", 1, 1e6, NULL,
+     "annealing: moves of each, the temperature falling from 1 to 0"},
+    {"patience", MER_OPTION_INT, offsetof(Options, patience), "50", 1, 1e6, NULL,
+     "annealing: stop after so many moves that found nothing for the plan"},
+    {"diversity", MER_OPTION_REAL, offsetof(Options, diversity), "1", 1, 100, NULL,
+     "find this many times the plan, then pick those with new choices; 1: off"},
+    {"early_stopping", MER_OPTION_INT, offsetof(Options, early_stopping), "0", 0, 1e9, NULL,
+     "end a task after so many points without a better one; 0: never"},
+    {"transfer", MER_OPTION_BOOL, offsetof(Options, transfer), "true", 0, 0, NULL,
+     "start the trees of a task from those of the tasks before"},
+    {0}};
+
+/* Fewer records of earlier tasks make no base model; more of them are not kept. */
+enum { LEAST_HISTORY = 500, MOST_HISTORY = 100000, BASE_ROUNDS = 400, BASE_PATIENCE = 100 };
+static const double LEAST_WEIGHT = 0.05;
+
+typedef struct History { /* of earlier tasks: features and labels, each task's best is 1 */
+    int      columns, count, capacity;
+    uint64_t names; /* hash of the knobs' names */
+    float   *rows, *labels;
+} History;
+
+typedef struct State {
+    Options   options;
+    MerTuner  tuner;
+    MerTrees  trees, base;
+    History   history;
+    bool      has_base, has_chains, is_failed;
+    double    weight; /* of the base model in the present fit */
+    MerIndex *chains; /* (chains, knobs) */
+    float    *predicted;
+    int       iteration;
+    int       predicted_count; /* for the plan under way, in its order */
+} State;
+
+static uint64_t names_hash(const MerSpace *space)
+{
+    uint64_t h = 1469598103934665603u;
+    for (int k = 0; k < space->knob_count; k++) {
+        for (const char *c = space->knobs[k].name ? space->knobs[k].name : ""; *c; c++) {
+            h = (h ^ (unsigned char)*c) * 1099511628211u;
+        }
+        h = (h ^ 0xffu) * 1099511628211u;
+    }
+    return h;
+}
+
+/* Trees of all earlier tasks, where there are enough records of the same knobs. */
+static MerStatus train_base(State *s, MerError *error)
+{
+    const MerSpace *space = s->tuner.search->space;
+    const History  *history = &s->history;
+    mer_trees_clear(&s->base);
+    s->has_base = history->count >= LEAST_HISTORY && history->columns == space->knob_count &&
+                  history->names == names_hash(space);
+    if (!s->has_base) {
+        return MER_OK;
+    }
+    MerTreeSpec spec = mer_tree_spec((MerTreeLoss)s->options.loss, 2 * (int)s->options.plan_size);
+    spec.rounds = BASE_ROUNDS;
+    spec.patience = BASE_PATIENCE;
+    MerTreeData data = {history->count, history->columns, history->rows, history->labels, NULL};
+    return mer_trees_train(&s->base, &spec, &data, error);
+}
+
+static MerStatus begin(State *s, const MerSearch *search, MerError *error)
+{
+    mer_tuner_open(&s->tuner, search, (int)s->options.initial);
+    s->chains =
+        MER_ARRAY(search->arena, MerIndex, s->options.chains * search->space->knob_count + 1);
+    s->predicted = MER_ARRAY(search->arena, float, s->options.plan_size + 1);
+    s->predicted_count = s->iteration = 0;
+    s->has_chains = false;
+    mer_trees_clear(&s->trees);
+    return train_base(s, error);
+}
+
+static MerStatus open_autotvm(void *state, const MerSearch *search, const void *given,
+                              MerError *error)
+{
+    State *s = state;
+    *s = (State){.options = *(const Options *)given};
+    return begin(s, search, error);
+}
+
+/* What was told becomes history for the tasks after it. */
+static void remember(State *s)
+{
+    const MerSpace *space = s->tuner.search->space;
+    History        *history = &s->history;
+    int             knobs = space->knob_count, count = s->tuner.count;
+    if (history->count > 0 && (history->columns != knobs || history->names != names_hash(space))) {
+        history->count = 0;
+    }
+    if (knobs == 0 || history->count + count > MOST_HISTORY) {
+        return;
+    }
+    history->columns = knobs;
+    history->names = names_hash(space);
+    size_t total = (size_t)(history->count + count) + 1;
+    history->rows = mer_heap_resize(history->rows, total * (size_t)knobs, sizeof(float));
+    history->labels = mer_heap_resize(history->labels, total, sizeof(float));
+    mer_tuner_features(&s->tuner, count, s->tuner.points,
+                       history->rows + (int64_t)history->count * knobs);
+    for (int i = 0; i < count; i++) {
+        history->labels[history->count + i] =
+            (float)mer_tuner_reward(&s->tuner, s->tuner.scores[i]);
+    }
+    history->count += count;
+}
+
+static MerStatus next_task(void *state, const MerSearch *search, MerError *error)
+{
+    State *s = state;
+    if (s->options.transfer) {
+        remember(s);
+    }
+    mer_tuner_close(&s->tuner);
+    return begin(s, search, error);
+}
+
+static void predict(const State *s, int count, const float *rows, float *values)
+{
+    mer_trees_predict(&s->trees, count, rows, values);
+    if (s->weight > 0) { /* its margin takes the place of the trees' own base */
+        float *margins = mer_heap_zeroed((size_t)count + 1, sizeof *margins);
+        mer_trees_predict(&s->base, count, rows, margins);
+        for (int i = 0; i < count; i++) {
+            values[i] += (float)s->weight * margins[i] - s->trees.base;
+        }
+        free(margins);
+    }
+}
+
+static MerStatus fit(State *s, MerError *error)
+{
+    int    count = s->tuner.count, knobs = s->tuner.search->space->knob_count;
+    float *rows = mer_heap_zeroed((size_t)count * (size_t)knobs + 1, sizeof *rows);
+    float *labels = mer_heap_zeroed(2 * (size_t)count + 1, sizeof *labels);
+    float *margins = labels + count;
+    mer_tuner_features(&s->tuner, count, s->tuner.points, rows);
+    for (int i = 0; i < count; i++) {
+        labels[i] = (float)mer_tuner_reward(&s->tuner, s->tuner.scores[i]);
+    }
+    s->weight = s->has_base ? pow(0.5, count / 64.0) : 0;
+    s->weight = s->weight < LEAST_WEIGHT ? 0 : s->weight;
+    if (s->weight > 0) {
+        mer_trees_predict(&s->base, count, rows, margins);
+        for (int i = 0; i < count; i++) {
+            margins[i] *= (float)s->weight;
+        }
+    }
+    MerTreeSpec spec = mer_tree_spec((MerTreeLoss)s->options.loss, (int)s->options.plan_size);
+    MerTreeData data = {count, knobs, rows, labels, s->weight > 0 ? margins : NULL};
+    MerStatus   status = mer_trees_train(&s->trees, &spec, &data, error);
+    free(labels);
+    free(rows);
+    return status;
+}
+
+/* One knob of every chain to any choice. */
+static void propose(const State *s, MerIndex *moved)
+{
+    const MerSpace *space = s->tuner.search->space;
+    memcpy(moved, s->chains, (size_t)(s->options.chains * space->knob_count) * sizeof(MerIndex));
+    for (int64_t c = 0; c < s->options.chains; c++) {
+        int k = mer_rng_below(s->tuner.search->rng, space->knob_count);
+        moved[c * space->knob_count + k] =
+            mer_rng_below(s->tuner.search->rng, space->knobs[k].choices);
+    }
+}
+
+/* Chains stay where points are legal, as far as that is known: they start there, and a move out of
+ * it is refused. */
+static void start_chains(State *s)
+{
+    const MerSpace *space = s->tuner.search->space;
+    for (int64_t c = 0; c < s->options.chains && !s->has_chains; c++) {
+        MerIndex *point = s->chains + c * space->knob_count;
+        for (int i = 0; i < 256; i++) {
+            mer_space_sample(space, s->tuner.search->rng, point);
+            if (mer_tuner_is_legal(&s->tuner, point)) {
+                break;
+            }
+        }
+    }
+    s->has_chains = true;
+}
+
+/* Fills `top` with the points that promise most; the acceptance is TVM's, its exponent is clamped. */
+static void anneal(State *s, MerTop *top)
+{
+    const MerSpace *space = s->tuner.search->space;
+    int             chains = (int)s->options.chains, knobs = space->knob_count;
+    size_t          size = (size_t)chains * (size_t)knobs;
+    MerIndex       *moved = mer_heap_zeroed(size + 1, sizeof *moved);
+    float          *rows = mer_heap_zeroed(size + 1, sizeof *rows);
+    float          *now = mer_heap_zeroed(2 * (size_t)chains, sizeof *now), *next = now + chains;
+    int64_t         last_change = 0;
+    double          step = 1.0 / (double)(s->options.steps + 1);
+    start_chains(s);
+    for (int64_t i = 0; i <= s->options.steps && i - last_change < s->options.patience; i++) {
+        MerIndex *points = i == 0 ? s->chains : moved;
+        if (i > 0) {
+            propose(s, moved);
+        }
+        mer_tuner_features(&s->tuner, chains, points, rows);
+        predict(s, chains, rows, i == 0 ? now : next);
+        double heat = 1 - step * (double)(i - 1);
+        for (int c = 0; c < chains; c++) {
+            MerIndex *point = mer_tuner_point(&s->tuner, points, c);
+            float     value = i == 0 ? now[c] : next[c];
+            bool      is_better = top->count < top->capacity || value > top->values[top->worst];
+            bool      is_legal = mer_tuner_is_legal(&s->tuner, point);
+            if (is_better && is_legal && mer_tuner_is_new(&s->tuner, point) &&
+                mer_top_offer(top, point, value)) {
+                last_change = i;
+            }
+            double chance = i == 0 ? 0 : exp(fmin((next[c] - now[c]) / (heat + 1e-5), 1));
+            if (i > 0 && mer_rng_unit(s->tuner.search->rng) < chance && is_legal) {
+                memcpy(mer_tuner_point(&s->tuner, s->chains, c), point,
+                       (size_t)knobs * sizeof *point);
+                now[c] = value;
+            }
+        }
+        if (mer_is_cancelled(s->tuner.search->notes)) {
+            break;
+        }
+    }
+    free(now);
+    free(rows);
+    free(moved);
+}
+
+/* Greedy, each with the most choices that none before it has (TVM's submodular pick): a new choice
+ * counts 1 beside the predicted value. */
+static void diversify(const State *s, MerTop *top, int count)
+{
+    const MerSpace *space = s->tuner.search->space;
+    int knobs = space->knob_count, *first = mer_heap_zeroed((size_t)knobs + 1, sizeof *first);
+    for (int k = 0; k < knobs; k++) {
+        first[k + 1] = first[k] + space->knobs[k].choices;
+    }
+    bool *is_seen = mer_heap_zeroed((size_t)first[knobs] + 1, sizeof *is_seen);
+    for (int i = 0; i < count && i < top->count; i++) {
+        int   best = i;
+        float most = -INFINITY;
+        for (int j = i; j < top->count; j++) {
+            float gain = top->values[j];
+            for (int k = 0; k < knobs; k++) {
+                gain += is_seen[first[k] + top->points[(int64_t)j * knobs + k]] ? 0 : 1;
+            }
+            best = gain > most ? j : best;
+            most = gain > most ? gain : most;
+        }
+        float value = top->values[i];
+        top->values[i] = top->values[best];
+        top->values[best] = value;
+        for (int k = 0; k < knobs; k++) {
+            MerIndex *a = &top->points[(int64_t)i * knobs + k];
+            MerIndex *b = &top->points[(int64_t)best * knobs + k], swapped = *a;
+            *a = *b;
+            *b = swapped;
+            is_seen[first[k] + *a] = true;
+        }
+    }
+    free(is_seen);
+    free(first);
+}
+
+static bool is_stopped(const State *s)
+{
+    int64_t patience = s->options.early_stopping;
+    return patience > 0 && s->tuner.best >= 0 && s->tuner.count - 1 - s->tuner.best >= patience;
+}
+
+/* How well the trees ranked what has been measured since: a line of the log per plan. */
+static void note_quality(State *s)
+{
+    int    count = s->predicted_count;
+    float *truth = mer_heap_zeroed((size_t)count + 1, sizeof *truth);
+    char   json[120];
+    for (int i = 0; i < count; i++) {
+        truth[i] = (float)mer_tuner_reward(
+            &s->tuner, s->tuner.scores[s->tuner.count - s->tuner.plan_count + i]);
+    }
+    double found = count > 1 ? mer_rank_correlation(count, s->predicted, truth) : NAN;
+    free(truth);
+    if (isfinite(found)) {
+        snprintf(json, sizeof json, "{\"measured\": %d, \"surrogate_rank\": %.6g}", s->tuner.count,
+                 found);
+        mer_epoch(s->tuner.search->notes, "tuning", ++s->iteration, 0, json);
+    }
+}
+
+static void plan(State *s)
+{
+    MerError  error = {0};
+    MerTuner *tuner = &s->tuner;
+    int       size = (int)s->options.plan_size, random = (int)(s->options.epsilon * size);
+    if (tuner->best < 0 || tuner->search->space->knob_count == 0) {
+        mer_tuner_add_random(tuner, size); /* nothing to learn from */
+        return;
+    }
+    if (fit(s, &error) != MER_OK) {
+        char json[sizeof error.message + 20];
+        snprintf(json, sizeof json, "{\"reason\": \"%s\"}", error.message);
+        mer_note(tuner->search->notes, "training_failed", json);
+        s->is_failed = true;
+        return;
+    }
+    MerArena *scratch = mer_arena_new();
+    MerTop    top =
+        mer_top_make((int)(size * s->options.diversity), tuner->search->space->knob_count, scratch);
+    anneal(s, &top);
+    mer_top_sort(&top);
+    if (s->options.diversity > 1) {
+        diversify(s, &top, size - random);
+    }
+    for (int i = 0; i < top.count && tuner->plan_count < size - random; i++) {
+        s->predicted[tuner->plan_count] = top.values[i];
+        mer_tuner_add(tuner, mer_tuner_point(tuner, top.points, i));
+    }
+    s->predicted_count = tuner->plan_count;
+    mer_arena_free(scratch);
+    mer_tuner_add_random(tuner, size - tuner->plan_count);
+}
+
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    State *s = state;
+    if (is_stopped(s) || s->is_failed) {
+        return 0;
+    }
+    if (s->predicted_count > 0 && s->tuner.plan_next == s->tuner.plan_count) {
+        note_quality(s);
+        s->predicted_count = 0;
+    }
+    if (mer_tuner_needs_plan(&s->tuner)) {
+        plan(s);
+    }
+    return mer_tuner_ask(&s->tuner, proposals, capacity);
+}
+
+static void tell(void *state, const MerTrial *trials, int count)
+{
+    mer_tuner_tell(&((State *)state)->tuner, trials, count);
+}
+
+static void keep_history(History *history, MerStream *stream)
+{
+    history->count = (int)mer_stream_int(stream, history->count, 0, MOST_HISTORY);
+    history->columns = (int)mer_stream_int(stream, history->columns, 0, 1 << 20);
+    mer_stream_bytes(stream, &history->names, sizeof history->names, 1);
+    mer_stream_expect(stream, sizeof(float) * ((size_t)history->columns + 1), history->count);
+    if (stream->is_broken) {
+        history->count = 0;
+        return;
+    }
+    if (!stream->is_saving) {
+        size_t count = (size_t)history->count + 1;
+        history->rows = mer_heap_resize(history->rows, count * ((size_t)history->columns + 1),
+                                        sizeof *history->rows);
+        history->labels = mer_heap_resize(history->labels, count, sizeof *history->labels);
+    }
+    mer_stream_bytes(stream, history->rows, sizeof *history->rows,
+                     (int64_t)history->count * history->columns);
+    mer_stream_bytes(stream, history->labels, sizeof *history->labels, history->count);
+}
+
+/* A policy is what was learned of other tasks: this one's records too. */
+static MerStatus save_policy(State *s, MerStream *stream, MerError *error)
+{
+    History before = s->history, *history = &s->history;
+    size_t  rows = (size_t)before.count * (size_t)before.columns;
+    history->rows = mer_heap_zeroed(rows + 1, sizeof *history->rows);
+    history->labels = mer_heap_zeroed((size_t)before.count + 1, sizeof *history->labels);
+    if (before.count > 0) {
+        memcpy(history->rows, before.rows, rows * sizeof *history->rows);
+        memcpy(history->labels, before.labels, (size_t)before.count * sizeof *history->labels);
+    }
+    remember(s);
+    keep_history(history, stream);
+    free(history->rows);
+    free(history->labels);
+    *history = before;
+    return mer_stream_status(stream, "autotvm: the records", error);
+}
+
+static MerStatus keep_all(State *s, MerStream *stream, MerError *error)
+{
+    int64_t knobs = s->tuner.search->space->knob_count;
+    mer_stream_int(stream, s->options.chains, s->options.chains, s->options.chains);
+    keep_history(&s->history, stream);
+    mer_tuner_keep(&s->tuner, stream);
+    s->has_chains = mer_stream_int(stream, s->has_chains, 0, 1);
+    s->iteration = (int)mer_stream_int(stream, s->iteration, 0, INT32_MAX);
+    mer_stream_bytes(stream, s->chains, sizeof *s->chains, s->options.chains * knobs);
+    for (int64_t c = 0; c < s->options.chains && !stream->is_broken && s->has_chains; c++) {
+        stream->is_broken = !mer_space_contains(s->tuner.search->space, s->chains + c * knobs);
+    }
+    s->predicted_count = (int)mer_stream_int(stream, s->predicted_count, 0, s->options.plan_size);
+    mer_stream_bytes(stream, s->predicted, sizeof *s->predicted, s->predicted_count);
+    stream->is_broken = stream->is_broken || s->predicted_count > s->tuner.plan_count;
+    return mer_stream_status(stream, "autotvm: the state", error);
+}
+
+static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
+{
+    State    *s = (State *)state; /* saving changes nothing */
+    MerStream stream = {.file = file, .is_saving = true};
+    return what == MER_KEEP_ALL ? keep_all(s, &stream, error) : save_policy(s, &stream, error);
+}
+
+static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
+{
+    State           *s = state;
+    MerStream        stream = {.file = file};
+    const MerSearch *search = s->tuner.search;
+    if (what == MER_KEEP_ALL) {
+        MER_TRY(keep_all(s, &stream, error));
+        return train_base(s, error); /* which follows from the history */
+    }
+    keep_history(&s->history, &stream);
+    MER_TRY(mer_stream_status(&stream, "autotvm: the saved records", error));
+    mer_tuner_close(&s->tuner);
+    return begin(s, search, error);
+}
+
+static void close_autotvm(void *state)
+{
+    State *s = state;
+    mer_tuner_close(&s->tuner);
+    mer_trees_clear(&s->trees);
+    mer_trees_clear(&s->base);
+    free(s->history.rows);
+    free(s->history.labels);
+}
+
+const MerOptimizerClass mer_optimizer_autotvm = {
+    .name = "autotvm",
+    .summary = "boosted trees rank points, annealing on them plans 64 at a time",
+    .reference = "Chen et al., NeurIPS 2018 (arXiv 1805.08166); constants of TVM v0.9.0",
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .open = open_autotvm,
+    .ask = ask,
+    .tell = tell,
+    .save = save,
+    .load = load,
+    .next_task = next_task,
+    .close = close_autotvm,
+};

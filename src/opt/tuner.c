@@ -1,0 +1,318 @@
+/* Records, plans and first points of the model-based tuners. */
+#include "opt/tuner.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 256, MOST_SCANNED = 1 << 22, MOST_RECORDS = 1 << 24 };
+
+static size_t point_bytes(const MerTuner *tuner)
+{
+    return (size_t)tuner->search->space->knob_count * sizeof(MerIndex);
+}
+
+void mer_tuner_open(MerTuner *tuner, const MerSearch *search, int initial)
+{
+    *tuner = (MerTuner){.search = search, .initial = initial, .best = -1};
+}
+
+void mer_tuner_close(MerTuner *tuner)
+{
+    mer_visited_clear(&tuner->visited);
+    free(tuner->points);
+    free(tuner->scores);
+    free(tuner->plan);
+    *tuner = (MerTuner){.search = tuner->search, .best = -1};
+}
+
+bool mer_tuner_is_legal(const MerTuner *tuner, const MerIndex *point)
+{
+    const MerLegality *legality = tuner->search->legality;
+    return legality == NULL || legality->is_legal(legality->state, point);
+}
+
+bool mer_tuner_is_new(const MerTuner *tuner, const MerIndex *point)
+{
+    return !mer_visited_has(&tuner->visited, point, tuner->search->space->knob_count) &&
+           mer_tuner_is_legal(tuner, point);
+}
+
+static void next_point(const MerSpace *space, MerIndex *point)
+{
+    for (int k = 0; k < space->knob_count; k++) {
+        if (++point[k] < space->knobs[k].choices) {
+            return;
+        }
+        point[k] = 0;
+    }
+}
+
+/* Where luck finds nothing, the points after a random one are looked through, if they are not too
+ * many: in a small space the last points are found too, and its end is known. */
+bool mer_tuner_sample(const MerTuner *tuner, MerRng *rng, MerIndex *point)
+{
+    const MerSpace *space = tuner->search->space;
+    double          size = 1;
+    for (int k = 0; k < space->knob_count; k++) {
+        size *= space->knobs[k].choices;
+    }
+    for (int i = 0; i < TRIES || (size > MOST_SCANNED && i < 100 * TRIES); i++) {
+        mer_space_sample(space, rng, point);
+        if (mer_tuner_is_new(tuner, point)) {
+            return true;
+        }
+    }
+    for (double i = 0; i < size && size <= MOST_SCANNED; i++) {
+        next_point(space, point);
+        if (mer_tuner_is_new(tuner, point)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mer_tuner_add(MerTuner *tuner, const MerIndex *point)
+{
+    size_t knobs = (size_t)tuner->search->space->knob_count;
+    if (mer_visited_add(&tuner->visited, point, (int)knobs)) {
+        return false;
+    }
+    if (tuner->plan_count == tuner->plan_capacity) {
+        tuner->plan_capacity = 2 * tuner->plan_capacity + 64;
+        tuner->plan = mer_heap_resize(tuner->plan, (size_t)tuner->plan_capacity * knobs + 1,
+                                      sizeof *tuner->plan);
+    }
+    if (knobs > 0) {
+        memcpy(mer_tuner_point(tuner, tuner->plan, tuner->plan_count), point, point_bytes(tuner));
+    }
+    tuner->plan_count++;
+    return true;
+}
+
+void mer_tuner_add_random(MerTuner *tuner, int count)
+{
+    MerIndex *point = mer_heap_zeroed((size_t)tuner->search->space->knob_count + 1, sizeof *point);
+    while (count-- > 0 && mer_tuner_sample(tuner, tuner->search->rng, point)) {
+        mer_tuner_add(tuner, point);
+    }
+    free(point);
+}
+
+bool mer_tuner_needs_plan(MerTuner *tuner)
+{
+    if (tuner->plan_next < tuner->plan_count) {
+        return false;
+    }
+    tuner->plan_count = tuner->plan_next = 0;
+    if (tuner->count < tuner->initial) {
+        mer_tuner_add_random(tuner, tuner->initial - tuner->count);
+        tuner->initial = 0; /* the space may have fewer */
+        return false;
+    }
+    return true;
+}
+
+int mer_tuner_ask(MerTuner *tuner, MerProposal *proposals, int capacity)
+{
+    int left = tuner->plan_count - tuner->plan_next;
+    int count = left < capacity ? left : capacity;
+    for (int i = 0; i < count; i++) {
+        memcpy(proposals[i].point, mer_tuner_point(tuner, tuner->plan, tuner->plan_next + i),
+               point_bytes(tuner));
+    }
+    tuner->plan_next += count;
+    return count;
+}
+
+static void add_record(MerTuner *tuner, const MerIndex *point, double score)
+{
+    size_t knobs = (size_t)tuner->search->space->knob_count;
+    if (tuner->count == tuner->capacity) {
+        tuner->capacity = 2 * tuner->capacity + 256;
+        tuner->points = mer_heap_resize(tuner->points, (size_t)tuner->capacity * knobs + 1,
+                                        sizeof *tuner->points);
+        tuner->scores =
+            mer_heap_resize(tuner->scores, (size_t)tuner->capacity, sizeof *tuner->scores);
+    }
+    memcpy(mer_tuner_point(tuner, tuner->points, tuner->count), point, point_bytes(tuner));
+    tuner->scores[tuner->count] = score;
+    if (isfinite(score) && (tuner->best < 0 || score < tuner->scores[tuner->best])) {
+        tuner->best = tuner->count;
+    }
+    tuner->count++;
+}
+
+void mer_tuner_tell(MerTuner *tuner, const MerTrial *trials, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (trials[i].warm) {
+            mer_visited_add(&tuner->visited, trials[i].point, tuner->search->space->knob_count);
+        }
+        if (tuner->count < MOST_RECORDS) {
+            add_record(tuner, trials[i].point, trials[i].score);
+        }
+    }
+}
+
+/* Scores of maximised metrics are negative. */
+double mer_tuner_reward(const MerTuner *tuner, double score)
+{
+    if (tuner->best < 0 || !isfinite(score)) {
+        return 0;
+    }
+    double best = tuner->scores[tuner->best];
+    if (best < 0) {
+        return score < 0 ? score / best : 0;
+    }
+    return score > 0 ? best / score : 1;
+}
+
+void mer_tuner_features(const MerTuner *tuner, int count, const MerIndex *points, float *rows)
+{
+    const MerSpace *space = tuner->search->space;
+    for (int64_t i = 0; i < (int64_t)count * space->knob_count; i++) {
+        const double *values = space->knobs[i % space->knob_count].values;
+        rows[i] = values != NULL ? (float)values[points[i]] : (float)points[i];
+    }
+}
+
+typedef struct Placed {
+    float value;
+    int   index;
+} Placed;
+
+static int by_value(const void *a, const void *b)
+{
+    const Placed *x = a, *y = b;
+    return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
+                                : (x->index > y->index) - (x->index < y->index);
+}
+
+static void mean_ranks(int count, const float *values, double *ranks)
+{
+    Placed *sorted = mer_heap_zeroed((size_t)count + 1, sizeof *sorted);
+    for (int i = 0; i < count; i++) {
+        sorted[i] = (Placed){values[i], i};
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && sorted[end].value == sorted[i].value; end++) {
+        }
+        for (int j = i; j < end; j++) {
+            ranks[sorted[j].index] = 0.5 * (i + end - 1);
+        }
+    }
+    free(sorted);
+}
+
+double mer_rank_correlation(int count, const float *a, const float *b)
+{
+    double *x = mer_heap_zeroed(2 * (size_t)count + 1, sizeof *x), *y = x + count;
+    double  xy = 0, xx = 0, yy = 0, mean = 0.5 * (count - 1);
+    mean_ranks(count, a, x);
+    mean_ranks(count, b, y);
+    for (int i = 0; i < count; i++) {
+        xy += (x[i] - mean) * (y[i] - mean);
+        xx += (x[i] - mean) * (x[i] - mean);
+        yy += (y[i] - mean) * (y[i] - mean);
+    }
+    free(x);
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+/* Points that were read must lie in the space. */
+static void keep_points(const MerTuner *tuner, MerStream *stream, MerIndex *points, int count)
+{
+    const MerSpace *space = tuner->search->space;
+    for (int i = 0; i < count && !stream->is_broken; i++) {
+        MerIndex *point = mer_tuner_point(tuner, points, i);
+        mer_stream_bytes(stream, point, sizeof *point, space->knob_count);
+        stream->is_broken = stream->is_broken || !mer_space_contains(space, point);
+    }
+}
+
+void mer_tuner_keep(MerTuner *tuner, MerStream *stream)
+{
+    const MerSpace *space = tuner->search->space;
+    uint64_t        hash = mer_space_hash(space), saved = hash;
+    mer_stream_bytes(stream, &saved, sizeof saved, 1);
+    stream->is_broken = stream->is_broken || saved != hash;
+    tuner->initial = (int)mer_stream_int(stream, tuner->initial, 0, MOST_RECORDS);
+    tuner->count = (int)mer_stream_int(stream, tuner->count, 0, MOST_RECORDS);
+    tuner->plan_count = (int)mer_stream_int(stream, tuner->plan_count, 0, MOST_RECORDS);
+    tuner->plan_next = (int)mer_stream_int(stream, tuner->plan_next, 0, tuner->plan_count);
+    tuner->best = (int)mer_stream_int(stream, tuner->best, -1, tuner->count - 1);
+    mer_stream_expect(stream, sizeof(double), tuner->count);
+    mer_stream_expect(stream, point_bytes(tuner), tuner->count);
+    if (stream->is_broken) {
+        tuner->count = tuner->plan_count = tuner->plan_next = 0;
+        return;
+    }
+    if (!stream->is_saving) {
+        size_t knobs = (size_t)space->knob_count;
+        tuner->capacity = tuner->count;
+        tuner->plan_capacity = tuner->plan_count;
+        tuner->points =
+            mer_heap_resize(tuner->points, (size_t)tuner->count * knobs + 1, sizeof *tuner->points);
+        tuner->scores =
+            mer_heap_resize(tuner->scores, (size_t)tuner->count + 1, sizeof *tuner->scores);
+        tuner->plan = mer_heap_resize(tuner->plan, (size_t)tuner->plan_count * knobs + 1,
+                                      sizeof *tuner->plan);
+    }
+    keep_points(tuner, stream, tuner->points, tuner->count);
+    mer_stream_bytes(stream, tuner->scores, sizeof *tuner->scores, tuner->count);
+    keep_points(tuner, stream, tuner->plan, tuner->plan_count);
+    mer_visited_keep(&tuner->visited, stream);
+}
+
+MerTop mer_top_make(int capacity, int knobs, MerArena *arena)
+{
+    return (MerTop){.capacity = capacity,
+                    .knobs = knobs,
+                    .points = MER_ARRAY(arena, MerIndex, (int64_t)capacity * knobs + 1),
+                    .values = MER_ARRAY(arena, float, capacity + 1)};
+}
+
+bool mer_top_offer(MerTop *top, const MerIndex *point, float value)
+{
+    size_t bytes = (size_t)top->knobs * sizeof *point;
+    bool   is_full = top->count == top->capacity;
+    if (top->capacity == 0 || (is_full && !(value > top->values[top->worst]))) {
+        return false;
+    }
+    for (int i = 0; i < top->count; i++) {
+        if (memcmp(top->points + (int64_t)i * top->knobs, point, bytes) == 0) {
+            return false;
+        }
+    }
+    int place = is_full ? top->worst : top->count++;
+    memcpy(top->points + (int64_t)place * top->knobs, point, bytes);
+    top->values[place] = value;
+    for (int i = top->worst = 0; i < top->count; i++) {
+        top->worst = top->values[i] < top->values[top->worst] ? i : top->worst;
+    }
+    return true;
+}
+
+void mer_top_sort(MerTop *top)
+{
+    size_t    bytes = (size_t)top->knobs * sizeof(MerIndex);
+    MerIndex *point = mer_heap_zeroed((size_t)top->knobs + 1, sizeof *point);
+    for (int i = 1; i < top->count; i++) {
+        float value = top->values[i];
+        int   place = i;
+        memcpy(point, top->points + (int64_t)i * top->knobs, bytes);
+        for (; place > 0 && value > top->values[place - 1]; place--) {
+            top->values[place] = top->values[place - 1];
+            memcpy(top->points + (int64_t)place * top->knobs,
+                   top->points + (int64_t)(place - 1) * top->knobs, bytes);
+        }
+        top->values[place] = value;
+        memcpy(top->points + (int64_t)place * top->knobs, point, bytes);
+    }
+    top->worst = top->count > 0 ? top->count - 1 : 0;
+    free(point);
+}
