@@ -6,6 +6,8 @@
 #include "base/option_json.h"
 #include "mercator/registry.h"
 
+#include <string.h>
+
 const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
 {
     if (!task->evaluator.type->detail) {
