@@ -52,11 +52,11 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
     for (int i = 0, code = MER_EXIT_DONE; i < count; i++) {
         if (mer_cli_is(arguments[i], "json")) {
             request->json = true;
-        } else if (mer_cli_is_help(arguments[i])) {
+        } else if (mer_cli_is(arguments[i], "help")) {
             request->is_help = true;
         } else if (mer_cli_is(arguments[i], "platform")) {
             request->platform = mer_cli_value(count, arguments, &i);
-        } else if (mer_cli_is_output(arguments[i])) {
+        } else if (mer_cli_is(arguments[i], "output")) {
             request->output = mer_cli_value(count, arguments, &i);
         } else if (mer_cli_is(arguments[i], "where")) {
             code = take_where(verb, mer_cli_value(count, arguments, &i), &asked->where, arena);
