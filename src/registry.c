@@ -13,7 +13,8 @@
     X(loopnest) \
     X(datacentric) \
     X(bandwidth) \
-    X(vta)
+    X(vta) \
+    X(native)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -68,7 +69,8 @@
     X(vta_listing) \
     X(vta_c) \
     X(codesign_trace) \
-    X(autotvm_log)
+    X(autotvm_log) \
+    X(kernels)
 
 #define PLAN_READERS(X) \
     X(maestro) \

@@ -1,5 +1,5 @@
 /* The machine: memories, units and links, read from `mercator-platform/1` YAML (docs/platform-format.md).
- * Five kinds share one structure; a field that a kind does not use keeps its default. */
+ * Six kinds share one structure; a field that a kind does not use keeps its default. */
 #ifndef MERCATOR_PLATFORM_H
 #define MERCATOR_PLATFORM_H
 
@@ -12,7 +12,8 @@
 
 /* clang-format off */
 #define MER_PLATFORM_KIND_MAP(X)                                                                   \
-    X(PE_ARRAY, "pe-array") X(CORES, "cores") X(VTA, "vta") X(SOC, "soc") X(CLUSTER, "cluster")
+    X(PE_ARRAY, "pe-array") X(CORES, "cores") X(VTA, "vta") X(SOC, "soc") X(CLUSTER, "cluster")   \
+    X(NATIVE, "native")
 /* clang-format on */
 typedef enum MerPlatformKind {
 #define X(id, name) MER_PLATFORM_##id,
@@ -91,6 +92,8 @@ typedef struct MerUnit {           /* `count: n` is already expanded into n unit
     int                streams;
     int                support_count; /* 0: all operator kinds */
     const char *const *supports;
+    /* native: widest vectors, 0: those of the processor that runs us; most threads of a kernel */
+    int vector_bits, threads;
 } MerUnit;
 
 typedef struct MerLink {  /* wildcards are already expanded */
@@ -121,6 +124,7 @@ typedef struct MerPlatform {
     const char *activation_quantiser;
     MerFormula  power_mw;
     bool        store_and_forward; /* cluster */
+    const char *compiler, *flags;  /* native: the C compiler, a name or a path, and its flags */
     uint64_t    hash;
 } MerPlatform;
 

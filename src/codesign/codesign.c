@@ -1,5 +1,6 @@
 /* Problem `codesign`: the geometry of a VTA-class core and, layer by layer, tiles and virtual threads
- * (docs/codesign.md). One task per distinct layer that the core can run. */
+ * (docs/codesign.md). One task per distinct layer that the core can run. On a platform of kind native plans are
+ * kernels for the processor that runs us (docs/codesign-native.md). */
 #include "codesign/codesign.h"
 
 #include "codesign/cost/timing.h"
@@ -54,7 +55,8 @@ enum { LEAST_BLOCK = 4, BUFFER_STEPS = 5 };
 
 const MerCodesignTask *mer_codesign_task(const MerProblem *problem)
 {
-    return problem->type == &mer_problem_codesign ? problem->state : NULL;
+    return problem->type == &mer_problem_codesign && problem->plan == &mer_plan_vta ? problem->state
+                                                                                    : NULL;
 }
 
 /* Same operator as far as a core sees it. */
@@ -67,8 +69,17 @@ static bool is_same(const MerOp *a, const MerOp *b)
            memcmp(a->pad, b->pad, sizeof a->pad) == 0;
 }
 
-static bool is_on_core(const Options *chosen, const MerOp *op)
+static bool is_native(const MerProblem *problem)
 {
+    return problem->platform && problem->platform->kind == MER_PLATFORM_NATIVE;
+}
+
+static bool is_on_core(const MerProblem *problem, const MerOp *op)
+{
+    const Options *chosen = problem->options;
+    if (is_native(problem)) {
+        return !mer_kernel_host_reason(op);
+    }
     return !mer_vta_host_reason(op) &&
            (chosen->first_layer == 0 || op->kind != MER_OP_CONV || op->dims[MER_DIM_C] >= 4);
 }
@@ -84,7 +95,7 @@ static MerStatus list_tasks(const MerProblem *problem, MerArena *arena, const Me
     for (int o = 0; o < graph->op_count; o++) {
         const MerOp *op = &graph->ops[o];
         int          t = 0;
-        if (!is_on_core(chosen, op)) {
+        if (!is_on_core(problem, op)) {
             continue;
         }
         while (t < found && !is_same(&graph->ops[list[t].op], op)) {
@@ -232,10 +243,35 @@ static void make_space(MerProblem *problem, MerCodesignTask *task, MerArena *are
     problem->space = (MerSpace){.knob_count = count, .knobs = knobs};
 }
 
+static MerStatus open_kernels(MerProblem *problem, MerArena *arena, MerError *error)
+{
+    const Options   *chosen = problem->options;
+    MerCodesignTask *task = problem->state;
+    const MerUnit   *cpu = &problem->platform->units[0];
+    if (chosen->batch_size != 1) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "batch_size is %lld, native kernels work on one image",
+                             (long long)chosen->batch_size);
+    }
+    mer_kernel_space_open(&task->kernels, &problem->graph->ops[problem->task->op],
+                          cpu->vector_bits > 0 ? cpu->vector_bits : mer_kernel_host_bits(),
+                          cpu->threads, &problem->space, arena);
+    return MER_OK;
+}
+
 static MerStatus open_codesign(MerProblem *problem, MerArena *arena, MerError *error)
 {
     const Options   *chosen = problem->options;
     MerCodesignTask *task = problem->state;
+    if (is_native(problem) != (problem->plan == &mer_plan_kernel)) {
+        return mer_error_set(error, MER_INVALID,
+                             "plans of kind %s do not run on platform %s of kind %s",
+                             problem->plan->name, problem->platform->name,
+                             mer_platform_kind_name(problem->platform->kind));
+    }
+    if (is_native(problem)) {
+        return open_kernels(problem, arena, error);
+    }
     *task = (MerCodesignTask){.op = &problem->graph->ops[problem->task->op],
                               .images = chosen->batch_size,
                               .macs = (double)problem->graph->ops[problem->task->op].macs *
@@ -338,8 +374,15 @@ static void decode_point(const MerCodesignTask *task, const MerIndex *point, Mer
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)
 {
-    *plan = (MerPlan){&mer_plan_vta, MER_NEW(arena, MerVtaPlan)};
-    decode_point(problem->state, point, plan->content);
+    const MerCodesignTask *task = problem->state;
+    plan->kind = problem->plan;
+    if (is_native(problem)) {
+        plan->content = MER_NEW(arena, MerKernel);
+        mer_kernel_decode(&task->kernels, point, plan->content);
+    } else {
+        plan->content = MER_NEW(arena, MerVtaPlan);
+        decode_point(task, point, plan->content);
+    }
 }
 
 /* The first choice of `knob` for which the plan comes out; the other knobs are set. */
@@ -386,6 +429,9 @@ static bool encode(const MerProblem *problem, const MerPlan *plan, MerIndex *poi
     const MerCodesignTask *task = problem->state;
     const MerVtaPlan      *wanted = plan->content;
     MerVtaPlan             made;
+    if (is_native(problem)) {
+        return mer_kernel_encode(&task->kernels, plan->content, point);
+    }
     memset(point, 0, (size_t)problem->space.knob_count * sizeof *point);
     for (int k = 0; k < MER_VTA_KNOBS; k++) {
         if (!encode_knob(task, k, wanted, point)) {
@@ -432,6 +478,11 @@ static bool is_legal(const MerProblem *problem, const MerIndex *point)
     const MerCodesignTask *task = problem->state;
     MerVtaPlan             plan;
     MerVtaTask             vta;
+    MerKernel              kernel;
+    if (is_native(problem)) {
+        mer_kernel_decode(&task->kernels, point, &kernel);
+        return mer_kernel_check(&task->kernels.shape, &kernel, NULL);
+    }
     decode_point(task, point, &plan);
     mer_codesign_vta_task(task, &plan.core, &vta);
     return mer_codesign_core_check(task, &plan.core, NULL) &&
@@ -601,10 +652,11 @@ static int rank_cores(const MerWhole *first, Candidate *list, int most)
 static bool next_round(const MerWhole *rounds, int done, MerRound *round, MerArena *arena)
 {
     enum { MOST = 64 };
-    const MerCodesignTask *task = rounds[0].count > 0 ? rounds[0].parts[0].problem->state : NULL;
-    Candidate              list[MOST];
-    int                    count = rank_cores(&rounds[0], list, MOST);
-    bool                   is_solved = true;
+    const MerCodesignTask *task =
+        rounds[0].count > 0 ? mer_codesign_task(rounds[0].parts[0].problem) : NULL;
+    Candidate list[MOST];
+    int       count = task ? rank_cores(&rounds[0], list, MOST) : 0;
+    bool      is_solved = true;
     for (int p = 0; p < rounds[0].count; p++) {
         is_solved = is_solved && rounds[0].parts[p].is_proven;
     }
@@ -657,7 +709,7 @@ static void pick_rounds(const MerWhole *rounds, int done, int *pick)
 {
     int    best = done - 1;
     double least = INFINITY;
-    for (int r = 0; r < done; r++) {
+    for (int r = 0; r < done && done > 1; r++) {
         double sum = 0;
         for (int p = 0; p < rounds[r].count; p++) {
             const MerPart *part = &rounds[r].parts[p];
@@ -674,12 +726,29 @@ static void pick_rounds(const MerWhole *rounds, int done, int *pick)
     }
 }
 
+/* What has multiplications and no kernel, and why. */
+static const char *describe_host(const MerGraph *graph, MerArena *arena)
+{
+    const char *text = "";
+    for (int o = 0; o < graph->op_count; o++) {
+        const MerOp *op = &graph->ops[o];
+        const char  *reason = mer_kernel_host_reason(op);
+        if (reason && mer_op_kind_has_macs(op->kind)) {
+            text = mer_arena_format(arena, "%s%s stays on the host: %s\n", text, op->name, reason);
+        }
+    }
+    return *text ? text : NULL;
+}
+
 static const char *describe(const MerWhole *whole, MerArena *arena)
 {
     const MerCodesignShared *shared = whole->parts[0].task->shared;
     const MerVtaPlan        *plan = whole->parts[0].plan->content;
     const MerVtaCore        *core = &plan->core, *usual;
     double                   seconds = 0;
+    if (is_native(whole->parts[0].problem)) {
+        return describe_host(whole->parts[0].problem->graph, arena);
+    }
     if (!is_shared(whole)) {
         return "every layer has a core of its own\n";
     }
@@ -732,11 +801,32 @@ static const char *advise(const char *reason, MerArena *arena)
 static const char *covers(const MerProblem *problem)
 {
     const MerCodesignTask *task = problem->state;
-    return task->mode == MER_HARDWARE_SHARED ? "tiles that divide, one geometry for all layers"
-                                             : "tiles that divide";
+    return is_native(problem)                  ? NULL
+           : task->mode == MER_HARDWARE_SHARED ? "tiles that divide, one geometry for all layers"
+                                               : "tiles that divide";
 }
 
-static const MerPlanKind *const plan_kinds[] = {&mer_plan_vta, NULL};
+static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
+                               MerArena *arena)
+{
+    (void)arena;
+    return is_native(problem) && mer_kernel_fields[knob].role == MER_ROLE_ORDER
+               ? mer_kernel_order(choice)
+               : NULL;
+}
+
+/* Kernels are measured: there is nothing to enumerate. */
+static const char *choose_default(MerDefault what, const MerInputs *inputs)
+{
+    if (!inputs->platform || inputs->platform->kind != MER_PLATFORM_NATIVE) {
+        return NULL;
+    }
+    return what == MER_DEFAULT_EVALUATOR   ? "native"
+           : what == MER_DEFAULT_OPTIMIZER ? "annealing"
+                                           : NULL;
+}
+
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_vta, &mer_plan_kernel, NULL};
 
 const MerProblemClass mer_problem_codesign = {
     .name = "codesign",
@@ -749,7 +839,7 @@ const MerProblemClass mer_problem_codesign = {
     .plan_file = "mapping.yaml",
     .budget = 256,
     .counts_distinct = true,
-    .platforms = 1u << MER_PLATFORM_VTA,
+    .platforms = 1u << MER_PLATFORM_VTA | 1u << MER_PLATFORM_NATIVE,
     .plans = plan_kinds,
     .options = options,
     .options_size = sizeof(Options),
@@ -765,9 +855,11 @@ const MerProblemClass mer_problem_codesign = {
     .next_round = next_round,
     .round_share = round_share,
     .pick_rounds = pick_rounds,
+    .describe = describe,
     .read_log = mer_codesign_read_log,
     .calibrate = mer_codesign_calibrate,
-    .describe = describe,
+    .choice_name = choice_name,
+    .choose_default = choose_default,
     .read_graph = read_graph,
     .advise = advise,
     .covers = covers,

@@ -2,6 +2,7 @@
 #ifndef MERCATOR_CODESIGN_CODESIGN_H
 #define MERCATOR_CODESIGN_CODESIGN_H
 
+#include "codesign/native/kernel.h"
 #include "codesign/stream/generate.h"
 #include "mercator/evaluator.h"
 
@@ -50,9 +51,10 @@ typedef struct MerCodesignTask { /* one opened task */
     int             knob[MER_VTA_KNOBS]; /* index in the space, -1: not a knob */
     int             counts[MER_VTA_KNOBS];
     const double   *values[MER_VTA_KNOBS];
+    MerKernelSpace  kernels; /* of plans of kind kernel, then the rest is empty */
 } MerCodesignTask;
 
-/* The opened task, NULL if the problem is another one or not opened. */
+/* The opened task, NULL if the problem is another one, not opened, or its plans are not of kind vta. */
 const MerCodesignTask *mer_codesign_task(const MerProblem *problem);
 /* Does the budget allow the core, and can it be built? */
 bool mer_codesign_core_check(const MerCodesignTask *task, const MerVtaCore *core,

@@ -140,5 +140,10 @@ uint64_t mer_platform_hash(const MerPlatform *platform)
         hash = hash_formula(hash, &platform->energy);
     }
     hash = hash_formula(hash, &platform->power_mw);
+    if (platform->kind == MER_PLATFORM_NATIVE) {
+        hash = mer_hash_text(mer_hash_text(hash, platform->compiler), platform->flags);
+        hash = mer_hash_int(hash, platform->units[0].vector_bits);
+        hash = mer_hash_int(hash, platform->units[0].threads);
+    }
     return mer_hash_int(hash, platform->store_and_forward);
 }

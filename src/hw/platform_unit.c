@@ -34,6 +34,8 @@ static const MerKeyKinds unit_keys[] = {
     {"streams", MER_IN_CLUSTER},
     {"speed", MER_IN_CLUSTER},
     {"supports", MER_IN_CLUSTER},
+    {"vector_bits", MER_IN_NATIVE},
+    {"threads", MER_IN_NATIVE},
 };
 
 static MerUnit default_unit(void)
@@ -203,6 +205,20 @@ static MerStatus read_device(MerUnit *unit, MerYaml *map, MerArena *arena, MerEr
     return read_supports(unit, map, arena, error);
 }
 
+static MerStatus read_processor(MerUnit *unit, MerYaml *map, MerError *error)
+{
+    int64_t threads = 1;
+    unit->vector_bits = 0;
+    MER_TRY(mer_platform_get_count(map, "vector_bits", &unit->vector_bits, error));
+    if (unit->vector_bits != 0 && unit->vector_bits != 128 && unit->vector_bits != 256 &&
+        unit->vector_bits != 512) {
+        return mer_yaml_expected(mer_yaml_get(map, "vector_bits"), error, "128, 256 or 512");
+    }
+    MER_TRY(mer_yaml_get_int(map, "threads", 1, 256, &threads, error));
+    unit->threads = (int)threads;
+    return MER_OK;
+}
+
 /* The keys that a unit may add to its class. */
 static MerStatus read_additions(MerPlatformKind kind, MerUnit *unit, MerYaml *map, MerError *error)
 {
@@ -230,6 +246,9 @@ static MerStatus read_body(MerPlatformKind kind, MerUnit *unit, MerYaml *map, Me
         break;
     case MER_PLATFORM_SOC:
         MER_TRY(read_soc_unit(unit, map, arena, error));
+        break;
+    case MER_PLATFORM_NATIVE:
+        MER_TRY(read_processor(unit, map, error));
         break;
     default:
         MER_TRY(read_device(unit, map, arena, error));
@@ -372,7 +391,9 @@ static MerStatus count_units(MerPlatformKind kind, MerYaml *list, int *total, Me
     if (*total == 0) {
         return mer_yaml_error(list, error, "units is empty, expected at least one unit");
     }
-    if (*total > 1 && (kind == MER_PLATFORM_PE_ARRAY || kind == MER_PLATFORM_VTA)) {
+    bool is_single =
+        kind == MER_PLATFORM_PE_ARRAY || kind == MER_PLATFORM_VTA || kind == MER_PLATFORM_NATIVE;
+    if (*total > 1 && is_single) {
         return mer_yaml_error(list->items[1], error,
                               "units has %d items, expected one unit in a %s", *total,
                               mer_platform_kind_name(kind));

@@ -314,6 +314,10 @@ static void put_body(Writer *writer, const MerPlatform *platform, const MerUnit 
     case MER_PLATFORM_SOC:
         put_soc_unit(writer, platform, unit);
         break;
+    case MER_PLATFORM_NATIVE:
+        put_number(writer, "vector_bits", unit->vector_bits > 0 ? unit->vector_bits : NAN);
+        put_number(writer, "threads", unit->threads);
+        break;
     default:
         put_device(writer, unit);
         break;
@@ -425,6 +429,8 @@ static void write_root(const MerPlatform *platform, FILE *file)
     LINE(put_bool(&writer, "calibrated", platform->calibrated));
     LINE(put_number(&writer, "bus_bits",
                     platform->kind == MER_PLATFORM_VTA ? platform->bus_bits : NAN));
+    LINE(put_text(&writer, "compiler", platform->compiler));
+    LINE(put_text(&writer, "flags", platform->flags));
     LINE(put_formula(&writer, "timing", &platform->timing, false));
     LINE(put_formula(&writer, "energy", &platform->energy, false));
     LINE(put_text(&writer, "reference", reference));

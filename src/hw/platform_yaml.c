@@ -16,6 +16,8 @@ static const MerKeyKinds root_keys[] = {
     {"reference", MER_IN_SOC},
     {"activations", MER_IN_SOC},
     {"power_mw", MER_IN_SOC},
+    {"compiler", MER_IN_NATIVE},
+    {"flags", MER_IN_NATIVE},
 };
 
 /* "platforms/edge.yaml" is called edge. */
@@ -117,6 +119,14 @@ static MerStatus read_routes(MerPlatform *platform, MerYaml *root, MerError *err
     return MER_OK;
 }
 
+static MerStatus read_compiler(MerPlatform *platform, MerYaml *root, MerError *error)
+{
+    platform->compiler = "cc";
+    platform->flags = "-O3 -march=native -ffp-contract=fast";
+    MER_TRY(mer_yaml_get_text(root, "compiler", &platform->compiler, error));
+    return mer_yaml_get_text(root, "flags", &platform->flags, error);
+}
+
 static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerArena *arena,
                                  MerError *error)
 {
@@ -131,6 +141,8 @@ static MerStatus read_kind_parts(MerPlatform *platform, MerYaml *root, MerArena 
     case MER_PLATFORM_CLUSTER:
         MER_TRY(mer_platform_read_links(platform, root, arena, error));
         return read_routes(platform, root, error);
+    case MER_PLATFORM_NATIVE:
+        return read_compiler(platform, root, error);
     default:
         return MER_OK;
     }
@@ -149,7 +161,7 @@ MerStatus mer_platform_from_yaml(MerYaml *root, MerArena *arena, const MerPlatfo
     mer_yaml_get(root, "extends");
     MER_TRY(read_kind(result, root, error));
     MER_TRY(read_common(result, root, error));
-    if (result->kind != MER_PLATFORM_CLUSTER) {
+    if (result->kind != MER_PLATFORM_CLUSTER && result->kind != MER_PLATFORM_NATIVE) {
         MER_TRY(mer_platform_read_memories(result, root, arena, error));
     }
     MER_TRY(mer_platform_read_units(result, root, arena, error));

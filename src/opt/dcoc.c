@@ -27,8 +27,8 @@ typedef struct Options {
 static const MerOption options[] = {
     MER_EXPLORER_OPTION(Options, agents, MER_OPTION_CHOICE, "three", 0, 0,
                         "three|one|clustered|all",
-                        "who owns the knobs: as the space shares them out (hardware, scheduling, "
-                        "mapping), one agent, one per cluster of correlated knobs, one per knob"),
+                        "who owns the knobs: as the space shares them out, one agent, one per "
+                        "cluster of correlated knobs, one per knob"),
     MER_EXPLORER_OPTION(Options, heads, MER_OPTION_CHOICE, "independent", 0, 0, "independent|joint",
                         "of an agent's knobs; joint: each given the moves of those before"),
     MER_EXPLORER_OPTION(Options, observation, MER_OPTION_CHOICE, "global", 0, 0, "own|global",
@@ -50,15 +50,17 @@ static const MerOption options[] = {
      "share of the critic in the confidence; the rest is what the trees say"},
     {"critic_steps", MER_OPTION_INT, offsetof(Options, critic_steps), "500", 0, 1e6, NULL,
      "of the critic's training on measurements, per iteration"},
+    MER_EXPLORER_OPTION(Options, neighbours, MER_OPTION_INT, "4", 0, 16, NULL,
+                        "best points whose neighbours by one or two knobs are candidates too"),
     {"iterations", MER_OPTION_INT, offsetof(Options, iterations), "0", 0, 1e9, NULL,
      "per task; 0: as many as the budget allows"},
-    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "16", "64"),
+    MER_EXPLORER_COMMON_OPTIONS(Options, "40", "0.5", "product", "8", "0"),
     {0}};
 
 static const MerPreset presets[] = {
-    {"paper",
-     "draw=64,temperature=1,trust=1,steps=500,elite=0,features=knob,minibatches=128,batch=32,"
-     "iterations=16"},
+    {"paper", "draw=64,temperature=1,trust=1,steps=500,elite=0,neighbours=0,features=knob,"
+              "minibatches=128,batch=32,"
+              "iterations=16"},
     {"mappo_standard",
      "clip=0.2,lambda=0.95,discount=0.99,rate=5e-4,epochs=10,minibatches=1,batch=0,"
      "grad_norm=10"},
@@ -545,8 +547,7 @@ static void close_dcoc(void *state)
 
 const MerOptimizerClass mer_optimizer_dcoc = {
     .name = "dcoc",
-    .summary =
-        "agents for hardware, scheduling and mapping with a central critic, confidence sampling",
+    .summary = "agents that share the knobs, a central critic and confidence sampling",
     .reference = "Fayyazi, Kamal and Pedram, ASP-DAC 2025 (arXiv 2407.08192)",
     .options = options,
     .presets = presets,

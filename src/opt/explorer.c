@@ -10,6 +10,7 @@
 
 /* More knobs than this would make too many products of pairs. */
 enum { MOST_PAIRED = 12, DOWN = 0, STAY = 1, UP = 2, ACTIONS = 3, START_TRIES = 64, ELITES = 16 };
+enum { MOST_NEIGHBOURS = 8192 }; /* of one point */
 
 static int knobs_of(const MerExplorer *e)
 {
@@ -377,6 +378,52 @@ static void step_walk(MerExplorer *e, Walk *walk, int64_t step)
     reward_step(e, walk, step);
 }
 
+/* Offers a point that no walker came to. */
+static void offer(MerExplorer *e, const MerIndex *point)
+{
+    if (!mer_visited_add(&e->seen, point, knobs_of(e)) && mer_tuner_is_new(&e->tuner, point)) {
+        add_candidate(e, point, 0);
+    }
+}
+
+/* All choices of one knob, then of each later knob with it. */
+static void offer_neighbours(MerExplorer *e, const MerIndex *centre, MerIndex *point)
+{
+    const MerSpace *space = e->tuner.search->space;
+    int             knobs = space->knob_count;
+    memcpy(point, centre, (size_t)knobs * sizeof *point);
+    for (int a = 0; a < knobs; a++) {
+        for (point[a] = 0; point[a] < space->knobs[a].choices; point[a]++) {
+            offer(e, point);
+            for (int b = a + 1; b < knobs && point[a] != centre[a]; b++) {
+                for (point[b] = 0; point[b] < space->knobs[b].choices; point[b]++) {
+                    offer(e, point);
+                }
+                point[b] = centre[b];
+            }
+        }
+        point[a] = centre[a];
+    }
+}
+
+static void add_neighbours(MerExplorer *e, const int *records, int count, MerIndex *point)
+{
+    const MerSpace *space = e->tuner.search->space;
+    int64_t         size = 0;
+    int             first = e->count;
+    for (int k = 0; k < space->knob_count; k++) {
+        size += space->knobs[k].choices;
+    }
+    for (int i = 0; i < count && i < e->options.neighbours && size * size <= 2 * MOST_NEIGHBOURS;
+         i++) {
+        offer_neighbours(e, mer_tuner_point(&e->tuner, e->tuner.points, records[i]), point);
+    }
+    if (e->count > first) {
+        mer_explorer_predict(e, e->count - first, mer_tuner_point(&e->tuner, e->points, first),
+                             e->values + first);
+    }
+}
+
 MerStatus mer_explorer_walk(MerExplorer *e, MerError *error)
 {
     size_t walkers = (size_t)e->options.walkers, knobs = (size_t)knobs_of(e);
@@ -397,6 +444,7 @@ MerStatus mer_explorer_walk(MerExplorer *e, MerError *error)
         is_cancelled = is_cancelled || mer_is_cancelled(e->tuner.search->notes);
         mer_team_step(e->team);
     }
+    add_neighbours(e, walk.records, walk.record_count, walk.points);
     if (is_cancelled || !e->options.updates) {
         mer_team_rewind(e->team);
     } else {

@@ -19,7 +19,7 @@ typedef enum MerSharing {
 typedef enum MerCriticForm { MER_CRITIC_CENTRAL, MER_CRITIC_OWN, MER_CRITIC_NONE } MerCriticForm;
 
 typedef struct MerExplorerOptions {
-    int64_t initial, walkers, steps, width, depth, epochs, minibatches, batch;
+    int64_t initial, walkers, steps, width, depth, epochs, minibatches, batch, neighbours;
     double  elite, rate, clip, entropy, value_cost, discount, lambda, grad_norm;
     int     agents, heads, observation, critic, features;
     bool    updates;
@@ -95,7 +95,8 @@ void      mer_explorer_close(MerExplorer *explorer);
 MerStatus mer_explorer_fit(MerExplorer *explorer, MerError *error);
 void      mer_explorer_predict(const MerExplorer *explorer, int count, const MerIndex *points,
                                float *values);
-/* Fills the candidates, and learns from the walk. */
+/* Fills the candidates, and learns from the walk. With `neighbours`, what differs from one of so many
+ * best points in one knob or two are candidates too, where that is not too many. */
 MerStatus mer_explorer_walk(MerExplorer *explorer, MerError *error);
 
 MerStatus mer_explorer_save(MerExplorer *explorer, MerKeep what, FILE *file, MerError *error);

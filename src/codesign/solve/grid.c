@@ -248,6 +248,11 @@ static MerStatus open_grid(void *state, const MerSearch *search, const MerProble
     Solver                *s = state;
     const MerCodesignTask *task = mer_codesign_task(problem);
     (void)options;
+    if (!task) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "grid enumerates a VTA-class core; kernels are measured: annealing, "
+                             "genetic and others search them");
+    }
     bool is_sum =
         search->objective == MER_METRIC_LATENCY || search->objective == MER_METRIC_CYCLES ||
         search->objective == MER_METRIC_THROUGHPUT || search->objective == MER_METRIC_ENERGY;

@@ -6,6 +6,8 @@
 #include "base/option_json.h"
 #include "mercator/registry.h"
 
+#include <string.h>
+
 const char *mer_run_detail(MerRunState *run, const MerRunTask *task)
 {
     if (!task->evaluator.type->detail) {
@@ -56,12 +58,14 @@ static MerStatus write_to(MerRunState *run, const char *path, const MerExportFil
                           MerError *error)
 {
     bool is_folder = files->count > 1;
-    if (is_folder) {
-        MER_TRY(mer_directory_make(path, run->arena, error));
-    }
     for (int f = 0; f < files->count; f++) {
         const MerExportFile *file = &files->list[f];
         const char *to = is_folder ? mer_arena_format(run->arena, "%s/%s", path, file->name) : path;
+        if (is_folder) { /* names may have folders */
+            const char *slash = strrchr(to, '/');
+            MER_TRY(mer_directory_make(mer_arena_text_n(run->arena, to, (size_t)(slash - to)),
+                                       run->arena, error));
+        }
         MER_TRY(mer_file_write(to, file->data, file->size, error));
     }
     return MER_OK;
