@@ -1,7 +1,7 @@
 /* Native kernels against oneDNN on the distinct convolutions of ResNet-18: float32, one image, one thread, weights
  * packed before, each side in its own layout of activations (oneDNN's choice), so that no reorder is timed. Each kernel
  * is tuned by a short search first (`bench_native [EVALUATIONS [OPTIMIZER]]`, 32 by annealing), and held against the
- * plain convolution. Both sides in turn; ratios are medians over rounds. Lines are `name value unit`. */
+ * plain convolution. Both sides in turn, processor time; ratios are medians over rounds. Lines: `name value unit`. */
 #include "base/log.h"
 #include "base/stats.h"
 #include "codesign/native/build.h"
@@ -158,15 +158,15 @@ static void run_kernel(void *state)
     kernel->run(kernel->input, kernel->weights, kernel->output);
 }
 
-/* Seconds of one run, over a sample of some milliseconds. */
+/* Processor seconds of one run, over a sample of some milliseconds. */
 static double sample(void (*run)(void *), void *state)
 {
-    double start = mer_clock(), end;
+    double start = mer_cpu_clock(), end;
     int    count = 0;
     do {
         run(state);
         count++;
-        end = mer_clock();
+        end = mer_cpu_clock();
     } while (end - start < SAMPLE_S);
     return (end - start) / count;
 }

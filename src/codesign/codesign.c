@@ -684,8 +684,8 @@ static bool next_round(const MerWhole *rounds, int done, MerRound *round, MerAre
 /* Half of the budget finds candidates, the rest is for schedules on each of them. */
 static double round_share(const MerProblem *problem, int round)
 {
-    const MerCodesignTask *task = problem->state;
-    return task->mode != MER_HARDWARE_SHARED ? 1 : round == 0 ? 0.5 : 0.5 / ROUNDS;
+    const MerCodesignTask *task = mer_codesign_task(problem); /* NULL: kernels, one round */
+    return !task || task->mode != MER_HARDWARE_SHARED ? 1 : round == 0 ? 0.5 : 0.5 / ROUNDS;
 }
 
 static bool is_shared(const MerWhole *round)

@@ -3,6 +3,7 @@
 #include "one_arena.h"
 #include "run_support.h"
 
+#include "base/log.h"
 #include "codesign/native/build.h"
 #include "mercator/evaluator.h"
 
@@ -83,6 +84,7 @@ static MerBuild build_for(const MerKernelShape *s, const char *flags)
                       .run_timeout_s = 60,
                       .number = 1,
                       .repeat = 1,
+                      .clock = mer_clock,
                       .image = image,
                       .filters = filters,
                       .expected = expected};

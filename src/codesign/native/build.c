@@ -186,17 +186,17 @@ static float *new_array(int64_t count)
 static double time_runs(const MerBuild *build, const Loaded *k)
 {
     double *times = mer_heap_zeroed((size_t)build->repeat, sizeof *times);
-    double  start = mer_clock();
+    double  start = build->clock();
     k->run(k->input, k->weights, k->output); /* warm */
-    double  once = fmax(mer_clock() - start, 1e-9);
+    double  once = fmax(build->clock() - start, 1e-9);
     int64_t wanted = (int64_t)ceil(fmin(build->min_s / once, 1e6));
     int64_t runs = wanted > build->number ? wanted : build->number;
     for (int r = 0; r < build->repeat; r++) {
-        start = mer_clock();
+        start = build->clock();
         for (int64_t i = 0; i < runs; i++) {
             k->run(k->input, k->weights, k->output);
         }
-        times[r] = (mer_clock() - start) / (double)runs;
+        times[r] = (build->clock() - start) / (double)runs;
     }
     double typical = mer_build_typical(times, build->repeat);
     free(times);

@@ -21,13 +21,14 @@ typedef enum MerBuildError {
 } MerBuildError;
 const char *mer_build_error_name(MerBuildError error);
 
-typedef struct MerBuild {  /* of all kernels of a task; borrowed texts and arrays */
-    const char  *compiler; /* a path */
-    const char  *flags;
-    const char  *folder; /* an existing one, for files */
-    double       build_timeout_s, run_timeout_s;
-    int          number, repeat; /* runs per sample at least, samples */
-    double       min_s;          /* of one sample */
+typedef struct MerBuild { /* of all kernels of a task; borrowed texts and arrays */
+    const char *compiler; /* a path */
+    const char *flags;
+    const char *folder; /* an existing one, for files */
+    double      build_timeout_s, run_timeout_s;
+    int         number, repeat; /* runs per sample at least, samples */
+    double      min_s;          /* of one sample */
+    double (*clock)(void);      /* seconds */
     const float *image, *filters, *expected;
 } MerBuild;
 

@@ -2,6 +2,7 @@
  * convolution and measures it on the processor that runs us (docs/codesign-native.md). */
 #include "codesign/native/build.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "mercator/evaluator.h"
 
@@ -14,6 +15,7 @@
 typedef struct Options {
     int64_t number, repeat;
     double  min_ms, build_timeout_s, run_timeout_s;
+    int     clock;
 } Options;
 
 static const MerOption options[] = {
@@ -23,6 +25,9 @@ static const MerOption options[] = {
      "samples, of which the median without outliers counts"},
     {"min_ms", MER_OPTION_REAL, offsetof(Options, min_ms), "5", 0, 1e5, NULL,
      "least time of a sample in ms; short kernels run more often"},
+    {"clock", MER_OPTION_CHOICE, offsetof(Options, clock), "cpu", 0, 0, "cpu|wall",
+     "of kernels with one thread: processor time, which others on the machine do not lengthen, or "
+     "wall time; several threads are timed by the wall clock"},
     {"build_timeout_s", MER_OPTION_REAL, offsetof(Options, build_timeout_s), "10", 0.01, 1e5, NULL,
      "seconds that the compiler may take"},
     {"run_timeout_s", MER_OPTION_REAL, offsetof(Options, run_timeout_s), "10", 0.01, 1e5, NULL,
@@ -32,6 +37,7 @@ static const MerOption options[] = {
 typedef struct State {
     MerKernelShape shape;
     double         macs, repeat; /* of the layer; how often its loops run */
+    bool           is_cpu_time;
     MerBuild       build;
     float         *arrays; /* image, filters and expected result */
     char           folder[512];
@@ -62,6 +68,7 @@ static MerStatus open_native(void *state, const MerProblem *problem, const void 
     const char        *parent = getenv("TMPDIR");
     *s = (State){.macs = problem->task->macs,
                  .repeat = (double)op->repeat,
+                 .is_cpu_time = o->clock == 0,
                  .build = {.compiler = mer_build_find_compiler(platform->compiler, arena),
                            .flags = platform->flags,
                            .build_timeout_s = o->build_timeout_s,
@@ -153,7 +160,9 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     }
     mer_build_compile(&s->build, source, object, &result);
     if (result.error == MER_BUILD_NONE) {
-        mer_build_run(&s->build, &s->shape, kernel, object, "kernel", &result);
+        MerBuild build = s->build;
+        build.clock = s->is_cpu_time && kernel->threads == 1 ? mer_cpu_clock : mer_clock;
+        mer_build_run(&build, &s->shape, kernel, object, "kernel", &result);
     }
     if (result.error != MER_BUILD_NONE) {
         refuse(cost, result.error, result.text);

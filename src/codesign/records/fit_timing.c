@@ -244,6 +244,11 @@ MerStatus mer_codesign_calibrate(const MerCalibration *request, MerFit *answer, 
 {
     Fit fit = {.prior = request->prior, .folds = request->folds, .seed = request->seed};
     int free_count = 0;
+    if (request->platform->kind != MER_PLATFORM_VTA) {
+        return mer_error_set(error, MER_INVALID, "platform %s is of kind %s, expected vta",
+                             request->platform->name,
+                             mer_platform_kind_name(request->platform->kind));
+    }
     if (isnan(request->platform->clock_hz)) {
         return mer_error_set(error, MER_INVALID, "platform %s has no clock_hz",
                              request->platform->name);

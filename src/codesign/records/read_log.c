@@ -73,6 +73,9 @@ MerStatus mer_codesign_read_log(const MerProblem *problem, const char *path, Mer
     const MerCodesignTask *task = mer_codesign_task(problem);
     int                    knobs = problem->space.knob_count, found_count = 0;
     MerVtaRecords          records;
+    if (!task) {
+        return mer_error_set(error, MER_UNSUPPORTED, "logs of AutoTVM hold plans of kind vta");
+    }
     MER_TRY(mer_vta_records_read(path, &task->usual, NULL, &records, arena, error));
     Found *found = MER_ARRAY(arena, Found, records.count + 1);
     for (int r = 0; r < records.count; r++) {
