@@ -55,7 +55,7 @@ static int parse(const MerVerb *verb, int count, char **arguments, MerArena *are
                                 {"seed", NULL, &seed},
                                 {"threads", NULL, &threads},
                                 {0}};
-    double           numbers[] = {0.005, 5, 1, mer_cpu_count()};
+    double           numbers[] = {0.01, 5, 1, mer_cpu_count()};
     int              code = MER_EXIT_DONE;
     for (int i = 0; i < count && code == MER_EXIT_DONE; i++) {
         const char *argument = arguments[i];
@@ -245,7 +245,7 @@ static void print_help(void)
            "records that they were\nnot fitted to. -o writes the platform with the fitted "
            "constants.\n"
            "  --where KEY=VALUE  only records with this member\n"
-           "  --prior W          weight of the distance to usual constants (0.005; 0: the records "
+           "  --prior W          weight of the distance to usual constants (0.01; 0: the records "
            "alone decide)\n"
            "  --folds N          parts of the cross-validation (5); a record is in part index "
            "modulo N\n");

@@ -118,7 +118,7 @@ static void test_noise_shows_in_both_errors(void **state)
 {
     (void)state;
     write_log("noisy.log", 24, 0.05);
-    MerFit fit = fit_log("noisy.log", 0.005, 1), again = fit_log("noisy.log", 0.005, 2);
+    MerFit fit = fit_log("noisy.log", 0.01, 1), again = fit_log("noisy.log", 0.01, 2);
     double fitted = mean_error(&fit, false), held_out = mean_error(&fit, true);
     assert_true(fitted > 0.02 && fitted < 0.06);
     assert_true(held_out > fitted && held_out < 0.12);
@@ -137,7 +137,7 @@ static void test_records_that_tell_nothing_are_left_out(void **state)
     FILE *file = fopen("some.log", "a");
     fprintf(file, "{\"input\": [\"llvm\", \"x\", [], {}], \"config\": {}}\n");
     fclose(file);
-    fit = fit_log("some.log", 0.005, 1);
+    fit = fit_log("some.log", 0.01, 1);
     assert_int_equal(fit.record_count, 6);
     mer_test_contains(fit.remark, "1 records are left out: 1 of other tasks or machines");
     write_log("few.log", 3, 0);
