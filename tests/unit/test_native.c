@@ -141,7 +141,7 @@ static void test_kernels_of_random_layers_and_settings_are_right(void **state)
 {
     (void)state;
     MerRng rng = mer_rng_make(5, 0);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 40; i++) {
         Case c;
         draw_case(&rng, &c);
         MerBuildResult result =
@@ -315,7 +315,7 @@ static void check_failure(const Failure *failure)
                          " units: [{name: cpu, vector_bits: 128}]}",
                          script),
         arena);
-    spec.budget = 3;
+    spec.budget = 1;
     spec.directory = failure->name;
     MerRunResult result = run_or_fail(&spec, NULL, arena);
     assert_false(result.is_feasible);
