@@ -338,6 +338,7 @@ static void test_settings_beyond_the_registers_are_error_1(void **state)
     const MerFixedKnob fixed[] = {{"tile_k", 8}, {"tile_x", 20}};
     spec.fixed = fixed;
     spec.fixed_count = 2;
+    spec.learned_legality = true;
     spec.budget = 2;
     spec.directory = "registers";
     assert_false(run_or_fail(&spec, NULL, arena).is_feasible);
