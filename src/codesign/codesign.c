@@ -354,7 +354,7 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
         return NULL;
     }
     return what == MER_DEFAULT_EVALUATOR   ? "native"
-           : what == MER_DEFAULT_OPTIMIZER ? "annealing"
+           : what == MER_DEFAULT_OPTIMIZER ? "dcoc"
                                            : NULL;
 }
 

@@ -12,7 +12,7 @@ last,conv,33,40,7,7,1,1,2
 CSV
 
 expect 0 "$MERCATOR" codesign tiny.csv --platform native --budget 8 --export kernels -o run --quiet
-says out "codesign tiny on native, annealing, objective throughput"
+says out "codesign tiny on native, dcoc, objective throughput"
 says out "stays on the host: depthwise"
 says run/run.jsonl '"measured":true'
 says run/mapping.yaml "kind: kernel"
