@@ -353,9 +353,7 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
     if (!inputs->platform || inputs->platform->kind != MER_PLATFORM_NATIVE) {
         return NULL;
     }
-    return what == MER_DEFAULT_EVALUATOR   ? "native"
-           : what == MER_DEFAULT_OPTIMIZER ? "dcoc"
-                                           : NULL;
+    return what == MER_DEFAULT_EVALUATOR ? "native" : what == MER_DEFAULT_OPTIMIZER ? "dcoc" : NULL;
 }
 
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_vta, &mer_plan_kernel, NULL};
