@@ -138,7 +138,7 @@ struct MerProblemClass {
     const char *plan_file; /* "mapping.yaml"; NULL: plans are not written */
     int64_t     budget;
     bool        counts_distinct; /* plans that were priced before cost no budget (`--count auto`) */
-    unsigned    platforms; /* bit per MerPlatformKind; 0: it needs none */
+    unsigned    platforms;       /* bit per MerPlatformKind; 0: it needs none */
     const MerPlanKind *const
                     *plans; /* those it makes, ends with NULL; the first that fits is taken */
     const MerOption *options;
