@@ -238,8 +238,8 @@ int main(int count, char **arguments)
         mer_kernel_shape_make(op, &shape);
         open_kernel(&shape, task->plan.content, platform, folder, t, &kernel, arena);
         open_library(&shape, engine, &library);
-        double ratio =
-            compare(mer_arena_format(arena, "C%d", t + 1), 2 * task->task.macs, &kernel, &library);
+        double ratio = compare(mer_arena_format(arena, "layer%d", t + 1), 2 * task->task.macs,
+                               &kernel, &library);
         logs += log(ratio);
         least = fmin(least, ratio);
         layers++;

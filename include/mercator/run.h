@@ -145,7 +145,7 @@ typedef struct MerRunResult {
     MerMetric        objective; /* MER_METRIC_COUNT for an expression */
     const char      *objective_text;
     const char      *description; /* of the whole, by the problem; NULL: none */
-    const char      *summary; /* the `mercator-summary/1` object as JSON text */
+    const char      *summary;     /* the `mercator-summary/1` object as JSON text */
     int              file_count;
     const char     **files; /* written into the directory */
 } MerRunResult;

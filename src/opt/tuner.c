@@ -17,6 +17,9 @@ static size_t point_bytes(const MerTuner *tuner)
 void mer_tuner_open(MerTuner *tuner, const MerSearch *search, int initial)
 {
     *tuner = (MerTuner){.search = search, .initial = initial, .best = -1};
+    if (search->budget / 2 < initial) { /* a short search learns something before it ends */
+        tuner->initial = (int)(search->budget / 2);
+    }
 }
 
 void mer_tuner_close(MerTuner *tuner)

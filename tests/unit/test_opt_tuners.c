@@ -104,11 +104,11 @@ static void all_draw_the_same_first_points(void **state)
     (void)state;
     Tiling t;
     tiling_make(&t, tiling_layers[0], false);
-    uint64_t first = travel(&t, tuners[0], 64, 5, 0).first;
+    uint64_t first = travel(&t, tuners[0], 128, 5, 0).first;
     for (int i = 1; i < TUNERS; i++) {
-        assert_true(travel(&t, tuners[i], 64, 5, 0).first == first);
+        assert_true(travel(&t, tuners[i], 128, 5, 0).first == first);
     }
-    assert_true(travel(&t, tuners[0], 64, 6, 0).first != first);
+    assert_true(travel(&t, tuners[0], 128, 6, 0).first != first);
 }
 
 /* A part of 576 points is legal: every one of it is asked for once, and then it is over. */

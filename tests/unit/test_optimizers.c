@@ -237,7 +237,7 @@ static int64_t budget_of(const char *name)
     static const struct {
         const char *name;
         int64_t     budget;
-    } fewer[] = {{"bayes", 200}, {"autotvm", 400}, {"dcoc", 300}};
+    } fewer[] = {{"bayes", 200}, {"autotvm", 600}, {"dcoc", 300}};
     for (size_t i = 0; i < sizeof fewer / sizeof fewer[0]; i++) {
         if (strcmp(name, fewer[i].name) == 0) {
             return fewer[i].budget;
