@@ -64,4 +64,4 @@ expect 0 "$MERCATOR" map experiment.yaml --no-report --quiet -o file
 cmp some/run.jsonl file/run.jsonl
 
 expect 1 "$MERCATOR" map small.csv --count some
-says err 'count is "some", expected all or distinct'
+says err 'count is "some", expected auto, all or distinct'
