@@ -350,10 +350,12 @@ static const char *choice_name(const MerProblem *problem, int knob, MerIndex cho
 /* Kernels are measured: there is nothing to enumerate. */
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
-    if (!inputs->platform || inputs->platform->kind != MER_PLATFORM_NATIVE) {
-        return NULL;
+    bool is_native = inputs->platform && inputs->platform->kind == MER_PLATFORM_NATIVE;
+    if (what ==
+        MER_DEFAULT_OPTIMIZER) { /* a model can be asked for every point, a processor cannot */
+        return is_native || inputs->refused || inputs->has_fixed_knobs ? "dcoc" : "grid";
     }
-    return what == MER_DEFAULT_EVALUATOR ? "native" : what == MER_DEFAULT_OPTIMIZER ? "dcoc" : NULL;
+    return what == MER_DEFAULT_EVALUATOR && is_native ? "native" : NULL;
 }
 
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_vta, &mer_plan_kernel, NULL};
@@ -362,7 +364,7 @@ const MerProblemClass mer_problem_codesign = {
     .name = "codesign",
     .summary = "geometry of an accelerator core, tiles and virtual threads of each layer",
     .evaluator = "vta",
-    .optimizer = "grid",
+    .optimizer = "dcoc",
     .objective = "throughput",
     .platform = "vta-pynq-b",
     .exact = "grid",

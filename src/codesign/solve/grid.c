@@ -289,10 +289,14 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     Solver     *s = state;
     const Best *best = best_of(s);
     (void)capacity;
-    if (s->is_done || s->table->is_cut || !best || best->score == INFINITY) {
+    if (s->is_done || s->table->is_cut) {
         return 0;
     }
     s->is_done = true;
+    if (!best || best->score == INFINITY) { /* nothing fits: any point tells why */
+        memset(proposals[0].point, 0, (size_t)s->search->space->knob_count * sizeof(MerIndex));
+        return 1;
+    }
     MerVtaPlan content = {s->table->cores.list[s->core], best->schedule};
     MerPlan    plan = {&mer_plan_vta, &content};
     return s->problem->type->encode(s->problem, &plan, proposals[0].point) ? 1 : 0;
@@ -307,7 +311,8 @@ static bool proof(const void *state, MerBound *bound)
 {
     const Solver *s = state;
     const Best   *best = best_of(s);
-    if (!s->is_done || s->table->is_cut || !best || s->table->chosen < 0) {
+    if (!s->is_done || s->table->is_cut || !best || best->score == INFINITY ||
+        s->table->chosen < 0) {
         return false;
     }
     bool   is_rate = s->search->objective == MER_METRIC_THROUGHPUT;

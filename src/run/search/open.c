@@ -134,8 +134,8 @@ static MerStatus check_zeros(const MerRunState *run, const MerRunTask *task, Mer
         return MER_OK;
     }
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
-        low[m] = zeros >> m & 1 ? 0 : 2;
-        high[m] = zeros >> m & 1 ? 0 : 3;
+        low[m] = zeros >> m & 1 ? 0 : 2 + m / 7.0; /* quotients of metrics differ too */
+        high[m] = zeros >> m & 1 ? 0 : 3 + m / 3.0;
     }
     double value = mer_objective_value(&run->objective, low);
     bool   is_constant = value == mer_objective_value(&run->objective, high) || !isfinite(value);
