@@ -85,7 +85,7 @@ def main():
         low, high = interval(pairs)
         print(f"dcoc over {rival}: {geometric([a / b for a, b in pairs]):.3f} ({low:.3f} to {high:.3f})")
     print("\nMedian gap to the optimum in % over all tasks and seeds at 64, 128, 256, 512 measurements:")
-    for name in names:
+    for name in (n for n in names if any(n in c for c in curves.values())):
         offset = INITIAL if name in MODELS else 0
         gaps = [[100 * gap_at(c, optima[k], at + offset) for k in curves for c in curves[k].get(name, {}).values()]
                 for at in (64, 128, 256, 512)]
