@@ -101,16 +101,24 @@ export function canvas(height, label, draw, drawOver) {
   return { box, element, paint, paintOver };
 }
 
+const unpainted = [];
+
 /** Calls `paint` when the box gets its size, changes its width, or the theme changes. */
 export function watch(box, paint) {
   let width = 0;
-  const observer = new ResizeObserver(() => {
+  const fit = () => {
     if (box.clientWidth === width) return;
     width = box.clientWidth;
     paint();
-  });
-  observer.observe(box);
+  };
+  unpainted.push(fit);
+  new ResizeObserver(fit).observe(box);
   document.addEventListener("themechange", () => box.isConnected && paint());
+}
+
+/** Paints every box that has a size by now, without waiting for the browser to report it. */
+export function paintWaiting() {
+  for (const fit of unpainted.splice(0)) fit();
 }
 
 export function color(name) {

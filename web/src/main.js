@@ -1,7 +1,7 @@
 // The page: reads the data block, shows one run, or a comparison with a way into each run.
 import { comparison } from "./compare.js";
 import { curvesPanel } from "./curves.js";
-import { h } from "./dom.js";
+import { h, paintWaiting } from "./dom.js";
 import { cards, runFacts } from "./head.js";
 import { infeasiblePanel } from "./infeasible.js";
 import { milestonesPanel } from "./milestones.js";
@@ -107,12 +107,14 @@ function start(app, data) {
         : "Comparison");
   document.title = `${title} · Mercator`;
   const main = h("main", { id: "main" });
-  const showAll = () =>
+  const showAll = () => {
     main.replaceChildren(
       ...[data.study && studyView(data.study), runs.length > 1 && comparison(runs, showOne)].filter(
         Boolean,
       ),
     );
+    paintWaiting();
+  };
   const showOne = (run) => {
     main.replaceChildren(
       ...[
@@ -127,6 +129,7 @@ function start(app, data) {
         runView(run),
       ].filter(Boolean),
     );
+    paintWaiting();
     globalThis.scrollTo(0, 0);
   };
   app.replaceChildren(
