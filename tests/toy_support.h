@@ -11,11 +11,11 @@ enum { TOY_KNOBS = 4, TOY_MOST_KNOBS = 12, TOY_CAPACITY = 16, TOY_NOTES = 64 };
 
 typedef struct Toy {
     MerArena                *arena;
-    MerKnob                  knobs[TOY_MOST_KNOBS];
-    MerSpace                 space;
+    MerKnob                 *knobs;
+    MerSpace                *space;
     MerRng                   rng;
     MerNotes                 notes;
-    MerSearch                search;
+    MerSearch               *search; /* of the task before: still in the arena */
     const MerOptimizerClass *type;
     void                    *optimizer;
     int                      capacity; /* points per ask, at most */
@@ -48,15 +48,19 @@ static inline void toy_fill_knobs(MerKnob *knobs, int choices)
 
 static inline void toy_set_space(Toy *toy, int knob_count, const MerKnob *knobs, int64_t budget)
 {
-    memcpy(toy->knobs, knobs, (size_t)knob_count * sizeof *knobs);
-    toy->space = (MerSpace){.knob_count = knob_count, .knobs = toy->knobs};
-    toy->search = (MerSearch){.space = &toy->space,
-                              .task_count = 1,
-                              .objective = MER_METRIC_COUNT,
-                              .budget = budget,
-                              .rng = &toy->rng,
-                              .notes = &toy->notes,
-                              .arena = toy->arena};
+    MerKnob *own = MER_ARRAY(toy->arena, MerKnob, knob_count + 1);
+    memcpy(own, knobs, (size_t)knob_count * sizeof *knobs);
+    toy->space = MER_NEW(toy->arena, MerSpace);
+    toy->knobs = own;
+    *toy->space = (MerSpace){.knob_count = knob_count, .knobs = own};
+    toy->search = MER_NEW(toy->arena, MerSearch);
+    *toy->search = (MerSearch){.space = toy->space,
+                               .task_count = 1,
+                               .objective = MER_METRIC_COUNT,
+                               .budget = budget,
+                               .rng = &toy->rng,
+                               .notes = &toy->notes,
+                               .arena = toy->arena};
 }
 
 static inline Toy *toy_open_space(const char *reference, int64_t budget, int knob_count,
@@ -80,7 +84,7 @@ static inline Toy *toy_open_space(const char *reference, int64_t budget, int kno
                          MER_OK);
     }
     toy->optimizer = mer_arena_alloc(toy->arena, toy->type->state_size);
-    assert_int_equal(toy->type->open(toy->optimizer, &toy->search, options, error), expected);
+    assert_int_equal(toy->type->open(toy->optimizer, toy->search, options, error), expected);
     return toy;
 }
 
@@ -104,19 +108,17 @@ static inline void toy_close(Toy *toy)
 /* The same optimizer on another space; what is counted starts anew. */
 static inline void toy_next_task(Toy *toy, int knob_count, const MerKnob *knobs, int64_t budget)
 {
-    MerKnob copies[TOY_MOST_KNOBS]; /* `knobs` may be the toy's own */
-    memcpy(copies, knobs, (size_t)knob_count * sizeof *knobs);
-    toy_set_space(toy, knob_count, copies, budget);
+    toy_set_space(toy, knob_count, knobs, budget);
     toy->best = INFINITY;
     toy->trials = toy->best_at = 0;
-    assert_int_equal(toy->type->next_task(toy->optimizer, &toy->search, NULL), MER_OK);
+    assert_int_equal(toy->type->next_task(toy->optimizer, toy->search, NULL), MER_OK);
 }
 
 typedef double (*ToyScore)(const MerIndex *point, int64_t trial);
 
 static inline void toy_remember(Toy *toy, const MerTrial *trial)
 {
-    for (int k = 0; k < toy->space.knob_count; k++) {
+    for (int k = 0; k < toy->space->knob_count; k++) {
         toy->path = (toy->path ^ (uint64_t)trial->point[k]) * 1099511628211u + 1;
     }
     if (trial->score < toy->best) {
@@ -142,7 +144,7 @@ static inline double toy_run(Toy *toy, int64_t trials, ToyScore score)
         int count = toy->type->ask(toy->optimizer, proposals, capacity);
         assert_in_range(count, 1, capacity);
         for (int i = 0; i < count; i++) {
-            assert_true(mer_space_contains(&toy->space, points[i]));
+            assert_true(mer_space_contains(toy->space, points[i]));
             told[i] = (MerTrial){
                 .index = toy->trials, .point = points[i], .score = score(points[i], toy->trials)};
             sum += toy->trials >= last ? told[i].score : 0;

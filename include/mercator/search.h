@@ -117,7 +117,7 @@ typedef struct MerOptimizerClass {
     /* MER_KEEP_ALL may give MER_UNSUPPORTED where it cannot be done yet: a restart then asks again from the seed. */
     MerStatus (*save)(const void *state, MerKeep what, FILE *file, MerError *error);
     MerStatus (*load)(void *state, MerKeep what, FILE *file, MerError *error);
-    /* keep the policy, go on elsewhere */
+    /* keep the policy, go on elsewhere; the search of the task before is still there */
     MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error);
     /* Points of one generation, by its options; absent, or 0: it has no generations. */
     int64_t (*population)(const void *options);

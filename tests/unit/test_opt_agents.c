@@ -177,7 +177,7 @@ static void test_warm_samples_are_free(void **state)
     MerIndex point[TOY_KNOBS];
     MerRng   rng = mer_rng_make(8, 0);
     for (int i = 0; i < 300; i++) {
-        mer_space_sample(&toy->space, &rng, point);
+        mer_space_sample(toy->space, &rng, point);
         MerTrial trial = {.index = i, .point = point, .score = toy_coupled(point, i), .warm = true};
         toy->type->tell(toy->optimizer, &trial, 1);
     }
@@ -433,7 +433,7 @@ static void test_joint_heads_refuse_a_space_too_large_for_them(void **state)
     }
     MerSpace  space = {.knob_count = 100, .knobs = knobs};
     Toy      *toy = toy_open("ppo:heads=joint", 100, MER_OK, NULL);
-    MerSearch search = toy->search;
+    MerSearch search = *toy->search;
     search.space = &space;
     assert_int_equal(toy->type->next_task(toy->optimizer, &search, &error), MER_UNSUPPORTED);
     mer_test_contains(error.message, "5000 choices in all, expected at most 4096");

@@ -88,7 +88,7 @@ static int count_repeats(Toy *toy, int trials, ToyScore score)
     MerProposal proposals[TOY_CAPACITY];
     MerTrial    told[TOY_CAPACITY];
     int         repeats = 0;
-    size_t      bytes = (size_t)toy->space.knob_count * sizeof(MerIndex);
+    size_t      bytes = (size_t)toy->space->knob_count * sizeof(MerIndex);
     while (asked->count < trials) {
         for (int i = 0; i < TOY_CAPACITY; i++) {
             proposals[i] = (MerProposal){capacity[i], INFINITY, -1};

@@ -122,9 +122,82 @@ static void test_a_content_that_does_not_fit_is_refused_with_its_file(void **sta
                    "policy: policy: byte 0: found \"something else\"");
 }
 
+typedef struct Looker {
+    const MerSearch *search;
+    int              choices;
+} Looker;
+
+static int choices_of(const MerSearch *search)
+{
+    int sum = 0;
+    for (int k = 0; k < search->space->knob_count; k++) {
+        sum += search->space->knobs[k].choices;
+    }
+    return sum;
+}
+
+static MerStatus open_looker(void *state, const MerSearch *search, const void *options,
+                             MerError *error)
+{
+    (void)options;
+    (void)error;
+    *(Looker *)state = (Looker){search, choices_of(search)};
+    return MER_OK;
+}
+
+static int moves; /* from task to task, and those on which the choices changed */
+static int changes;
+
+static MerStatus look_back(void *state, const MerSearch *search, MerError *error)
+{
+    Looker *looker = state;
+    assert_int_equal(choices_of(looker->search), looker->choices);
+    moves++;
+    changes += choices_of(search) != looker->choices;
+    return open_looker(state, search, NULL, error);
+}
+
+static int ask_nothing(void *state, MerProposal *proposals, int capacity)
+{
+    (void)state;
+    (void)proposals;
+    (void)capacity;
+    return 0;
+}
+
+static void hear_nothing(void *state, const MerTrial *trials, int count)
+{
+    (void)state;
+    (void)trials;
+    (void)count;
+}
+
+/* What an optimizer learned of a task it can only read with that task's knobs. */
+static void test_the_search_of_the_task_before_is_still_there(void **state)
+{
+    (void)state;
+    static const MerOptimizerClass looker = {.name = "looker",
+                                             .summary = "looks back",
+                                             .state_size = sizeof(Looker),
+                                             .open = open_looker,
+                                             .next_task = look_back,
+                                             .ask = ask_nothing,
+                                             .tell = hear_nothing};
+    MerArena                      *arena = mer_arena_new();
+    MerRunResult                   result;
+    MerRunSpec                     spec = spec_of("random", arena);
+    spec.graph = graph_named("alexnet", arena);
+    spec.optimizer = &looker;
+    spec.optimizer_options = NULL;
+    mer_run(&spec, NULL, arena, &result, &(MerError){0});
+    assert_true(moves >= 4 && changes >= 4);
+    mer_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_search_of_the_task_before_is_still_there),
         cmocka_unit_test(test_a_changed_byte_is_refused_or_says_nothing),
         cmocka_unit_test(test_a_file_without_checksum_is_read),
         cmocka_unit_test(test_a_strange_first_line_is_shown),

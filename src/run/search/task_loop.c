@@ -389,19 +389,21 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
     return MER_OK;
 }
 
+/* In the run's memory: an optimizer that goes on to the next task still has the search of this one. */
 MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
 {
-    MerTaskSearch s = {.run = run, .task = task, .type = run->spec->optimizer};
+    MerTaskSearch *s = MER_NEW(run->arena, MerTaskSearch);
+    *s = (MerTaskSearch){.run = run, .task = task, .type = run->spec->optimizer};
     run->task_started = mer_clock();
     run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
-    s.end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
-    reserve(&s);
-    s.batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
-                            run->spec->count_distinct, mer_run_is_cancelled, run);
-    MerStatus status = search(&s, error);
-    mer_task_search_close(&s, status != MER_OK || run->is_interrupted ||
-                                  task->index + 1 == run->task_count);
-    mer_batch_free(s.batch);
-    free_trials(&s);
+    s->end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
+    reserve(s);
+    s->batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
+                             run->spec->count_distinct, mer_run_is_cancelled, run);
+    MerStatus status = search(s, error);
+    mer_task_search_close(s, status != MER_OK || run->is_interrupted ||
+                                 task->index + 1 == run->task_count);
+    mer_batch_free(s->batch);
+    free_trials(s);
     return status;
 }
