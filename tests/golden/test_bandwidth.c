@@ -6,11 +6,12 @@
 
 #include <cjson/cJSON.h>
 
-static cJSON *opened_files[4]; /* kept until the end */
+enum { MOST_FILES = 16 };
+static cJSON *opened_files[MOST_FILES]; /* kept until the end */
 
 static int tear_down_all(void **state)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < MOST_FILES; i++) {
         cJSON_Delete(opened_files[i]);
     }
     return tear_down(state);
@@ -19,9 +20,10 @@ static int tear_down_all(void **state)
 static const cJSON *list_in(const char *path, const char *list)
 {
     int i = 0;
-    while (opened_files[i]) {
+    while (i < MOST_FILES - 1 && opened_files[i]) {
         i++;
     }
+    assert_null(opened_files[i]);
     opened_files[i] = cJSON_Parse(text_of(path, arena));
     assert_non_null(opened_files[i]);
     return cJSON_GetObjectItemCaseSensitive(opened_files[i], list);

@@ -125,7 +125,12 @@ static double time_to_serve(int tenants)
 static void test_eight_times_the_tenants_are_served_in_less_than_twenty_times_the_time(void **state)
 {
     (void)state;
-    assert_true(time_to_serve(1600) < 20 * time_to_serve(200));
+    double few = INFINITY, many = INFINITY; /* the least of a few tries: 200 take little time */
+    for (int i = 0; i < 5; i++) {
+        few = fmin(few, time_to_serve(200));
+        many = fmin(many, time_to_serve(1600));
+    }
+    assert_true(many < 20 * few);
 }
 
 static bool is_impatient(void *looks)

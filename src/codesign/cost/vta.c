@@ -8,9 +8,13 @@
 #include <stddef.h>
 
 typedef struct Options {
-    int    uops;
-    double max_power_mw;
+    int     uops, over;
+    double  max_power_mw, max_energy_mj;
+    int64_t measure_runs;
+    double  measure_s, fail_s;
 } Options;
+
+enum { OVER_REFUSE, OVER_PENALTY };
 
 static const MerOption options[] = {
     {"uops", MER_OPTION_CHOICE, offsetof(Options, uops), "single", 0, 0, "single|exact",
@@ -18,6 +22,16 @@ static const MerOption options[] = {
      "one"},
     {"max_power_mw", MER_OPTION_REAL, offsetof(Options, max_power_mw), "0", 0, 1e9, NULL,
      "most mean power of a layer in mW; 0: no limit"},
+    {"max_energy_mj", MER_OPTION_REAL, offsetof(Options, max_energy_mj), "0", 0, 1e9, NULL,
+     "most energy of a layer in mJ; 0: no limit"},
+    {"over", MER_OPTION_CHOICE, offsetof(Options, over), "refuse", 0, 0, "refuse|penalty",
+     "plans over a limit: refused, or their time counts as many times as they exceed it"},
+    {"measure_s", MER_OPTION_REAL, offsetof(Options, measure_s), "5", 0, 1e6, NULL,
+     "time on a board: seconds of a measurement beside the runs of the layer"},
+    {"measure_runs", MER_OPTION_INT, offsetof(Options, measure_runs), "12", 0, 1e6, NULL,
+     "time on a board: runs of the layer in a measurement"},
+    {"fail_s", MER_OPTION_REAL, offsetof(Options, fail_s), "1", 0, 1e6, NULL,
+     "time on a board: seconds of a measurement that is refused"},
     {0}};
 
 typedef struct Energy { /* pJ; all 0: unknown */
@@ -30,8 +44,7 @@ typedef struct State {
     double                 macs;
     Energy                 energy;
     bool                   has_energy;
-    double                 max_power_mw;
-    const char            *platform;
+    Options                options;
 } State;
 
 static MerStatus open_vta(void *state, const MerProblem *problem, const void *chosen,
@@ -45,19 +58,18 @@ static MerStatus open_vta(void *state, const MerProblem *problem, const void *ch
     s->timing.is_exact = o->uops == 1;
     s->task = mer_codesign_task(problem);
     s->macs = s->task->macs;
-    s->max_power_mw = o->max_power_mw;
-    s->platform = platform->name;
+    s->options = *o;
     s->has_energy = platform->energy.name != NULL;
     s->energy = (Energy){mer_formula_number(&platform->energy, "mac_pj", 0),
                          mer_formula_number(&platform->energy, "alu_pj", 0),
                          mer_formula_number(&platform->energy, "sram_pj_per_byte", 0),
                          mer_formula_number(&platform->energy, "dram_pj_per_byte", 0),
                          mer_formula_number(&platform->energy, "static_mw", 0)};
-    if (s->max_power_mw > 0 && !s->has_energy) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "platform %s has no `energy`, so max_power_mw says nothing; "
-                             "vta-energy has some",
-                             platform->name);
+    if ((o->max_power_mw > 0 || o->max_energy_mj > 0) && !s->has_energy) {
+        return mer_error_set(error, MER_INVALID,
+                             "platform %s has no `energy`, so %s says nothing; vta-energy has some",
+                             platform->name,
+                             o->max_power_mw > 0 ? "max_power_mw" : "max_energy_mj");
     }
     if (isnan(platform->clock_hz)) {
         return mer_error_set(error, MER_INVALID, "platform %s has no clock_hz", platform->name);
@@ -109,6 +121,38 @@ static void fill_cost(const State *s, const MerVtaTask *vta, const MerVtaSchedul
     }
 }
 
+typedef struct Limit {
+    double      most, found; /* most 0: none */
+    const char *what, *unit;
+} Limit;
+
+/* Limits on power and energy of a layer; under `over=penalty` the worst excess makes the time longer. */
+static void apply_limits(const State *s, MerCost *cost)
+{
+    double     *v = cost->value, excess = 1;
+    const Limit limits[] = {
+        {s->options.max_power_mw, v[MER_METRIC_POWER], "mean power", "mW"},
+        {s->options.max_energy_mj, v[MER_METRIC_ENERGY] * 1e-9, "energy", "mJ"}};
+    for (int i = 0; i < 2; i++) {
+        const Limit *limit = &limits[i];
+        if (limit->most <= 0 || limit->found <= limit->most) {
+            continue;
+        }
+        if (s->options.over == OVER_REFUSE) {
+            mer_cost_clear(cost);
+            mer_cost_refuse(cost, "budget: %s is %.4g %s, at most %.4g", limit->what, limit->found,
+                            limit->unit, limit->most);
+            return;
+        }
+        excess = fmax(excess, limit->found / limit->most);
+    }
+    v[MER_METRIC_CYCLES] *= excess;
+    v[MER_METRIC_LATENCY] *= excess;
+    v[MER_METRIC_EDP] *= excess;
+    v[MER_METRIC_THROUGHPUT] /= excess;
+    v[MER_METRIC_UTILISATION] /= excess;
+}
+
 static void evaluate(const void *state, const MerPlan *plan, const MerCall *call, MerCost *cost)
 {
     const State      *s = state;
@@ -122,16 +166,17 @@ static void evaluate(const void *state, const MerPlan *plan, const MerCall *call
     if (!mer_codesign_core_check(s->task, &p->core, &reason) ||
         !mer_vta_check(&vta.core, &vta.shape, &p->schedule, &vta.rules, &reason)) {
         mer_cost_refuse(cost, "%s", reason.text);
+        mer_spend(call->notes, MER_SPENT_SIMULATED_S, s->options.fail_s);
         return;
     }
     double limit = is_time ? call->limit / (double)vta.shape.repeat : INFINITY;
     cost->cut = !mer_vta_price(&vta, &p->schedule, &s->timing, limit, &time);
     fill_cost(s, &vta, &p->schedule, &time, cost);
-    if (s->max_power_mw > 0 && !cost->cut && cost->value[MER_METRIC_POWER] > s->max_power_mw) {
-        double power = cost->value[MER_METRIC_POWER];
-        mer_cost_clear(cost);
-        mer_cost_refuse(cost, "budget: mean power is %.4g mW, at most %.4g", power,
-                        s->max_power_mw);
+    mer_spend(call->notes, MER_SPENT_SIMULATED_S,
+              s->options.measure_s +
+                  (double)s->options.measure_runs * cost->value[MER_METRIC_LATENCY]);
+    if (!cost->cut) {
+        apply_limits(s, cost);
     }
 }
 

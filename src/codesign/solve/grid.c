@@ -14,8 +14,9 @@ typedef struct Part { /* one layer of the network, opened */
 } Part;
 
 typedef struct Best {
-    double         score; /* smaller is better; INFINITY: no legal schedule */
-    MerVtaSchedule schedule;
+    double         score;    /* smaller is better; INFINITY: none */
+    MerVtaSchedule schedule; /* a legal one that the evaluator refused, where there is no other */
+    bool           is_legal;
 } Best;
 
 /* What every core is worth for every layer. */
@@ -97,7 +98,7 @@ static void solve_cell(void *context, int index, int worker)
         part->evaluator.type->evaluate(part->evaluator.state, &plan, &call, &cost);
         double score = cost.cut ? INFINITY : score_of(table, &cost);
         if (score <= best->score) { /* of equals the one with the smallest tiles */
-            *best = (Best){score, content.schedule};
+            *best = (Best){score, content.schedule, true};
         }
     }
     for (int a = 0; a < 4; a++) {
@@ -284,6 +285,17 @@ static const Best *best_of(const Solver *s)
     return s->core < 0 ? NULL : &s->table->best[s->core * s->table->part_count + s->part];
 }
 
+/* A core on which the layer is legal, so that the evaluator says what is wrong with it; -1: none. */
+static int refused_core(const Solver *s)
+{
+    for (int c = s->table->cores.count - 1; c >= 0; c--) {
+        if (s->table->best[c * s->table->part_count + s->part].is_legal) {
+            return c;
+        }
+    }
+    return -1;
+}
+
 static int ask(void *state, MerProposal *proposals, int capacity)
 {
     Solver     *s = state;
@@ -293,11 +305,13 @@ static int ask(void *state, MerProposal *proposals, int capacity)
         return 0;
     }
     s->is_done = true;
-    if (!best || best->score == INFINITY) { /* nothing fits: any point tells why */
+    int core = best && best->score < INFINITY ? s->core : refused_core(s);
+    if (core < 0) { /* any point tells why */
         memset(proposals[0].point, 0, (size_t)s->search->space->knob_count * sizeof(MerIndex));
         return 1;
     }
-    MerVtaPlan content = {s->table->cores.list[s->core], best->schedule};
+    best = &s->table->best[core * s->table->part_count + s->part];
+    MerVtaPlan content = {s->table->cores.list[core], best->schedule};
     MerPlan    plan = {&mer_plan_vta, &content};
     return s->problem->type->encode(s->problem, &plan, proposals[0].point) ? 1 : 0;
 }

@@ -128,7 +128,8 @@ MerStatus mer_run_rounds(MerRunState *run, MerError *error)
 {
     const MerProblemClass *problem = run->spec->problem;
     int                    most = run->spec->rounds > 0 ? run->spec->rounds : problem->rounds;
-    if (!problem->next_round || most == 0 || run->is_interrupted) {
+    bool is_solver = run->spec->optimizer->open == NULL; /* which knows the whole at once */
+    if (!problem->next_round || most == 0 || run->is_interrupted || is_solver) {
         return MER_OK;
     }
     Rounds   rounds = {.run = run,
