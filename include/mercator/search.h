@@ -93,6 +93,11 @@ typedef struct MerTrial { /* score is minimised, +inf if infeasible; warm: from 
 /* what moves to other inputs; what a restart needs */
 typedef enum MerKeep { MER_KEEP_POLICY, MER_KEEP_ALL } MerKeep;
 
+typedef struct MerOpinion {  /* what an optimizer's models think of a point */
+    float surrogate, critic; /* larger promises more; NaN: no such model */
+    bool  is_dropped;        /* met while the last plan was made, and left out of it */
+} MerOpinion;
+
 typedef struct MerOptimizerClass {
     const char      *name, *summary, *reference;
     const MerOption *options;
@@ -119,6 +124,9 @@ typedef struct MerOptimizerClass {
     MerStatus (*load)(void *state, MerKeep what, FILE *file, MerError *error);
     /* keep the policy, go on elsewhere; the search of the task before is still there */
     MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error);
+    /* What its models think of any points, asked right after it noted an epoch; false: none yet. The run knows the
+     * true scores (--judge). */
+    bool (*opinions)(const void *state, int count, const MerIndex *points, MerOpinion *opinions);
     /* Points of one generation, by its options; absent, or 0: it has no generations. */
     int64_t (*population)(const void *options);
     /* Does it look at the clock, so that no two runs agree? Absent: no */

@@ -23,5 +23,7 @@ MerInterval mer_bootstrap(const double *x, int n, double (*statistic)(const doub
 double mer_student(int n);
 /* Two-sided p of the Mann-Whitney rank test (exact without ties for n + m <= 20, else normal with tie correction). */
 double mer_rank_test(const double *x, int n, const double *y, int m);
+/* Rank correlation (Spearman) of two lists, ties by their mean rank; NAN if one of them is constant. */
+double mer_rank_correlation(int n, const float *x, const float *y);
 
 #endif

@@ -3,6 +3,7 @@
  * constants are those of TVM v0.9.0. Features are what the knobs' choices mean; what was learned on
  * earlier tasks with the same knobs is where the trees of a later one start. */
 #include "base/memory.h"
+#include "base/stats.h"
 #include "learn/trees.h"
 #include "mercator/view.h"
 #include "opt/tuner.h"
@@ -379,6 +380,22 @@ static void tell(void *state, const MerTrial *trials, int count)
     mer_tuner_tell(&((State *)state)->tuner, trials, count);
 }
 
+static bool opinions(const void *state, int count, const MerIndex *points, MerOpinion *list)
+{
+    const State *s = state;
+    size_t       knobs = (size_t)s->tuner.search->space->knob_count;
+    float       *rows = mer_heap_zeroed((size_t)count * knobs + 1, sizeof *rows);
+    float       *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
+    mer_tuner_features(&s->tuner, count, points, rows);
+    predict(s, count, rows, values);
+    for (int i = 0; i < count; i++) {
+        list[i] = (MerOpinion){.surrogate = values[i], .critic = NAN};
+    }
+    free(values);
+    free(rows);
+    return true;
+}
+
 static void keep_history(History *history, MerStream *stream)
 {
     history->count = (int)mer_stream_int(stream, history->count, 0, MOST_HISTORY);
@@ -482,5 +499,6 @@ const MerOptimizerClass mer_optimizer_autotvm = {
     .save = save,
     .load = load,
     .next_task = next_task,
+    .opinions = opinions,
     .close = close_autotvm,
 };

@@ -257,6 +257,13 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return s->is_failed ? 0 : mer_tuner_ask(&s->explorer.tuner, proposals, capacity);
 }
 
+static bool opinions(const void *state, int count, const MerIndex *points, MerOpinion *list)
+{
+    const State *s = state;
+    mer_explorer_opinions(&s->explorer, count, points, list);
+    return s->explorer.steps > 0;
+}
+
 static void tell(void *state, const MerTrial *trials, int count)
 {
     mer_tuner_tell(&((State *)state)->explorer.tuner, trials, count);
@@ -299,5 +306,6 @@ const MerOptimizerClass mer_optimizer_chameleon = {
     .save = save,
     .load = load,
     .next_task = next_task,
+    .opinions = opinions,
     .close = close_chameleon,
 };

@@ -468,6 +468,24 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     return mer_tuner_ask(tuner, proposals, capacity);
 }
 
+static bool opinions(const void *state, int count, const MerIndex *points, MerOpinion *list)
+{
+    const State *s = state;
+    if (s->explorer.steps == 0) { /* nothing was planned with models yet */
+        return false;
+    }
+    mer_explorer_opinions(&s->explorer, count, points, list);
+    if (s->critic != NULL && mer_point_critic_is_ready(s->critic)) {
+        double *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
+        mer_point_critic_values(s->critic, count, points, values);
+        for (int i = 0; i < count; i++) {
+            list[i].critic = (float)-values[i];
+        }
+        free(values);
+    }
+    return true;
+}
+
 static void tell(void *state, const MerTrial *trials, int count)
 {
     mer_tuner_tell(&((State *)state)->explorer.tuner, trials, count);
@@ -559,5 +577,6 @@ const MerOptimizerClass mer_optimizer_dcoc = {
     .save = save,
     .load = load,
     .next_task = next_task,
+    .opinions = opinions,
     .close = close_dcoc,
 };

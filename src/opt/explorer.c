@@ -67,6 +67,22 @@ void mer_explorer_predict(const MerExplorer *e, int count, const MerIndex *point
     free(rows);
 }
 
+void mer_explorer_opinions(const MerExplorer *e, int count, const MerIndex *points,
+                           MerOpinion *list)
+{
+    int    knobs = knobs_of(e);
+    float *values = mer_heap_zeroed((size_t)count + 1, sizeof *values);
+    mer_explorer_predict(e, count, points, values);
+    for (int i = 0; i < count; i++) {
+        const MerIndex *point = points + (int64_t)i * knobs;
+        list[i] = (MerOpinion){.surrogate = values[i],
+                               .critic = NAN,
+                               .is_dropped = mer_visited_has(&e->seen, point, knobs) &&
+                                             !mer_visited_has(&e->tuner.visited, point, knobs)};
+    }
+    free(values);
+}
+
 MerStatus mer_explorer_fit(MerExplorer *e, MerError *error)
 {
     int    count = e->tuner.count;

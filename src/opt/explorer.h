@@ -95,6 +95,9 @@ void      mer_explorer_close(MerExplorer *explorer);
 MerStatus mer_explorer_fit(MerExplorer *explorer, MerError *error);
 void      mer_explorer_predict(const MerExplorer *explorer, int count, const MerIndex *points,
                                float *values);
+/* The trees' values, and what was met on the last walk but is not planned; no critic. */
+void mer_explorer_opinions(const MerExplorer *explorer, int count, const MerIndex *points,
+                           MerOpinion *opinions);
 /* Fills the candidates, and learns from the walk. With `neighbours`, what differs from one of so many
  * best points in one knob or two are candidates too, where that is not too many. */
 MerStatus mer_explorer_walk(MerExplorer *explorer, MerError *error);

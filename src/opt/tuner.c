@@ -182,50 +182,6 @@ void mer_tuner_features(const MerTuner *tuner, int count, const MerIndex *points
     }
 }
 
-typedef struct Placed {
-    float value;
-    int   index;
-} Placed;
-
-static int by_value(const void *a, const void *b)
-{
-    const Placed *x = a, *y = b;
-    return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
-                                : (x->index > y->index) - (x->index < y->index);
-}
-
-static void mean_ranks(int count, const float *values, double *ranks)
-{
-    Placed *sorted = mer_heap_zeroed((size_t)count + 1, sizeof *sorted);
-    for (int i = 0; i < count; i++) {
-        sorted[i] = (Placed){values[i], i};
-    }
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
-    for (int i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && sorted[end].value == sorted[i].value; end++) {
-        }
-        for (int j = i; j < end; j++) {
-            ranks[sorted[j].index] = 0.5 * (i + end - 1);
-        }
-    }
-    free(sorted);
-}
-
-double mer_rank_correlation(int count, const float *a, const float *b)
-{
-    double *x = mer_heap_zeroed(2 * (size_t)count + 1, sizeof *x), *y = x + count;
-    double  xy = 0, xx = 0, yy = 0, mean = 0.5 * (count - 1);
-    mean_ranks(count, a, x);
-    mean_ranks(count, b, y);
-    for (int i = 0; i < count; i++) {
-        xy += (x[i] - mean) * (y[i] - mean);
-        xx += (x[i] - mean) * (x[i] - mean);
-        yy += (y[i] - mean) * (y[i] - mean);
-    }
-    free(x);
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
-}
-
 /* Points that were read must lie in the space. */
 static void keep_points(const MerTuner *tuner, MerStream *stream, MerIndex *points, int count)
 {

@@ -47,8 +47,6 @@ void mer_tuner_tell(MerTuner *tuner, const MerTrial *trials, int count);
 double mer_tuner_reward(const MerTuner *tuner, double score);
 /* What each knob's choice means, as numbers: (count, knobs). */
 void mer_tuner_features(const MerTuner *tuner, int count, const MerIndex *points, float *rows);
-/* Rank correlation (Spearman) of two lists, ties by their mean rank; NAN if one of them is constant. */
-double mer_rank_correlation(int count, const float *a, const float *b);
 
 void mer_tuner_keep(MerTuner *tuner, MerStream *stream);
 

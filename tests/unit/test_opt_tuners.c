@@ -1,4 +1,5 @@
 /* What the tuners with a learned cost model have in common, and what tells them apart. */
+#include "base/stats.h"
 #include "tiling_landscape.h"
 #include "toy_support.h"
 

@@ -54,6 +54,7 @@ void mer_table_at(MerTableMaker *maker, int64_t samples);
 void mer_table_pairs(MerTableMaker *maker, int64_t samples);
 void mer_table_ratios(MerTableMaker *maker, int64_t samples);
 void mer_table_time(MerTableMaker *maker);
+void mer_table_seeds(MerTableMaker *maker);
 void mer_table_noted(MerTableMaker *maker);
 
 #endif

@@ -269,6 +269,7 @@ MerStatus mer_study_tables(const MerStudyGroup *group, const MerStudyOptions *op
     }
     mer_table_ratios(&maker, INT64_MAX);
     mer_table_time(&maker);
+    mer_table_seeds(&maker);
     mer_table_noted(&maker);
     for (int t = 0; t < maker.count; t++) {
         tables[t].row_count = tables[t].cell_count / tables[t].columns;

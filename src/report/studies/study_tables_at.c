@@ -139,6 +139,48 @@ void mer_table_time(MerTableMaker *maker)
     }
 }
 
+/* How many times the worst seed of a method is above its best one on a task, at the end. */
+static double spread_of(const MerTableMaker *maker, int task, int method)
+{
+    const MerStudyCell *cell = mer_study_cell(maker->group, task, method);
+    double             *scores = MER_ARRAY(maker->arena, double, cell->count + 1);
+    int                 count = mer_cell_best(cell, INT64_MAX, scores);
+    double least = mer_quantile(scores, count, 0), most = mer_quantile(scores, count, 1);
+    return isfinite(most) ? mer_study_ratio(most, least) : most;
+}
+
+/* A method whose answer depends on its seed is a risk that medians hide. */
+void mer_table_seeds(MerTableMaker *maker)
+{
+    const double         wide = 1.05;
+    const MerStudyGroup *group = maker->group;
+    int                  seeds = 0;
+    for (int c = 0; c < group->task_count * group->method_count; c++) {
+        seeds = group->cells[c].count > seeds ? group->cells[c].count : seeds;
+    }
+    if (seeds < 2) {
+        return;
+    }
+    mer_table_begin(
+        maker, "seeds", "Variance between seeds",
+        "The worst seed's final value over the best seed's, per task. Wide: tasks on which it is "
+        "above 1.05; there one run says little.",
+        "optimizer|>median (95 % interval)|>largest|>wide");
+    for (int m = 0; m < group->method_count; m++) {
+        double low, high;
+        int    count = 0;
+        for (int t = 0; t < group->task_count; t++) {
+            maker->values[t] = spread_of(maker, t, m);
+            count += maker->values[t] > wide;
+        }
+        mer_table_extremes(maker, &low, &high);
+        mer_table_add(maker, group->methods[m].name);
+        mer_table_add(maker, mer_table_over_tasks(maker));
+        mer_table_add(maker, mer_table_real(high, maker->arena));
+        mer_table_print(maker, "%d of %d", count, group->task_count);
+    }
+}
+
 enum { MOST_NAMES = 24 };
 
 typedef struct Noted {    /* of one name: what the cells of a method left in their logs */

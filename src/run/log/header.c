@@ -88,6 +88,12 @@ void mer_header_limits(MerJson *json, const MerRunSpec *spec)
     if (spec->fixed_count > 0) {
         write_fixed(json, spec);
     }
+    if (spec->rounds > 0) {
+        mer_json_int(json, "rounds", spec->rounds);
+    }
+    if (spec->judge > 0) {
+        mer_json_int(json, "judge", spec->judge);
+    }
     mer_json_text(json, "count", spec->count_distinct ? "distinct" : "all");
     mer_json_text(json, "log", log_names[spec->log]);
 }
