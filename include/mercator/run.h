@@ -64,7 +64,7 @@ typedef struct MerRunSpec {        /* options point to the plug-in's struct; NUL
     int                     export_count; /* besides the problem's default exporters */
     const MerExportRequest *exports;
     int                     rounds; /* further rounds at most; see MerProblemClass.next_round */
-    int64_t judge; /* points of a space up to which models are judged on all of it; 0: never */
+    int64_t assess; /* points of a space up to which models are assessed on all of it; 0: never */
 } MerRunSpec;
 
 typedef struct MerRunProgress {

@@ -125,7 +125,7 @@ typedef struct MerOptimizerClass {
     /* keep the policy, go on elsewhere; the search of the task before is still there */
     MerStatus (*next_task)(void *state, const MerSearch *search, MerError *error);
     /* What its models think of any points, asked right after it noted an epoch; false: none yet. The run knows the
-     * true scores (--judge). */
+     * true scores (--assess). */
     bool (*opinions)(const void *state, int count, const MerIndex *points, MerOpinion *opinions);
     /* Points of one generation, by its options; absent, or 0: it has no generations. */
     int64_t (*population)(const void *options);

@@ -171,7 +171,7 @@ static int by_key(const void *a, const void *b)
 static void rate(State *s, int count, Candidate *list)
 {
     double *values = mer_heap_zeroed(2 * (size_t)count + 1, sizeof *values);
-    double *judged = values + count;
+    double *valued = values + count;
     size_t  knobs = (size_t)search_of(s)->space->knob_count;
     bool    is_ready = s->critic != NULL && mer_point_critic_is_ready(s->critic);
     double  trust = is_ready ? s->options.trust : 0;
@@ -183,17 +183,17 @@ static void rate(State *s, int count, Candidate *list)
         for (int i = 0; i < count; i++) {
             memcpy(points + (size_t)i * knobs, list[i].point, knobs * sizeof *points);
         }
-        mer_point_critic_values(s->critic, count, points, judged);
+        mer_point_critic_values(s->critic, count, points, valued);
         free(points);
         for (int i = 0; i < count; i++) {
-            judged[i] = -judged[i];
-            list[i].by_critic = (float)judged[i];
+            valued[i] = -valued[i];
+            list[i].by_critic = (float)valued[i];
         }
-        standardise(count, judged);
+        standardise(count, valued);
     }
     standardise(count, values);
     for (int i = 0; i < count; i++) {
-        list[i].confidence = (1 - trust) * values[i] + trust * judged[i];
+        list[i].confidence = (1 - trust) * values[i] + trust * valued[i];
     }
     free(values);
 }
@@ -425,7 +425,7 @@ static void report(State *s)
     char               json[500] = "{";
     double             steps = e->steps > 0 ? (double)e->steps : NAN;
     double             entropy = e->team != NULL ? mer_team_entropy(e->team) : -1;
-    bool has_judged = s->critic != NULL && s->planned > 1 && mer_point_critic_is_ready(s->critic);
+    bool has_valued = s->critic != NULL && s->planned > 1 && mer_point_critic_is_ready(s->critic);
     if (tuner->best >= 0 && tuner->scores[tuner->best] < s->best) {
         s->best = tuner->scores[tuner->best];
         s->improved = (int)s->iteration;
@@ -440,7 +440,7 @@ static void report(State *s)
     add_number(json, sizeof json, "synthesised", s->synthesised);
     add_number(json, sizeof json, "surrogate_rank",
                s->planned > 1 ? agreement(s, s->by_trees) : NAN);
-    add_number(json, sizeof json, "critic_rank", has_judged ? agreement(s, s->by_critic) : NAN);
+    add_number(json, sizeof json, "critic_rank", has_valued ? agreement(s, s->by_critic) : NAN);
     add_number(json, sizeof json, "entropy", entropy >= 0 ? entropy : NAN);
     add_number(json, sizeof json, "agents", e->agent_count);
     strcat(json, "}");

@@ -66,10 +66,10 @@ says out 'dcoc'
 says out 'Variance between seeds'
 
 # What the models of a tuner are worth on the whole space; the search itself is the same.
-for judge in 0 100000; do
-    expect 0 "$MERCATOR" codesign net.csv --hardware fixed --select 2 --optimizer dcoc:steps=10,draw=8 --budget 90 --judge $judge \
-        --quiet --no-report -o judge-$judge
-    grep '"type":"trial"' judge-$judge/run.jsonl >trials-$judge
+for assess in 0 100000; do
+    expect 0 "$MERCATOR" codesign net.csv --hardware fixed --select 2 --optimizer dcoc:steps=10,draw=8 --budget 90 --assess $assess \
+        --quiet --no-report -o assess-$assess
+    grep '"type":"trial"' assess-$assess/run.jsonl >trials-$assess
 done
 cmp trials-0 trials-100000
-says judge-100000/run.jsonl '"title":"Models on the whole space"'
+says assess-100000/run.jsonl '"title":"Models on the whole space"'

@@ -49,7 +49,7 @@ const MerOption mer_run_options[] = {
      "NAME[=FILE]: write a file for another tool; see mercator list exporters"},
     {"rounds", MER_OPTION_INT, offsetof(MerRunOptions, rounds), "0", 0, 1000, NULL,
      "further rounds over all tasks, where the problem has any; 0: as it says itself"},
-    {"judge", MER_OPTION_INT, offsetof(MerRunOptions, judge), "0", 0, 1e7, NULL,
+    {"assess", MER_OPTION_INT, offsetof(MerRunOptions, assess), "0", 0, 1e7, NULL,
      "points up to which a whole space is priced, uncounted, to show how good the optimizer's "
      "models are"},
     {"dim", MER_OPTION_TEXTS, offsetof(MerRunOptions, dim), "", 0, 0, NULL,

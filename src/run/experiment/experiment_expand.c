@@ -336,7 +336,7 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
         .save_policy = options->save_policy,
         .learned_legality = options->legality == 1,
         .rounds = (int)options->rounds,
-        .judge = options->judge,
+        .assess = options->assess,
         .batch = (int)options->batch,
         .threads = (int)options->threads,
     };

@@ -103,7 +103,7 @@ MerStatus mer_checkpoint_save(MerTaskSearch *s, MerError *error)
     MerRunState *run = s->run;
     double interval = run->spec->checkpoint_s > 0 ? run->spec->checkpoint_s : DEFAULT_INTERVAL_S;
     bool   is_due = mer_clock() - run->last_checkpoint >= interval;
-    if (!s->type->save || !run->spec->directory || run->log.is_replay || !is_due || s->judge) {
+    if (!s->type->save || !run->spec->directory || run->log.is_replay || !is_due || s->assessment) {
         return MER_OK;
     }
     MER_TRY(mer_runlog_flush(&run->log, error));

@@ -91,8 +91,8 @@ void mer_header_limits(MerJson *json, const MerRunSpec *spec)
     if (spec->rounds > 0) {
         mer_json_int(json, "rounds", spec->rounds);
     }
-    if (spec->judge > 0) {
-        mer_json_int(json, "judge", spec->judge);
+    if (spec->assess > 0) {
+        mer_json_int(json, "assess", spec->assess);
     }
     mer_json_text(json, "count", spec->count_distinct ? "distinct" : "all");
     mer_json_text(json, "log", log_names[spec->log]);

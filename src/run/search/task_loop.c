@@ -380,10 +380,10 @@ static MerStatus search(MerTaskSearch *s, MerError *error)
         MER_TRY(warm_up(s, error));
     }
     mer_generations_begin(s->run, s->task);
-    mer_judge_begin(s);
+    mer_assess_begin(s);
     set_deadline(s);
     MER_TRY(loop(s, error));
-    mer_judge_end(s);
+    mer_assess_end(s);
     mer_generations_end(s->task);
     MER_TRY(end_by_time(s, error));
     MER_TRY(mer_policy_save(s, error));
@@ -405,7 +405,7 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     MerStatus status = search(s, error);
     mer_task_search_close(s, status != MER_OK || run->is_interrupted ||
                                  task->index + 1 == run->task_count);
-    mer_judge_end(s);
+    mer_assess_end(s);
     mer_batch_free(s->batch);
     free_trials(s);
     return status;

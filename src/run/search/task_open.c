@@ -27,7 +27,7 @@ static void epoch(void *state, const char *phase, int number, int count, const c
     MerJson        json = {0};
     mer_line_epoch(&json, s->run->trials, s->task->index, phase, number, count, values);
     write_line(s, &json);
-    mer_judge_look(s, number);
+    mer_assess_look(s, number);
 }
 
 static void spend(void *state, MerSpent what, double amount)

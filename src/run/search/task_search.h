@@ -4,7 +4,7 @@
 
 #include "run/internal.h"
 
-typedef struct MerJudge MerJudge;
+typedef struct MerAssessment MerAssessment;
 
 typedef struct MerTaskSearch {
     MerRunState             *run;
@@ -23,10 +23,10 @@ typedef struct MerTaskSearch {
     MerRunTrial             *trials;
     MerProposal             *proposals;
     MerTrial                *told;
-    MerIndex                *seen;    /* the optimizer's points, capacity x view knobs */
-    int64_t                  counted; /* against the budget */
-    const MerLogEnd         *end;     /* in the log that is resumed; NULL: none */
-    MerJudge                *judge;   /* NULL: nobody asks what the models think */
+    MerIndex                *seen;       /* the optimizer's points, capacity x view knobs */
+    int64_t                  counted;    /* against the budget */
+    const MerLogEnd         *end;        /* in the log that is resumed; NULL: none */
+    MerAssessment           *assessment; /* NULL: nobody asks what the models think */
 } MerTaskSearch;
 
 /* Describes the task to the optimizer (space, graph, rng, notes, legality) and opens it, or moves the
@@ -46,11 +46,11 @@ bool mer_task_joins_front(const MerRunState *run, const MerRunTask *task, const 
 /* Takes a priced trial into the task's result: best, front, counts. */
 void mer_task_take(MerRunState *run, MerRunTask *task, const MerRunTrial *trial);
 
-/* judge.c: prices the whole space, if it is small enough and the optimizer has models; asks them after an epoch; shows
+/* assess.c: prices the whole space, if it is small enough and the optimizer has models; asks them after an epoch; shows
  * what was found. */
-void mer_judge_begin(MerTaskSearch *s);
-void mer_judge_look(MerTaskSearch *s, int epoch);
-void mer_judge_end(MerTaskSearch *s);
+void mer_assess_begin(MerTaskSearch *s);
+void mer_assess_look(MerTaskSearch *s, int epoch);
+void mer_assess_end(MerTaskSearch *s);
 
 /* policy.c: policies that move from one run to another (--save-policy, --policy). A file is a line
  * `mercator-policy/1 OPTIMIZER`, what the optimizer wrote, and a line `checksum HEX` over all before it (FNV-1a,
