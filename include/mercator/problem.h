@@ -92,6 +92,8 @@ typedef struct MerWhole {
     /* the bound of any metric, as the run knows it */
     MerBound (*bound)(const void *state, int part, MerMetric metric);
     const void *state;
+    /* of rounds: the whole by the run's objective, minimised; infinite if a part has no plan */
+    double score;
 } MerWhole;
 
 /* A further round: every task is searched again, with knobs fixed or for another objective. */

@@ -293,18 +293,22 @@ static void combine(const MerWhole *whole, MerCost *total, MerBound *result)
     }
 }
 
-/* What has multiplications and no kernel, and why. */
-static const char *describe_host(const MerGraph *graph, MerArena *arena)
+/* What has multiplications and is not tuned, and why. */
+static const char *describe_host(const MerProblem *problem, MerArena *arena)
 {
-    const char *text = "";
+    const MerGraph *graph = problem->graph;
+    const char     *text = "";
     for (int o = 0; o < graph->op_count; o++) {
         const MerOp *op = &graph->ops[o];
-        const char  *reason = mer_kernel_host_reason(op);
-        if (reason && mer_op_kind_has_macs(op->kind)) {
-            text = mer_arena_format(arena, "%s%s stays on the host: %s\n", text, op->name, reason);
+        if (!is_on_core(problem, op) && mer_op_kind_has_macs(op->kind)) {
+            const char *reason =
+                is_native(problem) ? mer_kernel_host_reason(op) : mer_vta_host_reason(op);
+            text =
+                mer_arena_format(arena, "%s%s stays on the host: %s\n", text, op->name,
+                                 reason ? reason : "fewer than 4 input channels, first_layer=host");
         }
     }
-    return *text ? text : NULL;
+    return text;
 }
 
 static MerStatus read_graph(MerYaml *tasks, MerGraph **graph, MerReference *implied,
@@ -317,8 +321,9 @@ static MerStatus read_graph(MerYaml *tasks, MerGraph **graph, MerReference *impl
 static const char *describe(const MerWhole *whole, MerArena *arena)
 {
     const MerProblem *problem = whole->parts[0].problem;
-    return is_native(problem) ? describe_host(problem->graph, arena)
-                              : mer_codesign_describe(whole, arena);
+    const char       *host = describe_host(problem, arena);
+    const char       *core = is_native(problem) ? "" : mer_codesign_describe(whole, arena);
+    return *core || *host ? mer_arena_format(arena, "%s%s", core, host) : NULL;
 }
 
 static const char *advise(const char *reason, MerArena *arena)
@@ -326,6 +331,8 @@ static const char *advise(const char *reason, MerArena *arena)
     (void)arena;
     return strncmp(reason, "budget: ", 8) == 0
                ? "a larger --mac-budget or --sram-budget, or --hardware fixed"
+           : strncmp(reason, "limit: ", 7) == 0
+               ? "a higher --max-power-mw or --max-energy-mj, or --over penalty"
            : strncmp(reason, "capacity: ", 10) == 0 ? "smaller tiles, or a larger --sram-budget"
                                                     : NULL;
 }

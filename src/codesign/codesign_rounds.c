@@ -96,20 +96,14 @@ static bool is_shared(const MerWhole *round)
     return round->count > 0;
 }
 
-/* All tasks take the round whose one core is fastest for the network. */
+/* All tasks take the round whose one core is best for the network. */
 void mer_codesign_pick_rounds(const MerWhole *rounds, int done, int *pick)
 {
     int    best = done - 1;
     double least = INFINITY;
     for (int r = 0; r < done && done > 1; r++) {
-        double sum = 0;
-        for (int p = 0; p < rounds[r].count; p++) {
-            const MerPart *part = &rounds[r].parts[p];
-            sum += part->plan ? (double)part->task->count * part->cost->value[MER_METRIC_LATENCY]
-                              : INFINITY;
-        }
-        if (is_shared(&rounds[r]) && sum < least) {
-            least = sum;
+        if (is_shared(&rounds[r]) && rounds[r].score < least) {
+            least = rounds[r].score;
             best = r;
         }
     }
@@ -147,7 +141,10 @@ const char *mer_codesign_describe(const MerWhole *whole, MerArena *arena)
             "so; --min-element-bytes %d leaves such cores out\n",
             text, least, bus, bus);
     }
-    if (shared && shared->usual_seconds > 0 && !mer_vta_core_equal(core, usual)) {
+    if (shared && isinf(shared->usual_seconds)) {
+        text = mer_arena_format(arena, "%sthe platform's %dx%dx%d cannot run every layer so\n",
+                                text, usual->batch, usual->block_in, usual->block_out);
+    } else if (shared && shared->usual_seconds > 0 && !mer_vta_core_equal(core, usual)) {
         text = mer_arena_format(
             arena,
             "%sthe platform's %dx%dx%d takes %.4g ms at best, this one %.4g ms: %.1f %% less\n",

@@ -137,6 +137,7 @@ static MerStatus read_layer(const MerLayerTable *table, Type type, MerOp *op)
             type_names[type]);
     }
     if (type == FC && is_flat(table)) {
+        MER_TRY(mer_layer_table_optional(table, MER_COLUMN_N, &op->dims[MER_DIM_N]));
         MER_TRY(mer_layer_table_size(table, MER_COLUMN_K, &op->dims[MER_DIM_K]));
         return mer_layer_table_size(table, MER_COLUMN_C, &op->dims[MER_DIM_C]);
     }

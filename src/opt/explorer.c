@@ -477,6 +477,21 @@ MerStatus mer_explorer_walk(MerExplorer *e, MerError *error)
 
 enum { MOST_KNOBS = 1 << 20 };
 
+/* Clusters may be any. */
+static bool is_shared_as_asked(const MerExplorer *e)
+{
+    int  knobs = knobs_of(e), *owner = mer_heap_zeroed((size_t)knobs + 1, sizeof *owner);
+    bool is_same = e->options.agents == MER_SHARING_CLUSTERED ||
+                   (e->options.agents == MER_SHARING_ONE && e->agent_count == 1) ||
+                   (e->options.agents == MER_SHARING_ALL && e->agent_count == knobs);
+    if (e->options.agents == MER_SHARING_SPACE) {
+        is_same = owners_of_space(e->tuner.search->space, owner) == e->agent_count &&
+                  memcmp(owner, e->owner, (size_t)knobs * sizeof *owner) == 0;
+    }
+    free(owner);
+    return is_same;
+}
+
 /* Who owns which knob; a policy is of no use where the knobs are others. */
 static MerStatus keep_owners(MerExplorer *e, MerStream *stream, MerError *error)
 {
@@ -508,6 +523,11 @@ static MerStatus keep_owners(MerExplorer *e, MerStream *stream, MerError *error)
         owning += is_first;
     }
     stream->is_broken = stream->is_broken || (has_team && owning != e->agent_count);
+    if (!stream->is_broken && !stream->is_saving && has_team && !is_shared_as_asked(e)) {
+        return mer_error_set(error, MER_INVALID,
+                             "the policy is of %d agents, which is not what agents= says",
+                             e->agent_count);
+    }
     MER_TRY(mer_stream_status(stream, "the policy", error));
     if (!stream->is_saving) {
         mer_team_free(e->team);

@@ -27,13 +27,13 @@ less "$(value free latency)" "$(value soft latency)" 'a penalty'
 awk -v a="$(value soft latency)" -v b="$(value hard latency)" 'BEGIN { exit !(a <= b) }'
 most=$(values free energy | sed 1d | sort -g | tail -n 1 | awk '{ print 4e-9 * $1 }')
 expect 0 $energy -o little --max-energy-mj "$most" --optimizer random
-says little/run.jsonl '"reason":"budget: energy is '
+says little/run.jsonl '"reason":"limit: energy is '
 expect 1 "$MERCATOR" codesign net.csv --max-energy-mj 1 --quiet --no-report -o none
 one_line err
 says err 'platform vta-pynq-b has no `energy`, so max_energy_mj says nothing; vta-energy has some'
 # No layer can keep it: one line per reason, no rounds with cores that nobody chose.
 expect 1 $energy -o never --max-power-mw 1
-says err "budget: mean power is "
+says err "limit: mean power is "
 
 # Every tuner answers with one core for all layers, never below the proof; measurements take time on a board.
 cat >study.yaml <<'YAML'

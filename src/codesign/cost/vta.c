@@ -140,7 +140,7 @@ static void apply_limits(const State *s, MerCost *cost)
         }
         if (s->options.over == OVER_REFUSE) {
             mer_cost_clear(cost);
-            mer_cost_refuse(cost, "budget: %s is %.4g %s, at most %.4g", limit->what, limit->found,
+            mer_cost_refuse(cost, "limit: %s is %.4g %s, at most %.4g", limit->what, limit->found,
                             limit->unit, limit->most);
             return;
         }

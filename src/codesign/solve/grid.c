@@ -97,7 +97,8 @@ static void solve_cell(void *context, int index, int worker)
                         .limit = table->metric == MER_METRIC_LATENCY ? best->score : INFINITY};
         part->evaluator.type->evaluate(part->evaluator.state, &plan, &call, &cost);
         double score = cost.cut ? INFINITY : score_of(table, &cost);
-        if (score <= best->score) { /* of equals the one with the smallest tiles */
+        /* of equals the one with the smallest tiles; of refused ones that with the largest */
+        if (isfinite(score) ? score <= best->score : !best->is_legal && !cost.cut) {
             *best = (Best){score, content.schedule, true};
         }
     }

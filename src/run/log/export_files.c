@@ -72,15 +72,16 @@ static MerStatus write_to(MerRunState *run, const char *path, const MerExportFil
 }
 
 static MerStatus export_by(MerRunState *run, const MerExporterClass *type, const char *path,
-                           const MerExport *what, MerError *error)
+                           bool is_asked, const MerExport *what, MerError *error)
 {
     MerExportFiles files = {.arena = run->arena};
     MER_TRY(type->write(what, &files, error));
+    if (files.count == 0 && is_asked) {
+        return mer_error_set(error, MER_UNSUPPORTED, "exporter %s cannot write plans of kind %s",
+                             type->name, what->tasks[0].plan->kind->name);
+    }
     if (path) {
-        return files.count > 0 ? write_to(run, path, &files, error)
-                               : mer_error_set(error, MER_UNSUPPORTED,
-                                               "exporter %s cannot write plans of kind %s",
-                                               type->name, what->tasks[0].plan->kind->name);
+        return write_to(run, path, &files, error);
     }
     for (int f = 0; f < files.count; f++) {
         const MerExportFile *file = &files.list[f];
@@ -98,14 +99,14 @@ MerStatus mer_run_export(MerRunState *run, MerError *error)
     MerExport what = describe(run);
     for (const MerExporterClass *const *type = mer_exporters(); *type && what.count > 0; type++) {
         if (spec->directory && (*type)->is_default && is_of(*type, spec)) {
-            MER_TRY(export_by(run, *type, NULL, &what, error));
+            MER_TRY(export_by(run, *type, NULL, false, &what, error));
         }
     }
     for (int e = 0; e < spec->export_count && what.count > 0; e++) {
         const MerExportRequest *asked = &spec->exports[e];
         bool                    is_there = !asked->path && asked->type->is_default;
         if (!is_there) {
-            MER_TRY(export_by(run, asked->type, asked->path, &what, error));
+            MER_TRY(export_by(run, asked->type, asked->path, true, &what, error));
         }
     }
     return MER_OK;

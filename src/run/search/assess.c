@@ -18,6 +18,7 @@ typedef struct Row { /* of one epoch; NaN: no such model */
 
 struct MerAssessment {
     int         count, knobs;
+    double      best;   /* value of the objective */
     MerIndex   *points; /* feasible ones, as the optimizer sees them */
     float      *worth;  /* larger is better */
     int        *order;  /* the best first */
@@ -49,6 +50,9 @@ static void take(MerAssessment *assessment, MerBatch *batch, MerRunTrial *trials
             memcpy(assessment->points + (size_t)assessment->count * (size_t)knobs,
                    seen + (size_t)i * (size_t)knobs, (size_t)knobs * sizeof *seen);
             assessment->worth[assessment->count++] = (float)-trials[i].score;
+            if (isnan(assessment->best) || trials[i].score < assessment->best) {
+                assessment->best = trials[i].score;
+            }
         }
     }
 }
@@ -116,8 +120,12 @@ void mer_assess_begin(MerTaskSearch *s)
                                      .order = mer_heap_zeroed(most, sizeof(int)),
                                      .opinions = mer_heap_zeroed(most, sizeof(MerOpinion)),
                                      .thought = mer_heap_zeroed(most, sizeof(float))};
+    s->assessment->best = NAN;
     price_all(s);
     sort(s->assessment);
+    if (s->run->objective.direction > 0) { /* scores of what is maximised are negative */
+        s->assessment->best = -s->assessment->best;
+    }
 }
 
 /* Share of the true best so many among those thought best. */
@@ -221,6 +229,12 @@ void mer_assess_end(MerTaskSearch *s)
     }
     if (assessment->row_count > 0) {
         show(s);
+    }
+    if (assessment->count > 0 && !s->run->round &&
+        !mer_run_is_cancelled(s->run)) { /* the whole space is known */
+        MerTaskResult *result = s->task->result;
+        result->bound = (MerBound){assessment->best, "optimum", ""};
+        mer_run_set_gap(&s->run->objective, result);
     }
     free(assessment->points);
     free(assessment->worth);

@@ -21,6 +21,10 @@ static void keep_round(Rounds *rounds)
     rounds->results[rounds->done] = MER_ARRAY(run->arena, MerTaskResult, count);
     memcpy(rounds->results[rounds->done], run->result->tasks, count * sizeof *run->result->tasks);
     rounds->wholes[rounds->done] = mer_run_whole(run);
+    mer_run_add_up(run);
+    rounds->wholes[rounds->done].score =
+        run->result->is_feasible ? mer_objective_score(&rounds->objective, &run->result->total.best)
+                                 : INFINITY;
     MerPart *parts = (MerPart *)rounds->wholes[rounds->done].parts;
     for (size_t t = 0; t < count;
          t++) { /* the results that stay, not those that are searched again */

@@ -170,7 +170,7 @@ MerWhole mer_run_whole(const MerRunState *run)
             &result->task, &task->problem, &task->evaluator, result->point ? &result->plan : NULL,
             &result->best, result->bound,  result->gap,      result->is_proven};
     }
-    return (MerWhole){run->objective.metric, run->task_count, parts, bound_of, run};
+    return (MerWhole){run->objective.metric, run->task_count, parts, bound_of, run, NAN};
 }
 
 /* What the problem knows better of the whole than the table of metrics. */
