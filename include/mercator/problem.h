@@ -94,6 +94,7 @@ typedef struct MerWhole {
     const void *state;
     /* of rounds: the whole by the run's objective, minimised; infinite if a part has no plan */
     double score;
+    double value; /* of combine: the whole by the run's objective, as users read it */
 } MerWhole;
 
 /* A further round: every task is searched again, with knobs fixed or for another objective. */

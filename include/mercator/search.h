@@ -57,11 +57,20 @@ typedef enum MerMatch {
     MER_MATCH_LAYER /* by what they are: the same numbers, else the nearest */
 } MerMatch;
 
+/* The objective as the run counts it: for solvers that know what metrics an expression is made of. */
+typedef struct MerGoal {
+    uint64_t metrics;   /* that it reads, as bits */
+    int      direction; /* -1: smaller is better */
+    double (*value)(const void *state, const double *metrics);
+    const void *state;
+} MerGoal;
+
 typedef struct MerSearch {
     const MerSpace *space;
     const MerGraph *graph; /* for policies that read it */
     int             task, task_count;
     MerMetric       objective; /* MER_METRIC_COUNT if it is an expression */
+    const MerGoal  *goal;      /* the same, for either; NULL in tests of optimizers */
     /* INT64_MAX with --time alone: schedules then run in doubling rounds */
     int64_t budget;
     MerRng *rng;

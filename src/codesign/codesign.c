@@ -282,6 +282,9 @@ static void combine(const MerWhole *whole, MerCost *total, MerBound *result)
 {
     double work = 0, least = 0;
     (void)total;
+    if (whole->objective == MER_METRIC_COUNT && mer_codesign_is_proven(whole)) {
+        *result = (MerBound){whole->value, "search", ""};
+    }
     for (int p = 0; p < whole->count && whole->objective == MER_METRIC_THROUGHPUT; p++) {
         const MerPart *part = &whole->parts[p];
         double         done = 2 * part->task->macs * (double)part->task->count;

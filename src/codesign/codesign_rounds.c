@@ -96,6 +96,16 @@ static bool is_shared(const MerWhole *round)
     return round->count > 0;
 }
 
+bool mer_codesign_is_proven(const MerWhole *whole)
+{
+    const MerCodesignShared *shared = whole->parts[0].task->shared;
+    bool                     is_proven = shared && shared->solved && is_shared(whole);
+    for (int p = 0; p < whole->count; p++) {
+        is_proven = is_proven && whole->parts[p].is_proven;
+    }
+    return is_proven;
+}
+
 /* All tasks take the round whose one core is best for the network. */
 void mer_codesign_pick_rounds(const MerWhole *rounds, int done, int *pick)
 {
@@ -147,9 +157,10 @@ const char *mer_codesign_describe(const MerWhole *whole, MerArena *arena)
     } else if (shared && shared->usual_seconds > 0 && !mer_vta_core_equal(core, usual)) {
         text = mer_arena_format(
             arena,
-            "%sthe platform's %dx%dx%d takes %.4g ms at best, this one %.4g ms: %.1f %% less\n",
-            text, usual->batch, usual->block_in, usual->block_out, 1e3 * shared->usual_seconds,
-            1e3 * seconds, 100 * (1 - seconds / shared->usual_seconds));
+            "%sthe platform's %dx%dx%d takes %.4g ms at best, this one %.4g ms: %.1f %% %s\n", text,
+            usual->batch, usual->block_in, usual->block_out, 1e3 * shared->usual_seconds,
+            1e3 * seconds, 100 * fabs(1 - seconds / shared->usual_seconds),
+            seconds <= shared->usual_seconds ? "less" : "more");
     }
     return text;
 }

@@ -73,3 +73,17 @@ for assess in 0 100000; do
 done
 cmp trials-0 trials-100000
 says assess-100000/run.jsonl '"title":"Models on the whole space"'
+
+# Quotients of throughput and what a core costs are proven too, and no search finds better.
+for cost in mac_units sram_bytes; do
+    expect 0 "$MERCATOR" codesign net.csv --objective "max:throughput/$cost" --quiet --no-report -o quotient-$cost
+    says out 'proven optimal, gap 0.00 %'
+    expect 0 "$MERCATOR" codesign net.csv --objective "max:throughput/$cost" --optimizer random:unique=true --budget 1500 --quiet --no-report \
+        -o search-$cost
+    awk -v best="$(value quotient-$cost score)" -v found="$(value search-$cost score)" \
+        'BEGIN { exit !(best <= found * (1 - 1e-12) && best >= 1.5 * found) }' ||
+        { echo "$cost: $(value quotient-$cost score), found $(value search-$cost score)" >&2; exit 1; }
+done
+least=$(value quotient-mac_units mac_units)
+expect 0 "$MERCATOR" codesign net.csv --mac-budget "$least" --quiet --no-report -o least
+near "$(value quotient-mac_units throughput)" "$(value least throughput)" 1e-12 'throughput on as many multipliers'

@@ -21,16 +21,17 @@ typedef struct Best {
 
 /* What every core is worth for every layer. */
 typedef struct Table {
-    MerMetric metric;
-    int       part_count;
-    Part     *parts;
-    MerCores  cores;
-    Best     *best;   /* (cores, parts) */
-    int       chosen; /* the core with the least sum; -1: none runs all layers */
-    int       usual;  /* that of the platform; -1: not among them */
-    int64_t   points;
-    bool      is_cut; /* the search was stopped */
-    MerNotes *notes;
+    MerMetric      metric; /* that adds up over layers */
+    const MerGoal *goal;   /* where that is not the objective; NULL: it is */
+    int            part_count;
+    Part          *parts;
+    MerCores       cores;
+    Best          *best;   /* (cores, parts) */
+    int            chosen; /* the core with the least sum; -1: none runs all layers */
+    int            usual;  /* that of the platform; -1: not among them */
+    int64_t        points;
+    bool           is_cut; /* the search was stopped */
+    MerNotes      *notes;
 } Table;
 
 typedef struct Solver {
@@ -51,7 +52,42 @@ static double score_of(const Table *table, const MerCost *cost)
 
 static MerMetric priced_as(MerMetric objective)
 {
-    return objective == MER_METRIC_THROUGHPUT ? MER_METRIC_LATENCY : objective;
+    return objective == MER_METRIC_THROUGHPUT || objective == MER_METRIC_COUNT ? MER_METRIC_LATENCY
+                                                                               : objective;
+}
+
+/* The objective for so many operations in so much time on a core. */
+static double goal_value(const MerGoal *goal, const MerVtaCore *core, double macs, double seconds)
+{
+    double values[MER_METRIC_COUNT] = {0};
+    values[MER_METRIC_LATENCY] = seconds;
+    values[MER_METRIC_THROUGHPUT] = 2 * macs / seconds;
+    values[MER_METRIC_MAC_UNITS] = (double)mer_vta_core_macs(core);
+    values[MER_METRIC_SRAM_BYTES] = (double)mer_vta_core_bytes(core);
+    return goal->value(goal->state, values);
+}
+
+/* An expression of time and of what a core has, which on any core is a power of time that is better for less: then the
+ * fastest schedules are the best ones. */
+static bool is_of_time(const MerGoal *goal, const MerVtaCore *core)
+{
+    const uint64_t known =
+        UINT64_C(1) << MER_METRIC_LATENCY | UINT64_C(1) << MER_METRIC_THROUGHPUT |
+        UINT64_C(1) << MER_METRIC_MAC_UNITS | UINT64_C(1) << MER_METRIC_SRAM_BYTES;
+    if (!goal || (goal->metrics & ~known) != 0) {
+        return false;
+    }
+    double ratio = 0;
+    for (int i = -4; i < 4; i++) {
+        double now = goal_value(goal, core, 1e6, pow(4, i));
+        double slower = goal_value(goal, core, 1e6, pow(4, i + 1));
+        bool   is_worse = goal->direction > 0 ? slower < now : slower > now;
+        if (!is_worse || now <= 0 || (i > -4 && fabs(slower / now - ratio) > 1e-9 * ratio)) {
+            return false;
+        }
+        ratio = slower / now;
+    }
+    return true;
 }
 
 static void solve_cell(void *context, int index, int worker)
@@ -116,14 +152,34 @@ static double total_of(const Table *table, int core)
     return sum;
 }
 
+static double macs_of(const Table *table)
+{
+    double macs = 0;
+    for (int p = 0; p < table->part_count; p++) {
+        macs += table->parts[p].count * table->parts[p].problem.task->macs;
+    }
+    return macs;
+}
+
+/* What is minimised over cores. */
+static double score_of_core(const Table *table, int core)
+{
+    double total = total_of(table, core);
+    if (!table->goal || total == INFINITY) {
+        return total;
+    }
+    return -table->goal->direction *
+           goal_value(table->goal, &table->cores.list[core], macs_of(table), total);
+}
+
 static void choose(Table *table, const MerVtaCore *usual)
 {
     double least = INFINITY;
     table->chosen = table->usual = -1;
     for (int c = 0; c < table->cores.count; c++) {
-        double total = total_of(table, c);
-        if (total < least) {
-            least = total;
+        double score = score_of_core(table, c);
+        if (score < least) {
+            least = score;
             table->chosen = c;
         }
         if (mer_vta_core_equal(&table->cores.list[c], usual)) {
@@ -152,6 +208,7 @@ static MerStatus make_table(Table *table, const MerSearch *search, const MerProb
 {
     const MerCodesignTask *task = mer_codesign_task(problem);
     *table = (Table){.metric = priced_as(search->objective),
+                     .goal = search->objective == MER_METRIC_COUNT ? search->goal : NULL,
                      .part_count = count,
                      .parts = MER_ARRAY(arena, Part, count),
                      .notes = search->notes};
@@ -177,11 +234,8 @@ static void show_cores(const Table *table, MerNotes *notes)
     MerArena     *arena = mer_arena_new();
     int           count = table->cores.count;
     MerViewPoint *points = MER_ARRAY(arena, MerViewPoint, count + 1);
-    double        macs = 0;
+    double        macs = macs_of(table);
     int           shown = 0;
-    for (int p = 0; p < table->part_count; p++) {
-        macs += table->parts[p].count * table->parts[p].problem.task->macs;
-    }
     for (int c = 0; c < count; c++) {
         const MerVtaCore *core = &table->cores.list[c];
         double           *values = MER_ARRAY(arena, double, 3), total = total_of(table, c);
@@ -258,11 +312,16 @@ static MerStatus open_grid(void *state, const MerSearch *search, const MerProble
     bool is_sum =
         search->objective == MER_METRIC_LATENCY || search->objective == MER_METRIC_CYCLES ||
         search->objective == MER_METRIC_THROUGHPUT || search->objective == MER_METRIC_ENERGY;
-    if (search->objective == MER_METRIC_COUNT || (task->mode == MER_HARDWARE_SHARED && !is_sum)) {
-        return mer_error_set(
-            error, MER_UNSUPPORTED,
-            "grid solves single metrics, and with one geometry for all layers those "
-            "that add up: throughput, latency, cycles, energy");
+    bool is_quotient =
+        search->objective == MER_METRIC_COUNT && is_of_time(search->goal, &task->usual);
+    if (!is_quotient &&
+        (search->objective == MER_METRIC_COUNT || (task->mode == MER_HARDWARE_SHARED && !is_sum))) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "grid solves single metrics, those of them that add up (throughput, "
+                             "latency, cycles, energy) "
+                             "with one geometry for all layers, and products and quotients of "
+                             "throughput, latency, mac_units "
+                             "and sram_bytes");
     }
     if (search->space->knob_count != problem->space.knob_count) {
         return mer_error_set(error, MER_UNSUPPORTED, "grid cannot work with fixed knobs");
@@ -332,8 +391,11 @@ static bool proof(const void *state, MerBound *bound)
     }
     bool   is_rate = s->search->objective == MER_METRIC_THROUGHPUT;
     double sign = -mer_metric_info(s->table->metric)->direction;
-    *bound = (MerBound){is_rate ? 2 * mer_codesign_task(s->problem)->macs / best->score
-                                : sign * best->score,
+    double macs = mer_codesign_task(s->problem)->macs;
+    *bound = (MerBound){s->table->goal ? goal_value(s->table->goal, &s->table->cores.list[s->core],
+                                                    macs, best->score)
+                        : is_rate      ? 2 * macs / best->score
+                                       : sign * best->score,
                         "optimum", ""};
     return true;
 }

@@ -223,3 +223,12 @@ bool mer_objective_needs(const MerObjective *objective, uint64_t metrics, MerMet
     }
     return true;
 }
+
+uint64_t mer_objective_metrics(const MerObjective *objective)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < objective->term_count; i++) {
+        bits |= objective->terms[i].kind == 'm' ? UINT64_C(1) << objective->terms[i].metric : 0;
+    }
+    return bits;
+}

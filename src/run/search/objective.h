@@ -29,4 +29,7 @@ double mer_objective_gap(const MerObjective *objective, double value, double bou
 /* Does it only need metrics of this mask? Gives the first it lacks. */
 bool mer_objective_needs(const MerObjective *objective, uint64_t metrics, MerMetric *missing);
 
+/* Those it reads, as bits. */
+uint64_t mer_objective_metrics(const MerObjective *objective);
+
 #endif

@@ -69,6 +69,11 @@ static bool is_legal(const void *state, const MerIndex *point)
     return s->task->problem.type->is_legal(&s->task->problem, s->legality_point);
 }
 
+static double value_of(const void *objective, const double *metrics)
+{
+    return mer_objective_value(objective, metrics);
+}
+
 static void describe(MerTaskSearch *s)
 {
     MerRunState        *run = s->run;
@@ -76,12 +81,15 @@ static void describe(MerTaskSearch *s)
     const MerEvaluator *evaluator = &s->task->evaluator;
     s->rng = mer_rng_make(run->spec->seed, (uint64_t)s->task->index);
     s->notes = (MerNotes){s, note, epoch, spend, is_cancelled, checkpoint, decisions};
+    s->goal = (MerGoal){mer_objective_metrics(&run->objective), run->objective.direction, value_of,
+                        &run->objective};
     s->search = (MerSearch){
         .space = &s->task->view,
         .graph = problem->graph,
         .task = s->task->index,
         .task_count = run->task_count,
         .objective = run->objective.metric,
+        .goal = &s->goal,
         .budget = s->task->budget,
         .rng = &s->rng,
         .seed = run->spec->seed,

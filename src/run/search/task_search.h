@@ -14,6 +14,7 @@ typedef struct MerTaskSearch {
     MerSearch                search;
     MerRng                   rng;
     MerNotes                 notes;
+    MerGoal                  goal;
     MerLegality              legality;
     MerSoftCost              soft;
     MerTrainable             trainable;

@@ -170,7 +170,7 @@ MerWhole mer_run_whole(const MerRunState *run)
             &result->task, &task->problem, &task->evaluator, result->point ? &result->plan : NULL,
             &result->best, result->bound,  result->gap,      result->is_proven};
     }
-    return (MerWhole){run->objective.metric, run->task_count, parts, bound_of, run, NAN};
+    return (MerWhole){run->objective.metric, run->task_count, parts, bound_of, run, NAN, NAN};
 }
 
 /* What the problem knows better of the whole than the table of metrics. */
@@ -178,6 +178,9 @@ static void combine(const MerRunState *run, MerTaskResult *total)
 {
     if (run->spec->problem->combine) {
         MerWhole whole = mer_run_whole(run);
+        if (run->result->is_feasible) {
+            whole.value = mer_objective_value(&run->objective, total->best.value);
+        }
         run->spec->problem->combine(&whole, run->result->is_feasible ? &total->best : NULL,
                                     &total->bound);
     }
