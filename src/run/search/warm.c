@@ -40,6 +40,7 @@ typedef struct Reader {
     Pool        *pools;    /* by old task */
     int          pool_count, capacity;
     int64_t      damaged, first_damaged; /* lines, and the number of the first */
+    const char  *refusal;                /* why it is no log of another tool; NULL: nobody said */
 } Reader;
 
 /* RUN:k -> path of the log and k. A RUN may itself contain colons. */
@@ -212,6 +213,11 @@ static MerStatus read_header(Reader *reader, const cJSON *header, MerError *erro
                              run->spec->problem->name) == 0;
     int wanted = 0;
     int same = -1;
+    if (!reader->is_chain &&
+        strncmp(mer_json_get_text(header, "format", ""), "mercator-run/", 13) != 0) {
+        return mer_error_set(error, MER_INVALID, "%s:1: no log of a run%s%s", reader->path,
+                             reader->refusal ? "; " : "", reader->refusal ? reader->refusal : "");
+    }
     open_pools(reader, cJSON_GetArraySize(tasks));
     for (int t = 0; t < reader->pool_count; t++) {
         const cJSON *task = cJSON_GetArrayItem(tasks, t);
@@ -455,10 +461,12 @@ MerStatus mer_warm_read(MerRunState *run, MerRunTask *task, MerIndex **points, i
     if (reader.is_chain) {
         MER_TRY(mer_runlog_flush(&run->log, error));
     }
-    MerStatus status = read_foreign(&reader, points, count, error);
+    MerError  refusal = {0};
+    MerStatus status = read_foreign(&reader, points, count, &refusal);
     if (status != MER_UNSUPPORTED) {
-        return status;
+        return status == MER_OK ? MER_OK : mer_error_set(error, status, "%s", refusal.message);
     }
+    reader.refusal = *refusal.message ? refusal.message : NULL;
     FILE *file = fopen(reader.path, "r");
     if (!file) {
         return mer_error_set(error, MER_NOT_FOUND, "%s: cannot read: %s", reader.path,
