@@ -138,6 +138,7 @@ struct MerProblemClass {
     const char *name, *summary;
     const char *evaluator, *optimizer, *objective, *platform; /* defaults of the verb */
     const char *exact;     /* what `--optimizer exact` stands for; NULL: nothing yet */
+    const char *subset;    /* the option that says which tasks to take; NULL: none */
     const char *plan_file; /* "mapping.yaml"; NULL: plans are not written */
     int64_t     budget;
     bool        counts_distinct; /* plans that were priced before cost no budget (`--count auto`) */

@@ -32,13 +32,14 @@ MerStudyPlugin mer_cli_study_plugin(const char *kind, const char *name)
     const MerProblemClass   *problem = mer_problem_find(name, NULL);
     if (strcmp(kind, "optimizer") == 0 && optimizer) {
         return (MerStudyPlugin){optimizer->options, optimizer->options_size, optimizer->presets,
-                                optimizer->proof != NULL};
+                                optimizer->proof != NULL, NULL};
     }
     if (strcmp(kind, "evaluator") == 0 && evaluator) {
-        return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL, false};
+        return (MerStudyPlugin){evaluator->options, evaluator->options_size, NULL, false, NULL};
     }
     bool is_problem = strcmp(kind, "problem") == 0 && problem;
-    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size, NULL, false}
+    return is_problem ? (MerStudyPlugin){problem->options, problem->options_size, NULL, false,
+                                         problem->subset}
                       : (MerStudyPlugin){0};
 }
 

@@ -378,6 +378,7 @@ const MerProblemClass mer_problem_codesign = {
     .objective = "throughput",
     .platform = "vta-pynq-b",
     .exact = "grid",
+    .subset = "select",
     .plan_file = "mapping.yaml",
     .budget = 256,
     .counts_distinct = true,

@@ -354,6 +354,7 @@ const MerProblemClass mer_problem_map = {
     .objective = "edp",
     .platform = "s256",
     .exact = "exact_nest",
+    .subset = "select",
     .plan_file = "mapping.yaml",
     .budget = 100000,
     .platforms = 1u << MER_PLATFORM_PE_ARRAY,

@@ -401,6 +401,7 @@ const MerProblemClass mer_problem_schedule = {
     .optimizer = "list_annealing",
     .objective = "cycles",
     .exact = "exact_schedule",
+    .subset = "select",
     .platform = "s2",
     .plan_file = "schedule.yaml",
     .budget = 10000,

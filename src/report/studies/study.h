@@ -86,6 +86,7 @@ typedef struct MerStudyPlugin {
     size_t           size;
     const MerPreset *presets; /* NULL: none */
     bool             proves;  /* it tells the optimum and does not compete */
+    const char      *subset;  /* option that says which tasks, not how; NULL: none */
 } MerStudyPlugin;
 typedef MerStudyPlugin (*MerStudyLookup)(const char *kind, const char *name);
 

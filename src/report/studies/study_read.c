@@ -32,7 +32,7 @@ typedef struct Facts { /* of one task */
 /* The options of a header that differ from those of a preset (NULL: the defaults), after its name;
  * `count` is how many things the label says. */
 static const char *label_from(const Reader *reader, const cJSON *plugin, const char *preset,
-                              const char *but, int *count)
+                              int *count)
 {
     MerArena   *arena = reader->arena;
     const char *name = mer_json_get_text(plugin, "name", ""), *label = mer_arena_text(arena, name);
@@ -55,7 +55,7 @@ static const char *label_from(const Reader *reader, const cJSON *plugin, const c
     cJSON_ArrayForEach(item, mer_json_get(plugin, "options"))
     {
         if (cJSON_Compare(item, mer_json_get(start, item->string), true) ||
-            strcmp(item->string, but) == 0) {
+            (known.subset && strcmp(item->string, known.subset) == 0)) {
             continue;
         }
         char *printed = cJSON_PrintUnformatted(item);
@@ -77,15 +77,15 @@ static const char *label_from(const Reader *reader, const cJSON *plugin, const c
 
 /* `name:option=1`: a plug-in of a header with the options that are not its defaults, or the preset
  * that says it shorter. */
-static const char *label_of(Reader *reader, const cJSON *header, const char *kind, const char *but)
+static const char *label_of(Reader *reader, const cJSON *header, const char *kind)
 {
     const cJSON   *plugin = mer_json_get(header, kind);
     MerStudyPlugin known = reader->lookup(kind, mer_json_get_text(plugin, "name", ""));
     int            least, count;
     reader->plugin = &known;
-    const char *best = label_from(reader, plugin, NULL, but, &least);
+    const char *best = label_from(reader, plugin, NULL, &least);
     for (const MerPreset *p = known.presets; p != NULL && p->name != NULL && least > 1; p++) {
-        const char *label = label_from(reader, plugin, p->name, but, &count);
+        const char *label = label_from(reader, plugin, p->name, &count);
         if (count < least) {
             best = label;
             least = count;
@@ -97,9 +97,9 @@ static const char *label_of(Reader *reader, const cJSON *header, const char *kin
 
 static const char *group_of(Reader *reader, const cJSON *header)
 {
-    const char *space = strchr(label_of(reader, header, "problem", "select"), ':');
+    const char *space = strchr(label_of(reader, header, "problem"), ':');
     return mer_arena_format(
-        reader->arena, "%s on %s%s%s, objective %s", label_of(reader, header, "evaluator", ""),
+        reader->arena, "%s on %s%s%s, objective %s", label_of(reader, header, "evaluator"),
         mer_json_get_text(mer_json_get(header, "platform"), "name", ""), space ? ", " : "",
         space ? space + 1 : "", mer_json_get_text(header, "objective", ""));
 }
@@ -186,7 +186,7 @@ static void add_tasks(Reader *reader, const cJSON *header, const cJSON *summary,
     const cJSON *tasks = mer_json_get(header, "tasks"), *results = mer_json_get(summary, "tasks");
     int          task_count = cJSON_GetArraySize(tasks);
     MerStudyItem common = {.group = group_of(reader, header),
-                           .method = label_of(reader, header, "optimizer", "")};
+                           .method = label_of(reader, header, "optimizer")};
     common.objective = mer_arena_text(arena, mer_json_get_text(header, "objective", ""));
     common.unit = mer_arena_text(arena, mer_json_get_text(header, "unit", ""));
     common.budget = (int64_t)mer_json_get_real(header, "budget", 0);
