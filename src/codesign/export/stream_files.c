@@ -12,13 +12,15 @@
 #define FORMAT "mercator-vta/1"
 enum { MOST_BYTES = 1 << 30 };
 
-/* Of tasks that become one name, later ones get a number. */
+/* No file begins like an option. Of tasks that become one name, later ones get a number. */
 static const char *file_name(const MerExport *what, int index, MerArena *arena)
 {
     char *name = NULL;
     int   same = 0;
     for (int t = index; t >= 0; t--) {
-        char *other = mer_arena_text(arena, what->tasks[t].problem->task->name);
+        const char *task = what->tasks[t].problem->task->name;
+        const char *rest = task + strspn(task, "/-");
+        char       *other = mer_arena_text(arena, *rest ? rest : "task");
         for (char *c = other; *c; c++) {
             *c = *c == '/' ? '-' : *c;
         }

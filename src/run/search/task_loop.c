@@ -236,7 +236,7 @@ static void show_progress(MerTaskSearch *s, bool is_end)
             s->task->index,
             run->task_count,
             result->task.name,
-            result->trials,
+            is_limited ? s->counted : result->trials, /* what the budget counts */
             is_limited ? s->task->budget : 0,
             now - run->task_started,
             run->spec->time_s,
