@@ -19,7 +19,8 @@ run power150 --max-power-mw 150
 # A policy learned on 1x16x16 goes on to 1x8x32: with updates, without them (and without a critic), and from nothing.
 sed 's/^name: .*/name: vta-1x8x32/; s/block_in: 16, block_out: 16/block_in: 8, block_out: 32/' "$here/../platforms/vta-pynq-b.yaml" >"$out/other.yaml"
 for network in resnet18 vgg16; do
-    tune="$program codesign $network --hardware fixed --no-report --quiet --log improving"
+    case $network in resnet18) layers=1-11 ;; *) layers=1-9 ;; esac # convolutions: a policy is of one set of knobs
+    tune="$program codesign $network --select $layers --hardware fixed --no-report --quiet --log improving"
     [ -e "$out/transfer-$network-grid/summary.json" ] || $tune --platform "$out/other.yaml" -o "$out/transfer-$network-grid" >/dev/null
     for seed in 1 2 3 4 5; do
         policy=$out/policy-$network-$seed

@@ -251,26 +251,6 @@ static void drop_candidates(MerExplorer *e)
     e->count = e->capacity = 0;
 }
 
-/* The same knobs move in the same way whatever their choices are: the team goes on as it is. */
-MerStatus mer_explorer_next_task(MerExplorer *e, const MerSearch *search, MerError *error)
-{
-    (void)error;
-    int  knobs = knobs_of(e), *owner = e->owner;
-    bool is_divided = e->is_divided;
-    mer_tuner_close(&e->tuner);
-    drop_candidates(e);
-    mer_trees_clear(&e->trees);
-    begin(e, search);
-    if (e->team != NULL && knobs == knobs_of(e)) {
-        memcpy(e->owner, owner, (size_t)knobs * sizeof *owner);
-        e->is_divided = is_divided;
-    } else {
-        mer_team_free(e->team);
-        e->team = NULL;
-    }
-    return MER_OK;
-}
-
 void mer_explorer_close(MerExplorer *e)
 {
     mer_tuner_close(&e->tuner);
@@ -278,6 +258,8 @@ void mer_explorer_close(MerExplorer *e)
     mer_trees_clear(&e->trees);
     mer_team_free(e->team);
     e->team = NULL;
+    free(e->aside);
+    e->aside = NULL;
 }
 
 static void add_candidate(MerExplorer *e, const MerIndex *point, float value)
@@ -545,13 +527,85 @@ static MerStatus keep_owners(MerExplorer *e, MerStream *stream, MerError *error)
     return MER_OK;
 }
 
-MerStatus mer_explorer_save(MerExplorer *e, MerKeep what, FILE *file, MerError *error)
+static MerStatus save_policy(MerExplorer *e, FILE *file, MerError *error)
 {
     MerStream stream = {.file = file, .is_saving = true};
     MER_TRY(keep_owners(e, &stream, error));
-    if (what == MER_KEEP_POLICY) {
-        return e->team != NULL ? mer_team_save(e->team, file, error) : MER_OK;
+    return e->team != NULL ? mer_team_save(e->team, file, error) : MER_OK;
+}
+
+static MerStatus put_aside(MerExplorer *e, MerError *error)
+{
+    char     *data = NULL;
+    size_t    size = 0;
+    FILE     *memory = open_memstream(&data, &size);
+    MerStatus status = memory ? save_policy(e, memory, error)
+                              : mer_error_set(error, MER_NO_MEMORY, "no memory for a policy");
+    if (memory && fclose(memory) != 0 && status == MER_OK) {
+        status = mer_error_set(error, MER_NO_MEMORY, "no memory for a policy");
     }
+    if (status != MER_OK) {
+        free(data);
+        return status;
+    }
+    free(e->aside);
+    e->aside = data;
+    e->aside_size = (int)size;
+    e->aside_knobs = knobs_of(e);
+    return MER_OK;
+}
+
+static void keep_aside(MerExplorer *e, MerStream *stream)
+{
+    e->aside_knobs = (int)mer_stream_int(stream, e->aside_knobs, 0, MOST_KNOBS);
+    e->aside_size = (int)mer_stream_int(stream, e->aside_size, 0, 1 << 30);
+    mer_stream_expect(stream, 1, e->aside_size);
+    if (stream->is_broken) {
+        e->aside_size = e->aside_knobs = 0;
+        return;
+    }
+    if (!stream->is_saving) {
+        e->aside = mer_heap_resize(e->aside, (size_t)e->aside_size + 1, 1);
+    }
+    if (e->aside_size > 0) {
+        mer_stream_bytes(stream, e->aside, 1, e->aside_size);
+    }
+}
+
+/* The same knobs move in the same way whatever their choices are: the team goes on as it is. */
+MerStatus mer_explorer_next_task(MerExplorer *e, const MerSearch *search, MerError *error)
+{
+    int  knobs = knobs_of(e), *owner = e->owner;
+    bool is_divided = e->is_divided;
+    if (e->team != NULL && knobs != search->space->knob_count && knobs >= e->aside_knobs) {
+        MER_TRY(put_aside(e, error));
+    }
+    mer_tuner_close(&e->tuner);
+    drop_candidates(e);
+    mer_trees_clear(&e->trees);
+    begin(e, search);
+    if (e->team != NULL && knobs == knobs_of(e)) {
+        memcpy(e->owner, owner, (size_t)knobs * sizeof *owner);
+        e->is_divided = is_divided;
+    } else {
+        mer_team_free(e->team);
+        e->team = NULL;
+    }
+    return MER_OK;
+}
+
+MerStatus mer_explorer_save(MerExplorer *e, MerKeep what, FILE *file, MerError *error)
+{
+    MerStream stream = {.file = file, .is_saving = true};
+    if (what == MER_KEEP_POLICY && e->aside_knobs > knobs_of(e)) {
+        mer_stream_bytes(&stream, e->aside, 1, e->aside_size);
+        return mer_stream_status(&stream, "the policy", error);
+    }
+    if (what == MER_KEEP_POLICY) {
+        return save_policy(e, file, error);
+    }
+    MER_TRY(keep_owners(e, &stream, error));
+    keep_aside(e, &stream);
     mer_tuner_keep(&e->tuner, &stream);
     MER_TRY(mer_stream_status(&stream, "the records", error));
     return e->team != NULL ? mer_team_save_state(e->team, file, error) : MER_OK;
@@ -564,6 +618,7 @@ MerStatus mer_explorer_load(MerExplorer *e, MerKeep what, FILE *file, MerError *
     if (what == MER_KEEP_POLICY) {
         return e->team != NULL ? mer_team_load(e->team, file, error) : MER_OK;
     }
+    keep_aside(e, &stream);
     mer_tuner_keep(&e->tuner, &stream);
     MER_TRY(mer_stream_status(&stream, "the saved records", error));
     return e->team != NULL ? mer_team_load_state(e->team, 0, file, error) : MER_OK;

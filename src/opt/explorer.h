@@ -83,6 +83,9 @@ typedef struct MerExplorer {
     MerIndex          *points; /* (count, knobs) candidates, distinct and new, */
     float             *values; /* and what the trees say of them */
     int64_t            steps, repeated, forbidden; /* of the last walk */
+    /* the policy of an earlier task with more knobs than any since, as it is saved: of convolutions, where dense layers follow */
+    char *aside;
+    int   aside_size, aside_knobs;
 } MerExplorer;
 
 MerStatus mer_explorer_open(MerExplorer *explorer, const MerSearch *search,

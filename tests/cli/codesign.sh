@@ -87,3 +87,18 @@ done
 least=$(value quotient-mac_units mac_units)
 expect 0 "$MERCATOR" codesign net.csv --mac-budget "$least" --quiet --no-report -o least
 near "$(value quotient-mac_units throughput)" "$(value least throughput)" 1e-12 'throughput on as many multipliers'
+
+# A policy that was saved of a network can be loaded on it: further rounds and layers with fewer knobs do not replace it.
+cat >dense.csv <<'CSV'
+name,type,K,C,Y,X,R,S,stride
+a,conv,32,16,16,16,3,3,1
+b,FC,10,64,1,1,1,1,1
+CSV
+for hardware in shared fixed; do
+    expect 0 "$MERCATOR" codesign dense.csv --hardware $hardware --optimizer dcoc:steps=10,draw=8 --budget 60 --save-policy policy-$hardware --quiet \
+        --no-report -o taught-$hardware
+    expect 0 "$MERCATOR" codesign dense.csv --hardware $hardware --optimizer dcoc:steps=10,draw=8,updates=false --budget 60 --policy policy-$hardware --quiet \
+        --no-report -o learned-$hardware
+done
+expect 1 "$MERCATOR" codesign dense.csv --hardware fixed --optimizer dcoc:agents=one --policy policy-fixed --quiet --no-report -o other
+says err 'which is not what agents= says'

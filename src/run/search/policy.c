@@ -93,7 +93,7 @@ static MerStatus read_policy(const MerTaskSearch *s, MerArena *arena, MerError *
 
 MerStatus mer_policy_load(const MerTaskSearch *s, MerError *error)
 {
-    if (!s->run->spec->policy) {
+    if (!s->run->spec->policy || s->run->round) { /* of further rounds the knobs are others */
         return MER_OK;
     }
     if (!s->type->load) {
@@ -149,7 +149,7 @@ MerStatus mer_policy_save(const MerTaskSearch *s, MerError *error)
     const char *path = s->run->spec->save_policy;
     char       *data = NULL;
     size_t      size = 0;
-    if (!path) {
+    if (!path || s->run->round) {
         return MER_OK;
     }
     const char *line = mer_arena_format(s->run->arena, "%s%s\n", POLICY_LINE, s->type->name);
