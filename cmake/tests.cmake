@@ -19,8 +19,10 @@ target_link_libraries(mercator-test-flags INTERFACE
 
 # What a test that compiles against the static library must add.
 set(test_flag "")
+set(test_timeout 600)
 if(MERCATOR_SANITIZE)
     set(test_flag "-fsanitize=${MERCATOR_SANITIZE}")
+    set(test_timeout 3600) # sanitizers make programs up to twenty times slower
 elseif(MERCATOR_COVERAGE)
     set(test_flag "--coverage")
 endif()
@@ -28,7 +30,7 @@ endif()
 function(mercator_test name label)
     add_test(NAME ${label}/${name} COMMAND ${run_test} ${ARGN})
     set_tests_properties(${label}/${name} PROPERTIES
-        LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
+        LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT ${test_timeout}
         ENVIRONMENT "MERCATOR=$<$<TARGET_EXISTS:mercator>:$<TARGET_FILE:mercator>>;MERCATOR_SOURCE_DIR=${PROJECT_SOURCE_DIR};MERCATOR_BUILD_DIR=${PROJECT_BINARY_DIR};MERCATOR_SHARED=${shared_dir};MERCATOR_TEST_FLAGS=${test_flag};CC=${CMAKE_C_COMPILER}")
 endfunction()
 
