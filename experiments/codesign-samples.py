@@ -63,7 +63,7 @@ def interval(pairs, draws=2000):
 
 def main():
     curves, optima = read(sys.argv[1])
-    names = ["dcoc", "chameleon", "autotvm", "genetic", "random"]
+    names = [n for n in ("dcoc", "chameleon", "autotvm", "genetic", "random") if any(n in c for c in curves.values())]
     medians, kept = {}, []
     print("| task | optimum ms | " + " | ".join(names) + " |")
     print("|---|---|" + "---|" * len(names))
@@ -80,12 +80,13 @@ def main():
         cells = " | ".join(f"{row[n]:.0f}" if row[n] < CAP else "512+" for n in names)
         print(f"| {key[0]} {key[1]}{mark} | {1e3 * optima[key]:.3f} | {cells} |")
     print(f"\nGeometric mean over {len(kept)} tasks: "
-          + ", ".join(f"{n} {geometric([medians[k][n] for k in kept]):.1f}" for n in names))
+          + ", ".join(f"{n} {geometric([medians[k][n] for k in kept]):.1f}" for n in names) + "\n")
     for rival in names[1:]:
         pairs = [(medians[k]["dcoc"], medians[k][rival]) for k in kept]
         low, high = interval(pairs)
-        print(f"dcoc over {rival}: {geometric([a / b for a, b in pairs]):.3f} ({low:.3f} to {high:.3f})")
-    print("\nMedian gap to the optimum in % over all tasks and seeds at 64, 128, 256, 512 measurements:")
+        print(f"- dcoc over {rival}: {geometric([a / b for a, b in pairs]):.3f} ({low:.3f} to {high:.3f})")
+    print("\nMedian gap to the optimum in % over all tasks and seeds, by number of measurements:\n")
+    print("| tuner | 64 | 128 | 256 | 512 |\n|---|---:|---:|---:|---:|")
     for name in (n for n in names if any(n in c for c in curves.values())):
         offset = INITIAL if name in MODELS else 0
         gaps = [[100 * gap_at(c, optima[k], at + offset) for k in curves for c in curves[k].get(name, {}).values()]

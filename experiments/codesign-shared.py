@@ -69,7 +69,7 @@ def main():
                 runs = list(cell.get(name, {}).values())
                 board = statistics.median(r.get("spent", {}).get("simulated_s", math.nan) for r in runs) / 3600 if runs else math.nan
                 own = statistics.median(r["wall_s"] for r in runs) if runs else math.nan
-                row.append(f"{board:.2f}, {own:.1f}")
+                row.append("-" if not runs else f"{own:.1f}" if math.isnan(board) else f"{board:.2f}, {own:.1f}")
             print(f"| {network} | " + " | ".join(row) + " |")
 
 
