@@ -56,7 +56,9 @@ typedef struct MerSpace {
 
 typedef int MerIndex; /* a point is MerIndex[knob_count] */
 
-bool            mer_space_contains(const MerSpace *space, const MerIndex *point);
+bool mer_space_contains(const MerSpace *space, const MerIndex *point);
+/* The point after this one, the first knob fastest; false: that was the last, and the first one follows. */
+bool            mer_space_next(const MerSpace *space, MerIndex *point);
 double          mer_space_log10_size(const MerSpace *space);
 uint64_t        mer_space_hash(const MerSpace *space);
 const MerTable *mer_space_table(const MerSpace *space, const char *name); /* NULL if absent */

@@ -43,16 +43,6 @@ bool mer_tuner_is_new(const MerTuner *tuner, const MerIndex *point)
            mer_tuner_is_legal(tuner, point);
 }
 
-static void next_point(const MerSpace *space, MerIndex *point)
-{
-    for (int k = 0; k < space->knob_count; k++) {
-        if (++point[k] < space->knobs[k].choices) {
-            return;
-        }
-        point[k] = 0;
-    }
-}
-
 /* Where luck finds nothing, the points after a random one are looked through, if they are not too
  * many: in a small space the last points are found too, and its end is known. */
 bool mer_tuner_sample(const MerTuner *tuner, MerRng *rng, MerIndex *point)
@@ -69,7 +59,7 @@ bool mer_tuner_sample(const MerTuner *tuner, MerRng *rng, MerIndex *point)
         }
     }
     for (double i = 0; i < size && size <= MOST_SCANNED; i++) {
-        next_point(space, point);
+        mer_space_next(space, point);
         if (mer_tuner_is_new(tuner, point)) {
             return true;
         }

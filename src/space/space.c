@@ -17,6 +17,17 @@ const char *mer_role_name(MerRole role)
     return role_names[role];
 }
 
+bool mer_space_next(const MerSpace *space, MerIndex *point)
+{
+    for (int k = 0; k < space->knob_count; k++) {
+        if (++point[k] < space->knobs[k].choices) {
+            return true;
+        }
+        point[k] = 0;
+    }
+    return false;
+}
+
 bool mer_space_contains(const MerSpace *space, const MerIndex *point)
 {
     for (int k = 0; k < space->knob_count; k++) {

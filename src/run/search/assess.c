@@ -28,17 +28,6 @@ struct MerAssessment {
     Row        *rows;
 };
 
-static bool next_point(const MerSpace *space, MerIndex *point)
-{
-    for (int k = 0; k < space->knob_count; k++) {
-        if (++point[k] < space->knobs[k].choices) {
-            return true;
-        }
-        point[k] = 0;
-    }
-    return false;
-}
-
 /* Prices a chunk of points and keeps the feasible ones. */
 static void take(MerAssessment *assessment, MerBatch *batch, MerRunTrial *trials,
                  const MerIndex *seen, int count)
@@ -69,7 +58,7 @@ static void price_all(MerTaskSearch *s)
     MerIndex       *seen = mer_heap_zeroed((size_t)CHUNK * (size_t)(knobs + 1), sizeof *seen);
     MerIndex       *point = mer_heap_zeroed((size_t)knobs + 1, sizeof *point);
     bool            has_more = true;
-    for (; has_more && !mer_run_is_cancelled(s->run); has_more = next_point(space, point)) {
+    for (; has_more && !mer_run_is_cancelled(s->run); has_more = mer_space_next(space, point)) {
         trials[count] = (MerRunTrial){.task = s->task->index,
                                       .point = full + (size_t)count * (size_t)all,
                                       .limit = INFINITY,
