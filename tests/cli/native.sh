@@ -54,3 +54,7 @@ says err "needs the C compiler no-such-cc"
 expect 1 "$MERCATOR" codesign tiny.csv --platform native --batch-size 2 --budget 3
 one_line err
 says err "native kernels work on one image"
+
+# What would measure the whole space is refused before anything is compiled.
+expect 1 "$MERCATOR" codesign tiny.csv --platform native --optimizer dcoc --assess 1000 --budget 3
+says err "prices the whole space"

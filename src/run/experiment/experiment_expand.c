@@ -299,6 +299,12 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
     if (!optimizer) {
         return fall_back(e, spec, error);
     }
+    if (spec->assess > 0 && spec->evaluator->mode == MER_EVALUATE_MEASURED) {
+        return mer_error_set(error, MER_INVALID,
+                             "--assess prices the whole space, which %s would have to measure: "
+                             "leave it out",
+                             spec->evaluator->name);
+    }
     if (is_lonely(e, spec) && e->warn) {
         e->warn(e->warn_state,
                 mer_arena_format(e->arena,
