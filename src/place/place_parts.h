@@ -1,0 +1,53 @@
+/* What the files of problem `place` do for each other. */
+#ifndef MERCATOR_PLACE_PLACE_PARTS_H
+#define MERCATOR_PLACE_PLACE_PARTS_H
+
+#include "place/place.h"
+
+typedef struct MerPlaceOptions {
+    const char *decide;  /* "place,order,fuse" */
+    const char *profile; /* CSV or ONNX Runtime's JSON with measured times; NULL: none */
+    MerTexts    colocate, pin;
+    int         single_consumer; /* MerConsumerRule */
+    bool        blocks;          /* operators of one block of the network share a unit */
+    double      group_work_limit, transfer_scale;
+    bool        replication, recompute;
+    int64_t     levels;
+} MerPlaceOptions;
+
+/* inputs/op_costs.c: what is known of a graph without measurements. Fills time_us (roofline of the unit's class and type, plus
+ * launch; INFINITY where `supports` leaves it out), size, output_bytes, workspace_bytes, flops and moved_bytes of `place`,
+ * whose graph, platform, op_count, unit_count and unit fields are set. Operators that cost nothing (views) move nothing. */
+MerStatus mer_place_estimate(MerPlace *place, MerArena *arena, MerError *error);
+
+/* inputs/measured.c: rows of `path` (docs/placement.md, "Measured times") replace times, sizes and outputs of `place`, whose
+ * arrays may be written. `remark`: coverage, one line. */
+MerStatus mer_place_read_times(MerPlace *place, const char *path, const char **remark,
+                               MerArena *arena, MerError *error);
+
+/* inputs/groups.c */
+typedef enum MerConsumerRule { /* as the option `single_consumer` lists them */
+                               MER_CONSUMER_OFF,
+                               MER_CONSUMER_OUTPUT,
+                               MER_CONSUMER_GROUP
+} MerConsumerRule;
+/* The group of each operator into `group`, numbered by their first operators, and how many. `class_of`: explicit classes, -1 for
+ * none; NULL: there are none. Reads names, edges, time_us of `place`. `warning`: one line, NULL: none. */
+MerStatus mer_place_find_groups(const MerPlace *place, const MerPlaceOptions *options,
+                                const int64_t *class_of, int *group, int *count,
+                                const char **warning, MerArena *arena, MerError *error);
+
+/* cost/fusion.c: clusters from levels of fusion, level 0: never into a producer (docs/placement.md, "Fusion"). `cluster` of each operator
+ * is the first operator of its cluster. `unit` of each operator is decided before. */
+void mer_place_fuse(const MerPlace *place, const int *unit, const int *level, int *cluster,
+                    MerArena *arena);
+
+/* bound/place_bound.c */
+MerBound mer_place_bound(const MerPlace *place, const MerPlaceRules *rules, MerMetric metric);
+
+/* cost/place_views.c: loads and bytes of the units, the graph coloured by unit, transfers; of every evaluator. `load_us`: of each
+ * unit, in parts [unit * 3 + part]: compute, transfers, idle; `peak`: bytes of each unit. */
+void mer_place_show(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
+                    const double *peak, MerNotes *notes);
+
+#endif
