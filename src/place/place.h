@@ -38,6 +38,7 @@ typedef struct MerPlaceProfile {
     const double *host_us, *unit_us;
     const double *size;         /* bytes that stay on its unit: weights and what the file counts */
     const double *output_bytes; /* of its result, wherever it goes */
+    const double *weight_bytes; /* what replicas must keep equal; NULL: all of `size` */
     /* to move the result between a unit and the host; NULL: by the links */
     const double  *transfer_us;
     const bool    *is_backward; /* NULL: none is */
@@ -69,6 +70,7 @@ typedef struct MerPlace {
     const int         *group;           /* of each operator */
     const double      *time_us;         /* [op * unit_count + unit]; INFINITY: does not run there */
     const double      *size;            /* bytes that stay on its unit throughout */
+    const double      *weight_bytes;    /* what replicas must keep equal; NULL: all of `size` */
     const double      *output_bytes;    /* of its result */
     const double      *workspace_bytes; /* while it runs */
     /* operations and bytes for the rooflines; NULL: times are measured, nothing else is known */
