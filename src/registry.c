@@ -47,6 +47,16 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
+    X(single) \
+    X(round_robin) \
+    X(expert) \
+    X(greedy_fill) \
+    X(heft) \
+    X(m_topo) \
+    X(m_etf) \
+    X(m_sct) \
+    X(metis) \
+    X(scotch) \
     X(grid)
 
 #define IMPORTERS(X) \
