@@ -54,7 +54,9 @@
     X(xrbench) \
     X(timeloop) \
     X(maestro) \
-    X(layers_csv)
+    X(layers_csv) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
