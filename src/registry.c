@@ -7,14 +7,16 @@
 #define PROBLEMS(X) \
     X(map) \
     X(schedule) \
-    X(codesign)
+    X(codesign) \
+    X(place)
 
 #define EVALUATORS(X) \
     X(loopnest) \
     X(datacentric) \
     X(bandwidth) \
     X(vta) \
-    X(native)
+    X(native) \
+    X(maxload)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -55,6 +57,7 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv) \
+    X(msr) \
     X(pipedream) \
     X(piper)
 
