@@ -30,7 +30,7 @@ static void add_ops(MerGraph *graph, const MerProfileNode *nodes, int count,
         inputs[start[edges[e].to + 1]++] = edges[e].from;
     }
     for (int v = 0; v < count; v++) {
-        MerOp op = mer_op_make(nodes[v].name, nodes[v].source, nodes[v].kind);
+        MerOp op = mer_op_make(nodes[v].name, nodes[v].source, MER_OP_MOVE);
         op.input_count = start[v + 1] - start[v];
         op.inputs = inputs + start[v];
         op.output_count = 1;
@@ -77,13 +77,14 @@ static uint64_t hash_profile(uint64_t hash, const MerPlaceProfile *profile, int 
 
 void mer_profile_attach(MerGraph *graph, const char *type, const MerProfileNode *nodes)
 {
-    MerArena *arena = graph->arena;
-    int       count = graph->op_count;
-    double   *numbers = MER_ARRAY(arena, double, 5 * (size_t)count);
-    double   *host_us = numbers, *unit_us = host_us + count, *size = unit_us + count;
-    double   *output_bytes = size + count, *weight_bytes = output_bytes + count;
-    int64_t  *ids = MER_ARRAY(arena, int64_t, count);
-    int      *file_index = MER_ARRAY(arena, int, count);
+    MerArena  *arena = graph->arena;
+    int        count = graph->op_count;
+    double    *numbers = MER_ARRAY(arena, double, 5 * (size_t)count);
+    double    *host_us = numbers, *unit_us = host_us + count, *size = unit_us + count;
+    double    *output_bytes = size + count, *weight_bytes = output_bytes + count;
+    int64_t   *ids = MER_ARRAY(arena, int64_t, count);
+    int       *file_index = MER_ARRAY(arena, int, count);
+    MerOpKind *kinds = MER_ARRAY(arena, MerOpKind, count);
     for (int o = 0; o < count; o++) {
         const MerProfileNode *node = &nodes[graph->ops[o].outputs[0]];
         host_us[o] = INFINITY;
@@ -93,6 +94,7 @@ void mer_profile_attach(MerGraph *graph, const char *type, const MerProfileNode 
         output_bytes[o] = node->output_bytes;
         ids[o] = node->id;
         file_index[o] = node->file_index;
+        kinds[o] = node->kind;
     }
     MerPlaceProfile *profile = MER_NEW(arena, MerPlaceProfile);
     *profile = (MerPlaceProfile){.host_us = host_us,
@@ -102,6 +104,7 @@ void mer_profile_attach(MerGraph *graph, const char *type, const MerProfileNode 
                                  .output_bytes = output_bytes,
                                  .ids = ids,
                                  .file_index = file_index,
+                                 .kinds = kinds,
                                  .is_pipeline = true};
     graph->hash = hash_profile(graph->hash, profile, count);
     mer_graph_attach(graph, type, profile);

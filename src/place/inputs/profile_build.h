@@ -20,7 +20,7 @@ enum { MER_PROFILE_MAX_NODES = 1000000 };
 typedef struct MerProfileNode {
     const char *name;   /* no other node has it */
     const char *source; /* what the file says that it does */
-    MerOpKind   kind;
+    MerOpKind   kind;   /* of the profile: the operator itself has no loops */
     int64_t     id;
     int         file_index;
     double      time_us;      /* forward and backward, on the unit that was measured */
