@@ -57,7 +57,9 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv) \
-    X(msr)
+    X(msr) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
