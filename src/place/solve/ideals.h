@@ -28,7 +28,7 @@ bool mer_place_chain_split(const MerPlace *place, const MerPlaceRules *rules, co
                            MerNotes *notes, int *unit_of_group, double *value_us, MerArena *arena);
 
 /* Down-sets of the contracted graph, the empty one included; -1: more than `limits` allow. */
-int64_t mer_place_count_ideals(const MerPlace *place, const MerIdealLimits *limits,
-                               MerArena *arena);
+int64_t mer_place_count_ideals(const MerPlace *place, const MerPlaceRules *rules,
+                               const MerIdealLimits *limits, MerArena *arena);
 
 #endif
