@@ -47,7 +47,8 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
-    X(grid)
+    X(grid) \
+    X(ideal_dp)
 
 #define IMPORTERS(X) \
     X(onnx) \
