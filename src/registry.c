@@ -7,14 +7,16 @@
 #define PROBLEMS(X) \
     X(map) \
     X(schedule) \
-    X(codesign)
+    X(codesign) \
+    X(place)
 
 #define EVALUATORS(X) \
     X(loopnest) \
     X(datacentric) \
     X(bandwidth) \
     X(vta) \
-    X(native)
+    X(native) \
+    X(maxload)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -54,7 +56,8 @@
     X(xrbench) \
     X(timeloop) \
     X(maestro) \
-    X(layers_csv)
+    X(layers_csv) \
+    X(msr)
 
 #define EXPORTERS(X) \
     X(nest_text) \

@@ -10,10 +10,21 @@ typedef struct MerPlaceOptions {
     MerTexts    colocate, pin;
     int         single_consumer; /* MerConsumerRule */
     bool        blocks;          /* operators of one block of the network share a unit */
-    double      group_work_limit, transfer_scale;
+    double      group_work_limit, msr_cost_scale;
     bool        replication, recompute;
     int64_t     levels;
 } MerPlaceOptions;
+
+/* place_model.c: the opened problem, without what the space decides. `remarks`: what the user should know, two lines at most, NULL
+ * where there is nothing to say. */
+MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char **remarks,
+                         MerArena *arena, MerError *error);
+/* place_space.c */
+MerSpace mer_place_space(const MerPlace *place, MerArena *arena);
+bool     mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIndex *point);
+
+/* inputs/routes.c: the cheapest way over links between any two units, into `routes`. */
+MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *error);
 
 /* inputs/op_costs.c: what is known of a graph without measurements. Fills time_us (roofline of the unit's class and type, plus
  * launch; INFINITY where `supports` leaves it out), size, output_bytes, workspace_bytes, flops and moved_bytes of `place`,
@@ -41,6 +52,9 @@ MerStatus mer_place_find_groups(const MerPlace *place, const MerPlaceOptions *op
  * is the first operator of its cluster. `unit` of each operator is decided before. */
 void mer_place_fuse(const MerPlace *place, const int *unit, const int *level, int *cluster,
                     MerArena *arena);
+
+/* cost/noise.c: a log-normal factor with standard deviation `sigma` of its logarithm, the same for the same plan and seed. */
+double mer_place_noise(uint64_t hash, uint64_t seed, double sigma);
 
 /* bound/place_bound.c */
 MerBound mer_place_bound(const MerPlace *place, const MerPlaceRules *rules, MerMetric metric);
