@@ -59,7 +59,8 @@ typedef struct MerReadPlan {
     MerTask  task;
     MerYaml *body; /* of a plan file, read once the problem is open; NULL: `plan` is filled */
     MerPlan  plan;
-    /* reads a body of another tool's form; NULL: it is as the plan's kind writes it */
+    /* reads a body of another tool's form into `plan`, which may know something already; NULL: the body is as the
+     * plan's kind writes it */
     MerPlanBodyReader read;
 } MerReadPlan;
 
@@ -74,8 +75,9 @@ typedef struct MerReadPlans {
     const char
         *workload; /* from the command line, for plans that do not carry theirs; NULL: none */
     /* filled by the reader; read when it asks for them by `open`, else after it */
-    const char        *own_platform, *own_evaluator, *own_objective;
-    const MerPlatform *machine; /* filled by `open`; NULL: the problem has none */
+    const char *own_platform, *own_evaluator, *own_objective;
+    /* filled by `open`, may be replaced by the reader; NULL: the problem has none */
+    const MerPlatform *machine;
     /* filled by the reader */
     const MerGraph *graph;
     int             count;

@@ -183,6 +183,7 @@ static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateReques
         if (plans.count == 0) {
             return mer_error_set(error, MER_INVALID, "%s holds no plan", request->inputs[0]);
         }
+        evaluation->spec.platform = plans.machine;
         evaluation->spec.graph = plans.graph;
         evaluation->spec.name = plans.graph->name;
         evaluation->count = plans.count;

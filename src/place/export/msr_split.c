@@ -4,20 +4,46 @@
 #include "base/key_table.h"
 #include "mercator/export.h"
 #include "mercator/text.h"
-#include "place/place.h"
+#include "place/place_parts.h"
 
 #include <inttypes.h>
+
+static const char *const keys[2] = {"fpgas", "cpus"}; /* by "is host" */
 
 typedef struct Split {
     const MerPlace *place;
     MerGraphPlan   *plan;
-    MerKeyTable     ops;   /* ids of the file to operators */
-    int             extra; /* units that the platform does not have, numbered behind those it has */
+    MerKeyTable     ops; /* ids of the file to operators */
 } Split;
 
 static uint64_t key_of(int64_t id)
 {
     return mer_hash_int(MER_HASH_START, id);
+}
+
+static MerStatus check_list(MerYaml *list, MerYaml **nodes, MerError *error)
+{
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(list, "nodes", nodes, error));
+    MER_TRY(mer_yaml_check_kind(*nodes, MER_YAML_LIST, error));
+    mer_yaml_get(list, "load"); /* computed anew */
+    return mer_yaml_finish(list, error);
+}
+
+/* How many units of a kind the file needs: lists without nodes at the end need none. */
+static MerStatus count_units(MerYaml *root, bool is_host, int *count, MerError *error)
+{
+    MerYaml *lists = mer_yaml_get(root, keys[is_host]), *nodes;
+    *count = 0;
+    if (!lists) {
+        return MER_OK;
+    }
+    MER_TRY(mer_yaml_check_kind(lists, MER_YAML_LIST, error));
+    for (int i = 0; i < lists->count; i++) {
+        MER_TRY(check_list(lists->items[i], &nodes, error));
+        *count = nodes->count > 0 ? i + 1 : *count;
+    }
+    return MER_OK;
 }
 
 static MerStatus read_node(Split *split, const MerYaml *node, int unit, MerError *error)
@@ -35,35 +61,17 @@ static MerStatus read_node(Split *split, const MerYaml *node, int unit, MerError
     return MER_OK;
 }
 
-/* The unit of list `index`: host or accelerator of that number. */
-static int find_unit(Split *split, bool is_host, int index)
+static MerStatus read_lists(Split *split, MerYaml *body, bool is_host, MerError *error)
 {
-    const MerPlace *place = split->place;
-    for (int u = 0; u < place->unit_count; u++) {
-        if (place->is_host[u] == is_host && index-- == 0) {
-            return u;
+    MerYaml *lists = mer_yaml_get(body, keys[is_host]), *nodes;
+    int      index = 0;
+    for (int u = 0; u < split->place->unit_count && lists && index < lists->count; u++) {
+        if (split->place->is_host[u] != is_host) {
+            continue;
         }
-    }
-    return place->unit_count + split->extra++;
-}
-
-static MerStatus read_lists(Split *split, MerYaml *body, const char *key, bool is_host,
-                            MerError *error)
-{
-    MerYaml *lists = mer_yaml_get(body, key), *nodes;
-    if (!lists) {
-        return MER_OK;
-    }
-    MER_TRY(mer_yaml_check_kind(lists, MER_YAML_LIST, error));
-    for (int i = 0; i < lists->count; i++) {
-        MER_TRY(mer_yaml_check_kind(lists->items[i], MER_YAML_MAP, error));
-        MER_TRY(mer_yaml_need(lists->items[i], "nodes", &nodes, error));
-        MER_TRY(mer_yaml_check_kind(nodes, MER_YAML_LIST, error));
-        mer_yaml_get(lists->items[i], "load"); /* computed anew */
-        MER_TRY(mer_yaml_finish(lists->items[i], error));
-        int unit = nodes->count > 0 ? find_unit(split, is_host, i) : -1;
+        MER_TRY(check_list(lists->items[index++], &nodes, error));
         for (int n = 0; n < nodes->count; n++) {
-            MER_TRY(read_node(split, nodes->items[n], unit, error));
+            MER_TRY(read_node(split, nodes->items[n], u, error));
         }
     }
     return MER_OK;
@@ -95,17 +103,40 @@ static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *pl
                            MerError *error)
 {
     const MerPlace *place = mer_place_of(problem);
+    int             absent = mer_graph_plan(plan)->absent;
     Split           split = {
                   .place = place, .plan = mer_place_new_plan(place, plan, arena), .ops = {.arena = arena}};
+    split.plan->absent = absent;
     for (int o = 0; o < place->op_count; o++) {
         mer_key_table_add(&split.ops, key_of(place->ids[o]), o);
         split.plan->unit[o] = -1;
     }
     mer_yaml_get(body, "maxLoad"); /* computed anew */
-    MER_TRY(read_lists(&split, body, "fpgas", false, error));
-    MER_TRY(read_lists(&split, body, "cpus", true, error));
-    split.plan->unit_count += split.extra;
+    MER_TRY(read_lists(&split, body, false, error));
+    MER_TRY(read_lists(&split, body, true, error));
     return follow_groups(&split, body, arena, error);
+}
+
+/* Adds units to the platform until there is one for each list. */
+static MerStatus add_units(MerReadPlans *plans, bool is_host, int *added, MerError *error)
+{
+    int needed, there = 0, like = -1;
+    MER_TRY(count_units(plans->root, is_host, &needed, error));
+    for (int u = 0; u < plans->machine->unit_count; u++) {
+        bool is_kind = mer_place_is_host(&plans->machine->units[u]) == is_host;
+        there += is_kind;
+        like = is_kind ? u : like;
+    }
+    *added = needed > there ? needed - there : 0;
+    if (*added > 0 && (like < 0 || is_host)) {
+        return mer_error_set(error, MER_INVALID, "%s uses %d %s, but %s has %d", plans->root->file,
+                             needed, keys[is_host], plans->machine->name, there);
+    }
+    for (int i = 0; i < *added; i++) {
+        plans->machine = mer_place_change(
+            plans->machine, (MerPlaceChange){.kind = MER_CHANGE_UNIT, .index = like}, plans->arena);
+    }
+    return MER_OK;
 }
 
 static bool is_split(const MerReadPlans *plans)
@@ -115,12 +146,17 @@ static bool is_split(const MerReadPlans *plans)
 
 static MerStatus read_split(MerReadPlans *plans, MerError *error)
 {
+    MerGraphPlan *plan = MER_NEW(plans->arena, MerGraphPlan);
+    int           no_hosts;
     if (!plans->workload) {
         return mer_error_set(error, MER_INVALID,
                              "%s is a split of a graph that it does not name; give --workload FILE",
                              plans->root->file);
     }
     MER_TRY(plans->import(plans, error));
+    MER_TRY(plans->open(plans, error));
+    MER_TRY(add_units(plans, false, &plan->absent, error));
+    MER_TRY(add_units(plans, true, &no_hosts, error));
     plans->count = 1;
     plans->list = MER_NEW(plans->arena, MerReadPlan);
     *plans->list = (MerReadPlan){.task = {.name = plans->graph->name,
@@ -128,6 +164,7 @@ static MerStatus read_split(MerReadPlans *plans, MerError *error)
                                           .macs = (double)plans->graph->macs,
                                           .op = -1},
                                  .body = plans->root,
+                                 .plan = {&mer_plan_graph, plan},
                                  .read = read_body};
     return MER_OK;
 }

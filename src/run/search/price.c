@@ -84,10 +84,10 @@ static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *giv
     MerTaskResult *result = task->result;
     MerTask        what = place(run, task, &given->task);
     MER_TRY(mer_run_open_task(run, task, &what, error));
+    result->plan = given->plan;
     if (given->body) {
         MER_TRY(read_body(&task->problem, given, &result->plan, run->arena, error));
     } else {
-        result->plan = given->plan;
         MER_TRY(check_kind(&task->problem, &given->plan, run->spec->evaluator, error));
     }
     price(run, task, &given->detail);
