@@ -2,6 +2,8 @@
  * whole graph. */
 #include "place/place_parts.h"
 
+#include "mercator/evaluator.h"
+
 #include <stddef.h>
 #include <string.h>
 

@@ -2,13 +2,13 @@
  * nodes with times on a processor and on an accelerator, edges with the time to move a result. A file implies its platform.
  * docs/placement.md, "Inputs", has the format and its traps. */
 #include "base/name_table.h"
+#include "base/stats.h"
 #include "mercator/import.h"
 #include "mercator/text.h"
 #include "place/inputs/op_names.h"
 #include "place/place.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GIBIBYTES_PER_S 2147483648.0 /* 2 GiB/s: the rate behind the published edge costs */
@@ -88,13 +88,6 @@ static MerStatus read_node(MerYaml *map, int position, Node *node, MerArena *are
     return mer_yaml_finish(map, error);
 }
 
-static int compare_ids(const void *a, const void *b, void *context)
-{
-    const Node *nodes = context;
-    int64_t     x = nodes[*(const int *)a].id, y = nodes[*(const int *)b].id;
-    return (x > y) - (x < y);
-}
-
 static MerStatus read_nodes(MerYaml *list, Reader *r, MerError *error)
 {
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
@@ -104,11 +97,12 @@ static MerStatus read_nodes(MerYaml *list, Reader *r, MerError *error)
     r->count = list->count;
     r->nodes = MER_ARRAY(r->arena, Node, r->count);
     r->order = MER_ARRAY(r->arena, int, r->count);
+    double *ids = MER_ARRAY(r->arena, double, r->count);
     for (int i = 0; i < r->count; i++) {
         MER_TRY(read_node(list->items[i], i, &r->nodes[i], r->arena, error));
-        r->order[i] = i;
+        ids[i] = (double)r->nodes[i].id; /* at most 9e15: exact */
     }
-    qsort_r(r->order, (size_t)r->count, sizeof(int), compare_ids, r->nodes);
+    mer_sort_order(ids, r->count, r->order);
     for (int i = 1; i < r->count; i++) {
         const Node *node = &r->nodes[r->order[i]];
         if (node->id == r->nodes[r->order[i - 1]].id) {
@@ -259,23 +253,23 @@ static MerStatus imply_platform(MerYaml *root, MerGraph *graph, MerArena *arena,
     int64_t            accelerators, hosts;
     const MerPlatform *platform;
     MER_TRY(need_real(root, "maxSizePerFPGA", 0, 1e18, &memory, error));
-    MER_TRY(need_whole(root, "maxFPGAs", 0, 4096, &accelerators, error));
-    MER_TRY(need_whole(root, "maxCPUs", 0, 4096, &hosts, error));
+    MER_TRY(need_whole(root, "maxFPGAs", 0, 1024, &accelerators, error));
+    MER_TRY(need_whole(root, "maxCPUs", 0, 1024, &hosts, error));
     if (accelerators + hosts == 0) {
         return mer_yaml_error(root, error, "maxFPGAs and maxCPUs are 0, expected a unit");
     }
     char *text = mer_arena_format(arena,
-                                  "{format: mercator-platform/1, kind: cluster, "
-                                  "name: \"%s\", units: [",
-                                  graph->name);
-    if (accelerators > 0) {
-        text = mer_arena_format(arena, "%s{name: acc, count: %" PRId64 ", memory_bytes: %.17g}%s",
-                                text, accelerators, memory, hosts > 0 ? ", " : "");
+                                  "{format: mercator-platform/1, kind: cluster, name: %" PRId64
+                                  "acc-%" PRId64 "cpu, classes: {acc: {memory_bytes: %.17g}, "
+                                  "cpu: {}}, units: [",
+                                  accelerators, hosts, memory);
+    for (int64_t u = 0; u < accelerators + hosts; u++) {
+        bool is_host = u >= accelerators;
+        text =
+            mer_arena_format(arena, "%s{name: %s%" PRId64 ", class: %s}%s", text,
+                             is_host ? "cpu" : "acc", is_host ? u - accelerators : u,
+                             is_host ? "cpu" : "acc", u + 1 < accelerators + hosts ? ", " : "]}");
     }
-    if (hosts > 0) {
-        text = mer_arena_format(arena, "%s{name: cpu, count: %" PRId64 "}", text, hosts);
-    }
-    text = mer_arena_format(arena, "%s]}", text);
     MER_TRY(mer_platform_parse(graph->name, text, strlen(text), arena, &platform, error));
     mer_graph_attach(graph, "platform", platform);
     return MER_OK;
