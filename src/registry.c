@@ -80,7 +80,8 @@
 
 #define PLAN_READERS(X) \
     X(maestro) \
-    X(timeloop)
+    X(timeloop) \
+    X(msr_split)
 
 #define INSPECTORS(X) \
     X(vta)
