@@ -47,7 +47,8 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
-    X(grid)
+    X(grid) \
+    X(ideal_dp)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -79,7 +80,8 @@
 
 #define PLAN_READERS(X) \
     X(maestro) \
-    X(timeloop)
+    X(timeloop) \
+    X(msr_split)
 
 #define INSPECTORS(X) \
     X(vta)
