@@ -59,7 +59,9 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv) \
-    X(msr)
+    X(msr) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
@@ -79,7 +81,8 @@
 
 #define PLAN_READERS(X) \
     X(maestro) \
-    X(timeloop)
+    X(timeloop) \
+    X(msr_split)
 
 #define INSPECTORS(X) \
     X(vta)
