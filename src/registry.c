@@ -48,7 +48,8 @@
     X(online) \
     X(list_annealing) \
     X(grid) \
-    X(ideal_dp)
+    X(ideal_dp) \
+    X(pipedream)
 
 #define IMPORTERS(X) \
     X(onnx) \
