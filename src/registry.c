@@ -49,7 +49,17 @@
     X(list_annealing) \
     X(grid) \
     X(ideal_dp) \
-    X(pipedream)
+    X(pipedream) \
+    X(single) \
+    X(round_robin) \
+    X(expert) \
+    X(greedy_fill) \
+    X(heft) \
+    X(m_topo) \
+    X(m_etf) \
+    X(m_sct) \
+    X(metis) \
+    X(scotch)
 
 #define IMPORTERS(X) \
     X(onnx) \
