@@ -47,7 +47,8 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
-    X(grid)
+    X(grid) \
+    X(ideal_dp)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -57,7 +58,9 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv) \
-    X(msr)
+    X(msr) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
