@@ -129,7 +129,7 @@ static double copies_of(const Islands *all, int op, int unit, int *seen)
         int to = all->mark[reader] == all->number ? unit : all->plan->unit[reader];
         if (seen[to] != op + 1) {
             seen[to] = op + 1;
-            sum += mer_placement_transfer(place, op, from, to);
+            sum += mer_place_transfer(place, op, from, to);
         }
     }
     return sum;

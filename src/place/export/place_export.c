@@ -53,17 +53,3 @@ MerPlacedTensor *mer_placement_tensors(const MerPlacement *placement, int *count
     }
     return list;
 }
-
-double mer_placement_transfer(const MerPlace *place, int op, int from, int to)
-{
-    const MerRoute *route = &place->routes[from * place->unit_count + to];
-    const double   *own = place->transfer_us + (size_t)op * (size_t)place->unit_count;
-    if (from == to) {
-        return 0;
-    }
-    if (place->has_transfer_times) { /* over the memory of the host: both ends pay */
-        return own[from] + own[to];
-    }
-    return route->count == 0 ? INFINITY
-                             : route->latency_us + place->output_bytes[op] * route->us_per_byte;
-}

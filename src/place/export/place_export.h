@@ -3,7 +3,7 @@
 #define MERCATOR_PLACE_EXPORT_PLACE_EXPORT_H
 
 #include "mercator/export.h"
-#include "place/place.h"
+#include "place/place_parts.h"
 
 typedef struct MerPlacement { /* one task that is written */
     const MerPlace     *place;
@@ -26,9 +26,6 @@ typedef struct MerPlacedTensor {
     int         op;   /* that reader */
 } MerPlacedTensor;
 MerPlacedTensor *mer_placement_tensors(const MerPlacement *placement, int *count);
-
-/* Microseconds to move the result of an operator from one unit to another; 0 on the same one, INFINITY: there is no way. */
-double mer_placement_transfer(const MerPlace *place, int op, int from, int to);
 
 /* number_pattern.c: numbers in rising order as an extended regular expression without brackets around it, "1[2-9]|2[0-3]". */
 const char *mer_number_pattern(const int64_t *numbers, int count, MerArena *arena);
