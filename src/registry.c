@@ -87,7 +87,12 @@
     X(vta_c) \
     X(codesign_trace) \
     X(autotvm_log) \
-    X(kernels)
+    X(kernels) \
+    X(device_map) \
+    X(ort_nodes) \
+    X(ort_islands) \
+    X(llama_override) \
+    X(placement_trace)
 
 #define PLAN_READERS(X) \
     X(maestro) \
