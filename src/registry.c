@@ -47,6 +47,9 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
+    X(grid) \
+    X(ideal_dp) \
+    X(pipedream) \
     X(single) \
     X(round_robin) \
     X(expert) \
@@ -56,8 +59,7 @@
     X(m_etf) \
     X(m_sct) \
     X(metis) \
-    X(scotch) \
-    X(grid)
+    X(scotch)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -67,7 +69,9 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv) \
-    X(msr)
+    X(msr) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
@@ -83,11 +87,17 @@
     X(vta_c) \
     X(codesign_trace) \
     X(autotvm_log) \
-    X(kernels)
+    X(kernels) \
+    X(device_map) \
+    X(ort_nodes) \
+    X(ort_islands) \
+    X(llama_override) \
+    X(placement_trace)
 
 #define PLAN_READERS(X) \
     X(maestro) \
-    X(timeloop)
+    X(timeloop) \
+    X(msr_split)
 
 #define INSPECTORS(X) \
     X(vta)

@@ -32,26 +32,45 @@ static bool check_groups(const MerPlace *place, const MerGraphPlan *plan, MerCos
     return true;
 }
 
-static bool check_replicas(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
+/* Units of the class of `unit` that exist, and that the plan uses with all replicas. */
+static void count_class(const MerPlace *place, const MerGraphPlan *plan, const bool *is_used,
+                        int unit, int *exist, int *used)
 {
-    int used = 0;
-    if (!plan->replicas) {
+    *exist = *used = 0;
+    for (int u = 0; u < place->unit_count; u++) {
+        if (place->unit_class[u] == place->unit_class[unit]) {
+            *exist += 1;
+            *used += is_used[u] ? (plan->replicas ? plan->replicas[u] : 1) : 0;
+        }
+    }
+    *exist -= place->is_host[unit] ? 0 : plan->absent;
+}
+
+static bool check_devices(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
+{
+    bool fits = true;
+    if (!plan->replicas && plan->absent == 0) {
         return true;
     }
     bool *is_used = mer_heap_zeroed((size_t)place->unit_count, sizeof *is_used);
     for (int o = 0; o < plan->op_count; o++) {
         is_used[plan->unit[o]] = true;
     }
-    for (int u = 0; u < place->unit_count; u++) {
-        used += is_used[u] && !place->is_host[u] ? plan->replicas[u] : 0;
+    for (int u = 0; u < place->unit_count && fits; u++) {
+        int exist, used;
+        count_class(place, plan, is_used, u, &exist, &used);
+        if (is_used[u] && used > exist) {
+            const char *name = place->platform->units[u].class_name;
+            mer_cost_refuse(cost, "devices: uses %d %.30s, %d exist", used,
+                            !place->is_host[u] ? "accelerators"
+                            : name             ? name
+                                               : "hosts",
+                            exist);
+            fits = false;
+        }
     }
     free(is_used);
-    if (used > place->accelerator_count) {
-        mer_cost_refuse(cost, "devices: uses %d accelerators, %d exist", used,
-                        place->accelerator_count);
-        return false;
-    }
-    return true;
+    return fits;
 }
 
 bool mer_place_check_memory(const MerPlace *place, const double *bytes, MerCost *cost)
@@ -69,7 +88,7 @@ bool mer_place_check_memory(const MerPlace *place, const double *bytes, MerCost 
 bool mer_place_check(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
 {
     return check_support(place, plan, cost) && check_groups(place, plan, cost) &&
-           check_replicas(place, plan, cost);
+           check_devices(place, plan, cost);
 }
 
 /* A unit that a unit's results go to, of forward operators. A class of backward operators alone stands for the forward class that
