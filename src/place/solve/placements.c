@@ -88,6 +88,14 @@ double mer_place_mean_transfer_us(const MerPlace *place, int op)
     return ways > 0 ? sum / ways : 0;
 }
 
+MerPlaceRules mer_place_split_rules(const MerPlaceRules *rules)
+{
+    return rules && rules->form == MER_PLACE_MAXLOAD ? *rules
+                                                     : (MerPlaceRules){.form = MER_PLACE_MAXLOAD,
+                                                                       .max_calls = 1,
+                                                                       .bytes_per_us = INFINITY};
+}
+
 static int allowed(const MerPlace *place, int group, int unit)
 {
     return mer_place_may_take(place, group, unit) ? unit : mer_place_instead(place, group);

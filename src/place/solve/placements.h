@@ -19,6 +19,9 @@ double mer_place_transfer_us(const MerPlace *place, int op, int from, int to);
 /* The same over any two different units, in the mean of those with a way between them. */
 double mer_place_mean_transfer_us(const MerPlace *place, int op);
 
+/* The rules of `maxload` by which contiguous splits are cut: those of the evaluator if it has that form. NULL: it says none. */
+MerPlaceRules mer_place_split_rules(const MerPlaceRules *rules);
+
 /* Everything on one unit, what it cannot run instead on a host. */
 void mer_place_single(const MerPlace *place, int single, int *unit);
 /* Groups in the order of the file, in turn over the accelerators. */
