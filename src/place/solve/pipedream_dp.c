@@ -1,7 +1,7 @@
 /* Solver `pipedream`: stages of a pipeline, each on one unit or on several that share its samples (Narayanan et al., PipeDream:
  * Generalized Pipeline Parallelism for DNN Training, SOSP 2019, section 3.1; docs/placement.md, "PipeDream"). Hierarchies of
  * links are left out: all units are equal. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include "mercator/evaluator.h"
 
@@ -58,7 +58,7 @@ static int find_units(const MerPlace *place, int *units)
 static int find_other(const MerPlace *place, const int *units, int count)
 {
     MerArena            *arena = mer_arena_new();
-    const MerStageKinds *kinds = mer_place_unit_kinds(place, arena);
+    const MerStageKinds *kinds = mer_stage_unit_kinds(place, arena);
     int                  other = -1;
     for (int i = count - 1; i > 0; i--) {
         bool is_same = kinds->kind_of_unit[units[i]] == kinds->kind_of_unit[units[0]] &&
@@ -154,26 +154,26 @@ static double limit_of(const State *state, int units, int taken, int m, double o
 }
 
 /* State s has taken s units. */
-static const MerSplitStates *machine_states(const State *state, const MerBlocks *blocks,
+static const MerStageStates *machine_states(const State *state, const MerStageBlocks *blocks,
                                             const MerStageKinds *kinds, MerArena *arena)
 {
-    MerSplitStates *states = MER_NEW(arena, MerSplitStates);
+    MerStageStates *states = MER_NEW(arena, MerStageStates);
     int             units = state->unit_count;
     int            *start = NEW(int, units + 1), count = 0;
-    MerSplitStep   *steps = NEW(MerSplitStep, units * kinds->count);
+    MerStageStep   *steps = NEW(MerStageStep, units * kinds->count);
     double limit = state->rules.ignores_limits ? INFINITY : state->place->limit[kinds->unit[0]];
     for (int s = 0; s <= units; s++) {
         for (int k = 0; k < kinds->count && kinds->replicas[k] <= s; k++) {
             int m = kinds->replicas[k];
-            steps[count++] = (MerSplitStep){s - m, k, limit_of(state, units, s, m, limit)};
+            steps[count++] = (MerStageStep){s - m, k, limit_of(state, units, s, m, limit)};
         }
         start[s + 1] = count;
     }
-    *states = (MerSplitStates){.count = units + 1,
+    *states = (MerStageStates){.count = units + 1,
                                .step_start = start,
                                .steps = steps,
                                .may_idle = state->chosen.use_fewer_machines};
-    mer_split_finish_states(states, blocks, arena);
+    mer_stage_finish_states(states, blocks, arena);
     return states;
 }
 
@@ -200,8 +200,9 @@ static bool is_optimum(const State *state)
            state->unit_count == state->place->unit_count;
 }
 
-static void write_point(const State *state, const MerBlocks *blocks, const MerStageKinds *kinds,
-                        const MerSplit *split, MerIndex *point, MerArena *arena)
+static void write_point(const State *state, const MerStageBlocks *blocks,
+                        const MerStageKinds *kinds, const MerStages *split, MerIndex *point,
+                        MerArena *arena)
 {
     const MerSpace *space = &state->problem->space;
     const int      *units = state->units;
@@ -223,18 +224,18 @@ static bool find_split(State *state, MerIndex *point, MerArena *arena)
 {
     const MerPlace *place =
         state->chosen.memory > 0 ? with_results(state->place, arena) : state->place;
-    MerNotes            *notes = state->search->notes;
-    const MerStageKinds *kinds = replica_kinds(state, arena);
-    const MerBlocks     *blocks =
-        mer_place_blocks(place, &state->rules, kinds, (MerBlockRules){0}, arena);
-    const MerSplitStates *states = machine_states(state, blocks, kinds, arena);
-    const MerIdeals      *ideals = mer_split_list_ideals(
+    MerNotes             *notes = state->search->notes;
+    const MerStageKinds  *kinds = replica_kinds(state, arena);
+    const MerStageBlocks *blocks =
+        mer_stage_blocks(place, &state->rules, kinds, (MerStageMerges){0}, arena);
+    const MerStageStates *states = machine_states(state, blocks, kinds, arena);
+    const MerIdeals      *ideals = mer_stage_list_ideals(
              blocks, &(MerIdealLimits){state->chosen.ideals, state->chosen.explored}, notes, arena);
-    MerSplit *split = mer_split_new(blocks, states, arena);
-    mer_split_chain(blocks, states, mer_split_order(blocks, NULL, arena), notes, split, arena);
+    MerStages *split = mer_stages_new(blocks, states, arena);
+    mer_stage_chain(blocks, states, mer_stage_order(blocks, NULL, arena), notes, split, arena);
     state->is_proven =
         ideals &&
-        mer_split_search(blocks, states, ideals, notes, state->search->pool, split, arena) &&
+        mer_stage_search(blocks, states, ideals, notes, state->search->pool, split, arena) &&
         is_optimum(state);
     state->value_us = split->value_us;
     if (split->value_us == INFINITY || mer_is_cancelled(notes)) {
