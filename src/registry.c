@@ -48,7 +48,18 @@
     X(online) \
     X(list_annealing) \
     X(grid) \
-    X(ideal_dp)
+    X(ideal_dp) \
+    X(pipedream) \
+    X(single) \
+    X(round_robin) \
+    X(expert) \
+    X(greedy_fill) \
+    X(heft) \
+    X(m_topo) \
+    X(m_etf) \
+    X(m_sct) \
+    X(metis) \
+    X(scotch)
 
 #define IMPORTERS(X) \
     X(onnx) \
