@@ -1,5 +1,5 @@
 /* Files of a placement for other tools: every parameter of a device_map is covered once, every tensor of an override list
- * matches once, islands are priced as by hand, a trace ends with the period. */
+ * matches once, islands are priced as by hand, a trace ends with the period, and a programme has the loads of the evaluator. */
 #include "one_arena.h"
 #include "place_support.h"
 
@@ -416,6 +416,92 @@ static void test_trace_ends_with_the_period(void **state)
     }
 }
 
+/* The value of a variable of the programme at a placement. */
+static double variable(const char *name, const MerPlace *place, const int *unit, double period_us)
+{
+    int index, at;
+    if (strcmp(name, "T") == 0) {
+        return period_us;
+    }
+    if (sscanf(name, "x%d_%d", &index, &at) == 2) {
+        return unit[place->members[place->member_start[index]]] == at;
+    }
+    bool is_in = sscanf(name, "in%d_%d", &index, &at) == 2;
+    assert_true(is_in || sscanf(name, "out%d_%d", &index, &at) == 2);
+    for (int i = place->after_start[index]; i < place->after_start[index + 1]; i++) {
+        int reader = unit[place->after[i]];
+        if (is_in ? reader == at && unit[index] != at : unit[index] == at && reader != at) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether a placement satisfies every row of the programme. */
+static bool satisfies(const char *lp, const MerPlace *place, const int *unit, double period_us)
+{
+    char  *text = mer_arena_text(arena, strstr(lp, "Subject To") + 10), *rest;
+    double sum = 0, factor = 1;
+    bool   holds = true;
+    *strstr(text, "Binaries") = '\0';
+    for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+        if (word[strlen(word) - 1] == ':' || strcmp(word, "+") == 0) {
+            continue;
+        }
+        if (strcmp(word, "-") == 0) {
+            factor = -factor;
+        } else if (strchr("<>=", word[0])) {
+            double right = atof(strtok_r(NULL, " \n", &rest)),
+                   slack = 1e-9 * fmax(1, fabs(right) + period_us);
+            holds = holds && (word[0] == '<'   ? sum <= right + slack
+                              : word[0] == '>' ? sum >= right - slack
+                                               : fabs(sum - right) <= slack);
+            sum = 0;
+            factor = 1;
+        } else if (word[0] >= '0' && word[0] <= '9') {
+            factor *= atof(word);
+        } else {
+            sum += factor * variable(word, place, unit, period_us);
+            factor = 1;
+        }
+    }
+    return holds;
+}
+
+static void check_program(const char *evaluator, MerRng *rng)
+{
+    OpenedPlace    *opened = open_tiny(evaluator);
+    const MerPlace *place = opened->place;
+    MerIndex       *point = MER_ARRAY(arena, MerIndex, opened->problem.space.knob_count);
+    MerPlan         plan = split_tiny(opened);
+    MerExportTask   task = {
+          .problem = &opened->problem, .evaluator = &opened->evaluator, .plan = &plan};
+    MerExport      what = {.workload = "tiny", .count = 1, .tasks = &task};
+    MerExportFiles files = {.arena = arena};
+    int            feasible = 0;
+    assert_int_equal(mer_exporter_find("placement_lp", NULL)->write(&what, &files, NULL), MER_OK);
+    for (int run = 0; run < 400; run++) {
+        const char *lp = files.list[0].data;
+        mer_space_sample(&opened->problem.space, rng, point);
+        mer_place_decode(place, point, &plan, arena);
+        MerCost    cost = price_plan(opened, &plan);
+        const int *unit = mer_graph_plan(&plan)->unit;
+        double     period_us = 1e6 * cost.value[MER_METRIC_PERIOD];
+        assert_int_equal(satisfies(lp, place, unit, period_us), cost.feasible);
+        assert_false(satisfies(lp, place, unit, period_us * 0.9999));
+        feasible += cost.feasible;
+    }
+    assert_in_range(feasible, 20, 390);
+}
+
+static void test_programme_has_the_loads_of_maxload(void **state)
+{
+    MerRng rng = mer_rng_make(8, 0);
+    (void)state;
+    check_program("maxload:price_infeasible=true", &rng);
+    check_program("maxload:price_infeasible=true,transfer=max", &rng);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_nodes_have_the_providers_of_their_units),
         cmocka_unit_test(test_islands_are_held_against_their_copies),
         cmocka_unit_test(test_trace_ends_with_the_period),
+        cmocka_unit_test(test_programme_has_the_loads_of_maxload),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
