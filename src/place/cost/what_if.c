@@ -310,11 +310,12 @@ MerWhatIfs mer_place_what_ifs(const MerPlacePricer *pricer, const MerPlacePriced
     }
     close_again(&same);
     try_single(pricer, &answer, arena);
-    Changes changes =
-        list_changes(place, mer_graph_plan(priced->plan), answer.mode, isnan(answer.value), arena);
-    answer.list = MER_ARRAY(arena, MerWhatIf, changes.count + 1);
-    for (int c = 0; c < changes.count; c++) {
-        answer.list[answer.count++] = ask(pricer, priced->plan, &changes.list[c], answer.mode);
+    int              count;
+    MerWhatIfChange *changes = mer_place_list_changes(
+        place, mer_graph_plan(priced->plan), answer.mode, isnan(answer.value), arena, &count);
+    answer.list = MER_ARRAY(arena, MerWhatIf, count + 1);
+    for (int c = 0; c < count; c++) {
+        answer.list[answer.count++] = ask(pricer, priced->plan, &changes[c], answer.mode);
     }
     return answer;
 }
