@@ -29,6 +29,7 @@
     X(aco) \
     X(bayes) \
     X(reinforce) \
+    X(reinforce_lstm) \
     X(a2c) \
     X(ppo) \
     X(marl) \
