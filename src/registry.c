@@ -7,14 +7,16 @@
 #define PROBLEMS(X) \
     X(map) \
     X(schedule) \
-    X(codesign)
+    X(codesign) \
+    X(place)
 
 #define EVALUATORS(X) \
     X(loopnest) \
     X(datacentric) \
     X(bandwidth) \
     X(vta) \
-    X(native)
+    X(native) \
+    X(maxload)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -46,7 +48,19 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
-    X(grid)
+    X(grid) \
+    X(ideal_dp) \
+    X(pipedream) \
+    X(single) \
+    X(round_robin) \
+    X(expert) \
+    X(greedy_fill) \
+    X(heft) \
+    X(m_topo) \
+    X(m_etf) \
+    X(m_sct) \
+    X(metis) \
+    X(scotch)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -55,7 +69,10 @@
     X(xrbench) \
     X(timeloop) \
     X(maestro) \
-    X(layers_csv)
+    X(layers_csv) \
+    X(msr) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
@@ -71,11 +88,17 @@
     X(vta_c) \
     X(codesign_trace) \
     X(autotvm_log) \
-    X(kernels)
+    X(kernels) \
+    X(device_map) \
+    X(ort_nodes) \
+    X(ort_islands) \
+    X(llama_override) \
+    X(placement_trace)
 
 #define PLAN_READERS(X) \
     X(maestro) \
-    X(timeloop)
+    X(timeloop) \
+    X(msr_split)
 
 #define INSPECTORS(X) \
     X(vta)

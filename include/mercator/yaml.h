@@ -59,6 +59,8 @@ MerStatus mer_yaml_int(const MerYaml *node, int64_t minimum, int64_t maximum, in
                        MerError *error);
 MerStatus mer_yaml_bool(const MerYaml *node, bool *value, MerError *error);
 MerStatus mer_yaml_text(const MerYaml *node, const char **value, MerError *error);
+/* An option's value as a command line has it: a scalar as it stands, a list as [a,b,c]. */
+MerStatus mer_yaml_option(const MerYaml *node, const char **text, MerArena *arena, MerError *error);
 MerStatus mer_yaml_get_real(MerYaml *map, const char *key, double minimum, double maximum,
                             double *value, MerError *error);
 MerStatus mer_yaml_get_int(MerYaml *map, const char *key, int64_t minimum, int64_t maximum,

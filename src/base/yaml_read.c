@@ -194,6 +194,22 @@ MerStatus mer_yaml_text(const MerYaml *node, const char **value, MerError *error
     return MER_OK;
 }
 
+MerStatus mer_yaml_option(const MerYaml *node, const char **text, MerArena *arena, MerError *error)
+{
+    if (node->kind == MER_YAML_SCALAR) {
+        *text = node->text;
+        return MER_OK;
+    }
+    const char *list = "";
+    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
+    for (int i = 0; i < node->count; i++) {
+        MER_TRY(mer_yaml_check_kind(node->items[i], MER_YAML_SCALAR, error));
+        list = mer_arena_format(arena, "%s%s%s", list, i ? "," : "", node->items[i]->text);
+    }
+    *text = mer_arena_format(arena, "[%s]", list);
+    return MER_OK;
+}
+
 MerStatus mer_yaml_get_real(MerYaml *map, const char *key, double minimum, double maximum,
                             double *value, MerError *error)
 {

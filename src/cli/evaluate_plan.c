@@ -183,7 +183,7 @@ static MerStatus join_options(MerYaml *root, const MerReference *given, MerRefer
         }
         if (!is_given) {
             const char *value;
-            MER_TRY(mer_yaml_text(node->items[i], &value, error));
+            MER_TRY(mer_yaml_option(node->items[i], &value, arena, error));
             *all = mer_reference_add(all, node->keys[i], value, arena);
         }
     }

@@ -10,10 +10,40 @@ typedef struct MerPlaceOptions {
     MerTexts    colocate, pin;
     int         single_consumer; /* MerConsumerRule */
     bool        blocks;          /* operators of one block of the network share a unit */
-    double      group_work_limit, transfer_scale;
+    double      group_work_limit, msr_cost_scale;
     bool        replication, recompute;
     int64_t     levels;
+    int         what_if; /* MerWhatIfMode */
 } MerPlaceOptions;
+
+/* place_model.c: the opened problem, without what the space decides. `remarks`: what the user should know, two lines at most, NULL
+ * where there is nothing to say. */
+MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char **remarks,
+                         MerArena *arena, MerError *error);
+/* place_space.c */
+MerSpace mer_place_space(const MerPlace *place, MerArena *arena);
+bool     mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIndex *point);
+
+/* Is it a processor, whose memory is the host's? */
+bool mer_place_is_host(const MerUnit *unit);
+
+/* place_platform.c: a platform with one thing changed */
+typedef enum MerPlaceChangeKind {
+    MER_CHANGE_UNIT,   /* one more like unit `index` */
+    MER_CHANGE_LINK,   /* link `index` and its bus, -1: all of them, `factor` times as fast */
+    MER_CHANGE_MEMORY, /* of the class of unit `index`, -1: of all, times `factor` */
+    MER_CHANGE_GAP     /* no launch overhead, no rest between operators */
+} MerPlaceChangeKind;
+typedef struct MerPlaceChange {
+    MerPlaceChangeKind kind;
+    int                index;
+    double             factor;
+} MerPlaceChange;
+const MerPlatform *mer_place_change(const MerPlatform *platform, MerPlaceChange change,
+                                    MerArena *arena);
+
+/* inputs/routes.c: the cheapest way over links between any two units, into `routes`. */
+MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *error);
 
 /* inputs/op_costs.c: what is known of a graph without measurements. Fills time_us (roofline of the unit's class and type, plus
  * launch; INFINITY where `supports` leaves it out), size, output_bytes, workspace_bytes, flops and moved_bytes of `place`,
@@ -42,6 +72,9 @@ MerStatus mer_place_find_groups(const MerPlace *place, const MerPlaceOptions *op
 void mer_place_fuse(const MerPlace *place, const int *unit, const int *level, int *cluster,
                     MerArena *arena);
 
+/* cost/noise.c: a log-normal factor with standard deviation `sigma` of its logarithm, the same for the same plan and seed. */
+double mer_place_noise(uint64_t hash, uint64_t seed, double sigma);
+
 /* bound/place_bound.c */
 MerBound mer_place_bound(const MerPlace *place, const MerPlaceRules *rules, MerMetric metric);
 
@@ -49,5 +82,11 @@ MerBound mer_place_bound(const MerPlace *place, const MerPlaceRules *rules, MerM
  * unit, in parts [unit * 3 + part]: compute, transfers, idle; `peak`: bytes of each unit. */
 void mer_place_show(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
                     const double *peak, MerNotes *notes);
+/* cost/period_view.c: one period of a pipeline; `overlaps`: transfers run beside operators. */
+void mer_place_show_period(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
+                           bool overlaps, MerNotes *notes);
+/* Microseconds to move the result of an operator from one unit to another, when nothing else moves; 0 on the same one, INFINITY: there
+ * is no way. */
+double mer_place_transfer(const MerPlace *place, int op, int from, int to);
 
 #endif

@@ -27,23 +27,6 @@ static const char *place_of(const MerYaml *node, MerArena *arena)
     return mer_arena_format(arena, "%s:%d:%d", node->file, node->line, node->column);
 }
 
-static MerStatus option_text(const MerYaml *node, const char **text, MerArena *arena,
-                             MerError *error)
-{
-    if (node->kind == MER_YAML_SCALAR) {
-        *text = node->text;
-        return MER_OK;
-    }
-    const char *list = "";
-    MER_TRY(mer_yaml_check_kind(node, MER_YAML_LIST, error));
-    for (int i = 0; i < node->count; i++) {
-        MER_TRY(mer_yaml_check_kind(node->items[i], MER_YAML_SCALAR, error));
-        list = mer_arena_format(arena, "%s%s%s", list, i ? "," : "", node->items[i]->text);
-    }
-    *text = mer_arena_format(arena, "[%s]", list);
-    return MER_OK;
-}
-
 /* {name: gamma, population: 50} -> gamma:population=50 */
 static MerStatus reference_text(MerYaml *node, const char **text, MerArena *arena, MerError *error)
 {
@@ -59,7 +42,7 @@ static MerStatus reference_text(MerYaml *node, const char **text, MerArena *aren
     for (int i = 0; i < node->count; i++) {
         const char *value;
         if (strcmp(node->keys[i], "name") != 0) {
-            MER_TRY(option_text(node->items[i], &value, arena, error));
+            MER_TRY(mer_yaml_option(node->items[i], &value, arena, error));
             *text = mer_arena_format(arena, "%s%c%s=%s", *text, written++ ? ',' : ':',
                                      node->keys[i], value);
         }
@@ -72,7 +55,7 @@ MerStatus mer_experiment_check(const char *name, const MerOption *table, size_t 
 {
     const char *value;
     void       *scratch = mer_arena_alloc(arena, size);
-    MerStatus   status = option_text(map->items[index], &value, arena, error);
+    MerStatus   status = mer_yaml_option(map->items[index], &value, arena, error);
     if (status == MER_OK) {
         status = mer_options_set(table, scratch, name, map->keys[index], value, arena, error);
     }
@@ -184,7 +167,7 @@ static MerStatus read_problem(MerExperiment *experiment, MerYaml *root, MerError
     for (int i = 0; node->kind == MER_YAML_MAP && i < node->count; i++) {
         const char *value;
         if (strcmp(node->keys[i], "name") != 0) {
-            MER_TRY(option_text(node->items[i], &value, experiment->arena, error));
+            MER_TRY(mer_yaml_option(node->items[i], &value, experiment->arena, error));
             MER_TRY(set_at(experiment, node->items[i], node->keys[i], value, error));
         }
     }
@@ -212,7 +195,7 @@ static MerStatus read_options(MerExperiment *experiment, MerYaml *root, MerError
         const char *text;
         if (node) {
             const char *place = place_of(node, experiment->arena);
-            MER_TRY(option_text(node, &text, experiment->arena, error));
+            MER_TRY(mer_yaml_option(node, &text, experiment->arena, error));
             experiment->option_places[option - mer_run_options] = place;
             MER_TRY(mer_options_set(mer_run_options, &experiment->options, place, option->name,
                                     text, experiment->arena, error));
@@ -231,7 +214,7 @@ static MerStatus read_sweeps(MerExperiment *experiment, MerYaml *root, MerError 
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     for (int i = 0; i < map->count; i++) {
         const char *values;
-        MER_TRY(option_text(map->items[i], &values, experiment->arena, error));
+        MER_TRY(mer_yaml_option(map->items[i], &values, experiment->arena, error));
         bool        is_list = values[0] == '[';
         const char *place = place_of(map->items[i], experiment->arena);
         const char *text = mer_arena_format(experiment->arena, "%s=%.*s", map->keys[i],
