@@ -32,6 +32,7 @@
     X(bayes) \
     X(reinforce) \
     X(reinforce_lstm) \
+    X(hdp) \
     X(a2c) \
     X(ppo) \
     X(marl) \
