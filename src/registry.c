@@ -33,6 +33,8 @@
     X(aco) \
     X(bayes) \
     X(reinforce) \
+    X(reinforce_lstm) \
+    X(hdp) \
     X(a2c) \
     X(ppo) \
     X(marl) \

@@ -116,6 +116,13 @@ typedef struct MerRows { /* row by row; back: dx += where it is wanted (not NULL
     float        *y[2], *dx[3], *kept[2];
 } MerRows;
 
+typedef struct
+    MerAdditive { /* y (batch, m, n) = sum over k of v (k) tanh(query (batch, m, k) + key (batch, n, k)) */
+    int          batch, m, n, k;
+    const float *query, *key, *v, *dy;
+    float       *y, *dquery, *dkey, *dv; /* back: added where wanted (not NULL) */
+} MerAdditive;
+
 typedef enum MerLookupKind {
     MER_LOOKUP_GATHER,       /* y (count, width) = rows of x */
     MER_LOOKUP_SCATTER_MAX,  /* x (count, width) -> y (rows, width); keeps the winners */
@@ -197,6 +204,7 @@ typedef void MerPointwiseKernel(MerTape *tape, const MerPointwise *op);
 typedef void MerPairKernel(MerTape *tape, const MerPair *op);
 typedef void MerReductionKernel(MerTape *tape, const MerReduction *op);
 typedef void MerRowsKernel(MerTape *tape, const MerRows *op);
+typedef void MerAdditiveKernel(MerTape *tape, const MerAdditive *op);
 typedef void MerLookupKernel(MerTape *tape, const MerLookup *op);
 typedef void MerMoveKernel(MerTape *tape, const MerMove *op);
 typedef void MerUpdateKernel(MerTape *tape, const MerUpdate *op);
@@ -222,6 +230,7 @@ struct MerBackend {
     MerPairKernel      *pair, *pair_backward;
     MerReductionKernel *reduce, *reduce_backward;
     MerRowsKernel      *rows, *rows_backward;
+    MerAdditiveKernel  *additive, *additive_backward;
     MerLookupKernel    *lookup, *lookup_backward;
     MerMoveKernel      *move;
     double (*loss)(MerTape *tape, const MerLoss *op);

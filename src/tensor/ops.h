@@ -16,6 +16,10 @@ MerTensor *mer_tensor_matmul_with(MerTape *tape, MerTensor *a, bool transpose_a,
 MerTensor *mer_tensor_linear(MerTape *tape, MerTensor *x, MerTensor *w, MerTensor *bias,
                              MerActivation activation);
 
+/* Scores of additive attention (Bahdanau et al., ICLR 2015): query (b, m, k), key (b, n, k), v (k) ->
+ * y (b, m, n), y[i][j] = sum over k of v[k] tanh(query[i][k] + key[j][k]). The sums inside the tanh are never kept. */
+MerTensor *mer_tensor_additive(MerTape *tape, MerTensor *query, MerTensor *key, MerTensor *v);
+
 /* Pairs, with the usual broadcasting: shapes are aligned at the end, a size of 1 is repeated. Where the operands of a
  * minimum or maximum are equal, the gradient goes to the first. */
 typedef MerTensor *MerPairOp(MerTape *tape, MerTensor *a, MerTensor *b);

@@ -22,6 +22,7 @@ MerPointwiseKernel   mer_plain_pointwise, mer_plain_pointwise_backward;
 MerPairKernel        mer_plain_pair, mer_plain_pair_backward;
 MerReductionKernel   mer_plain_reduce, mer_plain_reduce_backward;
 MerRowsKernel        mer_plain_rows, mer_plain_rows_backward;
+MerAdditiveKernel    mer_plain_additive, mer_plain_additive_backward;
 MerLookupKernel      mer_plain_lookup, mer_plain_lookup_backward;
 MerMoveKernel        mer_plain_move;
 MerUpdateKernel      mer_plain_update;

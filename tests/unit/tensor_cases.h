@@ -290,6 +290,11 @@ static MerTensor *case_image_pointwise(MerTape *tape, MerTensor **in)
     return mer_tensor_affine(tape, mer_tensor_clamp(tape, y, -9, 9), 1, 0.5f);
 }
 
+static MerTensor *case_additive(MerTape *tape, MerTensor **in)
+{
+    return mer_tensor_additive(tape, in[0], in[1], in[2]);
+}
+
 static MerTensor *case_lstm_gates(MerTape *tape, MerTensor **in)
 {
     MerLstmState state = mer_tensor_lstm_gates(tape, in[0], in[1], 1);
@@ -419,6 +424,8 @@ static const Case tensor_cases[] = {
      case_residual},
     {"conv, relu", {{1, 2, 3, 3}, {3, 2, 2, 2}, {3}}, -1, 1, case_image_relu},
     {"conv, pointwise", {{1, 2, 3, 3}, {3, 2, 3, 3}, {3}}, -1, 1, case_image_pointwise},
+    {"additive attention", {{1, 11, 9}, {1, 3, 9}, {9}}, -2, 2, case_additive},
+    {"additive attention of a batch", {{2, 5, 4}, {2, 3, 4}, {4}}, -2, 2, case_additive},
     {"lstm gates", {{3, 16}, {3, 4}}, -2, 2, case_lstm_gates},
     {"lstm step", {{2, 3}, {3, 16}, {4, 16}, {16}, {2, 4}, {2, 4}}, -1, 1, case_lstm_step},
     {"lstm sequence",

@@ -1,0 +1,265 @@
+/* Tables of a space as a graph of groups. */
+#include "opt/placer_graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* `rows` -1: any number, which it then is. */
+static MerStatus need(const MerSpace *space, const char *who, const char *name, int columns,
+                      int *rows, const double **values, MerError *error)
+{
+    const MerTable *table = mer_space_table(space, name);
+    if (table == NULL) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "%s: the space has no table \"%s\", expected one of groups of "
+                             "operators that go to units",
+                             who, name);
+    }
+    if (table->columns != columns || (*rows >= 0 && table->rows != *rows)) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED, "%s: table \"%s\" of the space is %d x %d, expected %d x %d",
+            who, name, table->rows, table->columns, *rows >= 0 ? *rows : table->rows, columns);
+    }
+    *rows = table->rows;
+    *values = table->values;
+    return MER_OK;
+}
+
+static MerStatus read_tables(MerPlacerGraph *g, const char *who, const double **group,
+                             const double **edge, MerError *error)
+{
+    const MerSpace *space = g->space;
+    g->group_count = g->unit_count = g->op_count = g->edge_count = -1;
+    MER_TRY(need(space, who, "limit", 1, &g->unit_count, &g->limit, error));
+    MER_TRY(need(space, who, "host", 1, &g->unit_count, &g->host, error));
+    MER_TRY(need(space, who, "link", g->unit_count, &g->unit_count, &g->link, error));
+    MER_TRY(need(space, who, "time", g->unit_count, &g->group_count, &g->time, error));
+    MER_TRY(need(space, who, "size", 1, &g->group_count, &g->size, error));
+    MER_TRY(need(space, who, "group", 1, &g->op_count, group, error));
+    MER_TRY(need(space, who, "op_bytes", 1, &g->op_count, &g->op_bytes, error));
+    MER_TRY(need(space, who, "op_kind", 1, &g->op_count, &g->op_kind, error));
+    MER_TRY(need(space, who, "op_backward", 1, &g->op_count, &g->op_back, error));
+    MER_TRY(need(space, who, "op_transfer", 1, &g->op_count, &g->op_send, error));
+    return need(space, who, "edge", 2, &g->edge_count, edge, error);
+}
+
+/* Knobs may be fewer than groups: those that a user fixed are not in the space. */
+static MerStatus find_knobs(MerPlacerGraph *g, const char *who, MerArena *arena, MerError *error)
+{
+    const MerSpace *space = g->space;
+    int            *knob = MER_ARRAY(arena, int, g->group_count + 1);
+    for (int i = 0; i < g->group_count; i++) {
+        knob[i] = -1;
+    }
+    for (int k = 0; k < space->knob_count; k++) {
+        const MerKnob *one = &space->knobs[k];
+        if (one->role == MER_ROLE_UNIT && one->op >= 0 && one->op < g->group_count &&
+            one->values != NULL) {
+            g->order_count += knob[one->op] < 0;
+            knob[one->op] = k;
+        }
+    }
+    g->knob = knob;
+    return g->order_count > 0
+               ? MER_OK
+               : mer_error_set(error, MER_UNSUPPORTED,
+                               "%s: the space has no knob for the unit of a group", who);
+}
+
+static void fill_choices(MerPlacerGraph *g, MerArena *arena)
+{
+    int  units = g->unit_count;
+    int *choice = MER_ARRAY(arena, int, g->group_count *units + 1);
+    int *fallback = MER_ARRAY(arena, int, g->group_count + 1);
+    for (int i = 0; i < g->group_count * units; i++) {
+        choice[i] = -1;
+    }
+    for (int i = 0; i < g->group_count; i++) {
+        const MerKnob *knob = g->knob[i] >= 0 ? &g->space->knobs[g->knob[i]] : NULL;
+        double         least = INFINITY;
+        for (int c = 0; knob != NULL && c < knob->choices; c++) {
+            int    unit = (int)knob->values[c];
+            double time = g->time[i * units + unit];
+            choice[i * units + unit] = c;
+            fallback[i] = c == 0 || time < least ? unit : fallback[i];
+            least = fmin(least, time);
+        }
+    }
+    g->choice = choice;
+    g->fallback = fallback;
+}
+
+/* Lists by counting: item i (or item[i]) goes to list key[i]; keys below 0 are left out. */
+static void fill_lists(int count, const int *key, const int *item, int lists, MerArena *arena,
+                       const int **start, const int **items)
+{
+    int *first = MER_ARRAY(arena, int, lists + 2), *list = MER_ARRAY(arena, int, count + 1);
+    for (int i = 0; i < count; i++) {
+        if (key[i] >= 0) {
+            first[key[i] + 2]++;
+        }
+    }
+    for (int l = 2; l <= lists + 1; l++) {
+        first[l] += first[l - 1];
+    }
+    for (int i = 0; i < count; i++) {
+        if (key[i] >= 0) {
+            list[first[key[i] + 1]++] = item != NULL ? item[i] : i;
+        }
+    }
+    *start = first;
+    *items = list;
+}
+
+static void fill_ops(MerPlacerGraph *g, const double *group, const double *edge, MerArena *arena)
+{
+    int *groups = MER_ARRAY(arena, int, g->op_count + 1);
+    int *from = MER_ARRAY(arena, int, g->edge_count + 1);
+    int *to = MER_ARRAY(arena, int, g->edge_count + 1);
+    for (int o = 0; o < g->op_count; o++) {
+        groups[o] = (int)group[o];
+    }
+    for (int e = 0; e < g->edge_count; e++) {
+        from[e] = (int)edge[2 * e];
+        to[e] = (int)edge[2 * e + 1];
+        if (groups[from[e]] == groups[to[e]]) {
+            from[e] = to[e] = -1; /* never moves */
+        }
+    }
+    g->group = groups;
+    fill_lists(g->op_count, groups, NULL, g->group_count, arena, &g->op_start, &g->ops);
+    fill_lists(g->edge_count, to, from, g->op_count, arena, &g->before_start, &g->before);
+    fill_lists(g->edge_count, from, to, g->op_count, arena, &g->after_start, &g->after);
+}
+
+/* The last operator of a group, of its forward pass where it has one; -1: it is empty. */
+static int last_op(const MerPlacerGraph *g, int group)
+{
+    int last = -1;
+    for (int k = g->op_start[group]; k < g->op_start[group + 1]; k++) {
+        int op = g->ops[k];
+        if (last < 0 || g->op_back[op] == 0 || g->op_back[last] != 0) {
+            last = op;
+        }
+    }
+    return last;
+}
+
+/* The latest of the groups around `group` that have a forward operator, by `key`; -1: none. */
+static int latest_around(const MerPlacerGraph *g, int group, const int *key)
+{
+    int latest = -1;
+    for (int k = g->op_start[group]; k < g->op_start[group + 1]; k++) {
+        int op = g->ops[k];
+        for (int e = g->before_start[op]; e < g->before_start[op + 1]; e++) {
+            int at = key[g->group[g->before[e]]];
+            latest = at >= 0 && g->op_back[at] == 0 && at > latest ? at : latest;
+        }
+        for (int e = g->after_start[op]; e < g->after_start[op + 1]; e++) {
+            int at = key[g->group[g->after[e]]];
+            latest = at >= 0 && g->op_back[at] == 0 && at > latest ? at : latest;
+        }
+    }
+    return latest;
+}
+
+typedef struct Place {
+    int key, group;
+} Place;
+
+static int compare_places(const void *a, const void *b)
+{
+    const Place *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->group > y->group) - (x->group < y->group);
+}
+
+/* A group is placed when its last forward operator is reached: what that one reads has been placed by then. By its
+ * first operator a weight that is read late would come first of all. Groups of the backward pass alone stand beside
+ * the forward groups that they work with. */
+static void fill_order(MerPlacerGraph *g, MerArena *arena)
+{
+    int   *key = MER_ARRAY(arena, int, g->group_count + 1), count = 0;
+    int   *order = MER_ARRAY(arena, int, g->order_count);
+    int   *position = MER_ARRAY(arena, int, g->group_count + 1);
+    Place *places = MER_ARRAY(arena, Place, g->order_count);
+    for (int i = 0; i < g->group_count; i++) {
+        key[i] = last_op(g, i);
+        position[i] = -1;
+    }
+    for (int i = 0; i < g->group_count; i++) {
+        bool is_back = key[i] >= 0 && g->op_back[key[i]] != 0;
+        int  around = is_back ? latest_around(g, i, key) : -1;
+        if (g->knob[i] >= 0) {
+            places[count++] = (Place){around >= 0 ? around : key[i], i};
+        }
+    }
+    qsort(places, (size_t)count, sizeof *places, compare_places);
+    for (int i = 0; i < count; i++) {
+        order[i] = places[i].group;
+        position[order[i]] = i;
+    }
+    g->order = order;
+    g->position = position;
+}
+
+static void fill_work(MerPlacerGraph *g, MerArena *arena)
+{
+    double *work = MER_ARRAY(arena, double, g->group_count + 1), speed = 0;
+    for (int i = 0; i < g->group_count; i++) {
+        work[i] = INFINITY;
+        for (int u = 0; u < g->unit_count; u++) {
+            work[i] = fmin(work[i], g->time[i * g->unit_count + u]);
+        }
+        work[i] = isfinite(work[i]) ? work[i] : 0;
+        g->total += work[i];
+    }
+    for (int u = 0; u < g->unit_count; u++) {
+        double alone = 0;
+        for (int i = 0; i < g->group_count; i++) {
+            double time = g->time[i * g->unit_count + u];
+            alone += isfinite(time) ? time : work[i];
+        }
+        speed += alone > 0 ? 1 / alone : 0;
+        g->worst = fmax(g->worst, alone);
+    }
+    g->work = work;
+    g->ideal = speed > 0 ? 1 / speed : 1;
+}
+
+MerStatus mer_placer_graph(const MerSpace *space, const char *who, MerArena *arena,
+                           MerPlacerGraph *graph, MerError *error)
+{
+    const double *group, *edge;
+    *graph = (MerPlacerGraph){.space = space};
+    MER_TRY(read_tables(graph, who, &group, &edge, error));
+    MER_TRY(find_knobs(graph, who, arena, error));
+    fill_choices(graph, arena);
+    fill_ops(graph, group, edge, arena);
+    fill_order(graph, arena);
+    fill_work(graph, arena);
+    return MER_OK;
+}
+
+double mer_placer_send(const MerPlacerGraph *graph, int op, int from, int to)
+{
+    double by_link = graph->op_bytes[op] * graph->link[from * graph->unit_count + to];
+    return graph->op_send[op] > 0 ? graph->op_send[op] : isfinite(by_link) ? by_link : 0;
+}
+
+double mer_placer_group_send(const MerPlacerGraph *graph, int group)
+{
+    double sum = 0;
+    for (int k = graph->op_start[group]; k < graph->op_start[group + 1]; k++) {
+        int op = graph->ops[k];
+        if (graph->after_start[op + 1] > graph->after_start[op]) {
+            sum += mer_placer_send(graph, op, 0, graph->unit_count - 1);
+        }
+    }
+    return sum;
+}
+
+int mer_placer_unit(const MerPlacerGraph *graph, int group, int unit)
+{
+    return graph->choice[group * graph->unit_count + unit] >= 0 ? unit : graph->fallback[group];
+}

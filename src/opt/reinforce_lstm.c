@@ -1,0 +1,36 @@
+/* Device placement by REINFORCE (Mirhoseini et al., Device Placement Optimization with Reinforcement Learning, ICML
+ * 2017): an LSTM reads the groups in topological order, a second one with attention writes a unit for each. What the
+ * paper leaves open, and what `preset=small` changes: docs/placement.md, "Learned placement". */
+#include "opt/placer.h"
+
+/* clang-format off */
+static const MerOption options[] = {
+    MER_PLACER_COMMON_OPTIONS("false", "10", "5", "5000"),
+    {0}};
+/* clang-format on */
+
+static const MerPreset presets[] = {{"small", MER_PLACER_SMALL}, {NULL, NULL}};
+
+static MerStatus open_reinforce_lstm(void *state, const MerSearch *search, const void *given,
+                                     MerError *error)
+{
+    return mer_placer_open(state, "reinforce_lstm", false, search, given, error);
+}
+
+const MerOptimizerClass mer_optimizer_reinforce_lstm = {
+    .name = "reinforce_lstm",
+    .summary = "an LSTM places one group of operators after another",
+    .reference = "Mirhoseini et al., Device Placement Optimization with Reinforcement Learning, "
+                 "ICML 2017",
+    .options = options,
+    .presets = presets,
+    .options_size = sizeof(MerPlacerOptions),
+    .state_size = sizeof(MerPlacer),
+    .open = open_reinforce_lstm,
+    .ask = mer_placer_ask,
+    .tell = mer_placer_tell,
+    .next_task = mer_placer_next_task,
+    .save = mer_placer_save,
+    .load = mer_placer_load,
+    .close = mer_placer_close,
+};
