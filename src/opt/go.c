@@ -102,22 +102,22 @@ static MerStatus check(const MerGoState *s, MerError *error)
     const MerGoGraph *g = &s->graph;
     if (o->hidden % o->heads != 0) {
         return mer_error_set(error, MER_INVALID,
-                             "hidden is %lld, expected a multiple of heads, %lld",
+                             "go: hidden is %lld, expected a multiple of heads, %lld",
                              (long long)o->hidden, (long long)o->heads);
     }
     if (g->unit_count > o->max_devices) {
         return mer_error_set(error, MER_UNSUPPORTED,
-                             "there are %d units, expected at most max_devices, %lld",
+                             "go: there are %d units, expected at most max_devices, %lld",
                              g->unit_count, (long long)o->max_devices);
     }
     int levels = g->levels[0] > g->levels[1] ? g->levels[0] : g->levels[1];
     if (levels > o->max_levels) {
         return mer_error_set(error, MER_UNSUPPORTED,
-                             "there are %d levels, expected at most max_levels, %lld", levels,
+                             "go: there are %d levels, expected at most max_levels, %lld", levels,
                              (long long)o->max_levels);
     }
     if (o->rounds == 0 && (levels > 0 || o->start == 0)) {
-        return mer_error_set(error, MER_INVALID, "rounds is 0, expected at least 1 %s",
+        return mer_error_set(error, MER_INVALID, "go: rounds is 0, expected at least 1 %s",
                              levels > 0 ? "where order or fusion is decided" : "with start=none");
     }
     return MER_OK;
@@ -182,6 +182,7 @@ const MerOptimizerClass mer_optimizer_go = {
     .options = options,
     .presets = presets,
     .options_size = sizeof(Options),
+    .tables = MER_GO_TABLES,
     .state_size = sizeof(MerGoState),
     .open = open_go,
     .ask = mer_go_ask,

@@ -43,7 +43,10 @@ typedef struct MerGoGraph {
     int        levels[MER_GO_TASKS];     /* 0: not decided */
 } MerGoGraph;
 
-/* All of it in `arena`, nothing of the space is kept. */
+#define MER_GO_TABLES                                                                              \
+    "limit host time size group op_kind op_time op_size op_bytes op_transfer op_backward edge"
+
+/* All of it in `arena`; the space must outlive it. */
 MerStatus mer_go_graph_read(MerGoGraph *graph, const MerSpace *space, MerArena *arena,
                             MerError *error);
 /* go_order.c: fills the order, from the rest. */

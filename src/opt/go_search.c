@@ -23,28 +23,26 @@ static double progress(const MerGoState *s)
 static void prepare(MerGoState *s)
 {
     const MerGoOptions *o = &s->options;
-    int64_t             room = left(s);
+    int64_t             rest = left(s);
     bool                is_over = s->now.updates >= o->updates && s->now.updates > 0;
-    s->now.is_last = is_over || room <= 1;
-    bool ends = room - 2 <= o->rollouts || s->now.updates + 1 >= o->updates;
-    s->now.has_greedy = s->now.is_last || ends || s->now.updates % o->greedy_every == 0;
-    int64_t most = room - 1 - s->now.has_greedy; /* the last one is the most likely */
+    s->now.is_last = is_over || rest <= 1;
+    bool ends = rest - 2 <= o->rollouts || s->now.updates + 1 >= o->updates;
+    bool is_due = ends || s->now.updates % o->greedy_every == 0;
+    s->now.has_greedy = s->now.is_last || (is_due && rest > 2);
+    int64_t most = rest - 1 - s->now.has_greedy; /* the last one is the most likely */
     s->now.samples = s->now.is_last ? 0 : (int)(o->rollouts < most ? o->rollouts : most);
-    if (s->now.samples <= 0) {
-        s->now.samples = 0;
-        s->now.is_last = s->now.has_greedy = true;
-    }
     bool is_warming = o->start == 1 && o->updates > 0 && progress(s) < o->warm_up;
     bool is_plain = is_warming || o->rounds == 0;
     if (s->now.is_last) {
         mer_go_restore(s);
     }
     mer_go_encode(&s->view, false);
-    bool improves = o->start == 1 && o->improve > 0 && o->updates > 0 &&
-                    isfinite(s->now.best) && !is_plain;
+    bool improves =
+        o->start == 1 && o->improve > 0 && o->updates > 0 && isfinite(s->now.best) && !is_plain;
     s->batch.improved = improves ? (int)ceil(o->improve * s->now.samples) : 0;
     s->batch.plain = improves || is_plain ? s->now.samples - s->batch.improved : 0;
-    s->greedy.plain = is_plain;
+    s->greedy.plain =
+        s->now.is_last && isfinite(s->now.best_greedy) ? s->now.is_best_plain : is_plain;
     if (s->now.has_greedy) {
         mer_go_draw(&s->view, &s->greedy, 1, NULL);
     }
@@ -244,6 +242,7 @@ static void take_greedy(MerGoState *s, const MerTrial *trial)
     mer_note(s->search->notes, "greedy", json);
     if (trial->score < s->now.best_greedy) {
         s->now.best_greedy = trial->score;
+        s->now.is_best_plain = s->greedy.plain > 0;
         copy_policy(s, false);
     }
 }

@@ -46,6 +46,7 @@ static void keep_batch(const MerGoGraph *g, MerGoBatch *b, MerStream *stream)
     int64_t count = b->capacity, ops = g->op_count, groups = g->group_count;
     b->count = (int)mer_stream_int(stream, b->count, 0, b->capacity);
     b->improved = (int)mer_stream_int(stream, b->improved, 0, b->count);
+    b->plain = (int)mer_stream_int(stream, b->plain, 0, b->capacity);
     mer_stream_bytes(stream, b->cuts, sizeof *b->cuts, count * (g->unit_count - 1));
     mer_stream_bytes(stream, b->cuts_old, sizeof *b->cuts_old, count * (g->unit_count - 1));
     mer_stream_bytes(stream, b->rules, sizeof *b->rules, count * MER_GO_TASKS);
@@ -93,7 +94,8 @@ static bool is_sound(const MerGoState *s)
 {
     const MerGoProgress *now = &s->now;
     bool                 has_flags = mer_is_flag(&now->is_ready) && mer_is_flag(&now->has_greedy) &&
-                     mer_is_flag(&now->is_last) && mer_is_flag(&now->is_done);
+                     mer_is_flag(&now->is_last) && mer_is_flag(&now->is_done) &&
+                     mer_is_flag(&now->is_best_plain);
     return has_flags && now->done >= 0 && now->updates >= 0 && now->samples >= 0 &&
            now->samples <= s->batch.capacity && now->asked == now->told && now->told >= 0 &&
            now->told <= now->samples + now->has_greedy && is_sound_batch(&s->graph, &s->batch) &&

@@ -36,6 +36,7 @@ typedef struct MerGoProgress { /* plain numbers, saved as they are */
     double reference;              /* the first score */
     double history, history_count; /* rewards so far */
     double best, best_greedy;
+    bool   is_best_plain; /* the latter was made of first decisions alone */
 } MerGoProgress;
 
 typedef struct MerGoState {

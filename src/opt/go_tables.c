@@ -1,6 +1,8 @@
 /* The tables of a placement space, read and checked. */
 #include "opt/go_graph.h"
 
+#include "opt/unit_tables.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,48 +12,24 @@ typedef struct Reader {
     MerArena       *arena;
 } Reader;
 
-static MerStatus find(const Reader *r, const char *name, int columns, const MerTable **table,
-                      MerError *error)
+static MerStatus read(const Reader *r, const char *name, int columns, int *rows,
+                      const double **values, MerError *error)
 {
-    *table = mer_space_table(r->space, name);
-    if (*table == NULL) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "go reads placement problems: the space has no table \"%s\"", name);
-    }
-    if (columns > 0 && (*table)->columns != columns) {
-        return mer_error_set(error, MER_INVALID, "table \"%s\" has %d columns, expected %d", name,
-                             (*table)->columns, columns);
-    }
-    return MER_OK;
+    return mer_unit_table(r->space, "go", name, columns, rows, values, error);
 }
 
-/* Numbers of a table with `rows` rows, copied: the space is gone before the policy is. */
-static MerStatus read_reals(const Reader *r, const char *name, int rows, int columns,
-                            const double **values, MerError *error)
-{
-    const MerTable *table;
-    MER_TRY(find(r, name, columns, &table, error));
-    if (table->rows != rows) {
-        return mer_error_set(error, MER_INVALID, "table \"%s\" has %d rows, expected %d", name,
-                             table->rows, rows);
-    }
-    double *copy = MER_ARRAY(r->arena, double, (int64_t)rows *columns + 1);
-    memcpy(copy, table->values, sizeof *copy * (size_t)rows * (size_t)columns);
-    *values = copy;
-    return MER_OK;
-}
-
-static MerStatus read_ints(const Reader *r, const char *name, int rows, int columns, int below,
+/* Whole numbers below `below`. */
+static MerStatus read_ints(const Reader *r, const char *name, int columns, int *rows, int below,
                            const int **values, MerError *error)
 {
     const double *numbers;
-    int64_t       count = (int64_t)rows * columns;
-    MER_TRY(read_reals(r, name, rows, columns, &numbers, error));
-    int *copy = MER_ARRAY(r->arena, int, count + 1);
+    MER_TRY(read(r, name, columns, rows, &numbers, error));
+    int64_t count = (int64_t)*rows * columns;
+    int    *copy = MER_ARRAY(r->arena, int, count + 1);
     for (int64_t i = 0; i < count; i++) {
         if (!(numbers[i] >= 0 && numbers[i] < below)) {
             return mer_error_set(error, MER_INVALID,
-                                 "table \"%s\", row %lld: found %g, expected 0 .. %d", name,
+                                 "go: table \"%s\", row %lld: found %g, expected 0 .. %d", name,
                                  (long long)(i / columns), numbers[i], below - 1);
         }
         copy[i] = (int)numbers[i];
@@ -60,13 +38,13 @@ static MerStatus read_ints(const Reader *r, const char *name, int rows, int colu
     return MER_OK;
 }
 
-static MerStatus read_flags(const Reader *r, const char *name, int rows, const bool **values,
+static MerStatus read_flags(const Reader *r, const char *name, int *rows, const bool **values,
                             MerError *error)
 {
     const double *numbers;
-    MER_TRY(read_reals(r, name, rows, 1, &numbers, error));
-    bool *copy = MER_ARRAY(r->arena, bool, rows + 1);
-    for (int i = 0; i < rows; i++) {
+    MER_TRY(read(r, name, 1, rows, &numbers, error));
+    bool *copy = MER_ARRAY(r->arena, bool, *rows + 1);
+    for (int i = 0; i < *rows; i++) {
         copy[i] = numbers[i] != 0;
     }
     *values = copy;
@@ -75,22 +53,21 @@ static MerStatus read_flags(const Reader *r, const char *name, int rows, const b
 
 static MerStatus read_edges(const Reader *r, MerError *error)
 {
-    MerGoGraph     *g = r->graph;
-    const MerTable *table;
-    const int      *pairs;
-    MER_TRY(find(r, "edge", 2, &table, error));
-    g->edge_count = table->rows;
-    MER_TRY(read_ints(r, "edge", g->edge_count, 2, g->op_count, &pairs, error));
+    MerGoGraph *g = r->graph;
+    const int  *pairs;
+    g->edge_count = -1;
+    MER_TRY(read_ints(r, "edge", 2, &g->edge_count, g->op_count, &pairs, error));
     int *from = MER_ARRAY(r->arena, int, g->edge_count + 1);
     int *to = MER_ARRAY(r->arena, int, g->edge_count + 1);
     for (int e = 0; e < g->edge_count; e++) {
         from[e] = pairs[2 * e];
         to[e] = pairs[2 * e + 1];
         if (from[e] >= to[e]) {
-            return mer_error_set(error, MER_INVALID,
-                                 "table \"edge\", row %d: found %d to %d, expected operators in "
-                                 "topological order",
-                                 e, from[e], to[e]);
+            return mer_error_set(
+                error, MER_INVALID,
+                "go: table \"edge\", row %d: found %d to %d, expected operators in "
+                "topological order",
+                e, from[e], to[e]);
         }
     }
     g->from = from;
@@ -98,56 +75,35 @@ static MerStatus read_edges(const Reader *r, MerError *error)
     return MER_OK;
 }
 
-/* Items by key: those of key k are items[start[k]] .. items[start[k + 1] - 1], rising. `value` of each item; NULL: itself. */
-static void list_by(const Reader *r, int keys, int count, const int *key, const int *value,
-                    const int **start, const int **items)
-{
-    int *first = MER_ARRAY(r->arena, int, keys + 2), *list = MER_ARRAY(r->arena, int, count + 1);
-    for (int i = 0; i < count; i++) {
-        first[key[i] + 2]++;
-    }
-    for (int k = 0; k < keys; k++) {
-        first[k + 2] += first[k + 1];
-    }
-    for (int i = 0; i < count; i++) {
-        list[first[key[i] + 1]++] = value != NULL ? value[i] : i;
-    }
-    *start = first;
-    *items = list;
-}
-
 static MerStatus read_ops(const Reader *r, MerError *error)
 {
-    MerGoGraph     *g = r->graph;
-    const MerTable *table;
-    MER_TRY(find(r, "group", 1, &table, error));
-    g->op_count = table->rows;
-    MER_TRY(read_ints(r, "group", g->op_count, 1, g->group_count, &g->group, error));
-    MER_TRY(read_ints(r, "op_kind", g->op_count, 1, 1 << 20, &g->kind, error));
-    MER_TRY(read_reals(r, "op_time", g->op_count, g->unit_count, &g->op_time, error));
-    MER_TRY(read_reals(r, "op_size", g->op_count, 1, &g->size, error));
-    MER_TRY(read_reals(r, "op_bytes", g->op_count, 1, &g->bytes, error));
-    MER_TRY(read_reals(r, "op_transfer", g->op_count, 1, &g->transfer, error));
-    MER_TRY(read_flags(r, "op_backward", g->op_count, &g->is_backward, error));
+    MerGoGraph *g = r->graph;
+    g->op_count = -1;
+    MER_TRY(read_ints(r, "group", 1, &g->op_count, g->group_count, &g->group, error));
+    MER_TRY(read_ints(r, "op_kind", 1, &g->op_count, 1 << 20, &g->kind, error));
+    MER_TRY(read(r, "op_time", g->unit_count, &g->op_count, &g->op_time, error));
+    MER_TRY(read(r, "op_size", 1, &g->op_count, &g->size, error));
+    MER_TRY(read(r, "op_bytes", 1, &g->op_count, &g->bytes, error));
+    MER_TRY(read(r, "op_transfer", 1, &g->op_count, &g->transfer, error));
+    MER_TRY(read_flags(r, "op_backward", &g->op_count, &g->is_backward, error));
     MER_TRY(read_edges(r, error));
-    list_by(r, g->op_count, g->edge_count, g->to, g->from, &g->before_start, &g->before);
-    list_by(r, g->op_count, g->edge_count, g->from, g->to, &g->after_start, &g->after);
-    list_by(r, g->group_count, g->op_count, g->group, NULL, &g->member_start, &g->members);
+    mer_unit_lists(g->edge_count, g->to, g->from, g->op_count, r->arena, &g->before_start,
+                   &g->before);
+    mer_unit_lists(g->edge_count, g->from, g->to, g->op_count, r->arena, &g->after_start,
+                   &g->after);
+    mer_unit_lists(g->op_count, g->group, NULL, g->group_count, r->arena, &g->member_start,
+                   &g->members);
     return MER_OK;
 }
 
 static MerStatus read_groups(const Reader *r, MerError *error)
 {
-    MerGoGraph     *g = r->graph;
-    const MerTable *table;
-    MER_TRY(find(r, "time", 0, &table, error));
-    g->group_count = table->rows;
-    g->unit_count = table->columns;
-    MER_TRY(read_reals(r, "time", g->group_count, g->unit_count, &g->time, error));
-    MER_TRY(read_reals(r, "size", g->group_count, 1, &g->group_size, error));
-    MER_TRY(read_reals(r, "limit", g->unit_count, 1, &g->limit, error));
-    MER_TRY(read_flags(r, "host", g->unit_count, &g->is_host, error));
-    return MER_OK;
+    MerGoGraph *g = r->graph;
+    g->group_count = g->unit_count = -1;
+    MER_TRY(read(r, "limit", 1, &g->unit_count, &g->limit, error));
+    MER_TRY(read_flags(r, "host", &g->unit_count, &g->is_host, error));
+    MER_TRY(read(r, "time", g->unit_count, &g->group_count, &g->time, error));
+    return read(r, "size", 1, &g->group_count, &g->group_size, error);
 }
 
 /* Which knob decides what; other knobs keep their first choice. */
@@ -177,10 +133,9 @@ static MerStatus read_knobs(const Reader *r, MerError *error)
         }
     }
     g->unit_knob = unit;
-    return found > 0
-               ? MER_OK
-               : mer_error_set(error, MER_UNSUPPORTED,
-                               "go places groups on units: the space has no knob of role \"unit\"");
+    return found > 0 ? MER_OK
+                     : mer_error_set(error, MER_UNSUPPORTED,
+                                     "go: the space has no knob for the unit of a group");
 }
 
 /* Only what a knob offers is allowed. A group without a knob lies somewhere, and nobody says where: on the first of its units. */
