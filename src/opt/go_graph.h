@@ -58,7 +58,7 @@ static inline bool mer_go_allows(const MerGoGraph *graph, int group, int unit)
 }
 
 /* Cuts of the order, lanes - 1 gaps in any order: a group lies in the lane after as many cuts as lie before it. Fills the
- * unit of each group: the nearest one that it may take. */
+ * unit of each group: the nearest one that it may take and that has memory for it. */
 void mer_go_cut(const MerGoGraph *graph, const int *cuts, int *unit);
 
 /* go_rules.c: levels of all operators by a simple rule; the first one leaves all at 0. `levels` are along the order. */

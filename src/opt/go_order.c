@@ -304,28 +304,43 @@ void mer_go_graph_order(MerGoGraph *graph, MerArena *arena)
     free(s.hash);
 }
 
-/* The lane that is nearest to `wanted` among those that the group may take; the earlier of two. */
-static int nearest_lane(const MerGoGraph *g, int group, int wanted)
+static bool fits(const MerGoGraph *g, int group, int lane, const double *used)
 {
+    int unit = g->lane[lane];
+    return mer_go_allows(g, group, unit) && used[lane] + g->group_size[group] <= g->limit[unit];
+}
+
+/* The lane nearest to `wanted` where the group may go and has space left, the earlier of two; without space, where it may go. */
+static int nearest_lane(const MerGoGraph *g, int group, int wanted, const double *used)
+{
+    int allowed = -1;
     for (int d = 0; d < g->unit_count; d++) {
-        if (wanted - d >= 0 && mer_go_allows(g, group, g->lane[wanted - d])) {
-            return wanted - d;
-        }
-        if (wanted + d < g->unit_count && mer_go_allows(g, group, g->lane[wanted + d])) {
-            return wanted + d;
+        for (int side = 0; side < (d > 0 ? 2 : 1); side++) {
+            int lane = side == 0 ? wanted - d : wanted + d;
+            if (lane < 0 || lane >= g->unit_count) {
+                continue;
+            }
+            if (fits(g, group, lane, used)) {
+                return lane;
+            }
+            allowed = allowed < 0 && mer_go_allows(g, group, g->lane[lane]) ? lane : allowed;
         }
     }
-    return wanted;
+    return allowed >= 0 ? allowed : wanted;
 }
 
 void mer_go_cut(const MerGoGraph *g, const int *cuts, int *unit)
 {
+    double *used = mer_heap_zeroed((size_t)g->unit_count + 1, sizeof *used);
     for (int i = 0; i < g->group_count; i++) {
         int lane = 0;
         for (int k = 0; k < g->unit_count - 1; k++) {
             lane += cuts[k] <= i;
         }
         int group = g->group_order[i];
-        unit[group] = g->lane[nearest_lane(g, group, lane)];
+        lane = nearest_lane(g, group, lane, used);
+        used[lane] += g->group_size[group];
+        unit[group] = g->lane[lane];
     }
+    free(used);
 }
