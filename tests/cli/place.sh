@@ -96,3 +96,7 @@ refuse broken.json
 sed 's/3200000.0/1000.0/; s/"maxCPUs": 1/"maxCPUs": 0/; s/"supportedOnFpga": false/"supportedOnFpga": true/' tiny-inference.json >full.json
 expect 1 "$MERCATOR" place full.json --optimizer expert --quiet --no-report -o full
 says err "memory: acc"
+
+# One unit alone stands beside every answer, whoever made it.
+expect 0 "$MERCATOR" place alexnet --optimizer round_robin --quiet --no-report --what-if off -o alone
+says out "one unit alone: 548.3 us"
