@@ -100,3 +100,7 @@ says err "memory: acc"
 # One unit alone stands beside every answer, whoever made it.
 expect 0 "$MERCATOR" place alexnet --optimizer round_robin --quiet --no-report --what-if off -o alone
 says out "one unit alone: 548.3 us"
+
+# Where all placements can be tried the default proves its answer.
+expect 0 "$MERCATOR" place tiny-inference.json --colocate 'block(.)' --quiet --no-report -o all
+says out "proven optimal, gap 0.00 %"
