@@ -104,3 +104,7 @@ says out "one unit alone: 548.3 us"
 # Where all placements can be tried the default proves its answer.
 expect 0 "$MERCATOR" place tiny-inference.json --colocate 'block(.)' --quiet --no-report -o all
 says out "proven optimal, gap 0.00 %"
+
+# What an evaluator cannot tell apart is said.
+expect 0 "$MERCATOR" place tiny-training.json --decide place,order --optimizer single --quiet --no-report -o pointless
+says err "order and fusion matter to evaluator cluster alone"
