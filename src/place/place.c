@@ -122,13 +122,21 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
 static const char *warnings(const MerProblem *problem, const void *rules, MerMetric objective,
                             MerArena *arena)
 {
-    const State *state = problem->state;
-    const char  *text = NULL;
-    (void)rules, (void)objective;
+    const State         *state = problem->state;
+    const MerPlaceRules *priced = rules;
+    const char          *text = NULL;
+    (void)objective;
     for (int i = 0; i < 2; i++) {
         if (state->remarks[i]) {
             text = mer_arena_format(arena, "%s%s\n", text ? text : "", state->remarks[i]);
         }
+    }
+    if (priced && priced->form != MER_PLACE_CLUSTER &&
+        (state->place.decides_order || state->place.decides_fusion)) {
+        text = mer_arena_format(arena,
+                                "%sorder and fusion matter to evaluator cluster alone: here only "
+                                "the placement is decided\n",
+                                text ? text : "");
     }
     return text;
 }

@@ -118,3 +118,15 @@ refuse broken.json
 sed 's/3200000.0/1000.0/; s/"maxCPUs": 1/"maxCPUs": 0/; s/"supportedOnFpga": false/"supportedOnFpga": true/' tiny-inference.json >full.json
 expect 1 "$MERCATOR" place full.json --optimizer expert --quiet --no-report -o full
 says err "memory: acc"
+
+# One unit alone stands beside every answer, whoever made it.
+expect 0 "$MERCATOR" place alexnet --optimizer round_robin --quiet --no-report --what-if off -o alone
+says out "one unit alone: 548.3 us"
+
+# Where all placements can be tried the default proves its answer.
+expect 0 "$MERCATOR" place tiny-inference.json --colocate 'block(.)' --quiet --no-report -o all
+says out "proven optimal, gap 0.00 %"
+
+# What an evaluator cannot tell apart is said.
+expect 0 "$MERCATOR" place tiny-training.json --decide place,order --optimizer single --quiet --no-report -o pointless
+says err "order and fusion matter to evaluator cluster alone"
