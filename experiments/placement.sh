@@ -20,11 +20,11 @@ run() { # NAME OPTION...: one run, unless it is there
     shift
     [ -e "$out/$name/summary.json" ] && return
     rm -rf "${out:?}/$name"
-    /usr/bin/time -f %U -o "$out/cpu" "$program" place "$@" --threads 1 --no-report --quiet -o "$out/$name" >"$out/last.txt" 2>&1 || {
-        cat "$out/last.txt"
+    /usr/bin/time -f %U -o "$out/cpu.$$" "$program" place "$@" --threads 1 --no-report --quiet -o "$out/$name" >"$out/last.$$" 2>&1 || {
+        cat "$out/last.$$"
         exit 1
     }
-    mv "$out/cpu" "$out/$name/cpu_s"
+    mv "$out/cpu.$$" "$out/$name/cpu_s"
 }
 seeds() { # NAME OPTION...: seeds 1 to 3
     runs=$1
@@ -49,7 +49,7 @@ bars() {
         for o in go:$small random annealing cross_entropy genetic; do
             seeds "bars/$n/${o%%:*}" "$g" --optimizer "$o" --budget 5000
         done
-        for o in portfolio expert single; do run "bars/$n/$o-1" "$g" --optimizer $o; done
+        for o in portfolio exact expert single; do run "bars/$n/$o-1" "$g" --optimizer $o; done
     done
 }
 learned() {
@@ -67,7 +67,7 @@ transfer() {
             policy=$out/transfer-$n-$seed.policy
             # shellcheck disable=SC2046
             [ -e "$policy" ] || /usr/bin/time -f %U -o "$policy.cpu_s" "$program" place --train $(but "$g" $golden) --optimizer go:$small --budget 3000 --passes 10 \
-                --seed $seed --threads 1 --no-report --quiet -o "$out/train-$n-$seed" --save-policy "$policy" >"$out/last.txt" 2>&1
+                --seed $seed --threads 1 --no-report --quiet -o "$out/train-$n-$seed" --save-policy "$policy" >"$out/last.$$" 2>&1
             run "transfer/$n/zero-$seed" "$g" --optimizer go:$small,updates=0 --budget 20 --policy "$policy" --seed $seed
             run "transfer/$n/tuned-$seed" "$g" --optimizer go:$small,updates=50 --budget 5000 --policy "$policy" --seed $seed
             run "transfer/$n/fresh-$seed" "$g" --optimizer go:$small,updates=50 --budget 5000 --seed $seed
@@ -88,7 +88,7 @@ matrix() {
             policy=$out/family-$from-$seed.policy
             # shellcheck disable=SC2046
             [ -e "$policy" ] || "$program" place --train $(family $from) --optimizer go:$small --budget 3000 --passes 10 \
-                --seed $seed --threads 1 --no-report --quiet -o "$out/train-$from-$seed" --save-policy "$policy" >"$out/last.txt" 2>&1
+                --seed $seed --threads 1 --no-report --quiet -o "$out/train-$from-$seed" --save-policy "$policy" >"$out/last.$$" 2>&1
             for g in $golden; do
                 run "matrix/$from/$(short "$g")-zero-$seed" "$g" --optimizer go:$small,updates=0 --budget 20 --policy "$policy" --seed $seed
                 run "matrix/$from/$(short "$g")-tuned-$seed" "$g" --optimizer go:$small,updates=50 --budget 5000 --policy "$policy" --seed $seed
@@ -97,7 +97,7 @@ matrix() {
     done
 }
 ablation() {
-    for g in $layer/resnet50_inference.json $operator/bert_l-3_inference.json $layer/gnmt_inference.json; do
+    for g in $layer/resnet50_inference.json $operator/bert_l-3_inference.json; do
         for change in none embedding=0 attention=false modulation=false rounds=0 rounds=2 pairs=false positions=false improve=0 start=none; do
             o=go:$small
             [ $change = none ] || o=$o,$change
@@ -108,7 +108,7 @@ ablation() {
 colocation() {
     for way in off output group blocks; do
         case $way in blocks) option="--blocks true" ;; *) option="--single-consumer $way" ;; esac
-        for n in bert_base resnet50; do
+        for n in bert_base; do
             # shellcheck disable=SC2086
             for o in go:$small annealing; do
                 seeds "colocation/$n/$way-${o%%:*}" $n --platform four-v100-nvlink --optimizer $o --budget 2000 $option
