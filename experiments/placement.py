@@ -95,24 +95,28 @@ def until(run, limit):
     return 5000
 
 
-def transfer():
-    print("## Pre-trained on the other golden graphs: most likely placement, ms; samples until within 10 % of the optimum\n")
-    rows, product, count = [], 1.0, 0
-    for graph in graphs_of("transfer"):
+def transfer(folder="transfer", title="Pre-trained on the other golden graphs"):
+    print(f"## {title}: most likely placement, ms; samples until within 10 % of the contiguous optimum\n")
+    rows = []
+    for graph in graphs_of(folder):
         best = value(f"{ROOT}/bars/{graph}/exact-1")
         row = [graph, f"{best:.2f}"]
-        row += [spread(likely(f"transfer/{graph}/{way}")) if way != "zero" else
-                spread([trials(run)[0][0] for run in seeds(f"transfer/{graph}/zero")]) for way in ("zero", "tuned", "fresh")]
+        row += [spread(likely(f"{folder}/{graph}/{way}")) if way != "zero" else
+                spread([trials(run)[0][0] for run in seeds(f"{folder}/{graph}/zero")]) for way in ("zero", "tuned", "fresh")]
         needed = {way: [until(run, 1.1 * best) for run in seeds(name)]
-                  for way, name in (("tuned", f"transfer/{graph}/tuned"), ("fresh", f"transfer/{graph}/fresh"), ("hdp", f"bars/{graph}/hdp"))}
+                  for way, name in (("tuned", f"{folder}/{graph}/tuned"), ("fresh", f"{folder}/{graph}/fresh"), ("hdp", f"bars/{graph}/hdp"))}
         row += [spread(needed[way], 0) for way in ("tuned", "fresh", "hdp")]
         ratios = [b / a for a, b in zip(needed["tuned"], needed["hdp"])]
         row.append(spread(ratios, 1))
         with_cpu = glob.glob(f"{ROOT}/transfer-{graph}-*.policy.cpu_s")
-        row.append(spread([float(open(path).read().split()[-1]) for path in with_cpu], 0))
+        row.append(spread([float(open(path).read().split()[-1]) for path in with_cpu if os.path.getsize(path)], 0))
         rows.append(row)
     table(["graph", "optimum", "zero-shot", "50 updates", "50 updates, not pre-trained", "samples: tuned", "not pre-trained", "hdp",
            "hdp / tuned", "CPU-s of pre-training"], rows)
+
+
+def unseen():
+    transfer("unseen", "Pre-trained on all golden graphs, PipeDream's graphs")
 
 
 def expert():
@@ -173,7 +177,7 @@ def single_fused(run):
 
 
 def tasks():
-    print("## Placement, order and fusion on four-v100-nvlink: makespan, ms (best of 5,000 samples)\n")
+    print("## Placement, order and fusion on four-v100-nvlink: makespan, ms (best of 2,000 samples)\n")
     rows = []
     for n in graphs_of("tasks"):
         row = [n] + [spread([value(run) for run in seeds(f"tasks/{n}/go-{d}")], 3) for d in ("place", "place,order", "place,fuse", "place,order,fuse")]
@@ -214,6 +218,6 @@ def hours():
     print(f"CPU-hours of all runs: {total / 3600:.1f}")
 
 
-PARTS = [bars, transfer, expert, ablation, matrix, tasks, same_time, noise, hours]
+PARTS = [bars, transfer, unseen, expert, ablation, matrix, tasks, same_time, noise, hours]
 for part in [p for p in PARTS if len(sys.argv) < 5 or p.__name__ in sys.argv[4:]]:
     part()

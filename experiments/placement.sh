@@ -7,13 +7,14 @@ program=$1
 graphs=$2
 out=$3
 shift 3
-[ $# -gt 0 ] || set -- bars learned transfer matrix ablation colocation tasks time noise
+[ $# -gt 0 ] || set -- bars learned transfer unseen matrix ablation colocation tasks time noise
 mkdir -p "$out"
 layer=$graphs/msr-throughput-layer
 operator=$graphs/msr-throughput-operator
 golden="$layer/bert24_training.json $layer/gnmt_inference.json $layer/resnet50_inference.json $operator/bert_l-3_inference.json $operator/resnet50_training.json"
-unseen="$graphs/pipedream/vgg16.txt $graphs/pipedream/inception_v3.txt $graphs/pipedream/resnet50.txt $graphs/pipedream/gnmt_large.txt"
+others="$graphs/pipedream/vgg16.txt $graphs/pipedream/inception_v3.txt $graphs/pipedream/resnet50.txt $graphs/pipedream/gnmt_large.txt"
 small=preset=small
+tune=go:$small,updates=50,warm_up=1 # 50 updates from a policy: of cuts alone
 
 run() { # NAME OPTION...: one run, unless it is there
     name=$1
@@ -44,7 +45,7 @@ but() { # GRAPH GRAPH...: all others
 
 # At most 5,000 samples of one graph. The graphs of PipeDream were not looked at while the policies were made.
 bars() {
-    for g in $golden $unseen; do
+    for g in $golden $others; do
         n=$(short "$g")
         for o in go:$small random annealing cross_entropy genetic; do
             seeds "bars/$n/${o%%:*}" "$g" --optimizer "$o" --budget 5000
@@ -53,7 +54,7 @@ bars() {
     done
 }
 learned() {
-    for g in $golden $unseen; do
+    for g in $golden $others; do
         for o in hdp:$small reinforce_lstm:$small; do
             seeds "bars/$(short "$g")/${o%%:*}" "$g" --optimizer "$o" --budget 5000
         done
@@ -69,8 +70,23 @@ transfer() {
             [ -e "$policy" ] || /usr/bin/time -f %U -o "$policy.cpu_s" "$program" place --train $(but "$g" $golden) --optimizer go:$small --budget 3000 --passes 10 \
                 --seed $seed --threads 1 --no-report --quiet -o "$out/train-$n-$seed" --save-policy "$policy" >"$out/last.$$" 2>&1
             run "transfer/$n/zero-$seed" "$g" --optimizer go:$small,updates=0 --budget 20 --policy "$policy" --seed $seed
-            run "transfer/$n/tuned-$seed" "$g" --optimizer go:$small,updates=50 --budget 5000 --policy "$policy" --seed $seed
-            run "transfer/$n/fresh-$seed" "$g" --optimizer go:$small,updates=50 --budget 5000 --seed $seed
+            run "transfer/$n/tuned-$seed" "$g" --optimizer $tune --budget 5000 --policy "$policy" --seed $seed
+            run "transfer/$n/fresh-$seed" "$g" --optimizer $tune --budget 5000 --seed $seed
+        done
+    done
+}
+# A policy from all golden graphs on graphs of another source.
+unseen() {
+    for seed in 1 2 3; do
+        policy=$out/golden-$seed.policy
+        # shellcheck disable=SC2086
+        [ -e "$policy" ] || "$program" place --train $golden --optimizer go:$small --budget 3000 --passes 10 --seed $seed --threads 1 --no-report --quiet \
+            -o "$out/train-golden-$seed" --save-policy "$policy" >"$out/last.$$" 2>&1
+        for g in $others; do
+            n=$(short "$g")
+            run "unseen/$n/zero-$seed" "$g" --optimizer go:$small,updates=0 --budget 20 --policy "$policy" --seed $seed
+            run "unseen/$n/tuned-$seed" "$g" --optimizer $tune --budget 5000 --policy "$policy" --seed $seed
+            run "unseen/$n/fresh-$seed" "$g" --optimizer $tune --budget 5000 --seed $seed
         done
     done
 }
@@ -91,7 +107,7 @@ matrix() {
                 --seed $seed --threads 1 --no-report --quiet -o "$out/train-$from-$seed" --save-policy "$policy" >"$out/last.$$" 2>&1
             for g in $golden; do
                 run "matrix/$from/$(short "$g")-zero-$seed" "$g" --optimizer go:$small,updates=0 --budget 20 --policy "$policy" --seed $seed
-                run "matrix/$from/$(short "$g")-tuned-$seed" "$g" --optimizer go:$small,updates=50 --budget 5000 --policy "$policy" --seed $seed
+                run "matrix/$from/$(short "$g")-tuned-$seed" "$g" --optimizer $tune --budget 5000 --policy "$policy" --seed $seed
             done
         done
     done
@@ -122,7 +138,7 @@ tasks() {
         on="--platform four-v100-nvlink"
         # shellcheck disable=SC2086
         for decide in place place,order place,fuse place,order,fuse; do
-            seeds "tasks/$n/go-$decide" $n $on --decide $decide --optimizer go:$small --budget 5000
+            seeds "tasks/$n/go-$decide" $n $on --decide $decide --optimizer go:$small --budget 2000
             run "tasks/$n/portfolio-$decide-1" $n $on --decide $decide
         done
         # shellcheck disable=SC2086
