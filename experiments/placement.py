@@ -177,7 +177,7 @@ def single_fused(run):
 
 
 def tasks():
-    print("## Placement, order and fusion on four-v100-nvlink: makespan, ms (best of 2,000 samples)\n")
+    print("## Placement, order and fusion on four-v100-nvlink: makespan, ms (best of 5,000 samples, bert_base 2,000)\n")
     rows = []
     for n in graphs_of("tasks"):
         row = [n] + [spread([value(run) for run in seeds(f"tasks/{n}/go-{d}")], 3) for d in ("place", "place,order", "place,fuse", "place,order,fuse")]

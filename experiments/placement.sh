@@ -136,9 +136,10 @@ colocation() {
 tasks() {
     for n in bert_base resnet50 lstm_lm; do
         on="--platform four-v100-nvlink"
+        case $n in bert_base) budget=2000 ;; *) budget=5000 ;; esac
         # shellcheck disable=SC2086
         for decide in place place,order place,fuse place,order,fuse; do
-            seeds "tasks/$n/go-$decide" $n $on --decide $decide --optimizer go:$small --budget 2000
+            seeds "tasks/$n/go-$decide" $n $on --decide $decide --optimizer go:$small --budget $budget
             run "tasks/$n/portfolio-$decide-1" $n $on --decide $decide
         done
         # shellcheck disable=SC2086

@@ -40,15 +40,33 @@ static void list_keys(const MerGoGraph *g, MerGoTask task, int rule, Ranked *lis
         list[i] = (Ranked){.row = i};
         list[i].key = rule == 2   ? (task == MER_GO_FUSE ? g->bytes[o] : -i)
                       : rule == 3 ? (task == MER_GO_FUSE ? i : -g->depth[o])
-                                  : g->transfer[o] * (task == MER_GO_FUSE ? -1 : 1);
+                                  : g->transfer[o];
     }
     if (rule == 1 && task == MER_GO_PRIORITY) {
         list_ways(g, list);
     }
 }
 
+/* The top level for the most bytes that an operator reads, one lower for every halving. */
+static void level_by_reads(const MerGoGraph *g, int top, int *levels)
+{
+    double *reads = mer_heap_zeroed((size_t)g->op_count + 1, sizeof *reads), most = 0;
+    for (int i = 0; i < g->op_count; i++) {
+        int o = g->op_order[i];
+        for (int k = g->before_start[o]; k < g->before_start[o + 1]; k++) {
+            reads[i] += g->bytes[g->before[k]];
+        }
+        most = fmax(most, reads[i]);
+    }
+    for (int i = 0; i < g->op_count; i++) {
+        int lower = reads[i] > 0 ? (int)fmin(top, log2(most / reads[i])) : top;
+        levels[i] = lower < top ? top - lower : top > 0 && reads[i] > 0 ? 1 : 0;
+    }
+    free(reads);
+}
+
 /* Priority: all equal; longest way to the end; along the order; by depth; large results first. Fusion: none; all alike; large
- * results first; against the order; small results first. */
+ * results first; against the order; by what is read. */
 void mer_go_rule(const MerGoGraph *g, MerGoTask task, int rule, int *levels)
 {
     int top = g->levels[task] - 1;
@@ -56,6 +74,10 @@ void mer_go_rule(const MerGoGraph *g, MerGoTask task, int rule, int *levels)
         for (int i = 0; i < g->op_count; i++) {
             levels[i] = rule == 0 ? 0 : top;
         }
+        return;
+    }
+    if (rule == 4 && task == MER_GO_FUSE) {
+        level_by_reads(g, top, levels);
         return;
     }
     Ranked *list = mer_heap_zeroed((size_t)g->op_count + 1, sizeof *list);
