@@ -24,6 +24,7 @@
     X(gamma) \
     X(magma) \
     X(annealing) \
+    X(cross_entropy) \
     X(de) \
     X(pso) \
     X(cmaes) \

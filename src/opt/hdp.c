@@ -40,6 +40,7 @@ const MerOptimizerClass mer_optimizer_hdp = {
     .presets = presets,
     .options_size = sizeof(MerPlacerOptions),
     .state_size = sizeof(MerPlacer),
+    .tables = MER_PLACER_TABLES,
     .open = open_hdp,
     .ask = mer_placer_ask,
     .tell = mer_placer_tell,

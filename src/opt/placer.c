@@ -25,8 +25,10 @@ static int greedy_slot(const MerPlacer *p)
 
 double mer_placer_progress(const MerPlacer *p)
 {
-    int64_t budget = p->search->budget;
-    return budget == INT64_MAX ? 0 : fmin(1, (double)p->now.told_in_all / (double)budget);
+    int64_t budget = p->search->budget, done = p->now.told_in_all - p->now.start;
+    return budget == INT64_MAX || budget <= p->now.start
+               ? 0
+               : fmin(1, (double)done / (double)(budget - p->now.start));
 }
 
 static MerStatus check(const MerPlacer *p, int steps, MerError *error)
@@ -50,27 +52,36 @@ static MerStatus check(const MerPlacer *p, int steps, MerError *error)
     return MER_OK;
 }
 
-static void make_net(MerPlacer *p)
+static MerPlacerShape shape_of(const MerPlacer *p)
 {
     const MerPlacerOptions *o = &p->options;
     bool                    is_full = o->features == MER_PLACER_FULL;
     int                     steps = steps_of(p);
-    MerPlacerShape          shape = {
-                 .inputs = p->has_grouper
-                               ? mer_placer_set_width(steps, (MerPlacerFeatures)o->features)
-                               : mer_placer_group_width(&p->graph, (MerPlacerFeatures)o->features),
-                 .kinds = p->has_grouper ? 0 : mer_placer_kinds(),
-                 .embedding = (int)o->embedding,
-                 .units = p->graph.unit_count,
-                 .hidden = (int)o->hidden,
-                 .unit_features = is_full ? MER_PLACER_UNIT_FEATURES : 0,
-                 .step_features = is_full ? MER_PLACER_STEP_FEATURES : 0,
-                 .scorer = (int)o->scorer,
-                 .is_both_ways = o->both_ways,
-                 .temperature = (float)o->temperature,
-                 .tanh_constant = (float)o->tanh_constant,
+    return (MerPlacerShape){
+        .inputs = p->has_grouper
+                      ? mer_placer_set_width(steps, (MerPlacerFeatures)o->features)
+                      : mer_placer_group_width(&p->graph, (MerPlacerFeatures)o->features),
+        .kinds = p->has_grouper ? 0 : mer_placer_kinds(),
+        .embedding = (int)o->embedding,
+        .units = p->graph.unit_count,
+        .hidden = (int)o->hidden,
+        .unit_features = is_full ? MER_PLACER_UNIT_FEATURES : 0,
+        .step_features = is_full ? MER_PLACER_STEP_FEATURES : 0,
+        .scorer = (int)o->scorer,
+        .is_both_ways = o->both_ways,
+        .temperature = (float)o->temperature,
+        .tanh_constant = (float)o->tanh_constant,
     };
-    p->net = mer_placer_net(p->parameters, &shape, p->search->rng);
+}
+
+static void add_networks(MerPlacer *p, MerParameters *parameters)
+{
+    MerPlacerShape shape = shape_of(p);
+    if (p->has_grouper) {
+        mer_placer_grouper_add(&p->grouper, (int)p->options.grouper_hidden, parameters,
+                               p->search->rng);
+    }
+    p->net = mer_placer_net(parameters, &shape, p->search->rng);
 }
 
 /* The same names and shapes, for a policy that is put aside. */
@@ -126,10 +137,9 @@ MerStatus mer_placer_open(MerPlacer *p, const char *name, bool has_grouper, cons
     p->tape = mer_tape_new(&mer_backend_dnnl, search->pool);
     if (has_grouper) {
         mer_placer_grouper_make(&p->grouper, &p->graph, (MerPlacerFeatures)options->features,
-                                cluster_count(p), (int)options->grouper_hidden, options->pull,
-                                p->parameters, search->rng, search->arena);
+                                cluster_count(p), options->pull, search->arena);
     }
-    make_net(p);
+    add_networks(p, p->parameters);
     p->updater = mer_updater_new(p->tape, p->parameters, &rule);
     p->kept = options->keep == MER_PLACER_BEST ? copy_of(p->parameters) : NULL;
     make_room(p);
@@ -157,6 +167,30 @@ static void copy_values(MerParameters *to, const MerParameters *from)
         memcpy(mer_parameters_get(to, i)->data, tensor->data,
                (size_t)tensor->size * sizeof *tensor->data);
     }
+}
+
+static void clear_values(MerParameters *parameters)
+{
+    for (int i = 0; i < mer_parameters_count(parameters); i++) {
+        mer_tensor_fill(mer_parameters_get(parameters, i), 0);
+    }
+}
+
+void mer_placer_restart(MerPlacer *p)
+{
+    MerPlacerNet     net = p->net;
+    MerPlacerGrouper grouper = p->grouper;
+    MerParameters   *fresh = mer_parameters_new();
+    add_networks(p, fresh);
+    copy_values(p->parameters, fresh);
+    mer_parameters_free(fresh);
+    clear_values(mer_updater_memory(p->updater));
+    p->net = net;
+    p->grouper = grouper;
+    p->now.has_baseline = p->now.has_elite = false;
+    p->now.elite = INFINITY;
+    p->now.alike = 0;
+    p->now.start = p->now.told_in_all;
 }
 
 void mer_placer_copy_lane(MerPlacer *p, int to, int from)

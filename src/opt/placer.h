@@ -11,6 +11,7 @@
 
 typedef struct MerPlacerOptions {
     int64_t samples, updates, hidden, embedding, scorer, valid_only_after, greedy_every;
+    int64_t patience;
     double  rate, rate_end, grad_norm, baseline_decay, failing_signal, temperature, tanh_constant;
     double  entropy, imitate;
     int     features, reward, keep;
@@ -54,7 +55,7 @@ typedef enum MerPlacerKeep { MER_PLACER_LAST, MER_PLACER_BEST } MerPlacerKeep;
     MER_PLACER_OPTION(standardise, MER_OPTION_BOOL, "false", 0, 0, NULL,                           \
         "advantages of a batch get mean 0 and deviation 1"),                                       \
     MER_PLACER_OPTION(failing_signal, MER_OPTION_REAL, "100", 0, 1e12, NULL,                       \
-        "score that a refused placement counts as, at least 10 times all on the slowest unit; 0: worse than any so far, by its excess of memory"), \
+        "score that a refused placement counts as, at least 10 times all on the slowest unit; 0: as the worst of its batch, and worse by its excess of memory"), \
     MER_PLACER_OPTION(start_with_failing_signal, MER_OPTION_BOOL, "true", 0, 0, NULL,              \
         "so the moving average starts; false: with the first batch"),                              \
     MER_PLACER_OPTION(valid_only_after, MER_OPTION_INT, valid_after, 0, 1e12, NULL,                \
@@ -63,6 +64,8 @@ typedef enum MerPlacerKeep { MER_PLACER_LAST, MER_PLACER_BEST } MerPlacerKeep;
         "weight of the entropy of a step, falling to 0 with the budget"),                          \
     MER_PLACER_OPTION(imitate, MER_OPTION_REAL, "0", 0, 100, NULL,                                 \
         "weight of the best placement so far as a lesson, beside 1 of a batch"),                   \
+    MER_PLACER_OPTION(patience, MER_OPTION_INT, "0", 0, 1e12, NULL,                                \
+        "updates from equal scores after which it starts anew with other weights; 0: never"),      \
     MER_PLACER_OPTION(greedy_every, MER_OPTION_INT, "50", 0, 1e12, NULL,                           \
         "updates between two trials of the most likely placement, which is the last trial too; 0: then alone"), \
     MER_PLACER_OPTION(keep, MER_OPTION_CHOICE, "last", 0, 0, "last|best",                          \
@@ -73,17 +76,20 @@ typedef enum MerPlacerKeep { MER_PLACER_LAST, MER_PLACER_BEST } MerPlacerKeep;
 #define MER_PLACER_SMALL                                                                           \
     "features=full,samples=20,hidden=32,embedding=8,scorer=16,temperature=1,tanh_constant=0,"      \
     "rate=0.01,rate_end=0.001,standardise=true,failing_signal=0,start_with_failing_signal=false,"  \
-    "entropy=0.02,imitate=0.1,greedy_every=10,keep=best"
+    "entropy=0.02,imitate=0.1,patience=15,greedy_every=10,keep=best"
 
-typedef struct MerPlacerProgress { /* plain numbers, saved as they are */
-    int64_t told_in_all, updates;
+typedef struct MerPlacerProgress {       /* plain numbers, saved as they are */
+    int64_t told_in_all, updates, alike; /* alike: updates in a row from equal scores */
+    int64_t start;                       /* trials told when the weights were last drawn */
     int32_t lanes, asked,
         told; /* of this batch: sampled, asked for, told; the greedy one comes last */
     bool     has_greedy, has_baseline, has_elite, has_kept, is_sampled;
+    bool     is_given; /* the weights come from a file or from the task before */
     uint64_t noise_seed;
-    double   noise;           /* of this batch */
-    double   baseline, worst; /* moving average; worst reward of a feasible placement */
-    double   elite, kept;     /* scores: best placement; greedy one of the kept policy */
+    double   noise; /* of this batch */
+    double   baseline,
+        worst;          /* moving average; worst feasible reward of the last batch that had one */
+    double elite, kept; /* scores: best placement; greedy one of the kept policy */
 } MerPlacerProgress;
 
 typedef struct MerPlacer {
@@ -126,6 +132,8 @@ const float *mer_placer_group_noise(MerPlacer *placer);
 /* Copies a placement from one slot of the lanes to another. */
 void   mer_placer_copy_lane(MerPlacer *placer, int to, int from);
 int    mer_placer_elite_slot(const MerPlacer *placer);
-double mer_placer_progress(const MerPlacer *placer); /* share of the budget that is told */
+double mer_placer_progress(const MerPlacer *placer); /* share of the budget since the last start */
+/* Other weights, and nothing of what was learned but the kept policy. */
+void mer_placer_restart(MerPlacer *placer);
 
 #endif

@@ -7,6 +7,9 @@
 #include "mercator/error.h"
 #include "mercator/space.h"
 
+#define MER_PLACER_TABLES                                                                          \
+    "limit host link time size group op_bytes op_kind op_backward op_transfer edge"
+
 typedef struct MerPlacerGraph {
     const MerSpace *space;
     int             group_count, unit_count, op_count, edge_count;

@@ -22,8 +22,7 @@ static const float *make_pull(const MerPlacerGraph *g, int clusters, double pull
 }
 
 void mer_placer_grouper_make(MerPlacerGrouper *grouper, const MerPlacerGraph *graph,
-                             MerPlacerFeatures features, int clusters, int hidden, double pull,
-                             MerParameters *parameters, MerRng *rng, MerArena *arena)
+                             MerPlacerFeatures features, int clusters, double pull, MerArena *arena)
 {
     int    width = mer_placer_member_width(features);
     float *vectors = MER_ARRAY(arena, float, (int64_t)graph->order_count *width);
@@ -31,8 +30,14 @@ void mer_placer_grouper_make(MerPlacerGrouper *grouper, const MerPlacerGraph *gr
         .graph = graph, .clusters = clusters, .width = width, .vectors = vectors};
     mer_placer_member_vectors(graph, features, vectors);
     grouper->pull = pull > 0 ? make_pull(graph, clusters, pull, arena) : NULL;
-    grouper->in = mer_parameters_add(parameters, "grouper.in", 2, (int[]){width, hidden});
-    grouper->out = mer_parameters_add(parameters, "grouper.out", 2, (int[]){hidden, clusters});
+}
+
+void mer_placer_grouper_add(MerPlacerGrouper *grouper, int hidden, MerParameters *parameters,
+                            MerRng *rng)
+{
+    grouper->in = mer_parameters_add(parameters, "grouper.in", 2, (int[]){grouper->width, hidden});
+    grouper->out =
+        mer_parameters_add(parameters, "grouper.out", 2, (int[]){hidden, grouper->clusters});
     mer_tensor_fill_glorot(grouper->in, 1, rng);
     mer_tensor_fill_glorot(grouper->out, 1, rng);
 }

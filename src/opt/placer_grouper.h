@@ -15,8 +15,11 @@ typedef struct MerPlacerGrouper {
 
 /* `pull`: by how much the logit of a cluster falls with its distance from a group's place in the order; 0: none. */
 void mer_placer_grouper_make(MerPlacerGrouper *grouper, const MerPlacerGraph *graph,
-                             MerPlacerFeatures features, int clusters, int hidden, double pull,
-                             MerParameters *parameters, MerRng *rng, MerArena *arena);
+                             MerPlacerFeatures features, int clusters, double pull,
+                             MerArena *arena);
+/* Its weights. */
+void mer_placer_grouper_add(MerPlacerGrouper *grouper, int hidden, MerParameters *parameters,
+                            MerRng *rng);
 /* Log-probabilities (order_count, clusters). `noise` as MerPlacerRows has it, of the whole matrix. */
 MerTensor *mer_placer_grouper_run(MerTape *tape, const MerPlacerGrouper *grouper,
                                   const float *noise);

@@ -24,6 +24,7 @@ MerStatus mer_placer_next_task(void *state, const MerSearch *search, MerError *e
     MerStatus status = mer_placer_open(p, before.name, before.has_grouper, search, &options, error);
     if (status == MER_OK) {
         carry(p->parameters, before.parameters);
+        p->now.is_given = true;
     }
     mer_placer_close(&before);
     return status;
@@ -33,7 +34,7 @@ static bool has_flags(const MerPlacerProgress *now)
 {
     return mer_is_flag(&now->has_greedy) && mer_is_flag(&now->has_baseline) &&
            mer_is_flag(&now->has_elite) && mer_is_flag(&now->has_kept) &&
-           mer_is_flag(&now->is_sampled);
+           mer_is_flag(&now->is_sampled) && mer_is_flag(&now->is_given);
 }
 
 /* Nothing that was read may lead outside of what there is. A state is saved when all that was asked for is told. */
@@ -43,7 +44,9 @@ static bool is_sound(const MerPlacer *p)
     const MerPlacerGraph    *g = &p->graph;
     bool is_counted = now->lanes >= 0 && now->lanes <= p->options.samples && now->told >= 0 &&
                       now->asked == now->told && now->updates >= 0 && now->told_in_all >= 0 &&
-                      now->updates <= INT64_MAX / 4 && now->told_in_all <= INT64_MAX / 4;
+                      now->start >= 0 && now->start <= now->told_in_all && now->alike >= 0 &&
+                      now->alike <= now->updates && now->updates <= INT64_MAX / 4 &&
+                      now->told_in_all <= INT64_MAX / 4;
     bool is_right = has_flags(now) && is_counted && now->told <= now->lanes + now->has_greedy &&
                     (!now->has_kept || p->kept != NULL) &&
                     (now->noise == 0 || now->noise == p->options.noise);
@@ -89,6 +92,10 @@ MerStatus mer_placer_load(void *state, MerKeep what, FILE *file, MerError *error
 {
     MerPlacer *p = state;
     MerStream  stream = {.file = file};
-    return what == MER_KEEP_POLICY ? mer_parameters_load(p->parameters, file, "policy", error)
-                                   : keep_all(p, &stream, "the policy's saved state", error);
+    if (what == MER_KEEP_ALL) {
+        return keep_all(p, &stream, "the policy's saved state", error);
+    }
+    MER_TRY(mer_parameters_load(p->parameters, file, "policy", error));
+    p->now.is_given = true;
+    return MER_OK;
 }

@@ -25,11 +25,12 @@ static double failing_reward(const MerPlacer *p)
     return shape_reward(p, fmax(p->options.failing_signal, 10 * p->graph.worst));
 }
 
-/* A refused placement without a failing signal: worse than all so far, and the worse the more memory it lacks. */
+/* A refused placement without a failing signal: as the worst of its batch, and the worse the more memory it lacks. A
+ * fixed signal, once the others are good, would hide how they differ. */
 static double refused_reward(const MerPlacer *p, int lane)
 {
     double worst = isfinite(p->now.worst) ? p->now.worst : 1;
-    return worst + fabs(worst) * (1 + mer_placer_excess(&p->lanes.loads[lane]));
+    return worst + fabs(worst) * mer_placer_excess(&p->lanes.loads[lane]);
 }
 
 /* Late in a training a refused placement beside a low average would undo much of it. */
@@ -42,12 +43,14 @@ static bool is_taught(const MerPlacer *p, int lane)
  * the papers have it. */
 static int fill_rewards(MerPlacer *p, double *rewards)
 {
-    int count = 0;
+    int    count = 0;
+    double worst = -INFINITY;
     for (int lane = 0; lane < p->now.lanes; lane++) {
         if (isfinite(p->scores[lane])) {
-            p->now.worst = fmax(p->now.worst, shape_reward(p, p->scores[lane]));
+            worst = fmax(worst, shape_reward(p, p->scores[lane]));
         }
     }
+    p->now.worst = isfinite(worst) ? worst : p->now.worst;
     for (int lane = 0; lane < p->now.lanes; lane++) {
         if (is_taught(p, lane)) {
             rewards[count++] = isfinite(p->scores[lane])       ? shape_reward(p, p->scores[lane])
@@ -173,6 +176,32 @@ static void step(MerPlacer *p, MerTensor *loss)
     mer_updater_step(p->updater, rate_now(p));
 }
 
+static bool is_mostly_alike(const MerPlacer *p)
+{
+    int most = 0;
+    for (int lane = 0; lane < p->now.lanes; lane++) {
+        int same = 0;
+        for (int other = 0; other < p->now.lanes; other++) {
+            same += p->scores[other] == p->scores[lane];
+        }
+        most = same > most ? same : most;
+    }
+    return 2 * most > p->now.lanes;
+}
+
+/* A policy that proposes one placement again and again learns nothing more; REINFORCE with few samples ends there too
+ * early now and then. The last part of a budget is too short to start again. */
+static void look_for_end(MerPlacer *p)
+{
+    p->now.alike = is_mostly_alike(p) ? p->now.alike + 1 : 0;
+    bool is_late =
+        p->search->budget != INT64_MAX && p->now.told_in_all > 0.8 * (double)p->search->budget;
+    if (p->options.patience > 0 && p->now.alike >= p->options.patience && !p->now.is_given &&
+        !is_late) {
+        mer_placer_restart(p);
+    }
+}
+
 void mer_placer_learn(MerPlacer *p)
 {
     int lanes = p->now.lanes;
@@ -192,4 +221,5 @@ void mer_placer_learn(MerPlacer *p)
         loss = mer_tensor_add(p->tape, loss, grouper_loss(p, lanes));
     }
     step(p, loss);
+    look_for_end(p);
 }

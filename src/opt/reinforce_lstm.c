@@ -26,6 +26,7 @@ const MerOptimizerClass mer_optimizer_reinforce_lstm = {
     .presets = presets,
     .options_size = sizeof(MerPlacerOptions),
     .state_size = sizeof(MerPlacer),
+    .tables = MER_PLACER_TABLES,
     .open = open_reinforce_lstm,
     .ask = mer_placer_ask,
     .tell = mer_placer_tell,

@@ -243,7 +243,8 @@ static MerRunSpec small_run(const MerOptimizerClass *optimizer)
 
 static bool fits(const MerOptimizerClass *optimizer)
 {
-    return !optimizer->problem || strcmp(optimizer->problem, "schedule") == 0;
+    return !optimizer->tables &&
+           (!optimizer->problem || strcmp(optimizer->problem, "schedule") == 0);
 }
 
 static void test_every_optimizer_gives_one_log_on_any_threads_and_above_the_bound(void **state)
