@@ -49,7 +49,8 @@
     X(exact_schedule) \
     X(online) \
     X(list_annealing) \
-    X(grid)
+    X(grid) \
+    X(ideal_dp)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -59,7 +60,9 @@
     X(timeloop) \
     X(maestro) \
     X(layers_csv) \
-    X(msr)
+    X(msr) \
+    X(pipedream) \
+    X(piper)
 
 #define EXPORTERS(X) \
     X(nest_text) \
@@ -79,7 +82,8 @@
 
 #define PLAN_READERS(X) \
     X(maestro) \
-    X(timeloop)
+    X(timeloop) \
+    X(msr_split)
 
 #define INSPECTORS(X) \
     X(vta)

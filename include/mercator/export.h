@@ -57,8 +57,11 @@ typedef struct MerExporterClass {
 /* What a plan reader found: a graph, and one plan or file body per task. */
 typedef struct MerReadPlan {
     MerTask  task;
-    MerYaml *body; /* of a plan file, read by the plan's kind; NULL: `plan` is filled */
+    MerYaml *body; /* of a plan file, read once the problem is open; NULL: `plan` is filled */
     MerPlan  plan;
+    /* reads a body of another tool's form into `plan`, which may know something already; NULL: the body is as the
+     * plan's kind writes it */
+    MerPlanBodyReader read;
 } MerReadPlan;
 
 typedef struct MerReadPlans {
@@ -69,14 +72,20 @@ typedef struct MerReadPlans {
     MerYaml *root;
     /* from the command line; NULL: as the files say, else as the reader says */
     const char *plan_file, *platform, *evaluator, *objective;
+    const char
+        *workload; /* from the command line, for plans that do not carry theirs; NULL: none */
     /* filled by the reader; read when it asks for them by `open`, else after it */
-    const char        *own_platform, *own_evaluator, *own_objective;
-    const MerPlatform *machine; /* filled by `open`; NULL: the problem has none */
+    const char *own_platform, *own_evaluator, *own_objective;
+    /* filled by `open`, may be replaced by the reader; NULL: the problem has none */
+    const MerPlatform *machine;
     /* filled by the reader */
     const MerGraph *graph;
     int             count;
     MerReadPlan    *list;
-    MerStatus (*open)(struct MerReadPlans *plans, MerError *error); /* reads the platform */
+    /* reads `workload`, which must be there, into `graph` */
+    MerStatus (*import)(struct MerReadPlans *plans, MerError *error);
+    /* reads the platform; `graph` may imply one */
+    MerStatus (*open)(struct MerReadPlans *plans, MerError *error);
     /* takes platform, evaluator and objective out of a map of ours */
     MerStatus (*read_names)(struct MerReadPlans *plans, MerYaml *map, MerError *error);
     void *state; /* of the caller */

@@ -16,6 +16,10 @@ typedef struct MerPlan {
     void              *content; /* of the kind's own type, in the arena it was decoded into */
 } MerPlan;
 
+/* The content of a plan from its body in a file; what the body may not have is left to the caller. */
+typedef MerStatus (*MerPlanBodyReader)(const MerProblem *problem, MerYaml *body, MerPlan *plan,
+                                       MerArena *arena, MerError *error);
+
 struct MerPlanKind {
     const char *name; /* "nest": the key `kind` of plan files */
     /* Continues `hash` over the choices of the plan, not over pointers. */
@@ -25,8 +29,7 @@ struct MerPlanKind {
     /* The body of a task in a plan file (keys of an open JSON object), and back. Absent: such plans
      * are not written to files. */
     void (*write)(const MerProblem *problem, const MerPlan *plan, MerJson *json);
-    MerStatus (*read)(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
-                      MerError *error);
+    MerPlanBodyReader read;
     /* The plan for people (loop nest, queues, ...), newline-terminated text in `arena`. */
     const char *(*print)(const MerProblem *problem, const MerPlan *plan, MerArena *arena);
 };

@@ -163,9 +163,11 @@ MerStatus mer_run_spaces(const MerRunSpec *spec,
                          MerArena *arena, MerError *error);
 
 typedef struct MerGivenPlan { /* one task and its plan */
-    MerTask     task;         /* start INFINITY: when those before it have ended */
-    MerYaml    *body;         /* of a plan file; NULL: `plan` */
-    MerPlan     plan;
+    MerTask  task;            /* start INFINITY: when those before it have ended */
+    MerYaml *body;            /* of a plan file; NULL: `plan` */
+    MerPlan  plan;
+    /* of a body of another tool; NULL: as the plan's kind reads it */
+    MerPlanBodyReader read;
     const char *detail; /* filled: the evaluator's notes as a JSON object, NULL if it has none */
     /* what a solver has proven of this task, as the plan file says: the score of the plan that it
      * belongs to, and the bound; kind NULL: nothing */

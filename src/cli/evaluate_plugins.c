@@ -2,8 +2,11 @@
 #include "cli/evaluate_input.h"
 
 #include "base/file.h"
+#include "mercator/import.h"
 #include "mercator/registry.h"
 #include "run/experiment/experiment.h"
+
+#include <string.h>
 
 /* A key that is there already gets the new value: the old one need not be valid. */
 static void set_option(MerReference *reference, const char *key, const char *value, MerArena *arena)
@@ -51,6 +54,37 @@ static MerStatus take_exports(MerEvaluation *evaluation, const MerEvaluateReques
     return MER_OK;
 }
 
+/* The one of that name or file; else the one that the workload implies, under its own name too; else the problem's
+ * default. */
+static MerStatus take_platform(MerRunSpec *spec, const char *given, const char *named,
+                               MerArena *arena, MerError *error)
+{
+    const MerPlatform *implied = spec->graph ? mer_graph_attachment(spec->graph, "platform") : NULL;
+    const char        *platform = given ? given : named;
+    if (platform && spec->problem->platforms == 0) {
+        return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
+                             spec->problem->name, platform);
+    }
+    if (!given && implied && (!named || strcmp(named, implied->name) == 0)) {
+        spec->platform = implied;
+        return MER_OK;
+    }
+    platform = platform ? platform : spec->problem->platform;
+    return platform ? mer_platform_read(platform, arena, &spec->platform, error) : MER_OK;
+}
+
+/* As the problem chooses it for this input, else as it always does. */
+static const char *default_of(MerDefault what, const MerRunSpec *spec)
+{
+    MerInputs inputs = {
+        .graph = spec->graph, .platform = spec->platform, .evaluator = spec->evaluator};
+    const char *chosen =
+        spec->problem->choose_default ? spec->problem->choose_default(what, &inputs) : NULL;
+    return chosen                          ? chosen
+           : what == MER_DEFAULT_EVALUATOR ? spec->problem->evaluator
+                                           : spec->problem->objective;
+}
+
 MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                const MerEvaluateNames *names, MerError *error)
 {
@@ -61,15 +95,17 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
     if (!spec->problem) {
         return MER_NOT_FOUND;
     }
-    const char *platform = request->platform ? request->platform : names->platform;
+    MER_TRY(take_platform(spec, request->platform, names->platform, evaluation->arena, error));
     const char *evaluator = request->evaluator ? request->evaluator : names->evaluator;
-    spec->objective = request->objective ? request->objective : names->objective;
-    MER_TRY(mer_reference_parse(evaluator ? evaluator : spec->problem->evaluator, &reference,
-                                evaluation->arena, error));
+    evaluator = evaluator ? evaluator : default_of(MER_DEFAULT_EVALUATOR, spec);
+    MER_TRY(mer_reference_parse(evaluator, &reference, evaluation->arena, error));
     spec->evaluator = mer_evaluator_find(reference.name, error);
     if (!spec->evaluator) {
         return MER_NOT_FOUND;
     }
+    spec->objective = request->objective ? request->objective
+                      : names->objective ? names->objective
+                                         : default_of(MER_DEFAULT_OBJECTIVE, spec);
     MerReference of_problem = {.name = spec->problem->name};
     MerReference of_evaluator = reference;
     of_evaluator.name = spec->evaluator->name;
@@ -78,23 +114,29 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
                                 &of_evaluator, &spec->evaluator_options, evaluation->arena, error));
     MER_TRY(mer_experiment_fill(spec->problem->options, NULL, spec->problem->options_size,
                                 &of_problem, &spec->problem_options, evaluation->arena, error));
-    if (platform && spec->problem->platforms == 0) {
-        return mer_error_set(error, MER_INVALID, "%s uses no platform, found %s",
-                             spec->problem->name, platform);
-    }
-    platform = platform ? platform : spec->problem->platform;
-    MER_TRY(platform ? mer_platform_read(platform, evaluation->arena, &spec->platform, error)
-                     : MER_OK);
     return take_exports(evaluation, request, error);
 }
 
 /* Files of other tools */
+
+static MerStatus import_workload(MerReadPlans *plans, MerError *error)
+{
+    const Reading   *reading = plans->state;
+    MerImportOptions options = {0};
+    MerTexts         dims = {reading->request->dim_count, reading->request->dims};
+    MerGraph        *graph;
+    MER_TRY(mer_experiment_dims(&dims, &options, plans->arena, error));
+    MER_TRY(mer_graph_import(plans->workload, &options, plans->arena, &graph, error));
+    plans->graph = graph;
+    return MER_OK;
+}
 
 static MerStatus open_plugins(MerReadPlans *plans, MerError *error)
 {
     Reading         *reading = plans->state;
     MerEvaluateNames names = {reading->problem, plans->own_platform, plans->own_evaluator,
                               plans->own_objective};
+    reading->evaluation->spec.graph = plans->graph;
     MER_TRY(mer_evaluate_plugins(reading->evaluation, reading->request, &names, error));
     plans->machine = reading->evaluation->spec.platform;
     return MER_OK;
@@ -124,6 +166,8 @@ static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateReques
                           .platform = request->platform,
                           .evaluator = request->evaluator,
                           .objective = request->objective,
+                          .workload = request->workload,
+                          .import = import_workload,
                           .open = open_plugins,
                           .read_names = read_names,
                           .state = &reading};
@@ -139,14 +183,15 @@ static MerStatus read_foreign(MerEvaluation *evaluation, const MerEvaluateReques
         if (plans.count == 0) {
             return mer_error_set(error, MER_INVALID, "%s holds no plan", request->inputs[0]);
         }
+        evaluation->spec.platform = plans.machine;
         evaluation->spec.graph = plans.graph;
         evaluation->spec.name = plans.graph->name;
         evaluation->count = plans.count;
         evaluation->given = MER_ARRAY(evaluation->arena, MerGivenPlan, plans.count + 1);
         for (int t = 0; t < plans.count; t++) {
             const MerReadPlan *plan = &plans.list[t];
-            evaluation->given[t] =
-                (MerGivenPlan){.task = plan->task, .body = plan->body, .plan = plan->plan};
+            evaluation->given[t] = (MerGivenPlan){
+                .task = plan->task, .body = plan->body, .plan = plan->plan, .read = plan->read};
         }
         return MER_OK;
     }

@@ -20,6 +20,8 @@ typedef struct MerGraphPlan {
     /* of PipeDream's replication: units that share the work of stage u; the stage of an operator is its `unit`. NULL: every
      * stage has one */
     int *replicas;
+    /* accelerators that do not exist, but were added so that the plan of a file can be priced */
+    int absent;
 } MerGraphPlan;
 
 extern const MerPlanKind mer_plan_graph;

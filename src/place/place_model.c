@@ -9,7 +9,7 @@
 
 #define NEW(type, count) MER_ARRAY(arena, type, (count) + 1)
 
-static bool is_host_name(const MerUnit *unit)
+bool mer_place_is_host(const MerUnit *unit)
 {
     return strncmp(unit->class_name ? unit->class_name : unit->name, "cpu", 3) == 0;
 }
@@ -25,7 +25,7 @@ static void describe_units(MerPlace *place, MerArena *arena)
         const MerUnit *unit = &place->platform->units[u];
         names[u] = unit->name;
         class_of[u] = unit->class_index;
-        is_host[u] = is_host_name(unit);
+        is_host[u] = mer_place_is_host(unit);
         limit[u] = unit->memory_bytes;
         place->accelerator_count += !is_host[u];
     }

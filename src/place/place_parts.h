@@ -23,6 +23,24 @@ MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char 
 MerSpace mer_place_space(const MerPlace *place, MerArena *arena);
 bool     mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIndex *point);
 
+/* Is it a processor, whose memory is the host's? */
+bool mer_place_is_host(const MerUnit *unit);
+
+/* place_platform.c: a platform with one thing changed */
+typedef enum MerPlaceChangeKind {
+    MER_CHANGE_UNIT,   /* one more like unit `index` */
+    MER_CHANGE_LINK,   /* link `index` and its bus, -1: all of them, `factor` times as fast */
+    MER_CHANGE_MEMORY, /* of unit `index`, -1: of all, times `factor` */
+    MER_CHANGE_GAP     /* no launch overhead, no rest between operators */
+} MerPlaceChangeKind;
+typedef struct MerPlaceChange {
+    MerPlaceChangeKind kind;
+    int                index;
+    double             factor;
+} MerPlaceChange;
+const MerPlatform *mer_place_change(const MerPlatform *platform, MerPlaceChange change,
+                                    MerArena *arena);
+
 /* inputs/routes.c: the cheapest way over links between any two units, into `routes`. */
 MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *error);
 

@@ -145,7 +145,7 @@ MerSpace mer_place_space(const MerPlace *place, MerArena *arena)
                            .level = -1,
                            .dim = -1,
                            .op = u,
-                           .choices = place->unit_count};
+                           .choices = place->is_host[u] ? 1 : place->unit_count};
     }
     add_group_tables(place, &tables);
     add_unit_tables(place, &tables);
@@ -255,7 +255,7 @@ bool mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIndex 
     next += place->op_count * (place->decides_order + place->decides_fusion);
     for (int u = 0; place->has_replicas && u < place->unit_count; u++) {
         int replicas = plan->replicas ? plan->replicas[u] : 1;
-        if (replicas < 1 || replicas > place->unit_count) {
+        if (replicas < 1 || replicas > (place->is_host[u] ? 1 : place->unit_count)) {
             return false;
         }
         next[u] = replicas - 1;

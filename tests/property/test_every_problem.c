@@ -46,6 +46,19 @@ typedef struct Row {                 /* inputs on which a problem can be opened 
 #define QUICK_COMPILER                                                                             \
     "{format: mercator-platform/1, kind: native, name: quick, flags: -O0,"                         \
     " units: [{name: cpu, threads: 2}]}"
+/* three pairs of operators that share a unit, one of them without a kernel on the accelerators */
+/* clang-format off */
+#define NODE(id, runs, slow, fast, class_of) \
+    "{\"id\": " id ", \"name\": \"n" id "\", \"supportedOnFpga\": " runs ", \"cpuLatency\": " slow ", " \
+    "\"fpgaLatency\": " fast ", \"isBackwardNode\": 0, \"size\": 10.0, \"colorClass\": " class_of "}"
+#define EDGE(from, to) "{\"sourceId\": " from ", \"destId\": " to ", \"cost\": 0.25, \"size\": 1000}"
+#define GRAPH(memory) \
+    "{\"maxSizePerFPGA\": " memory ", \"maxFPGAs\": 2, \"maxCPUs\": 1, \"nodes\": [" \
+    NODE("5", "true", "3", "1.5", "1") "," NODE("9", "1", "4", "2", "2") "," NODE("7", "0", "2", "1", "3") "," \
+    NODE("1", "true", "6", "3", "1") "," NODE("2", "true", "5", "2.5", "2") "," NODE("4", "0", "1", "0.5", "3") \
+    "], \"edges\": [" EDGE("5", "9") "," EDGE("9", "7") "," EDGE("5", "7") "," EDGE("7", "4") "," EDGE("4", "2") "," \
+    EDGE("2", "1") "]}"
+/* clang-format on */
 #define PARCELS                                                                                    \
     "format: mercator-assign/1\n"                                                                  \
     "bins: {van: {speed: 4, capacity: 40, pj: 5}, bike: {capacity: 8, pj: 1}, car: {speed: 2}}\n"  \
@@ -70,6 +83,9 @@ static const Row rows[] = {
     {"codesign:select=2-4,restrict=tvm", "vta", "bert_base", NULL, "vta-pynq-a", false},
     {"codesign:mac_budget=8", "vta", LAYERS, ".csv", "vta-pynq-b", true},
     {"codesign", "native:repeat=1,min_ms=0", LAYERS, ".csv", QUICK_COMPILER, false},
+    {"place", "maxload", GRAPH("30.0"), ".json", NULL, false},
+    {"place:replication=true", "maxload:transfer=max", GRAPH("40"), ".json", NULL, false},
+    {"place:pin=[n5=acc0]", "maxload", GRAPH("15"), ".json", NULL, true},
     {"assign", "bins", PARCELS, ".yaml", NULL, false},
     {"assign", "bins",
      "{format: mercator-assign/1, bins: {cup: {capacity: 1}, mug: {capacity: 3}},\n"
@@ -103,11 +119,17 @@ static MerRunSpec spec_of(const Row *row)
     if (row->platform) {
         spec.platform = row->platform[0] == '{' ? platform_from(row->platform, arena)
                                                 : platform_named(row->platform, arena);
+    } else {
+        spec.platform = mer_graph_attachment(spec.graph, "platform");
     }
     spec.problem = mer_problem_find(name_in(row->problem, arena), NULL);
     spec.evaluator = mer_evaluator_find(name_in(row->evaluator, arena), NULL);
     assert_non_null(spec.problem);
     assert_non_null(spec.evaluator);
+    if (spec.problem->choose_default) {
+        spec.objective = spec.problem->choose_default(MER_DEFAULT_OBJECTIVE,
+                                                      &(MerInputs){.evaluator = spec.evaluator});
+    }
     if (spec.problem->options) {
         spec.problem_options =
             options_from(row->problem, spec.problem->options, spec.problem->options_size, arena);

@@ -32,10 +32,10 @@ static bool check_groups(const MerPlace *place, const MerGraphPlan *plan, MerCos
     return true;
 }
 
-static bool check_replicas(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
+static bool check_devices(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
 {
-    int used = 0;
-    if (!plan->replicas) {
+    int used = 0, there = place->accelerator_count - plan->absent;
+    if (!plan->replicas && plan->absent == 0) {
         return true;
     }
     bool *is_used = mer_heap_zeroed((size_t)place->unit_count, sizeof *is_used);
@@ -43,12 +43,12 @@ static bool check_replicas(const MerPlace *place, const MerGraphPlan *plan, MerC
         is_used[plan->unit[o]] = true;
     }
     for (int u = 0; u < place->unit_count; u++) {
-        used += is_used[u] && !place->is_host[u] ? plan->replicas[u] : 0;
+        int replicas = plan->replicas ? plan->replicas[u] : 1;
+        used += is_used[u] && !place->is_host[u] ? replicas : 0;
     }
     free(is_used);
-    if (used > place->accelerator_count) {
-        mer_cost_refuse(cost, "devices: uses %d accelerators, %d exist", used,
-                        place->accelerator_count);
+    if (used > there) {
+        mer_cost_refuse(cost, "devices: uses %d accelerators, %d exist", used, there);
         return false;
     }
     return true;
@@ -69,7 +69,7 @@ bool mer_place_check_memory(const MerPlace *place, const double *bytes, MerCost 
 bool mer_place_check(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
 {
     return check_support(place, plan, cost) && check_groups(place, plan, cost) &&
-           check_replicas(place, plan, cost);
+           check_devices(place, plan, cost);
 }
 
 /* A unit that a unit's results go to, of forward operators. A class of backward operators alone stands for the forward class that

@@ -24,14 +24,15 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     *detail = mer_run_detail(run, task);
 }
 
-static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
-                           MerError *error)
+static MerStatus read_body(const MerProblem *problem, const MerGivenPlan *given, MerPlan *plan,
+                           MerArena *arena, MerError *error)
 {
-    if (!problem->plan->read) {
+    MerPlanBodyReader read = given->read ? given->read : problem->plan->read;
+    if (!read) {
         return mer_error_set(error, MER_UNSUPPORTED, "plans of kind %s cannot be read back",
                              problem->plan->name);
     }
-    return problem->plan->read(problem, body, plan, arena, error);
+    return read(problem, given->body, plan, arena, error);
 }
 
 static MerStatus check_kind(const MerProblem *problem, const MerPlan *plan,
@@ -83,10 +84,10 @@ static MerStatus price_one(MerRunState *run, MerRunTask *task, MerGivenPlan *giv
     MerTaskResult *result = task->result;
     MerTask        what = place(run, task, &given->task);
     MER_TRY(mer_run_open_task(run, task, &what, error));
+    result->plan = given->plan;
     if (given->body) {
-        MER_TRY(read_body(&task->problem, given->body, &result->plan, run->arena, error));
+        MER_TRY(read_body(&task->problem, given, &result->plan, run->arena, error));
     } else {
-        result->plan = given->plan;
         MER_TRY(check_kind(&task->problem, &given->plan, run->spec->evaluator, error));
     }
     price(run, task, &given->detail);

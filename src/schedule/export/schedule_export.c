@@ -119,11 +119,11 @@ const MerExporterClass mer_exporter_schedule_csv = {
 static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerError *error)
 {
     MerGantt *gantts = play_all(what, files->arena);
-    MerJson   trace = {0};
+    MerTrace  trace = {.process = 1};
     (void)error;
     mer_schedule_trace(gantts, what->count, &trace);
-    mer_export_add(files, "trace.json", trace.text, trace.size);
-    mer_json_free(&trace);
+    mer_export_add(files, "trace.json", trace.json.text, trace.json.size);
+    mer_json_free(&trace.json);
     return MER_OK;
 }
 

@@ -2,6 +2,7 @@
 #ifndef MERCATOR_SCHEDULE_EXPORT_SCHEDULE_EXPORT_H
 #define MERCATOR_SCHEDULE_EXPORT_SCHEDULE_EXPORT_H
 
+#include "base/trace_events.h"
 #include "mercator/export.h"
 #include "schedule/cost/bandwidth.h"
 
@@ -23,6 +24,6 @@ static inline int mer_gantt_unit(const MerGantt *gantt, int job)
 }
 
 /* Chrome's trace format, which Perfetto reads too: a process per task, a thread per core (schedule_trace.c). */
-void mer_schedule_trace(const MerGantt *gantts, int count, MerJson *json);
+void mer_schedule_trace(const MerGantt *gantts, int count, MerTrace *trace);
 
 #endif
