@@ -320,23 +320,22 @@ static void hold_receivers(Run *run, const Transfer *transfer)
     }
 }
 
-/* A broadcast takes as long as the slowest of its ways. */
-static const MerWay *slowest_way(const Run *run, const Transfer *transfer)
+/* A broadcast takes as long as the slowest of its ways, and rests as long as the longest of their gaps. */
+static MerHop broadcast_hop(const Run *run, const Transfer *transfer, double *time)
 {
     const MerPlace *place = run->place;
-    const MerWay   *slowest = NULL, *ways = run->cluster->ways;
     int             from = run->unit[transfer->op];
-    double          longest = 0;
+    MerHop          hop = {.channel = transfer->channel};
+    *time = 0;
     for (int i = place->after_start[transfer->op]; i < place->after_start[transfer->op + 1]; i++) {
         int           to = run->unit[place->after[i]];
-        const MerWay *way = &ways[from * run->units + to];
-        double        time = way->latency_us + transfer->bytes * way->us_per_byte;
-        if (to != from && (!slowest || time > longest)) {
-            slowest = way;
-            longest = time;
+        const MerWay *way = &run->cluster->ways[from * run->units + to];
+        if (to != from) {
+            *time = later(*time, way->latency_us + transfer->bytes * way->us_per_byte);
+            hop.gap_us = later(hop.gap_us, way->hops[0].gap_us);
         }
     }
-    return slowest;
+    return hop;
 }
 
 /* Without overlap a unit computes nothing while it sends or receives. Does this step of a transfer keep `unit` busy? */
@@ -391,13 +390,20 @@ static inline void start_transfer(Run *run, int index)
     Transfer         *transfer = &run->transfers[index];
     int               from = run->unit[transfer->op];
     bool              by_hops = cluster->goes_by_hops;
-    const MerWay     *way = transfer->to < 0 ? slowest_way(run, transfer)
-                                             : &cluster->ways[from * run->units + transfer->to];
-    const MerHop     *hops = by_hops ? &way->hops[transfer->hop] : way->hops;
-    int               hop_count = by_hops ? 1 : way->count;
-    double            start = run->now;
-    double            time = by_hops ? hops->latency_us + transfer->bytes * hops->us_per_byte
-                                     : way->latency_us + transfer->bytes * way->us_per_byte;
+    double            start = run->now, time;
+    const MerHop     *hops;
+    MerHop            broadcast;
+    int               hop_count = 1;
+    if (transfer->to < 0) {
+        broadcast = broadcast_hop(run, transfer, &time);
+        hops = &broadcast;
+    } else {
+        const MerWay *way = &cluster->ways[from * run->units + transfer->to];
+        hops = by_hops ? &way->hops[transfer->hop] : way->hops;
+        hop_count = by_hops ? 1 : way->count;
+        time = by_hops ? hops->latency_us + transfer->bytes * hops->us_per_byte
+                       : way->latency_us + transfer->bytes * way->us_per_byte;
+    }
     for (int h = 0; h < hop_count; h++) {
         start = later(start, run->channel_free[hops[h].channel]);
     }
