@@ -50,7 +50,8 @@
     X(online) \
     X(list_annealing) \
     X(grid) \
-    X(ideal_dp)
+    X(ideal_dp) \
+    X(pipedream)
 
 #define IMPORTERS(X) \
     X(onnx) \

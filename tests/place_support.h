@@ -15,9 +15,10 @@ typedef struct OpenedPlace {
     MerArena       *arena;
 } OpenedPlace;
 
-/* `problem` and `evaluator` with options, "place:levels=5", "maxload"; `platform` NULL: the one that the workload implies. */
-static inline OpenedPlace *open_place(const char *problem, const char *evaluator,
-                                      const char *workload, const char *platform, MerArena *arena)
+/* `problem` and `evaluator` with options: "place:levels=5", "maxload". */
+static inline OpenedPlace *open_place_graph(const char *problem, const char *evaluator,
+                                            const MerGraph *graph, const MerPlatform *platform,
+                                            MerArena *arena)
 {
     OpenedPlace             *opened = MER_NEW(arena, OpenedPlace);
     const MerProblemClass   *type = mer_problem_find("place", NULL);
@@ -32,22 +33,32 @@ static inline OpenedPlace *open_place(const char *problem, const char *evaluator
     opened->problem =
         (MerProblem){.type = type,
                      .options = options_from(problem, type->options, type->options_size, arena),
-                     .graph = graph_named(workload, arena),
+                     .graph = graph,
+                     .platform = platform,
                      .task = &opened->task,
                      .plan = &mer_plan_graph,
                      .state = mer_arena_alloc(arena, type->state_size)};
-    opened->problem.platform = platform ? platform_named(platform, arena)
-                                        : mer_graph_attachment(opened->problem.graph, "platform");
     opened->evaluator =
         (MerEvaluator){priced, mer_arena_alloc(arena, priced->state_size + 1),
                        options_from(evaluator, priced->options, priced->options_size, arena)};
     if (type->open(&opened->problem, arena, &error) != MER_OK ||
         priced->open(opened->evaluator.state, &opened->problem, opened->evaluator.options, arena,
                      &error) != MER_OK) {
-        fail_msg("%s: %s", workload, error.message);
+        fail_msg("%s: %s", graph->name, error.message);
     }
     opened->place = mer_place_of(&opened->problem);
     return opened;
+}
+
+/* `platform` NULL: the one that the workload implies. */
+static inline OpenedPlace *open_place(const char *problem, const char *evaluator,
+                                      const char *workload, const char *platform, MerArena *arena)
+{
+    const MerGraph *graph = graph_named(workload, arena);
+    return open_place_graph(problem, evaluator, graph,
+                            platform ? platform_named(platform, arena)
+                                     : mer_graph_attachment(graph, "platform"),
+                            arena);
 }
 
 static inline MerCost price_plan(const OpenedPlace *opened, const MerPlan *plan)

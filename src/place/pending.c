@@ -3,33 +3,11 @@
 
 #define WEAK __attribute__((weak))
 
-WEAK MerStatus mer_place_estimate(MerPlace *place, MerArena *arena, MerError *error)
-{
-    (void)arena;
-    return mer_error_set(error, MER_UNSUPPORTED, "%s has no measured times", place->graph->name);
-}
-
 WEAK MerStatus mer_place_read_times(MerPlace *place, const char *path, const char **remark,
                                     MerArena *arena, MerError *error)
 {
     (void)place, (void)remark, (void)arena;
     return mer_error_set(error, MER_UNSUPPORTED, "%s cannot be read", path);
-}
-
-WEAK MerStatus mer_place_find_groups(const MerPlace *place, const MerPlaceOptions *options,
-                                     const int64_t *class_of, int *group, int *count,
-                                     const char **warning, MerArena *arena, MerError *error)
-{
-    (void)options, (void)warning, (void)arena, (void)error;
-    *count = 0;
-    for (int o = 0; o < place->op_count; o++) {
-        group[o] = -1;
-        for (int p = 0; p < o && class_of && class_of[o] >= 0 && group[o] < 0; p++) {
-            group[o] = class_of[p] == class_of[o] ? group[p] : -1;
-        }
-        group[o] = group[o] < 0 ? (*count)++ : group[o];
-    }
-    return MER_OK;
 }
 
 WEAK MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *error)

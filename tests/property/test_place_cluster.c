@@ -1,5 +1,5 @@
 /* Evaluator `cluster` against the plain form of its rules, and what must hold of every run. */
-#include "place_random.h"
+#include "place_cluster_random.h"
 #include "place_reference.h"
 
 #include "one_arena.h"

@@ -5,8 +5,8 @@
 #include "place/inputs/profile_build.h"
 
 #include "base/key_table.h"
+#include "base/name_table.h"
 #include "mercator/platform.h"
-#include "mercator/text.h"
 #include "mercator/yaml.h"
 
 #include <string.h>
@@ -71,6 +71,12 @@ static MerStatus read_variants(MerYaml *list, MerProfileNode *const variants[VAR
     return MER_OK;
 }
 
+/* Ids of a file may follow any pattern; the table wants its keys spread. */
+static uint64_t spread(int64_t id)
+{
+    return (uint64_t)id * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 static MerStatus read_node(Reader *reader, MerYaml *map)
 {
     MerError   *error = reader->error;
@@ -86,7 +92,7 @@ static MerStatus read_node(Reader *reader, MerYaml *map)
     MerProfileNode node = {.file_index = at};
     MER_TRY(mer_yaml_int(id, INT64_MIN / 2, INT64_MAX / 2, &node.id, error));
     MER_TRY(mer_yaml_text(name, &text, error));
-    if (mer_key_table_add(&reader->index, (uint64_t)node.id, at) != at) {
+    if (mer_key_table_add(&reader->index, spread(node.id), at) != at) {
         return mer_yaml_expected(id, error, "an id that no node before has");
     }
     node.name = mer_arena_text(reader->arena, text);
@@ -123,7 +129,7 @@ static MerStatus read_end(const Reader *reader, MerYaml *map, const char *key, i
     int64_t  id;
     MER_TRY(mer_yaml_need(map, key, &value, reader->error));
     MER_TRY(mer_yaml_int(value, INT64_MIN / 2, INT64_MAX / 2, &id, reader->error));
-    *node = mer_key_table_find(&reader->index, (uint64_t)id);
+    *node = mer_key_table_find(&reader->index, spread(id));
     return *node >= 0 ? MER_OK : mer_yaml_expected(value, reader->error, "the id of a node");
 }
 
@@ -145,17 +151,17 @@ static MerStatus read_edges(Reader *reader, MerYaml *list, MerProfileEdge *edges
     return MER_OK;
 }
 
-/* Names that occur twice get their ids behind them. */
+/* A name that an earlier node has gets the id behind it. */
 static void part_names(Reader *reader)
 {
-    MerKeyTable first = {.arena = reader->scratch};
+    MerNameTable known = {.arena = reader->scratch};
     for (int i = 0; i < reader->node_count; i++) {
         MerProfileNode *node = &reader->nodes[PLAIN][i];
-        uint64_t        hash = mer_hash_text(MER_HASH_START, node->name);
-        if (mer_key_table_add(&first, hash, i) != i) {
+        while (mer_name_table_find(&known, node->name)) {
             node->name =
                 mer_arena_format(reader->arena, "%s (%lld)", node->name, (long long)node->id);
         }
+        mer_name_table_set(&known, node->name, node);
     }
 }
 

@@ -86,10 +86,12 @@ static void list_ideals(Task *t, const MerIdealLimits *limits, MerNotes *notes, 
     }
     const MerBlocks *fewer =
         mer_place_blocks(t->place, t->rules, t->kinds, (MerBlockRules){true, true}, arena);
-    if (fewer->count < t->blocks->count) {
+    const MerIdeals *ideals =
+        fewer->count < t->blocks->count ? mer_split_list_ideals(fewer, limits, notes, arena) : NULL;
+    if (ideals) {
         t->is_exact = false;
         t->blocks = fewer;
-        t->ideals = mer_split_list_ideals(fewer, limits, notes, arena);
+        t->ideals = ideals;
     }
 }
 

@@ -30,8 +30,9 @@ typedef struct MerBlocks {
     int           net_count;
     const int    *net_start, *net_blocks; /* rising */
     const double *net_us;
-    const int    *touch_start, *touch; /* nets of each block, rising */
-    bool          overlaps;            /* a stage takes the larger of compute and transfers */
+    double     most_us; /* no stage that can be takes longer; nets that cannot be cut cost more */
+    const int *touch_start, *touch; /* nets of each block, rising */
+    bool       overlaps;            /* a stage takes the larger of compute and transfers */
 } MerBlocks;
 
 typedef struct MerSplitStep { /* one more stage */

@@ -291,34 +291,13 @@ static void read_split(const Chain *c, const int *order, MerSplit *split)
     }
 }
 
-/* No stage takes longer. */
-static double longest(const MerBlocks *blocks)
-{
-    double sum = 0;
-    for (int b = 0; b < blocks->count; b++) {
-        double most = 0;
-        for (int k = 0; k < blocks->kind_count; k++) {
-            most = fmax(most, blocks->time_us[(size_t)b * (size_t)blocks->kind_count + (size_t)k]);
-        }
-        sum += most;
-    }
-    for (int n = 0; n < blocks->net_count; n++) {
-        double most = 0;
-        for (int k = 0; k < blocks->kind_count; k++) {
-            most = fmax(most, blocks->net_us[(size_t)n * (size_t)blocks->kind_count + (size_t)k]);
-        }
-        sum += most;
-    }
-    return sum * (1 + 1e-9);
-}
-
 bool mer_split_chain(const MerBlocks *blocks, const MerSplitStates *states, const int *order,
                      MerNotes *notes, MerSplit *split, MerArena *arena)
 {
     Chain  chain = {.blocks = blocks, .states = states, .count = blocks->count};
     Chain *c = &chain;
     int   *position = NEW(int, blocks->count);
-    double least = mer_split_floor(blocks, states), most = longest(blocks);
+    double least = mer_split_floor(blocks, states), most = blocks->most_us;
     for (int p = 0; p < blocks->count; p++) {
         position[order[p]] = p;
     }

@@ -67,6 +67,33 @@ static bool price(const MerPlace *place, const MerStageKinds *kinds, int op, dou
     return is_paid;
 }
 
+static double largest_finite(const double *values, int count)
+{
+    double most = 0;
+    for (int i = 0; i < count; i++) {
+        most = values[i] < INFINITY ? fmax(most, values[i]) : most;
+    }
+    return most;
+}
+
+/* Results that no link can move cost more than any stage without them takes, and still add up. */
+static double limit_prices(const MerBlocks *blocks, int net_count, double *us)
+{
+    int    kinds = blocks->kind_count;
+    double most = 0;
+    for (int b = 0; b < blocks->count; b++) {
+        most += largest_finite(blocks->time_us + (size_t)b * (size_t)kinds, kinds);
+    }
+    for (int n = 0; n < net_count; n++) {
+        most += largest_finite(us + (size_t)n * (size_t)kinds, kinds);
+    }
+    most = most > 0 ? most * (1 + 1e-9) : 1;
+    for (size_t i = 0; i < (size_t)net_count * (size_t)kinds; i++) {
+        us[i] = us[i] == INFINITY ? 4 * most : us[i];
+    }
+    return most;
+}
+
 /* The nets of each block. */
 static void set_touch(MerBlocks *blocks, MerArena *arena)
 {
@@ -110,5 +137,6 @@ void mer_place_find_nets(const MerPlace *place, const MerPlaceRules *rules,
     blocks->net_start = nets.start;
     blocks->net_blocks = nets.blocks;
     blocks->net_us = nets.us;
+    blocks->most_us = limit_prices(blocks, nets.count, nets.us);
     set_touch(blocks, arena);
 }

@@ -155,6 +155,21 @@ static double transfers(const Search *s, int small, int large, int kind)
     return sum;
 }
 
+/* How many of the rising numbers are below `end`. */
+static int count_below(const int *numbers, int count, int end)
+{
+    int low = 0;
+    while (low < count) {
+        int middle = low + (count - low) / 2;
+        if (numbers[middle] < end) {
+            low = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return low;
+}
+
 /* All that the state before can hold, as the start of a stage that makes `ideal` full; the largest first. */
 static void try_step(const Search *s, int ideal, int step_index, double *best, Way *way)
 {
@@ -166,15 +181,15 @@ static void try_step(const Search *s, int ideal, int step_index, double *best, W
     size_t              kinds = (size_t)s->blocks->kind_count, kind = (size_t)step->kind;
     size_t              row = (size_t)ideal * kinds + kind;
     double              reach = s->blocks->power[step->kind] * (1 + 1e-9);
-    for (int i = s->live_count[step->from] - 1; i >= 0; i--) {
+    for (int i = count_below(live, s->live_count[step->from], ideal) - 1; i >= 0; i--) {
         int    small = live[i];
         size_t at = (size_t)small * kinds + kind;
         double compute = s->compute[row] - s->compute[at];
         if (ideals->work_us[ideal] - ideals->work_us[small] > reach * *best) {
             break; /* all that follow are smaller */
         }
-        if (small >= ideal || value[small] >= *best || compute >= *best ||
-            s->barred[row] != s->barred[at] || s->size[ideal] - s->size[small] > step->limit ||
+        if (value[small] >= *best || compute >= *best || s->barred[row] != s->barred[at] ||
+            s->size[ideal] - s->size[small] > step->limit ||
             !is_subset(bits_of(s, small), outer, ideals->words)) {
             continue;
         }
@@ -291,7 +306,7 @@ bool mer_split_search(const MerBlocks *blocks, const MerSplitStates *states,
                 .live_count = NEW(int, states->count),
                 .live = NEW(int *, states->count)};
     sum_ideals(&s, arena);
-    s.limit_us = split->value_us;
+    s.limit_us = fmin(split->value_us, blocks->most_us);
     for (s.state = 0; s.state < states->count; s.state++) {
         if (mer_is_cancelled(notes)) {
             return false;
@@ -304,7 +319,7 @@ bool mer_split_search(const MerBlocks *blocks, const MerSplitStates *states,
         s.value[0][0] = mer_split_floor(blocks, states);
         fill_state(&s, pool, arena);
     }
-    if (s.value[states->count - 1][ideals->count - 1] < split->value_us) {
+    if (s.value[states->count - 1][ideals->count - 1] < s.limit_us) {
         read_split(&s, split);
         mer_split_price(blocks, split, arena);
     }

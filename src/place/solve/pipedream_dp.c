@@ -1,0 +1,261 @@
+/* Solver `pipedream`: stages of a pipeline, each on one unit or on several that share its samples (Narayanan et al., PipeDream:
+ * Generalized Pipeline Parallelism for DNN Training, SOSP 2019, section 3.1; docs/placement.md, "PipeDream"). Hierarchies of
+ * links are left out: all units are equal. */
+#include "place/solve/split.h"
+
+#include "mercator/evaluator.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NEW(type, count) MER_ARRAY(arena, type, (count) + 1)
+
+typedef struct Options {
+    bool    straight, use_fewer_machines;
+    double  memory, bandwidth;
+    int64_t ideals, explored;
+} Options;
+
+static const MerOption options[] = {
+    {"straight", MER_OPTION_BOOL, offsetof(Options, straight), "false", 0, 0, NULL,
+     "every stage has one unit"},
+    {"use_fewer_machines", MER_OPTION_BOOL, offsetof(Options, use_fewer_machines), "false", 0, 0,
+     NULL, "units may stay idle; the published solver uses all"},
+    {"memory", MER_OPTION_REAL, offsetof(Options, memory), "0", 0, 1e18, NULL,
+     "bytes of a unit for results and weights of all samples on their way; 0: no such limit"},
+    {"bandwidth", MER_OPTION_REAL, offsetof(Options, bandwidth), "0", 0, 1e18, NULL,
+     "bytes per second between replicas; 0: what the evaluator has"},
+    {"ideals", MER_OPTION_INT, offsetof(Options, ideals), "60000", 1, 2e9, NULL,
+     "down-sets of the graph at most; with more it cuts one chain"},
+    {"explored", MER_OPTION_INT, offsetof(Options, explored), "2000000", 1, 1e15, NULL,
+     "down-sets that may be met, again and again, while they are listed"},
+    {0}};
+
+typedef struct State {
+    const MerSearch  *search;
+    const MerProblem *problem;
+    const MerPlace   *place;
+    MerPlaceRules     rules;
+    Options           chosen;
+    bool              is_done, is_proven;
+    double            value_us;
+} State;
+
+/* The units that are no hosts; `kinds`: those that are alike. */
+static int find_units(const MerPlace *place, int *units)
+{
+    int count = 0;
+    for (int u = 0; u < place->unit_count; u++) {
+        if (!place->is_host[u]) {
+            units[count++] = u;
+        }
+    }
+    return count;
+}
+
+static MerStatus check_units(const MerPlace *place, MerError *error)
+{
+    MerArena            *arena = mer_arena_new();
+    const MerStageKinds *kinds = mer_place_unit_kinds(place, arena);
+    int                 *units = NEW(int, place->unit_count), other = 0;
+    int                  count = find_units(place, units);
+    while (other < count && kinds->kind_of_unit[units[other]] == kinds->kind_of_unit[units[0]]) {
+        other++;
+    }
+    MerStatus status =
+        count == 0 ? mer_error_set(error, MER_UNSUPPORTED,
+                                   "pipedream splits over accelerators, found none")
+        : other < count
+            ? mer_error_set(error, MER_UNSUPPORTED,
+                            "pipedream splits over equal units, found %s and %s, or operators "
+                            "pinned to one of them",
+                            place->unit_names[units[0]], place->unit_names[units[other]])
+            : MER_OK;
+    mer_arena_free(arena);
+    return status;
+}
+
+static MerStatus open_pipedream(void *opened, const MerSearch *search, const MerProblem *problem,
+                                const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    State               *state = opened;
+    const MerPlace      *place = mer_place_of(problem);
+    const MerPlaceRules *rules =
+        evaluator->type->rules ? evaluator->type->rules(evaluator->state) : NULL;
+    const char *found = !place || !rules                                         ? "another problem"
+                        : search->space->knob_count != problem->space.knob_count ? "fixed knobs"
+                                                                                 : NULL;
+    if (found) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "pipedream splits graphs of problem place, found %s", found);
+    }
+    MER_TRY(check_units(place, error));
+    *state = (State){.search = search,
+                     .problem = problem,
+                     .place = place,
+                     .rules = *rules,
+                     .chosen = *(const Options *)given,
+                     .value_us = INFINITY};
+    if (state->chosen.bandwidth > 0) {
+        state->rules.bytes_per_us = 1e-6 * state->chosen.bandwidth;
+    }
+    return MER_OK;
+}
+
+/* With 1, 2 .. units. */
+static MerStageKinds *replica_kinds(const State *state, int unit, int units, MerArena *arena)
+{
+    MerStageKinds *kinds = MER_NEW(arena, MerStageKinds);
+    bool           may_share = state->place->has_replicas && !state->chosen.straight;
+    int           *unit_of = NEW(int, units), *replicas = NEW(int, units);
+    for (int m = 0; m < units; m++) {
+        unit_of[m] = unit;
+        replicas[m] = m + 1;
+    }
+    *kinds = (MerStageKinds){.count = may_share ? units : 1, .unit = unit_of, .replicas = replicas};
+    return kinds;
+}
+
+/* Bytes that a stage may have. With `memory`, of m units that share the last stage of `taken` units each keeps what the samples
+ * need that the rest of the pipeline works on: the published ceil((units - taken) / m) versions. */
+static double limit_of(const State *state, int units, int taken, int m, double own)
+{
+    int versions = (units - taken + m - 1) / m;
+    return state->chosen.memory > 0 && versions > 0 ? fmin(own, state->chosen.memory / versions)
+                                                    : own;
+}
+
+/* State s has taken s units. */
+static const MerSplitStates *machine_states(const State *state, const MerBlocks *blocks,
+                                            const MerStageKinds *kinds, int units, MerArena *arena)
+{
+    MerSplitStates *states = MER_NEW(arena, MerSplitStates);
+    int            *start = NEW(int, units + 1), count = 0;
+    MerSplitStep   *steps = NEW(MerSplitStep, units * kinds->count);
+    double limit = state->rules.ignores_limits ? INFINITY : state->place->limit[kinds->unit[0]];
+    for (int s = 0; s <= units; s++) {
+        for (int k = 0; k < kinds->count && kinds->replicas[k] <= s; k++) {
+            int m = kinds->replicas[k];
+            steps[count++] = (MerSplitStep){s - m, k, limit_of(state, units, s, m, limit)};
+        }
+        start[s + 1] = count;
+    }
+    *states = (MerSplitStates){.count = units + 1,
+                               .step_start = start,
+                               .steps = steps,
+                               .may_idle = state->chosen.use_fewer_machines};
+    mer_split_finish_states(states, blocks, arena);
+    return states;
+}
+
+/* Sizes with the results of the operators, which `memory` counts. */
+static const MerPlace *with_results(const MerPlace *place, MerArena *arena)
+{
+    MerPlace *copy = MER_NEW(arena, MerPlace);
+    double   *size = NEW(double, place->group_count);
+    memcpy(size, place->group_size, (size_t)place->group_count * sizeof *size);
+    for (int o = 0; o < place->op_count; o++) {
+        size[place->group[o]] += place->output_bytes[o];
+    }
+    *copy = *place;
+    copy->group_size = size;
+    return copy;
+}
+
+/* Is the best split of these rules the best contiguous one that the evaluator knows? */
+static bool is_optimum(const State *state, int units)
+{
+    const Options *chosen = &state->chosen;
+    return state->rules.form == MER_PLACE_MAXLOAD && chosen->use_fewer_machines &&
+           !chosen->straight && chosen->memory == 0 && chosen->bandwidth == 0 &&
+           units == state->place->unit_count;
+}
+
+static void write_point(const State *state, const MerBlocks *blocks, const MerStageKinds *kinds,
+                        const MerSplit *split, const int *units, MerIndex *point, MerArena *arena)
+{
+    const MerSpace *space = &state->problem->space;
+    int            *unit = NEW(int, state->place->group_count);
+    for (int g = 0; g < state->place->group_count; g++) {
+        unit[g] = units[split->stage_of_block[blocks->block_of_group[g]]];
+    }
+    mer_place_point(state->place, unit, point);
+    for (int k = 0; k < space->knob_count; k++) {
+        for (int i = 0; i < split->stage_count && space->knobs[k].role == MER_ROLE_REPLICAS; i++) {
+            if (space->knobs[k].op == units[i]) {
+                point[k] = kinds->replicas[split->kind[i]] - 1;
+            }
+        }
+    }
+}
+
+static bool find_split(State *state, MerIndex *point, MerArena *arena)
+{
+    const MerPlace *place =
+        state->chosen.memory > 0 ? with_results(state->place, arena) : state->place;
+    MerNotes            *notes = state->search->notes;
+    int                 *units = NEW(int, place->unit_count);
+    int                  unit_count = find_units(place, units);
+    const MerStageKinds *kinds = replica_kinds(state, units[0], unit_count, arena);
+    const MerBlocks     *blocks =
+        mer_place_blocks(place, &state->rules, kinds, (MerBlockRules){0}, arena);
+    const MerSplitStates *states = machine_states(state, blocks, kinds, unit_count, arena);
+    const MerIdeals      *ideals = mer_split_list_ideals(
+             blocks, &(MerIdealLimits){state->chosen.ideals, state->chosen.explored}, notes, arena);
+    MerSplit *split = mer_split_new(blocks, states, arena);
+    mer_split_chain(blocks, states, mer_split_order(blocks, NULL, arena), notes, split, arena);
+    state->is_proven =
+        ideals &&
+        mer_split_search(blocks, states, ideals, notes, state->search->pool, split, arena) &&
+        is_optimum(state, unit_count);
+    state->value_us = split->value_us;
+    if (split->value_us == INFINITY || mer_is_cancelled(notes)) {
+        return false;
+    }
+    write_point(state, blocks, kinds, split, units, point, arena);
+    return true;
+}
+
+static int ask(void *opened, MerProposal *proposals, int capacity)
+{
+    State *state = opened;
+    if (state->is_done || capacity < 1) {
+        return 0;
+    }
+    MerArena *arena = mer_arena_new();
+    bool      is_found = find_split(state, proposals[0].point, arena);
+    state->is_done = true;
+    mer_arena_free(arena);
+    return is_found;
+}
+
+static void tell(void *opened, const MerTrial *trials, int count)
+{
+    (void)opened, (void)trials, (void)count; /* it knows the price already */
+}
+
+static bool proof(const void *opened, MerBound *bound)
+{
+    const State *state = opened;
+    *bound = (MerBound){1e-6 * state->value_us, "search",
+                        state->rules.needs_contiguous ? "" : "contiguous"};
+    return state->is_proven && state->value_us < INFINITY &&
+           state->search->objective == MER_METRIC_PERIOD;
+}
+
+const MerOptimizerClass mer_optimizer_pipedream = {
+    .name = "pipedream",
+    .summary = "stages of a pipeline on one unit or on several that share the samples "
+               "(replication=true), by dynamic programming over down-sets",
+    .reference = "Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, "
+                 "SOSP 2019",
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .problem = "place",
+    .makes_own_plan = true,
+    .open_problem = open_pipedream,
+    .ask = ask,
+    .tell = tell,
+    .proof = proof,
+};
