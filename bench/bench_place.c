@@ -4,13 +4,14 @@
 #include "base/log.h"
 #include "mercator/evaluator.h"
 #include "mercator/registry.h"
-#include "place/place.h"
+#include "place/place_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { OPS = 200, POINTS = 64, ROUNDS = 30, REPEATS = 4 };
+enum { OPS = 200, POINTS = 64, ROUNDS = 100, REPEATS = 4 };
 
 typedef struct Bench {
     MerArena    *arena, *scratch;
@@ -80,7 +81,7 @@ static MerGraph *make_graph(MerArena *arena)
     return graph;
 }
 
-static void open_bench(Bench *bench, const char *problem, const char *evaluator)
+static void open_bench(Bench *bench, const char *decide, const char *evaluator)
 {
     MerError           error = {0};
     const MerPlatform *platform;
@@ -91,15 +92,17 @@ static void open_bench(Bench *bench, const char *problem, const char *evaluator)
     if (mer_platform_read("four-v100-nvlink", bench->arena, &platform, &error) != MER_OK) {
         fail(&error);
     }
+    MerPlaceOptions *chosen = MER_NEW(bench->arena, MerPlaceOptions);
+    mer_options_defaults(type->options, chosen, bench->arena);
+    chosen->decide = decide;
     bench->task = (MerTask){.name = "blocks", .count = 1, .op = -1};
-    bench->problem = (MerProblem){
-        .type = type,
-        .graph = make_graph(bench->arena),
-        .platform = platform,
-        .plan = &mer_plan_graph,
-        .task = &bench->task,
-        .state = mer_arena_alloc(bench->arena, type->state_size),
-        .options = fill(problem, type->options, type->options_size, bench->arena, &name)};
+    bench->problem = (MerProblem){.type = type,
+                                  .graph = make_graph(bench->arena),
+                                  .platform = platform,
+                                  .plan = &mer_plan_graph,
+                                  .task = &bench->task,
+                                  .state = mer_arena_alloc(bench->arena, type->state_size),
+                                  .options = chosen};
     if (type->open(&bench->problem, bench->arena, &error) != MER_OK) {
         fail(&error);
     }
@@ -154,10 +157,10 @@ static double rate(const Bench *bench)
     return best;
 }
 
-static void print_rates(const char *name, const char *problem, const char *evaluator)
+static void print_rates(const char *name, const char *decide, const char *evaluator)
 {
     Bench bench;
-    open_bench(&bench, problem, evaluator);
+    open_bench(&bench, decide, evaluator);
     make_plans(&bench, false);
     printf("place_%s_%dx5_random %.0f evaluations/s\n", name, OPS, rate(&bench));
     make_plans(&bench, true);
@@ -166,14 +169,22 @@ static void print_rates(const char *name, const char *problem, const char *evalu
     mer_arena_free(bench.scratch);
 }
 
-int main(void)
+/* All, or the one that is named. */
+int main(int count, char **arguments)
 {
-    print_rates("maxload", "place", "maxload");
-    print_rates("calls", "place", "calls:price_infeasible=true");
-    print_rates("cluster", "place", "cluster");
-    print_rates("cluster_order", "place:decide=[place,order]", "cluster");
-    print_rates("cluster_fused", "place:decide=[place,order,fuse]", "cluster");
-    print_rates("cluster_path", "place", "cluster:link_model=path");
-    print_rates("cluster_placeto", "place", "cluster:preset=placeto");
+    static const struct {
+        const char *name, *decide, *evaluator;
+    } cases[] = {{"maxload", "place", "maxload"},
+                 {"calls", "place", "calls:price_infeasible=true"},
+                 {"cluster", "place", "cluster"},
+                 {"cluster_order", "place,order", "cluster"},
+                 {"cluster_fused", "place,order,fuse", "cluster"},
+                 {"cluster_path", "place", "cluster:link_model=path"},
+                 {"cluster_placeto", "place", "cluster:preset=placeto"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        if (count < 2 || strcmp(arguments[1], cases[c].name) == 0) {
+            print_rates(cases[c].name, cases[c].decide, cases[c].evaluator);
+        }
+    }
     return 0;
 }

@@ -6,7 +6,7 @@
 #include "shared.h"
 
 #include "mercator/evaluator.h"
-#include "place/place.h"
+#include "place/place_parts.h"
 
 #include <math.h>
 
@@ -18,9 +18,9 @@ typedef struct OpenedPlace {
     MerArena       *scratch;
 } OpenedPlace;
 
-/* `problem` and `evaluator` are references with options; without a platform that of the file. */
+/* `decide`: what the space decides, "place,order"; `evaluator` is a reference with options. Without a platform that of the file. */
 static inline MerStatus try_open_place(MerGraph *graph, const MerPlatform *platform,
-                                       const char *problem, const char *evaluator, MerArena *arena,
+                                       const char *decide, const char *evaluator, MerArena *arena,
                                        OpenedPlace *opened, MerError *error)
 {
     const MerProblemClass *type = mer_problem_find("place", NULL);
@@ -29,6 +29,9 @@ static inline MerStatus try_open_place(MerGraph *graph, const MerPlatform *platf
         fail_msg("%s", error->message);
     }
     const MerEvaluatorClass *pricer = mer_evaluator_find(reference.name, NULL);
+    MerPlaceOptions         *chosen =
+        (MerPlaceOptions *)options_from("place", type->options, type->options_size, arena);
+    chosen->decide = decide;
     opened->task = (MerTask){.name = graph->name, .count = 1, .op = -1};
     opened->problem =
         (MerProblem){.type = type,
@@ -36,7 +39,7 @@ static inline MerStatus try_open_place(MerGraph *graph, const MerPlatform *platf
                      .platform = platform ? platform : mer_graph_attachment(graph, "platform"),
                      .plan = &mer_plan_graph,
                      .task = &opened->task,
-                     .options = options_from(problem, type->options, type->options_size, arena),
+                     .options = chosen,
                      .state = mer_arena_alloc(arena, type->state_size)};
     MER_TRY(type->open(&opened->problem, arena, error));
     const void *options = options_from(evaluator, pricer->options, pricer->options_size, arena);
@@ -48,11 +51,11 @@ static inline MerStatus try_open_place(MerGraph *graph, const MerPlatform *platf
 }
 
 static inline OpenedPlace *open_place(MerGraph *graph, const MerPlatform *platform,
-                                      const char *problem, const char *evaluator, MerArena *arena)
+                                      const char *decide, const char *evaluator, MerArena *arena)
 {
     OpenedPlace *opened = MER_NEW(arena, OpenedPlace);
     MerError     error = {0};
-    if (try_open_place(graph, platform, problem, evaluator, arena, opened, &error) != MER_OK) {
+    if (try_open_place(graph, platform, decide, evaluator, arena, opened, &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
     return opened;

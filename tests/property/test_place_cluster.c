@@ -21,9 +21,9 @@ static OpenedPlace *open_random(int index, bool fuses, MerRng *rng)
     char *evaluator = mer_arena_format(
         arena, "cluster:link_model=%s,overlap=%s,segment_bytes=20000,max_segments=3",
         models[index % 4], index / 4 % 2 ? "false" : "true");
-    OpenedPlace *opened = open_place(
-        random_graph(ops, index / 8 % 2, rng, arena), mixed_platform(index / 16 % 2, arena),
-        fuses ? "place:decide=[place,order,fuse]" : "place", evaluator, arena);
+    OpenedPlace *opened = open_place(random_graph(ops, index / 8 % 2, rng, arena),
+                                     mixed_platform(index / 16 % 2, arena),
+                                     fuses ? "place,order,fuse" : "place", evaluator, arena);
     add_workspace(opened, rng);
     return opened;
 }

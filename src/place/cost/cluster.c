@@ -140,6 +140,7 @@ MerStatus mer_cluster_open(MerCluster *cluster, const MerPlace *place,
     mer_cluster_find_ways(cluster, arena);
     cluster->fusion = mer_fusion_open(place, arena);
     cluster->tail_us = place->decides_fusion ? NULL : find_tails(place, arena);
+    mer_cluster_prepare_plain(cluster, arena);
     return MER_OK;
 }
 
@@ -202,10 +203,12 @@ static void simulate(const MerCluster *cluster, const MerGraphPlan *plan, double
     MerKernels kernels;
     if (cluster->placeto) {
         mer_placeto_run(cluster, plan, scratch, record, outcome);
-    } else if (mer_cluster_kernels(cluster, plan, scratch, &kernels, cost)) {
-        mer_cluster_run(cluster, plan, &kernels, limit_us, scratch, record, outcome);
-    } else {
+    } else if (!mer_cluster_kernels(cluster, plan, scratch, &kernels, cost)) {
         *outcome = (MerClusterOutcome){.end = MER_CLUSTER_REFUSED};
+    } else if (cluster->plain_ops && !kernels.kernel && !kernels.priority && !record) {
+        mer_cluster_run_plain(cluster, plan, limit_us, scratch, outcome);
+    } else {
+        mer_cluster_run(cluster, plan, &kernels, limit_us, scratch, record, outcome);
     }
 }
 

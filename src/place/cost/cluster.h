@@ -53,9 +53,10 @@ typedef struct MerCluster { /* the opened evaluator */
     const double *gap_us;
     const int    *leader; /* first operator of each operator's group */
     /* least time from the start of an operator to the end of all; NULL: unknown, as fusion shortens operators */
-    const double     *tail_us;
-    const MerFusion  *fusion;
-    const MerPlaceto *placeto; /* NULL: the model of our own */
+    const double            *tail_us;
+    const MerFusion         *fusion;
+    const MerPlaceto        *placeto;   /* NULL: the model of our own */
+    const struct MerPlainOp *plain_ops; /* NULL: units or links need the full simulation */
 } MerCluster;
 
 MerStatus mer_cluster_open(MerCluster *cluster, const MerPlace *place,
@@ -116,6 +117,11 @@ typedef struct MerClusterOutcome {
 void mer_cluster_run(const MerCluster *cluster, const MerGraphPlan *plan, const MerKernels *kernels,
                      double limit_us, MerArena *scratch, MerClusterRecord *record,
                      MerClusterOutcome *outcome);
+
+/* cluster_plain.c: the same for plans without priorities and clusters, where `plain_ops` are there. */
+void mer_cluster_run_plain(const MerCluster *cluster, const MerGraphPlan *plan, double limit_us,
+                           MerArena *scratch, MerClusterOutcome *outcome);
+void mer_cluster_prepare_plain(MerCluster *cluster, MerArena *arena);
 
 /* placeto.c: the published simulator, rule by rule. */
 const MerPlaceto *mer_placeto_open(const MerPlace *place, MerTieOrder ties, MerArena *arena);
