@@ -51,7 +51,17 @@
     X(list_annealing) \
     X(grid) \
     X(ideal_dp) \
-    X(pipedream)
+    X(pipedream) \
+    X(single) \
+    X(round_robin) \
+    X(expert) \
+    X(greedy_fill) \
+    X(heft) \
+    X(m_topo) \
+    X(m_etf) \
+    X(m_sct) \
+    X(metis) \
+    X(scotch)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -79,7 +89,12 @@
     X(vta_c) \
     X(codesign_trace) \
     X(autotvm_log) \
-    X(kernels)
+    X(kernels) \
+    X(device_map) \
+    X(ort_nodes) \
+    X(ort_islands) \
+    X(llama_override) \
+    X(placement_trace)
 
 #define PLAN_READERS(X) \
     X(maestro) \

@@ -31,9 +31,3 @@ WEAK double mer_place_noise(uint64_t hash, uint64_t seed, double sigma)
     (void)hash, (void)seed, (void)sigma;
     return 1;
 }
-
-WEAK void mer_place_show(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
-                         const double *peak, MerNotes *notes)
-{
-    (void)place, (void)plan, (void)load_us, (void)peak, (void)notes;
-}

@@ -32,6 +32,10 @@ static const MerOption options[] = {
      "times and bytes with activations computed again (Piper files)"},
     {"levels", MER_OPTION_INT, OPTION(levels), "20", 2, 1000, NULL,
      "levels of priorities and of fusion"},
+    {"what_if", MER_OPTION_CHOICE, OPTION(what_if), "price", 0, 0, "off|price|search",
+     "with the answer: what links, memories, units and gaps would change, for the same placement "
+     "or an "
+     "improved one"},
     {0}};
 
 extern const MerProblemClass mer_problem_place;

@@ -13,6 +13,7 @@ typedef struct MerPlaceOptions {
     double      group_work_limit, msr_cost_scale;
     bool        replication, recompute;
     int64_t     levels;
+    int         what_if; /* MerWhatIfMode */
 } MerPlaceOptions;
 
 /* place_model.c: the opened problem, without what the space decides. `remarks`: what the user should know, two lines at most, NULL
@@ -30,7 +31,7 @@ bool mer_place_is_host(const MerUnit *unit);
 typedef enum MerPlaceChangeKind {
     MER_CHANGE_UNIT,   /* one more like unit `index` */
     MER_CHANGE_LINK,   /* link `index` and its bus, -1: all of them, `factor` times as fast */
-    MER_CHANGE_MEMORY, /* of unit `index`, -1: of all, times `factor` */
+    MER_CHANGE_MEMORY, /* of the class of unit `index`, -1: of all, times `factor` */
     MER_CHANGE_GAP     /* no launch overhead, no rest between operators */
 } MerPlaceChangeKind;
 typedef struct MerPlaceChange {
@@ -81,5 +82,11 @@ MerBound mer_place_bound(const MerPlace *place, const MerPlaceRules *rules, MerM
  * unit, in parts [unit * 3 + part]: compute, transfers, idle; `peak`: bytes of each unit. */
 void mer_place_show(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
                     const double *peak, MerNotes *notes);
+/* cost/period_view.c: one period of a pipeline; `overlaps`: transfers run beside operators. */
+void mer_place_show_period(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
+                           bool overlaps, MerNotes *notes);
+/* Microseconds to move the result of an operator from one unit to another, when nothing else moves; 0 on the same one, INFINITY: there
+ * is no way. */
+double mer_place_transfer(const MerPlace *place, int op, int from, int to);
 
 #endif

@@ -94,8 +94,11 @@ const MerPlatform *mer_place_change(const MerPlatform *platform, MerPlaceChange 
         break;
     case MER_CHANGE_MEMORY:
         for (int u = 0; u < platform->unit_count; u++) {
-            bool is_meant = change.index < 0 || change.index == u;
-            copy.units[u].memory_bytes *= is_meant ? change.factor : 1;
+            bool is_meant = change.index < 0 ||
+                            copy.units[u].class_index == copy.units[change.index].class_index;
+            if (is_meant && copy.units[u].memory_bytes > 0) {
+                copy.units[u].memory_bytes *= change.factor;
+            }
         }
         break;
     case MER_CHANGE_GAP:

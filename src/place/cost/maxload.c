@@ -2,6 +2,7 @@
  * cross its border (Tarnawski et al., NeurIPS 2020; docs/placement.md, "maxload"). Stages on several units as PipeDream prices
  * them (Narayanan et al., SOSP 2019). */
 #include "mercator/evaluator.h"
+#include "place/cost/what_if.h"
 #include "place/place_parts.h"
 
 #include <stddef.h>
@@ -33,6 +34,7 @@ static const MerOption options[] = {
 
 typedef struct State {
     const MerPlace *place;
+    MerPlacePricer  pricer;
     MerPlaceRules   rules;
     bool            prices_infeasible, has_transfers;
     double          noise;
@@ -50,6 +52,8 @@ static double fastest_link(const MerPlace *place)
     return best > 0 ? best : INFINITY;
 }
 
+extern const MerEvaluatorClass mer_evaluator_maxload;
+
 static MerStatus open_maxload(void *opened, const MerProblem *problem, const void *given,
                               MerArena *arena, MerError *error)
 {
@@ -57,6 +61,7 @@ static MerStatus open_maxload(void *opened, const MerProblem *problem, const voi
     State         *state = opened;
     (void)arena, (void)error;
     *state = (State){.place = mer_place_of(problem),
+                     .pricer = {problem, &mer_evaluator_maxload, given, MER_METRIC_PERIOD},
                      .rules = {.form = MER_PLACE_MAXLOAD,
                                .overlaps = chosen->transfer == 1,
                                .needs_contiguous = chosen->require_contiguous,
@@ -175,11 +180,10 @@ static const void *rules(const void *opened)
     return &((const State *)opened)->rules;
 }
 
-static void show(const void *opened, const MerPlan *plan, MerNotes *notes)
+/* Loads in parts, as views and explanations take them. */
+static MerPlacePriced price_parts(const State *state, const MerPlan *plan, MerArena *arena)
 {
-    const State        *state = opened;
     const MerGraphPlan *graph = mer_graph_plan(plan);
-    MerArena           *arena = mer_arena_new();
     Loads               loads = find_loads(state, graph, arena);
     int                 units = state->place->unit_count;
     double             *parts = MER_ARRAY(arena, double, 3 * (size_t)units), period = 0;
@@ -191,8 +195,29 @@ static void show(const void *opened, const MerPlan *plan, MerNotes *notes)
         parts[3 * u + 1] = loads.transfer[u];
         parts[3 * u + 2] = period - load_of(state, graph, &loads, u);
     }
-    mer_place_show(state->place, graph, parts, loads.bytes, notes);
+    return (MerPlacePriced){plan, parts, loads.bytes};
+}
+
+static void show(const void *opened, const MerPlan *plan, MerNotes *notes)
+{
+    const State        *state = opened;
+    const MerGraphPlan *graph = mer_graph_plan(plan);
+    MerArena           *arena = mer_arena_new();
+    MerPlacePriced      priced = price_parts(state, plan, arena);
+    mer_place_show(state->place, graph, priced.load_us, priced.peak, notes);
+    if (!graph->replicas) {
+        mer_place_show_period(state->place, graph, priced.load_us,
+                              state->rules.overlaps || state->place->is_pipeline, notes);
+    }
+    mer_place_show_what_ifs(&state->pricer, &priced, notes);
     mer_arena_free(arena);
+}
+
+static const char *print(const void *opened, const MerPlan *plan, MerArena *arena)
+{
+    const State   *state = opened;
+    MerPlacePriced priced = price_parts(state, plan, arena);
+    return mer_place_explain(&state->pricer, &priced, arena);
 }
 
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_graph, NULL};
@@ -210,6 +235,7 @@ const MerEvaluatorClass mer_evaluator_maxload = {
     .open = open_maxload,
     .evaluate = evaluate,
     .detail = show,
+    .print = print,
     .rules = rules,
     .approximates = approximates,
 };

@@ -32,9 +32,23 @@ static bool check_groups(const MerPlace *place, const MerGraphPlan *plan, MerCos
     return true;
 }
 
+/* Units of the class of `unit` that exist, and that the plan uses with all replicas. */
+static void count_class(const MerPlace *place, const MerGraphPlan *plan, const bool *is_used,
+                        int unit, int *exist, int *used)
+{
+    *exist = *used = 0;
+    for (int u = 0; u < place->unit_count; u++) {
+        if (place->unit_class[u] == place->unit_class[unit]) {
+            *exist += 1;
+            *used += is_used[u] ? (plan->replicas ? plan->replicas[u] : 1) : 0;
+        }
+    }
+    *exist -= place->is_host[unit] ? 0 : plan->absent;
+}
+
 static bool check_devices(const MerPlace *place, const MerGraphPlan *plan, MerCost *cost)
 {
-    int used = 0, there = place->accelerator_count - plan->absent;
+    bool fits = true;
     if (!plan->replicas && plan->absent == 0) {
         return true;
     }
@@ -42,16 +56,21 @@ static bool check_devices(const MerPlace *place, const MerGraphPlan *plan, MerCo
     for (int o = 0; o < plan->op_count; o++) {
         is_used[plan->unit[o]] = true;
     }
-    for (int u = 0; u < place->unit_count; u++) {
-        int replicas = plan->replicas ? plan->replicas[u] : 1;
-        used += is_used[u] && !place->is_host[u] ? replicas : 0;
+    for (int u = 0; u < place->unit_count && fits; u++) {
+        int exist, used;
+        count_class(place, plan, is_used, u, &exist, &used);
+        if (is_used[u] && used > exist) {
+            const char *name = place->platform->units[u].class_name;
+            mer_cost_refuse(cost, "devices: uses %d %.30s, %d exist", used,
+                            !place->is_host[u] ? "accelerators"
+                            : name             ? name
+                                               : "hosts",
+                            exist);
+            fits = false;
+        }
     }
     free(is_used);
-    if (used > there) {
-        mer_cost_refuse(cost, "devices: uses %d accelerators, %d exist", used, there);
-        return false;
-    }
-    return true;
+    return fits;
 }
 
 bool mer_place_check_memory(const MerPlace *place, const double *bytes, MerCost *cost)

@@ -34,9 +34,10 @@ static int next_user(Users *users)
 }
 
 /* Results that never cost a transfer cannot change a load. */
-static bool is_free(const MerPlace *place, int op)
+static bool is_free(const MerLoadTables *tables, int op)
 {
-    for (int u = 0; u < place->unit_count; u++) {
+    const MerPlace *place = tables->place;
+    for (int u = 0; tables->has_transfers && u < place->unit_count; u++) {
         if (place->transfer_us[(size_t)op * (size_t)place->unit_count + (size_t)u] > 0) {
             return false;
         }
@@ -110,7 +111,7 @@ static void list_results(MerLoadTables *tables, int *op_of, int *seen, MerArena 
         for (int i = start[p]; i < start[p + 1]; i++) {
             Users users = users_of(tables, ops[i], seen);
             int   count = 0;
-            while (!is_free(tables->place, ops[i]) && next_user(&users) >= 0) {
+            while (!is_free(tables, ops[i]) && next_user(&users) >= 0) {
                 count++;
             }
             if (count > 0) {
@@ -219,14 +220,17 @@ static void number_parts(MerLoadTables *tables, const int *part_of, MerArena *ar
     }
 }
 
-MerLoadTables *mer_load_tables_new(const MerPlace *place, bool overlaps, const int *part_of,
-                                   MerArena *arena)
+MerLoadTables *mer_load_tables_new(const MerPlace *place, const MerPlaceRules *rules,
+                                   const int *part_of, MerArena *arena)
 {
     MerLoadTables *tables = MER_NEW(arena, MerLoadTables);
     MerArena      *scratch = mer_arena_new();
     size_t         units = (size_t)place->unit_count;
-    *tables =
-        (MerLoadTables){.place = place, .overlaps = overlaps, .us_per_tick = choose_tick(place)};
+    *tables = (MerLoadTables){.place = place,
+                              .overlaps = rules->overlaps || place->is_pipeline,
+                              .has_transfers = !place->is_pipeline || rules->charges_activations,
+                              .has_limits = !rules->ignores_limits,
+                              .us_per_tick = choose_tick(place)};
     number_parts(tables, part_of, arena);
     int  parts = tables->part_count;
     int *seen = MER_ARRAY(scratch, int, parts + 1);
@@ -363,7 +367,7 @@ double mer_unit_loads_excess(const MerUnitLoads *loads)
 {
     const MerPlace *place = loads->tables->place;
     double          excess = 0;
-    for (int u = 0; u < place->unit_count; u++) {
+    for (int u = 0; loads->tables->has_limits && u < place->unit_count; u++) {
         excess += fmax(0, loads->bytes[u] - place->limit[u]);
     }
     return excess;

@@ -12,6 +12,7 @@
 typedef struct MerLoadTables {
     const MerPlace *place;
     bool            overlaps; /* load = max(compute, transfers) */
+    bool            has_transfers, has_limits;
     int             part_count;
     int            *part_of;    /* part of each group; parts are numbered by their first groups */
     double         *bytes;      /* of each part */
@@ -28,8 +29,8 @@ typedef struct MerLoadTables {
 } MerLoadTables;
 
 /* In `arena`; `place` is kept. `part_of`: the part of each group; NULL: each group is one. */
-MerLoadTables *mer_load_tables_new(const MerPlace *place, bool overlaps, const int *part_of,
-                                   MerArena *arena);
+MerLoadTables *mer_load_tables_new(const MerPlace *place, const MerPlaceRules *rules,
+                                   const int *part_of, MerArena *arena);
 
 typedef struct MerUnitLoads { /* of one placement */
     const MerLoadTables *tables;

@@ -1,9 +1,9 @@
-// A directed graph from left to right (dagre), coloured by group: {unit, group_name, nodes: [{name, group, parent, value,
-// marked}], edges: [[from, to]]}. Nodes with the same parent are one block, which opens and closes by a click;
+// A directed graph from left to right and row by row, coloured by group: {unit, group_name, nodes: [{name, group, parent,
+// value, marked}], edges: [[from, to]]}. Nodes with the same parent are one block, which opens and closes by a click;
 // large graphs begin closed.
-import { graphlib, layout } from "@dagrejs/dagre";
-import { categoryCss, checkbox, h } from "../dom.js";
+import { categoryCss, checkbox, h, watch } from "../dom.js";
 import { full, plural } from "../units.js";
+import { arrange } from "./graph_layout.js";
 
 const MOST_DRAWN = 1200; // dagre needs seconds beyond this
 const MOST_OPEN = 250; // more nodes than this begin as blocks
@@ -21,7 +21,7 @@ export function graphPanel(value) {
   const box = h("div", { class: "graph-box", tabindex: "0", role: "region", "aria-label": value.title });
   const said = h("p", { class: "readout" });
   const show = () => draw(graph, box, said, show);
-  show();
+  watch(box, show);
   return h(
     "div",
     {},
@@ -78,43 +78,72 @@ function draw(graph, box, said, show) {
     );
     return;
   }
-  const made = new graphlib.Graph();
-  made.setGraph({ rankdir: "LR", nodesep: 10, ranksep: 34, marginx: 8, marginy: 8 });
-  made.setDefaultEdgeLabel(() => ({}));
-  for (const [key, node] of drawn)
-    made.setNode(key, { ...node, width: 26 + label(node).length * 6.6, height: 24 });
-  for (const { a, b, isMarked } of links) made.setEdge(a, b, { isMarked });
-  layout(made);
-  const { width, height } = made.graph();
+  for (const node of drawn.values()) node.width = 26 + label(node).length * 6.6;
+  const picture = arrange(drawn, links, Math.max(box.clientWidth, 320));
+  countFar(picture);
   box.replaceChildren(
     h(
-      "svg",
+      "div",
       {
-        width,
-        height,
-        viewBox: `0 0 ${width} ${height}`,
         role: "img",
         "aria-label": `Graph of ${plural(graph.nodes.length, "node")}, ${drawn.size} drawn`,
       },
-      made.edges().map((edge) =>
-        h("path", {
-          class: made.edge(edge).isMarked ? "edge marked" : "edge",
-          d: path(made.edge(edge).points),
-        }),
-      ),
-      made.nodes().map((key) => nodeBox(made.node(key), graph, show)),
+      picture.rows.map((row) => rowBox(row, picture, graph, show)),
     ),
   );
-  said.textContent =
+  said.textContent = [
     graph.parents.length > 0
       ? `${plural(graph.nodes.length, "node")} in ${plural(graph.parents.length, "block")}. Click on a block to open it, on a node in a block to close it.`
-      : plural(graph.nodes.length, "node");
+      : plural(graph.nodes.length, "node"),
+    picture.far.length > 0 && `${plural(picture.far.length, "long edge")} shown as dots.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
-const label = (node) => `${node.name}${node.isBlock ? ` (${node.size})` : ""}`;
+/** Names of the nodes at the other ends of links that are not drawn. */
+function countFar({ nodes, far }) {
+  const byKey = new Map(nodes.map((node) => [node.key, node]));
+  for (const node of nodes) node.far = { in: [], out: [] };
+  for (const { a, b } of far) {
+    byKey.get(a).far.out.push(byKey.get(b).name);
+    byKey.get(b).far.in.push(byKey.get(a).name);
+  }
+}
+
+/** One row of layers; lines that go on in the next row are cut at its border. */
+function rowBox({ left, right, top, bottom }, { nodes, lines }, graph, show) {
+  const [width, height] = [right - left, bottom - top];
+  const isInside = ({ x }) => x >= left && x <= right;
+  const crosses = ({ points }) => points[0].x < right && points[points.length - 1].x > left;
+  return h(
+    "svg",
+    { class: "graph-row", width, height, viewBox: `${left} ${top} ${width} ${height}` },
+    lines
+      .filter(crosses)
+      .map(({ points, link }) =>
+        h("path", { class: link.isMarked ? "edge marked" : "edge", d: path(points) }),
+      ),
+    nodes.filter(isInside).map((node) => nodeBox(node, graph, show)),
+  );
+}
+
+const MOST_LETTERS = 34;
+
+/** Long names lose their middle. */
+function label(node) {
+  const half = MOST_LETTERS / 2 - 1;
+  const name =
+    node.name.length > MOST_LETTERS ? `${node.name.slice(0, half)}…${node.name.slice(-half)}` : node.name;
+  return `${name}${node.isBlock ? ` (${node.size})` : ""}`;
+}
 
 const path = (points) =>
   points.map(({ x, y }, at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+
+const MOST_NAMES = 6;
+const names = (list) =>
+  `${list.slice(0, MOST_NAMES).join(", ")}${list.length > MOST_NAMES ? `, ${list.length - MOST_NAMES} more` : ""}`;
 
 function nodeBox(node, graph, show) {
   const [first] = [...node.uses].sort((a, b) => b[1] - a[1])[0];
@@ -134,6 +163,8 @@ function nodeBox(node, graph, show) {
         node.name,
         ...uses.map(([name, size]) => `${graph.group_name ?? "group"} ${name}${node.isBlock ? `: ${size}` : ""}`),
         graph.unit !== undefined && full(node.value, graph.unit),
+        node.far.in.length > 0 && `after ${names(node.far.in)}`,
+        node.far.out.length > 0 && `before ${names(node.far.out)}`,
       ]
         .filter(Boolean)
         .join("\n"),
@@ -156,6 +187,12 @@ function nodeBox(node, graph, show) {
         begun += wide;
         return h("rect", { x: begun - wide, y: node.y + 8, width: wide, height: 4, style: { fill: categoryCss(graph.groups.indexOf(name)) } });
       }),
+    // Edges that are too long to be drawn: a dot where they begin or end.
+    [node.far.in.length > 0 && -1, node.far.out.length > 0 && 1]
+      .filter(Boolean)
+      .map((side) =>
+        h("circle", { class: "far", cx: node.x + (side * node.width) / 2, cy: node.y, r: 3 }),
+      ),
     h("text", { x: node.x, y: node.y + 4, "text-anchor": "middle" }, label(node)),
   );
 }

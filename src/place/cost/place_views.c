@@ -1,0 +1,306 @@
+/* What the report shows of a placement, for every evaluator: loads and bytes of the units, the graph coloured by unit, and what
+ * goes between units. */
+#include "mercator/view.h"
+#include "place/cost/place_blocks.h"
+#include "place/place_parts.h"
+
+#include <string.h>
+
+enum { COMPUTE, TRANSFER, IDLE, PARTS };
+enum {
+    MOST_NODES =
+        2000, /* of a graph whose operators are written: larger ones are their blocks alone */
+    MOST_BLOCKS = 150,
+    MOST_MATRIX = 32 /* units of the table from unit to unit */
+};
+
+static double seconds(double microseconds)
+{
+    return 1e-6 * microseconds;
+}
+
+static void show_loads(const MerPlace *place, const double *load_us, MerArena *arena,
+                       MerNotes *notes)
+{
+    static const char *const parts[PARTS] = {"operators", "transfers", "idle"};
+    int                      units = place->unit_count, most = 0;
+    double                  *values = MER_ARRAY(arena, double, PARTS *(size_t)units);
+    for (int u = 0; u < units; u++) {
+        for (int p = 0; p < PARTS; p++) {
+            values[PARTS * u + p] = seconds(load_us[PARTS * u + p]);
+        }
+        most = load_us[PARTS * u + IDLE] < load_us[PARTS * most + IDLE] ? u : most;
+    }
+    MerViewFact facts[] = {{.name = "least idle", .text = place->unit_names[most]}};
+    MerView     view = {.id = "loads",
+                        .title = "Time of the units",
+                        .help = "Where a unit is idle, it waits for others.",
+                        .facts = facts,
+                        .fact_count = 1};
+    MerViewBars bars = {.unit = "s",
+                        .series = parts,
+                        .series_count = PARTS,
+                        .rows = place->unit_names,
+                        .row_count = units,
+                        .values = values,
+                        .has_parts = true,
+                        .has_rest = true};
+    mer_view_bars(notes, &view, &bars);
+}
+
+/* Bytes that stay, and what comes on top of them at the worst moment. */
+static void show_bytes(const MerPlace *place, const MerGraphPlan *plan, const double *peak,
+                       MerArena *arena, MerNotes *notes)
+{
+    static const char *const parts[2] = {"stays", "comes and goes"};
+    int                      units = place->unit_count, series = 1;
+    double                  *values = MER_ARRAY(arena, double, 2 * (size_t)units);
+    double                  *stays = MER_ARRAY(arena, double, units);
+    for (int o = 0; o < place->op_count; o++) {
+        stays[plan->unit[o]] += place->size[o];
+    }
+    for (int u = 0; u < units; u++) {
+        series = peak[u] > stays[u] * (1 + 1e-12) ? 2 : series;
+    }
+    for (int u = 0; u < units; u++) {
+        values[series * u] = series == 2 ? fmin(stays[u], peak[u]) : peak[u];
+        if (series == 2) {
+            values[2 * u + 1] = fmax(0, peak[u] - stays[u]);
+        }
+    }
+    MerView     view = {.id = "bytes",
+                        .title = "Memory of the units",
+                        .help = "At its fullest, against what there is."};
+    MerViewBars bars = {.unit = "B",
+                        .series = parts,
+                        .series_count = series,
+                        .rows = place->unit_names,
+                        .row_count = units,
+                        .values = values,
+                        .limits = place->limit};
+    mer_view_bars(notes, &view, &bars);
+}
+
+static double time_of(const MerPlace *place, const MerGraphPlan *plan, int op)
+{
+    return place->time_us[(size_t)op * (size_t)place->unit_count + (size_t)plan->unit[op]];
+}
+
+double mer_place_transfer(const MerPlace *place, int op, int from, int to)
+{
+    const MerRoute *route = &place->routes[from * place->unit_count + to];
+    const double   *own = place->transfer_us + (size_t)op * (size_t)place->unit_count;
+    if (from == to) {
+        return 0;
+    }
+    if (place->has_transfer_times) { /* over the memory of the host: both ends pay */
+        return own[from] + own[to];
+    }
+    return route->count == 0 ? INFINITY
+                             : route->latency_us + place->output_bytes[op] * route->us_per_byte;
+}
+
+/* Marks the operators of the longest path, transfers between units included. */
+static void mark_longest_path(const MerPlace *place, const MerGraphPlan *plan, bool *is_marked,
+                              MerArena *arena)
+{
+    double *end = MER_ARRAY(arena, double, place->op_count);
+    int    *from = MER_ARRAY(arena, int, place->op_count), last = 0;
+    for (int o = 0; o < place->op_count; o++) {
+        double start = 0;
+        from[o] = -1;
+        for (int i = place->before_start[o]; i < place->before_start[o + 1]; i++) {
+            int    producer = place->before[i];
+            double there = end[producer] +
+                           mer_place_transfer(place, producer, plan->unit[producer], plan->unit[o]);
+            if (from[o] < 0 || there > start) {
+                start = there;
+                from[o] = producer;
+            }
+        }
+        end[o] = start + time_of(place, plan, o);
+        last = end[o] > end[last] ? o : last;
+    }
+    for (int o = last; o >= 0; o = from[o]) {
+        is_marked[o] = true;
+    }
+}
+
+typedef struct Picture {
+    int          node_count, edge_count;
+    MerViewNode *nodes;
+    int         *edges;
+} Picture;
+
+static Picture draw_operators(const MerPlace *place, const MerGraphPlan *plan,
+                              const MerPlaceBlocks *blocks, const bool *is_marked, MerArena *arena)
+{
+    Picture picture = {place->op_count, 0, MER_ARRAY(arena, MerViewNode, place->op_count + 1),
+                       MER_ARRAY(arena, int, 2 * (size_t)place->edge_count + 1)};
+    for (int o = 0; o < place->op_count; o++) {
+        picture.nodes[o] = (MerViewNode){.name = place->names[o],
+                                         .group = place->unit_names[plan->unit[o]],
+                                         .parent = blocks->names[blocks->of[o]],
+                                         .value = seconds(time_of(place, plan, o)),
+                                         .is_marked = is_marked[o]};
+        for (int i = place->after_start[o]; i < place->after_start[o + 1]; i++) {
+            picture.edges[2 * picture.edge_count] = o;
+            picture.edges[2 * picture.edge_count++ + 1] = place->after[i];
+        }
+    }
+    return picture;
+}
+
+static Picture draw_blocks(const MerPlace *place, const MerGraphPlan *plan,
+                           const MerPlaceBlocks *blocks, const bool *is_marked, MerArena *arena)
+{
+    size_t  count = (size_t)blocks->count;
+    Picture picture = {blocks->count, 0, MER_ARRAY(arena, MerViewNode, count + 1),
+                       MER_ARRAY(arena, int, 2 * count * count + 1)};
+    bool   *is_drawn = MER_ARRAY(arena, bool, count *count);
+    for (int b = 0; b < blocks->count; b++) {
+        picture.nodes[b] =
+            (MerViewNode){.name = blocks->names[b], .group = place->unit_names[blocks->unit[b]]};
+    }
+    for (int o = 0; o < place->op_count; o++) {
+        int from = blocks->of[o];
+        picture.nodes[from].value += seconds(time_of(place, plan, o));
+        picture.nodes[from].is_marked = picture.nodes[from].is_marked || is_marked[o];
+        for (int i = place->after_start[o]; i < place->after_start[o + 1]; i++) {
+            int  to = blocks->of[place->after[i]];
+            bool is_new = from != to && !is_drawn[(size_t)from * count + (size_t)to];
+            if (is_new) {
+                is_drawn[(size_t)from * count + (size_t)to] = true;
+                picture.edges[2 * picture.edge_count] = from;
+                picture.edges[2 * picture.edge_count++ + 1] = to;
+            }
+        }
+    }
+    return picture;
+}
+
+static void show_graph(const MerPlace *place, const MerGraphPlan *plan, MerArena *arena,
+                       MerNotes *notes)
+{
+    int            quarter = place->op_count / 4 + 1;
+    int            most = quarter < MOST_BLOCKS ? quarter : MOST_BLOCKS;
+    MerPlaceBlocks blocks = mer_place_find_blocks(place, plan, most, arena);
+    bool          *is_marked = MER_ARRAY(arena, bool, place->op_count + 1);
+    bool           is_large = place->op_count > MOST_NODES;
+    mark_longest_path(place, plan, is_marked, arena);
+    Picture picture =
+        (is_large ? draw_blocks : draw_operators)(place, plan, &blocks, is_marked, arena);
+    MerView      view = {.id = "placement",
+                         .title = "The graph on the units",
+                         .help = is_large ? "Operators of one unit with names that begin alike are one "
+                                            "node. Outlined: the longest path, transfers included."
+                                          : "Outlined: the longest path, transfers included."};
+    MerViewGraph graph = {.unit = "s",
+                          .group_name = "unit",
+                          .nodes = picture.nodes,
+                          .node_count = picture.node_count,
+                          .edges = picture.edges,
+                          .edge_count = picture.edge_count};
+    mer_view_graph(notes, &view, &graph);
+}
+
+/* Results that go from unit to unit, each once per unit that reads it: bytes into [from * units + to], and how many leave each
+ * unit. */
+static double *count_traffic(const MerPlace *place, const MerGraphPlan *plan, int *leaving,
+                             MerArena *arena)
+{
+    int     units = place->unit_count;
+    double *bytes = MER_ARRAY(arena, double, (size_t)units *(size_t)units);
+    int    *seen = MER_ARRAY(arena, int, units);
+    for (int o = 0; o < place->op_count; o++) {
+        int from = plan->unit[o], others = 0;
+        for (int i = place->after_start[o]; i < place->after_start[o + 1]; i++) {
+            int to = plan->unit[place->after[i]];
+            if (to != from && seen[to] != o + 1) {
+                seen[to] = o + 1;
+                bytes[from * units + to] += place->output_bytes[o];
+                others++;
+            }
+        }
+        leaving[from] += others > 0;
+    }
+    return bytes;
+}
+
+static void show_traffic(const MerPlace *place, const double *bytes, MerNotes *notes)
+{
+    int    units = place->unit_count;
+    double sum = 0;
+    for (int i = 0; i < units * units; i++) {
+        sum += bytes[i];
+    }
+    if (sum > 0 && units <= MOST_MATRIX) {
+        MerViewFact facts[] = {{.name = "all", .value = sum, .unit = "B"}};
+        MerView     view = {.id = "traffic",
+                            .title = "Bytes from unit to unit",
+                            .help = "Rows send, columns receive; a result counts once for each "
+                                        "unit that reads it.",
+                            .facts = facts,
+                            .fact_count = 1,
+                            .is_folded = true};
+        mer_view_heatmap(notes, &view,
+                         &(MerViewHeatmap){.unit = "B",
+                                           .rows = place->unit_names,
+                                           .row_count = units,
+                                           .column_count = units,
+                                           .values = bytes});
+    }
+}
+
+static void show_table(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
+                       const double *peak, const int *leaving, MerArena *arena, MerNotes *notes)
+{
+    static const MerViewColumn columns[] = {
+        {.name = "unit"},
+        {.name = "operators", .unit = "1"},
+        {.name = "time", .unit = "s", .help = "of its operators"},
+        {.name = "transfers", .unit = "s"},
+        {.name = "busy",
+         .unit = "share",
+         .has_bar = true,
+         .help = "operators and transfers, of the whole time"},
+        {.name = "results that leave", .unit = "1"},
+        {.name = "bytes", .unit = "B", .help = "at its fullest"},
+        {.name = "filled", .unit = "share", .has_bar = true, .help = "of its limit"}};
+    enum { COLUMNS = sizeof columns / sizeof columns[0] };
+    int          units = place->unit_count;
+    MerViewCell *cells = MER_ARRAY(arena, MerViewCell, COLUMNS * (size_t)units);
+    int         *count = MER_ARRAY(arena, int, units);
+    for (int o = 0; o < place->op_count; o++) {
+        count[plan->unit[o]]++;
+    }
+    for (int u = 0; u < units; u++) {
+        const double *load = load_us + PARTS * u;
+        double        all = load[COMPUTE] + load[TRANSFER] + load[IDLE];
+        MerViewCell  *row = cells + COLUMNS * u;
+        row[0].text = place->unit_names[u];
+        row[1].number = count[u];
+        row[2].number = seconds(load[COMPUTE]);
+        row[3].number = seconds(load[TRANSFER]);
+        row[4].number = all > 0 ? 1 - load[IDLE] / all : 0;
+        row[5].number = leaving[u];
+        row[6].number = peak[u];
+        row[7].number = isfinite(place->limit[u]) ? peak[u] / place->limit[u] : NAN;
+    }
+    MerView view = {.id = "units", .title = "Units"};
+    mer_view_table(notes, &view, &(MerViewTable){columns, COLUMNS, cells, units});
+}
+
+void mer_place_show(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
+                    const double *peak, MerNotes *notes)
+{
+    MerArena *arena = mer_arena_new();
+    int      *leaving = MER_ARRAY(arena, int, place->unit_count);
+    double   *bytes = count_traffic(place, plan, leaving, arena);
+    show_loads(place, load_us, arena, notes);
+    show_bytes(place, plan, peak, arena, notes);
+    show_table(place, plan, load_us, peak, leaving, arena, notes);
+    show_graph(place, plan, arena, notes);
+    show_traffic(place, bytes, notes);
+    mer_arena_free(arena);
+}

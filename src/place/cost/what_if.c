@@ -1,0 +1,428 @@
+#include "place/cost/what_if.h"
+
+#include "mercator/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_LINKS = 6,         /* that are changed alone: those that carry most */
+    MOST_CHANGES = 64,      /* in all */
+    MOST_OPERATORS = 20000, /* of a graph that is opened again and again */
+    MOVES_PRICED = 400000,  /* operators times moves */
+    STEPS_PRICED = 1600000, /* operators times steps of one improvement */
+    STREAM = 0x77696621     /* of the generator of improvements */
+};
+
+typedef struct Opened {
+    MerProblem   problem;
+    MerEvaluator evaluator;
+    MerMetric    metric;
+} Opened;
+
+/* The problem on another platform; `transfer` is a factor of the transfer times of its file. false: it cannot be opened. */
+static bool reopen(const MerPlacePricer *pricer, const MerPlatform *platform, double transfer,
+                   MerArena *arena, Opened *opened)
+{
+    MerPlaceOptions *options = MER_NEW(arena, MerPlaceOptions);
+    *options = *(const MerPlaceOptions *)pricer->problem->options;
+    options->msr_cost_scale *= transfer;
+    *opened = (Opened){.problem = *pricer->problem, .metric = pricer->metric};
+    opened->problem.options = options;
+    opened->problem.platform = platform;
+    opened->problem.state = mer_arena_alloc(arena, pricer->problem->type->state_size);
+    opened->evaluator = (MerEvaluator){
+        pricer->type, mer_arena_alloc(arena, pricer->type->state_size), pricer->options};
+    return pricer->problem->type->open(&opened->problem, arena, NULL) == MER_OK &&
+           pricer->type->open(opened->evaluator.state, &opened->problem, pricer->options, arena,
+                              NULL) == MER_OK;
+}
+
+static void close_again(Opened *opened)
+{
+    if (opened->evaluator.type->close) {
+        opened->evaluator.type->close(opened->evaluator.state);
+    }
+}
+
+/* NaN: refused. `bytes` may be NULL. */
+static double price(const Opened *opened, const MerPlan *plan, MerArena *scratch, double *bytes)
+{
+    MerCost cost;
+    MerCall call = {
+        .scratch = scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
+    opened->evaluator.type->evaluate(opened->evaluator.state, plan, &call, &cost);
+    if (bytes) {
+        *bytes = cost.value[MER_METRIC_PEAK_BYTES];
+    }
+    return cost.feasible ? cost.value[opened->metric] : NAN;
+}
+
+static double price_point(const Opened *opened, const MerIndex *point, MerArena *scratch)
+{
+    MerPlan plan;
+    mer_arena_reset(scratch);
+    opened->problem.type->decode(&opened->problem, point, &plan, scratch);
+    return price(opened, &plan, scratch, NULL);
+}
+
+/* The plan on a platform that may have a unit more. */
+static MerPlan fit_plan(const MerPlan *plan, int unit_count, MerArena *arena)
+{
+    MerGraphPlan *made = MER_NEW(arena, MerGraphPlan);
+    *made = *mer_graph_plan(plan);
+    if (made->replicas) {
+        made->replicas = MER_ARRAY(arena, int, unit_count);
+        for (int u = 0; u < unit_count; u++) {
+            made->replicas[u] = u < made->unit_count ? mer_graph_plan(plan)->replicas[u] : 1;
+        }
+    }
+    made->unit_count = unit_count;
+    return (MerPlan){plan->kind, made};
+}
+
+/* A step: one group, or all groups of its unit from it on in the order of the graph, goes to another unit. */
+static void step(const MerPlace *place, MerRng *rng, MerIndex *point)
+{
+    int  g = mer_rng_below(rng, place->group_count);
+    int  choices = place->choice_start[g + 1] - place->choice_start[g];
+    int  from = place->choices[place->choice_start[g] + point[g]];
+    int  to = place->choices[place->choice_start[g] + mer_rng_below(rng, choices)];
+    bool is_tail = mer_rng_below(rng, 2) == 0;
+    for (int k = g; k < (is_tail ? place->group_count : g + 1); k++) {
+        int first = place->choice_start[k], count = place->choice_start[k + 1] - first;
+        for (int c = 0; place->choices[first + point[k]] == from && c < count; c++) {
+            if (place->choices[first + c] == to) {
+                point[k] = c;
+                break;
+            }
+        }
+    }
+}
+
+/* The value after a number of steps, each kept unless it costs more; NaN: the plan is no point of the space. */
+static double improve(const Opened *opened, const MerPlan *plan, MerArena *arena)
+{
+    const MerProblem *problem = &opened->problem;
+    const MerPlace   *place = mer_place_of(problem);
+    size_t            bytes = (size_t)problem->space.knob_count * sizeof(MerIndex);
+    MerIndex         *best = MER_ARRAY(arena, MerIndex, problem->space.knob_count + 1);
+    MerIndex         *point = MER_ARRAY(arena, MerIndex, problem->space.knob_count + 1);
+    MerRng            rng = mer_rng_make(1, STREAM);
+    if (!problem->type->encode(problem, plan, best)) {
+        return NAN;
+    }
+    MerArena *scratch = mer_arena_new();
+    double    value = price_point(opened, best, scratch);
+    for (int i = 0; i < STEPS_PRICED / place->op_count; i++) {
+        memcpy(point, best, bytes);
+        step(place, &rng, point);
+        double other = price_point(opened, point, scratch);
+        if (other <= value || (isnan(value) && !isnan(other))) {
+            value = other;
+            memcpy(best, point, bytes);
+        }
+    }
+    mer_arena_free(scratch);
+    return value;
+}
+
+double *mer_place_link_times(const MerPlace *place, const MerGraphPlan *plan, MerArena *arena)
+{
+    double *time = MER_ARRAY(arena, double, place->platform->link_count + 1);
+    int    *seen = MER_ARRAY(arena, int, place->unit_count);
+    for (int o = 0; o < place->op_count; o++) {
+        for (int i = place->after_start[o]; i < place->after_start[o + 1]; i++) {
+            int             from = plan->unit[o], to = plan->unit[place->after[i]];
+            const MerRoute *route = &place->routes[from * place->unit_count + to];
+            bool            is_new = from != to && seen[to] != o + 1;
+            seen[to] = o + 1;
+            for (int l = 0; l < route->count && is_new; l++) {
+                const MerLink *link = &place->platform->links[route->links[l]];
+                time[route->links[l]] +=
+                    link->latency_us + 1e6 * place->output_bytes[o] / link->bytes_per_s;
+            }
+        }
+    }
+    return time;
+}
+
+typedef struct Change {
+    const char    *text;
+    MerPlaceChange change;
+    double         transfer; /* factor of the file's transfer times */
+} Change;
+
+typedef struct Changes {
+    const MerPlace *place;
+    MerArena       *arena;
+    int             count;
+    Change          list[MOST_CHANGES];
+} Changes;
+
+static void add_change(Changes *changes, MerPlaceChange change, double transfer, const char *text)
+{
+    if (changes->count < MOST_CHANGES) {
+        changes->list[changes->count++] = (Change){text, change, transfer};
+    }
+}
+
+/* Links that carry most, a bus as one, then all of them. */
+static void add_links(Changes *changes, const MerGraphPlan *plan)
+{
+    const MerPlatform *platform = changes->place->platform;
+    double            *time = mer_place_link_times(changes->place, plan, changes->arena);
+    int                used = 0;
+    for (;; used++) {
+        int most = 0;
+        for (int l = 1; l < platform->link_count; l++) {
+            most = time[l] > time[most] ? l : most;
+        }
+        if (platform->link_count == 0 || time[most] <= 0 || used == MOST_LINKS) {
+            break;
+        }
+        const MerLink *link = &platform->links[most];
+        const char    *text = link->bus ? mer_arena_format(changes->arena, "bus %s x2", link->bus)
+                                        : mer_arena_format(changes->arena, "link %s to %s x2",
+                                                           platform->units[link->from].name,
+                                                           platform->units[link->to].name);
+        add_change(changes, (MerPlaceChange){MER_CHANGE_LINK, most, 2}, 1, text);
+        for (int l = 0; l < platform->link_count; l++) {
+            const char *bus = platform->links[l].bus;
+            bool        is_same = l == most || (link->bus && bus && strcmp(link->bus, bus) == 0);
+            time[l] = is_same ? 0 : time[l];
+        }
+    }
+    if (used > 1) {
+        add_change(changes, (MerPlaceChange){MER_CHANGE_LINK, -1, 2}, 1, "all links x2");
+    }
+}
+
+/* The first unit of each class, and what the class is called. */
+static bool is_first_of_class(const MerPlace *place, int unit, const char **name)
+{
+    const MerUnit *units = place->platform->units;
+    *name = units[unit].class_name ? units[unit].class_name : units[unit].name;
+    for (int u = 0; u < unit; u++) {
+        if (units[u].class_index == units[unit].class_index) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_units(Changes *changes, bool with_memory, bool with_unit)
+{
+    const MerPlace *place = changes->place;
+    const char     *name;
+    for (int u = 0; u < place->unit_count; u++) {
+        if (!is_first_of_class(place, u, &name)) {
+            continue;
+        }
+        if (with_memory && isfinite(place->limit[u])) {
+            add_change(changes, (MerPlaceChange){MER_CHANGE_MEMORY, u, 1.25}, 1,
+                       mer_arena_format(changes->arena, "memory of %s x1.25", name));
+            add_change(changes, (MerPlaceChange){MER_CHANGE_MEMORY, u, 2}, 1,
+                       mer_arena_format(changes->arena, "memory of %s x2", name));
+        }
+        if (with_unit && !place->is_host[u]) {
+            add_change(changes, (MerPlaceChange){MER_CHANGE_UNIT, u, 1}, 1,
+                       mer_arena_format(changes->arena, "one more %s", name));
+        }
+    }
+}
+
+static void add_gaps(Changes *changes)
+{
+    const MerPlace *place = changes->place;
+    bool            has_gaps = false;
+    for (int u = 0; u < place->unit_count; u++) {
+        const MerUnit *unit = &place->platform->units[u];
+        has_gaps = has_gaps || unit->gap_us > 0 || (place->flops && unit->launch_us > 0);
+    }
+    if (has_gaps) {
+        add_change(changes, (MerPlaceChange){MER_CHANGE_GAP, -1, 0}, 1, "no launches and gaps");
+    }
+}
+
+/* More memory or another unit changes the price of a given plan only if it was refused. */
+static Changes list_changes(const MerPlace *place, const MerGraphPlan *plan, MerWhatIfMode mode,
+                            bool is_refused, MerArena *arena)
+{
+    Changes changes = {.place = place, .arena = arena};
+    bool    is_search = mode == MER_WHAT_IF_SEARCH;
+    if (place->has_transfer_times) {
+        add_change(&changes, (MerPlaceChange){MER_CHANGE_LINK, -1, 1}, 0.5, "transfers x2 as fast");
+    } else {
+        add_links(&changes, plan);
+    }
+    add_units(&changes, is_search || is_refused, is_search);
+    add_gaps(&changes);
+    return changes;
+}
+
+static MerWhatIf ask(const MerPlacePricer *pricer, const MerPlan *plan, const Change *change,
+                     MerWhatIfMode mode)
+{
+    MerWhatIf          answer = {change->text, NAN, NAN};
+    MerArena          *arena = mer_arena_new();
+    const MerPlatform *platform =
+        mer_place_change(pricer->problem->platform, change->change, arena);
+    Opened opened;
+    if (reopen(pricer, platform, change->transfer, arena, &opened)) {
+        MerPlan fitted = fit_plan(plan, platform->unit_count, arena);
+        answer.value = price(&opened, &fitted, arena, NULL);
+        answer.improved =
+            mode == MER_WHAT_IF_SEARCH ? improve(&opened, &fitted, arena) : answer.improved;
+        close_again(&opened);
+    }
+    mer_arena_free(arena);
+    return answer;
+}
+
+/* Groups, those of the unit that is idle least first, then the longest. */
+typedef struct Candidate {
+    int    group;
+    double weight;
+} Candidate;
+
+static int compare_candidates(const void *first, const void *second)
+{
+    const Candidate *a = first, *b = second;
+    return a->weight != b->weight ? (a->weight < b->weight) - (a->weight > b->weight)
+                                  : (a->group > b->group) - (a->group < b->group);
+}
+
+static Candidate *order_groups(const MerPlace *place, const MerGraphPlan *plan,
+                               const double *load_us, MerArena *arena)
+{
+    Candidate *list = MER_ARRAY(arena, Candidate, place->group_count);
+    int        busiest = 0;
+    double     all = 1;
+    for (int u = 1; u < place->unit_count; u++) {
+        busiest = load_us[3 * u + 2] < load_us[3 * busiest + 2] ? u : busiest;
+    }
+    for (int g = 0; g < place->group_count; g++) {
+        int unit = plan->unit[place->members[place->member_start[g]]];
+        list[g] =
+            (Candidate){g, place->group_us[(size_t)g * (size_t)place->unit_count + (size_t)unit]};
+        all += list[g].weight;
+    }
+    for (int g = 0; g < place->group_count; g++) {
+        int unit = plan->unit[place->members[place->member_start[g]]];
+        list[g].weight += unit == busiest ? all : 0;
+    }
+    qsort(list, (size_t)place->group_count, sizeof *list, compare_candidates);
+    return list;
+}
+
+static void keep_move(MerWhatIfs *answer, MerWhatIfMove move)
+{
+    int at = answer->move_count;
+    if (isnan(move.value) || !(move.value < answer->value * (1 - 1e-9))) {
+        return;
+    }
+    while (at > 0 && move.value < answer->moves[at - 1].value) {
+        at--;
+    }
+    if (at == MER_WHAT_IF_MOVES) {
+        return;
+    }
+    answer->move_count += answer->move_count < MER_WHAT_IF_MOVES;
+    memmove(&answer->moves[at + 1], &answer->moves[at],
+            (size_t)(answer->move_count - at - 1) * sizeof move);
+    answer->moves[at] = move;
+}
+
+/* Every group of the list on every unit it may take, as far as the budget goes. */
+static void try_moves(const Opened *opened, const MerPlacePriced *priced, MerWhatIfs *answer,
+                      MerArena *arena)
+{
+    const MerPlace *place = mer_place_of(&opened->problem);
+    Candidate *list = order_groups(place, mer_graph_plan(priced->plan), priced->load_us, arena);
+    MerIndex  *point = MER_ARRAY(arena, MerIndex, opened->problem.space.knob_count + 1);
+    int64_t    budget = MOVES_PRICED / place->op_count + 1;
+    if (!opened->problem.type->encode(&opened->problem, priced->plan, point)) {
+        return;
+    }
+    MerArena *scratch = mer_arena_new();
+    for (int i = 0; i < place->group_count && budget > 0; i++) {
+        int           g = list[i].group, first = place->choice_start[g];
+        int           count = place->choice_start[g + 1] - first;
+        MerIndex      own = point[g];
+        MerWhatIfMove best = {g, place->choices[first + own], -1, INFINITY};
+        for (int c = 0; c < count; c++, budget--) {
+            point[g] = c;
+            double value = c == own ? NAN : price_point(opened, point, scratch);
+            if (value < best.value) {
+                best.value = value;
+                best.to = place->choices[first + c];
+            }
+        }
+        point[g] = own;
+        keep_move(answer, best);
+    }
+    mer_arena_free(scratch);
+}
+
+/* All on the first accelerator, without limits; what does not run there on the first unit that its group may take. */
+static void try_single(const MerPlacePricer *pricer, MerWhatIfs *answer, MerArena *arena)
+{
+    const MerPlatform *platform = mer_place_change(
+        pricer->problem->platform, (MerPlaceChange){MER_CHANGE_MEMORY, -1, INFINITY}, arena);
+    Opened  opened;
+    MerPlan plan;
+    if (!reopen(pricer, platform, 1, arena, &opened)) {
+        return;
+    }
+    const MerPlace *place = mer_place_of(&opened.problem);
+    int             unit = 0;
+    while (unit < place->unit_count && place->is_host[unit]) {
+        unit++;
+    }
+    if (unit < place->unit_count) {
+        MerGraphPlan *made = mer_place_new_plan(place, &plan, arena);
+        for (int o = 0; o < place->op_count; o++) {
+            int first = place->choice_start[place->group[o]],
+                end = place->choice_start[place->group[o] + 1];
+            made->unit[o] = place->choices[first];
+            for (int i = first; i < end; i++) {
+                made->unit[o] = place->choices[i] == unit ? unit : made->unit[o];
+            }
+        }
+        answer->single_unit = unit;
+        answer->single_value = price(&opened, &plan, arena, &answer->single_bytes);
+    }
+    close_again(&opened);
+}
+
+MerWhatIfs mer_place_what_ifs(const MerPlacePricer *pricer, const MerPlacePriced *priced,
+                              MerArena *arena)
+{
+    const MerPlace        *place = mer_place_of(pricer->problem);
+    const MerPlaceOptions *options = pricer->problem->options;
+    MerWhatIfs             answer = {
+                    .mode = (MerWhatIfMode)options->what_if, .value = NAN, .improved = NAN, .single_unit = -1};
+    Opened same;
+    if (place->op_count > MOST_OPERATORS || answer.mode == MER_WHAT_IF_OFF ||
+        !reopen(pricer, pricer->problem->platform, 1, arena, &same)) {
+        answer.mode = MER_WHAT_IF_OFF;
+        return answer;
+    }
+    answer.value = price(&same, priced->plan, arena, NULL);
+    if (!isnan(answer.value)) {
+        try_moves(&same, priced, &answer, arena);
+    }
+    if (answer.mode == MER_WHAT_IF_SEARCH) {
+        answer.improved = improve(&same, priced->plan, arena);
+    }
+    close_again(&same);
+    try_single(pricer, &answer, arena);
+    Changes changes =
+        list_changes(place, mer_graph_plan(priced->plan), answer.mode, isnan(answer.value), arena);
+    answer.list = MER_ARRAY(arena, MerWhatIf, changes.count + 1);
+    for (int c = 0; c < changes.count; c++) {
+        answer.list[answer.count++] = ask(pricer, priced->plan, &changes.list[c], answer.mode);
+    }
+    return answer;
+}

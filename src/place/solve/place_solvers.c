@@ -1,0 +1,197 @@
+/* The classical solvers as plug-ins: each opens, makes its placements by a rule of placements.h, and asks for their prices
+ * (docs/placement.md, "Classical solvers"). */
+#include "place/solve/place_list.h"
+#include "place/solve/placements.h"
+
+#define SOLVER(solver, option_table, size, words, source)                                          \
+    const MerOptimizerClass mer_optimizer_##solver = {                                             \
+        .name = #solver,                                                                           \
+        .summary = words,                                                                          \
+        .reference = source,                                                                       \
+        .options = option_table,                                                                   \
+        .options_size = size,                                                                      \
+        MER_PLACE_LIST_CLASS,                                                                      \
+        .open_problem = open_##solver,                                                             \
+    };
+
+/* A solver without options that makes one placement by `rule`. */
+#define PLAIN_SOLVER(solver, rule, words, source)                                                  \
+    static MerStatus open_##solver(void *state, const MerSearch *search,                           \
+                                   const MerProblem *problem, const MerEvaluator *evaluator,       \
+                                   const void *given, MerError *error)                             \
+    {                                                                                              \
+        (void)evaluator, (void)given;                                                              \
+        MER_TRY(mer_place_list_begin(#solver, state, search, problem, error));                     \
+        return add_by_rule(state, rule);                                                           \
+    }                                                                                              \
+    SOLVER(solver, NULL, 0, words, source)
+
+static MerStatus add_by_rule(MerPlaceList *list, void (*rule)(const MerPlace *place, int *unit))
+{
+    int *unit = mer_place_list_units(list);
+    rule(list->place, unit);
+    mer_place_list_add(list, unit);
+    return MER_OK;
+}
+
+static void place_earliest(const MerPlace *place, int *unit)
+{
+    mer_place_earliest_start(place, NULL, unit);
+}
+
+PLAIN_SOLVER(round_robin, mer_place_round_robin,
+             "operators in the order of the file, in turn over the accelerators", NULL)
+PLAIN_SOLVER(expert, mer_place_equal_parts,
+             "contiguous parts of about equal time, as a person would cut the network", NULL)
+PLAIN_SOLVER(greedy_fill, mer_place_greedy_fill,
+             "fills one accelerator after the other up to its memory, the host takes the rest",
+             "Tarnawski et al., NeurIPS 2020 (baseline of single-sample latency)")
+PLAIN_SOLVER(m_topo, mer_place_m_topo,
+             "fills accelerators in topological order, each with its share of all bytes",
+             "Jeon et al., Baechi, SoCC 2020")
+PLAIN_SOLVER(m_etf, place_earliest,
+             "list scheduling: the operator that can start first, where memory allows it",
+             "Hwang et al., SIAM J. Comput. 18, 1989; Jeon et al., Baechi, SoCC 2020")
+
+static MerStatus open_single(void *state, const MerSearch *search, const MerProblem *problem,
+                             const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    MerPlaceList *list = state;
+    (void)evaluator, (void)given;
+    MER_TRY(mer_place_list_begin("single", list, search, problem, error));
+    int *unit = mer_place_list_units(list);
+    for (int u = 0; u < list->place->unit_count; u++) {
+        mer_place_single(list->place, u, unit);
+        mer_place_list_add(list, unit);
+    }
+    return MER_OK;
+}
+
+SOLVER(single, NULL, 0, "everything on one unit, each in turn; what it cannot run goes to the host",
+       NULL)
+
+typedef struct HeftOptions {
+    bool cpop;
+} HeftOptions;
+static const MerOption heft_options[] = {
+    {"cpop", MER_OPTION_BOOL, offsetof(HeftOptions, cpop), "false", 0, 0, NULL,
+     "the critical path stays on one unit, the rest by ranks up and down"},
+    {0}};
+
+static MerStatus open_heft(void *state, const MerSearch *search, const MerProblem *problem,
+                           const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    const HeftOptions *chosen = given;
+    (void)evaluator;
+    MER_TRY(mer_place_list_begin("heft", state, search, problem, error));
+    return add_by_rule(state, chosen->cpop ? mer_place_cpop : mer_place_heft);
+}
+
+SOLVER(heft, heft_options, sizeof(HeftOptions),
+       "list scheduling by upward rank, each operator where it ends first",
+       "Topcuoglu, Hariri and Wu, IEEE TPDS 13, 2002")
+
+typedef struct SctOptions {
+    int64_t lp_limit;
+} SctOptions;
+static const MerOption m_sct_options[] = {
+    {"lp_limit", MER_OPTION_INT, offsetof(SctOptions, lp_limit), "2000", 0, 1e6, NULL,
+     "operators up to which favourite children are found by the linear program; above, none"},
+    {0}};
+
+static MerStatus open_m_sct(void *state, const MerSearch *search, const MerProblem *problem,
+                            const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    MerPlaceList     *list = state;
+    const SctOptions *chosen = given;
+    (void)evaluator;
+    MER_TRY(mer_place_list_begin("m_sct", list, search, problem, error));
+    int *unit = mer_place_list_units(list);
+    int *favourite = MER_ARRAY(search->arena, int, list->place->op_count + 1);
+    bool is_small = list->place->op_count <= chosen->lp_limit;
+    bool has_favourites = is_small && mer_place_favourites(list->place, search->notes, favourite);
+    if (!has_favourites) {
+        mer_note(search->notes, "m_sct",
+                 is_small ? "\"the linear program was not solved: as m_etf\""
+                          : "\"more operators than lp_limit: as m_etf\"");
+    }
+    mer_place_earliest_start(list->place, has_favourites ? favourite : NULL, unit);
+    mer_place_list_add(list, unit);
+    return MER_OK;
+}
+
+SOLVER(m_sct, m_sct_options, sizeof(SctOptions),
+       "m_etf, where a unit waits for the favourite child that a linear program chose",
+       "Hanen and Munier, ETFA 1995; Jeon et al., Baechi, SoCC 2020")
+
+static MerStatus not_built_in(const char *solver, const char *library, MerError *error)
+{
+    return mer_error_set(error, MER_UNSUPPORTED,
+                         "%s is not built in: %s was not there when Mercator was built", solver,
+                         library);
+}
+
+static MerStatus add_parts(MerPlaceList *list, const int *unit, bool is_done, const char *library,
+                           MerError *error)
+{
+    if (!is_done) {
+        return mer_error_set(error, MER_INVALID, "%s found no partition of %s", library,
+                             list->place->graph->name);
+    }
+    mer_place_list_add(list, unit);
+    return MER_OK;
+}
+
+typedef struct MetisOptions {
+    bool memory_aware;
+} MetisOptions;
+static const MerOption metis_options[] = {
+    {"memory_aware", MER_OPTION_BOOL, offsetof(MetisOptions, memory_aware), "false", 0, 0, NULL,
+     "parts also have about equal bytes; as published they ignore memory"},
+    {0}};
+
+static MerStatus open_metis(void *state, const MerSearch *search, const MerProblem *problem,
+                            const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    MerPlaceList       *list = state;
+    const MetisOptions *chosen = given;
+    (void)evaluator;
+    if (!mer_place_has_metis()) {
+        return not_built_in("metis", "libmetis", error);
+    }
+    MER_TRY(mer_place_list_begin("metis", list, search, problem, error));
+    int *unit = mer_place_list_units(list);
+    bool is_done = mer_place_metis(list->place, chosen->memory_aware, search->seed, unit);
+    return add_parts(list, unit, is_done, "METIS", error);
+}
+
+SOLVER(metis, metis_options, sizeof(MetisOptions),
+       "METIS: parts of equal time with few transfers between them",
+       "Karypis and Kumar, SIAM J. Sci. Comput. 20, 1998")
+
+typedef struct ScotchOptions {
+    int mode;
+} ScotchOptions;
+static const MerOption scotch_options[] = {
+    {"mode", MER_OPTION_CHOICE, offsetof(ScotchOptions, mode), "gpart", 0, 0, "gpart|map",
+     "parts of equal time, or a mapping onto the units and their links"},
+    {0}};
+
+static MerStatus open_scotch(void *state, const MerSearch *search, const MerProblem *problem,
+                             const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    MerPlaceList        *list = state;
+    const ScotchOptions *chosen = given;
+    (void)evaluator;
+    if (!mer_place_has_scotch()) {
+        return not_built_in("scotch", "libscotch", error);
+    }
+    MER_TRY(mer_place_list_begin("scotch", list, search, problem, error));
+    int *unit = mer_place_list_units(list);
+    bool is_done = mer_place_scotch(list->place, chosen->mode == 1, search->seed, unit);
+    return add_parts(list, unit, is_done, "Scotch", error);
+}
+
+SOLVER(scotch, scotch_options, sizeof(ScotchOptions),
+       "Scotch: parts of equal time with few transfers, or mapped onto the links",
+       "Pellegrini and Roman, HPCN 1996")
