@@ -153,7 +153,10 @@ static MerStatus open_cluster(void *opened, const MerProblem *problem, const voi
                              "evaluator cluster prices plans of problem place, not of %s",
                              problem->type->name);
     }
-    return mer_cluster_open(opened, place, given, arena, error);
+    MER_TRY(mer_cluster_open(opened, place, given, arena, error));
+    ((MerCluster *)opened)->pricer =
+        (MerPlacePricer){problem, &mer_evaluator_cluster, given, MER_METRIC_MAKESPAN};
+    return MER_OK;
 }
 
 /* Is there something to refuse? What it is, mer_place_check finds out. */

@@ -5,6 +5,7 @@
 
 #include "mercator/evaluator.h"
 #include "place/cost/fusion.h"
+#include "place/cost/what_if.h"
 #include "place/place_parts.h"
 
 typedef enum MerLinkModel { /* as the option `link_model` lists them */
@@ -42,6 +43,7 @@ typedef struct MerCluster { /* the opened evaluator */
     MerClusterOptions  options;
     MerPlaceRules      rules;
     bool               has_rules; /* bounds hold */
+    MerPlacePricer     pricer;    /* without a problem: nobody asks for explanations */
     int                channel_count;
     const char *const *channel_names;
     const MerWay      *ways;         /* [from * unit_count + to] */
@@ -89,9 +91,11 @@ typedef struct MerMemoryStep { /* from then on */
 
 typedef struct MerClusterRecord { /* who wants to know when things happened; filled in `arena` */
     MerArena *arena;
-    double   *ready_us, *start_us, *end_us; /* of each operator; members of a cluster run with it */
-    int      *stream;
-    int       transfer_count, step_count;
+    const int
+           *kernel; /* of each operator: the first operator of its cluster; NULL: all run alone */
+    double *ready_us, *start_us, *end_us; /* of each operator; members of a cluster run with it */
+    int    *stream;
+    int     transfer_count, step_count;
     MerTransferTimes *transfers; /* in the order of their starts being decided */
     MerMemoryStep    *steps;     /* as time goes on */
 } MerClusterRecord;
@@ -133,6 +137,22 @@ bool mer_placeto_is_exact(const MerPlaceto *placeto);
 /* The whole, as `evaluate` does it but with a record; false: the plan cannot be simulated. */
 bool mer_cluster_play(const MerCluster *cluster, const MerPlan *plan, MerClusterRecord *record,
                       MerClusterOutcome *outcome);
+static inline int mer_record_kernel(const MerClusterRecord *record, int op)
+{
+    return record->kernel ? record->kernel[op] : op;
+}
+
+/* cluster_path.c: what the end waited for, back to the start. */
+typedef struct MerPathStep {
+    bool   is_transfer;
+    int    index; /* first operator of a kernel, or a transfer of the record */
+    double start_us, end_us;
+    double wait_us; /* between the end of what it waited for and its start: gaps */
+} MerPathStep;
+/* Gives how many steps there are, the first one first. */
+int mer_cluster_path(const MerPlace *place, const MerGraphPlan *plan,
+                     const MerClusterRecord *record, MerPathStep **steps, MerArena *arena);
+
 /* cluster_detail.c */
 void        mer_cluster_detail(const void *opened, const MerPlan *plan, MerNotes *notes);
 const char *mer_cluster_print(const void *opened, const MerPlan *plan, MerArena *arena);

@@ -39,10 +39,11 @@ static LinkChannels make_link_channels(const MerPlatform *platform, MerArena *ar
         }
         bool is_one = link->bus || !link->full_duplex;
         c.names[c.count++] =
-            link->bus ? link->bus : mer_arena_format(arena, is_one ? "%s-%s" : "%s>%s", from, to);
+            link->bus ? link->bus
+                      : mer_arena_format(arena, is_one ? "%s and %s" : "%s to %s", from, to);
         if (!is_one) {
             c.back[l] = c.count;
-            c.names[c.count++] = mer_arena_format(arena, "%s>%s", to, from);
+            c.names[c.count++] = mer_arena_format(arena, "%s to %s", to, from);
         }
     }
     return c;

@@ -568,6 +568,7 @@ void mer_cluster_run(const MerCluster *cluster, const MerGraphPlan *plan, const 
         }
     }
     if (record) {
+        record->kernel = kernels->kernel;
         fill_members(&run);
     }
 }

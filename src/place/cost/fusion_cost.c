@@ -3,26 +3,6 @@
  * need not go through memory any more. */
 #include "place/cost/fusion.h"
 
-#include <string.h>
-
-static MerType type_of(const MerPlace *place, int op)
-{
-    const MerOp *node = &place->graph->ops[op];
-    return node->output_count > 0 ? place->graph->values[node->outputs[0]].type : MER_TYPE_UNKNOWN;
-}
-
-/* Operations per microsecond on a unit; INFINITY: the platform does not say. */
-static double rate_of(const MerUnit *unit, MerType type)
-{
-    double rate = unit->flops_count > 0 ? unit->flops[0].per_s : INFINITY;
-    for (int i = 0; i < unit->flops_count; i++) {
-        if (strcmp(unit->flops[i].type, mer_type_name(type)) == 0) {
-            rate = unit->flops[i].per_s;
-        }
-    }
-    return 1e-6 * rate * unit->speed;
-}
-
 /* What is known of the bytes: those of the estimate, else results read and written. */
 static const double *list_moved_bytes(const MerPlace *place, MerArena *arena)
 {
@@ -58,9 +38,8 @@ const MerFusion *mer_fusion_open(const MerPlace *place, MerArena *arena)
         role[o] = mer_fuse_role(place, (int)o);
         for (size_t u = 0; u < units; u++) {
             double time = place->time_us[o * units + u], body = fmax(0, time - launch[u]);
-            double known = place->flops ? place->flops[o] / rate_of(&place->platform->units[u],
-                                                                    type_of(place, (int)o))
-                                        : 0;
+            double known =
+                place->flops ? place->flops[o] / mer_place_rate(place, (int)o, (int)u) : 0;
             double roofline = fmax(known, fusion->moved_bytes[o] * per_byte[u]) + launch[u];
             is_modelled[o * units + u] = place->flops && fabs(time - roofline) <= 1e-9 * time;
             compute[o * units + u] = place->flops                ? fmin(known, body)
