@@ -407,47 +407,6 @@ static bool play_plan(const void *opened, const MerPlan *plan, MerArena *arena, 
     return true;
 }
 
-/* How evenly units are used, and how much of the critical path is theirs. */
-static void show_balance(const Play *play, const double *parts, MerNotes *notes)
-{
-    static const MerViewColumn columns[] = {
-        {.name = "unit"},
-        {.name = "busy", .unit = "share", .has_bar = true},
-        {.name = "busy or waiting for transfers", .unit = "share", .has_bar = true},
-        {.name = "bytes", .unit = "B", .help = "at its fullest"},
-        {.name = "critical path",
-         .unit = "share",
-         .has_bar = true,
-         .help = "its operators on the critical path, of the whole time"}};
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    int          units = play->place->unit_count;
-    MerViewCell *cells = MER_ARRAY(play->arena, MerViewCell, COLUMNS * (size_t)units);
-    double       total = play->outcome.makespan_us, most = 0, sum = 0;
-    for (int u = 0; u < units; u++) {
-        const double *part = parts + PARTS * u;
-        MerViewCell  *row = cells + COLUMNS * u;
-        row[0].text = play->place->unit_names[u];
-        row[1].number = part[COMPUTE] / total;
-        row[2].number = (part[COMPUTE] + part[TRANSFER]) / total;
-        row[3].number = play->outcome.peak[u];
-        row[4].number = 0;
-        most = fmax(most, part[COMPUTE]);
-        sum += part[COMPUTE];
-    }
-    for (int s = 0; s < play->step_count; s++) {
-        const MerPathStep *step = &play->steps[s];
-        if (!step->is_transfer) {
-            cells[COLUMNS * play->plan->unit[step->index] + 4].number +=
-                (step->end_us - step->start_us) / total;
-        }
-    }
-    MerViewFact fact = {.name = "busiest unit against the mean",
-                        .value = sum > 0 ? most * units / sum : 1,
-                        .unit = "1"};
-    MerView     view = {.id = "balance", .title = "Balance", .facts = &fact, .fact_count = 1};
-    mer_view_table(notes, &view, &(MerViewTable){columns, COLUMNS, cells, units});
-}
-
 void mer_cluster_detail(const void *opened, const MerPlan *plan, MerNotes *notes)
 {
     MerArena *arena = mer_arena_new();
@@ -457,7 +416,6 @@ void mer_cluster_detail(const void *opened, const MerPlan *plan, MerNotes *notes
         MerPlacePriced priced = {plan, parts, play.outcome.peak};
         mer_place_show(play.place, play.plan, parts, play.outcome.peak, notes);
         show_timeline(&play, notes);
-        show_balance(&play, parts, notes);
         show_channels(&play, notes);
         show_path(&play, notes);
         if (play.cluster->pricer.problem) {

@@ -42,7 +42,8 @@ const MerFusion *mer_fusion_open(const MerPlace *place, MerArena *arena)
                 place->flops ? place->flops[o] / mer_place_rate(place, (int)o, (int)u) : 0;
             double roofline = fmax(known, fusion->moved_bytes[o] * per_byte[u]) + launch[u];
             is_modelled[o * units + u] = place->flops && fabs(time - roofline) <= 1e-9 * time;
-            compute[o * units + u] = place->flops                ? fmin(known, body)
+            compute[o * units + u] = time == INFINITY            ? time
+                                     : place->flops              ? fmin(known, body)
                                      : mer_fuse_is_root(role[o]) ? body
                                                                  : 0;
         }
