@@ -3,13 +3,6 @@
 
 #define WEAK __attribute__((weak))
 
-WEAK MerStatus mer_place_read_times(MerPlace *place, const char *path, const char **remark,
-                                    MerArena *arena, MerError *error)
-{
-    (void)place, (void)remark, (void)arena;
-    return mer_error_set(error, MER_UNSUPPORTED, "%s cannot be read", path);
-}
-
 WEAK MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *error)
 {
     (void)error;

@@ -1,6 +1,7 @@
 #include "place/cost/what_if.h"
 
 #include "mercator/rng.h"
+#include "place/solve/ideals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,33 @@ static void step(const MerPlace *place, MerRng *rng, MerIndex *point)
     }
 }
 
+/* A contiguous split where it is better than the point: more memory or another unit often needs another split altogether. */
+static double start_from_split(const Opened *opened, double value, MerIndex *point, MerArena *arena)
+{
+    static const MerIdealLimits limits = {3000, 300000};
+    const MerPlace             *place = mer_place_of(&opened->problem);
+    const MerEvaluatorClass    *type = opened->evaluator.type;
+    const MerPlaceRules        *rules = type->rules ? type->rules(opened->evaluator.state) : NULL;
+    int                        *unit = MER_ARRAY(arena, int, place->group_count);
+    MerIndex *split = MER_ARRAY(arena, MerIndex, opened->problem.space.knob_count + 1);
+    double    found;
+    bool      is_proven;
+    if (!rules ||
+        !mer_place_ideal_split(place, rules, &limits, NULL, NULL, unit, &found, &is_proven,
+                               arena) ||
+        !mer_place_point(place, unit, split)) {
+        return value;
+    }
+    MerArena *scratch = mer_arena_new();
+    found = price_point(opened, split, scratch);
+    mer_arena_free(scratch);
+    if (found < value || (isnan(value) && !isnan(found))) {
+        memcpy(point, split, (size_t)opened->problem.space.knob_count * sizeof *point);
+        return found;
+    }
+    return value;
+}
+
 /* The value after a number of steps, each kept unless it costs more; NaN: the plan is no point of the space. */
 static double improve(const Opened *opened, const MerPlan *plan, MerArena *arena)
 {
@@ -113,7 +141,7 @@ static double improve(const Opened *opened, const MerPlan *plan, MerArena *arena
         return NAN;
     }
     MerArena *scratch = mer_arena_new();
-    double    value = price_point(opened, best, scratch);
+    double    value = start_from_split(opened, price_point(opened, best, scratch), best, arena);
     for (int i = 0; i < STEPS_PRICED / place->op_count; i++) {
         memcpy(point, best, bytes);
         step(place, &rng, point);

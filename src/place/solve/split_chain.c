@@ -21,9 +21,9 @@ typedef struct Chain {
     double **compute, **border;
     int    **barred;
     double  *work, *size; /* [p] */
-    /* nets by position: first and last block, and of the active ones, which have some blocks before the sweep and some after
-     * it, the next */
-    int    *first, *last, *next, *active, *place_of_active, active_count;
+    /* nets by position: all blocks, rising, as the blocks' net_start lists them; the first and the last, and of the active
+     * ones, which have some blocks before the sweep and some after it, the next */
+    int    *positions, *first, *last, *next, *cursor, *active, *place_of_active, active_count;
     double *change;   /* [p], all 0 between pushes */
     Cell  **cells;    /* [state][p] */
     bool   *is_fresh; /* of states, at the position of the sweep */
@@ -53,22 +53,28 @@ static void sum_up(Chain *c, const int *order, MerArena *arena)
     }
 }
 
-static void place_nets(Chain *c, const int *position, MerArena *arena)
+static void place_nets(Chain *c, const int *order, MerArena *arena)
 {
     const MerBlocks *blocks = c->blocks;
+    int             *end = NEW(int, blocks->net_count);
+    c->positions = NEW(int, blocks->net_start[blocks->net_count]);
     c->first = NEW(int, blocks->net_count);
     c->last = NEW(int, blocks->net_count);
     c->next = NEW(int, blocks->net_count);
+    c->cursor = NEW(int, blocks->net_count);
     c->active = NEW(int, blocks->net_count);
     c->place_of_active = NEW(int, blocks->net_count);
     c->change = NEW(double, c->count + 1);
-    for (int n = 0; n < blocks->net_count; n++) {
-        c->first[n] = c->count;
-        for (int i = blocks->net_start[n]; i < blocks->net_start[n + 1]; i++) {
-            int p = position[blocks->net_blocks[i]];
-            c->first[n] = p < c->first[n] ? p : c->first[n];
-            c->last[n] = p > c->last[n] ? p : c->last[n];
+    memcpy(end, blocks->net_start, (size_t)blocks->net_count * sizeof *end);
+    for (int p = 0; p < c->count; p++) {
+        int block = order[p];
+        for (int i = blocks->touch_start[block]; i < blocks->touch_start[block + 1]; i++) {
+            c->positions[end[blocks->touch[i]]++] = p;
         }
+    }
+    for (int n = 0; n < blocks->net_count; n++) {
+        c->first[n] = c->positions[blocks->net_start[n]];
+        c->last[n] = c->positions[blocks->net_start[n + 1] - 1];
     }
 }
 
@@ -89,7 +95,7 @@ static void sum_borders(Chain *c)
 }
 
 /* The sweep goes on over the block at `at`. */
-static void pass_block(Chain *c, const int *order, const int *position, int at)
+static void pass_block(Chain *c, const int *order, int at)
 {
     const MerBlocks *blocks = c->blocks;
     int              block = order[at];
@@ -104,12 +110,9 @@ static void pass_block(Chain *c, const int *order, const int *position, int at)
         if (c->first[net] == at) {
             c->place_of_active[net] = c->active_count;
             c->active[c->active_count++] = net;
+            c->cursor[net] = blocks->net_start[net];
         }
-        c->next[net] = c->count;
-        for (int m = blocks->net_start[net]; m < blocks->net_start[net + 1]; m++) {
-            int p = position[blocks->net_blocks[m]];
-            c->next[net] = p > at && p < c->next[net] ? p : c->next[net];
-        }
+        c->next[net] = c->positions[++c->cursor[net]];
     }
 }
 
@@ -247,7 +250,7 @@ static void clear_cells(Chain *c, double least)
 }
 
 /* Is there a way within the period? */
-static bool sweep(Chain *c, const int *order, const int *position, MerNotes *notes)
+static bool sweep(Chain *c, const int *order, MerNotes *notes)
 {
     const MerSplitStates *states = c->states;
     for (int at = 0; at < c->count; at++) {
@@ -262,7 +265,7 @@ static bool sweep(Chain *c, const int *order, const int *position, MerNotes *not
                 }
             }
         }
-        pass_block(c, order, position, at);
+        pass_block(c, order, at);
     }
     find_fresh(c, c->count);
     return c->cells[states->count - 1][c->count].value_us < INFINITY;
@@ -296,13 +299,9 @@ bool mer_split_chain(const MerBlocks *blocks, const MerSplitStates *states, cons
 {
     Chain  chain = {.blocks = blocks, .states = states, .count = blocks->count};
     Chain *c = &chain;
-    int   *position = NEW(int, blocks->count);
     double least = mer_split_floor(blocks, states), most = blocks->most_us;
-    for (int p = 0; p < blocks->count; p++) {
-        position[order[p]] = p;
-    }
     sum_up(c, order, arena);
-    place_nets(c, position, arena);
+    place_nets(c, order, arena);
     sum_borders(c);
     c->is_fresh = NEW(bool, states->count);
     c->cells = NEW(Cell *, states->count);
@@ -313,7 +312,7 @@ bool mer_split_chain(const MerBlocks *blocks, const MerSplitStates *states, cons
     for (double slack = fmax(0.005 * least, 1e-6 * most); !mer_is_cancelled(notes); slack *= 2) {
         c->period_us = fmin(least + slack, most);
         clear_cells(c, least);
-        if (sweep(c, order, position, notes)) {
+        if (sweep(c, order, notes)) {
             read_split(c, order, split);
             mer_split_price(blocks, split, arena);
             return true;

@@ -111,7 +111,7 @@ function countFar({ nodes, far }) {
   }
 }
 
-/** One row of layers; lines that go on in the next row are cut at its border. */
+/** One row of ranks; lines that go on in the next row are cut at its border. */
 function rowBox({ left, right, top, bottom }, { nodes, lines }, graph, show) {
   const [width, height] = [right - left, bottom - top];
   const isInside = ({ x }) => x >= left && x <= right;
