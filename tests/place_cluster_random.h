@@ -8,7 +8,8 @@
 
 /* Operators with up to three producers among the last few, some of them free, whole bytes. Times are whole numbers where
  * `has_ties`: many things happen at once then. */
-static inline MerGraph *random_graph(int ops, bool has_ties, MerRng *rng, MerArena *arena)
+static inline MerGraph *random_graph_like(int ops, bool has_ties, bool is_chain, MerRng *rng,
+                                          MerArena *arena)
 {
     static const MerOpKind kinds[] = {MER_OP_ELEMENTWISE, MER_OP_ELEMENTWISE, MER_OP_ELEMENTWISE,
                                       MER_OP_GEMM,        MER_OP_REDUCE,      MER_OP_MOVE};
@@ -32,8 +33,8 @@ static inline MerGraph *random_graph(int ops, bool has_ties, MerRng *rng, MerAre
         reals[2 * ops + o] = mer_rng_below(rng, 1000);
         reals[3 * ops + o] = has_ties ? 1000 * mer_rng_below(rng, 3) : mer_rng_below(rng, 100000);
         kind[o] = kinds[mer_rng_below(rng, 6)];
-        for (int wanted = mer_rng_below(rng, 4); o > 0 && op.input_count < wanted;) {
-            int reach = o < 12 ? o : 12;
+        for (int wanted = is_chain ? 1 : mer_rng_below(rng, 4); o > 0 && op.input_count < wanted;) {
+            int reach = is_chain ? 1 : o < 12 ? o : 12;
             inputs[op.input_count++] = o - 1 - mer_rng_below(rng, reach);
         }
         output = mer_graph_add_value(
@@ -48,6 +49,16 @@ static inline MerGraph *random_graph(int ops, bool has_ties, MerRng *rng, MerAre
     }
     mer_graph_attach(graph, MER_PLACE_PROFILE, profile);
     return graph;
+}
+
+static inline MerGraph *random_graph(int ops, bool has_ties, MerRng *rng, MerArena *arena)
+{
+    return random_graph_like(ops, has_ties, false, rng, arena);
+}
+
+static inline MerGraph *chain_graph(int ops, MerRng *rng, MerArena *arena)
+{
+    return random_graph_like(ops, false, true, rng, arena);
 }
 
 /* Five units: streams, gaps, a bus, half duplex, and a unit that only two hops reach. */
@@ -66,6 +77,21 @@ static inline const MerPlatform *mixed_platform(bool stores, MerArena *arena)
                          "{from: gpu2, to: wide, bytes_per_s: 3G, latency_us: 2, bus: shared},\n"
                          "{from: wide, to: cpu, bytes_per_s: 1G, latency_us: 5}]}",
                          stores ? "store_and_forward" : "cut_through"),
+        arena);
+}
+
+/* Four like units, every pair on a link of its own. */
+static inline const MerPlatform *equal_platform(double bytes_per_s, MerArena *arena)
+{
+    return platform_from(
+        mer_arena_format(
+            arena,
+            "{format: mercator-platform/1, kind: cluster,\n"
+            "classes: {gpu: {gap_us: 5, bytes_per_s: 1G, launch_us: 2}},\n"
+            "units: [{name: gpu, count: 4, class: gpu}],\n"
+            "links: [{from: \"gpu*\", to: \"gpu*\", bytes_per_s: %.17g, latency_us: 1, "
+            "gap_us: 3}]}",
+            bytes_per_s),
         arena);
 }
 

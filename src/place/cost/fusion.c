@@ -41,15 +41,18 @@ MerFuseRole mer_fuse_role(const MerPlace *place, int op)
     }
 }
 
-/* Clusters while they grow, by their first operators. */
+/* Clusters while they grow, named by their first operators. They stay in a topological order of their own: operators that lie
+ * between two merged ones move before or behind them (as Pearce and Kelly, 2006, do for edges that are added). */
 typedef struct Clusters {
     const MerPlace *place;
     const int      *unit;
-    MerFuseRole    *role;                /* of each operator */
-    int            *first;               /* of each operator: the first operator of its cluster */
-    int            *next;                /* member of the same cluster, rising; -1: the last */
-    int            *last, *size, *root;  /* of a cluster; root -1: none */
-    int            *seen, *stack, stamp; /* for walks over clusters */
+    MerFuseRole    *role;          /* of each operator */
+    int            *first;         /* of each operator: the first operator of its cluster */
+    int            *next;          /* member of the same cluster, rising; -1: the last */
+    int            *size, *root;   /* of a cluster; root -1: none */
+    int            *position, *at; /* of a cluster in the order, and back; -1: nothing any more */
+    int            *seen, stamp;   /* clusters that the last walk came to */
+    int            *stack;
 } Clusters;
 
 /* Elements of a result, or its bytes where shapes are not known. */
@@ -87,9 +90,9 @@ static bool roots_fit(const Clusters *c, int producers, int consumers)
                         (c->role[root] == MER_FUSE_REDUCTION || !feeds_root(c, producers, root)));
 }
 
-/* Puts clusters that read `cluster` on the stack; true: `target` is one of them, and not the start itself reads it. An operator
- * beyond the last of the target cannot lead to it, unless its cluster begins earlier. */
-static bool visit_consumers(Clusters *c, int cluster, int start, int target, int *stacked)
+/* Puts the clusters that read `cluster` and come before `target` on the stack; true: one reads `target` itself, and it is not
+ * the start that does. */
+static bool visit_readers(Clusters *c, int cluster, int start, int target, int *stacked)
 {
     const MerPlace *place = c->place;
     for (int member = cluster; member >= 0; member = c->next[member]) {
@@ -98,7 +101,7 @@ static bool visit_consumers(Clusters *c, int cluster, int start, int target, int
             if (reader == target && cluster != start) {
                 return true;
             }
-            if (reader != target && reader < c->last[target] && c->seen[reader] != c->stamp) {
+            if (c->position[reader] < c->position[target] && c->seen[reader] != c->stamp) {
                 c->seen[reader] = c->stamp;
                 c->stack[(*stacked)++] = reader;
             }
@@ -113,11 +116,11 @@ static bool has_detour(Clusters *c, int from, int to)
     int stacked = 0;
     c->stamp++;
     c->seen[from] = c->stamp;
-    if (visit_consumers(c, from, from, to, &stacked)) {
+    if (visit_readers(c, from, from, to, &stacked)) {
         return true;
     }
     while (stacked > 0) {
-        if (visit_consumers(c, c->stack[--stacked], from, to, &stacked)) {
+        if (visit_readers(c, c->stack[--stacked], from, to, &stacked)) {
             return true;
         }
     }
@@ -135,11 +138,8 @@ static bool may_merge(Clusters *c, int producer, int consumer)
 }
 
 /* Members of both, rising. */
-static void merge(Clusters *c, int a, int b)
+static void join_members(Clusters *c, int first, int other)
 {
-    int first = a < b ? a : b, other = a < b ? b : a;
-    int last = c->last[a] > c->last[b] ? c->last[a] : c->last[b];
-    int size = c->size[a] + c->size[b], root = c->root[a] >= 0 ? c->root[a] : c->root[b];
     int at = first, rest = c->next[first];
     while (other >= 0) {
         int *taken = rest >= 0 && rest < other ? &rest : &other;
@@ -149,28 +149,65 @@ static void merge(Clusters *c, int a, int b)
         *taken = c->next[at];
     }
     c->next[at] = rest;
-    c->last[first] = last;
-    c->size[first] = size;
-    c->root[first] = root;
+}
+
+/* What lies between the two in the order: what the walk from the first came to goes behind the merged cluster, the rest
+ * before it. */
+static void reorder(Clusters *c, int from, int to, int merged)
+{
+    int begin = c->position[from], end = c->position[to], write = begin, behind = 0;
+    for (int p = begin; p <= end; p++) {
+        int cluster = c->at[p];
+        if (cluster < 0 || cluster == from || cluster == to) {
+            continue;
+        }
+        if (c->seen[cluster] == c->stamp) {
+            c->stack[behind++] = cluster;
+        } else {
+            c->position[cluster] = write;
+            c->at[write++] = cluster;
+        }
+    }
+    c->position[merged] = write;
+    c->at[write++] = merged;
+    for (int i = 0; i < behind; i++) {
+        c->position[c->stack[i]] = write;
+        c->at[write++] = c->stack[i];
+    }
+    while (write <= end) {
+        c->at[write++] = -1;
+    }
+}
+
+/* Right after has_detour found none. */
+static void merge(Clusters *c, int from, int to)
+{
+    int merged = from < to ? from : to, size = c->size[from] + c->size[to];
+    int root = c->root[from] >= 0 ? c->root[from] : c->root[to];
+    reorder(c, from, to, merged);
+    join_members(c, merged, from < to ? to : from);
+    c->size[merged] = size;
+    c->root[merged] = root;
 }
 
 static Clusters start_clusters(const MerPlace *place, const int *unit, int *first, MerArena *arena)
 {
     size_t   count = (size_t)place->op_count;
-    int     *numbers = MER_ARRAY(arena, int, 6 * count + 1);
+    int     *numbers = MER_ARRAY(arena, int, 7 * count + 1);
     Clusters c = {.place = place,
                   .unit = unit,
                   .role = MER_ARRAY(arena, MerFuseRole, count + 1),
                   .first = first,
                   .next = numbers,
-                  .last = numbers + count,
-                  .size = numbers + 2 * count,
-                  .root = numbers + 3 * count,
-                  .seen = numbers + 4 * count,
-                  .stack = numbers + 5 * count};
+                  .size = numbers + count,
+                  .root = numbers + 2 * count,
+                  .position = numbers + 3 * count,
+                  .at = numbers + 4 * count,
+                  .seen = numbers + 5 * count,
+                  .stack = numbers + 6 * count};
     for (int o = 0; o < place->op_count; o++) {
         c.role[o] = mer_fuse_role(place, o);
-        c.first[o] = c.last[o] = o;
+        c.first[o] = c.position[o] = c.at[o] = o;
         c.next[o] = -1;
         c.size[o] = 1;
         c.root[o] = mer_fuse_is_root(c.role[o]) ? o : -1;
