@@ -297,11 +297,14 @@ static inline bool reference_is_next(const Reference *r, const ReferenceItem *a,
     return x != y ? x > y : a->number < b->number;
 }
 
+/* Channels first, then units, each in the order in which something happened to them. */
 static inline void reference_start_all(Reference *r)
 {
-    for (int t = 0; t < r->touched_count; t++) {
-        int queue = r->touched[t];
-        while (reference_running(r, queue) < reference_capacity(r, queue)) {
+    for (int t = 0; t < 2 * r->touched_count; t++) {
+        int  queue = r->touched[t % r->touched_count];
+        bool is_unit = queue >= r->cluster->channel_count;
+        while (is_unit == (t >= r->touched_count) &&
+               reference_running(r, queue) < reference_capacity(r, queue)) {
             ReferenceItem *best = NULL;
             for (int i = 0; i < r->item_count; i++) {
                 ReferenceItem *item = &r->items[i];

@@ -1,6 +1,6 @@
 /* The simulation of a cluster from event to event (docs/placement.md, "cluster"). Whatever starts knows when it ends, so that there
  * is one event per kernel and one per transfer. At one instant everything that ends is taken note of, operators before transfers;
- * then units and channels take what is next. Numbers of units decide nothing: like units may change places. */
+ * then channels and units take what is next. Numbers of units decide nothing: like units may change places. */
 #include "place/cost/cluster.h"
 #include "place/cost/cluster_queue.h"
 
@@ -425,19 +425,33 @@ static inline void start_transfer(Run *run, int index)
     }
 }
 
+static void start_from(Run *run, int queue)
+{
+    while (run->queues.head[queue] >= 0 && run->running[queue] < capacity(run, queue)) {
+        int item = take_item(&run->queues, queue);
+        if (item < run->place->op_count) {
+            start_kernel(run, item);
+        } else {
+            start_transfer(run, item - run->place->op_count);
+        }
+    }
+}
+
+/* Channels before units, so that results leave before the next operator keeps the unit (where these do not overlap). */
 static void start_waiting(Run *run)
 {
+    int units = 0;
     for (int t = 0; t < run->touched_count; t++) {
         int queue = run->touched[t];
         run->is_touched[queue] = false;
-        while (run->queues.head[queue] >= 0 && run->running[queue] < capacity(run, queue)) {
-            int item = take_item(&run->queues, queue);
-            if (item < run->place->op_count) {
-                start_kernel(run, item);
-            } else {
-                start_transfer(run, item - run->place->op_count);
-            }
+        if (queue < run->channels) {
+            start_from(run, queue);
+        } else {
+            run->touched[units++] = queue;
         }
+    }
+    for (int u = 0; u < units; u++) {
+        start_from(run, run->touched[u]);
     }
     run->touched_count = 0;
 }
