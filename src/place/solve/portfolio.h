@@ -8,10 +8,10 @@
 typedef struct MerSource { /* who made a point, and what it is worth */
     const char *name, *detail;
     MerIndex   *point;
-    double      score;     /* as told; NaN: not yet */
-    double      value;     /* of the objective, as users read it */
-    const char *reason;    /* why it was refused; NULL: it was not */
-    int64_t     spent;     /* moves or evaluations inside the solver */
+    double      score;  /* as told; NaN: not yet */
+    double      value;  /* of the objective, as users read it */
+    const char *reason; /* why it was refused; NULL: it was not */
+    int64_t     spent;  /* moves or evaluations inside the solver */
     bool        has_spent;
 } MerSource;
 

@@ -1,6 +1,7 @@
 /* The points that the portfolio begins with: one unit alone, the classical rules, partitioners, and contiguous splits. */
 #include "place/solve/portfolio.h"
 
+#include "base/stats.h"
 #include "place/place_parts.h"
 #include "place/solve/ideals.h"
 #include "place/solve/placements.h"
@@ -47,9 +48,12 @@ void mer_portfolio_add_rules(MerSources *s)
     static const struct {
         const char *name;
         void (*rule)(const MerPlace *place, int *unit);
-    } rules[] = {{"round_robin", mer_place_round_robin}, {"expert", mer_place_equal_parts},
-                 {"greedy_fill", mer_place_greedy_fill}, {"m_topo", mer_place_m_topo},
-                 {"heft", mer_place_heft},               {"heft:cpop=true", mer_place_cpop},
+    } rules[] = {{"round_robin", mer_place_round_robin},
+                 {"expert", mer_place_equal_parts},
+                 {"greedy_fill", mer_place_greedy_fill},
+                 {"m_topo", mer_place_m_topo},
+                 {"heft", mer_place_heft},
+                 {"heft:cpop=true", mer_place_cpop},
                  {"m_etf", place_earliest}};
     MerArena *arena = mer_arena_new();
     int      *unit = new_units(s, arena);
@@ -140,24 +144,73 @@ void mer_portfolio_add_replicas(MerSources *s, const MerProblem *problem,
     const MerOptimizerClass       *type = &mer_optimizer_pipedream;
     MerArena                      *arena = s->search->arena;
     void                          *state = mer_arena_alloc(arena, type->state_size);
-    const void  *chosen = mer_options_or_defaults(NULL, type->options, type->options_size, arena);
-    MerProposal  proposal = {MER_ARRAY(arena, MerIndex, s->knob_count + 1), INFINITY, -1};
+    const void *chosen = mer_options_or_defaults(NULL, type->options, type->options_size, arena);
+    MerProposal proposal = {MER_ARRAY(arena, MerIndex, s->knob_count + 1), INFINITY, -1};
     if (type->open_problem(state, s->search, problem, evaluator, chosen, NULL) == MER_OK &&
         type->ask(state, &proposal, 1) == 1) {
         mer_sources_add(s, "pipedream", NULL, proposal.point);
     }
 }
 
-typedef struct Variant {
-    const char *name;
-    bool        order, fusion;
-} Variant;
-
-/* Priorities by rank: as many operators on each level. */
-static void set_ranks(const MerPlace *place, const int *rank_order, MerIndex *priority)
+/* Priorities by rank, as many operators on each level. */
+static void set_ranks(const MerPlace *place, const int *by_rank, MerIndex *priority)
 {
     for (int i = 0; i < place->op_count; i++) {
-        priority[rank_order[i]] =
-            (MerIndex)((int64_t)(place->op_count - 1 - i) * place->levels / place->op_count);
+        priority[by_rank[i]] = (MerIndex)((int64_t)i * place->levels / place->op_count);
     }
+}
+
+static void set_fusion(const MerPlace *place, const int *unit, MerIndex *level, MerArena *arena)
+{
+    int *of_op = MER_ARRAY(arena, int, place->op_count + 1);
+    for (int o = 0; o < place->op_count; o++) {
+        of_op[o] = unit[place->group[o]];
+    }
+    mer_place_fuse_greedy(place, of_op, level);
+}
+
+/* A placement with priorities, with fusion, or with both, as far as they are decided. */
+static void add_variant(MerSources *s, const MerIndex *point, const int *by_rank, bool orders,
+                        bool fuses)
+{
+    const MerPlace *place = s->place;
+    MerArena       *arena = mer_arena_new();
+    MerIndex       *made = MER_ARRAY(arena, MerIndex, s->knob_count + 1);
+    MerIndex       *next = made + place->group_count;
+    int            *unit = new_units(s, arena);
+    if ((orders && !place->decides_order) || (fuses && !place->decides_fusion)) {
+        mer_arena_free(arena);
+        return;
+    }
+    memcpy(made, point, (size_t)s->knob_count * sizeof *point);
+    mer_place_units(place, point, unit);
+    if (orders) {
+        set_ranks(place, by_rank, next);
+    }
+    if (fuses) {
+        set_fusion(place, unit, next + (place->decides_order ? place->op_count : 0), arena);
+    }
+    mer_sources_add(s,
+                    orders && fuses ? "ranks and greedy fusion"
+                    : orders        ? "upward ranks"
+                                    : "greedy fusion",
+                    NULL, made);
+    mer_arena_free(arena);
+}
+
+void mer_portfolio_add_variants(MerSources *s, int count)
+{
+    MerArena *arena = mer_arena_new();
+    int      *order = MER_ARRAY(arena, int, s->told + 1), legal;
+    double   *rank = MER_ARRAY(arena, double, s->place->op_count + 1);
+    int      *by_rank = MER_ARRAY(arena, int, s->place->op_count + 1);
+    mer_sources_rank(s, order, &legal);
+    mer_place_upward_ranks(s->place, rank);
+    mer_sort_order(rank, s->place->op_count, by_rank);
+    for (int i = 0; i < count && i < legal; i++) {
+        for (int which = 1; which < 4; which++) {
+            add_variant(s, s->list[order[i]].point, by_rank, which & 1, which & 2);
+        }
+    }
+    mer_arena_free(arena);
 }

@@ -99,11 +99,13 @@ void mer_sources_show(const MerSources *s)
     const MerMetricInfo *info = is_metric ? mer_metric_info(s->search->objective) : NULL;
     double               best = best_value(s);
     const MerViewColumn  columns[COLUMNS] = {
-        {.name = "source"},
-        {.name = is_metric ? info->name : "objective", .unit = is_metric ? info->unit : "1"},
-        {.name = "above the best", .unit = "share", .help = "what its best placement lacks"},
-        {.name = "moves inside", .unit = "1", .help = "priced by the solver itself, not by the run"},
-        {.name = "note"}};
+         {.name = "source"},
+         {.name = is_metric ? info->name : "objective", .unit = is_metric ? info->unit : "1"},
+         {.name = "above the best", .unit = "share", .help = "what its best placement lacks"},
+         {.name = "moves inside",
+          .unit = "1",
+          .help = "priced by the solver itself, not by the run"},
+         {.name = "note"}};
     MerViewCell *cells = MER_ARRAY(arena, MerViewCell, count * COLUMNS + 1);
     for (int r = 0; r < count; r++) {
         const MerSource *source = &s->list[rows[r]];
