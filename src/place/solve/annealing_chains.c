@@ -26,7 +26,7 @@ struct MerPlaceChains {
     Chain               *chains;
     Chain                best; /* of all, also of the starts */
     bool                 is_new;
-    int64_t              share; /* moves or evaluations of a chain per round */
+    double               all; /* moves or evaluations of a chain in all rounds */
 };
 
 bool mer_place_can_use_loads(const MerSearch *search, const MerPlace *place,
@@ -66,7 +66,7 @@ MerPlaceChains *mer_place_chains_new(const MerSearch *search, const MerProblem *
     int64_t all = c->uses_loads              ? options->moves
                   : options->evaluations > 0 ? options->evaluations
                                              : evaluations_by_size(c->place);
-    c->share = all / (options->chains * options->rounds);
+    c->all = (double)all / (double)options->chains;
     c->best.point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1);
     c->chains = MER_ARRAY(search->arena, Chain, c->count);
     for (int i = 0; i < c->count; i++) {
@@ -150,12 +150,20 @@ static void deal_starts(MerPlaceChains *c)
     }
 }
 
-/* Given placements are kept as they are, more or less; random ones have nothing to lose. */
+/* Moves or evaluations of a chain in this round. The rounds grow, 1 : 2 : 3 ..., so that there is a good answer soon and most of the work is
+ * done on good ones. */
+static int64_t share(const MerPlaceChains *c)
+{
+    double rounds = (double)c->options.rounds;
+    return (int64_t)(c->all * 2 * (c->round + 1) / (rounds * (rounds + 1)));
+}
+
+/* Random placements have nothing to lose. An evaluator sees fewer moves, and those only near what is there. */
 static double first_temperature(const MerPlaceChains *c, int index)
 {
     static const double parts[] = {0.1, 0.03, 0.3};
-    double              hot = c->options.hot;
-    return c->chains[index].is_given ? hot * parts[(index + c->round) % 3] : hot;
+    double              part = parts[(index + c->round) % 3] * (c->uses_loads ? 1 : 0.3);
+    return c->options.hot * (c->chains[index].is_given ? part : 1);
 }
 
 static void anneal_loads(const MerPlaceChains *c, Chain *chain, double hot, MerRng *rng,
@@ -165,7 +173,7 @@ static void anneal_loads(const MerPlaceChains *c, Chain *chain, double hot, MerR
     int             *unit = MER_ARRAY(arena, int, c->place->group_count + 1);
     MerLoadAnnealing annealing = {.tables = c->tables,
                                   .rules = &c->rules,
-                                  .moves = c->share,
+                                  .moves = share(c),
                                   .hot = hot,
                                   .cold = c->options.cold,
                                   .has_start = chain->is_given,
@@ -187,7 +195,7 @@ static void anneal_points(const MerPlaceChains *c, Chain *chain, double hot, Mer
     MerArena         *arena = mer_arena_new();
     MerPointAnnealing annealing = {.pricer = {c->problem, c->evaluator, c->search, arena},
                                    .levels = &c->levels,
-                                   .evaluations = c->share,
+                                   .evaluations = share(c),
                                    .hot = hot,
                                    .cold = c->options.cold};
     chain->spent += mer_point_anneal(&annealing, rng, point, value);
@@ -207,6 +215,9 @@ static void run_chain(void *context, int index, int worker)
     (void)worker;
     bool takes_best = c->round > 0 && index % 2 == 0;
     copy_point(c, point, takes_best ? c->best.point : chain->point);
+    for (int g = 0; g < c->place->group_count && !chain->is_given; g++) {
+        point[g] = mer_rng_below(&rng, c->place->choice_start[g + 1] - c->place->choice_start[g]);
+    }
     if (c->uses_loads) {
         anneal_loads(c, chain, hot, &rng, point, &value);
     } else {
@@ -221,7 +232,7 @@ static void run_chain(void *context, int index, int worker)
 
 bool mer_place_chains_round(MerPlaceChains *c)
 {
-    if (c->round >= c->options.rounds || c->share < 1 || mer_is_cancelled(c->search->notes)) {
+    if (c->round >= c->options.rounds || share(c) < 1 || mer_is_cancelled(c->search->notes)) {
         return false;
     }
     if (c->round == 0) {

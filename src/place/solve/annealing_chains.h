@@ -24,11 +24,11 @@ typedef struct MerChainOptions {
      "200 to 100,000"},                                                                            \
     {"chains", MER_OPTION_INT, offsetof(Options, field.chains), "8", 1, 1024, NULL,                \
      "chains of annealing"},                                                                       \
-    {"rounds", MER_OPTION_INT, offsetof(Options, field.rounds), "6", 1, 1000, NULL,                \
-     "times the chains cool down; in between half of them take over the best"},                    \
+    {"rounds", MER_OPTION_INT, offsetof(Options, field.rounds), "8", 1, 1000, NULL,                \
+     "times the chains cool down, each longer than the last; in between half take over the best"}, \
     {"hot", MER_OPTION_REAL, offsetof(Options, field.hot), "0.1", 1e-12, 1e3, NULL,                \
      "first temperature of random placements, as a part of the mean load; given ones begin with "  \
-     "3, 10 and 30 % of it"},                                                                      \
+     "3, 10 and 30 % of it, by the evaluator with 1, 3 and 10 %"},                                 \
     {"cold", MER_OPTION_REAL, offsetof(Options, field.cold), "0.00001", 1e-15, 1e3, NULL,          \
      "last temperature, likewise"}
 /* clang-format on */

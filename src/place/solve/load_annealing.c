@@ -172,7 +172,8 @@ static double mean_load(const MerLoadTables *tables)
         }
         all += (double)least;
     }
-    return all / (place->accelerator_count > 0 ? place->accelerator_count : place->unit_count);
+    all /= place->accelerator_count > 0 ? place->accelerator_count : place->unit_count;
+    return fmax(1, all); /* memory counts even where nothing takes time */
 }
 
 static void begin_walk(Walk *walk, const MerLoadTables *tables, const int *unit, MerRng *rng,

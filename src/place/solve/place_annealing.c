@@ -111,11 +111,15 @@ static int ask(void *opened, MerProposal *proposals, int capacity)
         }
     }
     while (!is_new && mer_place_chains_round(s->chains)) {
-        memcpy(proposals[0].point, mer_place_chains_best(s->chains, &is_new),
-               (size_t)s->search->space->knob_count * sizeof(MerIndex));
+        mer_place_chains_best(s->chains, &is_new);
     }
+    memcpy(proposals[0].point, mer_place_chains_best(s->chains, &(bool){false}),
+           (size_t)s->search->space->knob_count * sizeof(MerIndex));
     if (!is_new) {
         note_spent(s);
+        /* where nothing is legal the user learns why */
+        is_new = !s->is_told && !isfinite(s->warm_score) && !mer_is_cancelled(s->search->notes);
+        s->is_told |= is_new;
     }
     return is_new;
 }

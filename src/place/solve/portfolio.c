@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Placements that are tried with priorities and fusion, where these are decided. */
-enum { VARIANTS = 4 };
+enum { VARIANTS = 8 };
 
 typedef struct Options {
     int64_t         ideals;
@@ -68,9 +68,7 @@ static void add_splits(State *s)
     MerPlaceRules rules = mer_place_split_rules(s->rules);
     bool          is_own = s->rules && s->rules->form == MER_PLACE_MAXLOAD &&
                   s->search->objective == MER_METRIC_PERIOD && !s->place->has_replicas;
-    MerBound proof = s->proof;
-    mer_portfolio_add_splits(&s->sources, &rules, s->options.ideals, &proof);
-    s->proof = is_own ? proof : s->proof; /* else it speaks of another value */
+    mer_portfolio_add_splits(&s->sources, &rules, s->options.ideals, is_own ? &s->proof : NULL);
     if (s->place->has_replicas) {
         mer_portfolio_add_replicas(&s->sources, s->problem, s->evaluator);
     }
@@ -99,9 +97,7 @@ static void run_chains(State *s)
     while (s->chains && !is_new && mer_place_chains_round(s->chains)) {
         const MerIndex *best = mer_place_chains_best(s->chains, &is_new);
         if (is_new) {
-            MerSource *source = mer_sources_add(&s->sources, "annealing", NULL, best);
-            source->spent = mer_place_chains_spent(s->chains);
-            source->has_spent = true;
+            mer_sources_add(&s->sources, "annealing", NULL, best);
         }
     }
     s->stage = is_new ? CHAINS : DONE;
@@ -142,6 +138,12 @@ static void go_on(State *s)
     }
 }
 
+static void show(const State *s)
+{
+    mer_sources_show(&s->sources, s->chains ? mer_place_chains_spent(s->chains) : -1,
+                     s->chains && mer_place_chains_use_loads(s->chains));
+}
+
 static int ask(void *opened, MerProposal *proposals, int capacity)
 {
     State      *s = opened;
@@ -151,16 +153,14 @@ static int ask(void *opened, MerProposal *proposals, int capacity)
            !mer_is_cancelled(s->search->notes)) {
         go_on(s);
     }
-    if (mer_is_cancelled(s->search->notes)) {
-        mer_sources_show(sources);
-        return 0;
-    }
-    for (; count < capacity && sources->asked < sources->count; count++, sources->asked++) {
+    bool is_cancelled = mer_is_cancelled(s->search->notes);
+    for (; !is_cancelled && count < capacity && sources->asked < sources->count;
+         count++, sources->asked++) {
         memcpy(proposals[count].point, sources->list[sources->asked].point,
                (size_t)sources->knob_count * sizeof(MerIndex));
     }
     if (count == 0) {
-        mer_sources_show(sources);
+        show(s);
     }
     return count;
 }

@@ -11,8 +11,6 @@ typedef struct MerSource { /* who made a point, and what it is worth */
     double      score;  /* as told; NaN: not yet */
     double      value;  /* of the objective, as users read it */
     const char *reason; /* why it was refused; NULL: it was not */
-    int64_t     spent;  /* moves or evaluations inside the solver */
-    bool        has_spent;
 } MerSource;
 
 typedef struct MerSources {
@@ -30,20 +28,22 @@ MerSource *mer_sources_add_units(MerSources *sources, const char *name, const ch
                                  const int *unit);
 /* Told points by score, the best first, equal ones once; refused ones last. Their numbers in `order`, how many are legal. */
 int mer_sources_rank(const MerSources *sources, int *order, int *legal);
-/* The table for the report: one line per source, `single` first. */
-void mer_sources_show(const MerSources *sources);
+/* The table for the report: one line per source, `single` first. `moves`: that annealing made, priced by loads or by the evaluator inside
+ * the solver; -1: it made none. */
+void mer_sources_show(const MerSources *sources, int64_t moves, bool by_loads);
 
 /* portfolio_rules.c: the points of each kind of source. */
 void mer_portfolio_add_singles(MerSources *sources);
 void mer_portfolio_add_rules(MerSources *sources);
 void mer_portfolio_add_partitions(MerSources *sources);
-/* `limits` of the exact split; `proof`: NaN where nothing was proven. */
+/* `ideals`: down-sets up to which the exact split is sought. `proof`: of the largest load of contiguous splits; NULL: another value
+ * counts. */
 void mer_portfolio_add_splits(MerSources *sources, const MerPlaceRules *rules, int64_t ideals,
                               MerBound *proof);
 /* Replicated stages. */
 void mer_portfolio_add_replicas(MerSources *sources, const MerProblem *problem,
                                 const MerEvaluator *evaluator);
-/* The best `count` told placements again with priorities by upward rank and with greedy fusion, where these are decided. */
+/* The best `count` told placements, and the best single unit, again with priorities by upward rank and with greedy fusion, where these are decided. */
 void mer_portfolio_add_variants(MerSources *sources, int count);
 
 #endif

@@ -131,10 +131,10 @@ void mer_portfolio_add_splits(MerSources *s, const MerPlaceRules *rules, int64_t
     bool is_found = mer_place_ideal_split(s->place, rules, &limits, s->search->notes,
                                           s->search->pool, unit, &value, &is_proven, arena);
     if (is_found) {
-        mer_sources_add_units(s, "ideal_dp",
-                              is_proven ? "no contiguous split is better" : "not proven", unit);
+        const char *detail = is_proven ? "no contiguous split is better" : "not proven";
+        mer_sources_add_units(s, "ideal_dp", proof ? detail : "for the largest load", unit);
     }
-    if (is_found && is_proven) {
+    if (is_found && is_proven && proof) {
         *proof = (MerBound){1e-6 * value, "search", rules->needs_contiguous ? "" : "contiguous"};
     }
     mer_arena_free(arena);
@@ -212,8 +212,9 @@ void mer_portfolio_add_variants(MerSources *s, int count)
     mer_sources_rank(s, order, &legal);
     mer_place_upward_ranks(s->place, rank);
     mer_sort_order(rank, s->place->op_count, by_rank);
-    for (int i = 0; i < count && i < legal; i++) {
-        for (int which = 1; which < 4; which++) {
+    for (int i = 0, singles = 0; i < legal; i++) {
+        bool is_single = strcmp(s->list[order[i]].name, "single") == 0 && singles++ == 0;
+        for (int which = 1; which < 4 && (i < count || is_single); which++) {
             add_variant(s, s->list[order[i]].point, by_rank, which & 1, which & 2);
         }
     }

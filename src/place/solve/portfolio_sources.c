@@ -61,19 +61,24 @@ int mer_sources_rank(const MerSources *s, int *order, int *legal)
     return count;
 }
 
-/* Of each name the best point, in the order of the names' first points. */
+/* Of each name the best point, in the order of the names' first points, but `single` first. */
 static int best_of_names(const MerSources *s, int *rows)
 {
     int count = 0;
-    for (int i = 0; i < s->told; i++) {
-        const MerSource *source = &s->list[i];
-        int              row = 0;
-        while (row < count && strcmp(s->list[rows[row]].name, source->name) != 0) {
-            row++;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < s->told; i++) {
+            const MerSource *source = &s->list[i];
+            int              row = 0;
+            if ((strcmp(source->name, "single") == 0) != (pass == 0)) {
+                continue;
+            }
+            while (row < count && strcmp(s->list[rows[row]].name, source->name) != 0) {
+                row++;
+            }
+            bool is_better = row == count || source->score < s->list[rows[row]].score;
+            rows[row] = is_better ? i : rows[row];
+            count += row == count;
         }
-        bool is_better = row == count || source->score < s->list[rows[row]].score;
-        rows[row] = is_better ? i : rows[row];
-        count += row == count;
     }
     return count;
 }
@@ -89,9 +94,9 @@ static double best_value(const MerSources *s)
     return best < 0 ? NAN : s->list[best].value;
 }
 
-void mer_sources_show(const MerSources *s)
+void mer_sources_show(const MerSources *s, int64_t moves, bool by_loads)
 {
-    enum { COLUMNS = 5 };
+    enum { COLUMNS = 4 };
     MerArena            *arena = mer_arena_new();
     int                 *rows = MER_ARRAY(arena, int, s->told + 1);
     int                  count = best_of_names(s, rows);
@@ -101,10 +106,7 @@ void mer_sources_show(const MerSources *s)
     const MerViewColumn  columns[COLUMNS] = {
          {.name = "source"},
          {.name = is_metric ? info->name : "objective", .unit = is_metric ? info->unit : "1"},
-         {.name = "above the best", .unit = "share", .help = "what its best placement lacks"},
-         {.name = "moves inside",
-          .unit = "1",
-          .help = "priced by the solver itself, not by the run"},
+         {.name = "off the best", .unit = "share"},
          {.name = "note"}};
     MerViewCell *cells = MER_ARRAY(arena, MerViewCell, count * COLUMNS + 1);
     for (int r = 0; r < count; r++) {
@@ -113,12 +115,17 @@ void mer_sources_show(const MerSources *s)
         row[0].text = source->name;
         row[1].number = source->reason ? NAN : source->value;
         row[2].number = source->reason ? NAN : fabs(source->value / best - 1);
-        row[3].number = source->has_spent ? (double)source->spent : NAN;
-        row[4].text = source->reason ? source->reason : source->detail ? source->detail : "";
+        row[3].text = source->reason ? source->reason : source->detail ? source->detail : "";
     }
-    MerView view = {.id = "sources",
-                    .title = "Where the answer comes from",
-                    .help = "Every source that the portfolio tried, with its best placement."};
+    const MerViewFact fact = {.name = by_loads ? "moves of annealing" : "evaluations of annealing",
+                              .value = (double)moves,
+                              .unit = "1",
+                              .help = "inside the solver, not counted as evaluations of the run"};
+    MerView           view = {.id = "sources",
+                              .title = "Where the answer comes from",
+                              .help = "Every source that the portfolio tried, with its best placement.",
+                              .facts = &fact,
+                              .fact_count = moves >= 0};
     mer_view_table(s->search->notes, &view, &(MerViewTable){columns, COLUMNS, cells, count});
     mer_arena_free(arena);
 }
