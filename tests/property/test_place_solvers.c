@@ -318,6 +318,35 @@ static void test_portfolio_finds_the_best_of_all_small_placements(void **state)
     }
 }
 
+/* Of a chain on equal units one sample goes through one unit after the other, so that the least cuts are the best of all. */
+static void test_least_cuts_of_chains_are_the_best_of_all(void **state)
+{
+    MerRng rng = mer_rng_make(42, 0);
+    int    found = 0;
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        RandomNodes nodes = new_nodes(2 + mer_rng_below(&rng, 5), false, arena);
+        int         hosts = mer_rng_below(&rng, 2), accelerators = 1 + mer_rng_below(&rng, 3);
+        describe_nodes(&nodes, hosts > 0, &rng);
+        for (int n = 0; n < nodes.count; n++) {
+            nodes.class_of[n] = -1;
+            nodes.reads[n * nodes.count + (n > 0 ? n - 1 : 0)] = n > 0;
+        }
+        Case          which = {graph_of_nodes(&nodes, arena),
+                               random_platform(accelerators, hosts, false,
+                                               random_memory(&nodes, accelerators, &rng), &rng, arena)};
+        double        best = best_of_all(open_case(&which, "calls"), MER_METRIC_LATENCY);
+        MerTaskResult result = run_case(&which, "calls", "least_cuts", 1);
+        assert_int_equal(result.point != NULL, best < INFINITY);
+        if (result.point && fabs(result.value - best) > 1e-9 * best) {
+            fail_msg("found %.12g, the best of all is %.12g", result.value, best);
+        }
+        found += result.point != NULL;
+        mer_arena_reset(arena);
+    }
+    assert_true(found > 100);
+}
+
 /* A solver opened by hand, to be told what a run would tell it. */
 typedef struct Opened {
     MerSearch    search;
@@ -421,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_portfolio_lies_between_bound_and_single),
         cmocka_unit_test(test_portfolio_lies_between_bound_and_single_of_events),
         cmocka_unit_test(test_portfolio_finds_the_best_of_all_small_placements),
+        cmocka_unit_test(test_least_cuts_of_chains_are_the_best_of_all),
         cmocka_unit_test(test_annealing_starts_from_the_best_warm_trial),
         cmocka_unit_test(test_portfolio_may_be_stopped_at_any_time),
     };
