@@ -208,6 +208,23 @@ static void test_least_cuts_cut_where_it_is_cheap(void **state)
     assert_units(unit, (int[]){0, 0, 0, 1}, 4);
 }
 
+/* Two stages on three units: the slow one in the middle stays idle. */
+static void test_least_cuts_leave_slow_units_out(void **state)
+{
+    RandomNodes        nodes = chain_nodes(4);
+    int                unit[4], order[4] = {0, 1, 2, 3};
+    const MerPlatform *platform =
+        platform_from("{format: mercator-platform/1, kind: cluster, name: uneven, "
+                      "classes: {acc: {memory_bytes: 25}}, units: [{name: a, class: acc}, "
+                      "{name: b, class: acc, speed: 0.1}, {name: c, class: acc}]}",
+                      arena);
+    (void)state;
+    const MerPlace *place =
+        open_place_graph("place", "maxload", graph_of_nodes(&nodes, arena), platform, arena)->place;
+    assert_true(mer_place_least_cuts(place, order, NULL, unit));
+    assert_units(unit, (int[]){0, 0, 2, 2}, 4);
+}
+
 static void test_depth_first_orders_go_forward(void **state)
 {
     MerRng rng = mer_rng_make(3, 0);
@@ -286,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_upward_ranks_are_the_longest_ways),
         cmocka_unit_test(test_favourite_children_lie_on_the_long_way),
         cmocka_unit_test(test_least_cuts_cut_where_it_is_cheap),
+        cmocka_unit_test(test_least_cuts_leave_slow_units_out),
         cmocka_unit_test(test_depth_first_orders_go_forward),
         cmocka_unit_test(test_partitioners_cut_the_cheap_edge),
         cmocka_unit_test(test_solvers_refuse_fixed_knobs),
