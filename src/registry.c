@@ -94,7 +94,8 @@
     X(ort_nodes) \
     X(ort_islands) \
     X(llama_override) \
-    X(placement_trace)
+    X(placement_trace) \
+    X(placement_lp)
 
 #define PLAN_READERS(X) \
     X(maestro) \

@@ -4,7 +4,7 @@
 #include "place_support.h"
 #include "shared.h"
 
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 static const MerIdealLimits usual_limits = {60000, 2000000};
 
@@ -190,10 +190,10 @@ static void test_pipelines_have_the_published_states(void **state)
     (void)state;
     for (size_t p = 0; p < sizeof pipelines / sizeof pipelines[0]; p++) {
         OpenedPlace *opened = open_shared("place", "maxload", pipelines[p].file, equal_units(4));
-        const MerStageKinds *kinds = mer_place_unit_kinds(opened->place, arena);
-        const MerBlocks     *blocks =
-            mer_place_blocks(opened->place, rules_of(opened), kinds, (MerBlockRules){0}, arena);
-        const MerIdeals *ideals = mer_split_list_ideals(blocks, &usual_limits, NULL, arena);
+        const MerStageKinds  *kinds = mer_stage_unit_kinds(opened->place, arena);
+        const MerStageBlocks *blocks =
+            mer_stage_blocks(opened->place, rules_of(opened), kinds, (MerStageMerges){0}, arena);
+        const MerIdeals *ideals = mer_stage_list_ideals(blocks, &usual_limits, NULL, arena);
         assert_non_null(ideals);
         assert_int_equal(ideals->count - 1, pipelines[p].states);
     }

@@ -4,7 +4,7 @@
 #include "place_support.h"
 
 #include "mercator/rng.h"
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 typedef struct Shape {
     int    ops, units;
@@ -131,7 +131,7 @@ static void assert_price(const OpenedPlace *opened, const int *unit, double valu
 }
 
 /* Loads of all stages that begin at `from`, on accelerators: [end]; of processors the compute alone is 10 times as long. */
-static void find_loads(const MerBlocks *blocks, const int *order, int from, double *load,
+static void find_loads(const MerStageBlocks *blocks, const int *order, int from, double *load,
                        double *compute, double *size)
 {
     int    *position = MER_ARRAY(arena, int, blocks->count), kinds = blocks->kind_count;
@@ -159,11 +159,11 @@ static void find_loads(const MerBlocks *blocks, const int *order, int from, doub
 
 static double plain_cuts(const OpenedPlace *opened, int units)
 {
-    const MerPlace      *place = opened->place;
-    const MerStageKinds *kinds = mer_place_unit_kinds(place, arena);
-    const MerBlocks     *blocks =
-        mer_place_blocks(place, rules_of(opened), kinds, (MerBlockRules){0}, arena);
-    const int *order = mer_split_order(blocks, NULL, arena);
+    const MerPlace       *place = opened->place;
+    const MerStageKinds  *kinds = mer_stage_unit_kinds(place, arena);
+    const MerStageBlocks *blocks =
+        mer_stage_blocks(place, rules_of(opened), kinds, (MerStageMerges){0}, arena);
+    const int *order = mer_stage_order(blocks, NULL, arena);
     size_t     width = (size_t)blocks->count + 1;
     double    *best = MER_ARRAY(arena, double, 2 * ((size_t)units + 1) * width);
     double    *load = MER_ARRAY(arena, double, width), *compute = MER_ARRAY(arena, double, width),

@@ -1,5 +1,5 @@
 /* Files of a placement for other tools: every parameter of a device_map is covered once, every tensor of an override list
- * matches once, islands are priced as by hand, a trace ends with the period. */
+ * matches once, islands are priced as by hand, a trace ends with the period, and a programme has the loads of the evaluator. */
 #include "one_arena.h"
 #include "place_support.h"
 
@@ -24,14 +24,14 @@ typedef struct
 
 static const char *const unit_names[UNITS] = {"gpu0", "gpu1", "gpu2", "cpu"};
 
-static void add_tensor(MerGraph *graph, const char *name)
+static void add_tensor(MerGraph *graph, const char *name, int rank)
 {
     int   count = graph->op_count;
     MerOp op = mer_op_make(mer_arena_format(arena, "op%d", count), "MatMul", MER_OP_MOVE);
     int   weight = mer_graph_add_value(graph, &(MerValue){.name = name,
                                                           .type = MER_TYPE_FLOAT16,
-                                                          .rank = 1,
-                                                          .dims = {8},
+                                                          .rank = rank,
+                                                          .dims = {8, 8},
                                                           .role = MER_VALUE_WEIGHT});
     int   result =
         mer_graph_add_value(graph, &(MerValue){.name = mer_arena_format(arena, "result%d", count),
@@ -51,14 +51,14 @@ static Model *new_model(void)
     MerGraph *graph = mer_graph_new("model", arena);
     MerUnit  *units = MER_ARRAY(arena, MerUnit, UNITS);
     bool     *is_host = MER_ARRAY(arena, bool, UNITS);
-    add_tensor(graph, "token_embd.weight");
+    add_tensor(graph, "token_embd.weight", 2);
     for (int l = 0; l < LAYERS; l++) {
         for (int t = 0; t < TENSORS; t++) {
-            add_tensor(graph, mer_arena_format(arena, "blk.%d.%s", l, tails[t]));
+            add_tensor(graph, mer_arena_format(arena, "blk.%d.%s", l, tails[t]), 1);
         }
     }
-    add_tensor(graph, "output.weight");
-    add_tensor(graph, "output_norm.weight");
+    add_tensor(graph, "output.weight", 2);
+    add_tensor(graph, "output_norm.weight", 1);
     assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
     const char **names = MER_ARRAY(arena, const char *, graph->op_count);
     for (int o = 0; o < graph->op_count; o++) {
@@ -266,26 +266,31 @@ static void test_device_map_covers_each_parameter_once(void **state)
     assert_string_equal(export_model("device_map", model, NULL), "{\"\":0}");
 }
 
+/* The last module is split: its weight has a made-up name, its bias is its own operator's. */
 static void test_device_map_of_scopes_of_pytorch(void **state)
 {
     static const char *const names[] = {"/layer1/layer1.0/conv1/Conv",
                                         "/layer1/layer1.0/conv2/Conv",
-                                        "/layer1/layer1.1/conv1/Conv", "/fc/Gemm"};
-    static const int         units[] = {0, 1, 1, 3};
+                                        "/layer1/layer1.1/conv1/Conv",
+                                        "/fc/Gemm",
+                                        "/dense/MatMul",
+                                        "/dense/Add"};
+    static const int         units[] = {0, 1, 1, 3, 0, 1};
     Model                   *model = new_model();
     MerGraph                *graph = mer_graph_new("scopes", arena);
     (void)state;
-    for (int o = 0; o < 4; o++) {
-        add_tensor(graph, mer_arena_format(arena, "onnx::Conv_%d", o));
+    for (int o = 0; o < 6; o++) {
+        add_tensor(graph, o == 5 ? "dense.bias" : mer_arena_format(arena, "onnx::Conv_%d", o),
+                   o == 5 ? 1 : 2);
         model->graph_plan.unit[o] = units[o];
     }
     assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
     model->place.graph = graph;
-    model->place.op_count = 4;
+    model->place.op_count = 6;
     model->place.names = names;
-    assert_string_equal(
-        export_model("device_map", model, NULL),
-        "{\"layer1.0.conv1\":0,\"layer1.0.conv2\":1,\"layer1.1\":1,\"fc\":\"cpu\"}");
+    assert_string_equal(export_model("device_map", model, NULL),
+                        "{\"layer1.0.conv1\":0,\"layer1.0.conv2\":1,\"layer1.1\":1,\"fc\":\"cpu\","
+                        "\"dense.weight\":0,\"dense.bias\":1}");
 }
 
 static OpenedPlace *open_tiny(const char *evaluator)
@@ -416,6 +421,92 @@ static void test_trace_ends_with_the_period(void **state)
     }
 }
 
+/* The value of a variable of the programme at a placement. */
+static double variable(const char *name, const MerPlace *place, const int *unit, double period_us)
+{
+    int index, at;
+    if (strcmp(name, "T") == 0) {
+        return period_us;
+    }
+    if (sscanf(name, "x%d_%d", &index, &at) == 2) {
+        return unit[place->members[place->member_start[index]]] == at;
+    }
+    bool is_in = sscanf(name, "in%d_%d", &index, &at) == 2;
+    assert_true(is_in || sscanf(name, "out%d_%d", &index, &at) == 2);
+    for (int i = place->after_start[index]; i < place->after_start[index + 1]; i++) {
+        int reader = unit[place->after[i]];
+        if (is_in ? reader == at && unit[index] != at : unit[index] == at && reader != at) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether a placement satisfies every row of the programme. */
+static bool satisfies(const char *lp, const MerPlace *place, const int *unit, double period_us)
+{
+    char  *text = mer_arena_text(arena, strstr(lp, "Subject To") + 10), *rest;
+    double sum = 0, factor = 1;
+    bool   holds = true;
+    *strstr(text, "Binaries") = '\0';
+    for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+        if (word[strlen(word) - 1] == ':' || strcmp(word, "+") == 0) {
+            continue;
+        }
+        if (strcmp(word, "-") == 0) {
+            factor = -factor;
+        } else if (strchr("<>=", word[0])) {
+            double right = atof(strtok_r(NULL, " \n", &rest)),
+                   slack = 1e-9 * fmax(1, fabs(right) + period_us);
+            holds = holds && (word[0] == '<'   ? sum <= right + slack
+                              : word[0] == '>' ? sum >= right - slack
+                                               : fabs(sum - right) <= slack);
+            sum = 0;
+            factor = 1;
+        } else if (word[0] >= '0' && word[0] <= '9') {
+            factor *= atof(word);
+        } else {
+            sum += factor * variable(word, place, unit, period_us);
+            factor = 1;
+        }
+    }
+    return holds;
+}
+
+static void check_program(const char *evaluator, MerRng *rng)
+{
+    OpenedPlace    *opened = open_tiny(evaluator);
+    const MerPlace *place = opened->place;
+    MerIndex       *point = MER_ARRAY(arena, MerIndex, opened->problem.space.knob_count);
+    MerPlan         plan = split_tiny(opened);
+    MerExportTask   task = {
+          .problem = &opened->problem, .evaluator = &opened->evaluator, .plan = &plan};
+    MerExport      what = {.workload = "tiny", .count = 1, .tasks = &task};
+    MerExportFiles files = {.arena = arena};
+    int            feasible = 0;
+    assert_int_equal(mer_exporter_find("placement_lp", NULL)->write(&what, &files, NULL), MER_OK);
+    for (int run = 0; run < 400; run++) {
+        const char *lp = files.list[0].data;
+        mer_space_sample(&opened->problem.space, rng, point);
+        mer_place_decode(place, point, &plan, arena);
+        MerCost    cost = price_plan(opened, &plan);
+        const int *unit = mer_graph_plan(&plan)->unit;
+        double     period_us = 1e6 * cost.value[MER_METRIC_PERIOD];
+        assert_int_equal(satisfies(lp, place, unit, period_us), cost.feasible);
+        assert_false(satisfies(lp, place, unit, period_us * 0.9999));
+        feasible += cost.feasible;
+    }
+    assert_in_range(feasible, 20, 390);
+}
+
+static void test_programme_has_the_loads_of_maxload(void **state)
+{
+    MerRng rng = mer_rng_make(8, 0);
+    (void)state;
+    check_program("maxload:price_infeasible=true", &rng);
+    check_program("maxload:price_infeasible=true,transfer=max", &rng);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_nodes_have_the_providers_of_their_units),
         cmocka_unit_test(test_islands_are_held_against_their_copies),
         cmocka_unit_test(test_trace_ends_with_the_period),
+        cmocka_unit_test(test_programme_has_the_loads_of_maxload),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

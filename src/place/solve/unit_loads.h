@@ -20,12 +20,12 @@ typedef struct MerLoadTables {
     double          us_per_tick;
     int     *choice_start, *choices; /* units that each part may take, rising; at least one */
     int      result_count;
-    int     *maker;             /* part that makes each result */
-    int     *user_count;        /* other parts that read it */
-    int     *made_start;        /* results of part p: made_start[p] .. made_start[p + 1] - 1 */
-    int     *used_start, *used; /* results of others that each part reads */
-    int64_t *move_ticks;        /* [result * unit_count + unit] */
-    int     *near_start, *near; /* parts joined to each part by an edge, once each */
+    int     *maker;              /* part that makes each result */
+    int     *user_start, *users; /* other parts that read it */
+    int     *made_start;         /* results of part p: made_start[p] .. made_start[p + 1] - 1 */
+    int     *used_start, *used;  /* results of others that each part reads */
+    int64_t *move_ticks;         /* [result * unit_count + unit] */
+    int     *near_start, *near;  /* parts joined to each part by an edge, once each */
 } MerLoadTables;
 
 /* In `arena`; `place` is kept. `part_of`: the part of each group; NULL: each group is one. */
@@ -45,6 +45,11 @@ void mer_unit_loads_begin(MerUnitLoads *loads, const MerLoadTables *tables, MerA
 /* The unit of every part. */
 void mer_unit_loads_set(MerUnitLoads *loads, const int *unit);
 void mer_unit_loads_move(MerUnitLoads *loads, int part, int unit);
+
+static inline int mer_result_users(const MerLoadTables *tables, int result)
+{
+    return tables->user_start[result + 1] - tables->user_start[result];
+}
 
 static inline int64_t mer_unit_load(const MerUnitLoads *loads, int unit)
 {

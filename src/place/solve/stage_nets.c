@@ -1,6 +1,6 @@
 /* Nets: who makes a result and who reads it, by blocks. Which of them makes it does not matter: a stage pays for a net
  * of which it has some and not all, whether the result leaves or arrives. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include "base/key_table.h"
 #include "mercator/text.h"
@@ -83,7 +83,7 @@ static double largest_finite(const double *values, int count)
 }
 
 /* Results that no link can move cost more than any stage without them takes, and still add up. */
-static double limit_prices(const MerBlocks *blocks, int net_count, double *us)
+static double limit_prices(const MerStageBlocks *blocks, int net_count, double *us)
 {
     int    kinds = blocks->kind_count;
     double most = 0;
@@ -101,7 +101,7 @@ static double limit_prices(const MerBlocks *blocks, int net_count, double *us)
 }
 
 /* The nets of each block. */
-static void set_touch(MerBlocks *blocks, MerArena *arena)
+static void set_touch(MerStageBlocks *blocks, MerArena *arena)
 {
     int  ends = blocks->net_start[blocks->net_count];
     int *start = NEW(int, blocks->count), *touch = NEW(int, ends), *next = NEW(int, blocks->count);
@@ -121,8 +121,8 @@ static void set_touch(MerBlocks *blocks, MerArena *arena)
     blocks->touch = touch;
 }
 
-void mer_place_find_nets(const MerPlace *place, const MerPlaceRules *rules,
-                         const MerStageKinds *kinds, MerBlocks *blocks, MerArena *arena)
+void mer_stage_find_nets(const MerPlace *place, const MerPlaceRules *rules,
+                         const MerStageKinds *kinds, MerStageBlocks *blocks, MerArena *arena)
 {
     bool    has_transfers = !place->is_pipeline || rules->charges_activations;
     int     ops = has_transfers ? place->op_count : 0;

@@ -2,7 +2,7 @@
  * units and each ideal the smallest largest load, over all smaller ideals that the state before can hold. What cannot be part
  * of a split below the best one known is never looked at: ideals that leave more than the free units can do, and
  * differences that take too long without any transfer. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ typedef struct Way { /* the best way to an ideal in a state */
 } Way;
 
 typedef struct Search {
-    const MerBlocks      *blocks;
-    const MerSplitStates *states;
+    const MerStageBlocks *blocks;
+    const MerStageStates *states;
     const MerIdeals      *ideals;
     /* of each ideal */
     double *compute; /* [ideal * kinds + kind] */
@@ -55,7 +55,7 @@ static void add_block(Search *s, int ideal, int block)
     }
 }
 
-static bool is_cut(const MerBlocks *blocks, int net, const uint64_t *bits)
+static bool is_cut(const MerStageBlocks *blocks, int net, const uint64_t *bits)
 {
     bool some = false, all = true;
     for (int i = blocks->net_start[net]; i < blocks->net_start[net + 1]; i++) {
@@ -69,9 +69,9 @@ static bool is_cut(const MerBlocks *blocks, int net, const uint64_t *bits)
 /* Nets that leave an ideal into `cut`, which may be NULL; returns how many. */
 static int find_cut(const Search *s, int ideal, int *seen, int *cut)
 {
-    const MerBlocks *blocks = s->blocks;
-    const uint64_t  *bits = bits_of(s, ideal);
-    int              count = 0;
+    const MerStageBlocks *blocks = s->blocks;
+    const uint64_t       *bits = bits_of(s, ideal);
+    int                   count = 0;
     for (int b = 0; b < blocks->count; b++) {
         for (int i = blocks->touch_start[b]; has(bits, b) && i < blocks->touch_start[b + 1]; i++) {
             int net = blocks->touch[i];
@@ -134,10 +134,10 @@ static bool is_subset(const uint64_t *small, const uint64_t *large, int words)
  * have a block in it, and then also where they do not go on. */
 static double transfers(const Search *s, int small, int large, int kind)
 {
-    const MerBlocks *blocks = s->blocks;
-    const uint64_t  *inner = bits_of(s, small), *outer = bits_of(s, large);
-    size_t           kinds = (size_t)blocks->kind_count;
-    double           sum = s->border[(size_t)large * kinds + (size_t)kind];
+    const MerStageBlocks *blocks = s->blocks;
+    const uint64_t       *inner = bits_of(s, small), *outer = bits_of(s, large);
+    size_t                kinds = (size_t)blocks->kind_count;
+    double                sum = s->border[(size_t)large * kinds + (size_t)kind];
     for (size_t c = s->cut_start[small]; c < s->cut_start[small + 1]; c++) {
         int  net = s->cut[c];
         bool enters = false, goes_on = false;
@@ -173,7 +173,7 @@ static int count_below(const int *numbers, int count, int end)
 /* All that the state before can hold, as the start of a stage that makes `ideal` full; the largest first. */
 static void try_step(const Search *s, int ideal, int step_index, double *best, Way *way)
 {
-    const MerSplitStep *step = &s->states->steps[step_index];
+    const MerStageStep *step = &s->states->steps[step_index];
     const MerIdeals    *ideals = s->ideals;
     const uint64_t     *outer = bits_of(s, ideal);
     const int          *live = s->live[step->from];
@@ -270,32 +270,27 @@ static void fill_state(Search *s, MerPool *pool, MerArena *arena)
     find_live(s, arena);
 }
 
-static void read_split(const Search *s, MerSplit *split)
+static void read_split(const Search *s, MerStages *split)
 {
-    int state = s->states->count - 1, ideal = s->ideals->count - 1, stage;
     split->stage_count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        stage = split->stage_count;
-        for (state = s->states->count - 1, ideal = s->ideals->count - 1; ideal > 0;) {
-            Way way = s->way[state][ideal];
-            if (way.from >= 0 && pass == 0) {
-                split->stage_count++;
-            } else if (way.from >= 0) {
-                split->kind[--stage] = s->states->steps[way.step].kind;
-                for (int b = 0; b < s->blocks->count; b++) {
-                    if (has(bits_of(s, ideal), b) && !has(bits_of(s, way.from), b)) {
-                        split->stage_of_block[b] = stage;
-                    }
-                }
+    for (int state = s->states->count - 1, ideal = s->ideals->count - 1; ideal > 0;) {
+        Way way = s->way[state][ideal];
+        for (int b = 0; b < s->blocks->count && way.from >= 0; b++) {
+            if (has(bits_of(s, ideal), b) && !has(bits_of(s, way.from), b)) {
+                split->stage_of_block[b] = split->stage_count;
             }
-            ideal = way.from >= 0 ? way.from : ideal;
-            state = s->states->steps[way.step].from;
         }
+        if (way.from >= 0) {
+            split->kind[split->stage_count++] = s->states->steps[way.step].kind;
+            ideal = way.from;
+        }
+        state = s->states->steps[way.step].from;
     }
+    mer_stages_turn(s->blocks, split);
 }
 
-bool mer_split_search(const MerBlocks *blocks, const MerSplitStates *states,
-                      const MerIdeals *ideals, MerNotes *notes, MerPool *pool, MerSplit *split,
+bool mer_stage_search(const MerStageBlocks *blocks, const MerStageStates *states,
+                      const MerIdeals *ideals, MerNotes *notes, MerPool *pool, MerStages *split,
                       MerArena *arena)
 {
     Search s = {.blocks = blocks,
@@ -316,12 +311,12 @@ bool mer_split_search(const MerBlocks *blocks, const MerSplitStates *states,
         for (int i = 0; i < ideals->count; i++) {
             s.value[s.state][i] = INFINITY;
         }
-        s.value[0][0] = mer_split_floor(blocks, states);
+        s.value[0][0] = mer_stage_floor(blocks, states);
         fill_state(&s, pool, arena);
     }
     if (s.value[states->count - 1][ideals->count - 1] < s.limit_us) {
         read_split(&s, split);
-        mer_split_price(blocks, split, arena);
+        mer_stages_price(blocks, split, arena);
     }
     return true;
 }
