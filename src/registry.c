@@ -16,7 +16,9 @@
     X(bandwidth) \
     X(vta) \
     X(native) \
-    X(maxload)
+    X(maxload) \
+    X(calls) \
+    X(cluster)
 
 #define OPTIMIZERS(X) \
     X(random) \
