@@ -60,6 +60,9 @@
     X(m_topo) \
     X(m_etf) \
     X(m_sct) \
+    X(local_search) \
+    X(place_annealing) \
+    X(portfolio) \
     X(metis) \
     X(scotch)
 

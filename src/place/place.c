@@ -102,6 +102,10 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
 /* Pipelines are measured by their period, everything else by the end of one run. */
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
+    if (what == MER_DEFAULT_EVALUATOR && inputs->objective &&
+        mer_metric_find(inputs->objective) == MER_METRIC_PERIOD) {
+        return "maxload";
+    }
     if (what == MER_DEFAULT_EVALUATOR && inputs->graph) {
         return mer_graph_attachment(inputs->graph, MER_PLACE_PROFILE) ? "maxload" : "cluster";
     }

@@ -14,14 +14,8 @@ typedef struct Walk {
     int    moved_count;
     int    moved[BLOCK], from[BLOCK]; /* of the last move: parts and the units they were on */
     int   *best;                      /* unit of each part */
-    MerLoadValue best_value;
+    MerPlaceValue best_value;
 } Walk;
-
-MerLoadValue mer_load_value(const MerUnitLoads *loads)
-{
-    return (MerLoadValue){mer_unit_loads_excess(loads),
-                          (double)mer_unit_loads_period(loads) * loads->tables->us_per_tick};
-}
 
 /* The sixteenth norm of the loads: nearly the largest, but it also tells two placements apart that share their largest load, so that the
  * walk has a slope to follow. Missing memory costs time. */
@@ -124,8 +118,8 @@ static void change(Walk *walk)
 
 static void keep_best(Walk *walk)
 {
-    MerLoadValue value = mer_load_value(&walk->loads);
-    if (mer_load_is_better(&value, &walk->best_value)) {
+    MerPlaceValue value = mer_unit_loads_value(&walk->loads);
+    if (mer_place_is_better(&value, &walk->best_value)) {
         walk->best_value = value;
         memcpy(walk->best, walk->loads.unit,
                (size_t)walk->loads.tables->part_count * sizeof *walk->best);
@@ -234,7 +228,7 @@ static double first_temperature(const MerLoadAnnealing *a, int level, int levels
     return a->hot * pow(a->cold / a->hot, done);
 }
 
-int64_t mer_load_anneal(const MerLoadAnnealing *a, MerRng *rng, int *unit, MerLoadValue *value)
+int64_t mer_load_anneal(const MerLoadAnnealing *a, MerRng *rng, int *unit, MerPlaceValue *value)
 {
     MerArena     *arena = mer_arena_new();
     MerLoadLevels levels;

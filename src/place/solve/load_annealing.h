@@ -14,22 +14,8 @@ typedef struct MerLoadAnnealing {
     MerNotes            *notes;     /* asked whether to stop */
 } MerLoadAnnealing;
 
-typedef struct MerLoadValue {
-    double excess;    /* bytes above the limits of units */
-    double period_us; /* the largest load */
-} MerLoadValue;
-
 /* `unit` of each group becomes the best placement met, the start included; gives the moves that were priced. */
 int64_t mer_load_anneal(const MerLoadAnnealing *annealing, MerRng *rng, int *unit,
-                        MerLoadValue *value);
-
-/* What fits memory first, then the smaller period. */
-static inline bool mer_load_is_better(const MerLoadValue *a, const MerLoadValue *b)
-{
-    return a->excess < b->excess || (a->excess == b->excess && a->period_us < b->period_us);
-}
-
-/* Of one placement. */
-MerLoadValue mer_load_value(const MerUnitLoads *loads);
+                        MerPlaceValue *value);
 
 #endif

@@ -14,10 +14,11 @@ int mer_place_instead(const MerPlace *place, int group);
 int mer_place_workers(const MerPlace *place, int *units);
 /* Mean time of a group over the units of `workers` that it may take, else where it goes instead. */
 double mer_place_mean_us(const MerPlace *place, int group, const int *workers, int count);
-/* To bring the result of an operator from one unit to another; 0 on the same unit, INFINITY: there is no way. */
-double mer_place_transfer_us(const MerPlace *place, int op, int from, int to);
-/* The same over any two different units, in the mean of those with a way between them. */
+/* To bring the result of an operator from one unit to another, in the mean of all pairs with a way between them. */
 double mer_place_mean_transfer_us(const MerPlace *place, int op);
+
+/* The rules of `maxload` by which contiguous splits are cut: those of the evaluator if it has that form. NULL: it says none. */
+MerPlaceRules mer_place_split_rules(const MerPlaceRules *rules);
 
 /* Everything on one unit, what it cannot run instead on a host. */
 void mer_place_single(const MerPlace *place, int single, int *unit);

@@ -362,3 +362,9 @@ double mer_unit_loads_excess(const MerUnitLoads *loads)
     }
     return excess;
 }
+
+MerPlaceValue mer_unit_loads_value(const MerUnitLoads *loads)
+{
+    double ticks = (double)mer_unit_loads_period(loads);
+    return (MerPlaceValue){mer_unit_loads_excess(loads), ticks * loads->tables->us_per_tick};
+}

@@ -60,6 +60,18 @@ static inline int64_t mer_unit_load(const MerUnitLoads *loads, int unit)
     return compute + transfer;
 }
 
+/* What a placement is worth: legal ones first, then the smaller score. */
+typedef struct MerPlaceValue {
+    double excess; /* bytes above the limits of units; of evaluators: 0, or infinite if refused */
+    double score;  /* microseconds of the largest load; of evaluators: as the run minimises it */
+} MerPlaceValue;
+
+static inline bool mer_place_is_better(const MerPlaceValue *a, const MerPlaceValue *b)
+{
+    return a->excess < b->excess || (a->excess == b->excess && a->score < b->score);
+}
+
+MerPlaceValue mer_unit_loads_value(const MerUnitLoads *loads);
 /* The largest load, in ticks. */
 int64_t mer_unit_loads_period(const MerUnitLoads *loads);
 /* Bytes above the limits of units, all together. */
