@@ -53,8 +53,9 @@ const MerPlace *mer_place_of(const MerProblem *problem)
 static MerStatus read_decisions(const char *text, MerPlace *place, MerError *error)
 {
     bool has_place = false;
-    while (text && *text != '\0') {
-        size_t length = strcspn(text, ",");
+    text += text && *text == '['; /* in a reference, decide=[place,order] */
+    while (text && *text != '\0' && *text != ']') {
+        size_t length = strcspn(text, ",]");
         bool  *said = length == 5 && strncmp(text, "place", 5) == 0   ? &has_place
                       : length == 5 && strncmp(text, "order", 5) == 0 ? &place->decides_order
                       : length == 4 && strncmp(text, "fuse", 4) == 0  ? &place->decides_fusion
