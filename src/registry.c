@@ -60,6 +60,7 @@
     X(m_topo) \
     X(m_etf) \
     X(m_sct) \
+    X(least_cuts) \
     X(local_search) \
     X(place_annealing) \
     X(portfolio) \

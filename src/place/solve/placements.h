@@ -6,6 +6,7 @@
 #include "place/place.h"
 
 #include "mercator/notes.h"
+#include "mercator/rng.h"
 
 bool mer_place_may_take(const MerPlace *place, int group, int unit);
 /* Where a group goes that may not take the wanted unit: a host, else the first unit it may take. */
@@ -30,6 +31,14 @@ void mer_place_equal_parts(const MerPlace *place, int *unit);
 void mer_place_greedy_fill(const MerPlace *place, int *unit);
 /* The same, where each takes its share of all bytes and the largest group (Baechi's m-TOPO). */
 void mer_place_m_topo(const MerPlace *place, int *unit);
+
+/* Groups so that forward results go forward and what follows each other stays together; `rng`: branches in random order, NULL: in
+ * that of the graph. */
+void mer_place_depth_first(const MerPlace *place, MerRng *rng, int *order);
+
+/* Groups by `order` in one contiguous stage per accelerator, within memory, so that all stages and transfers together take the least time;
+ * what no stage takes goes to the host. Time grows with the square of the groups. false: nothing fits, or it was stopped. */
+bool mer_place_least_cuts(const MerPlace *place, const int *order, MerNotes *notes, int *unit);
 
 /* The longest way from the start of each operator to the end, with mean times and mean transfers. */
 void mer_place_upward_ranks(const MerPlace *place, double *rank);

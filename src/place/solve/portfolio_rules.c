@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* What grows faster than the graph is left out above these sizes: operators for the linear program of m_sct, groups for each of
- * some cuts of random orders. */
-enum { MOST_FOR_LP = 500, MOST_FOR_ORDERS = 4000, RANDOM_ORDERS = 6 };
+ * least_cuts and for cuts of random orders. */
+enum { MOST_FOR_LP = 500, MOST_FOR_CUTS = 1500, MOST_FOR_ORDERS = 4000, RANDOM_ORDERS = 6 };
 
 static int *new_units(const MerSources *s, MerArena *arena)
 {
@@ -84,7 +84,7 @@ void mer_portfolio_add_partitions(MerSources *s)
     mer_arena_free(arena);
 }
 
-/* The best cuts of one order of the groups. */
+/* The best cuts of one order of the groups: for the largest load, and for the least time in all. */
 static void add_chain(MerSources *s, const MerPlaceRules *rules, const int *order,
                       const char *detail)
 {
@@ -95,6 +95,10 @@ static void add_chain(MerSources *s, const MerPlaceRules *rules, const int *orde
         mer_place_chain_split(s->place, rules, order, s->search->notes, unit, &value, arena)) {
         mer_sources_add_units(s, "chain cuts", detail, unit);
     }
+    if (s->place->group_count <= MOST_FOR_CUTS &&
+        mer_place_least_cuts(s->place, order, s->search->notes, unit)) {
+        mer_sources_add_units(s, "least_cuts", detail, unit);
+    }
     mer_arena_free(arena);
 }
 
@@ -103,14 +107,15 @@ static void add_chains(MerSources *s, const MerPlaceRules *rules)
     MerArena *arena = mer_arena_new();
     int       groups = s->place->group_count;
     int      *order = MER_ARRAY(arena, int, groups + 1);
-    add_chain(s, rules, NULL, "depth first");
     for (int g = 0; g < groups; g++) {
         order[g] = g;
     }
     add_chain(s, rules, order, "in the order of the graph");
+    mer_place_depth_first(s->place, NULL, order);
+    add_chain(s, rules, order, "depth first");
     for (int i = 0; i < RANDOM_ORDERS && groups <= MOST_FOR_ORDERS; i++) {
-        mer_rng_shuffle(s->search->rng, order, groups);
-        add_chain(s, rules, order, "in a random order");
+        mer_place_depth_first(s->place, s->search->rng, order);
+        add_chain(s, rules, order, "depth first in a random order");
     }
     mer_arena_free(arena);
 }
