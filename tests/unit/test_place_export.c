@@ -24,14 +24,14 @@ typedef struct
 
 static const char *const unit_names[UNITS] = {"gpu0", "gpu1", "gpu2", "cpu"};
 
-static void add_tensor(MerGraph *graph, const char *name)
+static void add_tensor(MerGraph *graph, const char *name, int rank)
 {
     int   count = graph->op_count;
     MerOp op = mer_op_make(mer_arena_format(arena, "op%d", count), "MatMul", MER_OP_MOVE);
     int   weight = mer_graph_add_value(graph, &(MerValue){.name = name,
                                                           .type = MER_TYPE_FLOAT16,
-                                                          .rank = 1,
-                                                          .dims = {8},
+                                                          .rank = rank,
+                                                          .dims = {8, 8},
                                                           .role = MER_VALUE_WEIGHT});
     int   result =
         mer_graph_add_value(graph, &(MerValue){.name = mer_arena_format(arena, "result%d", count),
@@ -51,14 +51,14 @@ static Model *new_model(void)
     MerGraph *graph = mer_graph_new("model", arena);
     MerUnit  *units = MER_ARRAY(arena, MerUnit, UNITS);
     bool     *is_host = MER_ARRAY(arena, bool, UNITS);
-    add_tensor(graph, "token_embd.weight");
+    add_tensor(graph, "token_embd.weight", 2);
     for (int l = 0; l < LAYERS; l++) {
         for (int t = 0; t < TENSORS; t++) {
-            add_tensor(graph, mer_arena_format(arena, "blk.%d.%s", l, tails[t]));
+            add_tensor(graph, mer_arena_format(arena, "blk.%d.%s", l, tails[t]), 1);
         }
     }
-    add_tensor(graph, "output.weight");
-    add_tensor(graph, "output_norm.weight");
+    add_tensor(graph, "output.weight", 2);
+    add_tensor(graph, "output_norm.weight", 1);
     assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
     const char **names = MER_ARRAY(arena, const char *, graph->op_count);
     for (int o = 0; o < graph->op_count; o++) {
@@ -266,26 +266,31 @@ static void test_device_map_covers_each_parameter_once(void **state)
     assert_string_equal(export_model("device_map", model, NULL), "{\"\":0}");
 }
 
+/* The last module is split: its weight has a made-up name, its bias is its own operator's. */
 static void test_device_map_of_scopes_of_pytorch(void **state)
 {
     static const char *const names[] = {"/layer1/layer1.0/conv1/Conv",
                                         "/layer1/layer1.0/conv2/Conv",
-                                        "/layer1/layer1.1/conv1/Conv", "/fc/Gemm"};
-    static const int         units[] = {0, 1, 1, 3};
+                                        "/layer1/layer1.1/conv1/Conv",
+                                        "/fc/Gemm",
+                                        "/dense/MatMul",
+                                        "/dense/Add"};
+    static const int         units[] = {0, 1, 1, 3, 0, 1};
     Model                   *model = new_model();
     MerGraph                *graph = mer_graph_new("scopes", arena);
     (void)state;
-    for (int o = 0; o < 4; o++) {
-        add_tensor(graph, mer_arena_format(arena, "onnx::Conv_%d", o));
+    for (int o = 0; o < 6; o++) {
+        add_tensor(graph, o == 5 ? "dense.bias" : mer_arena_format(arena, "onnx::Conv_%d", o),
+                   o == 5 ? 1 : 2);
         model->graph_plan.unit[o] = units[o];
     }
     assert_int_equal(mer_graph_finish(graph, NULL), MER_OK);
     model->place.graph = graph;
-    model->place.op_count = 4;
+    model->place.op_count = 6;
     model->place.names = names;
-    assert_string_equal(
-        export_model("device_map", model, NULL),
-        "{\"layer1.0.conv1\":0,\"layer1.0.conv2\":1,\"layer1.1\":1,\"fc\":\"cpu\"}");
+    assert_string_equal(export_model("device_map", model, NULL),
+                        "{\"layer1.0.conv1\":0,\"layer1.0.conv2\":1,\"layer1.1\":1,\"fc\":\"cpu\","
+                        "\"dense.weight\":0,\"dense.bias\":1}");
 }
 
 static OpenedPlace *open_tiny(const char *evaluator)

@@ -17,15 +17,25 @@ static bool is_scaling(const MerPlace *place, int op)
     return strcmp(place->graph->ops[op].source, "BatchNormalization") == 0;
 }
 
+/* A recurrence is a call of a library with all its parts: products and gates. */
+static bool is_recurrent(const MerOp *op)
+{
+    return op->repeat > 1 || strcmp(op->source, "LSTM") == 0 || strcmp(op->source, "GRU") == 0 ||
+           strcmp(op->source, "RNN") == 0;
+}
+
 MerFuseRole mer_fuse_role(const MerPlace *place, int op)
 {
+    if (is_recurrent(&place->graph->ops[op])) {
+        return MER_FUSE_NEVER;
+    }
     switch (place->kinds[op]) {
     case MER_OP_CONV:
     case MER_OP_DEPTHWISE:
     case MER_OP_TRANSPOSED:
     case MER_OP_GEMM:
-    case MER_OP_BATCHED_GEMM: /* a recurrence is a call of a library */
-        return place->graph->ops[op].repeat > 1 ? MER_FUSE_NEVER : MER_FUSE_ROOT;
+    case MER_OP_BATCHED_GEMM:
+        return MER_FUSE_ROOT;
     case MER_OP_NORM:
         return is_scaling(place, op) ? MER_FUSE_POINTWISE : MER_FUSE_REDUCTION;
     case MER_OP_POOL:

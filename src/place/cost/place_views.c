@@ -194,8 +194,21 @@ static void show_graph(const MerPlace *place, const MerGraphPlan *plan, const bo
                          .help = is_large ? "Operators of one unit with names that begin alike are one "
                                             "node. Outlined: the longest path, transfers included."
                                           : "Outlined: the longest path, transfers included."};
+    int          used = 0;
+    const char **names = MER_ARRAY(arena, const char *, place->unit_count);
+    for (int u = 0; u < place->unit_count; u++) { /* as the timeline colours them */
+        bool is_used = false;
+        for (int o = 0; o < place->op_count && !is_used; o++) {
+            is_used = plan->unit[o] == u;
+        }
+        if (is_used) {
+            names[used++] = place->unit_names[u];
+        }
+    }
     MerViewGraph graph = {.unit = "s",
                           .group_name = "unit",
+                          .groups = names,
+                          .group_count = used,
                           .nodes = picture.nodes,
                           .node_count = picture.node_count,
                           .edges = picture.edges,

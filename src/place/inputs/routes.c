@@ -86,26 +86,31 @@ static MerRoute route_of(const MerPlatform *platform, const int *links, int coun
     return route;
 }
 
-/* Follows the last links back from `to` to a unit that a link joins with `from`: that link is the way between these two,
- * even where a detour were faster. */
-static void fill_route(const Search *search, int from, int to, const int *direct, MerRoute *route,
-                       MerArena *arena)
+/* Links on the way back from a unit that was reached. */
+static int count_links(const Search *search, int from, int to)
 {
-    int count = 0, unit;
-    for (unit = to; unit != from && direct[unit] < 0 && search->via[unit] >= 0; count++) {
+    int count = 0;
+    for (int unit = to; unit != from; count++) {
         unit = other_end(&search->platform->links[search->via[unit]], unit);
     }
-    if (unit == from || direct[unit] < 0) {
+    return count;
+}
+
+/* A link that joins two units is their way, even where a detour were faster; `direct` -1: there is none. */
+static void fill_route(const Search *search, int from, int to, int direct, MerRoute *route,
+                       MerArena *arena)
+{
+    if (to == from || search->via[to] < 0) {
         return;
     }
-    int *links = MER_ARRAY(arena, int, count + 1);
-    links[0] = direct[unit];
-    unit = to;
-    for (int i = count; i > 0; i--) {
+    int  count = direct >= 0 ? 1 : count_links(search, from, to);
+    int *links = MER_ARRAY(arena, int, count);
+    links[0] = direct;
+    for (int i = count - 1, unit = to; direct < 0 && i >= 0; i--) {
         links[i] = search->via[unit];
         unit = other_end(&search->platform->links[links[i]], unit);
     }
-    *route = route_of(search->platform, links, count + 1);
+    *route = route_of(search->platform, links, count);
     route->links = links;
 }
 
@@ -155,7 +160,7 @@ MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *erro
             direct[other_end(&platform->links[links[i]], from)] = links[i];
         }
         for (int to = 0; to < place->unit_count; to++) {
-            fill_route(&search, from, to, direct, &routes[(size_t)from * units + (size_t)to],
+            fill_route(&search, from, to, direct[to], &routes[(size_t)from * units + (size_t)to],
                        arena);
         }
     }

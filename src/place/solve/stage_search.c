@@ -27,11 +27,10 @@ typedef struct Search {
     double **value;
     Way    **way;
     /* of each state: ideals that are worth a next stage, rising */
-    int  *live_count;
-    int **live;
-    /* the state that is filled, and its ideals */
-    int    state, first, end;
-    double limit_us; /* values below it count */
+    int   *live_count;
+    int  **live;
+    int    state, first; /* the state that is filled, and its first ideal that counts */
+    double limit_us;     /* values below it count */
 } Search;
 
 static bool has(const uint64_t *bits, int block)
@@ -224,28 +223,27 @@ static void fill_ideal(void *context, int index, int worker)
     s->way[s->state][ideal] = way;
 }
 
-/* Ideals after which the free units can do the rest. */
-static void find_window(Search *s)
+/* The first ideal after which the free units can do the rest. */
+static int find_first(const Search *s)
 {
     const MerIdeals *ideals = s->ideals;
-    double all = ideals->work_us[ideals->count - 1], power = s->states->power_left[s->state];
-    s->first = 0;
-    while (s->first < ideals->count - 1 &&
-           ideals->work_us[s->first] < all - power * s->limit_us * (1 + 1e-9)) {
-        s->first++;
+    int              last = ideals->count - 1, first = 0;
+    double           power = s->states->power_left[s->state] * (1 + 1e-9);
+    while (first < last && ideals->work_us[first] < ideals->work_us[last] - power * s->limit_us) {
+        first++;
     }
-    s->end = s->state == 0 ? 1 : ideals->count;
+    return first;
 }
 
 /* Stages begin where the state says something new: not what fewer units say as well. */
 static void find_live(Search *s, MerArena *arena)
 {
-    int     count = 0, *live = NEW(int, s->end - s->first);
-    double *value = s->value[s->state], last = s->ideals->count - 1;
-    for (int i = s->first; i < s->end && i < last; i++) {
-        bool is_old = s->state > 0 && s->way[s->state][i].from < 0;
-        bool fits = s->size[s->ideals->count - 1] - s->size[i] <= s->states->memory_left[s->state];
-        if (value[i] < s->limit_us && !is_old && fits) {
+    int           last = s->ideals->count - 1, count = 0, *live = NEW(int, last - s->first);
+    const double *value = s->value[s->state];
+    for (int i = s->first; i < last; i++) {
+        bool is_new = s->state == 0 || s->way[s->state][i].from >= 0;
+        bool fits = s->size[last] - s->size[i] <= s->states->memory_left[s->state];
+        if (value[i] < s->limit_us && is_new && fits) {
             live[count++] = i;
         }
     }
@@ -253,19 +251,25 @@ static void find_live(Search *s, MerArena *arena)
     s->live_count[s->state] = count;
 }
 
+/* Ideals do not depend on each other, only on those of earlier states. */
 static void fill_state(Search *s, MerPool *pool, MerArena *arena)
 {
+    int count = s->ideals->count;
+    s->value[s->state] = NEW(double, count);
+    s->way[s->state] = NEW(Way, count);
+    for (int i = 0; i < count; i++) {
+        s->value[s->state][i] = INFINITY;
+    }
     if (s->state == 0) {
-        s->first = 0;
-        s->end = 1;
+        s->value[0][0] = mer_stage_floor(s->blocks, s->states);
     } else {
-        find_window(s);
-    }
-    if (s->state > 0 && pool) {
-        mer_pool_run(pool, s->end - s->first, fill_ideal, s);
-    }
-    for (int i = 0; s->state > 0 && !pool && i < s->end - s->first; i++) {
-        fill_ideal(s, i, 0);
+        s->first = find_first(s);
+        if (pool) {
+            mer_pool_run(pool, count - s->first, fill_ideal, s);
+        }
+        for (int i = s->first; i < count && !pool; i++) {
+            fill_ideal(s, i - s->first, 0);
+        }
     }
     find_live(s, arena);
 }
@@ -306,12 +310,6 @@ bool mer_stage_search(const MerStageBlocks *blocks, const MerStageStates *states
         if (mer_is_cancelled(notes)) {
             return false;
         }
-        s.value[s.state] = NEW(double, ideals->count);
-        s.way[s.state] = NEW(Way, ideals->count);
-        for (int i = 0; i < ideals->count; i++) {
-            s.value[s.state][i] = INFINITY;
-        }
-        s.value[0][0] = mer_stage_floor(blocks, states);
         fill_state(&s, pool, arena);
     }
     if (s.value[states->count - 1][ideals->count - 1] < s.limit_us) {

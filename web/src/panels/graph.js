@@ -15,7 +15,7 @@ export function graphPanel(value) {
   const graph = {
     ...value,
     parents,
-    groups: [...new Set(nodes.map((node) => node.group ?? ""))],
+    groups: [...new Set([...(value.groups ?? []), ...nodes.map((node) => node.group ?? "")])],
     open: new Set(nodes.length > MOST_OPEN ? [] : parents),
   };
   const box = h("div", { class: "graph-box", tabindex: "0", role: "region", "aria-label": value.title });
