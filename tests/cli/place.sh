@@ -26,6 +26,10 @@ says joint/placement.yaml '"cluster":'
 expect 0 "$MERCATOR" evaluate joint/placement.yaml
 says out "makespan"
 
+expect 1 "$MERCATOR" evaluate joint/placement.yaml --decide place
+one_line err
+says err "ops are fused, expected --decide place,fuse"
+
 # The same bytes on one and two threads, and after a stop.
 for threads in 1 2; do
     expect 0 "$MERCATOR" place tiny-training.json --threads $threads --quiet --no-report -o threads-$threads
