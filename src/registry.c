@@ -16,7 +16,9 @@
     X(bandwidth) \
     X(vta) \
     X(native) \
-    X(maxload)
+    X(maxload) \
+    X(calls) \
+    X(cluster)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -61,6 +63,10 @@
     X(m_topo) \
     X(m_etf) \
     X(m_sct) \
+    X(least_cuts) \
+    X(local_search) \
+    X(place_annealing) \
+    X(portfolio) \
     X(metis) \
     X(scotch)
 
@@ -95,7 +101,8 @@
     X(ort_nodes) \
     X(ort_islands) \
     X(llama_override) \
-    X(placement_trace)
+    X(placement_trace) \
+    X(placement_lp)
 
 #define PLAN_READERS(X) \
     X(maestro) \

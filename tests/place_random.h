@@ -9,7 +9,7 @@
 
 typedef struct RandomNodes { /* arrays by node; backward nodes follow the forward ones */
     int      count, forward;
-    double  *host_us, *unit_us, *size, *transfer_us;
+    double  *host_us, *unit_us, *size, *bytes, *transfer_us; /* bytes: of results */
     bool    *is_backward;
     int64_t *class_of;
     bool    *reads; /* [reader * count + producer] */
@@ -24,6 +24,7 @@ static inline RandomNodes new_nodes(int forward, bool is_training, MerArena *are
                          .host_us = MER_ARRAY(arena, double, size),
                          .unit_us = MER_ARRAY(arena, double, size),
                          .size = MER_ARRAY(arena, double, size),
+                         .bytes = MER_ARRAY(arena, double, size),
                          .transfer_us = MER_ARRAY(arena, double, size),
                          .is_backward = MER_ARRAY(arena, bool, size),
                          .class_of = MER_ARRAY(arena, int64_t, size),
@@ -82,6 +83,7 @@ static inline void attach_profile(MerGraph *graph, const RandomNodes *nodes, Mer
         sorted.host_us[o] = nodes->host_us[n];
         sorted.unit_us[o] = nodes->unit_us[n];
         sorted.size[o] = nodes->size[n];
+        sorted.bytes[o] = nodes->bytes[n];
         sorted.transfer_us[o] = nodes->transfer_us[n];
         sorted.is_backward[o] = nodes->is_backward[n];
         sorted.class_of[o] = nodes->class_of[n];
@@ -89,7 +91,7 @@ static inline void attach_profile(MerGraph *graph, const RandomNodes *nodes, Mer
     *profile = (MerPlaceProfile){.host_us = sorted.host_us,
                                  .unit_us = sorted.unit_us,
                                  .size = sorted.size,
-                                 .output_bytes = sorted.transfer_us,
+                                 .output_bytes = sorted.bytes,
                                  .transfer_us = sorted.transfer_us,
                                  .is_backward = sorted.is_backward,
                                  .class_of = sorted.class_of};

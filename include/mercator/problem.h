@@ -46,6 +46,7 @@ typedef struct MerInputs {
     const MerGraph          *graph;
     const MerPlatform       *platform;
     const MerEvaluatorClass *evaluator;
+    const char              *objective; /* that the user asked for */
     bool                     has_fixed_knobs;
     const char              *refused; /* the default optimizer that cannot do what is asked */
 } MerInputs;

@@ -124,6 +124,8 @@ typedef struct MerViewNode {
 typedef struct MerViewGraph {
     const char        *unit;       /* of the values; NULL: nodes have none */
     const char        *group_name; /* NULL: group */
+    const char *const *groups;     /* in the order of their colours; NULL: as they first occur */
+    int                group_count;
     const MerViewNode *nodes;
     int                node_count;
     const int         *edges; /* (edges, 2): from, to */

@@ -285,6 +285,9 @@ void mer_view_graph(MerNotes *notes, const MerView *view, const MerViewGraph *gr
     begin(&json, "graph", view);
     maybe_text(&json, "unit", graph->unit);
     maybe_text(&json, "group_name", graph->group_name);
+    if (graph->groups) {
+        mer_json_texts(&json, "groups", graph->groups, graph->group_count);
+    }
     mer_json_array(&json, "nodes");
     for (int n = 0; n < graph->node_count; n++) {
         const MerViewNode *node = &graph->nodes[n];

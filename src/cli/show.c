@@ -224,6 +224,16 @@ static void show_decisions(const MerDecisionTimes *times, FILE *file)
     fputc('\n', file);
 }
 
+/* What a solver has proven of one class of plans, where it says nothing of the others. */
+static void show_reference(const MerRunResult *result, FILE *file)
+{
+    const MerTaskResult *task = &result->tasks[0];
+    if (result->task_count == 1 && !task->is_proven && !isnan(task->reference.value) &&
+        fabs(task->value - task->reference.value) <= 1e-9 * fabs(task->reference.value)) {
+        fprintf(file, ", the optimum of %s plans", task->reference.scope);
+    }
+}
+
 void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerArena *arena,
                      FILE *file)
 {
@@ -259,6 +269,7 @@ void mer_show_result(const MerRunSpec *spec, const MerRunResult *result, MerAren
                 fprintf(file, " (among %s)", total->among);
             }
         }
+        show_reference(result, file);
         /* it is next to nothing, like a rounding error */
         if (100 * total->gap >= MER_MOST_PERCENT) {
             fprintf(file, " (it is %.3g%s%s)", total->bound.value, is_metric ? " " : "",

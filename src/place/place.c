@@ -53,8 +53,9 @@ const MerPlace *mer_place_of(const MerProblem *problem)
 static MerStatus read_decisions(const char *text, MerPlace *place, MerError *error)
 {
     bool has_place = false;
-    while (text && *text != '\0') {
-        size_t length = strcspn(text, ",");
+    text += text && *text == '['; /* in a reference, decide=[place,order] */
+    while (text && *text != '\0' && *text != ']') {
+        size_t length = strcspn(text, ",]");
         bool  *said = length == 5 && strncmp(text, "place", 5) == 0   ? &has_place
                       : length == 5 && strncmp(text, "order", 5) == 0 ? &place->decides_order
                       : length == 4 && strncmp(text, "fuse", 4) == 0  ? &place->decides_fusion
@@ -102,6 +103,10 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
 /* Pipelines are measured by their period, everything else by the end of one run. */
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
+    if (what == MER_DEFAULT_EVALUATOR && inputs->objective &&
+        mer_metric_find(inputs->objective) == MER_METRIC_PERIOD) {
+        return "maxload";
+    }
     if (what == MER_DEFAULT_EVALUATOR && inputs->graph) {
         return mer_graph_attachment(inputs->graph, MER_PLACE_PROFILE) ? "maxload" : "cluster";
     }

@@ -119,6 +119,7 @@ static void take_profile(MerPlace *place, const MerPlaceProfile *profile, MerAre
     place->time_us = times;
     place->size = profile->size;
     place->output_bytes = profile->output_bytes;
+    place->weight_bytes = profile->weight_bytes;
     place->workspace_bytes = NEW(double, place->op_count);
     place->is_pipeline = profile->is_pipeline;
 }

@@ -49,6 +49,8 @@ MerStatus mer_place_find_routes(MerPlace *place, MerArena *arena, MerError *erro
  * launch; INFINITY where `supports` leaves it out), size, output_bytes, workspace_bytes, flops and moved_bytes of `place`,
  * whose graph, platform, op_count, unit_count and unit fields are set. Operators that cost nothing (views) move nothing. */
 MerStatus mer_place_estimate(MerPlace *place, MerArena *arena, MerError *error);
+/* Operations of an operator per microsecond on a unit, its speed included; INFINITY: the platform does not say. */
+double mer_place_rate(const MerPlace *place, int op, int unit);
 
 /* inputs/measured.c: rows of `path` (docs/placement.md, "Measured times") replace times, sizes and outputs of `place`, whose
  * arrays may be written. `remark`: coverage, one line. */
@@ -71,6 +73,11 @@ MerStatus mer_place_find_groups(const MerPlace *place, const MerPlaceOptions *op
  * is the first operator of its cluster. `unit` of each operator is decided before. */
 void mer_place_fuse(const MerPlace *place, const int *unit, const int *level, int *cluster,
                     MerArena *arena);
+
+/* cost/fusion_levels.c: levels by rule: the more bytes an operator would not have to read, the higher; or rising in topological
+ * order, so that the last operators are merged first. */
+void mer_place_fuse_greedy(const MerPlace *place, const int *unit, int *level);
+void mer_place_fuse_reverse(const MerPlace *place, int *level);
 
 /* cost/noise.c: a log-normal factor with standard deviation `sigma` of its logarithm, the same for the same plan and seed. */
 double mer_place_noise(uint64_t hash, uint64_t seed, double sigma);

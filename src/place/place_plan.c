@@ -187,6 +187,9 @@ static MerStatus read_plan(const MerProblem *problem, MerYaml *body, MerPlan *pl
         mer_name_table_set(&r.ops, place->names[o], (void *)&place->names[o]);
     }
     prepare(list, &r);
+    if (r.plan->cluster && !place->decides_fusion) { /* bounds and the space hold without fusion */
+        return mer_yaml_error(list, error, "ops are fused, expected --decide place,fuse");
+    }
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_op(&r, list->items[i], error));
     }

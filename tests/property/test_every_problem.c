@@ -59,6 +59,12 @@ typedef struct Row {                 /* inputs on which a problem can be opened 
     "], \"edges\": [" EDGE("5", "9") "," EDGE("9", "7") "," EDGE("5", "7") "," EDGE("7", "4") "," EDGE("4", "2") "," \
     EDGE("2", "1") "]}"
 /* clang-format on */
+#define TWO_GPUS(memory)                                                                           \
+    "{format: mercator-platform/1, kind: cluster, name: two, classes: {gpu: {gap_us: 5}, cpu: "    \
+    "{}},"                                                                                         \
+    " units: [{name: gpu, count: 2, class: gpu, memory_bytes: " memory                             \
+    "}, {name: cpu, class: cpu, memory_bytes: " memory                                             \
+    "}], links: [{from: \"gpu*\", to: cpu, bytes_per_s: 1M, latency_us: 3}]}"
 #define PARCELS                                                                                    \
     "format: mercator-assign/1\n"                                                                  \
     "bins: {van: {speed: 4, capacity: 40, pj: 5}, bike: {capacity: 8, pj: 1}, car: {speed: 2}}\n"  \
@@ -86,6 +92,11 @@ static const Row rows[] = {
     {"place", "maxload", GRAPH("30.0"), ".json", NULL, false},
     {"place:replication=true", "maxload:transfer=max", GRAPH("40"), ".json", NULL, false},
     {"place:pin=[n5=acc0]", "maxload", GRAPH("15"), ".json", NULL, true},
+    {"place", "calls:max_calls=2", GRAPH("40.0"), ".json", NULL, false},
+    {"place", "cluster", GRAPH("40"), ".json", TWO_GPUS("100k"), false},
+    {"place:decide=[place,order,fuse]", "cluster:link_model=path", GRAPH("40"), ".json", TWO_GPUS("4100"), false},
+    {"place:decide=[place,order]", "cluster:link_model=both_ends,overlap=false", GRAPH("40"), ".json", TWO_GPUS("100k"), false},
+    {"place", "cluster:preset=placeto", GRAPH("3000"), ".json", NULL, false},
     {"assign", "bins", PARCELS, ".yaml", NULL, false},
     {"assign", "bins",
      "{format: mercator-assign/1, bins: {cup: {capacity: 1}, mug: {capacity: 3}},\n"

@@ -3,7 +3,7 @@
 #include "one_arena.h"
 #include "place_random.h"
 
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 static const MerIdealLimits no_limits = {60000, 2000000};
 
@@ -91,17 +91,17 @@ static void assert_same(double value_us, double best_s)
 /* The search over ideals alone, without the limit that chains give it. */
 static double search_from_nothing(const OpenedPlace *opened)
 {
-    const MerPlace      *place = opened->place;
-    const MerStageKinds *kinds = mer_place_unit_kinds(place, arena);
-    const MerBlocks     *blocks =
-        mer_place_blocks(place, rules_of(opened), kinds, (MerBlockRules){0}, arena);
-    const MerIdeals      *ideals = mer_split_list_ideals(blocks, &no_limits, NULL, arena);
+    const MerPlace       *place = opened->place;
+    const MerStageKinds  *kinds = mer_stage_unit_kinds(place, arena);
+    const MerStageBlocks *blocks =
+        mer_stage_blocks(place, rules_of(opened), kinds, (MerStageMerges){0}, arena);
+    const MerIdeals      *ideals = mer_stage_list_ideals(blocks, &no_limits, NULL, arena);
     bool                  is_row;
-    const MerSplitStates *states = mer_place_unit_states(place, rules_of(opened), blocks, kinds,
+    const MerStageStates *states = mer_stage_unit_states(place, rules_of(opened), blocks, kinds,
                                                          ideals->count, &is_row, arena);
-    MerSplit             *split = mer_split_new(blocks, states, arena);
+    MerStages            *split = mer_stages_new(blocks, states, arena);
     assert_false(is_row);
-    assert_true(mer_split_search(blocks, states, ideals, NULL, NULL, split, arena));
+    assert_true(mer_stage_search(blocks, states, ideals, NULL, NULL, split, arena));
     return split->value_us;
 }
 
@@ -153,9 +153,9 @@ static void test_no_contiguous_placement_is_better_with_overlap(void **state)
 }
 
 typedef struct ChainOrder {
-    const MerBlocks *blocks;
-    const int       *order, *first_group; /* blocks, and a group of each */
-    int              groups;
+    const MerStageBlocks *blocks;
+    const int            *order, *first_group; /* blocks, and a group of each */
+    int                   groups;
 } ChainOrder;
 
 /* Does no unit come back along the order? */
@@ -181,17 +181,17 @@ static bool are_cuts(const void *context, const int *unit)
 static ChainOrder chain_of(const OpenedPlace *opened, const int *order)
 {
     const MerPlace      *place = opened->place;
-    const MerStageKinds *kinds = mer_place_unit_kinds(place, arena);
+    const MerStageKinds *kinds = mer_stage_unit_kinds(place, arena);
     ChainOrder           chain = {
                   .groups = place->group_count,
-                  .blocks = mer_place_blocks(place, rules_of(opened), kinds, (MerBlockRules){0}, arena)};
+                  .blocks = mer_stage_blocks(place, rules_of(opened), kinds, (MerStageMerges){0}, arena)};
     int *rank = MER_ARRAY(arena, int, chain.blocks->count + 1);
     int *first = MER_ARRAY(arena, int, chain.blocks->count + 1);
     for (int i = place->group_count - 1; i >= 0; i--) {
         rank[chain.blocks->block_of_group[order ? order[i] : i]] = i;
         first[chain.blocks->block_of_group[i]] = i;
     }
-    chain.order = mer_split_order(chain.blocks, order ? rank : NULL, arena);
+    chain.order = mer_stage_order(chain.blocks, order ? rank : NULL, arena);
     chain.first_group = first;
     return chain;
 }
@@ -309,10 +309,11 @@ static void test_no_contiguous_pipeline_with_replicas_is_better(void **state)
             double    best = best_of_all(opened, NULL, NULL);
             MerIndex *point =
                 ask_solver(opened, "pipedream:use_fewer_machines=true", &bound, &is_proven);
-            assert_int_equal(point != NULL, best < INFINITY);
-            if (point) {
-                MerCost cost = price_point(opened, point);
-                assert_true(is_proven && cost.feasible);
+            assert_non_null(point);
+            MerCost cost = price_point(opened, point);
+            assert_int_equal(cost.feasible, best < INFINITY);
+            assert_int_equal(is_proven, best < INFINITY);
+            if (best < INFINITY) {
                 assert_same(1e6 * cost.value[MER_METRIC_PERIOD], best);
                 assert_same(1e6 * bound.value, best);
             }

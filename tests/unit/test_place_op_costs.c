@@ -2,6 +2,8 @@
 #include "onnx_builder.h"
 #include "place_inputs_support.h"
 
+#include "base/file.h"
+
 #include <math.h>
 
 /* 2 operations per us and 4 bytes per us: numbers that are easily added up by hand. */
@@ -228,6 +230,43 @@ static void test_built_in_networks_take_sensible_times(void **state)
     }
 }
 
+static void test_every_cluster_platform_runs_every_operator(void **state)
+{
+    static const char *const networks[] = {"resnet50", "bert_base", "lstm_lm", "dlrm"};
+    const char             **names;
+    int count = mer_data_list("platforms", ".yaml", *state, &names), clusters = 0;
+    for (int i = 0; i < count; i++) {
+        const MerPlatform *platform;
+        MerError           error = {0};
+        assert_int_equal(mer_platform_read(names[i], *state, &platform, &error), MER_OK);
+        if (platform->kind != MER_PLATFORM_CLUSTER) {
+            continue;
+        }
+        clusters++;
+        assert_non_null(platform->source);
+        for (int n = 0; n < 4; n++) {
+            open_place(graph_of(networks[n], NULL, *state), platform, NULL, NULL, *state);
+        }
+    }
+    assert_in_range(clusters, 10, 1000);
+}
+
+/* Convolutions are fastest on the neural unit of a phone, its gathers and batched products run elsewhere. */
+static void test_phone_runs_convolutions_on_its_neural_unit(void **state)
+{
+    MerError           error = {0};
+    const MerPlatform *platform;
+    assert_int_equal(mer_platform_read("phone-soc", *state, &platform, &error), MER_OK);
+    MerPlace place = open_place(graph_of("resnet50", NULL, *state), platform, NULL, NULL, *state);
+    const double *times = place.time_us; /* of the first convolution: cpu, gpu, npu */
+    assert_true(times[2] < times[1] && times[1] < times[0]);
+    MerPlace bert = open_place(graph_of("bert_base", NULL, *state), platform, NULL, NULL, *state);
+    for (int o = 0; o < bert.op_count; o++) {
+        bool is_absent = bert.kinds[o] == MER_OP_GATHER || bert.kinds[o] == MER_OP_BATCHED_GEMM;
+        assert_true(!is_absent || isinf(bert.time_us[o * 3 + 2]));
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
 
 int main(void)
@@ -240,6 +279,8 @@ int main(void)
         TEST(test_units_run_what_they_support),
         TEST(test_number_types_and_speed_change_the_time),
         TEST(test_built_in_networks_take_sensible_times),
+        TEST(test_every_cluster_platform_runs_every_operator),
+        TEST(test_phone_runs_convolutions_on_its_neural_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

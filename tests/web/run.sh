@@ -174,6 +174,9 @@ if make_page "$folder/one" "$folder/sample" && open_page "$folder/one/report.htm
     # 34 nodes are drawn as they are, 1,000 as a hundred blocks
     same "sample: nodes" "$(count_of "$dom" graph-node)" 34
     same "sample: blocks" "$(count_of "$dom" graph-block)" 100
+    # a hundred blocks do not fit beside each other
+    checks=$((checks + 1))
+    [ "$(sed 's/</\n</g' "$dom" | grep -c 'class="graph-row"')" -gt 4 ] || fail "sample: the large graph is one row"
     # tables, bars and facts keep their numbers
     same "sample: table cell" "$(value_of "$dom" memories-1-2)" 0.75
     same "sample: empty cell" "$(value_of "$dom" memories-0-2)" ""

@@ -1,5 +1,6 @@
 /* What no placement beats (docs/placement.md, "Bounds"): all units busy until the end, the largest group where it is fastest, and the
  * longest path with every operator where it is fastest. */
+#include "place/cost/fusion.h"
 #include "place/place_parts.h"
 
 #include "base/memory.h"
@@ -160,13 +161,38 @@ static MerBound larger(double a, const char *name_a, double b, const char *name_
     return a >= b ? (MerBound){1e-6 * a, name_a, ""} : (MerBound){1e-6 * b, name_b, ""};
 }
 
+/* Fused operators need not go through memory, nor be launched: their operations are what is left for sure. */
+static MerPlace only_operations(const MerPlace *place, MerArena *arena)
+{
+    size_t   units = (size_t)place->unit_count;
+    MerPlace least = *place;
+    double  *groups = MER_ARRAY(arena, double, (size_t)place->group_count *units);
+    least.time_us = mer_fusion_open(place, arena)->compute_us;
+    for (size_t o = 0; o < (size_t)place->op_count; o++) {
+        for (size_t u = 0; u < units; u++) {
+            groups[(size_t)place->group[o] * units + u] += least.time_us[o * units + u];
+        }
+    }
+    least.group_us = groups;
+    return least;
+}
+
 MerBound mer_place_bound(const MerPlace *place, const MerPlaceRules *rules, MerMetric metric)
 {
     bool is_own = (metric == MER_METRIC_PERIOD && rules->form == MER_PLACE_MAXLOAD) ||
                   (metric == MER_METRIC_LATENCY && rules->form != MER_PLACE_MAXLOAD) ||
                   (metric == MER_METRIC_MAKESPAN && rules->form == MER_PLACE_CLUSTER);
-    if (!is_own || rules->fuses || rules->ignores_limits) {
+    if (!is_own || rules->ignores_limits) {
         return (MerBound){NAN, "none", ""};
+    }
+    if (rules->fuses) {
+        MerPlaceRules alone = *rules;
+        MerArena     *arena = mer_arena_new();
+        MerPlace      least = only_operations(place, arena);
+        alone.fuses = false;
+        MerBound bound = mer_place_bound(&least, &alone, metric);
+        mer_arena_free(arena);
+        return bound;
     }
     switch (rules->form) {
     case MER_PLACE_MAXLOAD:

@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum { COMPUTE, TRANSFER, IDLE, PARTS };
-enum { SHOWN_CHANGES = 4 }; /* of a line for people */
+enum { SHOWN_CHANGES = 4 };              /* of a line for people */
+static const double LEAST_GAIN = 0.0005; /* that is worth a word */
 
 static const char *show(double value, const char *unit, MerArena *arena)
 {
@@ -104,7 +105,7 @@ static const char *explain_changes(const MerWhatIfs *what, const char *unit, con
         int best = -1;
         for (int i = 0; i < what->count; i++) {
             double value = is_search ? what->list[i].improved : what->list[i].value;
-            bool   is_better = isnan(before) ? !isnan(value) : value < before * (1 - 1e-6);
+            bool   is_better = isnan(before) ? !isnan(value) : value < before * (1 - LEAST_GAIN);
             double known = best < 0    ? INFINITY
                            : is_search ? what->list[best].improved
                                        : what->list[best].value;
@@ -119,8 +120,8 @@ static const char *explain_changes(const MerWhatIfs *what, const char *unit, con
                                 what->list[best].text, show_change(before, value, unit, arena));
     }
     if (said == 0 && !is_search) {
-        return what->count > 0 ? mer_arena_format(arena, "%s%s none of %d changes helps\n", text,
-                                                  line, what->count)
+        return what->count > 0 ? mer_arena_format(arena, "%s%s none of %d changes gains 0.1 %%\n",
+                                                  text, line, what->count)
                                : text;
     }
     return mer_arena_format(arena, "%s%s\n", text, line);

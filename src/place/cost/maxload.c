@@ -76,8 +76,8 @@ static MerStatus open_maxload(void *opened, const MerProblem *problem, const voi
     return MER_OK;
 }
 
-typedef struct Loads { /* by unit */
-    double *compute, *transfer, *bytes;
+typedef struct Loads {                            /* by unit */
+    double *compute, *transfer, *bytes, *weights; /* weights: what replicas keep equal */
 } Loads;
 
 /* Results that leave an operator's unit: paid once there, and once by every other unit that reads them. */
@@ -103,13 +103,17 @@ static Loads find_loads(const State *state, const MerGraphPlan *plan, MerArena *
 {
     const MerPlace *place = state->place;
     int             units = place->unit_count;
-    double         *memory = MER_ARRAY(scratch, double, 3 * (size_t)units);
+    double         *memory = MER_ARRAY(scratch, double, 4 * (size_t)units);
     int            *seen = MER_ARRAY(scratch, int, units);
-    Loads           loads = {memory, memory + units, memory + 2 * units};
+    Loads           loads = {memory, memory + units, memory + 2 * units, memory + 3 * units};
     const int      *unit = plan->unit;
     for (int o = 0; o < plan->op_count; o++) {
         loads.compute[unit[o]] += place->time_us[o * units + unit[o]];
         loads.bytes[unit[o]] += place->size[o];
+    }
+    const double *weights = place->weight_bytes ? place->weight_bytes : place->size;
+    for (int o = 0; plan->replicas && o < plan->op_count; o++) {
+        loads.weights[unit[o]] += weights[o];
     }
     for (int o = 0; state->has_transfers && o < plan->op_count; o++) {
         add_crossing(place, unit, o, seen, &loads);
@@ -120,7 +124,8 @@ static Loads find_loads(const State *state, const MerGraphPlan *plan, MerArena *
 /* PipeDream: m units take every m-th sample each and exchange 4 (m - 1) / m of the weights' bytes per sample. */
 static double replicated(const State *state, const Loads *loads, int unit, int replicas)
 {
-    double m = replicas, sync = 4 * (m - 1) * loads->bytes[unit] / (state->rules.bytes_per_us * m);
+    double m = replicas,
+           sync = 4 * (m - 1) * loads->weights[unit] / (state->rules.bytes_per_us * m);
     return (loads->compute[unit] + sync) / m;
 }
 

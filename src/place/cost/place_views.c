@@ -100,9 +100,9 @@ double mer_place_transfer(const MerPlace *place, int op, int from, int to)
                              : route->latency_us + place->output_bytes[op] * route->us_per_byte;
 }
 
-/* Marks the operators of the longest path, transfers between units included. */
-static void mark_longest_path(const MerPlace *place, const MerGraphPlan *plan, bool *is_marked,
-                              MerArena *arena)
+/* Marks the operators of the longest path, transfers between units included, and gives its length in microseconds. */
+static double mark_longest_path(const MerPlace *place, const MerGraphPlan *plan, bool *is_marked,
+                                MerArena *arena)
 {
     double *end = MER_ARRAY(arena, double, place->op_count);
     int    *from = MER_ARRAY(arena, int, place->op_count), last = 0;
@@ -124,6 +124,7 @@ static void mark_longest_path(const MerPlace *place, const MerGraphPlan *plan, b
     for (int o = last; o >= 0; o = from[o]) {
         is_marked[o] = true;
     }
+    return end[last];
 }
 
 typedef struct Picture {
@@ -179,24 +180,35 @@ static Picture draw_blocks(const MerPlace *place, const MerGraphPlan *plan,
     return picture;
 }
 
-static void show_graph(const MerPlace *place, const MerGraphPlan *plan, MerArena *arena,
-                       MerNotes *notes)
+static void show_graph(const MerPlace *place, const MerGraphPlan *plan, const bool *is_marked,
+                       MerArena *arena, MerNotes *notes)
 {
     int            quarter = place->op_count / 4 + 1;
     int            most = quarter < MOST_BLOCKS ? quarter : MOST_BLOCKS;
     MerPlaceBlocks blocks = mer_place_find_blocks(place, plan, most, arena);
-    bool          *is_marked = MER_ARRAY(arena, bool, place->op_count + 1);
     bool           is_large = place->op_count > MOST_NODES;
-    mark_longest_path(place, plan, is_marked, arena);
-    Picture picture =
+    Picture        picture =
         (is_large ? draw_blocks : draw_operators)(place, plan, &blocks, is_marked, arena);
     MerView      view = {.id = "placement",
                          .title = "The graph on the units",
                          .help = is_large ? "Operators of one unit with names that begin alike are one "
                                             "node. Outlined: the longest path, transfers included."
                                           : "Outlined: the longest path, transfers included."};
+    int          used = 0;
+    const char **names = MER_ARRAY(arena, const char *, place->unit_count);
+    for (int u = 0; u < place->unit_count; u++) { /* as the timeline colours them */
+        bool is_used = false;
+        for (int o = 0; o < place->op_count && !is_used; o++) {
+            is_used = plan->unit[o] == u;
+        }
+        if (is_used) {
+            names[used++] = place->unit_names[u];
+        }
+    }
     MerViewGraph graph = {.unit = "s",
                           .group_name = "unit",
+                          .groups = names,
+                          .group_count = used,
                           .nodes = picture.nodes,
                           .node_count = picture.node_count,
                           .edges = picture.edges,
@@ -252,8 +264,14 @@ static void show_traffic(const MerPlace *place, const double *bytes, MerNotes *n
     }
 }
 
+typedef struct LongestPath { /* transfers between units included */
+    bool  *is_on;            /* of each operator */
+    double length_us;
+} LongestPath;
+
 static void show_table(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
-                       const double *peak, const int *leaving, MerArena *arena, MerNotes *notes)
+                       const double *peak, const int *leaving, const LongestPath *path,
+                       MerArena *arena, MerNotes *notes)
 {
     static const MerViewColumn columns[] = {
         {.name = "unit"},
@@ -266,13 +284,19 @@ static void show_table(const MerPlace *place, const MerGraphPlan *plan, const do
          .help = "operators and transfers, of the whole time"},
         {.name = "results that leave", .unit = "1"},
         {.name = "bytes", .unit = "B", .help = "at its fullest"},
-        {.name = "filled", .unit = "share", .has_bar = true, .help = "of its limit"}};
+        {.name = "filled", .unit = "share", .has_bar = true, .help = "of its limit"},
+        {.name = "longest path",
+         .unit = "share",
+         .has_bar = true,
+         .help = "its operators on the longest path, of the length of that"}};
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
     int          units = place->unit_count;
     MerViewCell *cells = MER_ARRAY(arena, MerViewCell, COLUMNS * (size_t)units);
     int         *count = MER_ARRAY(arena, int, units);
+    double      *on_path = MER_ARRAY(arena, double, units), most = 0, sum = 0;
     for (int o = 0; o < place->op_count; o++) {
         count[plan->unit[o]]++;
+        on_path[plan->unit[o]] += path->is_on[o] ? time_of(place, plan, o) : 0;
     }
     for (int u = 0; u < units; u++) {
         const double *load = load_us + PARTS * u;
@@ -286,21 +310,30 @@ static void show_table(const MerPlace *place, const MerGraphPlan *plan, const do
         row[5].number = leaving[u];
         row[6].number = peak[u];
         row[7].number = isfinite(place->limit[u]) ? peak[u] / place->limit[u] : NAN;
+        row[8].number = path->length_us > 0 ? on_path[u] / path->length_us : 0;
+        most = fmax(most, load[COMPUTE]);
+        sum += load[COMPUTE];
     }
-    MerView view = {.id = "units", .title = "Units"};
+    MerViewFact facts[] = {{.name = "busiest unit against the mean",
+                            .value = sum > 0 ? most * units / sum : 1,
+                            .unit = "1",
+                            .help = "by the time of its operators; 1: all do the same"}};
+    MerView     view = {.id = "units", .title = "Units", .facts = facts, .fact_count = 1};
     mer_view_table(notes, &view, &(MerViewTable){columns, COLUMNS, cells, units});
 }
 
 void mer_place_show(const MerPlace *place, const MerGraphPlan *plan, const double *load_us,
                     const double *peak, MerNotes *notes)
 {
-    MerArena *arena = mer_arena_new();
-    int      *leaving = MER_ARRAY(arena, int, place->unit_count);
-    double   *bytes = count_traffic(place, plan, leaving, arena);
+    MerArena   *arena = mer_arena_new();
+    int        *leaving = MER_ARRAY(arena, int, place->unit_count);
+    double     *bytes = count_traffic(place, plan, leaving, arena);
+    LongestPath path = {.is_on = MER_ARRAY(arena, bool, place->op_count + 1)};
+    path.length_us = mark_longest_path(place, plan, path.is_on, arena);
     show_loads(place, load_us, arena, notes);
     show_bytes(place, plan, peak, arena, notes);
-    show_table(place, plan, load_us, peak, leaving, arena, notes);
-    show_graph(place, plan, arena, notes);
+    show_table(place, plan, load_us, peak, leaving, &path, arena, notes);
+    show_graph(place, plan, path.is_on, arena, notes);
     show_traffic(place, bytes, notes);
     mer_arena_free(arena);
 }

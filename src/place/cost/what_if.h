@@ -61,6 +61,17 @@ typedef struct MerWhatIfs {
 
 MerWhatIfs mer_place_what_ifs(const MerPlacePricer *pricer, const MerPlacePriced *priced,
                               MerArena *arena);
+
+/* what_if_changes.c */
+typedef struct MerWhatIfChange {
+    const char    *text;
+    MerPlaceChange change;
+    double         transfer; /* factor of the transfer times of the file */
+} MerWhatIfChange;
+/* `is_refused`: the plan is infeasible as it is. */
+MerWhatIfChange *mer_place_list_changes(const MerPlace *place, const MerGraphPlan *plan,
+                                        MerWhatIfMode mode, bool is_refused, MerArena *arena,
+                                        int *count);
 /* Microseconds that each link of the platform carries results of the plan, alone. */
 double *mer_place_link_times(const MerPlace *place, const MerGraphPlan *plan, MerArena *arena);
 

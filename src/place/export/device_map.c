@@ -71,10 +71,23 @@ static void add(Tree *tree, const char *path, int unit, bool is_parameter)
     module->is_parameter = module->is_parameter || is_parameter;
 }
 
-/* Names that the exporter of PyTorch made up ("onnx::MatMul_193") say nothing: their operator's stands for them. */
+/* Names that the exporter of PyTorch made up ("onnx::MatMul_193") say nothing. */
 static bool is_made_up(const char *name)
 {
     return strstr(name, "::") != NULL || name[0] == '/';
+}
+
+/* The parameter that such a tensor must be: the weight or bias of its operator's module; where another tensor on another unit is that,
+ * something of the operator alone. */
+static const char *guess_parameter(const Tree *tree, const char *op, const MerPlacedTensor *tensor)
+{
+    const char   *path = dotted(op, tree->arena), *last = strrchr(path, '.');
+    const char   *name = tensor->rank == 1 ? "bias" : "weight";
+    const char   *made = mer_arena_format(tree->arena, "%.*s%s%s", last ? (int)(last - path) : 0,
+                                          path, last ? "." : "", name);
+    const Module *known = mer_name_table_find(&tree->modules, made);
+    return known && known->unit != tensor->unit ? mer_arena_format(tree->arena, "%s.%s", path, name)
+                                                : made;
 }
 
 static Tree build_tree(const MerPlacement *placement)
@@ -89,10 +102,11 @@ static Tree build_tree(const MerPlacement *placement)
         add(&tree, dotted(placement->place->names[o], tree.arena), placement->plan->unit[o], false);
     }
     for (int t = 0; t < count; t++) {
-        const char *name = tensors[t].name;
-        bool        is_op = is_made_up(name);
-        add(&tree, dotted(is_op ? placement->place->names[tensors[t].op] : name, tree.arena),
-            tensors[t].unit, true);
+        const MerPlacedTensor *tensor = &tensors[t];
+        const char            *path = tensor->rank > 0 && is_made_up(tensor->name)
+                                          ? guess_parameter(&tree, placement->place->names[tensor->op], tensor)
+                                          : dotted(tensor->name, tree.arena);
+        add(&tree, path, tensor->unit, true);
     }
     return tree;
 }

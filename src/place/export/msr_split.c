@@ -10,6 +10,8 @@
 
 static const char *const keys[2] = {"fpgas", "cpus"}; /* by "is host" */
 
+enum { MOST_UNITS = 256 }; /* that are added for lists */
+
 typedef struct Split {
     const MerPlace *place;
     MerGraphPlan   *plan;
@@ -128,7 +130,7 @@ static MerStatus add_units(MerReadPlans *plans, bool is_host, int *added, MerErr
         like = is_kind ? u : like;
     }
     *added = needed > there ? needed - there : 0;
-    if (*added > 0 && (like < 0 || is_host)) {
+    if (*added > 0 && (like < 0 || is_host || *added > MOST_UNITS)) {
         return mer_error_set(error, MER_INVALID, "%s uses %d %s, but %s has %d", plans->root->file,
                              needed, keys[is_host], plans->machine->name, there);
     }

@@ -25,7 +25,7 @@ const char *mer_placement_class(const MerPlace *place, int unit)
 static bool is_tensor(const MerValue *value)
 {
     return value->role == MER_VALUE_WEIGHT && value->consumer_count > 0 && value->rank > 0 &&
-           value->name[0] != '\0' &&
+           value->name[0] != '\0' && value->type != MER_TYPE_BOOL &&
            (mer_type_is_float(value->type) || mer_type_bits(value->type) <= 8);
 }
 
@@ -40,7 +40,8 @@ MerPlacedTensor *mer_placement_tensors(const MerPlacement *placement, int *count
         if (is_tensor(value)) {
             int op = value->consumers[0];
             MER_GROW(placement->arena, list, *count);
-            list[(*count)++] = (MerPlacedTensor){value->name, placement->plan->unit[op], op};
+            list[(*count)++] =
+                (MerPlacedTensor){value->name, placement->plan->unit[op], op, value->rank};
         }
     }
     if (list) {
@@ -49,7 +50,7 @@ MerPlacedTensor *mer_placement_tensors(const MerPlacement *placement, int *count
     *count = place->op_count;
     list = MER_ARRAY(placement->arena, MerPlacedTensor, place->op_count);
     for (int o = 0; o < place->op_count; o++) {
-        list[o] = (MerPlacedTensor){place->names[o], placement->plan->unit[o], o};
+        list[o] = (MerPlacedTensor){place->names[o], placement->plan->unit[o], o, 0};
     }
     return list;
 }

@@ -24,6 +24,7 @@ typedef struct MerPlacedTensor {
     const char *name;
     int         unit; /* where its first reader is */
     int         op;   /* that reader */
+    int         rank; /* of its shape; 0: it is an operator */
 } MerPlacedTensor;
 MerPlacedTensor *mer_placement_tensors(const MerPlacement *placement, int *count);
 

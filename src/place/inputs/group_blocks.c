@@ -1,4 +1,4 @@
-/* Blocks of a network (docs/placement.md, "Operators that share a unit"): repeated parts by the numbers in the names
+/* Blocks of a network (docs/placement.md, "Co-location"): repeated parts by the numbers in the names
  * ("blk.12.", "layer3.1.", "encoder/layer_7/"), else the parts between articulation points. */
 #include "place/inputs/groups.h"
 

@@ -1,5 +1,5 @@
 /* The single-consumer rule (Mirhoseini et al., ICML 2017; Baechi): an operator whose result one other operator reads
- * joins it. Both readings of it (docs/placement.md, "Operators that share a unit"). */
+ * joins it. Both readings of it (docs/placement.md, "Co-location"). */
 #include "place/inputs/groups.h"
 
 #include "base/key_table.h"

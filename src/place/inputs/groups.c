@@ -1,5 +1,5 @@
 /* Which operators share a unit: explicit classes, patterns of the user, blocks, and the single-consumer rule, in this
- * order (docs/placement.md, "Operators that share a unit"). */
+ * order (docs/placement.md, "Co-location"). */
 #include "place/inputs/groups.h"
 
 #include "base/key_table.h"

@@ -6,7 +6,7 @@
 #include "mercator/import.h"
 #include "mercator/text.h"
 #include "place/inputs/op_names.h"
-#include "place/place.h"
+#include "place/inputs/profile_build.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,17 +20,16 @@ typedef struct Node {
     bool        is_backward;
     double      transfer_ms; /* NaN: no edge leaves it */
     double      output_bytes;
-    int         input_count, *inputs; /* nodes, by their positions in the file */
 } Node;
 
 typedef struct Reader {
     MerArena *arena;
     int       count, edge_count,
         cheap_edges; /* cheap: cost is size at 2 GiB/s in seconds, not in milliseconds */
-    Node *nodes;
-    int  *order; /* positions, by rising id */
-    int  *from, *to;
-    bool  has_uneven_costs;
+    Node           *nodes;
+    int            *order; /* positions, by rising id */
+    MerProfileEdge *edges;
+    bool            has_uneven_costs;
 } Reader;
 
 /* true, false, 0 or 1: both spellings are in the published files. */
@@ -135,23 +134,23 @@ static MerStatus read_end(const Reader *r, MerYaml *edge, const char *key, int *
 
 static MerStatus read_edge(Reader *r, int index, MerYaml *edge, MerError *error)
 {
-    double cost, size = 0;
+    MerProfileEdge *ends = &r->edges[index];
+    double          cost, size = 0;
     MER_TRY(mer_yaml_check_kind(edge, MER_YAML_MAP, error));
-    MER_TRY(read_end(r, edge, "sourceId", &r->from[index], error));
-    MER_TRY(read_end(r, edge, "destId", &r->to[index], error));
+    MER_TRY(read_end(r, edge, "sourceId", &ends->from, error));
+    MER_TRY(read_end(r, edge, "destId", &ends->to, error));
     MER_TRY(need_real(edge, "cost", 0, 1e15, &cost, error));
     MER_TRY(mer_yaml_get_real(edge, "size", 0, 1e18, &size, error));
     MER_TRY(mer_yaml_finish(edge, error));
-    if (r->from[index] == r->to[index]) {
+    if (ends->from == ends->to) {
         return mer_yaml_error(edge, error, "the edge goes from a node to itself");
     }
-    Node *source = &r->nodes[r->from[index]];
+    Node *source = &r->nodes[ends->from];
     r->has_uneven_costs =
         r->has_uneven_costs || fabs(cost - source->transfer_ms) > 1e-6 * fmax(1, cost);
     source->transfer_ms = fmax(cost, source->transfer_ms);
     source->output_bytes = fmax(size, source->output_bytes);
     r->cheap_edges += size > 0 && fabs(cost * GIBIBYTES_PER_S / size - 1) < 1e-3;
-    r->nodes[r->to[index]].input_count++;
     return MER_OK;
 }
 
@@ -159,18 +158,9 @@ static MerStatus read_edges(MerYaml *list, Reader *r, MerError *error)
 {
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     r->edge_count = list->count;
-    r->from = MER_ARRAY(r->arena, int, list->count + 1);
-    r->to = MER_ARRAY(r->arena, int, list->count + 1);
+    r->edges = MER_ARRAY(r->arena, MerProfileEdge, list->count + 1);
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_edge(r, i, list->items[i], error));
-    }
-    for (int i = 0; i < r->count; i++) {
-        r->nodes[i].inputs = MER_ARRAY(r->arena, int, r->nodes[i].input_count + 1);
-        r->nodes[i].input_count = 0;
-    }
-    for (int i = 0; i < list->count; i++) {
-        Node *node = &r->nodes[r->to[i]];
-        node->inputs[node->input_count++] = r->from[i];
     }
     return MER_OK;
 }
@@ -188,25 +178,16 @@ static void make_names_unique(Reader *r)
     }
 }
 
-static MerGraph *make_graph(const MerImportFile *file, const Reader *r)
+static MerStatus make_graph(const MerImportFile *file, const Reader *r, MerGraph **graph,
+                            MerError *error)
 {
-    MerGraph *graph = mer_graph_new(file->name, r->arena);
-    graph->format = "msr";
-    for (int i = 0; i < r->count; i++) { /* value i: the result of node i */
-        mer_graph_add_value(graph, &(MerValue){.name = r->nodes[i].name,
-                                               .type = MER_TYPE_INT8,
-                                               .rank = 1,
-                                               .dims = {(int64_t)r->nodes[i].output_bytes}});
-    }
+    MerProfileNode *nodes = MER_ARRAY(r->arena, MerProfileNode, r->count);
     for (int i = 0; i < r->count; i++) {
-        MerOp op = mer_op_make(r->nodes[i].name, "node", MER_OP_MOVE);
-        op.input_count = r->nodes[i].input_count;
-        op.inputs = r->nodes[i].inputs;
-        op.output_count = 1;
-        op.outputs = &i;
-        mer_graph_add_op(graph, &op);
+        nodes[i] = (MerProfileNode){
+            .name = r->nodes[i].name, .source = "node", .output_bytes = r->nodes[i].output_bytes};
     }
-    return graph;
+    return mer_profile_graph(file, "msr", nodes, r->count, r->edges, r->edge_count, r->arena, graph,
+                             error);
 }
 
 static const MerPlaceProfile *make_profile(const MerGraph *graph, const Reader *r)
@@ -299,8 +280,7 @@ static MerStatus read_msr(const MerImportFile *file, const MerImportOptions *opt
     MER_TRY(read_nodes(nodes, &r, error));
     MER_TRY(read_edges(edges, &r, error));
     make_names_unique(&r);
-    *graph = make_graph(file, &r);
-    MER_TRY(mer_graph_finish(*graph, error));
+    MER_TRY(make_graph(file, &r, graph, error));
     MER_TRY(imply_platform(root, *graph, arena, error));
     MER_TRY(mer_yaml_finish(root, error));
     mer_graph_attach(*graph, MER_PLACE_PROFILE, make_profile(*graph, &r));

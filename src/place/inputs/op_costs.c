@@ -215,6 +215,12 @@ static double rate_of(const MerUnit *unit, MerType type)
     return !isnan(rate) ? rate : unit->flops_count > 0 ? unit->flops[0].per_s : INFINITY;
 }
 
+double mer_place_rate(const MerPlace *place, int op, int unit)
+{
+    const MerUnit *on = &place->platform->units[unit];
+    return 1e-6 * rate_of(on, type_of(place->graph, &place->graph->ops[op])) * on->speed;
+}
+
 static bool is_supported(const MerUnit *unit, MerOpKind kind)
 {
     bool found = unit->support_count == 0;

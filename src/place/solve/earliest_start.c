@@ -3,6 +3,7 @@
 #include "place/solve/placements.h"
 
 #include "base/memory.h"
+#include "place/place_parts.h"
 
 #include <stdlib.h>
 
@@ -85,7 +86,7 @@ static double ready_at(const Schedule *s, int op, int unit)
     for (int i = place->before_start[op]; i < place->before_start[op + 1]; i++) {
         int before = place->before[i];
         int from = s->unit[place->group[before]];
-        ready = fmax(ready, s->end[before] + mer_place_transfer_us(place, before, from, unit));
+        ready = fmax(ready, s->end[before] + mer_place_transfer(place, before, from, unit));
     }
     return ready;
 }

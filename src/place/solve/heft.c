@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/smallest.h"
 #include "base/stats.h"
+#include "place/place_parts.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static double ready_at(const Heft *h, int op, int unit)
     for (int i = place->before_start[op]; i < place->before_start[op + 1]; i++) {
         int before = place->before[i];
         int from = h->unit[place->group[before]];
-        ready = fmax(ready, h->end[before] + mer_place_transfer_us(place, before, from, unit));
+        ready = fmax(ready, h->end[before] + mer_place_transfer(place, before, from, unit));
     }
     return ready;
 }

@@ -60,24 +60,34 @@ static MerStatus open_ideal_dp(void *opened, const MerSearch *search, const MerP
     return MER_OK;
 }
 
+/* Without any split within memory, one that shows by how much. */
+static bool find_units(State *state, int *unit, MerArena *arena)
+{
+    MerNotes     *notes = state->search->notes;
+    MerPlaceRules unlimited = state->rules;
+    double        value;
+    state->is_found = mer_place_ideal_split(state->place, &state->rules, &state->limits, notes,
+                                            state->search->pool, unit, &state->value_us,
+                                            &state->is_proven, arena);
+    if (state->is_found && !state->is_proven) {
+        mer_note(notes, "contiguous", "\"not proven: the best cuts of a chain\"");
+    }
+    unlimited.ignores_limits = true;
+    return state->is_found ||
+           mer_place_chain_split(state->place, &unlimited, NULL, notes, unit, &value, arena);
+}
+
 static int ask(void *opened, MerProposal *proposals, int capacity)
 {
-    State    *state = opened;
-    MerNotes *notes = state->search->notes;
+    State *state = opened;
     if (state->is_done || capacity < 1) {
         return 0;
     }
     MerArena *arena = mer_arena_new();
     int      *unit = MER_ARRAY(arena, int, state->place->group_count);
-    state->is_done = true;
-    state->is_found = mer_place_ideal_split(state->place, &state->rules, &state->limits, notes,
-                                            state->search->pool, unit, &state->value_us,
-                                            &state->is_proven, arena);
-    bool is_point = state->is_found && !mer_is_cancelled(notes) &&
+    bool is_point = find_units(state, unit, arena) && !mer_is_cancelled(state->search->notes) &&
                     mer_place_point(state->place, unit, proposals[0].point);
-    if (is_point && !state->is_proven) {
-        mer_note(notes, "contiguous", "\"not proven: the best cuts of a chain\"");
-    }
+    state->is_done = true;
     mer_arena_free(arena);
     return is_point;
 }

@@ -1,13 +1,14 @@
 /* Contiguous splits of an opened problem: blocks, chains of them, ideals, and which unit takes which stage. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include <string.h>
 
 #define NEW(type, count) MER_ARRAY(arena, type, (count) + 1)
 
 /* Stages take the units of their kinds in the order of the platform. */
-static void assign_units(const MerPlace *place, const MerStageKinds *kinds, const MerBlocks *blocks,
-                         const MerSplit *split, int *unit_of_group, MerArena *arena)
+static void assign_units(const MerPlace *place, const MerStageKinds *kinds,
+                         const MerStageBlocks *blocks, const MerStages *split, int *unit_of_group,
+                         MerArena *arena)
 {
     int  *unit_of_stage = NEW(int, split->stage_count);
     bool *is_taken = NEW(bool, place->unit_count);
@@ -27,17 +28,18 @@ static void assign_units(const MerPlace *place, const MerStageKinds *kinds, cons
 bool mer_place_chain_split(const MerPlace *place, const MerPlaceRules *rules, const int *order,
                            MerNotes *notes, int *unit_of_group, double *value_us, MerArena *arena)
 {
-    const MerStageKinds  *kinds = mer_place_unit_kinds(place, arena);
-    const MerBlocks      *blocks = mer_place_blocks(place, rules, kinds, (MerBlockRules){0}, arena);
+    const MerStageKinds  *kinds = mer_stage_unit_kinds(place, arena);
+    const MerStageBlocks *blocks =
+        mer_stage_blocks(place, rules, kinds, (MerStageMerges){0}, arena);
     bool                  is_row;
-    const MerSplitStates *states =
-        mer_place_unit_states(place, rules, blocks, kinds, blocks->count + 1, &is_row, arena);
-    MerSplit *split = mer_split_new(blocks, states, arena);
-    int      *rank = order ? NEW(int, blocks->count) : NULL;
+    const MerStageStates *states =
+        mer_stage_unit_states(place, rules, blocks, kinds, blocks->count + 1, &is_row, arena);
+    MerStages *split = mer_stages_new(blocks, states, arena);
+    int       *rank = order ? NEW(int, blocks->count) : NULL;
     for (int i = place->group_count - 1; order && i >= 0; i--) {
         rank[blocks->block_of_group[order[i]]] = i;
     }
-    if (!mer_split_chain(blocks, states, mer_split_order(blocks, rank, arena), notes, split,
+    if (!mer_stage_chain(blocks, states, mer_stage_order(blocks, rank, arena), notes, split,
                          arena)) {
         return false;
     }
@@ -47,17 +49,17 @@ bool mer_place_chain_split(const MerPlace *place, const MerPlaceRules *rules, co
 }
 
 /* Of the depth-first order and of that of the graph, a limit for the search and the answer without one. */
-static void find_chains(const MerBlocks *blocks, const MerSplitStates *states, MerNotes *notes,
-                        MerSplit *best, MerArena *arena)
+static void find_chains(const MerStageBlocks *blocks, const MerStageStates *states, MerNotes *notes,
+                        MerStages *best, MerArena *arena)
 {
     int *rank = NEW(int, blocks->count);
     for (int b = 0; b < blocks->count; b++) {
         rank[b] = b;
     }
     for (int i = 0; i < 2; i++) {
-        MerSplit  *split = mer_split_new(blocks, states, arena);
-        const int *order = mer_split_order(blocks, i == 0 ? NULL : rank, arena);
-        if (mer_split_chain(blocks, states, order, notes, split, arena) &&
+        MerStages *split = mer_stages_new(blocks, states, arena);
+        const int *order = mer_stage_order(blocks, i == 0 ? NULL : rank, arena);
+        if (mer_stage_chain(blocks, states, order, notes, split, arena) &&
             split->value_us < best->value_us) {
             *best = *split;
         }
@@ -68,8 +70,8 @@ typedef struct Task {
     const MerPlace       *place;
     const MerPlaceRules  *rules;
     const MerStageKinds  *kinds;
-    const MerBlocks      *blocks;
-    const MerSplitStates *states;
+    const MerStageBlocks *blocks;
+    const MerStageStates *states;
     const MerIdeals      *ideals; /* NULL: too many */
     bool                  is_exact;
 } Task;
@@ -79,15 +81,16 @@ typedef struct Task {
 static void list_ideals(Task *t, const MerIdealLimits *limits, MerNotes *notes, MerArena *arena)
 {
     t->is_exact = true;
-    t->blocks = mer_place_blocks(t->place, t->rules, t->kinds, (MerBlockRules){true, false}, arena);
-    t->ideals = mer_split_list_ideals(t->blocks, limits, notes, arena);
+    t->blocks =
+        mer_stage_blocks(t->place, t->rules, t->kinds, (MerStageMerges){true, false}, arena);
+    t->ideals = mer_stage_list_ideals(t->blocks, limits, notes, arena);
     if (t->ideals) {
         return;
     }
-    const MerBlocks *fewer =
-        mer_place_blocks(t->place, t->rules, t->kinds, (MerBlockRules){true, true}, arena);
+    const MerStageBlocks *fewer =
+        mer_stage_blocks(t->place, t->rules, t->kinds, (MerStageMerges){true, true}, arena);
     const MerIdeals *ideals =
-        fewer->count < t->blocks->count ? mer_split_list_ideals(fewer, limits, notes, arena) : NULL;
+        fewer->count < t->blocks->count ? mer_stage_list_ideals(fewer, limits, notes, arena) : NULL;
     if (ideals) {
         t->is_exact = false;
         t->blocks = fewer;
@@ -99,15 +102,15 @@ bool mer_place_ideal_split(const MerPlace *place, const MerPlaceRules *rules,
                            const MerIdealLimits *limits, MerNotes *notes, MerPool *pool,
                            int *unit_of_group, double *value_us, bool *is_proven, MerArena *arena)
 {
-    Task t = {.place = place, .rules = rules, .kinds = mer_place_unit_kinds(place, arena)};
+    Task t = {.place = place, .rules = rules, .kinds = mer_stage_unit_kinds(place, arena)};
     bool is_row;
     list_ideals(&t, limits, notes, arena);
     int64_t positions = t.ideals ? t.ideals->count : t.blocks->count + 1;
-    t.states = mer_place_unit_states(place, rules, t.blocks, t.kinds, positions, &is_row, arena);
-    MerSplit *split = mer_split_new(t.blocks, t.states, arena);
+    t.states = mer_stage_unit_states(place, rules, t.blocks, t.kinds, positions, &is_row, arena);
+    MerStages *split = mer_stages_new(t.blocks, t.states, arena);
     find_chains(t.blocks, t.states, notes, split, arena);
     *is_proven = t.ideals &&
-                 mer_split_search(t.blocks, t.states, t.ideals, notes, pool, split, arena) &&
+                 mer_stage_search(t.blocks, t.states, t.ideals, notes, pool, split, arena) &&
                  t.is_exact && !is_row;
     *value_us = split->value_us;
     if (split->value_us == INFINITY) {
@@ -120,7 +123,7 @@ bool mer_place_ideal_split(const MerPlace *place, const MerPlaceRules *rules,
 int64_t mer_place_count_ideals(const MerPlace *place, const MerPlaceRules *rules,
                                const MerIdealLimits *limits, MerArena *arena)
 {
-    Task t = {.place = place, .rules = rules, .kinds = mer_place_unit_kinds(place, arena)};
+    Task t = {.place = place, .rules = rules, .kinds = mer_stage_unit_kinds(place, arena)};
     list_ideals(&t, limits, NULL, arena);
     return t.ideals ? t.ideals->count : -1;
 }

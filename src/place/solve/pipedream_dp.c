@@ -1,7 +1,7 @@
 /* Solver `pipedream`: stages of a pipeline, each on one unit or on several that share its samples (Narayanan et al., PipeDream:
  * Generalized Pipeline Parallelism for DNN Training, SOSP 2019, section 3.1; docs/placement.md, "PipeDream"). Hierarchies of
  * links are left out: all units are equal. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include "mercator/evaluator.h"
 
@@ -37,11 +37,12 @@ typedef struct State {
     const MerPlace   *place;
     MerPlaceRules     rules;
     Options           chosen;
+    int              *units, unit_count; /* accelerators */
     bool              is_done, is_proven;
     double            value_us;
 } State;
 
-/* The units that are no hosts; `kinds`: those that are alike. */
+/* The units that are no hosts. */
 static int find_units(const MerPlace *place, int *units)
 {
     int count = 0;
@@ -53,26 +54,48 @@ static int find_units(const MerPlace *place, int *units)
     return count;
 }
 
-static MerStatus check_units(const MerPlace *place, MerError *error)
+/* The first accelerator that differs from the first of all; -1: none does. */
+static int find_other(const MerPlace *place, const int *units, int count)
 {
     MerArena            *arena = mer_arena_new();
-    const MerStageKinds *kinds = mer_place_unit_kinds(place, arena);
-    int                 *units = NEW(int, place->unit_count), other = 0;
-    int                  count = find_units(place, units);
-    while (other < count && kinds->kind_of_unit[units[other]] == kinds->kind_of_unit[units[0]]) {
-        other++;
+    const MerStageKinds *kinds = mer_stage_unit_kinds(place, arena);
+    int                  other = -1;
+    for (int i = count - 1; i > 0; i--) {
+        bool is_same = kinds->kind_of_unit[units[i]] == kinds->kind_of_unit[units[0]] &&
+                       place->unit_class[units[i]] == place->unit_class[units[0]];
+        other = is_same ? other : units[i];
     }
-    MerStatus status =
-        count == 0 ? mer_error_set(error, MER_UNSUPPORTED,
-                                   "pipedream splits over accelerators, found none")
-        : other < count
-            ? mer_error_set(error, MER_UNSUPPORTED,
-                            "pipedream splits over equal units, found %s and %s, or operators "
-                            "pinned to one of them",
-                            place->unit_names[units[0]], place->unit_names[units[other]])
-            : MER_OK;
     mer_arena_free(arena);
-    return status;
+    return other;
+}
+
+static MerStatus check_units(const MerPlace *place, const int *units, int count, MerError *error)
+{
+    if (count == 0) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "pipedream splits over accelerators, found none in %s",
+                             place->platform->name);
+    }
+    int other = find_other(place, units, count);
+    if (other >= 0) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "pipedream splits over equal accelerators, found that %s and %s "
+                             "differ, or what may go there",
+                             place->unit_names[units[0]], place->unit_names[other]);
+    }
+    for (int g = 0; g < place->group_count; g++) {
+        bool may_run = false;
+        for (int i = place->choice_start[g]; i < place->choice_start[g + 1]; i++) {
+            may_run = may_run || place->choices[i] == units[0];
+        }
+        if (!may_run) {
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "pipedream splits over accelerators, found %s, which may run on "
+                                 "none of them",
+                                 place->group_names[g]);
+        }
+    }
+    return MER_OK;
 }
 
 static MerStatus open_pipedream(void *opened, const MerSearch *search, const MerProblem *problem,
@@ -89,8 +112,12 @@ static MerStatus open_pipedream(void *opened, const MerSearch *search, const Mer
         return mer_error_set(error, MER_UNSUPPORTED,
                              "pipedream splits graphs of problem place, found %s", found);
     }
-    MER_TRY(check_units(place, error));
+    int *units = MER_ARRAY(search->arena, int, place->unit_count);
+    int  unit_count = find_units(place, units);
+    MER_TRY(check_units(place, units, unit_count, error));
     *state = (State){.search = search,
+                     .units = units,
+                     .unit_count = unit_count,
                      .problem = problem,
                      .place = place,
                      .rules = *rules,
@@ -103,13 +130,14 @@ static MerStatus open_pipedream(void *opened, const MerSearch *search, const Mer
 }
 
 /* With 1, 2 .. units. */
-static MerStageKinds *replica_kinds(const State *state, int unit, int units, MerArena *arena)
+static MerStageKinds *replica_kinds(const State *state, MerArena *arena)
 {
     MerStageKinds *kinds = MER_NEW(arena, MerStageKinds);
+    int            units = state->unit_count;
     bool           may_share = state->place->has_replicas && !state->chosen.straight;
     int           *unit_of = NEW(int, units), *replicas = NEW(int, units);
     for (int m = 0; m < units; m++) {
-        unit_of[m] = unit;
+        unit_of[m] = state->units[0];
         replicas[m] = m + 1;
     }
     *kinds = (MerStageKinds){.count = may_share ? units : 1, .unit = unit_of, .replicas = replicas};
@@ -126,25 +154,26 @@ static double limit_of(const State *state, int units, int taken, int m, double o
 }
 
 /* State s has taken s units. */
-static const MerSplitStates *machine_states(const State *state, const MerBlocks *blocks,
-                                            const MerStageKinds *kinds, int units, MerArena *arena)
+static const MerStageStates *machine_states(const State *state, const MerStageBlocks *blocks,
+                                            const MerStageKinds *kinds, MerArena *arena)
 {
-    MerSplitStates *states = MER_NEW(arena, MerSplitStates);
+    MerStageStates *states = MER_NEW(arena, MerStageStates);
+    int             units = state->unit_count;
     int            *start = NEW(int, units + 1), count = 0;
-    MerSplitStep   *steps = NEW(MerSplitStep, units * kinds->count);
+    MerStageStep   *steps = NEW(MerStageStep, units * kinds->count);
     double limit = state->rules.ignores_limits ? INFINITY : state->place->limit[kinds->unit[0]];
     for (int s = 0; s <= units; s++) {
         for (int k = 0; k < kinds->count && kinds->replicas[k] <= s; k++) {
             int m = kinds->replicas[k];
-            steps[count++] = (MerSplitStep){s - m, k, limit_of(state, units, s, m, limit)};
+            steps[count++] = (MerStageStep){s - m, k, limit_of(state, units, s, m, limit)};
         }
         start[s + 1] = count;
     }
-    *states = (MerSplitStates){.count = units + 1,
+    *states = (MerStageStates){.count = units + 1,
                                .step_start = start,
                                .steps = steps,
                                .may_idle = state->chosen.use_fewer_machines};
-    mer_split_finish_states(states, blocks, arena);
+    mer_stage_finish_states(states, blocks, arena);
     return states;
 }
 
@@ -163,18 +192,20 @@ static const MerPlace *with_results(const MerPlace *place, MerArena *arena)
 }
 
 /* Is the best split of these rules the best contiguous one that the evaluator knows? */
-static bool is_optimum(const State *state, int units)
+static bool is_optimum(const State *state)
 {
     const Options *chosen = &state->chosen;
     return state->rules.form == MER_PLACE_MAXLOAD && chosen->use_fewer_machines &&
            !chosen->straight && chosen->memory == 0 && chosen->bandwidth == 0 &&
-           units == state->place->unit_count;
+           state->unit_count == state->place->unit_count;
 }
 
-static void write_point(const State *state, const MerBlocks *blocks, const MerStageKinds *kinds,
-                        const MerSplit *split, const int *units, MerIndex *point, MerArena *arena)
+static void write_point(const State *state, const MerStageBlocks *blocks,
+                        const MerStageKinds *kinds, const MerStages *split, MerIndex *point,
+                        MerArena *arena)
 {
     const MerSpace *space = &state->problem->space;
+    const int      *units = state->units;
     int            *unit = NEW(int, state->place->group_count);
     for (int g = 0; g < state->place->group_count; g++) {
         unit[g] = units[split->stage_of_block[blocks->block_of_group[g]]];
@@ -193,27 +224,40 @@ static bool find_split(State *state, MerIndex *point, MerArena *arena)
 {
     const MerPlace *place =
         state->chosen.memory > 0 ? with_results(state->place, arena) : state->place;
-    MerNotes            *notes = state->search->notes;
-    int                 *units = NEW(int, place->unit_count);
-    int                  unit_count = find_units(place, units);
-    const MerStageKinds *kinds = replica_kinds(state, units[0], unit_count, arena);
-    const MerBlocks     *blocks =
-        mer_place_blocks(place, &state->rules, kinds, (MerBlockRules){0}, arena);
-    const MerSplitStates *states = machine_states(state, blocks, kinds, unit_count, arena);
-    const MerIdeals      *ideals = mer_split_list_ideals(
+    MerNotes             *notes = state->search->notes;
+    const MerStageKinds  *kinds = replica_kinds(state, arena);
+    const MerStageBlocks *blocks =
+        mer_stage_blocks(place, &state->rules, kinds, (MerStageMerges){0}, arena);
+    const MerStageStates *states = machine_states(state, blocks, kinds, arena);
+    const MerIdeals      *ideals = mer_stage_list_ideals(
              blocks, &(MerIdealLimits){state->chosen.ideals, state->chosen.explored}, notes, arena);
-    MerSplit *split = mer_split_new(blocks, states, arena);
-    mer_split_chain(blocks, states, mer_split_order(blocks, NULL, arena), notes, split, arena);
+    MerStages *split = mer_stages_new(blocks, states, arena);
+    mer_stage_chain(blocks, states, mer_stage_order(blocks, NULL, arena), notes, split, arena);
     state->is_proven =
         ideals &&
-        mer_split_search(blocks, states, ideals, notes, state->search->pool, split, arena) &&
-        is_optimum(state, unit_count);
+        mer_stage_search(blocks, states, ideals, notes, state->search->pool, split, arena) &&
+        is_optimum(state);
     state->value_us = split->value_us;
     if (split->value_us == INFINITY || mer_is_cancelled(notes)) {
         return false;
     }
-    write_point(state, blocks, kinds, split, units, point, arena);
+    write_point(state, blocks, kinds, split, point, arena);
     return true;
+}
+
+/* As it was asked; else, where there are fewer blocks than units or limits are too tight for all of them, with units that stay idle;
+ * else without limits, to show by how much they are passed. */
+static bool find_any(State *state, MerIndex *point, MerArena *arena)
+{
+    State fewer = *state, unlimited;
+    if (find_split(state, point, arena)) {
+        return true;
+    }
+    fewer.chosen.use_fewer_machines = true;
+    unlimited = fewer;
+    unlimited.rules.ignores_limits = true;
+    unlimited.chosen.memory = 0;
+    return find_split(&fewer, point, arena) || find_split(&unlimited, point, arena);
 }
 
 static int ask(void *opened, MerProposal *proposals, int capacity)
@@ -223,7 +267,7 @@ static int ask(void *opened, MerProposal *proposals, int capacity)
         return 0;
     }
     MerArena *arena = mer_arena_new();
-    bool      is_found = find_split(state, proposals[0].point, arena);
+    bool      is_found = find_any(state, proposals[0].point, arena);
     state->is_done = true;
     mer_arena_free(arena);
     return is_found;

@@ -124,6 +124,30 @@ SOLVER(m_sct, m_sct_options, sizeof(SctOptions),
        "m_etf, where a unit waits for the favourite child that a linear program chose",
        "Hanen and Munier, ETFA 1995; Jeon et al., Baechi, SoCC 2020")
 
+static MerStatus open_least_cuts(void *state, const MerSearch *search, const MerProblem *problem,
+                                 const MerEvaluator *evaluator, const void *given, MerError *error)
+{
+    MerPlaceList *list = state;
+    (void)evaluator, (void)given;
+    MER_TRY(mer_place_list_begin("least_cuts", list, search, problem, error));
+    int *unit = mer_place_list_units(list), *order = mer_place_list_units(list);
+    for (int g = 0; g < list->place->group_count; g++) {
+        order[g] = g;
+    }
+    for (int which = 0; which < 2; which++) {
+        if (mer_place_least_cuts(list->place, order, search->notes, unit)) {
+            mer_place_list_add(list, unit);
+        }
+        mer_place_depth_first(list->place, NULL, order);
+    }
+    return MER_OK;
+}
+
+SOLVER(
+    least_cuts, NULL, 0,
+    "contiguous stages within memory that together take the least time, one unit after the other",
+    NULL)
+
 static MerStatus not_built_in(const char *solver, const char *library, MerError *error)
 {
     return mer_error_set(error, MER_UNSUPPORTED,

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/stats.h"
+#include "place/place_parts.h"
 
 #include <stdlib.h>
 
@@ -55,30 +56,13 @@ double mer_place_mean_us(const MerPlace *place, int group, const int *workers, i
     return taken > 0 ? sum / taken : group_us(place, group, mer_place_instead(place, group));
 }
 
-double mer_place_transfer_us(const MerPlace *place, int op, int from, int to)
-{
-    size_t          units = (size_t)place->unit_count;
-    const double   *transfer = place->transfer_us + (size_t)op * units;
-    const MerRoute *route = &place->routes[(size_t)from * units + (size_t)to];
-    if (from == to) {
-        return 0;
-    }
-    if (place->has_transfer_times) { /* through the memory of the host */
-        return transfer[from] + transfer[to];
-    }
-    double bytes = place->output_bytes[op];
-    return route->count == 0 ? INFINITY
-           : bytes > 0       ? route->latency_us + bytes * route->us_per_byte
-                             : 0;
-}
-
 double mer_place_mean_transfer_us(const MerPlace *place, int op)
 {
     double sum = 0;
     int    ways = 0;
     for (int from = 0; from < place->unit_count; from++) {
         for (int to = 0; to < place->unit_count; to++) {
-            double us = mer_place_transfer_us(place, op, from, to);
+            double us = mer_place_transfer(place, op, from, to);
             if (from != to && isfinite(us)) {
                 sum += us;
                 ways++;
@@ -86,6 +70,14 @@ double mer_place_mean_transfer_us(const MerPlace *place, int op)
         }
     }
     return ways > 0 ? sum / ways : 0;
+}
+
+MerPlaceRules mer_place_split_rules(const MerPlaceRules *rules)
+{
+    return rules && rules->form == MER_PLACE_MAXLOAD ? *rules
+                                                     : (MerPlaceRules){.form = MER_PLACE_MAXLOAD,
+                                                                       .max_calls = 1,
+                                                                       .bytes_per_us = INFINITY};
 }
 
 static int allowed(const MerPlace *place, int group, int unit)

@@ -6,6 +6,7 @@
 #include "place/place.h"
 
 #include "mercator/notes.h"
+#include "mercator/rng.h"
 
 bool mer_place_may_take(const MerPlace *place, int group, int unit);
 /* Where a group goes that may not take the wanted unit: a host, else the first unit it may take. */
@@ -14,10 +15,11 @@ int mer_place_instead(const MerPlace *place, int group);
 int mer_place_workers(const MerPlace *place, int *units);
 /* Mean time of a group over the units of `workers` that it may take, else where it goes instead. */
 double mer_place_mean_us(const MerPlace *place, int group, const int *workers, int count);
-/* To bring the result of an operator from one unit to another; 0 on the same unit, INFINITY: there is no way. */
-double mer_place_transfer_us(const MerPlace *place, int op, int from, int to);
-/* The same over any two different units, in the mean of those with a way between them. */
+/* To bring the result of an operator from one unit to another, in the mean of all pairs with a way between them. */
 double mer_place_mean_transfer_us(const MerPlace *place, int op);
+
+/* The rules of `maxload` by which contiguous splits are cut: those of the evaluator if it has that form. NULL: it says none. */
+MerPlaceRules mer_place_split_rules(const MerPlaceRules *rules);
 
 /* Everything on one unit, what it cannot run instead on a host. */
 void mer_place_single(const MerPlace *place, int single, int *unit);
@@ -29,6 +31,14 @@ void mer_place_equal_parts(const MerPlace *place, int *unit);
 void mer_place_greedy_fill(const MerPlace *place, int *unit);
 /* The same, where each takes its share of all bytes and the largest group (Baechi's m-TOPO). */
 void mer_place_m_topo(const MerPlace *place, int *unit);
+
+/* Groups so that forward results go forward and what follows each other stays together; `rng`: branches in random order, NULL: in
+ * that of the graph. */
+void mer_place_depth_first(const MerPlace *place, MerRng *rng, int *order);
+
+/* Groups by `order` in one contiguous stage per accelerator, within memory, so that all stages and transfers together take the least time;
+ * what no stage takes goes to the host. Time grows with the square of the groups. false: nothing fits, or it was stopped. */
+bool mer_place_least_cuts(const MerPlace *place, const int *order, MerNotes *notes, int *unit);
 
 /* The longest way from the start of each operator to the end, with mean times and mean transfers. */
 void mer_place_upward_ranks(const MerPlace *place, double *rank);

@@ -3,34 +3,9 @@
 
 #include <string.h>
 
-/* Walks the parts that read the result of an operator, its own left out, each once. */
-typedef struct Users {
-    const MerLoadTables *tables;
-    int                 *seen; /* of each part: the last operator, + 1, for which it was met */
-    int                  op, home, at;
-} Users;
-
 static int part_of_op(const MerLoadTables *tables, int op)
 {
     return tables->part_of[tables->place->group[op]];
-}
-
-static Users users_of(const MerLoadTables *tables, int op, int *seen)
-{
-    return (Users){tables, seen, op, part_of_op(tables, op), tables->place->after_start[op]};
-}
-
-static int next_user(Users *users)
-{
-    const MerPlace *place = users->tables->place;
-    while (users->at < place->after_start[users->op + 1]) {
-        int part = part_of_op(users->tables, place->after[users->at++]);
-        if (part != users->home && users->seen[part] != users->op + 1) {
-            users->seen[part] = users->op + 1;
-            return part;
-        }
-    }
-    return -1;
 }
 
 /* Results that never cost a transfer cannot change a load. */
@@ -78,12 +53,11 @@ static int64_t ticks_of(const MerLoadTables *tables, double us)
 
 /* Lists of lists: counts at start[key + 2] become starts at start[key + 1], which run to those of the next key while the
  * lists are filled. */
-static int add_up(int *start, int keys)
+static void add_up(int *start, int keys)
 {
     for (int k = 0; k < keys; k++) {
         start[k + 2] += start[k + 1];
     }
-    return start[keys + 1];
 }
 
 /* Operators of each part, in the order of the graph: start[part] .. start[part + 1] - 1. */
@@ -101,59 +75,80 @@ static int *list_ops(const MerLoadTables *tables, int *start, MerArena *arena)
     return ops;
 }
 
+/* Parts that read the result of an operator, its own left out, each once; how many. `seen` remembers by operator. */
+static int find_users(const MerLoadTables *tables, int op, int *seen, int *users)
+{
+    const MerPlace *place = tables->place;
+    int             count = 0, home = part_of_op(tables, op);
+    for (int i = place->after_start[op]; i < place->after_start[op + 1]; i++) {
+        int part = part_of_op(tables, place->after[i]);
+        if (part != home && seen[part] != op + 1) {
+            seen[part] = op + 1;
+            users[count++] = part;
+        }
+    }
+    return count;
+}
+
 /* Results in the order of their makers, so that those of one part lie together. */
-static void list_results(MerLoadTables *tables, int *op_of, int *seen, MerArena *scratch)
+static void list_results(MerLoadTables *tables, int *op_of, MerArena *scratch)
 {
     int *start = MER_ARRAY(scratch, int, tables->part_count + 2);
+    int *seen = MER_ARRAY(scratch, int, tables->part_count + 1);
     int *ops = list_ops(tables, start, scratch);
     for (int p = 0; p < tables->part_count; p++) {
         tables->made_start[p] = tables->result_count;
         for (int i = start[p]; i < start[p + 1]; i++) {
-            Users users = users_of(tables, ops[i], seen);
-            int   count = 0;
-            while (!is_free(tables, ops[i]) && next_user(&users) >= 0) {
-                count++;
-            }
+            int end = tables->user_start[tables->result_count];
+            int count =
+                is_free(tables, ops[i]) ? 0 : find_users(tables, ops[i], seen, tables->users + end);
             if (count > 0) {
                 tables->maker[tables->result_count] = p;
-                tables->user_count[tables->result_count] = count;
-                op_of[tables->result_count++] = ops[i];
+                op_of[tables->result_count] = ops[i];
+                tables->user_start[++tables->result_count] = end + count;
             }
         }
     }
     tables->made_start[tables->part_count] = tables->result_count;
 }
 
-static void list_used(MerLoadTables *tables, const int *op_of, int *seen, MerArena *arena)
+static void list_used(MerLoadTables *tables, MerArena *arena)
 {
+    int count = tables->user_start[tables->result_count];
     tables->used_start = MER_ARRAY(arena, int, tables->part_count + 2);
-    for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
-        memset(seen, 0, (size_t)tables->part_count * sizeof *seen);
-        for (int r = 0; r < tables->result_count; r++) {
-            Users users = users_of(tables, op_of[r], seen);
-            for (int part = next_user(&users); part >= 0; part = next_user(&users)) {
-                if (pass == 0) {
-                    tables->used_start[part + 2]++;
-                } else {
-                    tables->used[tables->used_start[part + 1]++] = r;
-                }
-            }
+    tables->used = MER_ARRAY(arena, int, count + 1);
+    for (int i = 0; i < count; i++) {
+        tables->used_start[tables->users[i] + 2]++;
+    }
+    add_up(tables->used_start, tables->part_count);
+    for (int r = 0; r < tables->result_count; r++) {
+        for (int i = tables->user_start[r]; i < tables->user_start[r + 1]; i++) {
+            tables->used[tables->used_start[tables->users[i] + 1]++] = r;
         }
-        if (pass == 0) {
-            int count = add_up(tables->used_start, tables->part_count);
-            tables->used = MER_ARRAY(arena, int, count + 1);
+    }
+}
+
+static void fill_moves(MerLoadTables *tables, const int *op_of, MerArena *arena)
+{
+    const MerPlace *place = tables->place;
+    size_t          units = (size_t)place->unit_count;
+    tables->move_ticks = MER_ARRAY(arena, int64_t, (size_t)tables->result_count * units + 1);
+    for (size_t r = 0; r < (size_t)tables->result_count; r++) {
+        for (size_t u = 0; u < units; u++) {
+            tables->move_ticks[r * units + u] =
+                ticks_of(tables, place->transfer_us[(size_t)op_of[r] * units + u]);
         }
     }
 }
 
 /* Parts joined by an edge, whether it costs anything or not. */
-static void list_near(MerLoadTables *tables, int *seen, MerArena *arena, MerArena *scratch)
+static void list_near(MerLoadTables *tables, MerArena *arena, MerArena *scratch)
 {
     const MerPlace *place = tables->place;
     int             count = 0;
     int            *start = MER_ARRAY(scratch, int, tables->part_count + 2);
     int            *ops = list_ops(tables, start, scratch);
-    memset(seen, 0, (size_t)tables->part_count * sizeof *seen);
+    int            *seen = MER_ARRAY(scratch, int, tables->part_count + 1);
     tables->near_start = MER_ARRAY(arena, int, tables->part_count + 1);
     tables->near = MER_ARRAY(arena, int, 2 * (size_t)place->edge_count + 1);
     for (int p = 0; p < tables->part_count; p++) {
@@ -233,24 +228,18 @@ MerLoadTables *mer_load_tables_new(const MerPlace *place, const MerPlaceRules *r
                               .us_per_tick = choose_tick(place)};
     number_parts(tables, part_of, arena);
     int  parts = tables->part_count;
-    int *seen = MER_ARRAY(scratch, int, parts + 1);
     int *op_of = MER_ARRAY(scratch, int, place->op_count + 1);
     tables->bytes = MER_ARRAY(arena, double, parts + 1);
     tables->part_ticks = MER_ARRAY(arena, int64_t, (size_t)parts * units + 1);
     tables->made_start = MER_ARRAY(arena, int, parts + 1);
     tables->maker = MER_ARRAY(arena, int, place->op_count + 1);
-    tables->user_count = MER_ARRAY(arena, int, place->op_count + 1);
+    tables->user_start = MER_ARRAY(arena, int, place->op_count + 1);
+    tables->users = MER_ARRAY(arena, int, place->edge_count + 1);
     fill_parts(tables, arena, scratch);
-    list_results(tables, op_of, seen, scratch);
-    list_used(tables, op_of, seen, arena);
-    list_near(tables, seen, arena, scratch);
-    tables->move_ticks = MER_ARRAY(arena, int64_t, (size_t)tables->result_count * units + 1);
-    for (size_t r = 0; r < (size_t)tables->result_count; r++) {
-        for (size_t u = 0; u < units; u++) {
-            tables->move_ticks[r * units + u] =
-                ticks_of(tables, place->transfer_us[(size_t)op_of[r] * units + u]);
-        }
-    }
+    list_results(tables, op_of, scratch);
+    list_used(tables, arena);
+    fill_moves(tables, op_of, arena);
+    list_near(tables, arena, scratch);
     mer_arena_free(scratch);
     return tables;
 }
@@ -267,13 +256,14 @@ void mer_unit_loads_begin(MerUnitLoads *loads, const MerLoadTables *tables, MerA
 }
 
 /* The transfers of a result whose maker is on `home`. */
-static void add_result(MerUnitLoads *loads, int result, int home)
+static void add_transfers(MerUnitLoads *loads, int result, int home)
 {
     size_t         units = (size_t)loads->tables->place->unit_count;
     const int     *users = loads->users + (size_t)result * units;
     const int64_t *ticks = loads->tables->move_ticks + (size_t)result * units;
     for (int u = 0; u < (int)units; u++) {
-        bool crosses = u == home ? users[u] < loads->tables->user_count[result] : users[u] > 0;
+        bool crosses =
+            u == home ? users[u] < mer_result_users(loads->tables, result) : users[u] > 0;
         loads->transfer[u] += crosses ? ticks[u] : 0;
     }
 }
@@ -295,7 +285,7 @@ void mer_unit_loads_set(MerUnitLoads *loads, const int *unit)
         }
     }
     for (int r = 0; r < tables->result_count; r++) {
-        add_result(loads, r, unit[tables->maker[r]]);
+        add_transfers(loads, r, unit[tables->maker[r]]);
     }
 }
 
@@ -305,7 +295,7 @@ static void move_maker(MerUnitLoads *loads, int result, int from, int to)
     size_t         units = (size_t)loads->tables->place->unit_count;
     const int     *users = loads->users + (size_t)result * units;
     const int64_t *ticks = loads->tables->move_ticks + (size_t)result * units;
-    int            all = loads->tables->user_count[result];
+    int            all = mer_result_users(loads->tables, result);
     loads->transfer[from] += ((users[from] > 0) - (users[from] < all)) * ticks[from];
     loads->transfer[to] += ((users[to] < all) - (users[to] > 0)) * ticks[to];
 }
@@ -316,7 +306,7 @@ static void move_user(MerUnitLoads *loads, int result, int home, int from, int t
     size_t         units = (size_t)loads->tables->place->unit_count;
     int           *users = loads->users + (size_t)result * units;
     const int64_t *ticks = loads->tables->move_ticks + (size_t)result * units;
-    int            all = loads->tables->user_count[result];
+    int            all = mer_result_users(loads->tables, result);
     if (from != home) {
         loads->transfer[from] -= users[from] == 1 ? ticks[from] : 0;
     } else if (users[from] == all) { /* the first to leave */
@@ -371,4 +361,10 @@ double mer_unit_loads_excess(const MerUnitLoads *loads)
         excess += fmax(0, loads->bytes[u] - place->limit[u]);
     }
     return excess;
+}
+
+MerPlaceValue mer_unit_loads_value(const MerUnitLoads *loads)
+{
+    double ticks = (double)mer_unit_loads_period(loads);
+    return (MerPlaceValue){mer_unit_loads_excess(loads), ticks * loads->tables->us_per_tick};
 }

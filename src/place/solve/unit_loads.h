@@ -20,12 +20,12 @@ typedef struct MerLoadTables {
     double          us_per_tick;
     int     *choice_start, *choices; /* units that each part may take, rising; at least one */
     int      result_count;
-    int     *maker;             /* part that makes each result */
-    int     *user_count;        /* other parts that read it */
-    int     *made_start;        /* results of part p: made_start[p] .. made_start[p + 1] - 1 */
-    int     *used_start, *used; /* results of others that each part reads */
-    int64_t *move_ticks;        /* [result * unit_count + unit] */
-    int     *near_start, *near; /* parts joined to each part by an edge, once each */
+    int     *maker;              /* part that makes each result */
+    int     *user_start, *users; /* other parts that read it */
+    int     *made_start;         /* results of part p: made_start[p] .. made_start[p + 1] - 1 */
+    int     *used_start, *used;  /* results of others that each part reads */
+    int64_t *move_ticks;         /* [result * unit_count + unit] */
+    int     *near_start, *near;  /* parts joined to each part by an edge, once each */
 } MerLoadTables;
 
 /* In `arena`; `place` is kept. `part_of`: the part of each group; NULL: each group is one. */
@@ -46,6 +46,11 @@ void mer_unit_loads_begin(MerUnitLoads *loads, const MerLoadTables *tables, MerA
 void mer_unit_loads_set(MerUnitLoads *loads, const int *unit);
 void mer_unit_loads_move(MerUnitLoads *loads, int part, int unit);
 
+static inline int mer_result_users(const MerLoadTables *tables, int result)
+{
+    return tables->user_start[result + 1] - tables->user_start[result];
+}
+
 static inline int64_t mer_unit_load(const MerUnitLoads *loads, int unit)
 {
     int64_t compute = loads->compute[unit], transfer = loads->transfer[unit];
@@ -55,6 +60,18 @@ static inline int64_t mer_unit_load(const MerUnitLoads *loads, int unit)
     return compute + transfer;
 }
 
+/* What a placement is worth: legal ones first, then the smaller score. */
+typedef struct MerPlaceValue {
+    double excess; /* bytes above the limits of units; of evaluators: 0, or infinite if refused */
+    double score;  /* microseconds of the largest load; of evaluators: as the run minimises it */
+} MerPlaceValue;
+
+static inline bool mer_place_is_better(const MerPlaceValue *a, const MerPlaceValue *b)
+{
+    return a->excess < b->excess || (a->excess == b->excess && a->score < b->score);
+}
+
+MerPlaceValue mer_unit_loads_value(const MerUnitLoads *loads);
 /* The largest load, in ticks. */
 int64_t mer_unit_loads_period(const MerUnitLoads *loads);
 /* Bytes above the limits of units, all together. */

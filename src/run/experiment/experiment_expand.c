@@ -94,6 +94,7 @@ static const char *default_of(const MerExpansion *e, MerDefault what, const MerI
 static MerInputs inputs_of(const MerRunSpec *spec)
 {
     return (MerInputs){.graph = spec->graph,
+                       .objective = spec->objective,
                        .platform = spec->platform,
                        .evaluator = spec->evaluator,
                        .has_fixed_knobs = spec->fixed_count > 0};

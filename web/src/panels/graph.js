@@ -15,7 +15,7 @@ export function graphPanel(value) {
   const graph = {
     ...value,
     parents,
-    groups: [...new Set(nodes.map((node) => node.group ?? ""))],
+    groups: [...new Set([...(value.groups ?? []), ...nodes.map((node) => node.group ?? "")])],
     open: new Set(nodes.length > MOST_OPEN ? [] : parents),
   };
   const box = h("div", { class: "graph-box", tabindex: "0", role: "region", "aria-label": value.title });
@@ -111,7 +111,7 @@ function countFar({ nodes, far }) {
   }
 }
 
-/** One row of layers; lines that go on in the next row are cut at its border. */
+/** One row of ranks; lines that go on in the next row are cut at its border. */
 function rowBox({ left, right, top, bottom }, { nodes, lines }, graph, show) {
   const [width, height] = [right - left, bottom - top];
   const isInside = ({ x }) => x >= left && x <= right;

@@ -1,15 +1,15 @@
-// Where the nodes of a directed graph stand: in layers from left to right (dagre), and the layers in rows below each other, as
+// Where the nodes of a directed graph stand: in ranks from left to right (dagre), and the ranks in rows below each other, as
 // lines of text are, so that a long graph needs no scrolling to the side.
 import { graphlib, layout } from "@dagrejs/dagre";
 
 const MANY = 60; // of more nodes than this, long edges do not shape the picture
-const LONG = 2; // layers that an edge may cross in it
-const GAP = 34; // between layers
+const LONG = 2; // ranks that an edge may cross in it
+const GAP = 34; // between ranks
 export const HEIGHT = 24; // of a node
 
-/** The layer of each node: one more than the last before it. Nodes without edges in stand right before the first that needs
+/** The rank of each node: one more than the last before it. Nodes without edges in stand right before the first that needs
     them. Edges that close a circle do not count. */
-function findLayers(keys, links) {
+function findRanks(keys, links) {
   const after = new Map(keys.map((key) => [key, []]));
   for (const link of links) after.get(link.a).push(link);
   const state = new Map();
@@ -32,22 +32,22 @@ function findLayers(keys, links) {
       }
     }
   }
-  const layers = new Map(keys.map((key) => [key, 0]));
+  const ranks = new Map(keys.map((key) => [key, 0]));
   for (const key of order.reverse())
     for (const { b, isBack } of after.get(key))
-      if (!isBack) layers.set(b, Math.max(layers.get(b), layers.get(key) + 1));
+      if (!isBack) ranks.set(b, Math.max(ranks.get(b), ranks.get(key) + 1));
   const fed = new Set(links.map(({ b }) => b));
   for (const key of keys)
     if (!fed.has(key) && after.get(key).length > 0)
-      layers.set(key, Math.min(...after.get(key).map(({ b }) => layers.get(b))) - 1);
-  return layers;
+      ranks.set(key, Math.min(...after.get(key).map(({ b }) => ranks.get(b))) - 1);
+  return ranks;
 }
 
-/** Links that dagre sees: of large graphs the short ones, and the shortest into each node, which keeps it in its layer. */
+/** Links that dagre sees: of large graphs the short ones, and the shortest into each node, which keeps it in its rank. */
 function shaping(keys, links) {
   if (keys.length <= MANY) return new Set(links);
-  const layers = findLayers(keys, links);
-  const span = ({ a, b }) => layers.get(b) - layers.get(a);
+  const ranks = findRanks(keys, links);
+  const span = ({ a, b }) => ranks.get(b) - ranks.get(a);
   const shortest = new Map();
   const kept = new Set();
   for (const link of links) {
@@ -60,7 +60,7 @@ function shaping(keys, links) {
   return kept;
 }
 
-/** Layers as columns {left, right}, from left to right. */
+/** Ranks as columns {left, right}, from left to right. */
 function findColumns(nodes) {
   const columns = [];
   for (const node of [...nodes].sort((one, other) => one.x - other.x)) {

@@ -1,7 +1,7 @@
 /* Blocks: what every contiguous split keeps together, or may as well (docs/placement.md, "Exact splits"). Groups that depend on each
  * other both ways are one block; a block without time joins its only neighbour, which spares its border and
  * makes no stage longer. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include <string.h>
 
@@ -207,7 +207,7 @@ static void add_group(const MerPlace *place, const MerPlaceRules *rules, const M
     }
 }
 
-typedef struct Sums { /* of blocks, as in MerBlocks */
+typedef struct Sums { /* of blocks, as in MerStageBlocks */
     double *time, *size;
     bool   *is_barred;
 } Sums;
@@ -323,7 +323,7 @@ static int number_blocks(int *target, int nodes, const int *of_group, int groups
     return count;
 }
 
-static void set_edges(const MerPlace *place, MerBlocks *blocks, MerArena *arena)
+static void set_edges(const MerPlace *place, MerStageBlocks *blocks, MerArena *arena)
 {
     Pairs pairs = find_edges(place, blocks->block_of_group, arena);
     Lists after = make_lists(&pairs, blocks->count, arena);
@@ -335,7 +335,7 @@ static void set_edges(const MerPlace *place, MerBlocks *blocks, MerArena *arena)
 }
 
 /* Work is the time where it is shortest, with all its replicas; power what a kind does of it at best. */
-static void set_power(MerBlocks *blocks, const MerStageKinds *kinds, MerArena *arena)
+static void set_power(MerStageBlocks *blocks, const MerStageKinds *kinds, MerArena *arena)
 {
     double *work = NEW(double, blocks->count), *power = NEW(double, kinds->count);
     for (int b = 0; b < blocks->count; b++) {
@@ -354,12 +354,12 @@ static void set_power(MerBlocks *blocks, const MerStageKinds *kinds, MerArena *a
     blocks->power = power;
 }
 
-MerBlocks *mer_place_blocks(const MerPlace *place, const MerPlaceRules *rules,
-                            const MerStageKinds *kinds, MerBlockRules merge, MerArena *arena)
+MerStageBlocks *mer_stage_blocks(const MerPlace *place, const MerPlaceRules *rules,
+                                 const MerStageKinds *kinds, MerStageMerges merge, MerArena *arena)
 {
-    MerBlocks *blocks = MER_NEW(arena, MerBlocks);
-    int        groups = place->group_count;
-    int       *own = NEW(int, groups), *component = NEW(int, groups), *target = NEW(int, groups);
+    MerStageBlocks *blocks = MER_NEW(arena, MerStageBlocks);
+    int             groups = place->group_count;
+    int *own = NEW(int, groups), *component = NEW(int, groups), *target = NEW(int, groups);
     for (int g = 0; g < groups; g++) {
         own[g] = target[g] = g;
     }
@@ -383,6 +383,6 @@ MerBlocks *mer_place_blocks(const MerPlace *place, const MerPlaceRules *rules,
     blocks->overlaps = rules->overlaps || place->is_pipeline;
     set_edges(place, blocks, arena);
     set_power(blocks, kinds, arena);
-    mer_place_find_nets(place, rules, kinds, blocks, arena);
+    mer_stage_find_nets(place, rules, kinds, blocks, arena);
     return blocks;
 }

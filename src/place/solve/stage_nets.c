@@ -1,10 +1,11 @@
 /* Nets: who makes a result and who reads it, by blocks. Which of them makes it does not matter: a stage pays for a net
  * of which it has some and not all, whether the result leaves or arrives. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include "base/key_table.h"
 #include "mercator/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NEW(type, count) MER_ARRAY(arena, type, (count) + 1)
@@ -16,22 +17,27 @@ typedef struct Nets {
     MerKeyTable known;
 } Nets;
 
-/* The blocks of operator `op` and of those that read it, rising; returns how many. */
-static int find_members(const MerPlace *place, const int *block_of_group, int op, int *members)
+static int by_number(const void *a, const void *b)
 {
-    int count = 0;
-    members[count++] = block_of_group[place->group[op]];
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The blocks of operator `op` and of those that read it, rising; returns how many. `seen`: of blocks, the last operator + 1. */
+static int find_members(const MerPlace *place, const int *block_of_group, int op, int *seen,
+                        int *members)
+{
+    int count = 0, own = block_of_group[place->group[op]];
+    members[count++] = own;
+    seen[own] = op + 1;
     for (int i = place->after_start[op]; i < place->after_start[op + 1]; i++) {
-        int block = block_of_group[place->group[place->after[i]]], at = count;
-        while (at > 0 && members[at - 1] > block) {
-            at--;
-        }
-        if (at == 0 || members[at - 1] != block) {
-            memmove(members + at + 1, members + at, (size_t)(count - at) * sizeof *members);
-            members[at] = block;
-            count++;
+        int block = block_of_group[place->group[place->after[i]]];
+        if (seen[block] != op + 1) {
+            seen[block] = op + 1;
+            members[count++] = block;
         }
     }
+    qsort(members, (size_t)count, sizeof *members, by_number);
     return count;
 }
 
@@ -77,7 +83,7 @@ static double largest_finite(const double *values, int count)
 }
 
 /* Results that no link can move cost more than any stage without them takes, and still add up. */
-static double limit_prices(const MerBlocks *blocks, int net_count, double *us)
+static double limit_prices(const MerStageBlocks *blocks, int net_count, double *us)
 {
     int    kinds = blocks->kind_count;
     double most = 0;
@@ -95,7 +101,7 @@ static double limit_prices(const MerBlocks *blocks, int net_count, double *us)
 }
 
 /* The nets of each block. */
-static void set_touch(MerBlocks *blocks, MerArena *arena)
+static void set_touch(MerStageBlocks *blocks, MerArena *arena)
 {
     int  ends = blocks->net_start[blocks->net_count];
     int *start = NEW(int, blocks->count), *touch = NEW(int, ends), *next = NEW(int, blocks->count);
@@ -115,8 +121,8 @@ static void set_touch(MerBlocks *blocks, MerArena *arena)
     blocks->touch = touch;
 }
 
-void mer_place_find_nets(const MerPlace *place, const MerPlaceRules *rules,
-                         const MerStageKinds *kinds, MerBlocks *blocks, MerArena *arena)
+void mer_stage_find_nets(const MerPlace *place, const MerPlaceRules *rules,
+                         const MerStageKinds *kinds, MerStageBlocks *blocks, MerArena *arena)
 {
     bool    has_transfers = !place->is_pipeline || rules->charges_activations;
     int     ops = has_transfers ? place->op_count : 0;
@@ -125,10 +131,10 @@ void mer_place_find_nets(const MerPlace *place, const MerPlaceRules *rules,
                     .blocks = NEW(int, place->edge_count + ops),
                     .us = NEW(double, (size_t)ops *(size_t)kinds->count),
                     .known = {.arena = arena}};
-    int    *members = NEW(int, place->op_count + 1);
+    int    *members = NEW(int, place->op_count), *seen = NEW(int, blocks->count);
     double *us = NEW(double, kinds->count);
     for (int o = 0; o < ops; o++) {
-        int count = find_members(place, blocks->block_of_group, o, members);
+        int count = find_members(place, blocks->block_of_group, o, seen, members);
         if (count > 1 && price(place, kinds, o, us)) {
             add_net(&nets, members, count, us);
         }

@@ -2,7 +2,7 @@
  * units and each ideal the smallest largest load, over all smaller ideals that the state before can hold. What cannot be part
  * of a split below the best one known is never looked at: ideals that leave more than the free units can do, and
  * differences that take too long without any transfer. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ typedef struct Way { /* the best way to an ideal in a state */
 } Way;
 
 typedef struct Search {
-    const MerBlocks      *blocks;
-    const MerSplitStates *states;
+    const MerStageBlocks *blocks;
+    const MerStageStates *states;
     const MerIdeals      *ideals;
     /* of each ideal */
     double *compute; /* [ideal * kinds + kind] */
@@ -27,11 +27,10 @@ typedef struct Search {
     double **value;
     Way    **way;
     /* of each state: ideals that are worth a next stage, rising */
-    int  *live_count;
-    int **live;
-    /* the state that is filled, and its ideals */
-    int    state, first, end;
-    double limit_us; /* values below it count */
+    int   *live_count;
+    int  **live;
+    int    state, first; /* the state that is filled, and its first ideal that counts */
+    double limit_us;     /* values below it count */
 } Search;
 
 static bool has(const uint64_t *bits, int block)
@@ -55,7 +54,7 @@ static void add_block(Search *s, int ideal, int block)
     }
 }
 
-static bool is_cut(const MerBlocks *blocks, int net, const uint64_t *bits)
+static bool is_cut(const MerStageBlocks *blocks, int net, const uint64_t *bits)
 {
     bool some = false, all = true;
     for (int i = blocks->net_start[net]; i < blocks->net_start[net + 1]; i++) {
@@ -69,9 +68,9 @@ static bool is_cut(const MerBlocks *blocks, int net, const uint64_t *bits)
 /* Nets that leave an ideal into `cut`, which may be NULL; returns how many. */
 static int find_cut(const Search *s, int ideal, int *seen, int *cut)
 {
-    const MerBlocks *blocks = s->blocks;
-    const uint64_t  *bits = bits_of(s, ideal);
-    int              count = 0;
+    const MerStageBlocks *blocks = s->blocks;
+    const uint64_t       *bits = bits_of(s, ideal);
+    int                   count = 0;
     for (int b = 0; b < blocks->count; b++) {
         for (int i = blocks->touch_start[b]; has(bits, b) && i < blocks->touch_start[b + 1]; i++) {
             int net = blocks->touch[i];
@@ -134,10 +133,10 @@ static bool is_subset(const uint64_t *small, const uint64_t *large, int words)
  * have a block in it, and then also where they do not go on. */
 static double transfers(const Search *s, int small, int large, int kind)
 {
-    const MerBlocks *blocks = s->blocks;
-    const uint64_t  *inner = bits_of(s, small), *outer = bits_of(s, large);
-    size_t           kinds = (size_t)blocks->kind_count;
-    double           sum = s->border[(size_t)large * kinds + (size_t)kind];
+    const MerStageBlocks *blocks = s->blocks;
+    const uint64_t       *inner = bits_of(s, small), *outer = bits_of(s, large);
+    size_t                kinds = (size_t)blocks->kind_count;
+    double                sum = s->border[(size_t)large * kinds + (size_t)kind];
     for (size_t c = s->cut_start[small]; c < s->cut_start[small + 1]; c++) {
         int  net = s->cut[c];
         bool enters = false, goes_on = false;
@@ -173,7 +172,7 @@ static int count_below(const int *numbers, int count, int end)
 /* All that the state before can hold, as the start of a stage that makes `ideal` full; the largest first. */
 static void try_step(const Search *s, int ideal, int step_index, double *best, Way *way)
 {
-    const MerSplitStep *step = &s->states->steps[step_index];
+    const MerStageStep *step = &s->states->steps[step_index];
     const MerIdeals    *ideals = s->ideals;
     const uint64_t     *outer = bits_of(s, ideal);
     const int          *live = s->live[step->from];
@@ -224,28 +223,27 @@ static void fill_ideal(void *context, int index, int worker)
     s->way[s->state][ideal] = way;
 }
 
-/* Ideals after which the free units can do the rest. */
-static void find_window(Search *s)
+/* The first ideal after which the free units can do the rest. */
+static int find_first(const Search *s)
 {
     const MerIdeals *ideals = s->ideals;
-    double all = ideals->work_us[ideals->count - 1], power = s->states->power_left[s->state];
-    s->first = 0;
-    while (s->first < ideals->count - 1 &&
-           ideals->work_us[s->first] < all - power * s->limit_us * (1 + 1e-9)) {
-        s->first++;
+    int              last = ideals->count - 1, first = 0;
+    double           power = s->states->power_left[s->state] * (1 + 1e-9);
+    while (first < last && ideals->work_us[first] < ideals->work_us[last] - power * s->limit_us) {
+        first++;
     }
-    s->end = s->state == 0 ? 1 : ideals->count;
+    return first;
 }
 
 /* Stages begin where the state says something new: not what fewer units say as well. */
 static void find_live(Search *s, MerArena *arena)
 {
-    int     count = 0, *live = NEW(int, s->end - s->first);
-    double *value = s->value[s->state], last = s->ideals->count - 1;
-    for (int i = s->first; i < s->end && i < last; i++) {
-        bool is_old = s->state > 0 && s->way[s->state][i].from < 0;
-        bool fits = s->size[s->ideals->count - 1] - s->size[i] <= s->states->memory_left[s->state];
-        if (value[i] < s->limit_us && !is_old && fits) {
+    int           last = s->ideals->count - 1, count = 0, *live = NEW(int, last - s->first);
+    const double *value = s->value[s->state];
+    for (int i = s->first; i < last; i++) {
+        bool is_new = s->state == 0 || s->way[s->state][i].from >= 0;
+        bool fits = s->size[last] - s->size[i] <= s->states->memory_left[s->state];
+        if (value[i] < s->limit_us && is_new && fits) {
             live[count++] = i;
         }
     }
@@ -253,49 +251,50 @@ static void find_live(Search *s, MerArena *arena)
     s->live_count[s->state] = count;
 }
 
+/* Ideals do not depend on each other, only on those of earlier states. */
 static void fill_state(Search *s, MerPool *pool, MerArena *arena)
 {
+    int count = s->ideals->count;
+    s->value[s->state] = NEW(double, count);
+    s->way[s->state] = NEW(Way, count);
+    for (int i = 0; i < count; i++) {
+        s->value[s->state][i] = INFINITY;
+    }
     if (s->state == 0) {
-        s->first = 0;
-        s->end = 1;
+        s->value[0][0] = mer_stage_floor(s->blocks, s->states);
     } else {
-        find_window(s);
-    }
-    if (s->state > 0 && pool) {
-        mer_pool_run(pool, s->end - s->first, fill_ideal, s);
-    }
-    for (int i = 0; s->state > 0 && !pool && i < s->end - s->first; i++) {
-        fill_ideal(s, i, 0);
+        s->first = find_first(s);
+        if (pool) {
+            mer_pool_run(pool, count - s->first, fill_ideal, s);
+        }
+        for (int i = s->first; i < count && !pool; i++) {
+            fill_ideal(s, i - s->first, 0);
+        }
     }
     find_live(s, arena);
 }
 
-static void read_split(const Search *s, MerSplit *split)
+static void read_split(const Search *s, MerStages *split)
 {
-    int state = s->states->count - 1, ideal = s->ideals->count - 1, stage;
     split->stage_count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        stage = split->stage_count;
-        for (state = s->states->count - 1, ideal = s->ideals->count - 1; ideal > 0;) {
-            Way way = s->way[state][ideal];
-            if (way.from >= 0 && pass == 0) {
-                split->stage_count++;
-            } else if (way.from >= 0) {
-                split->kind[--stage] = s->states->steps[way.step].kind;
-                for (int b = 0; b < s->blocks->count; b++) {
-                    if (has(bits_of(s, ideal), b) && !has(bits_of(s, way.from), b)) {
-                        split->stage_of_block[b] = stage;
-                    }
-                }
+    for (int state = s->states->count - 1, ideal = s->ideals->count - 1; ideal > 0;) {
+        Way way = s->way[state][ideal];
+        for (int b = 0; b < s->blocks->count && way.from >= 0; b++) {
+            if (has(bits_of(s, ideal), b) && !has(bits_of(s, way.from), b)) {
+                split->stage_of_block[b] = split->stage_count;
             }
-            ideal = way.from >= 0 ? way.from : ideal;
-            state = s->states->steps[way.step].from;
         }
+        if (way.from >= 0) {
+            split->kind[split->stage_count++] = s->states->steps[way.step].kind;
+            ideal = way.from;
+        }
+        state = s->states->steps[way.step].from;
     }
+    mer_stages_turn(s->blocks, split);
 }
 
-bool mer_split_search(const MerBlocks *blocks, const MerSplitStates *states,
-                      const MerIdeals *ideals, MerNotes *notes, MerPool *pool, MerSplit *split,
+bool mer_stage_search(const MerStageBlocks *blocks, const MerStageStates *states,
+                      const MerIdeals *ideals, MerNotes *notes, MerPool *pool, MerStages *split,
                       MerArena *arena)
 {
     Search s = {.blocks = blocks,
@@ -311,17 +310,11 @@ bool mer_split_search(const MerBlocks *blocks, const MerSplitStates *states,
         if (mer_is_cancelled(notes)) {
             return false;
         }
-        s.value[s.state] = NEW(double, ideals->count);
-        s.way[s.state] = NEW(Way, ideals->count);
-        for (int i = 0; i < ideals->count; i++) {
-            s.value[s.state][i] = INFINITY;
-        }
-        s.value[0][0] = mer_split_floor(blocks, states);
         fill_state(&s, pool, arena);
     }
     if (s.value[states->count - 1][ideals->count - 1] < s.limit_us) {
         read_split(&s, split);
-        mer_split_price(blocks, split, arena);
+        mer_stages_price(blocks, split, arena);
     }
     return true;
 }

@@ -1,5 +1,5 @@
 /* Every down-set of the blocks, by adding one block at a time; a hash of the set finds those that are known. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include "base/memory.h"
 
@@ -9,17 +9,17 @@
 #define NEW(type, count) MER_ARRAY(arena, type, (count) + 1)
 
 typedef struct Listing { /* arrays of the heap: they grow */
-    const MerBlocks *blocks;
-    int              words, count, capacity;
-    uint64_t        *bits;       /* [ideal * words + word] */
-    uint64_t        *hash;       /* of each ideal */
-    int             *size;       /* of each ideal: blocks */
-    size_t          *open_start; /* of each ideal: blocks that can be added to it */
-    int             *open;
-    size_t           open_capacity;
-    int             *slots; /* ideal + 1 by hash; 0: free */
-    size_t           slot_count;
-    uint64_t        *key; /* of each block */
+    const MerStageBlocks *blocks;
+    int                   words, count, capacity;
+    uint64_t             *bits;       /* [ideal * words + word] */
+    uint64_t             *hash;       /* of each ideal */
+    int                  *size;       /* of each ideal: blocks */
+    size_t               *open_start; /* of each ideal: blocks that can be added to it */
+    int                  *open;
+    size_t                open_capacity;
+    int                  *slots; /* ideal + 1 by hash; 0: free */
+    size_t                slot_count;
+    uint64_t             *key; /* of each block */
 } Listing;
 
 static uint64_t scramble(uint64_t x) /* splitmix64, Steele et al. 2014 */
@@ -154,7 +154,7 @@ static void add_ideal(Listing *l, int from, int block, uint64_t hash)
     l->count++;
 }
 
-static void begin(Listing *l, const MerBlocks *blocks)
+static void begin(Listing *l, const MerStageBlocks *blocks)
 {
     *l = (Listing){.blocks = blocks, .words = (blocks->count + 63) / 64};
     grow(l);
@@ -244,7 +244,7 @@ static const MerIdeals *sort_ideals(const Listing *l, MerArena *arena)
     return ideals;
 }
 
-const MerIdeals *mer_split_list_ideals(const MerBlocks *blocks, const MerIdealLimits *limits,
+const MerIdeals *mer_stage_list_ideals(const MerStageBlocks *blocks, const MerIdealLimits *limits,
                                        MerNotes *notes, MerArena *arena)
 {
     const int64_t    most_words = 16 << 20; /* 128 MB */

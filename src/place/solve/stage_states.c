@@ -1,5 +1,5 @@
 /* Which units are taken, and what a split costs (docs/placement.md, "Exact splits"). */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool are_alike(const MerPlace *place, int a, int b)
            same_choices(place, a, b);
 }
 
-MerStageKinds *mer_place_unit_kinds(const MerPlace *place, MerArena *arena)
+MerStageKinds *mer_stage_unit_kinds(const MerPlace *place, MerArena *arena)
 {
     MerStageKinds *kinds = MER_NEW(arena, MerStageKinds);
     int *unit = NEW(int, place->unit_count), *replicas = NEW(int, place->unit_count), count = 0;
@@ -60,12 +60,12 @@ MerStageKinds *mer_place_unit_kinds(const MerPlace *place, MerArena *arena)
     return kinds;
 }
 
-void mer_split_finish_states(MerSplitStates *states, const MerBlocks *blocks, MerArena *arena)
+void mer_stage_finish_states(MerStageStates *states, const MerStageBlocks *blocks, MerArena *arena)
 {
     double *power = NEW(double, states->count), *memory = NEW(double, states->count);
     for (int s = states->count - 1; s >= 0; s--) {
         for (int i = states->step_start[s]; i < states->step_start[s + 1]; i++) {
-            const MerSplitStep *step = &states->steps[i];
+            const MerStageStep *step = &states->steps[i];
             power[step->from] = fmax(power[step->from], power[s] + blocks->power[step->kind]);
             memory[step->from] = fmax(memory[step->from], memory[s] + step->limit);
         }
@@ -75,16 +75,16 @@ void mer_split_finish_states(MerSplitStates *states, const MerBlocks *blocks, Me
 }
 
 /* Every vector of numbers of taken units by kind is a state; mixed-radix digits. */
-static MerSplitStates *count_states(const int *counts, const double *limits, int kinds, int total,
+static MerStageStates *count_states(const int *counts, const double *limits, int kinds, int total,
                                     MerArena *arena)
 {
-    MerSplitStates *states = MER_NEW(arena, MerSplitStates);
+    MerStageStates *states = MER_NEW(arena, MerStageStates);
     int            *start = NEW(int, total + 1), step_count = 0;
-    MerSplitStep   *steps = NEW(MerSplitStep, (size_t)total * (size_t)kinds);
+    MerStageStep   *steps = NEW(MerStageStep, (size_t)total * (size_t)kinds);
     for (int s = 0; s < total; s++) {
         for (int k = 0, rest = s, place_value = 1; k < kinds; k++) {
             if (rest % (counts[k] + 1) > 0) {
-                steps[step_count++] = (MerSplitStep){s - place_value, k, limits[k]};
+                steps[step_count++] = (MerStageStep){s - place_value, k, limits[k]};
             }
             rest /= counts[k] + 1;
             place_value *= counts[k] + 1;
@@ -92,30 +92,31 @@ static MerSplitStates *count_states(const int *counts, const double *limits, int
         start[s + 1] = step_count;
     }
     *states =
-        (MerSplitStates){.count = total, .step_start = start, .steps = steps, .may_idle = true};
+        (MerStageStates){.count = total, .step_start = start, .steps = steps, .may_idle = true};
     return states;
 }
 
 /* The units one after the other: state s has taken the first s. */
-static MerSplitStates *row_states(const MerStageKinds *kinds, const double *limits, int units,
+static MerStageStates *row_states(const MerStageKinds *kinds, const double *limits, int units,
                                   MerArena *arena)
 {
-    MerSplitStates *states = MER_NEW(arena, MerSplitStates);
+    MerStageStates *states = MER_NEW(arena, MerStageStates);
     int            *start = NEW(int, units + 2);
-    MerSplitStep   *steps = NEW(MerSplitStep, units);
+    MerStageStep   *steps = NEW(MerStageStep, units);
     for (int u = 0; u < units; u++) {
         int kind = kinds->kind_of_unit[u];
-        steps[u] = (MerSplitStep){u, kind, limits[kind]};
+        steps[u] = (MerStageStep){u, kind, limits[kind]};
         start[u + 2] = u + 1;
     }
     *states =
-        (MerSplitStates){.count = units + 1, .step_start = start, .steps = steps, .may_idle = true};
+        (MerStageStates){.count = units + 1, .step_start = start, .steps = steps, .may_idle = true};
     return states;
 }
 
-const MerSplitStates *mer_place_unit_states(const MerPlace *place, const MerPlaceRules *rules,
-                                            const MerBlocks *blocks, const MerStageKinds *kinds,
-                                            int64_t positions, bool *is_row, MerArena *arena)
+const MerStageStates *mer_stage_unit_states(const MerPlace *place, const MerPlaceRules *rules,
+                                            const MerStageBlocks *blocks,
+                                            const MerStageKinds *kinds, int64_t positions,
+                                            bool *is_row, MerArena *arena)
 {
     const int64_t most_cells = 16 << 20; /* of a table by state and position: 256 MB */
     int          *counts = NEW(int, kinds->count);
@@ -131,14 +132,14 @@ const MerSplitStates *mer_place_unit_states(const MerPlace *place, const MerPlac
         *is_row = *is_row || total > most_cells / positions;
         total = *is_row ? 1 : total;
     }
-    MerSplitStates *states = *is_row
+    MerStageStates *states = *is_row
                                  ? row_states(kinds, limits, place->unit_count, arena)
                                  : count_states(counts, limits, kinds->count, (int)total, arena);
-    mer_split_finish_states(states, blocks, arena);
+    mer_stage_finish_states(states, blocks, arena);
     return states;
 }
 
-double mer_split_floor(const MerBlocks *blocks, const MerSplitStates *states)
+double mer_stage_floor(const MerStageBlocks *blocks, const MerStageStates *states)
 {
     double work = 0, longest = 0;
     int    kinds = blocks->kind_count;
@@ -155,17 +156,31 @@ double mer_split_floor(const MerBlocks *blocks, const MerSplitStates *states)
     return fmax(longest, balance) * (1 - 1e-12); /* sums in another order */
 }
 
-MerSplit *mer_split_new(const MerBlocks *blocks, const MerSplitStates *states, MerArena *arena)
+MerStages *mer_stages_new(const MerStageBlocks *blocks, const MerStageStates *states,
+                          MerArena *arena)
 {
-    MerSplit *split = MER_NEW(arena, MerSplit);
-    *split = (MerSplit){.value_us = INFINITY,
-                        .kind = NEW(int, states->count),
-                        .stage_of_block = NEW(int, blocks->count)};
+    MerStages *split = MER_NEW(arena, MerStages);
+    *split = (MerStages){.value_us = INFINITY,
+                         .kind = NEW(int, states->count),
+                         .stage_of_block = NEW(int, blocks->count)};
     return split;
 }
 
+void mer_stages_turn(const MerStageBlocks *blocks, MerStages *split)
+{
+    int last = split->stage_count - 1;
+    for (int i = 0; i < last - i; i++) {
+        int kind = split->kind[i];
+        split->kind[i] = split->kind[last - i];
+        split->kind[last - i] = kind;
+    }
+    for (int b = 0; b < blocks->count; b++) {
+        split->stage_of_block[b] = last - split->stage_of_block[b];
+    }
+}
+
 /* Adds what each stage of a net pays, once. */
-static void pay_net(const MerBlocks *blocks, const MerSplit *split, int net, int *seen,
+static void pay_net(const MerStageBlocks *blocks, const MerStages *split, int net, int *seen,
                     double *transfer)
 {
     int  first = split->stage_of_block[blocks->net_blocks[blocks->net_start[net]]];
@@ -184,7 +199,7 @@ static void pay_net(const MerBlocks *blocks, const MerSplit *split, int net, int
     }
 }
 
-void mer_split_price(const MerBlocks *blocks, MerSplit *split, MerArena *arena)
+void mer_stages_price(const MerStageBlocks *blocks, MerStages *split, MerArena *arena)
 {
     double *compute = NEW(double, split->stage_count), *transfer = NEW(double, split->stage_count);
     int    *seen = NEW(int, split->stage_count);

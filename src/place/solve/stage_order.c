@@ -1,5 +1,5 @@
 /* Blocks in an order in which each comes after all that it depends on. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include "base/smallest.h"
 
@@ -36,7 +36,7 @@ static int *find_keys(const int *rank, int count, int *block_of_key, MerArena *a
     return key;
 }
 
-int *mer_split_order(const MerBlocks *blocks, const int *rank, MerArena *arena)
+int *mer_stage_order(const MerStageBlocks *blocks, const int *rank, MerArena *arena)
 {
     int *order = NEW(int, blocks->count), *waits = NEW(int, blocks->count), taken = 0;
     int *ready = NEW(int, blocks->count), ready_count = 0;

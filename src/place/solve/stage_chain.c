@@ -1,7 +1,7 @@
 /* The best cuts of blocks in one order (docs/placement.md, "Cuts of a chain"): a dynamic programme over prefixes and states of
  * units, within a period that is raised until some cuts keep it. A prefix is only looked at if the units that are left can do the
  * rest within the period, which leaves few of them when the period is close to the best. */
-#include "place/solve/split.h"
+#include "place/solve/stages.h"
 
 #include <string.h>
 
@@ -13,17 +13,17 @@ typedef struct Cell { /* the best way to a prefix in a state */
 } Cell;
 
 typedef struct Chain {
-    const MerBlocks      *blocks;
-    const MerSplitStates *states;
+    const MerStageBlocks *blocks;
+    const MerStageStates *states;
     int                   count;
     double                period_us;
     /* of the first p blocks, by kind [kind][p]; border: what goes on from there, of nets with blocks on both sides */
     double **compute, **border;
-    int    **barred;
+    int    **free_until;  /* [kind][p]: blocks from there up to here may all be in such a stage */
     double  *work, *size; /* [p] */
-    /* nets by position: first and last block, and of the active ones, which have some blocks before the sweep and some after
-     * it, the next */
-    int    *first, *last, *next, *active, *place_of_active, active_count;
+    /* nets by position: all blocks, rising, as the blocks' net_start lists them; the first and the last, and of the active
+     * ones, which have some blocks before the sweep and some after it, the next */
+    int    *positions, *first, *last, *next, *cursor, *active, *place_of_active, active_count;
     double *change;   /* [p], all 0 between pushes */
     Cell  **cells;    /* [state][p] */
     bool   *is_fresh; /* of states, at the position of the sweep */
@@ -34,7 +34,7 @@ static void sum_up(Chain *c, const int *order, MerArena *arena)
     int kinds = c->blocks->kind_count, count = c->count;
     c->compute = NEW(double *, kinds);
     c->border = NEW(double *, kinds);
-    c->barred = NEW(int *, kinds);
+    c->free_until = NEW(int *, kinds);
     c->work = NEW(double, count);
     c->size = NEW(double, count);
     for (int p = 0; p < count; p++) {
@@ -44,31 +44,40 @@ static void sum_up(Chain *c, const int *order, MerArena *arena)
     for (int k = 0; k < kinds; k++) {
         c->compute[k] = NEW(double, count);
         c->border[k] = NEW(double, count + 1);
-        c->barred[k] = NEW(int, count);
+        c->free_until[k] = NEW(int, count);
         for (int p = 0; p < count; p++) {
             size_t at = (size_t)order[p] * (size_t)kinds + (size_t)k;
             c->compute[k][p + 1] = c->compute[k][p] + c->blocks->time_us[at];
-            c->barred[k][p + 1] = c->barred[k][p] + c->blocks->is_barred[at];
+        }
+        for (int p = count - 1, end = count; p >= 0; p--) {
+            end = c->blocks->is_barred[(size_t)order[p] * (size_t)kinds + (size_t)k] ? p : end;
+            c->free_until[k][p] = end;
         }
     }
 }
 
-static void place_nets(Chain *c, const int *position, MerArena *arena)
+static void place_nets(Chain *c, const int *order, MerArena *arena)
 {
-    const MerBlocks *blocks = c->blocks;
+    const MerStageBlocks *blocks = c->blocks;
+    int                  *end = NEW(int, blocks->net_count);
+    c->positions = NEW(int, blocks->net_start[blocks->net_count]);
     c->first = NEW(int, blocks->net_count);
     c->last = NEW(int, blocks->net_count);
     c->next = NEW(int, blocks->net_count);
+    c->cursor = NEW(int, blocks->net_count);
     c->active = NEW(int, blocks->net_count);
     c->place_of_active = NEW(int, blocks->net_count);
     c->change = NEW(double, c->count + 1);
-    for (int n = 0; n < blocks->net_count; n++) {
-        c->first[n] = c->count;
-        for (int i = blocks->net_start[n]; i < blocks->net_start[n + 1]; i++) {
-            int p = position[blocks->net_blocks[i]];
-            c->first[n] = p < c->first[n] ? p : c->first[n];
-            c->last[n] = p > c->last[n] ? p : c->last[n];
+    memcpy(end, blocks->net_start, (size_t)blocks->net_count * sizeof *end);
+    for (int p = 0; p < c->count; p++) {
+        int block = order[p];
+        for (int i = blocks->touch_start[block]; i < blocks->touch_start[block + 1]; i++) {
+            c->positions[end[blocks->touch[i]]++] = p;
         }
+    }
+    for (int n = 0; n < blocks->net_count; n++) {
+        c->first[n] = c->positions[blocks->net_start[n]];
+        c->last[n] = c->positions[blocks->net_start[n + 1] - 1];
     }
 }
 
@@ -89,10 +98,10 @@ static void sum_borders(Chain *c)
 }
 
 /* The sweep goes on over the block at `at`. */
-static void pass_block(Chain *c, const int *order, const int *position, int at)
+static void pass_block(Chain *c, const int *order, int at)
 {
-    const MerBlocks *blocks = c->blocks;
-    int              block = order[at];
+    const MerStageBlocks *blocks = c->blocks;
+    int                   block = order[at];
     for (int i = blocks->touch_start[block]; i < blocks->touch_start[block + 1]; i++) {
         int net = blocks->touch[i];
         if (c->last[net] == at) {
@@ -104,60 +113,52 @@ static void pass_block(Chain *c, const int *order, const int *position, int at)
         if (c->first[net] == at) {
             c->place_of_active[net] = c->active_count;
             c->active[c->active_count++] = net;
+            c->cursor[net] = blocks->net_start[net];
         }
-        c->next[net] = c->count;
-        for (int m = blocks->net_start[net]; m < blocks->net_start[net + 1]; m++) {
-            int p = position[blocks->net_blocks[m]];
-            c->next[net] = p > at && p < c->next[net] ? p : c->next[net];
-        }
+        c->next[net] = c->positions[++c->cursor[net]];
     }
 }
 
-/* The last p of first .. end where values[p] <= limit, of rising values; first - 1: none. */
-static int last_within(const double *values, int first, int end, double limit)
+/* The first p of begin .. end where rising values[p] >= least; end + 1: none. */
+static int first_from(const double *values, int begin, int end, double least)
 {
-    int low = first - 1, high = end;
-    while (low < high) {
-        int middle = low + (high - low + 1) / 2;
-        if (values[middle] <= limit) {
-            low = middle;
+    int high = end + 1;
+    while (begin < high) {
+        int middle = begin + (high - begin) / 2;
+        if (values[middle] >= least) {
+            high = middle;
         } else {
-            high = middle - 1;
+            begin = middle + 1;
         }
     }
-    return low;
+    return begin;
 }
 
-/* Where a stage that begins at `at` may end by `step` to state `to`. */
-static void find_range(const Chain *c, int at, const MerSplitStep *step, int to, int *first,
+/* The last p of begin .. end where rising values[p] <= most; begin - 1: none. */
+static int last_within(const double *values, int begin, int end, double most)
+{
+    return first_from(values, begin, end, nextafter(most, INFINITY)) - 1;
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Where a stage that begins at `at` may end by `step` to state `to`: it keeps the period and its memory, and leaves no more than
+ * what is left of the units can do and hold. */
+static void find_range(const Chain *c, int at, const MerStageStep *step, int to, int *first,
                        int *last)
 {
     const double *compute = c->compute[step->kind];
-    const int    *barred = c->barred[step->kind];
-    double        slack = c->period_us * (1 + 1e-9);
-    double        work = c->work[c->count] - c->states->power_left[to] * slack;
+    double        period = c->period_us * (1 + 1e-9);
+    double        work = c->work[c->count] - c->states->power_left[to] * period;
     double        size = c->size[c->count] - c->states->memory_left[to];
-    int           low = at + 1, high;
-    *last = last_within(compute, low, c->count, compute[at] + slack);
-    *last = last_within(c->size, low, *last, c->size[at] + step->limit);
-    for (high = *last; low < high;) { /* no block that it may not have */
-        int middle = low + (high - low + 1) / 2;
-        low = barred[middle] == barred[at] ? middle : low;
-        high = barred[middle] == barred[at] ? high : middle - 1;
-    }
-    *last = low <= *last && barred[low] == barred[at] ? low : at;
-    /* enough is done for what is left */
-    *first = at + 1;
-    while (*first <= *last && (c->work[*last] < work || c->size[*last] < size)) {
-        *last = at;
-    }
-    for (low = *first, high = *last; low < high;) {
-        int  middle = low + (high - low) / 2;
-        bool is_enough = c->work[middle] >= work && c->size[middle] >= size;
-        high = is_enough ? middle : high;
-        low = is_enough ? low : middle + 1;
-    }
-    *first = low;
+    *last = c->free_until[step->kind][at];
+    *last = last_within(compute, at + 1, *last, compute[at] + period);
+    *last = last_within(c->size, at + 1, *last, c->size[at] + step->limit);
+    *first =
+        larger(first_from(c->work, at + 1, *last, work), first_from(c->size, at + 1, *last, size));
 }
 
 /* What a stage from the sweep's position to `first` pays less or more than the border there; what changes after `first` goes to
@@ -195,7 +196,7 @@ static void end_changes(Chain *c)
 /* All stages from the sweep's position `at` by one step. */
 static void push(Chain *c, int at, int step_index, int to)
 {
-    const MerSplitStep *step = &c->states->steps[step_index];
+    const MerStageStep *step = &c->states->steps[step_index];
     int                 first, last;
     find_range(c, at, step, to, &first, &last);
     if (first > last) {
@@ -247,9 +248,9 @@ static void clear_cells(Chain *c, double least)
 }
 
 /* Is there a way within the period? */
-static bool sweep(Chain *c, const int *order, const int *position, MerNotes *notes)
+static bool sweep(Chain *c, const int *order, MerNotes *notes)
 {
-    const MerSplitStates *states = c->states;
+    const MerStageStates *states = c->states;
     for (int at = 0; at < c->count; at++) {
         if (at % 1024 == 0 && mer_is_cancelled(notes)) {
             return false;
@@ -262,47 +263,38 @@ static bool sweep(Chain *c, const int *order, const int *position, MerNotes *not
                 }
             }
         }
-        pass_block(c, order, position, at);
+        pass_block(c, order, at);
     }
     find_fresh(c, c->count);
     return c->cells[states->count - 1][c->count].value_us < INFINITY;
 }
 
-static void read_split(const Chain *c, const int *order, MerSplit *split)
+static void read_split(const Chain *c, const int *order, MerStages *split)
 {
-    int state = c->states->count - 1, end = c->count;
     split->stage_count = 0;
-    for (int pass = 0; pass < 2; pass++) { /* first how many stages there are */
-        int stage = split->stage_count;
-        for (state = c->states->count - 1, end = c->count; state > 0 || end > 0;) {
-            const Cell         *cell = &c->cells[state][end];
-            const MerSplitStep *step = &c->states->steps[cell->step];
-            if (cell->cut >= 0 && pass == 0) {
-                split->stage_count++;
-            } else if (cell->cut >= 0) {
-                split->kind[--stage] = step->kind;
-                for (int p = cell->cut; p < end; p++) {
-                    split->stage_of_block[order[p]] = stage;
-                }
+    for (int state = c->states->count - 1, end = c->count; end > 0;) {
+        const Cell         *cell = &c->cells[state][end];
+        const MerStageStep *step = &c->states->steps[cell->step];
+        if (cell->cut >= 0) {
+            for (int p = cell->cut; p < end; p++) {
+                split->stage_of_block[order[p]] = split->stage_count;
             }
-            end = cell->cut >= 0 ? cell->cut : end;
-            state = step->from;
+            split->kind[split->stage_count++] = step->kind;
+            end = cell->cut;
         }
+        state = step->from;
     }
+    mer_stages_turn(c->blocks, split);
 }
 
-bool mer_split_chain(const MerBlocks *blocks, const MerSplitStates *states, const int *order,
-                     MerNotes *notes, MerSplit *split, MerArena *arena)
+bool mer_stage_chain(const MerStageBlocks *blocks, const MerStageStates *states, const int *order,
+                     MerNotes *notes, MerStages *split, MerArena *arena)
 {
     Chain  chain = {.blocks = blocks, .states = states, .count = blocks->count};
     Chain *c = &chain;
-    int   *position = NEW(int, blocks->count);
-    double least = mer_split_floor(blocks, states), most = blocks->most_us;
-    for (int p = 0; p < blocks->count; p++) {
-        position[order[p]] = p;
-    }
+    double least = mer_stage_floor(blocks, states), most = blocks->most_us;
     sum_up(c, order, arena);
-    place_nets(c, position, arena);
+    place_nets(c, order, arena);
     sum_borders(c);
     c->is_fresh = NEW(bool, states->count);
     c->cells = NEW(Cell *, states->count);
@@ -313,9 +305,9 @@ bool mer_split_chain(const MerBlocks *blocks, const MerSplitStates *states, cons
     for (double slack = fmax(0.005 * least, 1e-6 * most); !mer_is_cancelled(notes); slack *= 2) {
         c->period_us = fmin(least + slack, most);
         clear_cells(c, least);
-        if (sweep(c, order, position, notes)) {
+        if (sweep(c, order, notes)) {
             read_split(c, order, split);
-            mer_split_price(blocks, split, arena);
+            mer_stages_price(blocks, split, arena);
             return true;
         }
         if (c->period_us >= most) {

@@ -1,0 +1,58 @@
+/* Annealing in several chains that meet after every round: then half of them go on from the best placement of all, each with a seed of
+ * its own, so that the result does not depend on the number of threads (docs/placement.md, "Chains and rounds"). Where the
+ * evaluator is `maxload` moves are priced by loads, else by the evaluator. */
+#ifndef MERCATOR_PLACE_SOLVE_ANNEALING_CHAINS_H
+#define MERCATOR_PLACE_SOLVE_ANNEALING_CHAINS_H
+
+#include "place/solve/load_annealing.h"
+#include "place/solve/point_annealing.h"
+
+#include <stddef.h>
+
+typedef struct MerChainOptions {
+    int64_t moves, evaluations, chains, rounds;
+    double  hot, cold;
+} MerChainOptions;
+
+/* Lines of an option table whose struct has such a field. */
+/* clang-format off */
+#define MER_CHAIN_OPTIONS(Options, field)                                                          \
+    {"moves", MER_OPTION_INT, offsetof(Options, field.moves), "24000000", 0, 1e15, NULL,           \
+     "moves of annealing, of all chains together, where loads price them"},                        \
+    {"evaluations", MER_OPTION_INT, offsetof(Options, field.evaluations), "0", 0, 1e12, NULL,      \
+     "the same where the evaluator prices them; 0: 20 million over the number of operators, "      \
+     "200 to 100,000"},                                                                            \
+    {"chains", MER_OPTION_INT, offsetof(Options, field.chains), "8", 1, 1024, NULL,                \
+     "chains of annealing"},                                                                       \
+    {"rounds", MER_OPTION_INT, offsetof(Options, field.rounds), "8", 1, 1000, NULL,                \
+     "times the chains cool down, each longer than the last; in between half take over the best"}, \
+    {"hot", MER_OPTION_REAL, offsetof(Options, field.hot), "0.1", 1e-12, 1e3, NULL,                \
+     "first temperature of random placements, as a part of the mean load; given ones begin with "  \
+     "3, 10 and 30 % of it, by the evaluator with 1, 3 and 10 %"},                                 \
+    {"cold", MER_OPTION_REAL, offsetof(Options, field.cold), "0.00001", 1e-15, 1e3, NULL,          \
+     "last temperature, likewise"}
+/* clang-format on */
+
+typedef struct MerPlaceChains MerPlaceChains;
+
+/* Is what the search minimises the largest load, over units alone? `rules`: of the evaluator, NULL: it says none. */
+bool mer_place_can_use_loads(const MerSearch *search, const MerPlace *place,
+                             const MerPlaceRules *rules);
+
+/* In the search's arena; everything given is kept. */
+MerPlaceChains *mer_place_chains_new(const MerSearch *search, const MerProblem *problem,
+                                     const MerEvaluator *evaluator, const MerChainOptions *options);
+/* Do loads price the moves? */
+bool mer_place_chains_use_loads(const MerPlaceChains *chains);
+/* A placement to begin with, before the first round; the best of them are used, the others forgotten. `score`: as the run told it. */
+void mer_place_chains_start(MerPlaceChains *chains, const MerIndex *point, double score);
+/* Whether chains without a given placement begin with a random one, where loads price moves; else all share the given ones. */
+void mer_place_chains_scatter(MerPlaceChains *chains, bool scatters);
+/* One round. false: all were done, or the search is cancelled. */
+bool mer_place_chains_round(MerPlaceChains *chains);
+/* The best point so far, and whether it is better than all starts and than after the round before. */
+const MerIndex *mer_place_chains_best(const MerPlaceChains *chains, bool *is_new);
+/* Moves or evaluations so far. */
+int64_t mer_place_chains_spent(const MerPlaceChains *chains);
+
+#endif

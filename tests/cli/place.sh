@@ -1,0 +1,98 @@
+# Placement from the command line: defaults that depend on the input, files that read back, resume, threads, and what is refused.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+data="$MERCATOR_SOURCE_DIR/tests/data/place"
+cp "$data/tiny-training.json" "$data/tiny-inference.json" .
+
+# A measured graph is a pipeline on the units that it implies; a network runs once on the default box.
+expect 0 "$MERCATOR" place tiny-training.json -o pipeline --quiet
+says out "place tiny-training on 3acc-1cpu, portfolio, objective period"
+says out "what if, same placement"
+expect 0 "$MERCATOR" evaluate pipeline/placement.yaml --json
+cp out priced
+says priced "$(sed -n 's/^best: {\("score":[^,]*\),.*/\1/p' pipeline/placement.yaml | cut -d: -f2)"
+expect 0 "$MERCATOR" place alexnet --optimizer heft --quiet -o once
+says out "on four-v100-nvlink, heft, objective makespan"
+expect 0 "$MERCATOR" place alexnet --objective period --optimizer expert --quiet --no-report -o period
+says out "objective period"
+expect 0 "$MERCATOR" place tiny-training.json alexnet --optimizer single --quiet --no-report -o two
+says out "tiny-training on 3acc-1cpu"
+says out "alexnet on four-v100-nvlink"
+
+# Order and fusion too: the plan says all of it and reads back.
+expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --optimizer random --budget 50 --quiet --no-report -o joint
+says joint/placement.yaml '"priority":'
+says joint/placement.yaml '"cluster":'
+expect 0 "$MERCATOR" evaluate joint/placement.yaml
+says out "makespan"
+
+expect 1 "$MERCATOR" evaluate joint/placement.yaml --decide place
+one_line err
+says err "ops are fused, expected --decide place,fuse"
+
+# The same bytes on one and two threads, and after a stop.
+for threads in 1 2; do
+    expect 0 "$MERCATOR" place tiny-training.json --threads $threads --quiet --no-report -o threads-$threads
+    expect 0 "$MERCATOR" place alexnet --optimizer genetic --budget 300 --threads $threads --quiet --no-report -o genetic-$threads
+done
+cmp threads-1/placement.yaml threads-2/placement.yaml
+sed 1d genetic-1/run.jsonl >log-1
+sed 1d genetic-2/run.jsonl >log-2
+cmp log-1 log-2
+cp genetic-1/run.jsonl whole
+head -n 100 whole >genetic-1/run.jsonl
+expect 0 "$MERCATOR" place --resume genetic-1 --quiet
+cmp whole genetic-1/run.jsonl
+
+# Noise is told to the search, never reported.
+expect 0 "$MERCATOR" place tiny-training.json --optimizer annealing --evaluator maxload:noise=0.3 --budget 300 --quiet --no-report -o noisy
+expect 0 "$MERCATOR" evaluate noisy/placement.yaml --json
+says out "$(sed -n 's/^best: {\("score":[^,]*\),.*/\1/p' noisy/placement.yaml | cut -d: -f2)"
+
+# Pins, and what is refused: one line each.
+expect 0 "$MERCATOR" place tiny-training.json --pin 'block0.op0=acc1' --optimizer random --budget 500 --quiet --no-report -o pinned
+says pinned/placement.yaml '"name":"block0.op0","id":3,"group":"block0.op0","unit":"acc1"'
+refuse()
+{
+    expect 1 "$MERCATOR" place "$@" --quiet --no-report -o refused
+    one_line err
+}
+refuse tiny-training.json --decide order
+says err "decide lacks place"
+refuse tiny-training.json --pin block0=gpu9
+says err "gpu9 is no unit or class of 3acc-1cpu"
+refuse tiny-training.json --pin zzz=acc0
+says err "matches no operator"
+refuse tiny-training.json --pin 'block1.op2=acc0'
+says err "no unit of 3acc-1cpu"
+refuse tiny-training.json --colocate '('
+says err "expected an extended regular expression"
+refuse tiny-training.json --evaluator cluster
+says err "needs links between the units"
+refuse tiny-training.json --platform s2
+says err "kind cores"
+
+# Graphs that are broken, by place.
+edit()
+{
+    sed "$1" tiny-inference.json >broken.json
+    refuse broken.json
+    says err "broken.json"
+}
+edit 's/"id": 3,/"id": 10,/'
+says err "two nodes have the id 10"
+edit 's/"sourceId": 50,/"sourceId": 51,/'
+says err "sourceId is 51, expected the id of a node"
+edit 's/"fpgaLatency": 0.25/"fpgaLatency": -1/'
+edit 's/"supportedOnFpga": false/"supportedOnFpga": 2/'
+edit 's/"maxFPGAs": 3/"maxFPGAs": 2.5/'
+edit 's/"sourceId": 3, "destId": 10/"sourceId": 17, "destId": 3/'
+says err "cycle"
+edit 's/"isBackwardNode"/"isBackwards"/'
+head -c 3000 tiny-inference.json >broken.json
+refuse broken.json
+
+# Nothing fits: the reason, and what to do.
+sed 's/3200000.0/1000.0/; s/"maxCPUs": 1/"maxCPUs": 0/; s/"supportedOnFpga": false/"supportedOnFpga": true/' tiny-inference.json >full.json
+expect 1 "$MERCATOR" place full.json --optimizer expert --quiet --no-report -o full
+says err "memory: acc"
