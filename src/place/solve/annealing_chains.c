@@ -36,10 +36,15 @@ bool mer_place_can_use_loads(const MerSearch *search, const MerPlace *place,
            !place->has_replicas && search->objective == MER_METRIC_PERIOD;
 }
 
+static int64_t moves_by_size(const MerPlace *place)
+{
+    return (int64_t)fmin(24e6, 1e5 * place->group_count);
+}
+
 static int64_t evaluations_by_size(const MerPlace *place)
 {
-    double wanted = 2e7 / place->op_count;
-    return (int64_t)(wanted < 200 ? 200 : wanted < 1e5 ? wanted : 1e5);
+    double most = fmin(1e5, 1e3 * place->group_count);
+    return (int64_t)fmax(200, fmin(most, 2e7 / place->op_count));
 }
 
 MerPlaceChains *mer_place_chains_new(const MerSearch *search, const MerProblem *problem,
@@ -63,9 +68,10 @@ MerPlaceChains *mer_place_chains_new(const MerSearch *search, const MerProblem *
     if (!c->uses_loads) {
         mer_load_levels_build(&c->levels, c->tables, &c->rules, NULL, &rng, search->arena);
     }
-    int64_t all = c->uses_loads              ? options->moves
-                  : options->evaluations > 0 ? options->evaluations
-                                             : evaluations_by_size(c->place);
+    int64_t wanted = c->uses_loads ? options->moves : options->evaluations;
+    int64_t all = wanted >= 0     ? wanted
+                  : c->uses_loads ? moves_by_size(c->place)
+                                  : evaluations_by_size(c->place);
     c->all = (double)all / (double)options->chains;
     c->best.point = MER_ARRAY(search->arena, MerIndex, problem->space.knob_count + 1);
     c->chains = MER_ARRAY(search->arena, Chain, c->count);

@@ -10,18 +10,20 @@
 #include <stddef.h>
 
 typedef struct MerChainOptions {
-    int64_t moves, evaluations, chains, rounds;
+    int64_t moves, evaluations; /* -1: by the size of the graph */
+    int64_t chains, rounds;
     double  hot, cold;
 } MerChainOptions;
 
 /* Lines of an option table whose struct has such a field. */
 /* clang-format off */
 #define MER_CHAIN_OPTIONS(Options, field)                                                          \
-    {"moves", MER_OPTION_INT, offsetof(Options, field.moves), "24000000", 0, 1e15, NULL,           \
-     "moves of annealing, of all chains together, where loads price them"},                        \
-    {"evaluations", MER_OPTION_INT, offsetof(Options, field.evaluations), "0", 0, 1e12, NULL,      \
-     "the same where the evaluator prices them; 0: 20 million over the number of operators, "      \
-     "200 to 100,000"},                                                                            \
+    {"moves", MER_OPTION_INT, offsetof(Options, field.moves), "-1", -1, 1e15, NULL,                \
+     "moves of annealing, of all chains together, where loads price them; -1: 100,000 per group, " \
+     "24 million at most"},                                                                        \
+    {"evaluations", MER_OPTION_INT, offsetof(Options, field.evaluations), "-1", -1, 1e12, NULL,    \
+     "the same where the evaluator prices them; -1: 20 million over the number of operators, "     \
+     "200 at least, 1,000 per group and 100,000 at most"},                                         \
     {"chains", MER_OPTION_INT, offsetof(Options, field.chains), "8", 1, 1024, NULL,                \
      "chains of annealing"},                                                                       \
     {"rounds", MER_OPTION_INT, offsetof(Options, field.rounds), "8", 1, 1000, NULL,                \

@@ -26,6 +26,7 @@ typedef struct Chain {
     int    *positions, *first, *last, *next, *cursor, *active, *place_of_active, active_count;
     double *change;   /* [p], all 0 between pushes */
     Cell  **cells;    /* [state][p] */
+    bool   *is_cut;   /* [p]: a stage may end there */
     bool   *is_fresh; /* of states, at the position of the sweep */
 } Chain;
 
@@ -95,6 +96,23 @@ static void sum_borders(Chain *c)
             border[p + 1] += border[p];
         }
     }
+}
+
+/* A long chain is cut at so many places only, each the one of its neighbourhood that least goes over. */
+enum { MOST_CUTS = 8192, LONG_CHAIN = 20000 };
+
+static void find_cuts(Chain *c, MerArena *arena)
+{
+    int window = c->count > LONG_CHAIN ? c->count / MOST_CUTS : 1;
+    c->is_cut = NEW(bool, c->count);
+    for (int begin = 0; begin <= c->count; begin += window) {
+        int best = begin;
+        for (int p = begin; p < begin + window && p <= c->count; p++) {
+            best = c->border[0][p] < c->border[0][best] ? p : best;
+        }
+        c->is_cut[best] = true;
+    }
+    c->is_cut[c->count] = true;
 }
 
 /* The sweep goes on over the block at `at`. */
@@ -212,7 +230,7 @@ static void push(Chain *c, int at, int step_index, int to)
         double busy = compute[p] - begin, moved = border[p] + sum;
         double load = overlaps ? (busy > moved ? busy : moved) : busy + moved;
         double value = load > before ? load : before;
-        if (value < cells[p].value_us && load <= limit) {
+        if (value < cells[p].value_us && load <= limit && c->is_cut[p]) {
             cells[p] = (Cell){value, at, step_index};
         }
     }
@@ -296,6 +314,7 @@ bool mer_stage_chain(const MerStageBlocks *blocks, const MerStageStates *states,
     sum_up(c, order, arena);
     place_nets(c, order, arena);
     sum_borders(c);
+    find_cuts(c, arena);
     c->is_fresh = NEW(bool, states->count);
     c->cells = NEW(Cell *, states->count);
     for (int s = 0; s < states->count; s++) {
