@@ -13,8 +13,7 @@ static MerTensor *add_matrix(MerParameters *parameters, const char *name, int in
     return w;
 }
 
-/* Looks at the loads of every unit with the same weights: what is learned on one unit holds for all, and for any
- * number of them. */
+/* Looks at the loads of every unit with the same weights, so that what is learned on one unit holds for all. */
 static void add_scorer(MerPlacerNet *net, MerParameters *parameters, MerRng *rng)
 {
     const MerPlacerShape *s = &net->shape;
@@ -22,6 +21,9 @@ static void add_scorer(MerPlacerNet *net, MerParameters *parameters, MerRng *rng
     net->state_score = mer_linear_layer(parameters, "score.state", 2 * s->hidden, s->scorer, rng);
     net->score = add_matrix(parameters, "score.sum", s->scorer, 1, rng);
     net->direct = mer_parameters_add(parameters, "score.direct", 2, (int[]){s->unit_features, 1});
+    for (int64_t i = 0; i < net->head->size; i++) {
+        net->head->data[i] *= 0.1f; /* units begin nearly equal */
+    }
 }
 
 static void add_attention(MerPlacerNet *net, MerParameters *parameters, MerRng *rng)
@@ -49,15 +51,14 @@ MerPlacerNet mer_placer_net(MerParameters *parameters, const MerPlacerShape *sha
         assert(hidden % 2 == 0);
         net.back_reader = mer_lstm(parameters, "back_reader", read, half, rng);
     }
+    net.before = add_matrix(parameters, "before", shape->units + 1, shape->embedding, rng);
     net.writer =
         mer_lstm(parameters, "writer",
-                 sees_loads ? hidden + shape->step_features : shape->embedding, hidden, rng);
+                 shape->embedding + (sees_loads ? hidden + shape->step_features : 0), hidden, rng);
     add_attention(&net, parameters, rng);
+    net.head = add_matrix(parameters, "head", 2 * hidden, shape->units, rng);
     if (sees_loads) {
         add_scorer(&net, parameters, rng);
-    } else {
-        net.before = add_matrix(parameters, "before", shape->units + 1, shape->embedding, rng);
-        net.head = add_matrix(parameters, "head", 2 * hidden, shape->units, rng);
     }
     return net;
 }
@@ -130,19 +131,20 @@ static const int *read_rows(MerTape *tape, const MerPlacerRead *read, int first,
     return index;
 }
 
-/* What the writer is given: the unit before or, if it sees loads, what was read at this step and the step's own
- * numbers; the unit before is then one of the features of units. */
+/* What the writer is given: the unit before and, if it sees loads, what was read at this step and the step's own
+ * numbers. */
 static MerTensor *writer_inputs(MerTape *tape, const MerPlacerNet *net, const MerPlacerRead *read,
                                 int first, int rows, const MerPlacerRows *given)
 {
+    MerTensor *x = mer_tensor_gather(tape, net->before, rows, given->before);
     if (net->shape.unit_features == 0) {
-        return mer_tensor_gather(tape, net->before, rows, given->before);
+        return x;
     }
     MerTensor *here =
         mer_tensor_gather(tape, read->states, rows, read_rows(tape, read, first, rows));
     MerTensor *step =
         mer_tape_input(tape, 2, (int[]){rows, net->shape.step_features}, given->step_features);
-    return join(tape, here, step, 1);
+    return mer_tensor_concat(tape, 3, (MerTensor *[]){x, here, step}, 1);
 }
 
 /* h (count x lanes, hidden) -> the same shape: score_j = v tanh(W1 e_j + W2 h), shares by softmax, sum of W1 e_j. */
@@ -223,9 +225,10 @@ MerTensor *mer_placer_write(MerTape *tape, const MerPlacerNet *net, MerPlacerRea
 {
     const MerPlacerShape *shape = &net->shape;
     MerTensor            *state = run_writer(tape, net, read, first, count, rows);
-    MerTensor            *logits = shape->unit_features > 0
-                                       ? score_units(tape, net, state, rows->unit_features)
-                                       : mer_tensor_matmul(tape, state, net->head);
+    MerTensor            *logits = mer_tensor_matmul(tape, state, net->head);
+    if (shape->unit_features > 0) {
+        logits = mer_tensor_add(tape, logits, score_units(tape, net, state, rows->unit_features));
+    }
     logits = mer_tensor_affine(tape, logits, 1 / shape->temperature, 0);
     if (shape->tanh_constant > 0) {
         logits = mer_tensor_affine(tape, mer_tensor_tanh(tape, logits), shape->tanh_constant, 0);

@@ -11,11 +11,11 @@ typedef struct MerPlacerShape {
     int   kinds;         /* the first of them: shares of kinds, which get an embedding; 0: none */
     int   embedding;     /* width of that, and of a unit's */
     int   units, hidden; /* hidden is even if is_both_ways */
-    int   unit_features; /* of each unit, that the writer sees; 0: it sees no loads */
-    int   step_features, scorer; /* scorer: width of what looks at the features of a unit */
-    bool  is_both_ways;          /* read from both ends, half of `hidden` each */
-    float temperature;           /* logits: tanh_constant tanh(u / temperature); */
-    float tanh_constant;         /* 0: u / temperature */
+    int   unit_features; /* the writer sees loads, by a scorer of this width; 0: it does not */
+    int   step_features, scorer;
+    bool  is_both_ways;  /* read from both ends, half of `hidden` each */
+    float temperature;   /* logits: tanh_constant tanh(u / temperature); */
+    float tanh_constant; /* 0: u / temperature */
 } MerPlacerShape;
 
 typedef struct MerPlacerNet {

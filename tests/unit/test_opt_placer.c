@@ -463,7 +463,7 @@ static void test_refused_placements_teach_nothing_after_some_updates(void **stat
                               g, 1000, 2, MER_OK, NULL);
     s->is_always_refused = true;
     run_session(s, 6, 2);
-    const MerTensor *head = s->placer->net.writer.u;
+    const MerTensor *head = s->placer->net.head;
     float           *kept = MER_ARRAY(arena, float, head->size);
     memcpy(kept, head->data, (size_t)head->size * sizeof *kept);
     run_session(s, 4, 2);
@@ -597,11 +597,11 @@ static void test_a_policy_moves_to_the_next_graph(void **state)
     unit_graph_finish(h, 0, arena);
     Session *s = open_session("reinforce_lstm:preset=small,hidden=16", g, 1200, 1, MER_OK, NULL);
     run_session(s, 1200, 16);
-    float first = s->placer->net.writer.u->data[0];
+    float first = s->placer->net.head->data[0];
     s->graph = h;
     s->search = search_on(s, h, 1);
     assert_int_equal(s->type->next_task(s->placer, s->search, NULL), MER_OK);
-    assert_true(s->placer->net.writer.u->data[0] == first);
+    assert_true(s->placer->net.head->data[0] == first);
     run_session(s, 1, 1); /* its most likely placement, untrained there */
     assert_true(s->last < best_random(h, 1000));
     s->type->close(s->placer);
@@ -614,9 +614,9 @@ static void test_a_policy_without_updates_stays(void **state)
     unit_graph_finish(g, 0, arena);
     Session *s =
         open_session("reinforce_lstm:preset=small,hidden=8,updates=0", g, 100, 2, MER_OK, NULL);
-    float first = s->placer->net.writer.u->data[0];
+    float first = s->placer->net.head->data[0];
     run_session(s, 100, 16);
-    assert_true(s->placer->net.writer.u->data[0] == first);
+    assert_true(s->placer->net.head->data[0] == first);
     s->type->close(s->placer);
 }
 
