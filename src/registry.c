@@ -36,6 +36,7 @@
     X(reinforce) \
     X(reinforce_lstm) \
     X(hdp) \
+    X(go) \
     X(a2c) \
     X(ppo) \
     X(marl) \

@@ -119,32 +119,24 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
                                                                                        : NULL;
 }
 
-/* Loads and calls have no queue and no kernels: what is decided about these changes no price. */
-static const char *idle_decisions(const MerPlace *place, const MerPlaceRules *rules)
-{
-    bool is_order = place->decides_order, is_fusion = place->decides_fusion;
-    if (rules == NULL || rules->form == MER_PLACE_CLUSTER || (!is_order && !is_fusion)) {
-        return NULL;
-    }
-    return is_order && is_fusion ? "order and fuse" : is_order ? "order" : "fuse";
-}
-
 static const char *warnings(const MerProblem *problem, const void *rules, MerMetric objective,
                             MerArena *arena)
 {
-    const State *state = problem->state;
-    const char  *idle = idle_decisions(&state->place, rules), *text = NULL;
+    const State         *state = problem->state;
+    const MerPlaceRules *priced = rules;
+    const char          *text = NULL;
     (void)objective;
-    if (idle) {
-        text = mer_arena_format(arena,
-                                "--decide %s changes nothing under this evaluator, only the units "
-                                "count: --evaluator cluster simulates order and fusion\n",
-                                idle);
-    }
     for (int i = 0; i < 2; i++) {
         if (state->remarks[i]) {
             text = mer_arena_format(arena, "%s%s\n", text ? text : "", state->remarks[i]);
         }
+    }
+    if (priced && priced->form != MER_PLACE_CLUSTER &&
+        (state->place.decides_order || state->place.decides_fusion)) {
+        text = mer_arena_format(arena,
+                                "%sorder and fusion matter to evaluator cluster alone: here only "
+                                "the placement is decided\n",
+                                text ? text : "");
     }
     return text;
 }

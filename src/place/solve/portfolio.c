@@ -3,6 +3,7 @@
 #include "place/solve/portfolio.h"
 
 #include "place/solve/annealing_chains.h"
+#include "place/solve/enumeration.h"
 #include "place/solve/place_list.h"
 #include "place/solve/placements.h"
 
@@ -12,13 +13,15 @@
 enum { VARIANTS = 8 };
 
 typedef struct Options {
-    int64_t         ideals;
+    int64_t         ideals, points;
     MerChainOptions chains;
 } Options;
 
 static const MerOption options[] = {
     {"ideals", MER_OPTION_INT, offsetof(Options, ideals), "20000", 1, 2e9, NULL,
      "down-sets of the graph up to which the exact contiguous split is sought"},
+    {"points", MER_OPTION_INT, offsetof(Options, points), "2000000", 0, 2e9, NULL,
+     "points of the space, times operators, up to which all are priced and the best is proven"},
     MER_CHAIN_OPTIONS(Options, chains),
     {0}};
 
@@ -42,7 +45,7 @@ typedef struct State {
     Options              options;
     MerSources           sources;
     MerPlaceChains      *chains;
-    MerBound             proof; /* of contiguous splits; NaN: none */
+    MerBound             proof; /* of contiguous splits, or of all points; NaN: none */
     Stage                stage;
 } State;
 
@@ -72,6 +75,25 @@ static void add_splits(State *s)
     if (s->place->has_replicas) {
         mer_portfolio_add_replicas(&s->sources, s->problem, s->evaluator);
     }
+}
+
+/* Where all points could be tried there is no need to search. */
+static bool try_all(State *s)
+{
+    const MerGoal *goal = s->search->goal;
+    MerArena      *arena = mer_arena_new();
+    MerIndex      *best = MER_ARRAY(arena, MerIndex, s->sources.knob_count + 1);
+    double         score;
+    MerPointPricer pricer = {s->problem, s->evaluator, s->search, NULL};
+    bool           is_done = s->evaluator->type->mode == MER_EVALUATE_PARALLEL &&
+                   mer_place_enumerate(&pricer, s->options.points, best, &score);
+    if (is_done) {
+        int direction = goal ? goal->direction : mer_metric_info(s->search->objective)->direction;
+        mer_sources_add(&s->sources, "enumeration", "all points", best);
+        s->proof = (MerBound){direction > 0 ? -score : score, "optimum", ""};
+    }
+    mer_arena_free(arena);
+    return is_done;
 }
 
 /* Annealing from what is there. Plans that are measured, or that need all threads, are never priced inside. */
@@ -127,7 +149,9 @@ static void go_on(State *s)
         }
         break;
     case STARTS:
-        begin_chains(s);
+        if (!try_all(s)) {
+            begin_chains(s);
+        }
         break;
     case CHAINS:
         run_chains(s);
