@@ -289,6 +289,33 @@ static void test_solvers_refuse_fixed_knobs(void **state)
     }
 }
 
+/* Loads and calls know no order and no kernels; the cluster does, which needs no links for one unit. */
+static void test_decisions_without_effect_are_warned_of(void **state)
+{
+    static const struct {
+        const char *problem, *evaluator;
+        bool        is_warned;
+    } cases[] = {{"place:decide=[place,order]", "maxload", true},
+                 {"place:decide=[place,fuse]", "calls", true},
+                 {"place:decide=[place,order,fuse]", "maxload", true},
+                 {"place", "maxload", false},
+                 {"place:decide=[place,order]", "cluster", false}};
+    RandomNodes nodes = chain_nodes(3);
+    MerRng      rng = mer_rng_make(1, 0);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const OpenedPlace *opened =
+            open_place_graph(cases[i].problem, cases[i].evaluator, graph_of_nodes(&nodes, arena),
+                             random_platform(1, 0, false, 100, &rng, arena), arena);
+        const MerEvaluator *evaluator = &opened->evaluator;
+        const char         *text = opened->problem.type->warnings(
+                    &opened->problem, evaluator->type->rules(evaluator->state), MER_METRIC_PERIOD, arena);
+        assert_int_equal(text != NULL, cases[i].is_warned);
+        assert_true(text == NULL || strstr(text, "order and fusion matter to") != NULL);
+        assert_true(text == NULL || strchr(text, '\n') == text + strlen(text) - 1); /* one line */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_depth_first_orders_go_forward),
         cmocka_unit_test(test_partitioners_cut_the_cheap_edge),
         cmocka_unit_test(test_solvers_refuse_fixed_knobs),
+        cmocka_unit_test(test_decisions_without_effect_are_warned_of),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
