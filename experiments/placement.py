@@ -196,7 +196,7 @@ def same_time():
     for way, name in (("go, 5,000 samples", "bars/resnet50_inference/go"), ("hdp, 5,000", "bars/resnet50_inference/hdp"),
                       ("reinforce_lstm, 5,000", "bars/resnet50_inference/reinforce_lstm"), ("annealing", "time/annealing"), ("genetic", "time/genetic"),
                       ("cross_entropy", "time/cross_entropy"), ("place_annealing", "time/place_annealing"), ("portfolio", "time/portfolio"),
-                      ("go, 2,500, then annealing", "time/go-then-annealing"), ("annealing, as much as the last", "time/random-then-annealing")):
+                      ("go, 2,500, then annealing", "time/go-then-annealing")):
         runs = seeds(name)
         spent = [cpu(run) for run in runs]
         if way.startswith("go, 2,500"):
@@ -206,7 +206,7 @@ def same_time():
 
 
 def noise():
-    print("## Noise: true value of what was best by the noisy values, resnet50_inference, 5,000 samples, ms\n")
+    print("## Noise in what the search is told: true value of the best placement met, resnet50_inference, 5,000 samples, ms\n")
     table(["sigma", "go", "annealing", "cross_entropy"],
           [[sigma] + [spread([value(run) for run in seeds(f"noise/{o}-{sigma}")]) for o in ("go", "annealing", "cross_entropy")]
            for sigma in ("0", "0.05", "0.1", "0.2", "0.5")])

@@ -150,14 +150,14 @@ tasks() {
 time() {
     g=$layer/resnet50_inference.json
     for o in annealing genetic cross_entropy place_annealing; do
-        case $o in annealing) budget=2000000 ;; genetic) budget=1500000 ;; cross_entropy) budget=250000 ;; *) budget=100000000 ;; esac
-        seeds "time/$o" "$g" --optimizer $o --budget $budget --log improving
+        how=$o
+        case $o in annealing) budget=4700000 ;; genetic) budget=2600000 ;; cross_entropy) budget=2500000 ;; *) budget=100000 how=$o:moves=110000000 ;; esac
+        seeds "time/$o" "$g" --optimizer $how --budget $budget --log improving
     done
     run time/portfolio-1 "$g"
     for seed in 1 2 3; do
         run "time/go-half-$seed" "$g" --optimizer go:$small --budget 2500 --seed $seed
-        run "time/go-then-annealing-$seed" "$g" --optimizer annealing --budget 1000000 --log improving --warm "$out/time/go-half-$seed:8" --seed $seed
-        run "time/random-then-annealing-$seed" "$g" --optimizer annealing --budget 1000000 --log improving --seed $seed
+        run "time/go-then-annealing-$seed" "$g" --optimizer annealing --budget 2300000 --log improving --warm "$out/time/go-half-$seed:8" --seed $seed
     done
 }
 noise() {
