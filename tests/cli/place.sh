@@ -108,3 +108,9 @@ says out "proven optimal, gap 0.00 %"
 # What an evaluator cannot tell apart is said.
 expect 0 "$MERCATOR" place tiny-training.json --decide place,order --optimizer single --quiet --no-report -o pointless
 says err "order and fusion matter to evaluator cluster alone"
+
+# Fused kernels: the bound knows that weights are read and roots launched, and units are busy for as long as their kernels take.
+expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --optimizer single --quiet --no-report -o fused --json
+says out '"value":0.00038489861'
+expect 0 "$MERCATOR" place alexnet --decide place,fuse --pin '.*=gpu0' --optimizer genetic --budget 300 --quiet --no-report -o kernels
+awk '/^gpu0/ { busy = 1000 * $4 } /^busiest unit gpu0/ { share = $5 } /^makespan/ { exit !(share < 99 && busy / $2 * 100 - share < 0.1 && share - busy / $2 * 100 < 0.1) }' out
