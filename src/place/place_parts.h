@@ -21,6 +21,10 @@ typedef struct MerPlaceOptions {
  * where there is nothing to say. */
 MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char **remarks,
                          MerArena *arena, MerError *error);
+/* The same with groups joined: `merged` is the number of each group, by first operators, `count` how many there are. false: some have no
+ * unit that all of their operators may take. */
+bool mer_place_regroup(const MerPlace *place, const int *merged, int count, MerPlace *made,
+                       MerArena *arena);
 /* place_space.c */
 MerSpace mer_place_space(const MerPlace *place, MerArena *arena);
 bool     mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIndex *point);
