@@ -65,6 +65,7 @@
     X(m_etf) \
     X(m_sct) \
     X(least_cuts) \
+    X(pipedream_bcc) \
     X(local_search) \
     X(place_annealing) \
     X(portfolio) \

@@ -130,3 +130,31 @@ says out "proven optimal, gap 0.00 %"
 # What an evaluator cannot tell apart is said.
 expect 0 "$MERCATOR" place tiny-training.json --decide place,order --optimizer single --quiet --no-report -o pointless
 says err "order and fusion matter to evaluator cluster alone"
+
+# Fused kernels: the bound knows that weights are read and roots launched, and units are busy for as long as their kernels take.
+expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --optimizer single --quiet --no-report -o fused --json
+says out '"value":0.00038489861'
+expect 0 "$MERCATOR" place alexnet --decide place,fuse --pin '.*=gpu0' --optimizer genetic --budget 300 --quiet --no-report -o kernels
+awk '/^gpu0/ { busy = 1000 * $4 } /^busiest unit gpu0/ { share = $5 } /^makespan/ { exit !(share < 99 && busy / $2 * 100 - share < 0.1 && share - busy / $2 * 100 < 0.1) }' out
+
+# One decision after the other: in its round each is free, and those before keep their answers. Also after a stop.
+expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --in-turn true --optimizer genetic --budget 300 --quiet --no-report -o turns
+test "$(grep -c '"name":"round"' turns/run.jsonl)" -eq 3
+points()
+{
+    grep "\"type\":\"trial\",\"index\":$1," turns/run.jsonl | sed 's/.*"point":\[\([^]]*\)\].*/\1/' | cut -d, -f"$2" | sort -u | wc -l
+}
+test "$(points '[0-9]\{1,2\}' 21-60)" -eq 1
+test "$(points '1[0-9][0-9]' 1-20)" -eq 1
+test "$(points '1[0-9][0-9]' 21-40)" -gt 1
+test "$(points '2[0-9][0-9]' 1-40)" -eq 1
+test "$(points '2[0-9][0-9]' 41-60)" -gt 1
+cp turns/run.jsonl whole
+head -n 150 whole >turns/run.jsonl
+expect 0 "$MERCATOR" place --resume turns --quiet
+cmp whole turns/run.jsonl
+for threads in 1 2; do
+    expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --in-turn true --threads $threads --quiet --no-report -o turn-$threads
+done
+cmp turn-1/placement.yaml turn-2/placement.yaml
+says turn-1/run.jsonl '"upward ranks"'

@@ -195,6 +195,21 @@ static void test_favourite_children_lie_on_the_long_way(void **state)
     assert_int_equal(favourite[3], -1);
 }
 
+/* The branches of a diamond stay with the fork; what both join comes after it and may be cut off. */
+static void test_branches_are_one_component(void **state)
+{
+    RandomNodes   nodes = diamond(0);
+    int           unit[4];
+    MerPlaceRules rules = mer_place_split_rules(NULL);
+    (void)state;
+    assert_true(mer_place_bcc_split(open_nodes(&nodes, 2, 1000), &rules, NULL, unit));
+    assert_int_equal(unit[1], unit[0]);
+    assert_int_equal(unit[2], unit[0]);
+    assert_int_not_equal(unit[3], unit[0]);
+    assert_true(mer_place_bcc_split(open_nodes(&nodes, 2, 25), &rules, NULL, unit));
+    assert_int_equal(unit[0], 2); /* too large for an accelerator: all of it on the host */
+}
+
 /* Three nodes do not fit; the cheaper of the two cuts is taken, and the host is too slow. */
 static void test_least_cuts_cut_where_it_is_cheap(void **state)
 {
@@ -329,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_heft_uses_idle_times),
         cmocka_unit_test(test_upward_ranks_are_the_longest_ways),
         cmocka_unit_test(test_favourite_children_lie_on_the_long_way),
+        cmocka_unit_test(test_branches_are_one_component),
         cmocka_unit_test(test_least_cuts_cut_where_it_is_cheap),
         cmocka_unit_test(test_least_cuts_leave_slow_units_out),
         cmocka_unit_test(test_depth_first_orders_go_forward),

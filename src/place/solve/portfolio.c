@@ -2,6 +2,7 @@
  * best of them (docs/placement.md, "Portfolio"). Whoever found what stands in a table of the report. */
 #include "place/solve/portfolio.h"
 
+#include "place/place_parts.h"
 #include "place/solve/annealing_chains.h"
 #include "place/solve/enumeration.h"
 #include "place/solve/place_list.h"
@@ -47,7 +48,16 @@ typedef struct State {
     MerPlaceChains      *chains;
     MerBound             proof; /* of contiguous splits, or of all points; NaN: none */
     Stage                stage;
+    int turn, turns; /* of decisions one after the other; 0: all are made together */
 } State;
+
+/* Roles in turn, as far as they are decided. */
+static MerRole role_of_turn(const MerPlace *place, int turn)
+{
+    return turn == 0                           ? MER_ROLE_UNIT
+           : turn == 1 && place->decides_order ? MER_ROLE_PRIORITY
+                                               : MER_ROLE_FUSE;
+}
 
 static MerStatus open_portfolio(void *opened, const MerSearch *search, const MerProblem *problem,
                                 const MerEvaluator *evaluator, const void *given, MerError *error)
@@ -63,6 +73,9 @@ static MerStatus open_portfolio(void *opened, const MerSearch *search, const Mer
                  .options = *(const Options *)given,
                  .sources = {search, place, problem->space.knob_count, 0, 0, 0, NULL},
                  .proof = {NAN, "none", ""}};
+    bool has_order = s->rules && s->rules->form == MER_PLACE_CLUSTER &&
+                     ((const MerPlaceOptions *)problem->options)->in_turn;
+    s->turns = has_order ? 1 + place->decides_order + place->decides_fusion : 0;
     return MER_OK;
 }
 
@@ -105,6 +118,11 @@ static void begin_chains(State *s)
     if (s->evaluator->type->mode == MER_EVALUATE_PARALLEL) {
         s->chains = mer_place_chains_new(s->search, s->problem, s->evaluator, &s->options.chains);
     }
+    if (s->chains && s->turns > 0) {
+        unsigned others = ~(1u << role_of_turn(s->place, s->turn));
+        mer_place_chains_keep(s->chains, others, 1.0 / s->turns);
+        count = s->turn > 0 && count > 1 ? 1 : count; /* only the best goes on */
+    }
     for (int i = 0; i < count && s->chains; i++) {
         const MerSource *source = &s->sources.list[order[i]];
         mer_place_chains_start(s->chains, source->point, source->score);
@@ -123,6 +141,10 @@ static void run_chains(State *s)
         }
     }
     s->stage = is_new ? CHAINS : DONE;
+    if (s->stage == DONE && s->turn + 1 < s->turns && !mer_is_cancelled(s->search->notes)) {
+        mer_portfolio_add_turn(&s->sources, role_of_turn(s->place, ++s->turn));
+        s->stage = STARTS;
+    }
 }
 
 /* Points of the next stage, if it has any. */
@@ -143,13 +165,13 @@ static void go_on(State *s)
         add_splits(s);
         break;
     case VARIANTS_OF_BEST:
-        if (s->rules && s->rules->form == MER_PLACE_CLUSTER &&
+        if (s->rules && s->rules->form == MER_PLACE_CLUSTER && s->turns == 0 &&
             (s->place->decides_order || s->place->decides_fusion)) {
             mer_portfolio_add_variants(&s->sources, VARIANTS);
         }
         break;
     case STARTS:
-        if (!try_all(s)) {
+        if (s->turns > 0 || !try_all(s)) {
             begin_chains(s);
         }
         break;
