@@ -39,7 +39,8 @@ def cpu(run):
 
 
 def seeds(name):
-    return sorted(glob.glob(f"{ROOT}/{name}-[0-9]"))
+    """Folders of the finished runs."""
+    return [run for run in sorted(glob.glob(f"{ROOT}/{name}-[0-9]")) if os.path.exists(run + "/cpu_s")]
 
 
 def spread(values, digits=2):
