@@ -98,8 +98,8 @@ float mer_staircase_scale(float clip, int high)
 
 static void staircase_backward(MerTape *tape, const MerNode *node)
 {
-    MerStaircase op = *(const MerStaircase *)node->extra;
-    MerTensor   *x = node->inputs[0], *clip = node->inputs[1], *y = node->output;
+    MerStaircase     op = *(const MerStaircase *)node->extra;
+    MerTensor       *x = node->inputs[0], *clip = node->inputs[1], *y = node->output;
     const MerLayout *layout = op.y == y->data ? NULL : y->blocked.layout;
     op.dy = mer_form_convert(tape, y, mer_grad_form(y), layout);
     op.dx = x->needs_grad ? mer_form_memory(tape, y, layout) : NULL;

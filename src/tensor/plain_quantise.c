@@ -56,9 +56,8 @@ MER_BODY forward_body(void *context, int64_t first, int64_t end)
 }
 MER_WIDE(forward, (void *context, int64_t first, int64_t end), (context, first, end))
 
-static inline __attribute__((always_inline)) float dot_written(const MerMixture *op, int o, float e,
-                                                               const float *restrict x,
-                                                               const float *restrict dy)
+static inline __attribute__((always_inline)) float
+dot_written(const MerMixture *op, int o, float e, const float *restrict x, const float *restrict dy)
 {
     MerFormat f = op->formats[o];
     float     sum[LANES] = {0};

@@ -281,8 +281,9 @@ static void thermometer_backward(const MerRows *op, int64_t r)
 
 typedef void (*Row)(const MerRows *op, int64_t r);
 static const Row rows[] = {NULL, softmax, log_softmax, layer_norm, lstm, thermometer};
-static const Row rows_back[] = {NULL, softmax_backward, log_softmax_backward, layer_norm_backward,
-                                lstm_backward, thermometer_backward};
+static const Row rows_back[] = {
+    NULL,          softmax_backward,    log_softmax_backward, layer_norm_backward,
+    lstm_backward, thermometer_backward};
 
 static void forward_range(void *context, int64_t first, int64_t end)
 {
