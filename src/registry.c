@@ -72,6 +72,7 @@
 
 #define IMPORTERS(X) \
     X(onnx) \
+    X(network) \
     X(m3e) \
     X(jobs) \
     X(xrbench) \
