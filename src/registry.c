@@ -92,7 +92,8 @@
     X(layers_csv) \
     X(msr) \
     X(pipedream) \
-    X(piper)
+    X(piper) \
+    X(network)
 
 #define EXPORTERS(X) \
     X(nest_text) \

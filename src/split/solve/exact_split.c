@@ -78,8 +78,10 @@ static MerStatus open_for(MerMetric metric, const char *name, void *state, const
                              one->split->platform->name);
     }
     MerSplitPlan *made = mer_split_new_plan(one->split, &plan, search->arena);
-    double        value =
-        mer_split_best_network(one->split, one->rules, &(MerSplitAim){.metric = metric}, made);
+    /* seconds as prices make them, out of the sum of cycles */
+    MerSplitAim aim = {.metric = metric == MER_METRIC_LATENCY ? MER_METRIC_CYCLES : metric};
+    double      value = mer_split_best_network(one->split, one->rules, &aim, made);
+    value /= metric == MER_METRIC_LATENCY ? one->split->clock_hz : 1;
     if (value < INFINITY) {
         mer_split_assign(one->split, made);
     } else { /* the evaluator says what does not fit */
