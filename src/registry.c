@@ -8,7 +8,8 @@
     X(map) \
     X(schedule) \
     X(codesign) \
-    X(place)
+    X(place) \
+    X(split)
 
 #define EVALUATORS(X) \
     X(loopnest) \
@@ -18,7 +19,8 @@
     X(native) \
     X(maxload) \
     X(calls) \
-    X(cluster)
+    X(cluster) \
+    X(soc)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -68,7 +70,17 @@
     X(place_annealing) \
     X(portfolio) \
     X(metis) \
-    X(scotch)
+    X(scotch) \
+    X(exact_split) \
+    X(min_latency) \
+    X(min_energy) \
+    X(all_8bit) \
+    X(all_ternary) \
+    X(io_8bit) \
+    X(layer_wise) \
+    X(half) \
+    X(all_conv) \
+    X(all_depthwise)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -81,7 +93,8 @@
     X(layers_csv) \
     X(msr) \
     X(pipedream) \
-    X(piper)
+    X(piper) \
+    X(network)
 
 #define EXPORTERS(X) \
     X(nest_text) \

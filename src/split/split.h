@@ -33,8 +33,9 @@ typedef struct MerSplitOption {
     const char *weights; /* format: "int8-pow2", "int8", "int4", "int2", "ternary" */
     int         bits;    /* that a weight takes in memory; ternary 2 */
     int         branch;  /* options with equal numbers share one float weight tensor */
-    /* cycles of 0 .. c_out channels, [0] is 0 */
-    const double *cycles;
+    /* cycles of 0 .. c_out channels, [0] is 0; and where they come from (cost/soc_formula.h) */
+    const double            *cycles;
+    const struct MerSocCost *formula;
     /* channels at which the cost jumps: multiples of this many; 1: none */
     int  step;
     bool is_estimated; /* of a measured table that has no such shape */
@@ -52,7 +53,8 @@ typedef struct MerSplitLayer {
     int     stride_h, stride_w;
     int     repeat; /* runs this often */
     double  macs;
-    int64_t weights; /* elements of the weights of a channel: c_in / groups * k_h * k_w */
+    int64_t live_elements; /* of all tensors that are alive while it runs */
+    int64_t weights;       /* elements of the weights of a channel: c_in / groups * k_h * k_w */
 
     int                   option_count;
     const MerSplitOption *options;
@@ -68,8 +70,9 @@ typedef struct MerSplitLayer {
     /* channels by what they lose on cheap formats, the most sensitive first; option 0 of a count-only plan gets the
      * first ones */
     const int *ranking;
-    /* error of each channel by option: errors[o * c_out + c], sum of squares of W - Q_o(W) */
+    /* what channel c loses on option o: errors[o * c_out + c], squares of W - Q_o(W) over those of the layer's weights */
     const double *errors;
+    const float  *data; /* mer_split_layer_weights */
 } MerSplitLayer;
 
 /* Power of every set of busy units, in mW: power_mw[bit mask of units]; NULL: the platform does not say. */
@@ -125,9 +128,11 @@ typedef struct MerSplitPrice {        /* of a layer, or of all */
 MerSplitPrice mer_split_layer_cost(const MerSplit *split, int layer, const int *counts);
 /* Sum over layers; `searchable_only` leaves out the fixed ones (the tables of the papers). */
 MerSplitPrice mer_split_cost(const MerSplit *split, const MerSplitPlan *plan, bool searchable_only);
-/* Energy of units that work `busy` cycles side by side, idle time until `cycles` included. */
-double mer_split_energy(const MerSplit *split, const double *busy, double cycles);
-/* Everything on the reference: what normalises lambda. MER_METRIC_CYCLES, _LATENCY or _ENERGY (NAN: unknown). */
+/* Energy of units that work `busy` cycles side by side; a unit that is done idles until the last one is. */
+double mer_split_energy(const MerSplit *split, const double *busy);
+/* A price by MER_METRIC_CYCLES, _LATENCY or _ENERGY (NAN: unknown). */
+double mer_split_value(const MerSplit *split, const MerSplitPrice *price, MerMetric metric);
+/* Everything on the reference: what normalises lambda. */
 double mer_split_reference_cost(const MerSplit *split, MerMetric metric);
 
 /* ---- soft cost: real channels, differentiable */
