@@ -84,7 +84,6 @@
 
 #define IMPORTERS(X) \
     X(onnx) \
-    X(network) \
     X(m3e) \
     X(jobs) \
     X(xrbench) \

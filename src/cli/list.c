@@ -8,17 +8,16 @@
 
 #include <stdio.h>
 
-static int add_models(MerTextTable *table, const char *ending, MerArena *arena)
+static int list_models(MerArena *arena)
 {
-    const char **names;
-    int          count = mer_data_list("models", ending, arena, &names);
-    int          code = MER_EXIT_DONE;
+    const char  **names;
+    int           count = mer_data_list("models", ".onnx", arena, &names);
+    int           code = MER_EXIT_DONE;
+    MerTextTable *table =
+        mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
     for (int i = 0; i < count; i++) {
         MerError  error = {0};
         MerGraph *graph;
-        if (ending[1] != 'o' && mer_data_path("models", names[i], ".onnx", arena) != NULL) {
-            continue; /* the name alone means that file */
-        }
         if (mer_graph_import(names[i], NULL, arena, &graph, &error) != MER_OK) {
             code = mer_cli_fail(&error);
             continue;
@@ -28,16 +27,8 @@ static int add_models(MerTextTable *table, const char *ending, MerArena *arena)
         mer_text_table_add_real(table, (double)graph->parameters, "");
         mer_text_table_add_int(table, graph->layer_count);
     }
-    return code;
-}
-
-static int list_models(MerArena *arena)
-{
-    MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
-    int codes[2] = {add_models(table, ".onnx", arena), add_models(table, ".network", arena)};
     mer_text_table_print(table, stdout);
-    return codes[0] != MER_EXIT_DONE ? codes[0] : codes[1];
+    return code;
 }
 
 static int list_platforms(MerArena *arena)

@@ -126,8 +126,6 @@ static MerStatus import_any(const MerImporterClass *const *importers, const char
     const char *built_in = is_name ? mer_data_path("models", name_or_path, ".onnx", arena) : NULL;
     if (is_name && built_in == NULL) /* tasks of several networks */
         built_in = mer_data_path("models", name_or_path, ".yaml", arena);
-    if (is_name && built_in == NULL)
-        built_in = mer_data_path("models", name_or_path, ".network", arena);
     if (built_in != NULL)
         return read_file(importers, built_in, options, arena, graph, error);
     if (is_name && !exists(name_or_path))
