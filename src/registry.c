@@ -20,7 +20,8 @@
     X(maxload) \
     X(calls) \
     X(cluster) \
-    X(soc)
+    X(soc) \
+    X(split_train)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -44,6 +45,7 @@
     X(autotvm) \
     X(chameleon) \
     X(dcoc) \
+    X(odimo) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \

@@ -3,14 +3,16 @@
 #include "split/split_parts.h"
 
 #include "mercator/evaluator.h"
+#include "mercator/import.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define OPTION(name) offsetof(MerSplitOptions, name)
 static const MerOption options[] = {
-    {"granularity", MER_OPTION_CHOICE, OPTION(granularity), "count", 0, 0, "count|channel",
-     "what a knob says: how many channels an option gets, or which option a channel gets"},
+    {"granularity", MER_OPTION_CHOICE, OPTION(granularity), "auto", 0, 0, "auto|count|channel",
+     "what a knob says: how many channels an option gets, or which option a channel gets; auto: "
+     "channel with a dataset, else count"},
     {"tie", MER_OPTION_BOOL, OPTION(tie), "false", 0, 0, NULL,
      "layers whose channels meet (Add, depthwise) share one assignment"},
     {"operators", MER_OPTION_CHOICE, OPTION(operators), "replace", 0, 0, "replace|keep",
@@ -20,6 +22,36 @@ static const MerOption options[] = {
     {"reduced", MER_OPTION_BOOL, OPTION(reduced), "false", 0, 0, NULL,
      "search only layers where another option can keep up with the reference; the rest stays "
      "there"},
+    {"dataset", MER_OPTION_TEXT, OPTION(train.dataset), "", 0, 0, NULL,
+     "images to train with: digits8x8 (built in), a folder, or a folder inside `data`; a built-in "
+     "network takes their size"},
+    {"data", MER_OPTION_TEXT, OPTION(train.data), "", 0, 0, NULL, "folder with folders of images"},
+    {"samples", MER_OPTION_INT, OPTION(train.samples), "0", 0, 1e9, NULL,
+     "images that are trained on; 0: all but those for validation"},
+    {"validation", MER_OPTION_REAL, OPTION(train.validation), "0.1", 0, 0.9, NULL,
+     "share of the training images that is kept for validation, drawn by the seed"},
+    {"batch_size", MER_OPTION_INT, OPTION(train.batch), "100", 1, 65536, NULL, "images per step"},
+    {"warmup_epochs", MER_OPTION_INT, OPTION(train.warmup_epochs), "30", 0, 100000, NULL,
+     "of the float network that every mapping starts from"},
+    {"warmup_rate", MER_OPTION_REAL, OPTION(train.warmup_rate), "0.1", 0, 100, NULL,
+     "of its weights at the start; falls by a cosine"},
+    {"weight_decay", MER_OPTION_REAL, OPTION(train.weight_decay), "5e-4", 0, 1, NULL,
+     "of the float network"},
+    {"flip", MER_OPTION_BOOL, OPTION(train.flip), "false", 0, 0, NULL,
+     "turn every second image round, left and right"},
+    {"shift", MER_OPTION_INT, OPTION(train.shift), "0", 0, 1000, NULL,
+     "move images by up to so many pixels (a crop of the padded image)"},
+    {"roll", MER_OPTION_INT, OPTION(train.roll), "0", 0, 1000, NULL,
+     "roll images by up to so many rows"},
+    {"normalise", MER_OPTION_BOOL, OPTION(train.normalise), "false", 0, 0, NULL,
+     "mean 0 and deviation 1 in every channel of the images"},
+    {"signed_add", MER_OPTION_BOOL, OPTION(train.form.signed_add), "false", 0, 0, NULL,
+     "inputs of sums keep their sign; else they are cut at 0, as the integer sum has them"},
+    {"authors_ternary", MER_OPTION_BOOL, OPTION(train.form.authors_ternary), "false", 0, 0, NULL,
+     "scales of ternary weights from the shape of the layer, as the authors start; else from its "
+     "weights"},
+    {"train_scales", MER_OPTION_BOOL, OPTION(train.form.train_scales), "false", 0, 0, NULL,
+     "scales of weights learn too"},
     {0}};
 
 extern const MerProblemClass mer_problem_split;
@@ -27,6 +59,7 @@ extern const MerProblemClass mer_problem_split;
 typedef struct State {
     MerSplit        split;
     MerSplitRemarks remarks;
+    MerTrain       *train;
 } State;
 
 const MerSplit *mer_split_of(const MerProblem *problem)
@@ -34,11 +67,62 @@ const MerSplit *mer_split_of(const MerProblem *problem)
     return problem->type == &mer_problem_split ? &((const State *)problem->state)->split : NULL;
 }
 
+/* A built-in network named without a size takes that of the images. */
+static MerStatus fit_to_images(MerProblem *problem, MerArena *arena, MerError *error)
+{
+    const MerSplitOptions *given = problem->options;
+    const char            *name = problem->graph->path;
+    MerDatasetPair         data;
+    MerGraph              *graph;
+    if (!given->train.dataset || !name || strpbrk(name, "@/.") ||
+        strcmp(problem->graph->format, "network") != 0) {
+        return MER_OK;
+    }
+    MerArena *images = mer_arena_new();
+    MerStatus status =
+        mer_dataset_open(given->train.dataset, given->train.data, images, &data, error);
+    mer_arena_free(images);
+    MER_TRY(status);
+    const char *sized =
+        mer_arena_format(arena, "%s@input=%dx%dx%d@classes=%d", name, data.train.channels,
+                         data.train.height, data.train.width, data.train.classes);
+    MER_TRY(mer_graph_import(sized, NULL, arena, &graph, error));
+    problem->graph = graph;
+    return MER_OK;
+}
+
 static MerStatus open_split(MerProblem *problem, MerArena *arena, MerError *error)
 {
-    State *state = problem->state;
+    State                 *state = problem->state;
+    const MerSplitOptions *given = problem->options;
+    MerTrainOptions        train = given->train;
+    MER_TRY(fit_to_images(problem, arena, error));
     MER_TRY(mer_split_open(problem, &state->split, &state->remarks, arena, error));
     problem->space = mer_split_space(&state->split, arena);
+    train.dataset = train.dataset ? train.dataset : "digits8x8";
+    state->train = mer_train_new(problem->graph, &state->split, &train);
+    return MER_OK;
+}
+
+static void close_split(MerProblem *problem)
+{
+    mer_train_free(((State *)problem->state)->train);
+}
+
+static void take_seed(void *given, uint64_t seed)
+{
+    ((MerSplitOptions *)given)->train.seed = seed;
+}
+
+MerTrain *mer_split_training(const MerProblem *problem)
+{
+    return ((const State *)problem->state)->train;
+}
+
+static MerStatus trainable(const MerProblem *problem, MerTrainable *model, MerError *error)
+{
+    (void)error;
+    *model = mer_train_model(mer_split_training(problem));
     return MER_OK;
 }
 
@@ -112,4 +196,7 @@ const MerProblemClass mer_problem_split = {
     .choose_default = choose_default,
     .choice_name = choice_name,
     .advise = advise,
+    .take_seed = take_seed,
+    .trainable = trainable,
+    .close = close_split,
 };

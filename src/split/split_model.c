@@ -165,12 +165,14 @@ MerStatus mer_split_open(const MerProblem *problem, MerSplit *split, MerSplitRem
                              "platform %s has %d units, expected at most %d", platform->name,
                              platform->unit_count, MER_SPLIT_MAX_UNITS);
     }
-    *split = (MerSplit){.graph = problem->graph,
-                        .platform = platform,
-                        .unit_count = platform->unit_count,
-                        .clock_hz = platform->clock_hz,
-                        .is_by_channel = options->granularity == MER_SPLIT_BY_CHANNEL,
-                        .is_tied = options->tie};
+    *split = (MerSplit){
+        .graph = problem->graph,
+        .platform = platform,
+        .unit_count = platform->unit_count,
+        .clock_hz = platform->clock_hz,
+        .is_by_channel = options->granularity == MER_SPLIT_BY_CHANNEL ||
+                         (options->granularity == MER_SPLIT_AUTO && options->train.dataset != NULL),
+        .is_tied = options->tie};
     remarks->arena = arena;
     MER_TRY(mer_split_find_layers(problem->graph,
                                   replaces && mer_split_has_depthwise_engine(platform), &layers,

@@ -3,19 +3,25 @@
 #define MERCATOR_SPLIT_SPLIT_PARTS_H
 
 #include "split/split.h"
+#include "split/train/train.h"
 
-typedef enum MerSplitGranularity { MER_SPLIT_BY_COUNT, MER_SPLIT_BY_CHANNEL } MerSplitGranularity;
+typedef enum MerSplitGranularity {
+    MER_SPLIT_AUTO, /* by channel where there is data to train with */
+    MER_SPLIT_BY_COUNT,
+    MER_SPLIT_BY_CHANNEL
+} MerSplitGranularity;
 typedef enum MerSplitOperators { /* may depthwise engines stand in for convolutions? */
                                  MER_SPLIT_REPLACE,
                                  MER_SPLIT_KEEP
 } MerSplitOperators;
 
 typedef struct MerSplitOptions {
-    int      granularity; /* MerSplitGranularity */
-    bool     tie;
-    int      operators; /* MerSplitOperators */
-    MerTexts pin;
-    bool     reduced;
+    int             granularity; /* MerSplitGranularity */
+    bool            tie;
+    int             operators; /* MerSplitOperators */
+    MerTexts        pin;
+    bool            reduced;
+    MerTrainOptions train;
 } MerSplitOptions;
 
 /* What the user should know of the opened problem, one line each. */
@@ -50,6 +56,8 @@ void mer_split_find_errors(MerSplitLayer *layer, const float *weights, uint64_t 
 void mer_split_by_precision(const MerSplitLayer *layer, int *order);
 
 /* split_space.c */
+/* The layer whose knobs decide for layer `l`: itself, or the first of its class where layers are tied. */
+int      mer_split_owner(const MerSplit *split, int l);
 MerSpace mer_split_space(const MerSplit *split, MerArena *arena);
 void mer_split_decode(const MerSplit *split, const MerIndex *point, MerPlan *plan, MerArena *arena);
 bool mer_split_encode(const MerSplit *split, const MerSplitPlan *plan, MerIndex *point);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The layer whose knobs decide for `l`: with ties the first searchable layer of its class with as many channels and options. */
-static int owner_of(const MerSplit *split, int l)
+int mer_split_owner(const MerSplit *split, int l)
 {
     const MerSplitLayer *layer = &split->layers[l];
     for (int k = 0; split->is_tied && k < l; k++) {
@@ -24,9 +24,9 @@ static int owner_of(const MerSplit *split, int l)
 static int knobs_of(const MerSplit *split, int l)
 {
     const MerSplitLayer *layer = &split->layers[l];
-    return !layer->is_searchable || owner_of(split, l) != l ? 0
-           : split->is_by_channel && !layer->is_ordered     ? layer->c_out
-                                                            : layer->option_count - 1;
+    return !layer->is_searchable || mer_split_owner(split, l) != l ? 0
+           : split->is_by_channel && !layer->is_ordered            ? layer->c_out
+                                                                   : layer->option_count - 1;
 }
 
 static bool has_count_knobs(const MerSplit *split, const MerSplitLayer *layer)
@@ -123,7 +123,7 @@ void mer_split_decode(const MerSplit *split, const MerIndex *point, MerPlan *pla
     MerSplitPlan *made = mer_split_new_plan(split, plan, arena);
     for (int l = 0; l < split->layer_count; l++) {
         const MerSplitLayer *layer = &split->layers[l];
-        int                  owner = layer->is_searchable ? owner_of(split, l) : l;
+        int                  owner = layer->is_searchable ? mer_split_owner(split, l) : l;
         if (owner != l) {
             const MerSplitLayer *from = &split->layers[owner];
             memcpy(made->counts + layer->option_start, made->counts + from->option_start,

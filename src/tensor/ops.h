@@ -116,6 +116,11 @@ float      mer_staircase_scale(float clip, int high); /* S */
  * borrowed until the next reset. */
 MerTensor *mer_tensor_replace(MerTape *tape, MerTensor *x, const float *values);
 
+/* The value (1) of a function of plain tensors that was computed elsewhere, with its gradient by each input; the gradients are
+ * borrowed until the next reset. */
+MerTensor *mer_tensor_known(MerTape *tape, float value, int count, MerTensor *const *inputs,
+                            const float *const *gradients);
+
 /* Losses give (1), the mean over rows or numbers. Labels are borrowed until the next reset. */
 MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels,
                                     float smoothing);

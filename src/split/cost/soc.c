@@ -1,48 +1,35 @@
 /* Evaluator `soc`: cycles, latency, energy and memory of a split, by the formulas of the platform (docs/channel-split.md). */
-#include "split/cost/soc_views.h"
+#include "split/cost/soc.h"
 
 #include "mercator/evaluator.h"
+#include "split/cost/soc_views.h"
 
 #include <stddef.h>
 #include <string.h>
 
-typedef struct Options {
-    int    memory, residency, scope, gradient;
-    double smooth;
-} Options;
-
-#define OPTION(name) offsetof(Options, name)
-static const MerOption options[] = {
-    {"memory", MER_OPTION_CHOICE, OPTION(memory), "off", 0, 0, "off|check|price",
-     "memory limits: not looked at, refused, or the cycles of further transfers added"},
-    {"residency", MER_OPTION_CHOICE, OPTION(residency), "layer", 0, 0, "layer|network",
-     "weights that a unit's memory must hold at once"},
-    {"scope", MER_OPTION_CHOICE, OPTION(scope), "all", 0, 0, "all|searchable",
-     "layers that are counted: all, or those that the search decides (tables of the paper)"},
-    {"gradient", MER_OPTION_CHOICE, OPTION(gradient), "exact", 0, 0, "exact|chord|expected|ste",
-     "how the cost is made differentiable in the channels"},
-    {"smooth", MER_OPTION_REAL, OPTION(smooth), "0.01", 1e-9, 1e9, NULL,
-     "temperature of the soft maximum over units, in cycles of the layer on the reference"},
-    {0}};
+static const MerOption options[] = {MER_SOC_OPTIONS(MerSocOptions, ){0}};
 
 typedef struct State {
     const MerSplit *split;
     MerSplitRules   rules;
 } State;
 
+MerSplitRules mer_soc_rules(const MerSocOptions *chosen)
+{
+    return (MerSplitRules){.memory = (MerSplitMemoryMode)chosen->memory,
+                           .is_resident = chosen->residency == 1,
+                           .searchable_only = chosen->scope == 1,
+                           .soft = {.gradient = (MerSplitGradient)chosen->gradient,
+                                    .metric = MER_METRIC_CYCLES,
+                                    .smooth = chosen->smooth}};
+}
+
 static MerStatus open_soc(void *opened, const MerProblem *problem, const void *given,
                           MerArena *arena, MerError *error)
 {
-    const Options *chosen = given;
-    State         *state = opened;
+    State *state = opened;
     (void)arena, (void)error;
-    *state = (State){.split = mer_split_of(problem),
-                     .rules = {.memory = (MerSplitMemoryMode)chosen->memory,
-                               .is_resident = chosen->residency == 1,
-                               .searchable_only = chosen->scope == 1,
-                               .soft = {.gradient = (MerSplitGradient)chosen->gradient,
-                                        .metric = MER_METRIC_CYCLES,
-                                        .smooth = chosen->smooth}}};
+    *state = (State){.split = mer_split_of(problem), .rules = mer_soc_rules(given)};
     return MER_OK;
 }
 
@@ -59,9 +46,9 @@ static double distortion_of(const MerSplit *split, const MerSplitPlan *plan)
     return sum;
 }
 
-static bool check(const State *state, const MerSplitPlan *plan, MerCost *cost)
+static bool check(const MerSplit *split, const MerSplitRules *rules, const MerSplitPlan *plan,
+                  MerCost *cost)
 {
-    const MerSplit *split = state->split;
     for (int l = 0; l < split->layer_count; l++) {
         const MerSplitLayer *layer = &split->layers[l];
         const int           *counts = plan->counts + layer->option_start;
@@ -70,25 +57,22 @@ static bool check(const State *state, const MerSplitPlan *plan, MerCost *cost)
                             layer->options[layer->fixed].name);
             return false;
         }
-        if (!mer_split_layer_fits(split, &state->rules, l, counts, cost)) {
+        if (!mer_split_layer_fits(split, rules, l, counts, cost)) {
             return false;
         }
     }
-    return mer_split_network_fits(split, &state->rules, plan, cost);
+    return mer_split_network_fits(split, rules, plan, cost);
 }
 
-static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
+void mer_soc_price(const MerSplit *split, const MerSplitRules *rules, const MerSplitPlan *content,
+                   MerCost *cost)
 {
-    const State        *state = opened;
-    const MerSplit     *split = state->split;
-    const MerSplitPlan *content = mer_split_plan(plan);
-    double              busy = 0;
-    (void)call;
+    double busy = 0;
     mer_cost_clear(cost);
-    if (!check(state, content, cost)) {
+    if (!check(split, rules, content, cost)) {
         return;
     }
-    MerSplitPrice price = mer_split_price(split, &state->rules, content);
+    MerSplitPrice price = mer_split_price(split, rules, content);
     for (int u = 0; u < split->unit_count; u++) {
         busy += price.busy[u];
     }
@@ -98,8 +82,22 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     cost->value[MER_METRIC_EDP] = price.energy_pj * price.cycles;
     cost->value[MER_METRIC_UTILISATION] =
         price.cycles > 0 ? busy / (split->unit_count * price.cycles) : 0;
-    cost->value[MER_METRIC_PEAK_BYTES] = mer_split_peak_bytes(split, &state->rules, content);
+    cost->value[MER_METRIC_PEAK_BYTES] = mer_split_peak_bytes(split, rules, content);
     cost->value[MER_METRIC_DISTORTION] = distortion_of(split, content);
+}
+
+static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
+{
+    const State *state = opened;
+    (void)call;
+    mer_soc_price(state->split, &state->rules, mer_split_plan(plan), cost);
+}
+
+static MerTensor *expected(const void *opened, MerTape *tape, MerTensor *const *choice,
+                           MerMetric metric)
+{
+    const State *state = opened;
+    return mer_soc_expected(state->split, &state->rules, tape, choice, metric);
 }
 
 static const void *rules_of(const void *state)
@@ -151,10 +149,11 @@ const MerEvaluatorClass mer_evaluator_soc = {
                METRIC(UTILISATION) | METRIC(PEAK_BYTES) | METRIC(DISTORTION),
     .clocked = METRIC(LATENCY) | METRIC(ENERGY) | METRIC(EDP),
     .options = options,
-    .options_size = sizeof(Options),
+    .options_size = sizeof(MerSocOptions),
     .state_size = sizeof(State),
     .open = open_soc,
     .evaluate = evaluate,
+    .expected = expected,
     .detail = show,
     .print = print,
     .rules = rules_of,

@@ -35,4 +35,7 @@ MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
 
+/* The training of an opened problem. */
+MerTrain *mer_split_training(const MerProblem *problem);
+
 #endif

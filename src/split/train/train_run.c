@@ -1,6 +1,8 @@
 /* A trainable network at work: weights to start with, batch norms folded away, and the pass from images to logits. */
 #include "split/train/train_net.h"
 
+#include "split/split_parts.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -246,11 +248,28 @@ static MerTensor *input_of(Pass *pass, const float *images, int batch)
     return mer_tape_input(pass->tape, 4, shape, bytes);
 }
 
+/* Layers that are tied to another one take its choice. */
+static MerTensor *const *all_layers(const MerTrainNet *net, MerTape *tape, MerTensor *const *choice)
+{
+    const MerSplit *split = net->split;
+    if (choice == NULL || split == NULL || !split->is_tied) {
+        return choice;
+    }
+    MerTensor **all = mer_workspace_alloc(mer_tape_workspace(tape),
+                                          (size_t)(split->layer_count + 1) * sizeof(MerTensor *));
+    for (int l = 0; l < split->layer_count; l++) {
+        bool is_tied = split->layers[l].is_searchable && choice[l] == NULL;
+        all[l] = choice[is_tied ? mer_split_owner(split, l) : l];
+    }
+    return all;
+}
+
 MerTensor *mer_train_net_run(MerTrainNet *net, MerTape *tape, const float *images, int batch,
                              MerTensor *const *choice, bool is_training)
 {
     MerWorkspace *memory = mer_tape_workspace(tape);
-    Pass          pass = {.net = net, .tape = tape, .choice = choice, .is_training = is_training};
+    choice = all_layers(net, tape, choice);
+    Pass pass = {.net = net, .tape = tape, .choice = choice, .is_training = is_training};
     pass.values = mer_workspace_alloc(memory, (size_t)net->value_count * sizeof *pass.values);
     pass.steps = mer_workspace_floats(memory, net->value_count);
     pass.values[0] = input_of(&pass, images, batch);
