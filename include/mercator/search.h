@@ -100,6 +100,8 @@ typedef struct MerOptimizerClass {
     const char      *problem; /* the only one a solver knows, by name; NULL: any */
     /* tables of the space that it reads, separated by spaces, and refuses to open without; NULL: none */
     const char *tables;
+    /* true: it learns by gradients, and refuses to open without MerSearch.trainable and soft */
+    bool needs_model;
     /* true: its points come from the problem alone, told trials do not guide it */
     bool makes_own_plan;
     /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in its problem's

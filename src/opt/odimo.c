@@ -459,6 +459,7 @@ const MerOptimizerClass mer_optimizer_odimo = {
     .presets = presets,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .needs_model = true,
     .makes_own_plan = true,
     .open = open_odimo,
     .ask = ask,

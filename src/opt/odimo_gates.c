@@ -83,7 +83,8 @@ void mer_gates_reset(MerGates *gates)
         MerGate *gate = &gates->gates[g];
         mer_tensor_fill(gate->alpha, START);
         for (int c = 0; gate->kind == MER_GATE_THERMOMETER && c < gate->columns; c++) {
-            gate->alpha->data[c] = c < gate->columns / 2 ? 1 : 0; /* the first half */
+            /* the first half; a logit of 0 has no slope and could never grow */
+            gate->alpha->data[c] = c < gate->columns / 2 ? 1 : 1e-3f;
         }
     }
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { PARTS = 3 };
-enum { STREAM_SPLIT = 1, STREAM_WEIGHTS, STREAM_ORDER, STREAM_IMAGES };
+enum { STREAM_SPLIT = 1, STREAM_WEIGHTS, STREAM_ORDER, STREAM_IMAGES, STREAM_SHARES };
 
 typedef struct Model { /* what a MerTrainable points to */
     MerTrain    *train;
@@ -189,6 +189,36 @@ static int count_correct(MerTape *tape, MerTensor *logits, const int *labels)
     return correct;
 }
 
+/* A float network with two operators in a layer learns both: in each step the first has a random number of the first channels (Risso
+ * et al., TCAD 2025). NULL: there is no such layer. */
+static MerTensor *const *random_shares(const Model *model, MerTape *tape, int epoch, int batch)
+{
+    const MerTrainNet *net = model->net;
+    MerRng             rng = mer_rng_make(model->train->options.seed ^ STREAM_SHARES,
+                                          (uint64_t)(unsigned)epoch << 32 | (unsigned)batch);
+    MerTensor        **shares = NULL;
+    for (int n = 0; n < net->node_count; n++) {
+        const MerTrainNode *node = &net->nodes[n];
+        if (node->branch_count < 2) {
+            continue;
+        }
+        if (shares == NULL) {
+            size_t bytes = (size_t)net->split->layer_count * sizeof(MerTensor *);
+            shares = mer_workspace_alloc(mer_tape_workspace(tape), bytes);
+            memset(shares, 0, bytes);
+        }
+        int        channels = net->split->layers[node->layer].c_out;
+        int        first = mer_rng_below(&rng, channels + 1);
+        MerTensor *share = mer_tape_tensor(tape, 2, (int[]){2, channels});
+        for (int c = 0; c < channels; c++) {
+            share->data[c] = c < first ? 1 : 0;
+            share->data[channels + c] = c < first ? 0 : 1;
+        }
+        shares[node->layer] = share;
+    }
+    return shares;
+}
+
 static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch,
                        int batch, MerTally *tally)
 {
@@ -202,6 +232,9 @@ static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int
     int *labels = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)count * sizeof *labels);
     memcpy(images, t->batch, (size_t)count * pixels * sizeof *images);
     memcpy(labels, t->labels, (size_t)count * sizeof *labels);
+    if (!model->net->is_folded && part == 0) {
+        choice = random_shares(model, tape, epoch, batch);
+    }
     MerTensor *logits = mer_train_net_run(model->net, tape, images, count, choice, part == 0);
     MerTensor *result = mer_tensor_cross_entropy(tape, logits, labels, 0);
     double     before = tally->loss * (double)tally->examples;

@@ -183,9 +183,21 @@ static MerTrainNode *alone_before(const Builder *b, const MerOp *op)
                : NULL;
 }
 
+/* Is the operator that makes the value the second half of a pair that one layer computes? */
+static bool is_of_pair(const Builder *b, int value)
+{
+    int                  producer = b->graph->values[value].producer, layer;
+    const MerSplitLayer *found = layer_of(b->net->split, producer, &layer);
+    return found != NULL && found->pair_op == producer;
+}
+
 static MerStatus add_norm_op(Builder *b, const MerOp *op)
 {
     MerTrainNode *node = alone_before(b, op);
+    if (is_of_pair(b, op->inputs[0])) {
+        b->slot[op->outputs[0]] = b->slot[op->inputs[0]];
+        return MER_OK;
+    }
     if (node == NULL || node->kind != MER_TRAIN_CONV || node->has_relu) {
         return refuse(b, op, "cannot be trained, expected a convolution right before it");
     }
