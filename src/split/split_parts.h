@@ -26,6 +26,9 @@ typedef struct MerSplitRemarks {
 void mer_split_remark(MerSplitRemarks *remarks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What to say where distortion matters and `has_weights` is false. */
+extern const char mer_split_no_weights[];
+
 /* split_model.c: all of `split` but what the space decides. */
 MerStatus mer_split_open(const MerProblem *problem, MerSplit *split, MerSplitRemarks *remarks,
                          MerArena *arena, MerError *error);
