@@ -81,6 +81,8 @@ typedef struct MerSplitRules {
     MerSplitSoft       soft; /* how the cost is made differentiable; its metric is not set */
 } MerSplitRules;
 
+/* Bytes that the memory outside of the innermost one hands over per cycle; INFINITY: the platform does not say. */
+double mer_split_refill_rate(const MerSplit *split);
 /* Bytes of weights that the counts put on each unit. */
 void mer_split_weight_bytes(const MerSplitLayer *layer, const int *counts, double *bytes);
 /* false: the counts of a layer do not fit; `reason` (NULL: not wanted) is refused with it. */
