@@ -82,7 +82,9 @@
     X(layer_wise) \
     X(half) \
     X(all_conv) \
-    X(all_depthwise)
+    X(all_depthwise) \
+    X(sensitivity) \
+    X(polish)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -117,12 +119,15 @@
     X(ort_islands) \
     X(llama_override) \
     X(placement_trace) \
-    X(placement_lp)
+    X(placement_lp) \
+    X(split_json) \
+    X(split_csv)
 
 #define PLAN_READERS(X) \
     X(maestro) \
     X(timeloop) \
-    X(msr_split)
+    X(msr_split) \
+    X(split_json)
 
 #define INSPECTORS(X) \
     X(vta)

@@ -35,7 +35,7 @@ static const Rule cost_rules[] = {
      DENSE,
      {"+rows", "+columns", "+input_block", "min_inputs", "+unroll", "mvm_ns",
       "weight_cycles_per_row"}},
-    {"simd-matmul", DENSE, {NULL}},
+    {"simd-matmul", DENSE, {"gated"}},
     {"dw-engine", DEPTHWISE, {NULL}},
     {"gap8-depthwise", DEPTHWISE, {NULL}},
     {"gap8-linear", LINEAR, {NULL}},

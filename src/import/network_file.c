@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SIZE = 1 << 16, MAX_REPEAT = 1000 };
+enum { MAX_SIZE = 1 << 16, MAX_REPEAT = 1000, MAX_OPS = 100000 };
 
 extern const MerImporterClass mer_importer_network;
 
@@ -274,6 +274,10 @@ static MerStatus build(Reader *r, MerYaml *root, const char *name, MerGraph **gr
     r->builder = mer_network_begin(*graph, size[0], size[1], size[2]);
     for (int i = 0; i < list->count; i++) {
         MER_TRY(read_layer(r, list->items[i], i == list->count - 1, error));
+        if ((*graph)->op_count > MAX_OPS) {
+            return mer_yaml_error(list->items[i], error, "the network has more than %d operators",
+                                  MAX_OPS);
+        }
     }
     if ((*graph)->op_count == 0) {
         return mer_yaml_expected(list, error, "at least one layer");

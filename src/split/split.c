@@ -62,6 +62,9 @@ typedef struct State {
     MerTrain       *train;
 } State;
 
+const char mer_split_no_weights[] =
+    "the network's file has no weights: distortion is that of random ones (He, seeded)";
+
 const MerSplit *mer_split_of(const MerProblem *problem)
 {
     return problem->type == &mer_problem_split ? &((const State *)problem->state)->split : NULL;
@@ -150,8 +153,12 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
 static const char *warnings(const MerProblem *problem, const void *rules, MerMetric objective,
                             MerArena *arena)
 {
-    (void)rules, (void)objective, (void)arena;
-    return ((const State *)problem->state)->remarks.text;
+    const State *state = problem->state;
+    const char  *text = state->remarks.text;
+    (void)rules;
+    return objective == MER_METRIC_DISTORTION && !state->split.has_weights
+               ? mer_arena_format(arena, "%s%s\n", text ? text : "", mer_split_no_weights)
+               : text;
 }
 
 static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,

@@ -83,9 +83,11 @@ typedef struct MerSplit {
     const MerSplitLayer *layers;   /* in the order of the graph */
     double               clock_hz; /* NAN: unknown, no latency and no energy */
     const double        *power_mw;
-    bool                 has_weights; /* errors are of the network's weights, not of random ones */
-    bool                 is_by_channel; /* the space has a knob per channel, not per count */
-    bool                 is_tied;       /* layers of one tie share their assignment */
+    const struct MerNetworkWeights
+        *weights;       /* of the file (import/network_weights.h); NULL: it has none */
+    bool has_weights;   /* errors are of the network's weights, not of random ones */
+    bool is_by_channel; /* the space has a knob per channel, not per count */
+    bool is_tied;       /* layers of one tie share their assignment */
 } MerSplit;
 
 /* NULL if `problem` is another one. */

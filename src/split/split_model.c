@@ -1,7 +1,7 @@
 /* The opened problem: layers of the graph, options of the platform for each, what the user pinned, and what weights lose. */
 #include "split/split_parts.h"
 
-#include "graph/weights.h"
+#include "import/network_weights.h"
 #include "mercator/option.h"
 
 #include <regex.h>
@@ -24,13 +24,14 @@ void mer_split_remark(MerSplitRemarks *remarks, const char *format, ...)
 
 /* Elements of (c_out, c_in / groups, k_h, k_w) where the value has just that many, in that order. A product's weights are stored by
  * input, so that they are turned round. */
-static const float *weights_of(const MerGraph *graph, const MerSplitLayer *layer, MerArena *arena)
+static const float *weights_of(const MerGraph *graph, const MerNetworkWeights *weights,
+                               const MerSplitLayer *layer, MerArena *arena)
 {
     const MerOp *op = &graph->ops[layer->op];
     int64_t      count = layer->weights * layer->c_out;
-    for (int i = 1; i < op->input_count && layer->pair_op < 0; i++) {
+    for (int i = 1; weights && i < op->input_count && layer->pair_op < 0; i++) {
         const MerValue *value = &graph->values[op->inputs[i]];
-        const float    *data = mer_graph_weights(graph, op->inputs[i]);
+        const float    *data = weights->values[op->inputs[i]];
         if (!data || value->elements != count || value->rank < 2) {
             continue;
         }
@@ -134,23 +135,17 @@ static MerStatus fix_layers(const MerProblem *problem, MerSplitLayer *layers, in
     return MER_OK;
 }
 
-static void find_losses(MerSplit *split, MerSplitLayer *layers, MerSplitRemarks *remarks,
-                        MerArena *arena)
+static void find_losses(MerSplit *split, MerSplitLayer *layers, MerArena *arena)
 {
     int known = 0;
+    split->weights = mer_network_weights(split->graph, arena);
     for (int l = 0; l < split->layer_count; l++) {
         MerSplitLayer *layer = &layers[l];
-        layer->data = weights_of(split->graph, layer, arena);
+        layer->data = weights_of(split->graph, split->weights, layer, arena);
         mer_split_find_errors(layer, layer->data, (uint64_t)l + 1, arena);
         known += layer->data != NULL;
     }
     split->has_weights = known == split->layer_count;
-    if (!split->has_weights) {
-        mer_split_remark(remarks,
-                         "%d of %d layers have no weights: distortion is that of random ones "
-                         "(He, seeded)",
-                         split->layer_count - known, split->layer_count);
-    }
 }
 
 MerStatus mer_split_open(const MerProblem *problem, MerSplit *split, MerSplitRemarks *remarks,
@@ -188,6 +183,6 @@ MerStatus mer_split_open(const MerProblem *problem, MerSplit *split, MerSplitRem
     mer_split_find_ties(problem->graph, layers, split->layer_count, arena);
     MER_TRY(fix_layers(problem, layers, split->layer_count, error));
     split->layers = layers;
-    find_losses(split, layers, remarks, arena);
+    find_losses(split, layers, arena);
     return MER_OK;
 }

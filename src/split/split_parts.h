@@ -32,6 +32,9 @@ typedef struct MerSplitRemarks {
 void mer_split_remark(MerSplitRemarks *remarks, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What to say where distortion matters and `has_weights` is false. */
+extern const char mer_split_no_weights[];
+
 /* split_model.c: all of `split` but what the space decides. */
 MerStatus mer_split_open(const MerProblem *problem, MerSplit *split, MerSplitRemarks *remarks,
                          MerArena *arena, MerError *error);
@@ -86,6 +89,8 @@ typedef struct MerSplitRules {
     MerSplitSoft       soft; /* how the cost is made differentiable; its metric is not set */
 } MerSplitRules;
 
+/* Bytes that the memory outside of the innermost one hands over per cycle; INFINITY: the platform does not say. */
+double mer_split_refill_rate(const MerSplit *split);
 /* Bytes of weights that the counts put on each unit. */
 void mer_split_weight_bytes(const MerSplitLayer *layer, const int *counts, double *bytes);
 /* false: the counts of a layer do not fit; `reason` (NULL: not wanted) is refused with it. */

@@ -77,7 +77,17 @@ MerSpace mer_split_space(const MerSplit *split, MerArena *arena)
                                                  : add_channel_knobs(layer, l, next, arena);
         }
     }
-    return (MerSpace){.knob_count = count, .knobs = knobs};
+    if (count == 0) { /* nothing to decide: a knob with one choice says so */
+        const MerSplitLayer *layer = &split->layers[0];
+        *next = (MerKnob){.name = mer_arena_format(arena, "channels.%s.%s", layer->name,
+                                                   layer->options[layer->fixed].name),
+                          .kind = MER_KNOB_ORDERED,
+                          .role = MER_ROLE_CHANNELS,
+                          .level = -1,
+                          .dim = -1,
+                          .choices = 1};
+    }
+    return (MerSpace){.knob_count = count > 0 ? count : 1, .knobs = knobs};
 }
 
 /* Successive shares of what is left. */
@@ -141,6 +151,7 @@ void mer_split_decode(const MerSplit *split, const MerIndex *point, MerPlan *pla
 bool mer_split_encode(const MerSplit *split, const MerSplitPlan *plan, MerIndex *point)
 {
     MerIndex *next = point;
+    point[0] = 0; /* of a space without decisions */
     for (int l = 0; l < split->layer_count; l++) {
         const MerSplitLayer *layer = &split->layers[l];
         const int           *counts = plan->counts + layer->option_start;

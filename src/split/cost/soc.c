@@ -36,12 +36,14 @@ static MerStatus open_soc(void *opened, const MerProblem *problem, const void *g
 static double distortion_of(const MerSplit *split, const MerSplitPlan *plan)
 {
     double sum = 0;
-    for (int l = 0; l < split->layer_count; l++) {
+    for (int l = 0; l < split->layer_count; l++) { /* layer by layer, as bounds add it up */
         const MerSplitLayer *layer = &split->layers[l];
+        double               own = 0;
         for (int c = 0; c < layer->c_out; c++) {
             int o = plan->assignment[layer->channel_start + c];
-            sum += layer->errors[(size_t)o * (size_t)layer->c_out + (size_t)c];
+            own += layer->errors[(size_t)o * (size_t)layer->c_out + (size_t)c];
         }
+        sum += own;
     }
     return sum;
 }
@@ -128,6 +130,13 @@ static const char *print(const void *opened, const MerPlan *plan, MerArena *aren
 static const char *warnings(const void *opened, MerMetric objective, MerArena *arena)
 {
     const State *state = opened;
+    if (state->rules.memory == MER_SPLIT_MEMORY_PRICE &&
+        isinf(mer_split_refill_rate(state->split))) {
+        return mer_arena_format(arena,
+                                "platform %s has no rate of the memory outside of the innermost "
+                                "one: transfers cost nothing\n",
+                                state->split->platform->name);
+    }
     if (objective == MER_METRIC_ENERGY && isnan(mer_split_energy(state->split, (double[8]){0}))) {
         return mer_arena_format(arena,
                                 "platform %s has no power_mw or no clock_hz: energies are "

@@ -149,6 +149,9 @@ static MerStatus read_constants(const MerPlatform *platform, const MerSplitLayer
                    : MER_OK;
     case MER_SOC_MAC_RATE:
         return read_rate(platform, unit, cost, error);
+    case MER_SOC_SIMD_MATMUL:
+        cost->is_ungated = mer_formula_number(&unit->cost, "gated", 1) == 0;
+        return MER_OK;
     case MER_SOC_TABLE:
         return mer_soc_table_points(&unit->cost, cost, unit->name, arena, error);
     default:
@@ -307,8 +310,17 @@ static double formula_cycles(const MerSocCost *c, double channels)
     }
 }
 
+/* What an ungated unit takes to arrange the input. */
+static double arranging(const MerSocCost *c)
+{
+    return ceil_div(c->o_y, 2) * ceil_div(c->o_x, 8) * 2 * c->k_x * c->k_y * c->c_in;
+}
+
 double mer_soc_cycles(const MerSocCost *cost, double channels)
 {
+    if (cost->is_ungated && channels < 1) {
+        return cost->repeat * arranging(cost);
+    }
     return channels > 0 ? cost->repeat * formula_cycles(cost, channels) : 0;
 }
 

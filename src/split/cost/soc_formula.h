@@ -35,6 +35,8 @@ typedef struct MerSocCost {
     double unroll[MER_SOC_MAX_UNROLL];
     int    unroll_count;
     double rate; /* mac-rate */
+    bool
+        is_ungated; /* simd-matmul: the input is arranged even for no channel at all (published form) */
     /* table: points of this shape, rising channels */
     int           point_count;
     const double *points; /* (points, 2): channels, cycles */

@@ -163,5 +163,6 @@ double mer_soc_table_cycles(const MerSocCost *cost, double channels)
         x1 = points[2 * i];
         y1 = points[2 * i + 1];
     }
-    return x1 > x0 ? y0 + (channels - x0) * (y1 - y0) / (x1 - x0) : y1;
+    double cycles = x1 > x0 ? y0 + (channels - x0) * (y1 - y0) / (x1 - x0) : y1;
+    return fmax(cycles, 0); /* a curve that falls is not continued below nothing */
 }

@@ -16,8 +16,7 @@ static const MerMemory *memory_at(const MerSplit *split, int from_inside)
     return index >= 0 ? &split->platform->memories[index] : NULL;
 }
 
-/* Bytes that the memory outside of the innermost one hands over per cycle. */
-static double refill_rate(const MerSplit *split)
+double mer_split_refill_rate(const MerSplit *split)
 {
     const MerMemory *memory = memory_at(split, 1);
     return memory ? memory->read_words_per_cycle * memory->word_bits / 8 : INFINITY;
@@ -127,7 +126,7 @@ static double halo_cycles(const MerSplit *split, const MerSplitLayer *layer)
     double           strips = inner && isfinite(inner->bytes) ? ceil(image / inner->bytes) : 1;
     double           rows = fmax(layer->k_h - layer->stride_h, 0);
     return (strips - 1) * rows * layer->i_w * layer->c_in * bytes_per_element(split) /
-           refill_rate(split);
+           mer_split_refill_rate(split);
 }
 
 /* An analog array takes as many channels as it has columns: more are loaded after each other. */
@@ -148,7 +147,7 @@ void mer_split_memory_cycles(const MerSplit *split, int l, const int *counts, do
     mer_split_weight_bytes(layer, counts, bytes);
     for (int u = 0; u < split->unit_count; u++) {
         double excess = fmax(bytes[u] - split->platform->units[u].memory_bytes, 0);
-        cycles[u] = (bytes[u] > 0 ? halo : 0) + excess / refill_rate(split);
+        cycles[u] = (bytes[u] > 0 ? halo : 0) + excess / mer_split_refill_rate(split);
     }
     for (int o = 0; o < layer->option_count; o++) {
         cycles[layer->options[o].unit] += reload_cycles(&layer->options[o], counts[o]);
@@ -188,7 +187,8 @@ static MerSplitPrice resident_price(const MerSplit *split, const MerSplitRules *
     mer_split_weight_bytes(layer, counts, bytes);
     for (int u = 0; u < split->unit_count; u++) {
         double held = fmin(bytes[u], split->platform->units[u].memory_bytes);
-        bytes[u] = is_full[u] ? held / refill_rate(split) : 0; /* the excess is in already */
+        bytes[u] =
+            is_full[u] ? held / mer_split_refill_rate(split) : 0; /* the excess is in already */
     }
     add_cycles(split, bytes, &price);
     return price;
