@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
+enum { QUICK_EPOCHS = 10 };
+
 #define OPTION(name) offsetof(MerSplitOptions, name)
 static const MerOption options[] = {
     {"granularity", MER_OPTION_CHOICE, OPTION(granularity), "auto", 0, 0, "auto|count|channel",
@@ -25,6 +27,8 @@ static const MerOption options[] = {
     {"dataset", MER_OPTION_TEXT, OPTION(train.dataset), "", 0, 0, NULL,
      "images to train with: digits8x8 (built in), a folder, or a folder inside `data`; a built-in "
      "network takes their size"},
+    {"quick", MER_OPTION_BOOL, OPTION(quick), "false", 0, 0, NULL,
+     "with a dataset: few epochs and three strengths, for a first look"},
     {"data", MER_OPTION_TEXT, OPTION(train.data), "", 0, 0, NULL, "folder with folders of images"},
     {"samples", MER_OPTION_INT, OPTION(train.samples), "0", 0, 1e9, NULL,
      "images that are trained on; 0: all but those for validation"},
@@ -102,6 +106,9 @@ static MerStatus open_split(MerProblem *problem, MerArena *arena, MerError *erro
     MER_TRY(fit_to_images(problem, arena, error));
     MER_TRY(mer_split_open(problem, &state->split, &state->remarks, arena, error));
     problem->space = mer_split_space(&state->split, arena);
+    if (given->quick && train.warmup_epochs > QUICK_EPOCHS) {
+        train.warmup_epochs = QUICK_EPOCHS;
+    }
     train.dataset = train.dataset ? train.dataset : "digits8x8";
     state->train = mer_train_new(problem->graph, &state->split, &train);
     return MER_OK;
@@ -144,9 +151,15 @@ static void bound(const MerProblem *problem, const void *rules, MerMetric metric
     *result = mer_split_lower_bound(mer_split_of(problem), rules, metric);
 }
 
-/* What the exact solver refuses, a general optimizer tries. */
+/* Where there is something to train with, splits are learned; else what the exact solver refuses, a general optimizer tries. */
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
+    const MerSplitOptions *given = inputs->options;
+    if (given && given->train.dataset) {
+        const char *const full[] = {"split_train", "odimo", NULL};
+        const char *const quick[] = {"split_train:finetune_epochs=8", "odimo:preset=quick", NULL};
+        return given->quick ? quick[what] : full[what];
+    }
     return what == MER_DEFAULT_OPTIMIZER && inputs->refused ? "genetic" : NULL;
 }
 

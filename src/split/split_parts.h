@@ -21,6 +21,7 @@ typedef struct MerSplitOptions {
     int             operators; /* MerSplitOperators */
     MerTexts        pin;
     bool            reduced;
+    bool            quick;
     MerTrainOptions train;
 } MerSplitOptions;
 
