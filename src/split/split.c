@@ -110,7 +110,7 @@ static MerStatus open_split(MerProblem *problem, MerArena *arena, MerError *erro
         train.warmup_epochs = QUICK_EPOCHS;
     }
     train.dataset = train.dataset ? train.dataset : "digits8x8";
-    state->train = mer_train_new(problem->graph, &state->split, &train);
+    state->train = mer_train_new(problem->graph, &state->split, &train, arena);
     return MER_OK;
 }
 

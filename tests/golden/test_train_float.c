@@ -38,7 +38,7 @@ static double train_once(const Recipe *recipe, const char *root, uint64_t seed, 
         fail_msg("%s", error.message);
     }
     MerPool  *pool = mer_pool_new(threads);
-    MerTrain *train = mer_train_new(graph, NULL, &options);
+    MerTrain *train = mer_train_new(graph, NULL, &options, arena);
     double    start = mer_cpu_clock();
     if (mer_train_warm_up(train, pool, NULL, &error) != MER_OK) {
         fail_msg("%s", error.message);
@@ -60,13 +60,14 @@ static void test_resnet8_reaches_the_reference_on_digits(void **state)
     Recipe recipe = {.network = "resnet8@input=1x8x8", .dataset = "digits8x8", .epochs = 15};
     double seconds, share = train_once(&recipe, NULL, 1, 1, &seconds);
     print_message("accuracy %.4f in %.2f s of the processor\n", share, seconds);
-    assert_true(share >= 0.9875); /* half the epochs */
+    assert_true(share >= 0.9885); /* half the epochs */
 }
 
 static void test_threads_do_not_change_a_training(void **state)
 {
     (void)state;
-    Recipe recipe = {.network = "resnet8@input=1x8x8", .dataset = "digits8x8", .epochs = 1, .shift = 1};
+    Recipe recipe = {
+        .network = "resnet8@input=1x8x8", .dataset = "digits8x8", .epochs = 1, .shift = 1};
     double seconds, one = train_once(&recipe, NULL, 1, 1, &seconds);
     assert_true(one == train_once(&recipe, NULL, 1, 2, &seconds));
     assert_true(one == train_once(&recipe, NULL, 1, 4, &seconds));

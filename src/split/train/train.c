@@ -2,11 +2,10 @@
  * by which each image is moved. */
 #include "split/train/train.h"
 
-#include "base/memory.h"
 #include "learn/training.h"
 #include "tensor/ops.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PARTS = 3 };
@@ -34,25 +33,25 @@ struct MerTrain {
 };
 
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
-                        const MerTrainOptions *options)
+                        const MerTrainOptions *options, MerArena *arena)
 {
-    MerTrain *t = mer_heap_zeroed(1, sizeof *t);
+    MerTrain *t = MER_NEW(arena, MerTrain);
+    *t = (MerTrain){0};
     t->graph = graph;
     t->split = split;
     t->options = *options;
-    t->arena = mer_arena_new();
     t->ordered_epoch = -1;
     return t;
 }
 
 void mer_train_free(MerTrain *train)
 {
-    if (train != NULL) {
+    if (train != NULL && train->arena != NULL) {
         for (int m = 0; m < 2; m++) {
             mer_train_net_free(train->model[m].net);
         }
         mer_arena_free(train->arena);
-        free(train);
+        train->arena = NULL;
     }
 }
 
@@ -99,12 +98,12 @@ static MerStatus check_shape(const MerTrain *t, MerError *error)
     const MerTrainNet *net = t->model[0].net;
     if (net->shape[0] != d->channels || net->shape[1] != d->height || net->shape[2] != d->width ||
         net->classes < d->classes) {
-        const char *colon = strchr(t->graph->name, ':');
+        const char *colon = strchr(t->graph->name, '@');
         int         length = colon ? (int)(colon - t->graph->name) : (int)strlen(t->graph->name);
         return mer_error_set(
             error, MER_INVALID,
             "%s takes images of %dx%dx%d in %d classes, dataset %s has %dx%dx%d in %d: expected a "
-            "network such as %.*s:%dx%dx%d:%d, or another dataset",
+            "network such as %.*s@input=%dx%dx%d@classes=%d, or another dataset",
             t->graph->name, net->shape[0], net->shape[1], net->shape[2], net->classes, t->data.name,
             d->channels, d->height, d->width, d->classes, length, t->graph->name, d->channels,
             d->height, d->width, d->classes);
@@ -118,6 +117,9 @@ MerStatus mer_train_open(MerTrain *t, MerError *error)
     if (t->is_open) {
         return MER_OK;
     }
+    mer_train_free(t); /* what an attempt that failed left */
+    t->arena = mer_arena_new();
+    t->model[0].net = t->model[1].net = NULL;
     MER_TRY(mer_dataset_open(o->dataset, o->data, t->arena, &t->data, error));
     if (o->normalise) {
         mer_dataset_normalise(&t->data, t->arena);
@@ -125,7 +127,6 @@ MerStatus mer_train_open(MerTrain *t, MerError *error)
     MerTrainForm form = o->form;
     form.is_input_signed = t->data.is_signed;
     for (int m = 0; m < 2; m++) {
-        mer_train_net_free(t->model[m].net); /* of an attempt that failed */
         t->model[m].train = t;
         MER_TRY(mer_train_net_new(t->graph, t->split, &form, t->arena, &t->model[m].net, error));
     }

@@ -19,9 +19,9 @@ typedef struct MerTrainOptions {
 
 typedef struct MerTrain MerTrain;
 
-/* Keeps `split` (NULL: the graph in floating point only) and the texts of `options`. Cheap: nothing is read before it is needed. */
+/* Keeps `split` (NULL: the graph in floating point only) and the texts of `options`. Cheap: nothing is read before it is needed. In `arena`. */
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
-                        const MerTrainOptions *options);
+                        const MerTrainOptions *options, MerArena *arena);
 void      mer_train_free(MerTrain *train); /* NULL is fine */
 
 /* Reads the data and builds the network; says what does not fit. Once; later calls give the same. */

