@@ -119,4 +119,6 @@ const MerProblemClass mer_problem_split = {
     .choose_default = choose_default,
     .choice_name = choice_name,
     .advise = advise,
+    .demo = "resnet8 --platform diana",
+    .demo_summary = "The channels of ResNet8 over a digital and an analog array.",
 };
