@@ -39,6 +39,7 @@
     X(reinforce) \
     X(reinforce_lstm) \
     X(hdp) \
+    X(go) \
     X(a2c) \
     X(ppo) \
     X(marl) \
@@ -68,6 +69,7 @@
     X(m_etf) \
     X(m_sct) \
     X(least_cuts) \
+    X(pipedream_bcc) \
     X(local_search) \
     X(place_annealing) \
     X(portfolio) \

@@ -43,15 +43,19 @@ static inline void unit_graph_tables(UnitGraph *g, MerArena *arena)
     double *back = unit_graph_table(tables, &count, "op_backward", g->ops, 1, arena);
     double *send = unit_graph_table(tables, &count, "op_transfer", g->ops, 1, arena);
     double *edge = unit_graph_table(tables, &count, "edge", g->edges, 2, arena);
+    double *op_size = unit_graph_table(tables, &count, "op_size", g->ops, 1, arena);
+    double *op_time = unit_graph_table(tables, &count, "op_time", g->ops, units, arena);
     for (int o = 0; o < g->ops; o++) {
         group[o] = g->group[o];
         bytes[o] = 1000 * g->send[o];
         kind[o] = o % MER_OP_KIND_COUNT;
         back[o] = g->is_back[o];
         send[o] = g->send[o];
+        op_size[o] = g->size[o];
         size[g->group[o]] += g->size[o];
         for (int u = 0; u < units; u++) {
-            time[g->group[o] * units + u] += u < g->accelerators ? g->time[o] : 8 * g->time[o];
+            op_time[o * units + u] = u < g->accelerators ? g->time[o] : 8 * g->time[o];
+            time[g->group[o] * units + u] += op_time[o * units + u];
         }
     }
     for (int u = 0; u < units; u++) {

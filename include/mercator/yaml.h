@@ -33,7 +33,7 @@ struct MerYaml {
     int          asked_count;
 };
 
-/* Limits: 64 MiB, 1,000,000 nodes after alias expansion, 200 levels. Double keys are errors. */
+/* Limits: 64 MiB, 4,000,000 values, 1,000,000 of them by aliases, 200 levels. Double keys are errors. */
 MerStatus mer_yaml_read(const char *path, MerArena *arena, MerYaml **root, MerError *error);
 MerStatus mer_yaml_parse(const char *name, const char *text, size_t size, MerArena *arena,
                          MerYaml **root, MerError *error);

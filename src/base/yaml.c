@@ -9,7 +9,7 @@
 
 #include <libfyaml.h>
 
-enum { LARGEST_FILE = 64 << 20, MOST_MARKS = 4000000, MOST_OPEN = 10000 };
+enum { LARGEST_FILE = 64 << 20, MOST_MARKS = 8000000, MOST_OPEN = 10000 };
 
 typedef struct Scan {
     int line, column;

@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 1000000, MOST_LEVELS = MER_YAML_LEVELS, LONGEST_PATH = 160 };
+/* A value takes about 300 bytes. Those that stand in the text are bounded by its size; a few aliases can make any number. */
+enum {
+    MOST_NODES = 4000000,
+    MOST_COPIES = 1000000,
+    MOST_LEVELS = MER_YAML_LEVELS,
+    LONGEST_PATH = 160
+};
 
 typedef MerYamlBuilder Builder;
 typedef MerYamlEntry   Entry;
@@ -106,8 +112,7 @@ static void attach(Builder *builder, MerYaml *node)
 static MerStatus new_node(Builder *builder, MerYamlKind kind, const char *path, MerYaml **node)
 {
     if (++builder->node_count > MOST_NODES) {
-        return fail(builder, builder->line, builder->column, "more than %d values, aliases counted",
-                    MOST_NODES);
+        return fail(builder, builder->line, builder->column, "more than %d values", MOST_NODES);
     }
     *node = MER_NEW(builder->arena, MerYaml);
     **node = (MerYaml){.kind = kind,
@@ -129,6 +134,10 @@ static MerStatus too_deep(Builder *builder)
 static MerStatus copy_node(Builder *builder, const MerYaml *from, const char *path, int depth,
                            MerYaml **to)
 {
+    if (++builder->copy_count > MOST_COPIES) {
+        return fail(builder, builder->line, builder->column, "more than %d values by aliases",
+                    MOST_COPIES);
+    }
     MER_TRY(new_node(builder, from->kind, path, to));
     MerYaml *copy = *to;
     *copy = *from;

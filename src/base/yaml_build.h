@@ -36,7 +36,7 @@ typedef struct MerYamlBuilder {
     MerYamlFrame   frames[MER_YAML_LEVELS];
     int            depth;
     MerYamlEntries entries, merged;
-    int            node_count, document_count;
+    int            node_count, copy_count, document_count;
     int            line, column; /* of the last event that had a place */
     bool           is_complete;  /* the end of the text was seen */
     MerYaml       *root;

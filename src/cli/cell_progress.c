@@ -89,6 +89,7 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
                       .command = request->command,
                       .threads = specs[0].threads,
                       .redo = request->redo,
+                      .is_chain = request->train,
                       .state = &watch,
                       .is_cancelled = mer_cli_is_interrupted,
                       .warn = mer_request_warn,

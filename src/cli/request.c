@@ -73,12 +73,12 @@ static int set_option(Parser *p, const char *flag, const char *value)
 
 static bool set_switch(MerRequest *request, const char *flag)
 {
-    bool *switches[] = {&request->is_help,   &request->json,       &request->quiet,
-                        &request->no_report, &request->list_knobs, &request->force,
-                        &request->separately};
-    static const char *const names[] = {"help",       "json",  "quiet",     "no-report",
-                                        "list-knobs", "force", "separately"};
-    for (int i = 0; i < 7; i++) {
+    bool *switches[] = {&request->is_help,    &request->json,       &request->quiet,
+                        &request->no_report,  &request->list_knobs, &request->force,
+                        &request->separately, &request->train};
+    static const char *const names[] = {"help",       "json",  "quiet",      "no-report",
+                                        "list-knobs", "force", "separately", "train"};
+    for (int i = 0; i < 8; i++) {
         if (mer_cli_is(flag, names[i])) {
             *switches[i] = true;
             return true;
@@ -302,6 +302,8 @@ void mer_request_help(const MerVerb *verb, const char *problem)
             "  --separately            several networks are several runs; default: one, in which "
             "they share the platform\n");
     }
+    printf("  --train                 one policy learns on all networks given, run after run; then "
+           "--save-policy FILE\n");
     printf("  --force                 replace the results of another command in that directory\n");
     printf("  --resume DIR            go on where a stopped run was\n");
     printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "

@@ -16,6 +16,7 @@ typedef struct MerRequest {
     bool        force;      /* replace the results of another command */
     bool        separately; /* several workloads are several runs, though they could be one */
     bool        list_knobs; /* show what could be searched, and end */
+    bool        train;      /* one policy goes from workload to workload */
 } MerRequest;
 
 /* MER_EXIT_DONE, or the exit code of a message already printed. */
@@ -67,6 +68,11 @@ typedef struct MerCellTotal {
  * in the order of the specs when `is_shown`. totals[i] belongs to specs[i]. Returns an exit code. */
 int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
                   bool is_shown, MerCellTotal *totals, MerArena *arena);
+
+/* train.c: the runs of --train in place of `specs`: all workloads in turn, `passes` times, each with the policy of the run before.
+ * Returns an exit code. */
+int mer_cli_train(const MerRequest *request, const MerVerb *verb, const char *root,
+                  MerRunSpec **specs, int *count, MerArena *arena);
 
 /* sweep.c: hardware sweeps: one row per platform, the ones that nothing beats in both energy and time marked.
  * Prints the table and writes DIR/sweep.csv. */

@@ -120,7 +120,8 @@ static MerStatus join_workloads(MerRequest *request, MerArena *arena, MerError *
     const MerAxisValues   *given = &experiment->axes[MER_AXIS_WORKLOAD];
     const MerProblemClass *problem = mer_problem_find(experiment->problem.name, error);
     const char            *joined;
-    if (!problem || !problem->join || experiment->file || request->separately || given->count < 2) {
+    if (!problem || !problem->join || experiment->file || request->separately || request->train ||
+        given->count < 2) {
         return problem ? MER_OK : MER_NOT_FOUND;
     }
     MerTexts texts = {given->count, given->texts};
@@ -162,6 +163,11 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     }
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
+    code = request.train ? mer_cli_train(&request, verb, directory, &specs, &spec_count, arena)
+                         : MER_EXIT_DONE;
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
     if (request.resume && spec_count > 1 && mer_report_is_run(request.resume, arena)) {
         return mer_cli_usage(verb, "%s is one of %d runs; --resume takes the folder above it",
                              request.resume, spec_count);

@@ -1,46 +1,27 @@
 /* Tables of a space as a graph of groups. */
 #include "opt/placer_graph.h"
 
+#include "opt/unit_tables.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-/* `rows` -1: any number, which it then is. */
-static MerStatus need(const MerSpace *space, const char *who, const char *name, int columns,
-                      int *rows, const double **values, MerError *error)
-{
-    const MerTable *table = mer_space_table(space, name);
-    if (table == NULL) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "%s: the space has no table \"%s\", expected one of groups of "
-                             "operators that go to units",
-                             who, name);
-    }
-    if (table->columns != columns || (*rows >= 0 && table->rows != *rows)) {
-        return mer_error_set(
-            error, MER_UNSUPPORTED, "%s: table \"%s\" of the space is %d x %d, expected %d x %d",
-            who, name, table->rows, table->columns, *rows >= 0 ? *rows : table->rows, columns);
-    }
-    *rows = table->rows;
-    *values = table->values;
-    return MER_OK;
-}
 
 static MerStatus read_tables(MerPlacerGraph *g, const char *who, const double **group,
                              const double **edge, MerError *error)
 {
     const MerSpace *space = g->space;
     g->group_count = g->unit_count = g->op_count = g->edge_count = -1;
-    MER_TRY(need(space, who, "limit", 1, &g->unit_count, &g->limit, error));
-    MER_TRY(need(space, who, "host", 1, &g->unit_count, &g->host, error));
-    MER_TRY(need(space, who, "link", g->unit_count, &g->unit_count, &g->link, error));
-    MER_TRY(need(space, who, "time", g->unit_count, &g->group_count, &g->time, error));
-    MER_TRY(need(space, who, "size", 1, &g->group_count, &g->size, error));
-    MER_TRY(need(space, who, "group", 1, &g->op_count, group, error));
-    MER_TRY(need(space, who, "op_bytes", 1, &g->op_count, &g->op_bytes, error));
-    MER_TRY(need(space, who, "op_kind", 1, &g->op_count, &g->op_kind, error));
-    MER_TRY(need(space, who, "op_backward", 1, &g->op_count, &g->op_back, error));
-    MER_TRY(need(space, who, "op_transfer", 1, &g->op_count, &g->op_send, error));
-    return need(space, who, "edge", 2, &g->edge_count, edge, error);
+    MER_TRY(mer_unit_table(space, who, "limit", 1, &g->unit_count, &g->limit, error));
+    MER_TRY(mer_unit_table(space, who, "host", 1, &g->unit_count, &g->host, error));
+    MER_TRY(mer_unit_table(space, who, "link", g->unit_count, &g->unit_count, &g->link, error));
+    MER_TRY(mer_unit_table(space, who, "time", g->unit_count, &g->group_count, &g->time, error));
+    MER_TRY(mer_unit_table(space, who, "size", 1, &g->group_count, &g->size, error));
+    MER_TRY(mer_unit_table(space, who, "group", 1, &g->op_count, group, error));
+    MER_TRY(mer_unit_table(space, who, "op_bytes", 1, &g->op_count, &g->op_bytes, error));
+    MER_TRY(mer_unit_table(space, who, "op_kind", 1, &g->op_count, &g->op_kind, error));
+    MER_TRY(mer_unit_table(space, who, "op_backward", 1, &g->op_count, &g->op_back, error));
+    MER_TRY(mer_unit_table(space, who, "op_transfer", 1, &g->op_count, &g->op_send, error));
+    return mer_unit_table(space, who, "edge", 2, &g->edge_count, edge, error);
 }
 
 /* Knobs may be fewer than groups: those that a user fixed are not in the space. */
@@ -89,28 +70,6 @@ static void fill_choices(MerPlacerGraph *g, MerArena *arena)
     g->fallback = fallback;
 }
 
-/* Lists by counting: item i (or item[i]) goes to list key[i]; keys below 0 are left out. */
-static void fill_lists(int count, const int *key, const int *item, int lists, MerArena *arena,
-                       const int **start, const int **items)
-{
-    int *first = MER_ARRAY(arena, int, lists + 2), *list = MER_ARRAY(arena, int, count + 1);
-    for (int i = 0; i < count; i++) {
-        if (key[i] >= 0) {
-            first[key[i] + 2]++;
-        }
-    }
-    for (int l = 2; l <= lists + 1; l++) {
-        first[l] += first[l - 1];
-    }
-    for (int i = 0; i < count; i++) {
-        if (key[i] >= 0) {
-            list[first[key[i] + 1]++] = item != NULL ? item[i] : i;
-        }
-    }
-    *start = first;
-    *items = list;
-}
-
 static void fill_ops(MerPlacerGraph *g, const double *group, const double *edge, MerArena *arena)
 {
     int *groups = MER_ARRAY(arena, int, g->op_count + 1);
@@ -127,9 +86,9 @@ static void fill_ops(MerPlacerGraph *g, const double *group, const double *edge,
         }
     }
     g->group = groups;
-    fill_lists(g->op_count, groups, NULL, g->group_count, arena, &g->op_start, &g->ops);
-    fill_lists(g->edge_count, to, from, g->op_count, arena, &g->before_start, &g->before);
-    fill_lists(g->edge_count, from, to, g->op_count, arena, &g->after_start, &g->after);
+    mer_unit_lists(g->op_count, groups, NULL, g->group_count, arena, &g->op_start, &g->ops);
+    mer_unit_lists(g->edge_count, to, from, g->op_count, arena, &g->before_start, &g->before);
+    mer_unit_lists(g->edge_count, from, to, g->op_count, arena, &g->after_start, &g->after);
 }
 
 /* The last operator of a group, of its forward pass where it has one; -1: it is empty. */

@@ -95,7 +95,12 @@ MerStatus mer_placer_load(void *state, MerKeep what, FILE *file, MerError *error
     if (what == MER_KEEP_ALL) {
         return keep_all(p, &stream, "the policy's saved state", error);
     }
-    MER_TRY(mer_parameters_load(p->parameters, file, "policy", error));
-    p->now.is_given = true;
-    return MER_OK;
+    MerError  why = {0};
+    MerStatus status = mer_parameters_load(p->parameters, file, "policy", &why);
+    p->now.is_given = status == MER_OK;
+    return status == MER_OK ? MER_OK
+                            : mer_error_set(error, status,
+                                            "%s; a policy fits networks of the same options on as "
+                                            "many units, here %d",
+                                            why.message, p->graph.unit_count);
 }

@@ -11,6 +11,10 @@
 static const MerOption options[] = {
     {"decide", MER_OPTION_TEXT, OPTION(decide), "place", 0, 0, NULL,
      "what the search decides: place, order, fuse, as place,order,fuse"},
+    {"in_turn", MER_OPTION_BOOL, OPTION(in_turn), "false", 0, 0, NULL,
+     "decide one after the other: the placement, then the order, then fusion, each with the rest "
+     "as "
+     "it is by then"},
     {"profile", MER_OPTION_TEXT, OPTION(profile), "", 0, 0, NULL,
      "measured times of operators: CSV, or the profile of ONNX Runtime (JSON)"},
     {"colocate", MER_OPTION_TEXTS, OPTION(colocate), "[]", 0, 0, NULL,
@@ -122,13 +126,21 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
 static const char *warnings(const MerProblem *problem, const void *rules, MerMetric objective,
                             MerArena *arena)
 {
-    const State *state = problem->state;
-    const char  *text = NULL;
-    (void)rules, (void)objective;
+    const State         *state = problem->state;
+    const MerPlaceRules *priced = rules;
+    const char          *text = NULL;
+    (void)objective;
     for (int i = 0; i < 2; i++) {
         if (state->remarks[i]) {
             text = mer_arena_format(arena, "%s%s\n", text ? text : "", state->remarks[i]);
         }
+    }
+    if (priced && priced->form != MER_PLACE_CLUSTER &&
+        (state->place.decides_order || state->place.decides_fusion)) {
+        text = mer_arena_format(arena,
+                                "%sorder and fusion matter to evaluator cluster alone: here only "
+                                "the placement is decided\n",
+                                text ? text : "");
     }
     return text;
 }
@@ -177,6 +189,9 @@ const MerProblemClass mer_problem_place = {
     .choose_default = choose_default,
     .choice_name = choice_name,
     .advise = advise,
+    .rounds = 2,
+    .next_round = mer_place_next_round,
+    .round_share = mer_place_round_share,
     .demo = "bert_base --platform four-v100-nvlink",
     .demo_summary = "The operators of BERT on four GPUs.",
 };

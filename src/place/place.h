@@ -104,6 +104,12 @@ typedef struct MerPlace {
     int  levels; /* of priorities and of fusion */
 } MerPlace;
 
+/* Microseconds; INFINITY: does not run there. */
+static inline double mer_place_time(const MerPlace *place, int op, int unit)
+{
+    return place->time_us[(size_t)op * (size_t)place->unit_count + (size_t)unit];
+}
+
 /* NULL if `problem` is another one. */
 const MerPlace *mer_place_of(const MerProblem *problem);
 

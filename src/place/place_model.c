@@ -279,6 +279,41 @@ static MerStatus find_choices(MerPlace *place, const MerTexts *pins, MerArena *a
     return MER_OK;
 }
 
+bool mer_place_regroup(const MerPlace *place, const int *merged, int count, MerPlace *made,
+                       MerArena *arena)
+{
+    int  units = place->unit_count;
+    int *group = NEW(int, place->op_count), *start = NEW(int, count);
+    int *takers = NEW(int, (size_t)count *(size_t)units), *parts = NEW(int, count);
+    int *choices = NEW(int, (size_t)count *(size_t)units);
+    bool is_possible = true;
+    for (int o = 0; o < place->op_count; o++) {
+        group[o] = merged[place->group[o]];
+    }
+    for (int g = 0; g < place->group_count; g++) {
+        parts[merged[g]]++;
+        for (int i = place->choice_start[g]; i < place->choice_start[g + 1]; i++) {
+            takers[merged[g] * units + place->choices[i]]++;
+        }
+    }
+    for (int m = 0; m < count; m++) { /* units that all of its groups may take */
+        int at = start[m];
+        for (int u = 0; u < units; u++) {
+            choices[at] = u;
+            at += takers[m * units + u] == parts[m];
+        }
+        is_possible = is_possible && at > start[m];
+        start[m + 1] = at;
+    }
+    *made = *place;
+    made->group = group;
+    made->group_count = count;
+    made->choice_start = start;
+    made->choices = choices;
+    gather_members(made, arena);
+    return is_possible;
+}
+
 static MerStatus find_groups(MerPlace *place, const MerPlaceProfile *profile,
                              const MerPlaceOptions *options, const char **warning, MerArena *arena,
                              MerError *error)

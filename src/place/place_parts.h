@@ -6,6 +6,7 @@
 
 typedef struct MerPlaceOptions {
     const char *decide;  /* "place,order,fuse" */
+    bool        in_turn; /* one after the other */
     const char *profile; /* CSV or ONNX Runtime's JSON with measured times; NULL: none */
     MerTexts    colocate, pin;
     int         single_consumer; /* MerConsumerRule */
@@ -20,9 +21,17 @@ typedef struct MerPlaceOptions {
  * where there is nothing to say. */
 MerStatus mer_place_open(const MerProblem *problem, MerPlace *place, const char **remarks,
                          MerArena *arena, MerError *error);
+/* The same with groups joined: `merged` is the number of each group, by first operators, `count` how many there are. false: some have no
+ * unit that all of their operators may take. */
+bool mer_place_regroup(const MerPlace *place, const int *merged, int count, MerPlace *made,
+                       MerArena *arena);
 /* place_space.c */
 MerSpace mer_place_space(const MerPlace *place, MerArena *arena);
 bool     mer_place_encode(const MerPlace *place, const MerGraphPlan *plan, MerIndex *point);
+
+/* place_rounds.c */
+bool   mer_place_next_round(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
+double mer_place_round_share(const MerProblem *problem, int round);
 
 /* Is it a processor, whose memory is the host's? */
 bool mer_place_is_host(const MerUnit *unit);

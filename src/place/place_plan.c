@@ -1,4 +1,5 @@
 /* Plans of kind "graph" as `placement.yaml` keeps them and as people read them. */
+#include "place/cost/fusion.h"
 #include "place/place_parts.h"
 
 #include "base/name_table.h"
@@ -40,20 +41,68 @@ static void write_op(const MerPlace *place, const MerGraphPlan *plan, int o, Mer
     mer_json_end_object(json);
 }
 
-/* Busy time and bytes of the operators alone: what transfers and gaps add depends on the evaluator. */
+/* Of the operators of each unit; what transfers and gaps add depends on the evaluator. */
+typedef struct UnitWork {
+    int    count, first, last;
+    double busy_us, bytes;
+} UnitWork;
+
+/* What runs as one kernel takes its time together. */
+static void add_kernel_times(const MerPlace *place, const MerGraphPlan *plan, UnitWork *work,
+                             MerArena *arena)
+{
+    int              count = place->op_count;
+    const MerFusion *fusion = mer_fusion_open(place, arena);
+    int             *start = MER_ARRAY(arena, int, count + 2);
+    int *members = MER_ARRAY(arena, int, count + 1), *seen = MER_ARRAY(arena, int, count + 1);
+    for (int o = 0; o < count; o++) {
+        start[plan->cluster[o] + 2]++;
+    }
+    for (int o = 0; o < count; o++) {
+        start[o + 2] += start[o + 1];
+    }
+    for (int o = 0; o < count; o++) {
+        members[start[plan->cluster[o] + 1]++] = o;
+    }
+    for (int o = 0; o < count; o++) {
+        int size = start[o + 1] - start[o];
+        if (size > 0) {
+            int unit = plan->unit[members[start[o]]];
+            work[unit].busy_us +=
+                mer_fusion_time(fusion, members + start[o], size, plan->cluster, unit, seen);
+        }
+    }
+}
+
+static UnitWork *work_of_units(const MerPlace *place, const MerGraphPlan *plan, MerArena *arena)
+{
+    UnitWork *work = MER_ARRAY(arena, UnitWork, place->unit_count);
+    for (int o = 0; o < place->op_count; o++) {
+        int       u = plan->unit[o];
+        UnitWork *unit = &work[u];
+        unit->first = unit->count == 0 ? o : unit->first;
+        unit->last = o;
+        unit->count++;
+        unit->busy_us +=
+            plan->cluster ? 0 : place->time_us[(size_t)o * (size_t)place->unit_count + (size_t)u];
+        unit->bytes += place->size[o];
+    }
+    if (plan->cluster) {
+        add_kernel_times(place, plan, work, arena);
+    }
+    return work;
+}
+
 static void write_units(const MerPlace *place, const MerGraphPlan *plan, MerJson *json)
 {
+    MerArena       *arena = mer_arena_new();
+    const UnitWork *work = work_of_units(place, plan, arena);
     mer_json_array(json, "units");
     for (int u = 0; u < place->unit_count; u++) {
-        double load = 0, bytes = 0;
-        for (int o = 0; o < place->op_count; o++) {
-            load += plan->unit[o] == u ? place->time_us[o * place->unit_count + u] : 0;
-            bytes += plan->unit[o] == u ? place->size[o] : 0;
-        }
         mer_json_object(json, NULL);
         mer_json_text(json, "name", place->unit_names[u]);
-        mer_json_real(json, "busy_s", 1e-6 * load);
-        mer_json_real(json, "bytes", bytes);
+        mer_json_real(json, "busy_s", 1e-6 * work[u].busy_us);
+        mer_json_real(json, "bytes", work[u].bytes);
         mer_json_real(json, "limit_bytes", place->limit[u]);
         if (plan->replicas) {
             mer_json_int(json, "replicas", plan->replicas[u]);
@@ -61,6 +110,7 @@ static void write_units(const MerPlace *place, const MerGraphPlan *plan, MerJson
         mer_json_end_object(json);
     }
     mer_json_end_array(json);
+    mer_arena_free(arena);
 }
 
 static void write_plan(const MerProblem *problem, const MerPlan *plan, MerJson *json)
@@ -208,28 +258,21 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
 {
     const MerPlace     *place = mer_place_of(problem);
     const MerGraphPlan *graph = mer_graph_plan(plan);
+    const UnitWork     *work = work_of_units(place, graph, arena);
     const char         *text = "";
     for (int u = 0; u < place->unit_count; u++) {
-        int    count = 0, first = -1, last = -1;
-        double busy = 0, bytes = 0;
-        for (int o = 0; o < place->op_count; o++) {
-            if (graph->unit[o] == u) {
-                first = first < 0 ? o : first;
-                last = o;
-                count++;
-                busy += place->time_us[o * place->unit_count + u];
-                bytes += place->size[o];
-            }
-        }
+        const UnitWork *unit = &work[u];
         text = mer_arena_format(arena, "%s%-8s %5d operators, %10.6g ms, %8.4g MB", text,
-                                place->unit_names[u], count, 1e-3 * busy, 1e-6 * bytes);
-        if (graph->replicas && count > 0) {
+                                place->unit_names[u], unit->count, 1e-3 * unit->busy_us,
+                                1e-6 * unit->bytes);
+        if (graph->replicas && unit->count > 0) {
             text = mer_arena_format(arena, "%s, on %d units", text, graph->replicas[u]);
         }
-        text = count == 0
+        text = unit->count == 0
                    ? mer_arena_format(arena, "%s\n", text)
-                   : mer_arena_format(arena, "%s: %s%s%s\n", text, place->names[first],
-                                      count > 1 ? " .. " : "", count > 1 ? place->names[last] : "");
+                   : mer_arena_format(arena, "%s: %s%s%s\n", text, place->names[unit->first],
+                                      unit->count > 1 ? " .. " : "",
+                                      unit->count > 1 ? place->names[unit->last] : "");
     }
     return text;
 }

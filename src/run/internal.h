@@ -79,7 +79,8 @@ void      mer_run_round_budget(const MerRunState *run, MerRunTask *task);
 MerStatus mer_run_begin_task(MerRunState *run, MerRunTask *task, MerError *error);
 /* All tasks one after the other, until the user interrupts. */
 MerStatus mer_run_search_tasks(MerRunState *run, MerError *error); /* run.c */
-MerStatus mer_run_rounds(MerRunState *run, MerError *error);       /* rounds.c */
+MerStatus mer_run_first_round(MerRunState *run, MerError *error);  /* rounds.c */
+MerStatus mer_run_rounds(MerRunState *run, MerError *error);       /* those after the first */
 void      mer_run_close_tasks(MerRunState *run);
 /* Opens the task again if it depends on when those before it have ended, which is known now. */
 MerStatus mer_run_start_task(MerRunState *run, MerRunTask *task, MerError *error);

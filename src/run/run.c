@@ -201,6 +201,7 @@ static MerStatus carry_out(MerRunState *run, MerError *error)
     MER_TRY(open_run(run, INT_MAX, error));
     MER_TRY(open_files(run, error));
     MER_TRY(mer_run_header(run, error));
+    MER_TRY(mer_run_first_round(run, error));
     MER_TRY(mer_run_search_tasks(run, error));
     MER_TRY(mer_run_rounds(run, error));
     return finish(run, error);

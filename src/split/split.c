@@ -219,4 +219,6 @@ const MerProblemClass mer_problem_split = {
     .take_seed = take_seed,
     .trainable = trainable,
     .close = close_split,
+    .demo = "resnet8 --platform diana",
+    .demo_summary = "The channels of ResNet8 over a digital and an analog array.",
 };

@@ -2,7 +2,7 @@
 set -eu
 . "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
 data="$MERCATOR_SOURCE_DIR/tests/data/place"
-cp "$data/tiny-training.json" "$data/tiny-inference.json" .
+cp "$data/tiny-training.json" "$data/tiny-inference.json" "$data/piper.json" .
 
 # A measured graph is a pipeline on the units that it implies; a network runs once on the default box.
 expect 0 "$MERCATOR" place tiny-training.json -o pipeline --quiet
@@ -48,6 +48,28 @@ cmp whole genetic-1/run.jsonl
 expect 0 "$MERCATOR" place tiny-training.json --optimizer annealing --evaluator maxload:noise=0.3 --budget 300 --quiet --no-report -o noisy
 expect 0 "$MERCATOR" evaluate noisy/placement.yaml --json
 says out "$(sed -n 's/^best: {\("score":[^,]*\),.*/\1/p' noisy/placement.yaml | cut -d: -f2)"
+
+# One policy learns on two graphs, twice each, moves to a third, and is named in the log. Stopped, the training goes on.
+train="place --train tiny-training.json piper.json --optimizer go:preset=small,hidden=8,feed_forward=8 --budget 60 --passes 2 --quiet --no-report"
+expect 0 "$MERCATOR" $train --save-policy policy -o train
+says out "train/004: piper"
+grep -q '"policy":"train/trained-003.policy"' train/004/run.jsonl
+[ ! -e train/005 ]
+cp policy policy-1
+cp train/004/run.jsonl whole
+head -n 20 whole >train/004/run.jsonl
+rm policy train/004/summary.json
+expect 0 "$MERCATOR" $train --save-policy policy -o train
+cmp whole train/004/run.jsonl
+cmp policy policy-1
+expect 0 "$MERCATOR" place tiny-inference.json --optimizer go:preset=small,hidden=8,feed_forward=8,updates=0 --policy policy --budget 20 --quiet --no-report -o zero
+expect 0 "$MERCATOR" place tiny-inference.json --optimizer go:preset=small,hidden=8,feed_forward=8,updates=3 --policy policy --budget 50 --quiet --no-report -o tuned
+expect 1 "$MERCATOR" place tiny-inference.json --optimizer go:preset=small,hidden=8,feed_forward=8,updates=3 --policy policy-1 --budget 50 --quiet --no-report -o tuned
+says err "another command"
+expect 2 "$MERCATOR" place --train tiny-inference.json piper.json --optimizer random --quiet -o none
+says err "optimizer random has no policy"
+expect 2 "$MERCATOR" place --train tiny-inference.json piper.json --optimizer go:preset=small --seed 1-2 --save-policy two --quiet -o none
+says err "--save-policy takes one policy, --train makes 2"
 
 # Pins, and what is refused: one line each.
 expect 0 "$MERCATOR" place tiny-training.json --pin 'block0.op0=acc1' --optimizer random --budget 500 --quiet --no-report -o pinned
@@ -96,3 +118,43 @@ refuse broken.json
 sed 's/3200000.0/1000.0/; s/"maxCPUs": 1/"maxCPUs": 0/; s/"supportedOnFpga": false/"supportedOnFpga": true/' tiny-inference.json >full.json
 expect 1 "$MERCATOR" place full.json --optimizer expert --quiet --no-report -o full
 says err "memory: acc"
+
+# One unit alone stands beside every answer, whoever made it.
+expect 0 "$MERCATOR" place alexnet --optimizer round_robin --quiet --no-report --what-if off -o alone
+says out "one unit alone: 548.3 us"
+
+# Where all placements can be tried the default proves its answer.
+expect 0 "$MERCATOR" place tiny-inference.json --colocate 'block(.)' --quiet --no-report -o all
+says out "proven optimal, gap 0.00 %"
+
+# What an evaluator cannot tell apart is said.
+expect 0 "$MERCATOR" place tiny-training.json --decide place,order --optimizer single --quiet --no-report -o pointless
+says err "order and fusion matter to evaluator cluster alone"
+
+# Fused kernels: the bound knows that weights are read and roots launched, and units are busy for as long as their kernels take.
+expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --optimizer single --quiet --no-report -o fused --json
+says out '"value":0.00038489861'
+expect 0 "$MERCATOR" place alexnet --decide place,fuse --pin '.*=gpu0' --optimizer genetic --budget 300 --quiet --no-report -o kernels
+awk '/^gpu0/ { busy = 1000 * $4 } /^busiest unit gpu0/ { share = $5 } /^makespan/ { exit !(share < 99 && busy / $2 * 100 - share < 0.1 && share - busy / $2 * 100 < 0.1) }' out
+
+# One decision after the other: in its round each is free, and those before keep their answers. Also after a stop.
+expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --in-turn true --optimizer genetic --budget 300 --quiet --no-report -o turns
+test "$(grep -c '"name":"round"' turns/run.jsonl)" -eq 3
+points()
+{
+    grep "\"type\":\"trial\",\"index\":$1," turns/run.jsonl | sed 's/.*"point":\[\([^]]*\)\].*/\1/' | cut -d, -f"$2" | sort -u | wc -l
+}
+test "$(points '[0-9]\{1,2\}' 21-60)" -eq 1
+test "$(points '1[0-9][0-9]' 1-20)" -eq 1
+test "$(points '1[0-9][0-9]' 21-40)" -gt 1
+test "$(points '2[0-9][0-9]' 1-40)" -eq 1
+test "$(points '2[0-9][0-9]' 41-60)" -gt 1
+cp turns/run.jsonl whole
+head -n 150 whole >turns/run.jsonl
+expect 0 "$MERCATOR" place --resume turns --quiet
+cmp whole turns/run.jsonl
+for threads in 1 2; do
+    expect 0 "$MERCATOR" place alexnet --decide place,order,fuse --in-turn true --threads $threads --quiet --no-report -o turn-$threads
+done
+cmp turn-1/placement.yaml turn-2/placement.yaml
+says turn-1/run.jsonl '"upward ranks"'

@@ -118,19 +118,21 @@ static void test_spaces_without_a_table_are_refused_by_its_name(void **state)
     (void)state;
     UnitGraph *g = unit_graph_chain(6, 2, arena);
     unit_graph_finish(g, 0, arena);
+    const char *needed = mer_optimizer_find("hdp", NULL)->tables;
     for (int t = 0; t < g->space.table_count; t++) {
         UnitGraph less = *g;
         MerTable *tables = MER_ARRAY(arena, MerTable, g->space.table_count);
         MerError  error = {0};
         char      text[80];
         memcpy(tables, g->space.tables, (size_t)g->space.table_count * sizeof *tables);
+        if (!strstr(needed, tables[t].name)) {
+            continue;
+        }
         tables[t].name = "other";
         less.space.tables = tables;
         open_session("hdp:preset=small", &less, 10, 1, MER_UNSUPPORTED, &error);
         snprintf(text, sizeof text, "hdp: the space has no table \"%s\"", g->space.tables[t].name);
         mer_test_contains(error.message, text);
-        snprintf(text, sizeof text, "%s", g->space.tables[t].name);
-        mer_test_contains(mer_optimizer_find("hdp", NULL)->tables, text);
     }
 }
 
@@ -510,17 +512,24 @@ static void test_a_saved_policy_gives_identical_logits(void **state)
 static void test_a_policy_of_another_shape_is_refused(void **state)
 {
     (void)state;
-    UnitGraph *g = unit_graph_chain(12, 2, arena);
-    MerError   error = {0};
+    static const char *const references[] = {"reinforce_lstm:preset=small,hidden=6",
+                                             "reinforce_lstm:preset=small,hidden=8"};
+    UnitGraph               *g = unit_graph_chain(12, 2, arena);
+    UnitGraph               *more_units = unit_graph_chain(12, 4, arena);
     unit_graph_finish(g, 0, arena);
-    Session *s = open_session("reinforce_lstm:preset=small,hidden=8", g, 100, 2, MER_OK, NULL);
-    Session *t = open_session("reinforce_lstm:preset=small,hidden=6", g, 100, 2, MER_OK, NULL);
-    FILE    *file = saved(s, MER_KEEP_POLICY);
-    assert_int_equal(t->type->load(t->placer, MER_KEEP_POLICY, file, &error), MER_INVALID);
-    assert_true(strlen(error.message) > 0);
-    fclose(file);
-    s->type->close(s->placer);
-    t->type->close(t->placer);
+    unit_graph_finish(more_units, 0, arena);
+    for (int i = 0; i < 2; i++) {
+        MerError error = {0};
+        Session *s = open_session("reinforce_lstm:preset=small,hidden=8", g, 100, 2, MER_OK, NULL);
+        Session *t = open_session(references[i], i == 0 ? g : more_units, 100, 2, MER_OK, NULL);
+        FILE    *file = saved(s, MER_KEEP_POLICY);
+        assert_int_equal(t->type->load(t->placer, MER_KEEP_POLICY, file, &error), MER_INVALID);
+        assert_non_null(
+            strstr(error.message, i == 0 ? "as many units, here 3" : "as many units, here 5"));
+        fclose(file);
+        s->type->close(s->placer);
+        t->type->close(t->placer);
+    }
 }
 
 /* In the middle of a batch, and with an elite, a kept policy and noise. */

@@ -98,6 +98,45 @@ static void test_piper_variants_are_two_profiles(void **state)
     assert_true(plain->is_pipeline && again->is_pipeline);
 }
 
+/* Names are for people, and further variants for others. */
+static void test_piper_needs_no_names(void **state)
+{
+    MerImportFile file = text_file(
+        "t.json",
+        "{\"maxDevices\": 2, \"maxMemoryPerDevice\": 100, \"bandwidth\": 10, \"nodes\": [{\"id\": "
+        "4, "
+        "\"TMPCs\": {\"1\": [{\"id\": \"offload\", \"timePerSample\": 9}, {\"id\": \"vanilla\", "
+        "\"timePerSample\": 2, \"parameterSize\": 1, \"memoryUsageA\": 1, \"memoryUsageB\": "
+        "1}]}}], "
+        "\"edges\": []}");
+    const MerGraph        *graph = must_import(&mer_importer_piper, &file, NULL, *state);
+    const MerPlaceProfile *profile = mer_graph_attachment(graph, MER_PLACE_PROFILE);
+    assert_string_equal(graph->ops[0].name, "node4");
+    assert_true(profile->unit_us[0] == 2000);
+}
+
+#define MSR_NODE(id, name, rest)                                                                   \
+    "{\"id\": " id ", \"name\": \"" name "\", \"supportedOnFpga\": 1, \"cpuLatency\": 1, "         \
+    "\"fpgaLatency\": 1, \"isBackwardNode\": 0, \"size\": 1" rest "}"
+
+/* The format says that further information may be present; classes are whole numbers, or absent. */
+static void test_msr_ignores_what_it_does_not_know(void **state)
+{
+    MerImportFile file = text_file(
+        "t.json", "{\"maxSizePerFPGA\": 9, \"maxFPGAs\": 1, \"maxCPUs\": 1, \"note\": [1], "
+                  "\"nodes\": [" MSR_NODE("1", "a", ", \"colorClass\": -1") ", " MSR_NODE(
+                      "2", "a", ", \"colorClass\": null, \"stage\": {}") ", " //
+        MSR_NODE("3", "a#2", ", \"colorClass\": -1") "], \"edges\": []}");
+    const MerGraph        *graph = must_import(&mer_importer_msr, &file, NULL, *state);
+    const MerPlaceProfile *profile = mer_graph_attachment(graph, MER_PLACE_PROFILE);
+    assert_int_equal(graph->op_count, 3);
+    assert_true(profile->class_of[0] >= 0 && profile->class_of[1] == -1);
+    assert_true(profile->class_of[2] == profile->class_of[0]);
+    assert_string_not_equal(graph->ops[1].name, graph->ops[2].name);
+    assert_int_equal(graph->warning_count, 1);
+    mer_test_contains(graph->warnings[0], "nodes[1].stage is the first");
+}
+
 static void test_piper_devices_become_the_implied_platform(void **state)
 {
     const MerGraph    *graph = import(&mer_importer_piper, "piper.json", *state);
@@ -194,7 +233,7 @@ static void test_bad_piper_files_are_refused_with_their_place(void **state)
         {HEAD "\"nodes\": [], \"edges\": []}",
          "bad:1:69: nodes is empty, expected at least one node"},
         {HEAD "\"nodes\": [" NODE("1", COSTS("other", "1")) "], \"edges\": []}",
-         "bad:1:116: nodes[0].TMPCs.1[0].id is \"other\", expected vanilla or activation recomp"},
+         "bad:1:108: nodes[0].TMPCs.1 has no entry with the id \"vanilla\", expected one"},
         {HEAD "\"nodes\": [" NODE("1", COSTS("vanilla", "-1")) "], \"edges\": []}",
          "bad:1:144: nodes[0].TMPCs.1[0].timePerSample is -1, expected a number in 0 .. "
          "1000000000000"},
@@ -243,6 +282,9 @@ int main(void)
                                         open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_pipedream_names_without_numbers_count_by_place,
                                         open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(test_piper_needs_no_names, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(test_msr_ignores_what_it_does_not_know, open_arena,
+                                        close_arena),
         cmocka_unit_test_setup_teardown(test_piper_variants_are_two_profiles, open_arena,
                                         close_arena),
         cmocka_unit_test_setup_teardown(test_piper_devices_become_the_implied_platform, open_arena,

@@ -195,6 +195,21 @@ static void test_favourite_children_lie_on_the_long_way(void **state)
     assert_int_equal(favourite[3], -1);
 }
 
+/* The branches of a diamond stay with the fork; what both join comes after it and may be cut off. */
+static void test_branches_are_one_component(void **state)
+{
+    RandomNodes   nodes = diamond(0);
+    int           unit[4];
+    MerPlaceRules rules = mer_place_split_rules(NULL);
+    (void)state;
+    assert_true(mer_place_bcc_split(open_nodes(&nodes, 2, 1000), &rules, NULL, unit));
+    assert_int_equal(unit[1], unit[0]);
+    assert_int_equal(unit[2], unit[0]);
+    assert_int_not_equal(unit[3], unit[0]);
+    assert_true(mer_place_bcc_split(open_nodes(&nodes, 2, 25), &rules, NULL, unit));
+    assert_int_equal(unit[0], 2); /* too large for an accelerator: all of it on the host */
+}
+
 /* Three nodes do not fit; the cheaper of the two cuts is taken, and the host is too slow. */
 static void test_least_cuts_cut_where_it_is_cheap(void **state)
 {
@@ -289,6 +304,33 @@ static void test_solvers_refuse_fixed_knobs(void **state)
     }
 }
 
+/* Loads and calls know no order and no kernels; the cluster does, which needs no links for one unit. */
+static void test_decisions_without_effect_are_warned_of(void **state)
+{
+    static const struct {
+        const char *problem, *evaluator;
+        bool        is_warned;
+    } cases[] = {{"place:decide=[place,order]", "maxload", true},
+                 {"place:decide=[place,fuse]", "calls", true},
+                 {"place:decide=[place,order,fuse]", "maxload", true},
+                 {"place", "maxload", false},
+                 {"place:decide=[place,order]", "cluster", false}};
+    RandomNodes nodes = chain_nodes(3);
+    MerRng      rng = mer_rng_make(1, 0);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const OpenedPlace *opened =
+            open_place_graph(cases[i].problem, cases[i].evaluator, graph_of_nodes(&nodes, arena),
+                             random_platform(1, 0, false, 100, &rng, arena), arena);
+        const MerEvaluator *evaluator = &opened->evaluator;
+        const char         *text = opened->problem.type->warnings(
+                    &opened->problem, evaluator->type->rules(evaluator->state), MER_METRIC_PERIOD, arena);
+        assert_int_equal(text != NULL, cases[i].is_warned);
+        assert_true(text == NULL || strstr(text, "order and fusion matter to") != NULL);
+        assert_true(text == NULL || strchr(text, '\n') == text + strlen(text) - 1); /* one line */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,11 +344,13 @@ int main(void)
         cmocka_unit_test(test_heft_uses_idle_times),
         cmocka_unit_test(test_upward_ranks_are_the_longest_ways),
         cmocka_unit_test(test_favourite_children_lie_on_the_long_way),
+        cmocka_unit_test(test_branches_are_one_component),
         cmocka_unit_test(test_least_cuts_cut_where_it_is_cheap),
         cmocka_unit_test(test_least_cuts_leave_slow_units_out),
         cmocka_unit_test(test_depth_first_orders_go_forward),
         cmocka_unit_test(test_partitioners_cut_the_cheap_edge),
         cmocka_unit_test(test_solvers_refuse_fixed_knobs),
+        cmocka_unit_test(test_decisions_without_effect_are_warned_of),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -46,8 +46,7 @@ static MerPlan plan_of(const OpenedPlace *opened, const int *unit)
 static MerWhatIfs ask(const OpenedPlace *opened, const MerPlan *plan, const double *ms)
 {
     double         load_us[9], peak[3] = {0}, period = 0;
-    MerPlacePricer pricer = {&opened->problem, opened->evaluator.type, opened->evaluator.options,
-                             MER_METRIC_PERIOD};
+    MerPlacePricer pricer = {&opened->problem, opened->evaluator, MER_METRIC_PERIOD};
     for (int u = 0; u < 3; u++) {
         period = fmax(period, ms[2 * u] + ms[2 * u + 1]);
     }
@@ -83,9 +82,38 @@ static void test_faster_transfers_are_priced(void **state)
     assert_float_equal(find(&what, "transfers x2 as fast")->value, 2.25e-3, 1e-15);
     assert_int_equal(what.count, 1); /* memory does not matter to a plan that fits */
     assert_int_equal(what.move_count, 0);
-    assert_int_equal(what.single_unit, 0);
-    assert_float_equal(what.single_value, 4e-3, 1e-15);
-    assert_float_equal(what.single_bytes, 400, 1e-9);
+    assert_int_equal(what.roomy_unit, 0);
+    assert_float_equal(what.roomy_bytes, 400, 1e-9);
+}
+
+static void test_one_unit_alone_is_always_priced(void **state)
+{
+    static const char *const modes[] = {"place", "place:what_if=off"};
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        OpenedPlace *opened = open_row(modes[m], 4, true, 1000);
+        MerPlan      plan = plan_of(opened, (int[]){0, 0, 1, 1});
+        MerWhatIfs   what = ask(opened, &plan, (double[]){2, 0.5, 2, 0.5, 0, 0});
+        const char  *text = opened->evaluator.type->print(opened->evaluator.state, &plan, arena);
+        assert_int_equal(what.single_count, 2); /* an accelerator and the host */
+        assert_int_equal(what.singles[0].unit, 0);
+        assert_float_equal(what.singles[0].value, 4e-3, 1e-15);
+        assert_int_equal(what.singles[1].unit, 2);
+        assert_float_equal(what.singles[1].value, 40e-3, 1e-15);
+        mer_test_contains(text, "one unit alone: 4.000 ms (+60.0 %) on acc0");
+    }
+}
+
+/* The best comes first, wherever it stands; what does not fit comes last, with the reason. */
+static void test_the_best_unit_alone_comes_first(void **state)
+{
+    OpenedPlace *opened = open_row("place", 4, true, 150);
+    MerPlan      plan = plan_of(opened, (int[]){0, 0, 1, 1});
+    MerWhatIfs   what = ask(opened, &plan, (double[]){2, 0.5, 2, 0.5, 0, 0});
+    (void)state;
+    assert_int_equal(what.singles[0].unit, 2);
+    assert_true(isnan(what.singles[1].value));
+    mer_test_contains(what.singles[1].reason, "memory: acc0 needs 400 bytes, has 150");
 }
 
 static void test_moves_that_gain_most_come_first(void **state)
@@ -243,6 +271,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faster_transfers_are_priced),
+        cmocka_unit_test(test_one_unit_alone_is_always_priced),
+        cmocka_unit_test(test_the_best_unit_alone_comes_first),
         cmocka_unit_test(test_moves_that_gain_most_come_first),
         cmocka_unit_test(test_memory_frees_a_refused_plan),
         cmocka_unit_test(test_another_unit_is_used_by_an_improved_plan),

@@ -307,6 +307,29 @@ static void test_memory_is_refused_or_priced(void **state)
     assert_true(cost_of(resident, &analog).feasible);
 }
 
+/* A network whose weights must all stay: the best split of each layer would not fit, the solver finds one that does. */
+static void test_weights_of_all_layers_fit_at_once(void **state)
+{
+    OpenedSplit *resident = open_split("split", "soc:memory=check,residency=network",
+                                       "resnet8@width=2", "diana", arena);
+    MerPlan      plan = plan_by(resident, "exact_split", MER_METRIC_CYCLES);
+    MerCost      cost = cost_of(resident, &plan);
+    (void)state;
+    assert_true(cost.feasible);
+    OpenedSplit *tight = open_split(
+        "split", "soc:memory=check,residency=network", "resnet8@input=1x8x8",
+        "{format: mercator-platform/1, kind: soc, extends: diana, units: [{name: digital, "
+        "memory_bytes: 20000}]}",
+        arena);
+    OpenedSplit *loose = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerPlan      best = plan_by(loose, "exact_split", MER_METRIC_CYCLES);
+    assert_false(cost_of(tight, &best).feasible);
+    MerPlan found = plan_by(tight, "exact_split", MER_METRIC_CYCLES);
+    assert_true(cost_of(tight, &found).feasible);
+    assert_true(cost_of(tight, &found).value[MER_METRIC_CYCLES] >=
+                cost_of(loose, &best).value[MER_METRIC_CYCLES]);
+}
+
 static void test_polish_never_raises_the_cost(void **state)
 {
     static const char *const kinds[] = {"split", "split:granularity=channel"};
@@ -403,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_computed_is_refused),
         cmocka_unit_test(test_weights_rank_channels),
         cmocka_unit_test(test_memory_is_refused_or_priced),
+        cmocka_unit_test(test_weights_of_all_layers_fit_at_once),
         cmocka_unit_test(test_polish_never_raises_the_cost),
         cmocka_unit_test(test_polish_moves_to_a_hardware_step),
         cmocka_unit_test(test_sensitivity_trades_loss_for_cost),

@@ -1,9 +1,11 @@
 /* YAML: the tree, its places, its limits and its messages. */
+#include "base/memory.h"
 #include "mercator/yaml.h"
 #include "support.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct Fixture {
     MerArena *arena;
@@ -201,7 +203,7 @@ static void tokens_libfyaml_would_pile_up_are_refused_early(void **state)
     refuse_bytes(*state, text, SIZE, "f.yaml:1:10001: nested deeper than 200 levels");
     memset(text, ',', SIZE);
     text[0] = '[';
-    refuse_bytes(*state, text, SIZE, "f.yaml:1:4000001: more than 4000000 values in one line");
+    refuse_bytes(*state, text, SIZE, "f.yaml:1:8000001: more than 8000000 values in one line");
     free(text);
 }
 
@@ -226,7 +228,27 @@ static void alias_bombs_meet_the_node_limit(void **state)
         length += sprintf(text + length, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i, i - 1,
                           i - 1, i - 1, i - 1, i - 1);
     }
-    refuse(*state, text, "more than 1000000 values");
+    refuse(*state, text, "more than 1000000 values by aliases");
+}
+
+/* As a script writes a graph of 80,000 operators: everything in one line. */
+static void a_line_may_hold_a_graph_of_many_values(void **state)
+{
+    enum { COUNT = 1200000 };
+    MerArena *arena = mer_arena_new();
+    MerYaml  *root;
+    char     *text = mer_heap_zeroed(2 * COUNT + 2, 1);
+    (void)state;
+    text[0] = '[';
+    for (int i = 0; i < COUNT; i++) {
+        text[2 * i + 1] = '1';
+        text[2 * i + 2] = ',';
+    }
+    text[2 * COUNT] = ']';
+    assert_int_equal(mer_yaml_parse("long", text, 2 * COUNT + 1, arena, &root, NULL), MER_OK);
+    assert_int_equal(root->count, COUNT);
+    free(text);
+    mer_arena_free(arena);
 }
 
 static void aliases_count_their_levels(void **state)
@@ -454,6 +476,7 @@ int main(void)
         TEST(tokens_libfyaml_would_pile_up_are_refused_early),
         TEST(nesting_of_200_levels_is_read),
         TEST(alias_bombs_meet_the_node_limit),
+        TEST(a_line_may_hold_a_graph_of_many_values),
         TEST(aliases_count_their_levels),
         TEST(paths_of_long_keys_stay_short),
         TEST(numbers_take_suffixes_and_refuse_the_rest),

@@ -47,7 +47,7 @@ static MerStatus open_calls(void *opened, const MerProblem *problem, const void 
                              "replication=false");
     }
     *state = (State){.place = mer_place_of(problem),
-                     .pricer = {problem, &mer_evaluator_calls, given, MER_METRIC_LATENCY},
+                     .pricer = {problem, {&mer_evaluator_calls, opened, given}, MER_METRIC_LATENCY},
                      .rules = {.form = MER_PLACE_CALLS,
                                .max_calls = (int)chosen->max_calls,
                                .bytes_per_us = INFINITY},

@@ -19,11 +19,6 @@ typedef struct MerCallsRun { /* microseconds */
 void mer_calls_run(const MerPlace *place, const MerGraphPlan *plan, MerArena *arena,
                    MerCallsRun *run);
 
-static inline double mer_place_time(const MerPlace *place, int op, int unit)
-{
-    return place->time_us[(size_t)op * (size_t)place->unit_count + (size_t)unit];
-}
-
 /* calls_detail.c: the timeline of the calls; `parts` of each unit as mer_place_show takes them. */
 double *mer_calls_parts(const MerPlace *place, const MerGraphPlan *plan, const MerCallsRun *run,
                         MerArena *arena);

@@ -155,7 +155,7 @@ static MerStatus open_cluster(void *opened, const MerProblem *problem, const voi
     }
     MER_TRY(mer_cluster_open(opened, place, given, arena, error));
     ((MerCluster *)opened)->pricer =
-        (MerPlacePricer){problem, &mer_evaluator_cluster, given, MER_METRIC_MAKESPAN};
+        (MerPlacePricer){problem, {&mer_evaluator_cluster, opened, given}, MER_METRIC_MAKESPAN};
     return MER_OK;
 }
 

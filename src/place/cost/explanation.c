@@ -73,10 +73,10 @@ static const char *explain_memory(const MerPlace *place, const double *peak, con
     text = mer_arena_format(arena, "%smemory that suffices: %s on %s for this placement (has %s)",
                             text, show(peak[fullest], "B", arena), place->unit_names[fullest],
                             show(place->limit[fullest], "B", arena));
-    if (what->single_unit >= 0 && isfinite(what->single_bytes)) {
+    if (what->roomy_unit >= 0 && isfinite(what->roomy_bytes)) {
         text = mer_arena_format(arena, "%s, %s for all on %s", text,
-                                show(what->single_bytes, "B", arena),
-                                place->unit_names[what->single_unit]);
+                                show(what->roomy_bytes, "B", arena),
+                                place->unit_names[what->roomy_unit]);
     }
     return mer_arena_format(arena, "%s\n", text);
 }
@@ -87,6 +87,18 @@ static const char *show_change(double before, double after, const char *unit, Me
            : isnan(before) ? show(after, unit, arena)
                            : mer_arena_format(arena, "%s (%+.1f %%)", show(after, unit, arena),
                                               100 * (after / before - 1));
+}
+
+static const char *explain_singles(const MerPlace *place, const MerWhatIfs *what, const char *unit,
+                                   const char *text, MerArena *arena)
+{
+    const MerSingle *best = &what->singles[0];
+    const char      *name = place->unit_names[best->unit];
+    return isnan(best->value)
+               ? mer_arena_format(arena, "%sone unit alone: refused on %s (%s)\n", text, name,
+                                  best->reason)
+               : mer_arena_format(arena, "%sone unit alone: %s on %s\n", text,
+                                  show_change(what->value, best->value, unit, arena), name);
 }
 
 /* The changes that matter most, best first. */
@@ -147,6 +159,7 @@ const char *mer_place_explain(const MerPlacePricer *pricer, const MerPlacePriced
     const char     *unit = mer_metric_info(pricer->metric)->unit;
     MerWhatIfs      what = mer_place_what_ifs(pricer, priced, arena);
     const char     *text = explain_load(place, priced, arena);
+    text = explain_singles(place, &what, unit, text, arena);
     text = explain_memory(place, priced->peak, &what, text, arena);
     if (what.mode == MER_WHAT_IF_OFF) {
         return text;
@@ -220,12 +233,35 @@ static void show_moves(const MerPlace *place, const MerWhatIfs *what, const char
     }
 }
 
+static void show_singles(const MerPlace *place, const MerWhatIfs *what, const char *unit,
+                         MerArena *arena, MerNotes *notes)
+{
+    MerViewColumn columns[] = {{.name = "unit"},
+                               {.name = "value", .unit = unit},
+                               {.name = "change", .unit = "share"},
+                               {.name = "refused"}};
+    MerViewCell  *cells = MER_ARRAY(arena, MerViewCell, 4 * (size_t)what->single_count);
+    for (int i = 0; i < what->single_count; i++) {
+        const MerSingle *single = &what->singles[i];
+        MerViewCell     *cell = cells + 4 * i;
+        cell[0].text = place->unit_names[single->unit];
+        cell[1].number = single->value;
+        cell[2] = change_share(what->value, single->value);
+        cell[3].text = single->reason;
+    }
+    MerView view = {.id = "single",
+                    .title = "One unit alone",
+                    .help = "Everything on one unit of each class, what it cannot run on a host."};
+    mer_view_table(notes, &view, &(MerViewTable){columns, 4, cells, what->single_count});
+}
+
 void mer_place_show_what_ifs(const MerPlacePricer *pricer, const MerPlacePriced *priced,
                              MerNotes *notes)
 {
     MerArena   *arena = mer_arena_new();
     const char *unit = mer_metric_info(pricer->metric)->unit;
     MerWhatIfs  what = mer_place_what_ifs(pricer, priced, arena);
+    show_singles(mer_place_of(pricer->problem), &what, unit, arena, notes);
     if (what.mode != MER_WHAT_IF_OFF) {
         if (what.count > 0) {
             show_changes(&what, unit, arena, notes);

@@ -60,16 +60,17 @@ static MerStatus open_maxload(void *opened, const MerProblem *problem, const voi
     const Options *chosen = given;
     State         *state = opened;
     (void)arena, (void)error;
-    *state = (State){.place = mer_place_of(problem),
-                     .pricer = {problem, &mer_evaluator_maxload, given, MER_METRIC_PERIOD},
-                     .rules = {.form = MER_PLACE_MAXLOAD,
-                               .overlaps = chosen->transfer == 1,
-                               .needs_contiguous = chosen->require_contiguous,
-                               .charges_activations = chosen->charge_activations,
-                               .max_calls = 1},
-                     .prices_infeasible = chosen->price_infeasible,
-                     .noise = chosen->noise,
-                     .noise_seed = (uint64_t)chosen->noise_seed};
+    *state =
+        (State){.place = mer_place_of(problem),
+                .pricer = {problem, {&mer_evaluator_maxload, opened, given}, MER_METRIC_PERIOD},
+                .rules = {.form = MER_PLACE_MAXLOAD,
+                          .overlaps = chosen->transfer == 1,
+                          .needs_contiguous = chosen->require_contiguous,
+                          .charges_activations = chosen->charge_activations,
+                          .max_calls = 1},
+                .prices_infeasible = chosen->price_infeasible,
+                .noise = chosen->noise,
+                .noise_seed = (uint64_t)chosen->noise_seed};
     state->rules.bytes_per_us =
         chosen->bandwidth > 0 ? 1e-6 * chosen->bandwidth : fastest_link(state->place);
     state->has_transfers = !state->place->is_pipeline || chosen->charge_activations;

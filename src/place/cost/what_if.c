@@ -2,15 +2,17 @@
 
 #include "mercator/rng.h"
 #include "place/solve/ideals.h"
+#include "place/solve/placements.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST_OPERATORS = 20000, /* of a graph that is opened again and again */
-    MOVES_PRICED = 400000,  /* operators times moves */
-    STEPS_PRICED = 1600000, /* operators times steps of one improvement */
-    STREAM = 0x77696621     /* of the generator of improvements */
+    MOST_OPERATORS = 20000,   /* of a graph that is opened again and again */
+    MOVES_PRICED = 400000,    /* operators times moves */
+    STEPS_PRICED = 1600000,   /* operators times steps of one improvement */
+    SINGLES_PRICED = 2000000, /* operators times units that are tried alone */
+    STREAM = 0x77696621       /* of the generator of improvements */
 };
 
 typedef struct Opened {
@@ -30,11 +32,12 @@ static bool reopen(const MerPlacePricer *pricer, const MerPlatform *platform, do
     opened->problem.options = options;
     opened->problem.platform = platform;
     opened->problem.state = mer_arena_alloc(arena, pricer->problem->type->state_size);
-    opened->evaluator = (MerEvaluator){
-        pricer->type, mer_arena_alloc(arena, pricer->type->state_size), pricer->options};
+    const MerEvaluatorClass *type = pricer->evaluator.type;
+    opened->evaluator =
+        (MerEvaluator){type, mer_arena_alloc(arena, type->state_size), pricer->evaluator.options};
     return pricer->problem->type->open(&opened->problem, arena, NULL) == MER_OK &&
-           pricer->type->open(opened->evaluator.state, &opened->problem, pricer->options, arena,
-                              NULL) == MER_OK;
+           type->open(opened->evaluator.state, &opened->problem, opened->evaluator.options, arena,
+                      NULL) == MER_OK;
 }
 
 static void close_again(Opened *opened)
@@ -44,17 +47,20 @@ static void close_again(Opened *opened)
     }
 }
 
-/* NaN: refused. `bytes` may be NULL. */
-static double price(const Opened *opened, const MerPlan *plan, MerArena *scratch, double *bytes)
+/* NaN: refused. */
+static double price_fully(const Opened *opened, const MerPlan *plan, MerArena *scratch,
+                          MerCost *cost)
 {
-    MerCost cost;
     MerCall call = {
         .scratch = scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
-    opened->evaluator.type->evaluate(opened->evaluator.state, plan, &call, &cost);
-    if (bytes) {
-        *bytes = cost.value[MER_METRIC_PEAK_BYTES];
-    }
-    return cost.feasible ? cost.value[opened->metric] : NAN;
+    opened->evaluator.type->evaluate(opened->evaluator.state, plan, &call, cost);
+    return cost->feasible ? cost->value[opened->metric] : NAN;
+}
+
+static double price(const Opened *opened, const MerPlan *plan, MerArena *scratch)
+{
+    MerCost cost;
+    return price_fully(opened, plan, scratch, &cost);
 }
 
 static double price_point(const Opened *opened, const MerIndex *point, MerArena *scratch)
@@ -62,7 +68,7 @@ static double price_point(const Opened *opened, const MerIndex *point, MerArena 
     MerPlan plan;
     mer_arena_reset(scratch);
     opened->problem.type->decode(&opened->problem, point, &plan, scratch);
-    return price(opened, &plan, scratch, NULL);
+    return price(opened, &plan, scratch);
 }
 
 /* The plan on a platform that may have a unit more. */
@@ -163,7 +169,7 @@ static MerWhatIf ask(const MerPlacePricer *pricer, const MerPlan *plan,
     Opened opened;
     if (reopen(pricer, platform, change->transfer, arena, &opened)) {
         MerPlan fitted = fit_plan(plan, platform->unit_count, arena);
-        answer.value = price(&opened, &fitted, arena, NULL);
+        answer.value = price(&opened, &fitted, arena);
         answer.improved =
             mode == MER_WHAT_IF_SEARCH ? improve(&opened, &fitted, arena) : answer.improved;
         close_again(&opened);
@@ -257,13 +263,64 @@ static void try_moves(const Opened *opened, const MerPlacePriced *priced, MerWha
     mer_arena_free(scratch);
 }
 
-/* All on the first accelerator, without limits; what does not run there on the first unit that its group may take. */
-static void try_single(const MerPlacePricer *pricer, MerWhatIfs *answer, MerArena *arena)
+static double price_single(const Opened *opened, int single, MerArena *scratch, MerCost *cost)
+{
+    const MerPlace *place = mer_place_of(&opened->problem);
+    int            *unit = MER_ARRAY(scratch, int, place->group_count + 1);
+    MerPlan         plan;
+    MerGraphPlan   *made = mer_place_new_plan(place, &plan, scratch);
+    mer_place_single(place, single, unit);
+    for (int o = 0; o < place->op_count; o++) {
+        made->unit[o] = unit[place->group[o]];
+    }
+    return price_fully(opened, &plan, scratch, cost);
+}
+
+/* Into the list by class: the best unit of each, and the best of all first. */
+static void keep_single(const MerPlace *place, MerSingle single, MerWhatIfs *answer)
+{
+    MerSingle *list = answer->singles;
+    int        at = 0;
+    while (at < answer->single_count &&
+           place->unit_class[list[at].unit] != place->unit_class[single.unit]) {
+        at++;
+    }
+    if (at == answer->single_count) {
+        list[answer->single_count++] = single;
+    } else if (single.value < list[at].value || (isnan(list[at].value) && !isnan(single.value))) {
+        list[at] = single;
+    }
+    if (list[at].value < list[0].value || (isnan(list[0].value) && !isnan(list[at].value))) {
+        MerSingle best = list[at];
+        memmove(list + 1, list, (size_t)at * sizeof best);
+        list[0] = best;
+    }
+}
+
+/* Often one unit alone is best: an answer is always held against it. */
+static void try_singles(const Opened *opened, MerWhatIfs *answer, MerArena *arena)
+{
+    const MerPlace *place = mer_place_of(&opened->problem);
+    MerArena       *scratch = mer_arena_new();
+    answer->singles = MER_ARRAY(arena, MerSingle, place->unit_count + 1);
+    for (int u = 0; u < place->unit_count; u++) {
+        if (u == 0 || u <= SINGLES_PRICED / place->op_count) {
+            MerCost cost;
+            double  value = price_single(opened, u, scratch, &cost);
+            keep_single(place, (MerSingle){u, value, mer_arena_text(arena, cost.reason)}, answer);
+            mer_arena_reset(scratch);
+        }
+    }
+    mer_arena_free(scratch);
+}
+
+/* What all on the first accelerator needs where nothing limits it. */
+static void try_without_limits(const MerPlacePricer *pricer, MerWhatIfs *answer, MerArena *arena)
 {
     const MerPlatform *platform = mer_place_change(
         pricer->problem->platform, (MerPlaceChange){MER_CHANGE_MEMORY, -1, INFINITY}, arena);
     Opened  opened;
-    MerPlan plan;
+    MerCost cost;
     if (!reopen(pricer, platform, 1, arena, &opened)) {
         return;
     }
@@ -273,17 +330,9 @@ static void try_single(const MerPlacePricer *pricer, MerWhatIfs *answer, MerAren
         unit++;
     }
     if (unit < place->unit_count) {
-        MerGraphPlan *made = mer_place_new_plan(place, &plan, arena);
-        for (int o = 0; o < place->op_count; o++) {
-            int first = place->choice_start[place->group[o]],
-                end = place->choice_start[place->group[o] + 1];
-            made->unit[o] = place->choices[first];
-            for (int i = first; i < end; i++) {
-                made->unit[o] = place->choices[i] == unit ? unit : made->unit[o];
-            }
-        }
-        answer->single_unit = unit;
-        answer->single_value = price(&opened, &plan, arena, &answer->single_bytes);
+        price_single(&opened, unit, arena, &cost);
+        answer->roomy_unit = unit;
+        answer->roomy_bytes = cost.value[MER_METRIC_PEAK_BYTES];
     }
     close_again(&opened);
 }
@@ -293,23 +342,22 @@ MerWhatIfs mer_place_what_ifs(const MerPlacePricer *pricer, const MerPlacePriced
 {
     const MerPlace        *place = mer_place_of(pricer->problem);
     const MerPlaceOptions *options = pricer->problem->options;
+    Opened                 same = {*pricer->problem, pricer->evaluator, pricer->metric};
     MerWhatIfs             answer = {
-                    .mode = (MerWhatIfMode)options->what_if, .value = NAN, .improved = NAN, .single_unit = -1};
-    Opened same;
-    if (place->op_count > MOST_OPERATORS || answer.mode == MER_WHAT_IF_OFF ||
-        !reopen(pricer, pricer->problem->platform, 1, arena, &same)) {
+                    .mode = (MerWhatIfMode)options->what_if, .improved = NAN, .roomy_unit = -1};
+    answer.value = price(&same, priced->plan, arena);
+    try_singles(&same, &answer, arena);
+    if (place->op_count > MOST_OPERATORS || answer.mode == MER_WHAT_IF_OFF) {
         answer.mode = MER_WHAT_IF_OFF;
         return answer;
     }
-    answer.value = price(&same, priced->plan, arena, NULL);
     if (!isnan(answer.value)) {
         try_moves(&same, priced, &answer, arena);
     }
     if (answer.mode == MER_WHAT_IF_SEARCH) {
         answer.improved = improve(&same, priced->plan, arena);
     }
-    close_again(&same);
-    try_single(pricer, &answer, arena);
+    try_without_limits(pricer, &answer, arena);
     int              count;
     MerWhatIfChange *changes = mer_place_list_changes(
         place, mer_graph_plan(priced->plan), answer.mode, isnan(answer.value), arena, &count);

@@ -6,12 +6,10 @@
 #include "mercator/evaluator.h"
 #include "place/place_parts.h"
 
-typedef struct
-    MerPlacePricer { /* an evaluator as it was opened: it is opened again on other platforms */
-    const MerProblem        *problem;
-    const MerEvaluatorClass *type;
-    const void              *options;
-    MerMetric                metric; /* what is explained */
+typedef struct MerPlacePricer { /* it is opened again on other platforms */
+    const MerProblem *problem;
+    MerEvaluator      evaluator;
+    MerMetric         metric; /* what is explained */
 } MerPlacePricer;
 
 /* A plan, its time by unit and its bytes as mer_place_show takes them. */
@@ -46,6 +44,12 @@ typedef struct MerWhatIfMove {
 
 enum { MER_WHAT_IF_MOVES = 3 };
 
+typedef struct MerSingle { /* everything on one unit, what it cannot run on a host */
+    int         unit;
+    double      value;  /* NaN: refused */
+    const char *reason; /* why */
+} MerSingle;
+
 typedef struct MerWhatIfs {
     MerWhatIfMode mode;
     double        value;    /* as it is; NaN: refused */
@@ -54,9 +58,11 @@ typedef struct MerWhatIfs {
     MerWhatIf    *list;
     int           move_count;
     MerWhatIfMove moves[MER_WHAT_IF_MOVES]; /* that gain most, best first */
-    /* all on one accelerator of the first class, as far as it runs there: what that would take; unit -1: there is none */
-    int    single_unit;
-    double single_value, single_bytes;
+    int           single_count;
+    MerSingle    *singles; /* of each class the best unit, the best of all first; in every mode */
+    /* bytes of all on the first accelerator, without limits, as far as it runs there; unit -1: there is none */
+    int    roomy_unit;
+    double roomy_bytes;
 } MerWhatIfs;
 
 MerWhatIfs mer_place_what_ifs(const MerPlacePricer *pricer, const MerPlacePriced *priced,

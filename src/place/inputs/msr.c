@@ -11,7 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define GIBIBYTES_PER_S 2147483648.0 /* 2 GiB/s: the rate behind the published edge costs */
+#define MOST_CLASS INT64_C(9000000000000000) /* negative classes come behind it */
+#define GIBIBYTES_PER_S 2147483648.0         /* 2 GiB/s: the rate behind the published edge costs */
 
 typedef struct Node {
     const char *name;
@@ -30,7 +31,30 @@ typedef struct Reader {
     int            *order; /* positions, by rising id */
     MerProfileEdge *edges;
     bool            has_uneven_costs;
+    const char     *ignored; /* the first key that nobody knows; NULL: there is none */
 } Reader;
+
+static const char *const root_keys[] = {"maxSizePerFPGA", "maxFPGAs", "maxCPUs",
+                                        "nodes",          "edges",    NULL};
+static const char *const node_keys[] = {
+    "id",   "name",       "supportedOnFpga", "cpuLatency", "fpgaLatency", "isBackwardNode",
+    "size", "colorClass", "layerId",         NULL};
+static const char *const edge_keys[] = {"sourceId", "destId", "cost", "size", NULL};
+
+/* The format allows further information, for people and other tools. */
+static void ignore_unknown(Reader *r, const MerYaml *map, const char *const *known)
+{
+    for (int i = 0; i < map->count && !r->ignored; i++) {
+        int k = 0;
+        while (known[k] && strcmp(known[k], map->keys[i]) != 0) {
+            k++;
+        }
+        if (!known[k]) {
+            r->ignored = mer_arena_format(r->arena, "%s%s%s", map->path, *map->path ? "." : "",
+                                          map->keys[i]);
+        }
+    }
+}
 
 /* true, false, 0 or 1: both spellings are in the published files. */
 static MerStatus read_flag(MerYaml *map, const char *key, bool *value, MerError *error)
@@ -66,9 +90,11 @@ static MerStatus need_whole(MerYaml *map, const char *key, double least, double 
     return (double)*value == number ? MER_OK : mer_yaml_expected(node, error, "a whole number");
 }
 
-static MerStatus read_node(MerYaml *map, int position, Node *node, MerArena *arena, MerError *error)
+static MerStatus read_node(Reader *r, MerYaml *map, int position, MerError *error)
 {
-    bool is_supported;
+    Node    *node = &r->nodes[position];
+    MerYaml *colour = NULL;
+    bool     is_supported;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     *node = (Node){.class_of = -1, .transfer_ms = NAN};
     MER_TRY(need_whole(map, "id", -9e15, 9e15, &node->id, error));
@@ -78,13 +104,15 @@ static MerStatus read_node(MerYaml *map, int position, Node *node, MerArena *are
     MER_TRY(need_real(map, "cpuLatency", 0, 1e15, &node->host_ms, error));
     MER_TRY(need_real(map, "fpgaLatency", 0, 1e15, &node->unit_ms, error));
     MER_TRY(need_real(map, "size", 0, 1e18, &node->size, error));
-    if (mer_yaml_get(map, "colorClass")) {
-        MER_TRY(need_whole(map, "colorClass", 0, 9e15, &node->class_of, error));
+    colour = mer_yaml_get(map, "colorClass");
+    if (colour && !mer_yaml_is_null(colour)) {
+        MER_TRY(need_whole(map, "colorClass", -9e15, 9e15, &node->class_of, error));
+        node->class_of = node->class_of < 0 ? MOST_CLASS - node->class_of : node->class_of;
     }
-    mer_yaml_get(map, "layerId");
     node->unit_ms = is_supported ? node->unit_ms : INFINITY;
-    node->name = node->name ? node->name : mer_arena_format(arena, "node%d", position);
-    return mer_yaml_finish(map, error);
+    node->name = node->name ? node->name : mer_arena_format(r->arena, "node%d", position);
+    ignore_unknown(r, map, node_keys);
+    return MER_OK;
 }
 
 static MerStatus read_nodes(MerYaml *list, Reader *r, MerError *error)
@@ -98,7 +126,7 @@ static MerStatus read_nodes(MerYaml *list, Reader *r, MerError *error)
     r->order = MER_ARRAY(r->arena, int, r->count);
     double *ids = MER_ARRAY(r->arena, double, r->count);
     for (int i = 0; i < r->count; i++) {
-        MER_TRY(read_node(list->items[i], i, &r->nodes[i], r->arena, error));
+        MER_TRY(read_node(r, list->items[i], i, error));
         ids[i] = (double)r->nodes[i].id; /* at most 9e15: exact */
     }
     mer_sort_order(ids, r->count, r->order);
@@ -141,7 +169,7 @@ static MerStatus read_edge(Reader *r, int index, MerYaml *edge, MerError *error)
     MER_TRY(read_end(r, edge, "destId", &ends->to, error));
     MER_TRY(need_real(edge, "cost", 0, 1e15, &cost, error));
     MER_TRY(mer_yaml_get_real(edge, "size", 0, 1e18, &size, error));
-    MER_TRY(mer_yaml_finish(edge, error));
+    ignore_unknown(r, edge, edge_keys);
     if (ends->from == ends->to) {
         return mer_yaml_error(edge, error, "the edge goes from a node to itself");
     }
@@ -171,7 +199,7 @@ static void make_names_unique(Reader *r)
     MerNameTable names = {.arena = r->arena};
     for (int i = 0; i < r->count; i++) {
         Node *node = &r->nodes[i];
-        if (mer_name_table_find(&names, node->name)) {
+        while (mer_name_table_find(&names, node->name)) {
             node->name = mer_arena_format(r->arena, "%s#%" PRId64, node->name, node->id);
         }
         mer_name_table_set(&names, node->name, node);
@@ -266,6 +294,10 @@ static void warn(const Reader *r, MerGraph *graph)
     if (r->has_uneven_costs) {
         mer_graph_warn(graph, "edges of one node have different costs: the largest counts");
     }
+    if (r->ignored) {
+        mer_graph_warn(graph, "keys without a meaning here are ignored: %s is the first",
+                       r->ignored);
+    }
 }
 
 static MerStatus read_msr(const MerImportFile *file, const MerImportOptions *options,
@@ -282,7 +314,7 @@ static MerStatus read_msr(const MerImportFile *file, const MerImportOptions *opt
     make_names_unique(&r);
     MER_TRY(make_graph(file, &r, graph, error));
     MER_TRY(imply_platform(root, *graph, arena, error));
-    MER_TRY(mer_yaml_finish(root, error));
+    ignore_unknown(&r, root, root_keys);
     mer_graph_attach(*graph, MER_PLACE_PROFILE, make_profile(*graph, &r));
     (*graph)->hash = mer_hash_bytes((*graph)->hash, file->data, file->size);
     warn(&r, *graph);

@@ -53,13 +53,19 @@ static MerStatus read_variants(MerYaml *list, MerProfileNode *const variants[VAR
     bool found[VARIANT_COUNT] = {false, false};
     MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
     for (int i = 0; i < list->count; i++) {
-        MerYaml *id;
-        int      which;
+        const char *id;
+        MerYaml    *node;
+        int         which = 0;
         MER_TRY(mer_yaml_check_kind(list->items[i], MER_YAML_MAP, error));
-        MER_TRY(mer_yaml_need(list->items[i], "id", &id, error));
-        MER_TRY(mer_yaml_word(id, variant_names, VARIANT_COUNT, &which, error));
-        MER_TRY(read_variant(list->items[i], variants[which], error));
-        found[which] = true;
+        MER_TRY(mer_yaml_need(list->items[i], "id", &node, error));
+        MER_TRY(mer_yaml_text(node, &id, error));
+        while (which < VARIANT_COUNT && strcmp(id, variant_names[which]) != 0) {
+            which++;
+        }
+        if (which < VARIANT_COUNT) { /* a variant may have any name */
+            MER_TRY(read_variant(list->items[i], variants[which], error));
+            found[which] = true;
+        }
     }
     if (!found[PLAIN]) {
         return mer_yaml_error(list, error, "%s has no entry with the id \"vanilla\", expected one",
@@ -80,18 +86,18 @@ static uint64_t spread(int64_t id)
 static MerStatus read_node(Reader *reader, MerYaml *map)
 {
     MerError   *error = reader->error;
-    MerYaml    *id, *name, *degrees, *list;
-    const char *text;
+    MerYaml    *id, *degrees, *list;
+    const char *text = NULL;
     MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_need(map, "id", &id, error));
-    MER_TRY(mer_yaml_need(map, "name", &name, error));
     MER_TRY(mer_yaml_need(map, "TMPCs", &degrees, error));
     MER_TRY(mer_yaml_check_kind(degrees, MER_YAML_MAP, error));
     MER_TRY(mer_yaml_need(degrees, "1", &list, error));
     int            at = reader->node_count++;
     MerProfileNode node = {.file_index = at};
     MER_TRY(mer_yaml_int(id, INT64_MIN / 2, INT64_MAX / 2, &node.id, error));
-    MER_TRY(mer_yaml_text(name, &text, error));
+    MER_TRY(mer_yaml_get_text(map, "name", &text, error)); /* for people: may be absent */
+    text = text ? text : mer_arena_format(reader->scratch, "node%lld", (long long)node.id);
     if (mer_key_table_add(&reader->index, spread(node.id), at) != at) {
         return mer_yaml_expected(id, error, "an id that no node before has");
     }

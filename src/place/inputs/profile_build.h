@@ -8,6 +8,7 @@
 
 extern const MerImporterClass mer_importer_pipedream; /* graph.txt */
 extern const MerImporterClass mer_importer_piper;     /* JSON */
+extern const MerImporterClass mer_importer_msr;       /* JSON */
 
 /* What Piper attaches besides MER_PLACE_PROFILE: the same with activations computed again. */
 #define MER_PLACE_RECOMPUTE "profile.recompute"

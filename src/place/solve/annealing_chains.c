@@ -26,7 +26,8 @@ struct MerPlaceChains {
     Chain               *chains;
     Chain                best; /* of all, also of the starts */
     bool                 is_new;
-    double               all; /* moves or evaluations of a chain in all rounds */
+    unsigned             kept; /* roles that are not annealed */
+    double               all;  /* moves or evaluations of a chain in all rounds */
 };
 
 bool mer_place_can_use_loads(const MerSearch *search, const MerPlace *place,
@@ -90,6 +91,12 @@ bool mer_place_chains_use_loads(const MerPlaceChains *c)
 void mer_place_chains_scatter(MerPlaceChains *c, bool scatters)
 {
     c->scatters = scatters;
+}
+
+void mer_place_chains_keep(MerPlaceChains *c, unsigned kept, double share)
+{
+    c->kept = kept;
+    c->all *= share;
 }
 
 static void copy_point(const MerPlaceChains *c, MerIndex *to, const MerIndex *from)
@@ -203,7 +210,8 @@ static void anneal_points(const MerPlaceChains *c, Chain *chain, double hot, Mer
                                    .levels = &c->levels,
                                    .evaluations = share(c),
                                    .hot = hot,
-                                   .cold = c->options.cold};
+                                   .cold = c->options.cold,
+                                   .kept = c->kept};
     chain->spent += mer_point_anneal(&annealing, rng, point, value);
     mer_arena_free(arena);
 }

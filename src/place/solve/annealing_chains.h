@@ -50,6 +50,8 @@ bool mer_place_chains_use_loads(const MerPlaceChains *chains);
 void mer_place_chains_start(MerPlaceChains *chains, const MerIndex *point, double score);
 /* Whether chains without a given placement begin with a random one, where loads price moves; else all share the given ones. */
 void mer_place_chains_scatter(MerPlaceChains *chains, bool scatters);
+/* Knobs of these roles (bits) stay as the starts have them, and `share` of the evaluations are made. */
+void mer_place_chains_keep(MerPlaceChains *chains, unsigned kept, double share);
 /* One round. false: all were done, or the search is cancelled. */
 bool mer_place_chains_round(MerPlaceChains *chains);
 /* The best point so far, and whether it is better than all starts and than after the round before. */

@@ -40,6 +40,10 @@ void mer_place_depth_first(const MerPlace *place, MerRng *rng, int *order);
  * what no stage takes goes to the host. Time grows with the square of the groups. false: nothing fits, or it was stopped. */
 bool mer_place_least_cuts(const MerPlace *place, const int *order, MerNotes *notes, int *unit);
 
+/* Biconnected components as one, then the best cuts of a chain of them. false: they run nowhere, or it was stopped. */
+bool mer_place_bcc_split(const MerPlace *place, const MerPlaceRules *rules, MerNotes *notes,
+                         int *unit);
+
 /* The longest way from the start of each operator to the end, with mean times and mean transfers. */
 void mer_place_upward_ranks(const MerPlace *place, double *rank);
 /* Operators by falling rank, each where it ends first, also in idle times that earlier ones left. */

@@ -174,14 +174,19 @@ static void change_replicas(Walk *walk)
     set(walk, knob, mer_rng_below(walk->rng, walk->space->knobs[knob].choices));
 }
 
+static bool is_kept(const Walk *walk, MerRole role)
+{
+    return walk->annealing->kept >> role & 1;
+}
+
 /* One random change of what the space decides; change_count stays 0 if it would change nothing. */
 static void change(Walk *walk)
 {
-    double kind = mer_rng_unit(walk->rng);
+    double kind = is_kept(walk, MER_ROLE_UNIT) ? 0 : mer_rng_unit(walk->rng);
     walk->change_count = 0;
-    if (walk->knobs.priority >= 0 && kind < 0.25) {
+    if (walk->knobs.priority >= 0 && !is_kept(walk, MER_ROLE_PRIORITY) && kind < 0.25) {
         change_levels(walk, walk->knobs.priority);
-    } else if (walk->knobs.fuse >= 0 && kind < 0.5) {
+    } else if (walk->knobs.fuse >= 0 && !is_kept(walk, MER_ROLE_FUSE) && kind < 0.5) {
         change_levels(walk, walk->knobs.fuse);
     } else if (walk->knobs.replicas >= 0 && kind < 0.6) {
         change_replicas(walk);

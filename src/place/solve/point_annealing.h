@@ -22,6 +22,7 @@ typedef struct MerPointAnnealing {
     const MerLoadLevels *levels; /* parts that move together */
     int64_t              evaluations;
     double               hot, cold; /* temperatures, as parts of the start's score */
+    unsigned             kept;      /* bits of roles whose knobs stay as they are */
 } MerPointAnnealing;
 
 /* `point` becomes the best one met, `value` is its price; gives the evaluations. */

@@ -2,7 +2,9 @@
  * best of them (docs/placement.md, "Portfolio"). Whoever found what stands in a table of the report. */
 #include "place/solve/portfolio.h"
 
+#include "place/place_parts.h"
 #include "place/solve/annealing_chains.h"
+#include "place/solve/enumeration.h"
 #include "place/solve/place_list.h"
 #include "place/solve/placements.h"
 
@@ -12,13 +14,15 @@
 enum { VARIANTS = 8 };
 
 typedef struct Options {
-    int64_t         ideals;
+    int64_t         ideals, points;
     MerChainOptions chains;
 } Options;
 
 static const MerOption options[] = {
     {"ideals", MER_OPTION_INT, offsetof(Options, ideals), "20000", 1, 2e9, NULL,
      "down-sets of the graph up to which the exact contiguous split is sought"},
+    {"points", MER_OPTION_INT, offsetof(Options, points), "2000000", 0, 2e9, NULL,
+     "points of the space, times operators, up to which all are priced and the best is proven"},
     MER_CHAIN_OPTIONS(Options, chains),
     {0}};
 
@@ -42,9 +46,18 @@ typedef struct State {
     Options              options;
     MerSources           sources;
     MerPlaceChains      *chains;
-    MerBound             proof; /* of contiguous splits; NaN: none */
+    MerBound             proof; /* of contiguous splits, or of all points; NaN: none */
     Stage                stage;
+    int turn, turns; /* of decisions one after the other; 0: all are made together */
 } State;
+
+/* Roles in turn, as far as they are decided. */
+static MerRole role_of_turn(const MerPlace *place, int turn)
+{
+    return turn == 0                           ? MER_ROLE_UNIT
+           : turn == 1 && place->decides_order ? MER_ROLE_PRIORITY
+                                               : MER_ROLE_FUSE;
+}
 
 static MerStatus open_portfolio(void *opened, const MerSearch *search, const MerProblem *problem,
                                 const MerEvaluator *evaluator, const void *given, MerError *error)
@@ -60,6 +73,9 @@ static MerStatus open_portfolio(void *opened, const MerSearch *search, const Mer
                  .options = *(const Options *)given,
                  .sources = {search, place, problem->space.knob_count, 0, 0, 0, NULL},
                  .proof = {NAN, "none", ""}};
+    bool has_order = s->rules && s->rules->form == MER_PLACE_CLUSTER &&
+                     ((const MerPlaceOptions *)problem->options)->in_turn;
+    s->turns = has_order ? 1 + place->decides_order + place->decides_fusion : 0;
     return MER_OK;
 }
 
@@ -74,6 +90,25 @@ static void add_splits(State *s)
     }
 }
 
+/* Where all points could be tried there is no need to search. */
+static bool try_all(State *s)
+{
+    const MerGoal *goal = s->search->goal;
+    MerArena      *arena = mer_arena_new();
+    MerIndex      *best = MER_ARRAY(arena, MerIndex, s->sources.knob_count + 1);
+    double         score;
+    MerPointPricer pricer = {s->problem, s->evaluator, s->search, NULL};
+    bool           is_done = s->evaluator->type->mode == MER_EVALUATE_PARALLEL &&
+                   mer_place_enumerate(&pricer, s->options.points, best, &score);
+    if (is_done) {
+        int direction = goal ? goal->direction : mer_metric_info(s->search->objective)->direction;
+        mer_sources_add(&s->sources, "enumeration", "all points", best);
+        s->proof = (MerBound){direction > 0 ? -score : score, "optimum", ""};
+    }
+    mer_arena_free(arena);
+    return is_done;
+}
+
 /* Annealing from what is there. Plans that are measured, or that need all threads, are never priced inside. */
 static void begin_chains(State *s)
 {
@@ -82,6 +117,11 @@ static void begin_chains(State *s)
     int       count = mer_sources_rank(&s->sources, order, &legal);
     if (s->evaluator->type->mode == MER_EVALUATE_PARALLEL) {
         s->chains = mer_place_chains_new(s->search, s->problem, s->evaluator, &s->options.chains);
+    }
+    if (s->chains && s->turns > 0) {
+        unsigned others = ~(1u << role_of_turn(s->place, s->turn));
+        mer_place_chains_keep(s->chains, others, 1.0 / s->turns);
+        count = s->turn > 0 && count > 1 ? 1 : count; /* only the best goes on */
     }
     for (int i = 0; i < count && s->chains; i++) {
         const MerSource *source = &s->sources.list[order[i]];
@@ -101,6 +141,10 @@ static void run_chains(State *s)
         }
     }
     s->stage = is_new ? CHAINS : DONE;
+    if (s->stage == DONE && s->turn + 1 < s->turns && !mer_is_cancelled(s->search->notes)) {
+        mer_portfolio_add_turn(&s->sources, role_of_turn(s->place, ++s->turn));
+        s->stage = STARTS;
+    }
 }
 
 /* Points of the next stage, if it has any. */
@@ -121,13 +165,15 @@ static void go_on(State *s)
         add_splits(s);
         break;
     case VARIANTS_OF_BEST:
-        if (s->rules && s->rules->form == MER_PLACE_CLUSTER &&
+        if (s->rules && s->rules->form == MER_PLACE_CLUSTER && s->turns == 0 &&
             (s->place->decides_order || s->place->decides_fusion)) {
             mer_portfolio_add_variants(&s->sources, VARIANTS);
         }
         break;
     case STARTS:
-        begin_chains(s);
+        if (s->turns > 0 || !try_all(s)) {
+            begin_chains(s);
+        }
         break;
     case CHAINS:
         run_chains(s);

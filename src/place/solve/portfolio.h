@@ -45,5 +45,7 @@ void mer_portfolio_add_replicas(MerSources *sources, const MerProblem *problem,
                                 const MerEvaluator *evaluator);
 /* The best `count` told placements, and the best single unit, again with priorities by upward rank and with greedy fusion, where these are decided. */
 void mer_portfolio_add_variants(MerSources *sources, int count);
+/* The best point of all with one more decision: priorities by upward rank, or greedy fusion. */
+void mer_portfolio_add_turn(MerSources *sources, MerRole role);
 
 #endif

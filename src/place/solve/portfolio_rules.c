@@ -203,20 +203,38 @@ static void add_variant(MerSources *s, const MerIndex *point, const int *by_rank
     mer_arena_free(arena);
 }
 
+static int *order_by_rank(const MerPlace *place, MerArena *arena)
+{
+    double *rank = MER_ARRAY(arena, double, place->op_count + 1);
+    int    *by_rank = MER_ARRAY(arena, int, place->op_count + 1);
+    mer_place_upward_ranks(place, rank);
+    mer_sort_order(rank, place->op_count, by_rank);
+    return by_rank;
+}
+
 void mer_portfolio_add_variants(MerSources *s, int count)
 {
     MerArena *arena = mer_arena_new();
     int      *order = MER_ARRAY(arena, int, s->told + 1), legal;
-    double   *rank = MER_ARRAY(arena, double, s->place->op_count + 1);
-    int      *by_rank = MER_ARRAY(arena, int, s->place->op_count + 1);
+    int      *by_rank = order_by_rank(s->place, arena);
     mer_sources_rank(s, order, &legal);
-    mer_place_upward_ranks(s->place, rank);
-    mer_sort_order(rank, s->place->op_count, by_rank);
     for (int i = 0, singles = 0; i < legal; i++) {
         bool is_single = strcmp(s->list[order[i]].name, "single") == 0 && singles++ == 0;
         for (int which = 1; which < 4 && (i < count || is_single); which++) {
             add_variant(s, s->list[order[i]].point, by_rank, which & 1, which & 2);
         }
+    }
+    mer_arena_free(arena);
+}
+
+void mer_portfolio_add_turn(MerSources *s, MerRole role)
+{
+    MerArena *arena = mer_arena_new();
+    int      *order = MER_ARRAY(arena, int, s->told + 1), legal;
+    mer_sources_rank(s, order, &legal);
+    if (legal > 0) {
+        add_variant(s, s->list[order[0]].point, order_by_rank(s->place, arena),
+                    role == MER_ROLE_PRIORITY, role == MER_ROLE_FUSE);
     }
     mer_arena_free(arena);
 }

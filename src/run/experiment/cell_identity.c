@@ -8,8 +8,8 @@
 
 static const char *const keys[] = {"version",   "problem", "workload", "platform", "optimizer",
                                    "objective", "seed",    "budget",   "time_s",   "gap",
-                                   "pareto",    "batch",   "legality", "warm",     "fixed",
-                                   "count",     "log",     "rounds",   "assess"};
+                                   "pareto",    "batch",   "legality", "warm",     "policy",
+                                   "fixed",     "count",   "log",      "rounds",   "assess"};
 
 static const char *add(const char *identity, const cJSON *item, MerArena *arena)
 {

@@ -287,7 +287,9 @@ static void run_round(Batch *batch, bool is_timed, int threads)
             batch->todo[batch->todo_count++] = i;
         }
     }
-    int beside = is_timed ? 1 : threads < batch->todo_count ? threads : batch->todo_count;
+    int beside = is_timed || cells->is_chain   ? 1
+                 : threads < batch->todo_count ? threads
+                                               : batch->todo_count;
     if (batch->todo_count > 0) {
         MerPool *pool = mer_pool_new(beside);
         batch->threads_each = threads / beside;

@@ -9,8 +9,9 @@ typedef struct MerCells {
     MerRunSpec *specs; /* `directory` is filled in */
     int         count;
     const char *root, *command;
-    int         threads; /* 0: all cores; results do not depend on it */
-    const char *redo;    /* cells of this optimizer are run anew; "all"; NULL: none */
+    int         threads;  /* 0: all cores; results do not depend on it */
+    bool        is_chain; /* each needs what the one before leaves: one after the other */
+    const char *redo;     /* cells of this optimizer are run anew; "all"; NULL: none */
     void       *state;
     bool (*is_cancelled)(void *state);
     void (*warn)(void *state, const char *text); /* each text once */

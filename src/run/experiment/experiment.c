@@ -37,6 +37,8 @@ const MerOption mer_run_options[] = {
      "file with a saved policy to start from"},
     {"save_policy", MER_OPTION_TEXT, offsetof(MerRunOptions, save_policy), "", 0, 0, NULL,
      "file to save the learned policy in"},
+    {"passes", MER_OPTION_INT, offsetof(MerRunOptions, passes), "1", 1, 1000, NULL,
+     "with --train: times that all networks are gone through, sharing the budget"},
     {"batch", MER_OPTION_INT, offsetof(MerRunOptions, batch), "256", 1, 65536, NULL,
      "points per ask at most"},
     {"threads", MER_OPTION_INT, offsetof(MerRunOptions, threads), "0", 0, 4096, NULL,

@@ -34,7 +34,7 @@ typedef struct MerRunOptions { /* the keys that are not lists */
     int         count, log, legality, warm_match;
     const char *warm, *policy, *save_policy;
     MerTexts    pareto, fix, dim, exports;
-    int64_t     rounds, assess;
+    int64_t     rounds, assess, passes;
 } MerRunOptions;
 
 extern const MerOption mer_run_options[];

@@ -82,6 +82,9 @@ void mer_header_limits(MerJson *json, const MerRunSpec *spec)
     if (spec->gap > 0) {
         mer_json_real(json, "gap", spec->gap);
     }
+    if (spec->policy) {
+        mer_json_text(json, "policy", spec->policy);
+    }
     if (spec->warm) {
         mer_json_text(json, "warm", spec->warm);
     }

@@ -42,22 +42,35 @@ static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice
                          knob->name, value, list_choices(knob, arena));
 }
 
-static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, MerArena *arena,
-                           MerError *error)
+static MerStatus refuse_knob(const MerRunTask *task, const char *name, MerArena *arena,
+                             MerError *error)
 {
     const MerSpace *space = &task->problem.space;
     const char    **names = MER_ARRAY(arena, const char *, space->knob_count + 1);
     for (int k = 0; k < space->knob_count; k++) {
         names[k] = space->knobs[k].name;
-        if (mer_name_equal(names[k], name)) {
-            *knob = k;
-            return MER_OK;
-        }
     }
     const char *nearest = mer_name_nearest(name, names, space->knob_count);
     return mer_error_set(
         error, MER_INVALID, "task %s has no knob \"%s\" to fix%s%s; --list-knobs shows all",
         task->result->task.name, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
+}
+
+/* The very name, else one that differs in hyphens only. */
+static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, MerArena *arena,
+                           MerError *error)
+{
+    const MerSpace *space = &task->problem.space;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < space->knob_count; k++) {
+            const char *known = space->knobs[k].name;
+            if (pass == 0 ? strcmp(known, name) == 0 : mer_name_equal(known, name)) {
+                *knob = k;
+                return MER_OK;
+            }
+        }
+    }
+    return refuse_knob(task, name, arena, error);
 }
 
 /* Those of the user, then those of the round. */

@@ -55,12 +55,10 @@ static MerStatus note_round(MerRunState *run, const MerRound *round, int number,
     return mer_runlog_end_line(&run->log, &json, error);
 }
 
-static MerStatus begin_round(Rounds *rounds, const MerRound *round, MerError *error)
+static MerStatus begin_round(MerRunState *run, const MerRound *round, int number, MerError *error)
 {
-    MerRunState *run = rounds->run;
-    run->objective = rounds->objective;
     run->round = round;
-    run->round_number = rounds->done;
+    run->round_number = number;
     if (round->objective) {
         MER_TRY(mer_objective_parse(round->objective, &run->objective, run->arena, error));
     }
@@ -68,7 +66,7 @@ static MerStatus begin_round(Rounds *rounds, const MerRound *round, MerError *er
         mer_run_round_budget(run, &run->tasks[t]);
         MER_TRY(mer_run_begin_task(run, &run->tasks[t], error));
     }
-    return note_round(run, round, rounds->done, error);
+    return note_round(run, round, number, error);
 }
 
 /* Work of all rounds, answers of the picked one. */
@@ -128,12 +126,32 @@ static MerStatus pick_answers(Rounds *rounds, MerError *error)
     return MER_OK;
 }
 
+/* How many may follow the first. A solver knows the whole at once. */
+static int most_rounds(const MerRunSpec *spec)
+{
+    bool is_solver = spec->optimizer->open == NULL;
+    return !spec->problem->next_round || is_solver ? 0
+           : spec->rounds > 0                      ? spec->rounds
+                                                   : spec->problem->rounds;
+}
+
+MerStatus mer_run_first_round(MerRunState *run, MerError *error)
+{
+    const MerProblemClass *problem = run->spec->problem;
+    MerRound              *round = MER_NEW(run->arena, MerRound);
+    if (most_rounds(run->spec) == 0) {
+        return MER_OK;
+    }
+    MerWhole whole = mer_run_whole(run);
+    return problem->next_round(&whole, 0, round, run->arena) ? begin_round(run, round, 0, error)
+                                                             : MER_OK;
+}
+
 MerStatus mer_run_rounds(MerRunState *run, MerError *error)
 {
     const MerProblemClass *problem = run->spec->problem;
-    int                    most = run->spec->rounds > 0 ? run->spec->rounds : problem->rounds;
-    bool is_solver = run->spec->optimizer->open == NULL; /* which knows the whole at once */
-    if (!problem->next_round || most == 0 || run->is_interrupted || is_solver) {
+    int                    most = most_rounds(run->spec);
+    if (most == 0 || run->is_interrupted) {
         return MER_OK;
     }
     Rounds   rounds = {.run = run,
@@ -144,7 +162,8 @@ MerStatus mer_run_rounds(MerRunState *run, MerError *error)
     keep_round(&rounds);
     while (rounds.done <= most && !run->is_interrupted &&
            problem->next_round(rounds.wholes, rounds.done, &round, run->arena)) {
-        MER_TRY(begin_round(&rounds, &round, error));
+        run->objective = rounds.objective;
+        MER_TRY(begin_round(run, &round, rounds.done, error));
         MER_TRY(mer_run_search_tasks(run, error));
         keep_round(&rounds);
         round = (MerRound){0};

@@ -82,6 +82,9 @@ static MerStatus open_for(MerMetric metric, const char *name, void *state, const
     MerSplitAim aim = {.metric = metric == MER_METRIC_LATENCY ? MER_METRIC_CYCLES : metric};
     double      value = mer_split_best_network(one->split, one->rules, &aim, made);
     value /= metric == MER_METRIC_LATENCY ? one->split->clock_hz : 1;
+    if (value < INFINITY && !mer_split_network_fits(one->split, one->rules, made, NULL)) {
+        mer_split_repair(one->split, one->rules, &aim, made); /* else the evaluator says why not */
+    }
     if (value < INFINITY) {
         mer_split_assign(one->split, made);
     } else { /* the evaluator says what does not fit */

@@ -24,4 +24,8 @@ double mer_split_layer_value(const MerSplit *split, const MerSplitRules *rules, 
 double mer_split_best_network(const MerSplit *split, const MerSplitRules *rules,
                               const MerSplitAim *aim, MerSplitPlan *plan);
 
+/* Changes counts until the weights of all layers fit at once (split_repair.c); false: no way was found. */
+bool mer_split_repair(const MerSplit *split, const MerSplitRules *rules, const MerSplitAim *aim,
+                      MerSplitPlan *plan);
+
 #endif

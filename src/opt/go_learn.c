@@ -1,0 +1,259 @@
+/* What the policy of `go` learns from a batch: proximal policy optimisation (Schulman et al., 2017), with the ratio of every
+ * decision clipped by itself or that of the whole placement. */
+#include "opt/go_learn.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Lesson {
+    MerGoView          *view;
+    const MerGoTeacher *teacher;
+    const MerGoBatch   *batch;
+    const double       *first_advantages, *advantages;
+    MerRng             *dropout;
+    double             *drift;        /* joint: log of every placement's ratio so far */
+    bool                is_measuring; /* only fills `drift` */
+} Lesson;
+
+typedef struct
+    Choices { /* `rows` decisions over one set of logits, those of a placement in a row */
+    MerTensor    *logits;
+    const int    *chosen;
+    const float  *old;
+    const double *advantages;                  /* of each placement */
+    int           placement, rows_each, count; /* the first one, decisions of each, placements */
+    double        entropy;                     /* its weight */
+} Choices;
+
+/* -sum min(r A, clip(r) A), or of joint ratios -sum r A log p, where r is a number: it has the same gradient. */
+static MerTensor *surrogate(const Lesson *l, MerTensor *now, const Choices *c)
+{
+    MerTape *tape = l->view->tape;
+    int64_t  rows = (int64_t)c->rows_each * c->count;
+    float   *weight = mer_workspace_floats(mer_tape_workspace(tape), rows);
+    float    clip = (float)l->teacher->clip;
+    for (int64_t i = 0; i < rows; i++) {
+        int    p = c->placement + (int)(i / c->rows_each);
+        double a = c->advantages[p], ratio = l->teacher->is_joint ? exp(fmin(20, l->drift[p])) : 1;
+        bool   is_clipped = l->teacher->is_joint && (a > 0 ? ratio > 1 + clip : ratio < 1 - clip);
+        weight[i] = is_clipped ? 0 : (float)(ratio * a);
+    }
+    MerTensor *advantage = mer_tape_input(tape, 2, (int[]){(int)rows, 1}, weight);
+    if (l->teacher->is_joint) {
+        return mer_tensor_sum(tape, mer_tensor_mul(tape, now, advantage));
+    }
+    MerTensor *old = mer_tape_input(tape, 2, (int[]){(int)rows, 1}, c->old);
+    MerTensor *difference = mer_tensor_clamp(tape, mer_tensor_sub(tape, now, old), -20, 20);
+    MerTensor *ratio = mer_tensor_exp(tape, difference);
+    MerTensor *plain = mer_tensor_mul(tape, ratio, advantage);
+    MerTensor *clipped =
+        mer_tensor_mul(tape, mer_tensor_clamp(tape, ratio, 1 - clip, 1 + clip), advantage);
+    return mer_tensor_sum(tape, mer_tensor_minimum(tape, plain, clipped));
+}
+
+/* sum p log p over rows and choices; what cannot be chosen has p = 0 and a finite log. */
+static MerTensor *negative_entropy(MerTape *tape, MerTensor *log_probabilities)
+{
+    MerTensor *finite = mer_tensor_clamp(tape, log_probabilities, -1000, 0);
+    return mer_tensor_sum(tape,
+                          mer_tensor_mul(tape, mer_tensor_exp(tape, log_probabilities), finite));
+}
+
+static void measure(Lesson *l, const Choices *c, const MerTensor *now)
+{
+    for (int64_t i = 0; i < (int64_t)c->rows_each * c->count; i++) {
+        l->drift[c->placement + (int)(i / c->rows_each)] += (double)now->data[i] - c->old[i];
+    }
+}
+
+/* Adds the loss of these decisions to `loss`; NULL at first. */
+static MerTensor *add_loss(Lesson *l, MerTensor *loss, const Choices *c)
+{
+    MerTape   *tape = l->view->tape;
+    MerTensor *all = mer_tensor_log_softmax(tape, c->logits);
+    MerTensor *now = mer_tensor_pick(tape, all, 1, c->chosen);
+    if (l->is_measuring) {
+        measure(l, c, now);
+        return NULL;
+    }
+    float      scale = -1 / (float)l->batch->count;
+    MerTensor *part = mer_tensor_affine(tape, surrogate(l, now, c), scale, 0);
+    if (c->entropy > 0) {
+        MerTensor *order = negative_entropy(tape, all);
+        part = mer_tensor_add(tape, part,
+                              mer_tensor_affine(tape, order, -scale * (float)c->entropy, 0));
+    }
+    return loss != NULL ? mer_tensor_add(tape, loss, part) : part;
+}
+
+static void begin(const Lesson *l)
+{
+    mer_tape_reset(l->view->tape);
+    mer_tape_record(l->view->tape, !l->is_measuring);
+}
+
+/* Logits that all placements share, a row for each of `rows_each` decisions. */
+static MerTensor *add_shared(Lesson *l, MerTensor *loss, MerTensor *logits, const int *chosen,
+                             const float *old)
+{
+    MerTape *tape = l->view->tape;
+    int      rows_each = logits->shape[0], rows = rows_each * l->batch->count;
+    int     *row = mer_workspace_alloc(mer_tape_workspace(tape), sizeof *row * (size_t)rows);
+    for (int i = 0; i < rows; i++) {
+        row[i] = i % rows_each;
+    }
+    Choices choices = {.logits = mer_tensor_gather(tape, logits, rows, row),
+                       .chosen = chosen,
+                       .old = old,
+                       .advantages = l->first_advantages,
+                       .rows_each = rows_each,
+                       .count = l->batch->count,
+                       .entropy = l->teacher->first_entropy};
+    return add_loss(l, loss, &choices);
+}
+
+static MerStatus learn_first(Lesson *l, MerError *error)
+{
+    const MerGoBatch *b = l->batch;
+    const MerGoGraph *g = l->view->graph;
+    begin(l);
+    MerGoFirst logits = mer_go_first_logits(l->view, l->dropout);
+    MerTensor *loss = NULL;
+    if (logits.cuts != NULL) {
+        loss = add_shared(l, loss, logits.cuts, b->cuts, b->cuts_old);
+    }
+    if (g->levels[MER_GO_PRIORITY] > 0 || g->levels[MER_GO_FUSE] > 0) {
+        loss = add_shared(l, loss, logits.rules, b->rules, b->rules_old);
+    }
+    return loss != NULL ? mer_tape_backward(l->view->tape, loss, error)
+                        : mer_tape_status(l->view->tape, error);
+}
+
+/* Decisions of placements first .. first + count - 1, copied together: they lie apart in the batch. */
+static void gather_units(const Lesson *l, int round, int first, int count, int **chosen,
+                         float **old)
+{
+    const MerGoBatch *b = l->batch;
+    int64_t           groups = l->view->graph->group_count;
+    MerWorkspace     *workspace = mer_tape_workspace(l->view->tape);
+    *chosen = mer_workspace_alloc(workspace, sizeof **chosen * (size_t)(count * groups));
+    *old = mer_workspace_floats(workspace, count * groups);
+    for (int i = 0; i < count; i++) {
+        int64_t at = first + i;
+        memcpy(*chosen + i * groups, b->units + (at * (b->rounds + 1) + round + 1) * groups,
+               sizeof **chosen * (size_t)groups);
+        memcpy(*old + i * groups, b->units_old + (at * b->rounds + round) * groups,
+               sizeof **old * (size_t)groups);
+    }
+}
+
+static MerTensor *add_levels(Lesson *l, MerTensor *loss, MerGoTask task, MerTensor *logits,
+                             int first, int count)
+{
+    const MerGoBatch *b = l->batch;
+    int64_t           ops = l->view->graph->op_count;
+    Choices           choices = {.logits = logits,
+                                 .chosen = b->levels[task] + first * ops,
+                                 .old = b->levels_old[task] + first * ops,
+                                 .advantages = l->advantages,
+                                 .placement = first,
+                                 .rows_each = (int)ops,
+                                 .count = count,
+                                 .entropy = l->teacher->entropy};
+    return add_loss(l, loss, &choices);
+}
+
+static MerStatus learn_round(Lesson *l, int round, int first, int count, MerError *error)
+{
+    const MerGoBatch *b = l->batch;
+    const MerGoGraph *g = l->view->graph;
+    MerGoDecided     *before = mer_heap_zeroed((size_t)count, sizeof *before);
+    int              *chosen;
+    float            *old;
+    for (int i = 0; i < count; i++) {
+        before[i] = mer_go_decided(g, b, first + i, round);
+    }
+    bool has_before = round > 0 || l->view->policy->shape.has_start;
+    begin(l);
+    MerGoLogits logits = mer_go_round_logits(l->view, count, has_before ? before : NULL, round,
+                                             b->rounds, l->dropout);
+    gather_units(l, round, first, count, &chosen, &old);
+    Choices    choices = {.logits = logits.units,
+                          .chosen = chosen,
+                          .old = old,
+                          .advantages = l->advantages,
+                          .placement = first,
+                          .rows_each = g->group_count,
+                          .count = count,
+                          .entropy = l->teacher->entropy};
+    MerTensor *loss = add_loss(l, NULL, &choices);
+    for (int t = 0; t < MER_GO_TASKS; t++) {
+        if (logits.levels[t] != NULL) {
+            loss = add_levels(l, loss, (MerGoTask)t, logits.levels[t], first, count);
+        }
+    }
+    free(before);
+    return loss != NULL ? mer_tape_backward(l->view->tape, loss, error)
+                        : mer_tape_status(l->view->tape, error);
+}
+
+static MerStatus go_through(Lesson *l, MerError *error)
+{
+    const MerGoBatch *b = l->batch;
+    int               part = MER_GO_ROWS / (l->view->graph->op_count + 1);
+    part = part < 1 ? 1 : part;
+    if (l->view->policy->shape.has_start) {
+        MER_TRY(learn_first(l, error));
+    }
+    for (int round = 0; round < b->rounds; round++) {
+        for (int first = b->plain; first < b->count; first += part) {
+            int count = b->count - first < part ? b->count - first : part;
+            MER_TRY(learn_round(l, round, first, count, error));
+        }
+    }
+    return MER_OK;
+}
+
+static MerStatus learn_once(Lesson *l, int epoch, MerError *error)
+{
+    MerGoView     *v = l->view;
+    MerParameters *parameters = v->policy->parameters;
+    mer_go_encode(v, true);
+    memset(l->drift, 0, sizeof *l->drift * (size_t)l->batch->count);
+    if (l->teacher->is_joint && epoch > 0) {
+        l->is_measuring = true;
+        MER_TRY(go_through(l, error));
+        l->is_measuring = false;
+    }
+    mer_parameters_clear(parameters);
+    mer_parameters_clear(v->bridge);
+    MER_TRY(go_through(l, error));
+    MER_TRY(mer_go_encode_backward(v, error));
+    if (l->teacher->grad_norm > 0) {
+        mer_parameters_clip(v->encoder, parameters, l->teacher->grad_norm);
+    }
+    mer_updater_step(l->teacher->updater, l->teacher->rate);
+    return MER_OK;
+}
+
+MerStatus mer_go_learn(MerGoView *view, const MerGoTeacher *teacher, const MerGoBatch *batch,
+                       const double *first_advantages, const double *advantages, MerRng *dropout,
+                       MerError *error)
+{
+    Lesson    lesson = {.view = view,
+                        .teacher = teacher,
+                        .batch = batch,
+                        .first_advantages = first_advantages,
+                        .advantages = advantages,
+                        .dropout = view->policy->shape.dropout > 0 ? dropout : NULL,
+                        .drift = mer_heap_zeroed((size_t)batch->count + 1, sizeof(double))};
+    MerStatus status = MER_OK;
+    for (int epoch = 0; epoch < teacher->epochs && status == MER_OK; epoch++) {
+        status = learn_once(&lesson, epoch, error);
+    }
+    free(lesson.drift);
+    return status;
+}
