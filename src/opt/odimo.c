@@ -100,11 +100,11 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
 {
     State *s = state;
     *s = (State){.search = search, .options = *(const Options *)given};
-    if (!search->trainable || !search->soft) {
-        return mer_error_set(error, MER_UNSUPPORTED,
-                             "odimo learns choices by gradients, which this problem and evaluator "
-                             "do not give: expected "
-                             "problem split with evaluator split_train or soc");
+    if (!search->trainable || !search->trainable->start || !search->soft) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "odimo learns choices by gradients, and there is no model to train or no cost with a "
+            "gradient: expected problem split with a dataset");
     }
     MER_TRY(parse_estimator(s, error));
     s->run_count = s->options.target > 0 ? 1 : s->options.lambda.count;

@@ -129,11 +129,13 @@ MerTrain *mer_split_training(const MerProblem *problem)
     return ((const State *)problem->state)->train;
 }
 
+/* Without a dataset there is nothing to train. */
 static MerStatus trainable(const MerProblem *problem, MerTrainable *model, MerError *error)
 {
-    (void)error;
-    *model = mer_train_model(mer_split_training(problem));
-    return MER_OK;
+    const MerSplitOptions *given = problem->options;
+    MerTrain              *train = mer_split_training(problem);
+    *model = given->train.dataset ? mer_train_model(train) : (MerTrainable){0};
+    return given->train.dataset ? mer_train_open(train, error) : MER_OK;
 }
 
 static void decode(const MerProblem *problem, const MerIndex *point, MerPlan *plan, MerArena *arena)

@@ -32,3 +32,6 @@ says err 'dataset nothing: no such folder'
 one_line err
 expect 1 "$MERCATOR" split resnet8@input=1x9x9 --dataset digits8x8 --no-report --quiet -o none
 says err 'takes images of 1x9x9 in 10 classes, dataset digits8x8 has 1x8x8'
+expect 1 "$MERCATOR" split resnet8 --optimizer odimo --no-report --quiet -o none
+says err 'odimo learns choices by gradients, and there is no model to train'
+one_line err
