@@ -54,6 +54,8 @@ static const MerOption options[] = {
     {"authors_ternary", MER_OPTION_BOOL, OPTION(train.form.authors_ternary), "false", 0, 0, NULL,
      "scales of ternary weights from the shape of the layer, as the authors start; else from its "
      "weights"},
+    {"training_seed", MER_OPTION_INT, OPTION(train.seed), "0", 0, 9e15, NULL,
+     "of weights, order and images; 0: that of the run"},
     {"train_scales", MER_OPTION_BOOL, OPTION(train.form.train_scales), "false", 0, 0, NULL,
      "scales of weights learn too"},
     {0}};
@@ -121,7 +123,10 @@ static void close_split(MerProblem *problem)
 
 static void take_seed(void *given, uint64_t seed)
 {
-    ((MerSplitOptions *)given)->train.seed = seed;
+    MerSplitOptions *options_given = given;
+    if (options_given->train.seed == 0) {
+        options_given->train.seed = (int64_t)(seed & INT64_MAX);
+    }
 }
 
 MerTrain *mer_split_training(const MerProblem *problem)

@@ -3,7 +3,7 @@
 #define MERCATOR_SPLIT_SPLIT_PARTS_H
 
 #include "split/split.h"
-#include "split/train/train.h"
+#include "split/train/split_training.h"
 
 typedef enum MerSplitGranularity {
     MER_SPLIT_AUTO, /* by channel where there is data to train with */

@@ -6,7 +6,7 @@
 #include "learn/training.h"
 #include "mercator/import.h"
 #include "shared.h"
-#include "split/train/train.h"
+#include "split/train/split_training.h"
 
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static double train_once(const Recipe *recipe, const char *root, uint64_t seed, 
                                .shift = recipe->shift,
                                .roll = recipe->roll,
                                .flip = recipe->flip,
-                               .seed = seed};
+                               .seed = (int64_t)seed};
     options.form.signed_add = true; /* as the reference network */
     if (mer_graph_import(recipe->network, NULL, arena, &graph, &error) != MER_OK) {
         fail_msg("%s", error.message);

@@ -4,7 +4,7 @@
 #include "split_support.h"
 
 #include "learn/training.h"
-#include "split/train/train.h"
+#include "split/train/split_training.h"
 #include "tensor/ops.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Evaluator `split_train`: what `soc` says of a split, and the accuracy of the network trained with it. Every mapping is trained
  * alike: from the same float network, with the assignment frozen, over the same batches for the same number of epochs. The test part is
  * looked at once, at the end. */
-#include "split/train/train.h"
+#include "split/train/split_training.h"
 
 #include "learn/training.h"
 #include "mercator/evaluator.h"

@@ -1,7 +1,7 @@
 /* Training for problem `split`: the data, the float network that every mapping starts from, and a model with choices for whoever
  * searches or prices mappings. */
-#ifndef MERCATOR_SPLIT_TRAIN_TRAIN_H
-#define MERCATOR_SPLIT_TRAIN_TRAIN_H
+#ifndef MERCATOR_SPLIT_TRAIN_SPLIT_TRAINING_H
+#define MERCATOR_SPLIT_TRAIN_SPLIT_TRAINING_H
 
 #include "split/split.h"
 #include "split/train/train_net.h"
@@ -13,7 +13,7 @@ typedef struct MerTrainOptions {
     double       warmup_rate, weight_decay, validation;
     bool         flip, normalise;
     int64_t      shift, roll, samples; /* samples: of the training part that are used, 0: all */
-    uint64_t     seed;
+    int64_t      seed;                 /* of weights, order and images */
     MerTrainForm form;
 } MerTrainOptions;
 

@@ -1,6 +1,6 @@
 /* Data, warm-up and batches. Which images are kept for validation and the order of an epoch follow from the seed; so do the streams
  * by which each image is moved. */
-#include "split/train/train.h"
+#include "split/train/split_training.h"
 
 #include "learn/training.h"
 #include "tensor/ops.h"
@@ -79,7 +79,7 @@ static void divide(MerTrain *t)
 {
     int    all = t->data.train.count;
     int   *list = numbers(t, all);
-    MerRng rng = mer_rng_make(t->options.seed, STREAM_SPLIT);
+    MerRng rng = mer_rng_make((uint64_t)t->options.seed, STREAM_SPLIT);
     mer_rng_shuffle(&rng, list, all);
     int held = (int)(t->options.validation * all);
     int most = t->options.samples > 0 && t->options.samples < all - held ? (int)t->options.samples
@@ -151,7 +151,8 @@ static int batch_count(const void *state, int part)
 static void put_in_order(MerTrain *t, int epoch)
 {
     if (t->ordered_epoch != epoch) {
-        MerRng rng = mer_rng_make(t->options.seed, (uint64_t)(unsigned)epoch << 8 | STREAM_ORDER);
+        MerRng rng =
+            mer_rng_make((uint64_t)t->options.seed, (uint64_t)(unsigned)epoch << 8 | STREAM_ORDER);
         memcpy(t->order, t->images[0], (size_t)t->count[0] * sizeof *t->order);
         mer_rng_shuffle(&rng, t->order, t->count[0]);
         t->ordered_epoch = epoch;
@@ -171,8 +172,8 @@ static int load(MerTrain *t, int part, int epoch, int batch, int batches)
         order = t->order;
     }
     mer_dataset_batch(part == 2 ? &t->data.test : &t->data.train, count, order + first,
-                      part == 0 && is_moved ? &augment : NULL, t->options.seed ^ STREAM_IMAGES,
-                      epoch, t->batch, t->labels);
+                      part == 0 && is_moved ? &augment : NULL,
+                      (uint64_t)t->options.seed ^ STREAM_IMAGES, epoch, t->batch, t->labels);
     return count;
 }
 
@@ -195,7 +196,7 @@ static int count_correct(MerTape *tape, MerTensor *logits, const int *labels)
 static MerTensor *const *random_shares(const Model *model, MerTape *tape, int epoch, int batch)
 {
     const MerTrainNet *net = model->net;
-    MerRng             rng = mer_rng_make(model->train->options.seed ^ STREAM_SHARES,
+    MerRng             rng = mer_rng_make((uint64_t)model->train->options.seed ^ STREAM_SHARES,
                                           (uint64_t)(unsigned)epoch << 32 | (unsigned)batch);
     MerTensor        **shares = NULL;
     for (int n = 0; n < net->node_count; n++) {
@@ -268,7 +269,7 @@ MerStatus mer_train_warm_up(MerTrain *t, MerPool *pool, MerNotes *notes, MerErro
         return MER_OK;
     }
     const MerTrainOptions *o = &t->options;
-    MerRng                 rng = mer_rng_make(o->seed, STREAM_WEIGHTS);
+    MerRng                 rng = mer_rng_make((uint64_t)o->seed, STREAM_WEIGHTS);
     mer_train_net_fill(t->model[0].net, &rng);
     MerTrainable    model = mer_train_float_model(t);
     MerTrainingRule rule = {(int)o->warmup_epochs, o->warmup_rate, 0.9, o->weight_decay, 0};
