@@ -8,7 +8,8 @@
     X(map) \
     X(schedule) \
     X(codesign) \
-    X(place)
+    X(place) \
+    X(split)
 
 #define EVALUATORS(X) \
     X(loopnest) \
@@ -18,7 +19,9 @@
     X(native) \
     X(maxload) \
     X(calls) \
-    X(cluster)
+    X(cluster) \
+    X(soc) \
+    X(split_train)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -43,6 +46,7 @@
     X(autotvm) \
     X(chameleon) \
     X(dcoc) \
+    X(odimo) \
     X(exact_nest) \
     X(fcfs) \
     X(lpt) \
@@ -70,7 +74,19 @@
     X(place_annealing) \
     X(portfolio) \
     X(metis) \
-    X(scotch)
+    X(scotch) \
+    X(exact_split) \
+    X(min_latency) \
+    X(min_energy) \
+    X(all_8bit) \
+    X(all_ternary) \
+    X(io_8bit) \
+    X(layer_wise) \
+    X(half) \
+    X(all_conv) \
+    X(all_depthwise) \
+    X(sensitivity) \
+    X(polish)
 
 #define IMPORTERS(X) \
     X(onnx) \
@@ -82,7 +98,8 @@
     X(layers_csv) \
     X(msr) \
     X(pipedream) \
-    X(piper)
+    X(piper) \
+    X(network)
 
 #define EXPORTERS(X) \
     X(nest_text) \
@@ -104,12 +121,15 @@
     X(ort_islands) \
     X(llama_override) \
     X(placement_trace) \
-    X(placement_lp)
+    X(placement_lp) \
+    X(split_json) \
+    X(split_csv)
 
 #define PLAN_READERS(X) \
     X(maestro) \
     X(timeloop) \
-    X(msr_split)
+    X(msr_split) \
+    X(split_json)
 
 #define INSPECTORS(X) \
     X(vta)

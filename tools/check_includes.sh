@@ -28,7 +28,7 @@ BEGIN {
     # The wings: all that belongs to one problem. None sees another one, nor what stands above.
     wing("map schedule codesign place split " wings)
 
-    public("base",    "error arena rng option notes json yaml text threads view")
+    public("base",    "error arena rng option notes json yaml text threads trainable view")
     public("graph",   "graph")
     public("hw",      "platform")
     public("space",   "space metric search")

@@ -49,6 +49,8 @@ struct MerEvaluatorClass {
                            MerCost *costs);
     /* bytes of a snapshot; absent: base and snapshot stay NULL */
     size_t (*snapshot_size)(const void *state);
+    /* The cost of relaxed choices (MerTrainable.loss has their form) over that of a plan that it compares with: differentiable, 1
+     * for that plan. */
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
     /* Breakdown of one plan as notes and views: accesses per level, timeline, critical path. */

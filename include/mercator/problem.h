@@ -49,6 +49,7 @@ typedef struct MerInputs {
     const char              *objective; /* that the user asked for */
     bool                     has_fixed_knobs;
     const char              *refused; /* the default optimizer that cannot do what is asked */
+    const void              *options; /* of the problem, as the user gave them */
 } MerInputs;
 typedef enum MerDefault {
     MER_DEFAULT_EVALUATOR, /* this and the next may be plug-in references, `name:key=value` */

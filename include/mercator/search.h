@@ -13,38 +13,23 @@
 #include "mercator/rng.h"
 #include "mercator/space.h"
 #include "mercator/threads.h"
+#include "mercator/trainable.h"
 
 #include <stdio.h>
 
 typedef struct MerGraph          MerGraph;
-typedef struct MerTape           MerTape;
-typedef struct MerTensor         MerTensor;
 typedef struct MerProblem        MerProblem;
 typedef struct MerProblemClass   MerProblemClass;
 typedef struct MerEvaluator      MerEvaluator;
 typedef struct MerEvaluatorClass MerEvaluatorClass;
-
-/* a network to train; its loss depends on relaxed choices, the rest is hidden */
-typedef struct MerTrainable {
-    void *state;
-    int (*batch_count)(const void *state, int part); /* part 0 train, 1 validation, 2 test */
-    /* choice[op] is (options, channels), rows sum to 1 over options; NULL = the float network. */
-    MerTensor *(*loss)(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch,
-                       int batch, int *correct);
-    /* group 0 weights, 1 quantiser scales */
-    int (*parameters)(void *state, int group, MerTensor *const **list);
-    /* fold batch norm; choices are needed from now on */
-    MerStatus (*quantise)(void *state, MerError *error);
-    MerStatus (*save)(const void *state, FILE *file, MerError *error);
-    MerStatus (*load)(void *state, FILE *file, MerError *error);
-} MerTrainable;
 
 typedef struct MerLegality {
     const void *state;
     bool (*is_legal)(const void *state, const MerIndex *point);
 } MerLegality;
 
-typedef struct MerSoftCost { /* the evaluator's `expected` without the evaluator */
+/* The evaluator's `expected` without the evaluator: a cost as a share of that of the plan that the evaluator compares with, (1). */
+typedef struct MerSoftCost {
     const void *state;
     MerTensor *(*expected)(const void *state, MerTape *tape, MerTensor *const *choice,
                            MerMetric metric);
@@ -115,6 +100,8 @@ typedef struct MerOptimizerClass {
     const char      *problem; /* the only one a solver knows, by name; NULL: any */
     /* tables of the space that it reads, separated by spaces, and refuses to open without; NULL: none */
     const char *tables;
+    /* true: it learns by gradients, and refuses to open without MerSearch.trainable and soft */
+    bool needs_model;
     /* true: its points come from the problem alone, told trials do not guide it */
     bool makes_own_plan;
     /* Exactly one of the two: a black box lives in src/opt, a solver (white box) in its problem's

@@ -8,16 +8,23 @@
 
 #include <stdio.h>
 
-static int list_models(MerArena *arena)
+/* Models with this ending; those that `shown` has already are other forms of the same. */
+static int add_models(MerTextTable *table, const char *ending, const char *const *shown,
+                      int shown_count, MerArena *arena)
 {
-    const char  **names;
-    int           count = mer_data_list("models", ".onnx", arena, &names);
-    int           code = MER_EXIT_DONE;
-    MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
+    const char **names;
+    int          count = mer_data_list("models", ending, arena, &names);
+    int          code = MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
         MerError  error = {0};
         MerGraph *graph;
+        bool      is_shown = false;
+        for (int k = 0; k < shown_count; k++) {
+            is_shown |= mer_name_equal(shown[k], names[i]);
+        }
+        if (is_shown) {
+            continue;
+        }
         if (mer_graph_import(names[i], NULL, arena, &graph, &error) != MER_OK) {
             code = mer_cli_fail(&error);
             continue;
@@ -27,8 +34,19 @@ static int list_models(MerArena *arena)
         mer_text_table_add_real(table, (double)graph->parameters, "");
         mer_text_table_add_int(table, graph->layer_count);
     }
-    mer_text_table_print(table, stdout);
     return code;
+}
+
+static int list_models(MerArena *arena)
+{
+    const char  **files;
+    int           count = mer_data_list("models", ".onnx", arena, &files);
+    MerTextTable *table =
+        mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
+    int code = add_models(table, ".onnx", NULL, 0, arena);
+    int definitions = add_models(table, ".net", files, count, arena);
+    mer_text_table_print(table, stdout);
+    return code != MER_EXIT_DONE ? code : definitions;
 }
 
 static int list_platforms(MerArena *arena)

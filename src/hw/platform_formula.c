@@ -35,7 +35,7 @@ static const Rule cost_rules[] = {
      DENSE,
      {"+rows", "+columns", "+input_block", "min_inputs", "+unroll", "mvm_ns",
       "weight_cycles_per_row"}},
-    {"simd-matmul", DENSE, {NULL}},
+    {"simd-matmul", DENSE, {"gated"}},
     {"dw-engine", DEPTHWISE, {NULL}},
     {"gap8-depthwise", DEPTHWISE, {NULL}},
     {"gap8-linear", LINEAR, {NULL}},
@@ -45,7 +45,9 @@ static const Rule cost_rules[] = {
      {"+rate", "+rate_2_2", "+rate_2_4", "+rate_2_8", "+rate_4_2", "+rate_4_4", "+rate_4_8",
       "+rate_8_2", "+rate_8_4", "+rate_8_8"}},
     {"ne16", ANY_OPERATOR, {NULL}},
-    {"table", ANY_OPERATOR, {"cycles"}},
+    /* rows: operator (conv 0, pointwise 1, linear 2, depthwise 3), c_in, c_out, k_x, k_y, o_x, o_y, stride, cycles;
+     * shape: of `cycles`: c_in, k_x, k_y, o_x, o_y, stride */
+    {"table", ANY_OPERATOR, {"cycles", "+shape", "rows"}},
 };
 
 static const Rule requantise_rules[] = {
@@ -156,7 +158,7 @@ static void add_text(MerFormula *formula, MerConstant *constants, const char *na
 /* The words of a cost: which axis is x, a table's file, and formulas of single operators, as in
  * `{formula: simd-matmul, depthwise: gap8-depthwise}`. */
 static MerStatus read_cost_words(MerFormula *cost, MerYaml *map, MerConstant *constants,
-                                 MerError *error)
+                                 MerArena *arena, MerError *error)
 {
     static const char *const axes[] = {"height", "width"};
     MerYaml                 *node = mer_yaml_get(map, "x_axis");
@@ -167,9 +169,7 @@ static MerStatus read_cost_words(MerFormula *cost, MerYaml *map, MerConstant *co
     }
     node = strcmp(cost->name, "table") == 0 ? mer_yaml_get(map, "file") : NULL;
     if (node != NULL) {
-        const char *file;
-        MER_TRY(mer_yaml_text(node, &file, error));
-        add_text(cost, constants, "file", file);
+        MER_TRY(mer_platform_read_table(node, &constants[cost->count++], arena, error));
     }
     const char *names[COST_RULES];
     for (int i = 0; i < COST_RULES; i++) {
@@ -198,7 +198,7 @@ MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, 
     MER_TRY(read_rule(cost_rules, COST_RULES, map, &rule, error));
     into->cost.name = rule->name;
     MerConstant *constants = open_formula(&into->cost, map, arena);
-    MER_TRY(read_cost_words(&into->cost, map, constants, error));
+    MER_TRY(read_cost_words(&into->cost, map, constants, arena, error));
     MER_TRY(read_constants(&into->cost, rule, map, arena, error));
     MER_TRY(read_constants(&into->cost, &common, map, arena, error));
     return mer_yaml_finish(map, error);

@@ -64,6 +64,9 @@ MerPlatformReader mer_platform_read_memories, mer_platform_read_units, mer_platf
     mer_platform_read_timing, mer_platform_read_power;
 
 /* Formulas of a unit. The key may be absent: the formula's name then stays NULL. */
+/* The CSV file that `node` names, beside the platform file, as the constant `rows`. */
+MerStatus mer_platform_read_table(const MerYaml *node, MerConstant *constant, MerArena *arena,
+                                  MerError *error);
 MerStatus mer_platform_read_cost(MerYaml *unit, MerUnit *into, MerArena *arena, MerError *error);
 MerStatus mer_platform_read_requantise(MerYaml *unit, MerUnit *into, MerArena *arena,
                                        MerError *error);

@@ -94,9 +94,13 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
 
 static MerStatus fail_name(const char *name, MerArena *arena, MerError *error)
 {
-    const char **models;
+    const char **models, **definitions;
     int          count = mer_data_list("models", ".onnx", arena, &models);
     const char  *nearest = mer_name_nearest(name, models, count);
+    if (nearest == NULL) {
+        count = mer_data_list("models", ".net", arena, &definitions);
+        nearest = mer_name_nearest(name, definitions, count);
+    }
     if (nearest != NULL)
         return mer_error_set(error, MER_NOT_FOUND,
                              "there is no model or file \"%s\", did you mean %s?", name, nearest);

@@ -101,7 +101,8 @@ typedef enum MerRowsKind {
     MER_ROWS_SOFTMAX,     /* x -> y */
     MER_ROWS_LOG_SOFTMAX, /* by segments */
     MER_ROWS_LAYER_NORM,  /* x, scale, shift -> y; keeps (rows, width) and (rows) */
-    MER_ROWS_LSTM         /* gates (rows, 4 width), c -> h, next c; keeps (rows, 5 width) */
+    MER_ROWS_LSTM,        /* gates (rows, 4 width), c -> h, next c; keeps (rows, 5 width) */
+    MER_ROWS_THERMOMETER  /* y[c] = 1 where sum over j >= c of abs x[j] > 1/2; back: of that sum */
 } MerRowsKind;
 
 typedef struct MerRows { /* row by row; back: dx += where it is wanted (not NULL) */
@@ -188,6 +189,35 @@ typedef struct MerBatchNorm {
     float     *mean, *variance; /* (C): written in training, read otherwise */
 } MerBatchNorm;
 
+enum { MER_MOST_FORMATS = 8 }; /* that one tensor may mix */
+
+/* Numbers of few values: k e / unit with an integer k of low .. high, the nearest one, half to even.
+ * int8 has unit 127, k of -127 .. 127; ternary unit 1, k of -1 .. 1; a bias unit 1 and 16 bits. */
+typedef struct MerFormat {
+    float unit, low, high;
+} MerFormat;
+
+/* y[r] = sum over formats o of share[o][r] Q_o(x)[r] for rows r: the weights of an output channel.
+ * Back: rounding and clamping count as the identity for x; `de` is the gradient of e with rounding as
+ * the identity, clamped numbers moving with e. All gradients are added where wanted (not NULL). */
+typedef struct MerMixture {
+    int          rows, count; /* of formats */
+    int64_t      width;       /* numbers of a row */
+    MerFormat    formats[MER_MOST_FORMATS];
+    const float *e[MER_MOST_FORMATS]; /* (rows) */
+    const float *x, *share, *dy;      /* share (count, rows); NULL: 1 */
+    float       *y, *dx, *dshare, *de[MER_MOST_FORMATS];
+} MerMixture;
+
+/* y = floor(scale clamp(x, low, high)) / scale. Back: dx = dy strictly inside; gives the sum of dy at
+ * and above `high`, less what is at and below `low` if that is negative: it moves with `high`. */
+typedef struct MerStaircase {
+    float        scale, low, high;
+    int64_t      count;
+    const float *x, *dy;
+    float       *y, *dx; /* dx is overwritten; NULL: not wanted */
+} MerStaircase;
+
 typedef struct
     MerLstmTensors { /* a whole sequence; gates in the order input, forget, cell, output */
     MerTensor *x, *w, *u, *bias; /* (T, B, in), (in, 4H), (H, 4H), (4H) */
@@ -207,6 +237,7 @@ typedef void MerRowsKernel(MerTape *tape, const MerRows *op);
 typedef void MerAdditiveKernel(MerTape *tape, const MerAdditive *op);
 typedef void MerLookupKernel(MerTape *tape, const MerLookup *op);
 typedef void MerMoveKernel(MerTape *tape, const MerMove *op);
+typedef void MerMixtureKernel(MerTape *tape, const MerMixture *op);
 typedef void MerUpdateKernel(MerTape *tape, const MerUpdate *op);
 typedef void MerBatchNormKernel(MerTape *tape, const MerBatchNorm *op);
 typedef void MerConvolutionKernel(MerTape *tape, const MerConvolution *conv, MerTensor *x,
@@ -233,6 +264,9 @@ struct MerBackend {
     MerAdditiveKernel  *additive, *additive_backward;
     MerLookupKernel    *lookup, *lookup_backward;
     MerMoveKernel      *move;
+    MerMixtureKernel   *mixture, *mixture_backward;
+    void (*staircase)(MerTape *tape, const MerStaircase *op);
+    double (*staircase_backward)(MerTape *tape, const MerStaircase *op);
     double (*loss)(MerTape *tape, const MerLoss *op);
     MerUpdateKernel *update;
     double (*clip)(MerTape *tape, MerParameters *parameters, double limit);

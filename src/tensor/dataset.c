@@ -1,5 +1,5 @@
-/* IDX files and batches of images. */
-#include "tensor/dataset.h"
+/* IDX files as image sets. */
+#include "tensor/dataset_inside.h"
 
 #include "base/file.h"
 
@@ -30,8 +30,9 @@ MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx 
     }
     size_t header = 4 + 4 * (size_t)idx->rank;
     if (size < header) {
-        return mer_error_set(error, MER_INVALID, "%s: %zu bytes, expected a header of %zu", path,
-                             size, header);
+        return mer_error_set(error, MER_INVALID,
+                             "%s: byte %zu: the file ends, expected a header of %zu", path, size,
+                             header);
     }
     for (int i = 0; i < idx->rank; i++) {
         uint32_t length = big_endian(bytes + 4 + 4 * i);
@@ -45,8 +46,8 @@ MerStatus mer_idx_parse(const char *path, const void *data, size_t size, MerIdx 
         idx->size *= length;
     }
     if (size - header != (size_t)idx->size) {
-        return mer_error_set(error, MER_INVALID, "%s: %zu numbers, expected %lld", path,
-                             size - header, (long long)idx->size);
+        return mer_error_set(error, MER_INVALID, "%s: byte %zu: %zu numbers, expected %lld", path,
+                             header, size - header, (long long)idx->size);
     }
     idx->bytes = bytes + header;
     return MER_OK;
@@ -66,7 +67,7 @@ static MerStatus read_labels(const char *path, const MerIdx *idx, MerArena *aren
     int *labels = MER_ARRAY(arena, int, idx->size + 1);
     if (idx->rank != 1 || idx->is_signed || idx->shape[0] != dataset->count) {
         return mer_error_set(error, MER_INVALID,
-                             "%s: expected one unsigned label for each of %d images", path,
+                             "%s: byte 3: expected one unsigned label for each of %d images", path,
                              dataset->count);
     }
     for (int i = 0; i < dataset->count; i++) {
@@ -77,52 +78,47 @@ static MerStatus read_labels(const char *path, const MerIdx *idx, MerArena *aren
     return MER_OK;
 }
 
+/* (count, rows, columns), with channels in between, or (count, numbers) as one row. */
+static void take_shape(const MerIdx *idx, MerDataset *dataset)
+{
+    int last = idx->rank - 1;
+    *dataset = (MerDataset){.count = idx->shape[0], .channels = 1, .height = 1};
+    dataset->width = idx->shape[last];
+    if (last >= 2) {
+        dataset->height = idx->shape[last - 1];
+    }
+    for (int i = 1; i < last - 1; i++) {
+        dataset->channels *= idx->shape[i];
+    }
+}
+
+MerStatus mer_dataset_from_idx(const char *images_path, const MerIdx *images,
+                               const char *labels_path, const MerIdx *labels, double offset,
+                               double scale, MerArena *arena, MerDataset *dataset, MerError *error)
+{
+    if (images->rank < 2 || images->size == 0) {
+        return mer_error_set(error, MER_INVALID,
+                             "%s: byte 3: %d dimensions and %lld numbers, expected images: 2 or "
+                             "more dimensions and at "
+                             "least one number",
+                             images_path, images->rank, (long long)images->size);
+    }
+    take_shape(images, dataset);
+    float *values = MER_ARRAY(arena, float, images->size);
+    for (int64_t i = 0; i < images->size; i++) {
+        int value = images->is_signed ? (signed char)images->bytes[i] : images->bytes[i];
+        values[i] = (float)((value - offset) / scale);
+    }
+    dataset->images = values;
+    return read_labels(labels_path, labels, arena, dataset, error);
+}
+
 MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
                            double scale, MerArena *arena, MerDataset *dataset, MerError *error)
 {
     MerIdx images, labels;
     MER_TRY(mer_idx_read(images_path, arena, &images, error));
-    if (images.rank != 3 || images.size == 0) {
-        return mer_error_set(error, MER_INVALID,
-                             "%s: %d dimensions, expected 3 and at least one image", images_path,
-                             images.rank);
-    }
     MER_TRY(mer_idx_read(labels_path, arena, &labels, error));
-    *dataset = (MerDataset){.count = images.shape[0],
-                            .channels = 1,
-                            .height = images.shape[1],
-                            .width = images.shape[2]};
-    float *values = MER_ARRAY(arena, float, images.size);
-    for (int64_t i = 0; i < images.size; i++) {
-        int value = images.is_signed ? (signed char)images.bytes[i] : images.bytes[i];
-        values[i] = (float)((value - offset) / scale);
-    }
-    dataset->images = values;
-    return read_labels(labels_path, &labels, arena, dataset, error);
-}
-
-static void copy_moved(const MerDataset *d, const float *from, int down, int right, float fill,
-                       float *to)
-{
-    for (int i = 0; i < d->channels * d->height; i++) {
-        int row = i % d->height - down;
-        for (int x = 0; x < d->width; x++) {
-            int  column = x - right;
-            bool is_inside = row >= 0 && row < d->height && column >= 0 && column < d->width;
-            to[i * d->width + x] = is_inside ? from[(i - down) * d->width + column] : fill;
-        }
-    }
-}
-
-void mer_dataset_batch(const MerDataset *dataset, int count, const int *order, int shift,
-                       float fill, MerRng *rng, float *images, int *labels)
-{
-    int64_t size = (int64_t)dataset->channels * dataset->height * dataset->width;
-    for (int i = 0; i < count; i++) {
-        int down = shift > 0 ? mer_rng_below(rng, 2 * shift + 1) - shift : 0;
-        int right = shift > 0 ? mer_rng_below(rng, 2 * shift + 1) - shift : 0;
-        copy_moved(dataset, dataset->images + order[i] * size, down, right, fill,
-                   images + i * size);
-        labels[i] = dataset->labels[order[i]];
-    }
+    return mer_dataset_from_idx(images_path, &images, labels_path, &labels, offset, scale, arena,
+                                dataset, error);
 }

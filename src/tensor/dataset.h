@@ -1,5 +1,6 @@
-/* Small labelled image sets from IDX files: bytes 0 0 TYPE RANK, big-endian sizes, then the
- * numbers, the last index fastest. TYPE 8 is unsigned bytes, 9 signed ones. */
+/* Small labelled image sets: IDX files (bytes 0 0 TYPE RANK, big-endian sizes, then the numbers, the last
+ * index fastest; TYPE 8 is unsigned bytes, 9 signed ones), the binary files of CIFAR-10 and CIFAR-100, and
+ * the digits that are built in; and batches with images that are moved at random. */
 #ifndef MERCATOR_TENSOR_DATASET_H
 #define MERCATOR_TENSOR_DATASET_H
 
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MER_IDX_MAX_RANK = 4 };
+enum { MER_IDX_MAX_RANK = 8 };
 
 typedef struct MerIdx {
     bool                 is_signed;
@@ -30,13 +31,47 @@ typedef struct MerDataset {
     const int   *labels; /* 0 .. classes - 1 */
 } MerDataset;
 
-/* Images (count, rows, columns) and labels (count); a number x becomes (x - offset) / scale. */
+/* Images (count, ..., rows, columns), what is in between being channels, and labels (count); a number x
+ * becomes (x - offset) / scale. */
 MerStatus mer_dataset_read(const char *images_path, const char *labels_path, double offset,
                            double scale, MerArena *arena, MerDataset *dataset, MerError *error);
 
-/* Copies the images with the given numbers into a batch, each moved by up to `shift` pixels at
- * random (0: as they are; `rng` may be NULL then) with the edge filled by `fill`. */
-void mer_dataset_batch(const MerDataset *dataset, int count, const int *order, int shift,
-                       float fill, MerRng *rng, float *images, int *labels);
+/* Images to train on and images to test with, of one shape. */
+typedef struct MerDatasetPair {
+    const char *name;
+    MerDataset  train, test;
+    bool        is_signed; /* numbers are of -1 .. 1, else of 0 .. 1 */
+    uint64_t    hash;      /* of all bytes */
+} MerDatasetPair;
+
+/* `name` is "digits8x8" (built in), or a folder, or a folder inside `root` (NULL: none). A folder has IDX files
+ * train-*-idxN-* with train-labels-idx1-ubyte, and the same with test- or t10k-; or data_batch_1.bin ..
+ * data_batch_5.bin and test_batch.bin (CIFAR-10); or train.bin and test.bin (CIFAR-100, fine labels). Unsigned numbers
+ * are divided by 255, or by the largest one if that is below 128; signed ones by 128. */
+MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,
+                           MerDatasetPair *pair, MerError *error);
+
+/* Records of CIFAR: `labels` label bytes, of which the last counts, then 3 planes of 32 x 32. Gives their
+ * number, or -1 with an error. */
+int64_t mer_cifar_count(const char *path, size_t size, int labels, MerError *error);
+/* The images (count, 3, 32, 32), of 0 .. 1, and labels of a whole file; labels are below `classes`. */
+MerStatus mer_cifar_parse(const char *path, const unsigned char *bytes, size_t size,
+                          int label_bytes, int classes, float *images, int *labels,
+                          MerError *error);
+
+/* How images of a batch differ from those of the set, each by its own random stream. */
+typedef struct MerAugment {
+    bool flip; /* left and right, every second */
+    int  shift; /* up to so many pixels in both directions, 0 filling up; a crop of the padded image is the same */
+    int  roll; /* up to so many rows down or up, around the end */
+} MerAugment;
+
+/* Copies the images with the given numbers into a batch. What is random follows from (seed, epoch, number of the
+ * image) alone. `augment` NULL: as they are. */
+void mer_dataset_batch(const MerDataset *dataset, int count, const int *order,
+                       const MerAugment *augment, uint64_t seed, int epoch, float *images,
+                       int *labels);
+/* Mean 0 and deviation 1 in every channel of the training part, the test part moved alike. */
+void mer_dataset_normalise(MerDatasetPair *pair, MerArena *arena);
 
 #endif

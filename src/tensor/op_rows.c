@@ -1,4 +1,4 @@
-/* Softmax, log-softmax and layer norm over the last axis, and the gates of an LSTM. */
+/* Softmax, log-softmax, layer norm and thermometers over the last axis, and the gates of an LSTM. */
 #include "tensor/ops.h"
 #include "tensor/tape.h"
 
@@ -31,6 +31,16 @@ MerTensor *mer_tensor_softmax(MerTape *tape, MerTensor *x)
 {
     MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
     MerRows    op = rows_of(tape, MER_ROWS_SOFTMAX, x);
+    op.y[0] = y->data;
+    tape->backend.rows(tape, &op);
+    mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);
+    return y;
+}
+
+MerTensor *mer_tensor_thermometer(MerTape *tape, MerTensor *x)
+{
+    MerTensor *y = mer_tape_tensor(tape, x->rank, x->shape);
+    MerRows    op = rows_of(tape, MER_ROWS_THERMOMETER, x);
     op.y[0] = y->data;
     tape->backend.rows(tape, &op);
     mer_tape_add(tape, rows_backward, y, x, NULL, NULL, &op, sizeof op);

@@ -44,6 +44,10 @@ MerTensor *mer_tensor_segment_log_softmax(MerTape *tape, MerTensor *x, int count
 MerTensor *mer_tensor_layer_norm(MerTape *tape, MerTensor *x, MerTensor *scale, MerTensor *shift,
                                  float epsilon);
 
+/* The first channels of a row: y[c] = 1 where r[c] = sum over j >= c of abs x[j] > 1/2, else 0; the
+ * gradient is that of r. */
+MerTensor *mer_tensor_thermometer(MerTape *tape, MerTensor *x);
+
 /* Rows by index; the indices are borrowed until the next reset. */
 /* (rows, w) -> (count, w): also an embedding. */
 MerTensor *mer_tensor_gather(MerTape *tape, MerTensor *table, int count, const int *index);
@@ -83,6 +87,39 @@ MerTensor *mer_tensor_batch_norm(MerTape *tape, MerTensor *x, const MerNormParam
 /* Moves an evaluated batch norm into the convolution before it: weight (K, C, R, S), bias (K). */
 void mer_batch_norm_fold(const MerNormParameters *parameters, float epsilon, MerTensor *weight,
                          MerTensor *bias);
+
+/* Numbers of few values, for networks that will run on integers; rounding and clamping have
+ * straight-through gradients, as backend.h says for each. docs/tensor.md has the formulas. */
+typedef enum MerScaleRule {
+    MER_SCALE_POWER, /* e = 2^floor(log2 s), its gradient handed to s unchanged */
+    MER_SCALE_EXP,   /* e = exp(s) */
+    MER_SCALE_DIRECT /* e = s */
+} MerScaleRule;
+typedef struct MerQuantiser { /* how the numbers of a row are written */
+    MerFormat    format;
+    MerScaleRule rule;
+    MerTensor   *scale; /* s: (1), or one for each row */
+} MerQuantiser;
+/* e of a scale s; of the scales of a quantiser that row r of its tensor has. */
+float mer_scale_value(MerScaleRule rule, float s);
+float mer_quantiser_e(const MerQuantiser *quantiser, int row);
+/* x (rows, ...), share (count, rows) or NULL with one quantiser: sum over quantisers of share times x
+ * as it writes it. Quantisers are copied; scales that need a gradient get theirs. */
+MerTensor *mer_tensor_mixture(MerTape *tape, MerTensor *x, MerTensor *share, int count,
+                              const MerQuantiser *quantisers);
+/* Activations in steps of a power of two (PACT, Choi et al., 2018, with a snapped clip): S = 2^floor(log2(high /
+ * clip)), y = floor(S clamp(x, low / S, high / S)) / S; high 127 and low 0 are 7 bits without sign. `clip` (1) is
+ * never changed by this: its gradient is that of the snapped one. */
+MerTensor *mer_tensor_staircase(MerTape *tape, MerTensor *x, MerTensor *clip, int low, int high);
+float      mer_staircase_scale(float clip, int high); /* S */
+/* Other numbers in the place of x, the gradient going on to x as if they were the same; `values` are
+ * borrowed until the next reset. */
+MerTensor *mer_tensor_replace(MerTape *tape, MerTensor *x, const float *values);
+
+/* The value (1) of a function of plain tensors that was computed elsewhere, with its gradient by each input; the gradients are
+ * borrowed until the next reset. */
+MerTensor *mer_tensor_known(MerTape *tape, float value, int count, MerTensor *const *inputs,
+                            const float *const *gradients);
 
 /* Losses give (1), the mean over rows or numbers. Labels are borrowed until the next reset. */
 MerTensor *mer_tensor_cross_entropy(MerTape *tape, MerTensor *logits, const int *labels,

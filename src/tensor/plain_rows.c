@@ -1,4 +1,4 @@
-/* Row by row: bias and activation, softmax, layer norm and the gates of an LSTM. Parts are rows; sums
+/* Row by row: bias and activation, softmax, layer norm, the gates of an LSTM and thermometers. Parts are rows; sums
  * over rows, such as the gradient of a bias, are done by columns and in the order of the rows. */
 #include "tensor/plain_inside.h"
 #include "tensor/vector_math.h"
@@ -259,10 +259,31 @@ static void lstm_backward(const MerRows *op, int64_t r)
     }
 }
 
+static void thermometer(const MerRows *op, int64_t r)
+{
+    const float *x = op->x[0] + r * op->width;
+    float        sum = 0;
+    for (int j = op->width - 1; j >= 0; j--) {
+        sum += fabsf(x[j]);
+        op->y[0][r * op->width + j] = sum > 0.5f ? 1 : 0;
+    }
+}
+
+static void thermometer_backward(const MerRows *op, int64_t r)
+{
+    const float *x = op->x[0] + r * op->width, *dy = op->dy[0] + r * op->width;
+    float        sum = 0;
+    for (int j = 0; op->dx[0] != NULL && j < op->width; j++) {
+        sum += dy[j];
+        op->dx[0][r * op->width + j] += x[j] > 0 ? sum : x[j] < 0 ? -sum : 0;
+    }
+}
+
 typedef void (*Row)(const MerRows *op, int64_t r);
-static const Row rows[] = {NULL, softmax, log_softmax, layer_norm, lstm};
-static const Row rows_back[] = {NULL, softmax_backward, log_softmax_backward, layer_norm_backward,
-                                lstm_backward};
+static const Row rows[] = {NULL, softmax, log_softmax, layer_norm, lstm, thermometer};
+static const Row rows_back[] = {
+    NULL,          softmax_backward,    log_softmax_backward, layer_norm_backward,
+    lstm_backward, thermometer_backward};
 
 static void forward_range(void *context, int64_t first, int64_t end)
 {

@@ -65,6 +65,19 @@ typedef struct Row {                 /* inputs on which a problem can be opened 
     " units: [{name: gpu, count: 2, class: gpu, memory_bytes: " memory                             \
     "}, {name: cpu, class: cpu, memory_bytes: " memory                                             \
     "}], links: [{from: \"gpu*\", to: cpu, bytes_per_s: 1M, latency_us: 3}]}"
+#define THREE_UNITS                                                                                \
+    "{format: mercator-platform/1, kind: soc, name: three, clock_hz: 100M, reference: cpu,"        \
+    " memories: [{name: L1, bytes: 60000}], units: [{name: cpu, memory_bytes: 900, options:"       \
+    " [{operator: conv, weights: int8}, {operator: depthwise, weights: int8}],"                    \
+    " cost: {formula: mac-rate, rate: 4}}, {name: npu, memory_bytes: 5000, options:"               \
+    " [{operator: conv, weights: ternary}], cost: {formula: table, cycles: [[8, 900], [12, "       \
+    "4000]]}},"                                                                                    \
+    " {name: dwe, options: [{operator: depthwise, weights: int8}], cost: {formula: dw-engine}}],"  \
+    " power_mw: {formula: by-set, cpu: 10, npu: 4, dwe: 3, cpu+npu: 12}}"
+#define NO_WEIGHT_MEMORY                                                                           \
+    "{format: mercator-platform/1, kind: soc, name: bare, clock_hz: 100M, units: [{name: cpu,"     \
+    " memory_bytes: 3, options: [{operator: conv, weights: int8}, {operator: depthwise,"           \
+    " weights: int8}], cost: {formula: mac-rate, rate: 4}}]}"
 #define PARCELS                                                                                    \
     "format: mercator-assign/1\n"                                                                  \
     "bins: {van: {speed: 4, capacity: 40, pj: 5}, bike: {capacity: 8, pj: 1}, car: {speed: 2}}\n"  \
@@ -97,6 +110,12 @@ static const Row rows[] = {
     {"place:decide=[place,order,fuse]", "cluster:link_model=path", GRAPH("40"), ".json", TWO_GPUS("4100"), false},
     {"place:decide=[place,order]", "cluster:link_model=both_ends,overlap=false", GRAPH("40"), ".json", TWO_GPUS("100k"), false},
     {"place", "cluster:preset=placeto", GRAPH("3000"), ".json", NULL, false},
+    {"split", "soc", "resnet8", NULL, "diana", false},
+    {"split:granularity=channel,tie=true", "soc:scope=searchable", "ds_cnn", NULL, "darkside", false},
+    {"split:pin=[layer1=npu]", "soc", LAYERS, ".csv", THREE_UNITS, false},
+    {"split:granularity=channel", "soc:memory=check,residency=network", LAYERS, ".csv", THREE_UNITS, false},
+    {"split", "soc:memory=price", LAYERS, ".csv", "diana", false},
+    {"split", "soc:memory=check", LAYERS, ".csv", NO_WEIGHT_MEMORY, true},
     {"assign", "bins", PARCELS, ".yaml", NULL, false},
     {"assign", "bins",
      "{format: mercator-assign/1, bins: {cup: {capacity: 1}, mug: {capacity: 3}},\n"

@@ -7,8 +7,8 @@
 /* The next optimizer from `list` on that can work on the small problem, or the end of the list. */
 static const MerOptimizerClass *const *first_fit(const MerOptimizerClass *const *list)
 {
-    while (*list &&
-           ((*list)->tables || ((*list)->problem && strcmp((*list)->problem, "map") != 0))) {
+    while (*list && ((*list)->tables || (*list)->needs_model ||
+                     ((*list)->problem && strcmp((*list)->problem, "map") != 0))) {
         list++;
     }
     return list;

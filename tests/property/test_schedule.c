@@ -243,7 +243,7 @@ static MerRunSpec small_run(const MerOptimizerClass *optimizer)
 
 static bool fits(const MerOptimizerClass *optimizer)
 {
-    return !optimizer->tables &&
+    return !optimizer->tables && !optimizer->needs_model &&
            (!optimizer->problem || strcmp(optimizer->problem, "schedule") == 0);
 }
 

@@ -182,7 +182,7 @@ static double median_of_three(const char *optimizer, const Case *one, int64_t bu
 /* Those that read tables of a space cannot work on functions. */
 static bool is_informed(const MerOptimizerClass *type)
 {
-    return type->open && !type->tables && strcmp(type->name, "random") != 0;
+    return type->open && !type->tables && !type->needs_model && strcmp(type->name, "random") != 0;
 }
 
 /* Policies of a single agent learn from thousands of samples what the others find by looking: at
@@ -323,7 +323,7 @@ static void one_knob_and_one_choice_are_enough(void **state)
     tiny.knobs = 1;
     tiny.choices = 1;
     for (const MerOptimizerClass *const *list = mer_optimizers(); *list; list++) {
-        if ((*list)->open && !(*list)->tables) {
+        if ((*list)->open && !(*list)->tables && !(*list)->needs_model) {
             assert_false(search((*list)->name, &tiny, 70, 1) == INFINITY);
         }
     }

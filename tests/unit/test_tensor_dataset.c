@@ -2,6 +2,8 @@
 #include "support.h"
 #include "tensor/dataset.h"
 
+#include <sys/stat.h>
+
 static const unsigned char two_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0,  0,  0,  2,
                                            0, 0, 0, 2, 0, 1, 2, 3, 10, 20, 30, 255};
 static const unsigned char two_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 4, 1};
@@ -52,8 +54,8 @@ static void test_broken_files_are_named(void **state)
     unsigned char data[sizeof two_images];
     memcpy(data, two_images, sizeof data);
     assert_refused(data, 3, "no IDX file");
-    assert_refused(data, 10, "expected a header of 16");
-    assert_refused(data, sizeof data - 1, "7 numbers, expected 8");
+    assert_refused(data, 10, "byte 10: the file ends, expected a header of 16");
+    assert_refused(data, sizeof data - 1, "byte 16: 7 numbers, expected 8");
     data[4] = 255;
     assert_refused(data, sizeof data, "byte 4: size 4278190082 is too large");
     data[3] = 9;
@@ -73,10 +75,11 @@ static void test_labels_must_match_the_images(void **state)
     write_bytes("labels", one, sizeof one);
     assert_int_equal(mer_dataset_read("images", "labels", 0, 1, arena, &dataset, &error),
                      MER_INVALID);
-    mer_test_contains(error.message, "labels: expected one unsigned label for each of 2 images");
+    mer_test_contains(error.message,
+                      "labels: byte 3: expected one unsigned label for each of 2 images");
     assert_int_equal(mer_dataset_read("labels", "labels", 0, 1, arena, &dataset, &error),
                      MER_INVALID);
-    mer_test_contains(error.message, "1 dimensions, expected 3");
+    mer_test_contains(error.message, "byte 3: 1 dimensions and 1 numbers, expected images");
     mer_arena_free(arena);
 }
 
@@ -88,9 +91,9 @@ static void test_moved_images_have_their_pixel_everywhere(void **state)
     float      bright[9] = {0, 0, 0, 0, 7, 0, 0, 0, 0}, out[9];
     int        label = 3, given, order = 0, seen[9] = {0};
     MerDataset dataset = {1, 1, 3, 3, 4, bright, &label};
-    MerRng     rng = mer_rng_make(1, 0);
+    MerAugment augment = {.shift = 1};
     for (int i = 0; i < 200; i++) {
-        mer_dataset_batch(&dataset, 1, &order, 1, 0, &rng, out, &given);
+        mer_dataset_batch(&dataset, 1, &order, &augment, 1, i, out, &given);
         int at = -1;
         for (int j = 0; j < 9; j++) {
             assert_true(out[j] == 0 || out[j] == 7);
@@ -102,9 +105,150 @@ static void test_moved_images_have_their_pixel_everywhere(void **state)
     for (int j = 0; j < 9; j++) {
         assert_true(seen[j] > 5);
     }
-    mer_dataset_batch(&dataset, 1, &order, 0, 0, NULL, out, &given);
+    mer_dataset_batch(&dataset, 1, &order, NULL, 0, 0, out, &given);
     assert_memory_equal(out, bright, sizeof out);
     assert_int_equal(given, 3);
+}
+
+static void test_an_image_is_moved_alike_in_any_batch(void **state)
+{
+    (void)state;
+    float      pixels[3 * 16], out[2][3 * 16];
+    int        labels[3] = {0, 1, 2}, given[3];
+    MerDataset dataset = {3, 1, 4, 4, 3, pixels, labels};
+    MerAugment augment = {.flip = true, .shift = 1, .roll = 2};
+    for (int i = 0; i < 48; i++) {
+        pixels[i] = (float)i;
+    }
+    mer_dataset_batch(&dataset, 3, (int[]){0, 1, 2}, &augment, 5, 2, out[0], given);
+    mer_dataset_batch(&dataset, 3, (int[]){2, 0, 1}, &augment, 5, 2, out[1], given);
+    assert_memory_equal(out[0] + 32, out[1], 16 * sizeof(float));
+    assert_memory_equal(out[0], out[1] + 16, 32 * sizeof(float));
+    mer_dataset_batch(&dataset, 3, (int[]){0, 1, 2}, &augment, 5, 3, out[1], given);
+    assert_memory_not_equal(out[0], out[1], sizeof out[0]);
+}
+
+static void test_rolled_rows_come_back_at_the_other_end(void **state)
+{
+    (void)state;
+    float      rows[4] = {1, 2, 3, 4}, out[4];
+    int        label = 0, given, order = 0;
+    bool       is_seen[5] = {false};
+    MerDataset dataset = {1, 1, 4, 1, 1, rows, &label};
+    MerAugment augment = {.roll = 1};
+    for (int epoch = 0; epoch < 50; epoch++) {
+        mer_dataset_batch(&dataset, 1, &order, &augment, 1, epoch, out, &given);
+        is_seen[(int)out[0]] = true;
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal((int)out[(i + 1) % 4], (int)out[i] % 4 + 1);
+        }
+    }
+    assert_true(is_seen[1] && is_seen[2] && is_seen[4] && !is_seen[3]);
+}
+
+static void test_the_digits_are_built_in(void **state)
+{
+    (void)state;
+    MerArena      *arena = mer_arena_new();
+    MerDatasetPair pair;
+    assert_int_equal(mer_dataset_open("digits8x8", NULL, arena, &pair, NULL), MER_OK);
+    assert_int_equal(pair.train.count, 1437);
+    assert_int_equal(pair.test.count, 360);
+    assert_int_equal(pair.train.height, 8);
+    assert_int_equal(pair.train.classes, 10);
+    float most = 0;
+    for (int i = 0; i < 1437 * 64; i++) {
+        most = pair.train.images[i] > most ? pair.train.images[i] : most;
+    }
+    assert_float_equal(most, 1, 0);
+    mer_dataset_normalise(&pair, arena);
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 1437 * 64; i++) {
+        sum += pair.train.images[i];
+        squares += (double)pair.train.images[i] * pair.train.images[i];
+    }
+    assert_float_equal((float)(sum / (1437 * 64)), 0, 1e-5f);
+    assert_float_equal((float)(squares / (1437 * 64)), 1, 1e-4f);
+    mer_arena_free(arena);
+}
+
+static void test_folders_are_read_by_what_is_in_them(void **state)
+{
+    (void)state;
+    MerArena      *arena = mer_arena_new();
+    MerDatasetPair pair;
+    MerError       error = {0};
+    mkdir("set", 0777);
+    assert_int_equal(mer_dataset_open("nothing", "set", arena, &pair, &error), MER_INVALID);
+    mer_test_contains(error.message,
+                      "dataset nothing: no such folder, nor in set, expected digits8x8");
+    assert_int_equal(mer_dataset_open("set", NULL, arena, &pair, &error), MER_INVALID);
+    mer_test_contains(error.message, "set: no image set, expected train-*-idx*");
+    write_bytes("set/train-images-idx3-ubyte", two_images, sizeof two_images);
+    write_bytes("set/train-labels-idx1-ubyte", two_labels, sizeof two_labels);
+    write_bytes("set/t10k-images-idx3-ubyte", two_images, sizeof two_images);
+    write_bytes("set/t10k-labels-idx1-ubyte", two_labels, sizeof two_labels);
+    assert_int_equal(mer_dataset_open("set", ".", arena, &pair, NULL), MER_OK);
+    assert_int_equal(pair.test.count, 2);
+    assert_int_equal(pair.test.classes, 5);
+    assert_false(pair.is_signed);
+    assert_float_equal(pair.test.images[7], 1, 0);
+    mer_arena_free(arena);
+}
+
+/* Ranks above three: what is in between is channels. */
+static void test_images_may_have_channels(void **state)
+{
+    (void)state;
+    MerArena           *arena = mer_arena_new();
+    MerDataset          dataset;
+    const unsigned char images[] = {0, 0, 8, 5, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0,
+                                    1, 0, 0, 0, 1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
+    const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 1, 0};
+    write_bytes("images", images, sizeof images);
+    write_bytes("labels", labels, sizeof labels);
+    assert_int_equal(mer_dataset_read("images", "labels", 0, 1, arena, &dataset, NULL), MER_OK);
+    assert_int_equal(dataset.channels, 2);
+    assert_int_equal(dataset.height, 1);
+    assert_int_equal(dataset.width, 3);
+    mer_arena_free(arena);
+}
+
+enum { CIFAR_100 = 3074 };
+
+static void test_cifar_records_are_labels_and_planes(void **state)
+{
+    (void)state;
+    MerArena      *arena = mer_arena_new();
+    MerDatasetPair pair;
+    MerError       error = {0};
+    unsigned char  bytes[2 * CIFAR_100] = {0};
+    bytes[0] = 7;
+    bytes[1] = 42;
+    bytes[2 + 1024] = 255; /* the first green pixel */
+    bytes[CIFAR_100 + 1] = 99;
+    mkdir("hundred", 0777);
+    write_bytes("hundred/train.bin", bytes, sizeof bytes);
+    write_bytes("hundred/test.bin", bytes, CIFAR_100);
+    assert_int_equal(mer_dataset_open("hundred", NULL, arena, &pair, NULL), MER_OK);
+    assert_int_equal(pair.train.count, 2);
+    assert_int_equal(pair.train.labels[0], 42);
+    assert_int_equal(pair.train.labels[1], 99);
+    assert_int_equal(pair.train.classes, 100);
+    assert_float_equal(pair.train.images[1024], 1, 0);
+    write_bytes("hundred/test.bin", bytes, CIFAR_100 - 1);
+    assert_int_equal(mer_dataset_open("hundred", NULL, arena, &pair, &error), MER_INVALID);
+    mer_test_contains(error.message, "test.bin: byte 0: the last record has 3073 bytes");
+    bytes[CIFAR_100 + 1] = 100;
+    write_bytes("hundred/train.bin", bytes, sizeof bytes);
+    assert_int_equal(mer_dataset_open("hundred", NULL, arena, &pair, &error), MER_INVALID);
+    mer_test_contains(error.message, "train.bin: byte 3075: label 100, expected 0 to 99");
+    mkdir("ten", 0777);
+    write_bytes("ten/data_batch_1.bin", bytes, 3073);
+    write_bytes("ten/test_batch.bin", bytes, 3073);
+    assert_int_equal(mer_dataset_open("ten", NULL, arena, &pair, NULL), MER_OK);
+    assert_int_equal(pair.train.labels[0], 7);
+    mer_arena_free(arena);
 }
 
 int main(void)
@@ -115,6 +259,12 @@ int main(void)
         cmocka_unit_test(test_broken_files_are_named),
         cmocka_unit_test(test_labels_must_match_the_images),
         cmocka_unit_test(test_moved_images_have_their_pixel_everywhere),
+        cmocka_unit_test(test_an_image_is_moved_alike_in_any_batch),
+        cmocka_unit_test(test_rolled_rows_come_back_at_the_other_end),
+        cmocka_unit_test(test_the_digits_are_built_in),
+        cmocka_unit_test(test_folders_are_read_by_what_is_in_them),
+        cmocka_unit_test(test_images_may_have_channels),
+        cmocka_unit_test(test_cifar_records_are_labels_and_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,7 @@ static MerInputs inputs_of(const MerRunSpec *spec)
                        .objective = spec->objective,
                        .platform = spec->platform,
                        .evaluator = spec->evaluator,
+                       .options = spec->problem_options,
                        .has_fixed_knobs = spec->fixed_count > 0};
 }
 

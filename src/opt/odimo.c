@@ -1,0 +1,470 @@
+/* ODiMO: choices that learn by gradient descent together with the model that they are about (Risso et al., ISLPED 2023 and TCAD 2025,
+ * arXiv 2306.05060 and 2409.18566). The loss is the model's plus a strength times the expected cost; the shares of the choices are
+ * annealed until each is nearly 0 or 1. One ask is one such training, for the next strength or target, and proposes the decision that it
+ * ends with. It sees knobs, a soft cost and a model that hides what it is. */
+#include "opt/odimo_gates.h"
+
+#include "base/stream.h"
+#include "learn/training.h"
+#include "mercator/graph.h"
+#include "tensor/ops.h"
+#include "tensor/updater.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Options {
+    MerReals    lambda;
+    double      target, rate, scale_rate, alpha_rate, weight_decay, t_final;
+    int64_t     search_epochs;
+    int         gate, anneal, ramp, cost_gradient;
+    const char *estimator;
+} Options;
+
+#define OPTION(name) offsetof(Options, name)
+static const MerOption options[] = {
+    {"lambda", MER_OPTION_REALS, OPTION(lambda), "[0.001,0.003,0.01,0.03,0.1,0.3,1]", 0, 1e9, NULL,
+     "strengths of the cost, as a share of the reference's; one training each"},
+    {"target", MER_OPTION_REAL, OPTION(target), "0", 0, 1e9, NULL,
+     "cost to stay below, as a share of the reference's, instead of a strength; 0: none"},
+    {"search_epochs", MER_OPTION_INT, OPTION(search_epochs), "20", 1, 100000, NULL,
+     "of one training"},
+    {"rate", MER_OPTION_REAL, OPTION(rate), "0.02", 0, 100, NULL,
+     "of the model's weights at the start; falls by a cosine"},
+    {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
+     "of the model's scales, the same way"},
+    {"alpha_rate", MER_OPTION_REAL, OPTION(alpha_rate), "0.01", 0, 100, NULL,
+     "of the logits of the choices (Adam)"},
+    {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
+    {"gate", MER_OPTION_CHOICE, OPTION(gate), "softmax", 0, 0, "softmax|gumbel|sigmoid|thermometer",
+     "how logits become shares; knobs that count are always thermometers"},
+    {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
+     "expectation: the model mixed by its shares; montecarlo:K: mean of K models with drawn "
+     "choices"},
+    {"cost_gradient", MER_OPTION_CHOICE, OPTION(cost_gradient), "model", 0, 0, "model|score",
+     "of the cost: as the evaluator gives it, or by the score function with a moving baseline, for "
+     "costs that are only numbers"},
+    {"anneal", MER_OPTION_CHOICE, OPTION(anneal), "final", 0, 0, "final|authors",
+     "temperature: down to t_final in the last epoch, or by exp(-0.045) every epoch"},
+    {"t_final", MER_OPTION_REAL, OPTION(t_final), "0.05", 1e-6, 1, NULL, "see anneal"},
+    {"ramp", MER_OPTION_CHOICE, OPTION(ramp), "constant", 0, 0, "constant|linear",
+     "the strength over the epochs: as it is, or rising from a hundredth over the first half"},
+    {0}};
+
+static const MerPreset presets[] = {
+    {"quick", "lambda=[0.01,0.1,1],search_epochs=6,alpha_rate=0.05"}, {0}};
+
+typedef struct Best { /* of the annealed epochs of one training */
+    double    score;  /* infinite: none yet */
+    MerIndex *point;
+} Best;
+
+typedef struct State {
+    const MerSearch *search;
+    Options          options;
+    MerGates         gates;
+    int              draws; /* of montecarlo, 0: expectation */
+    int              run, run_count, epoch;
+    MerTape         *tape;
+    MerTraining     *training;
+    MerUpdater      *updater; /* of the logits */
+    double           strength, full_strength;
+    double    loss, cost, baseline, seen; /* of the steps of an epoch; of the score function */
+    int64_t   steps;
+    Best      best;
+    MerIndex *point;
+} State;
+
+static MerStatus parse_estimator(State *s, MerError *error)
+{
+    const char *text = s->options.estimator ? s->options.estimator : "";
+    char       *end = NULL;
+    if (strcmp(text, "expectation") == 0) {
+        return MER_OK;
+    }
+    long draws = strncmp(text, "montecarlo:", 11) == 0 ? strtol(text + 11, &end, 10) : 0;
+    if (draws < 1 || draws > 64 || *end != '\0') {
+        return mer_error_set(
+            error, MER_INVALID,
+            "odimo: estimator is \"%s\", expected expectation or montecarlo:K with K in 1 .. 64",
+            text);
+    }
+    s->draws = (int)draws;
+    return MER_OK;
+}
+
+static MerStatus open_odimo(void *state, const MerSearch *search, const void *given,
+                            MerError *error)
+{
+    State *s = state;
+    *s = (State){.search = search, .options = *(const Options *)given};
+    if (!search->trainable || !search->trainable->start || !search->soft) {
+        return mer_error_set(
+            error, MER_UNSUPPORTED,
+            "odimo learns choices by gradients, and there is no model to train or no cost with a "
+            "gradient: expected problem split with a dataset");
+    }
+    MER_TRY(parse_estimator(s, error));
+    s->run_count = s->options.target > 0 ? 1 : s->options.lambda.count;
+    s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
+    s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
+    int ops = search->graph ? search->graph->op_count : 0;
+    return mer_gates_open(&s->gates, search->space, (MerGateKind)s->options.gate, ops,
+                          search->arena, error);
+}
+
+/* ---- one training */
+
+static void end_run(State *s)
+{
+    mer_training_free(s->training);
+    mer_updater_free(s->updater);
+    mer_tape_free(s->tape);
+    s->training = NULL;
+    s->updater = NULL;
+    s->tape = NULL;
+}
+
+static MerStatus begin_run(State *s, MerError *error)
+{
+    const Options      *o = &s->options;
+    const MerTrainable *model = s->search->trainable;
+    MER_TRY(model->start(model->state, s->search->pool, s->search->notes, error));
+    MerTrainingRule rule = {(int)o->search_epochs, o->rate, 0.9, o->weight_decay, o->scale_rate};
+    MerRule         adam = mer_rule_adam(1e-8);
+    s->tape = mer_tape_new(&mer_backend_dnnl, s->search->pool);
+    s->training = mer_training_new(model, s->tape, &rule);
+    s->updater = mer_updater_new(s->tape, s->gates.alphas, &adam);
+    mer_gates_reset(&s->gates);
+    s->epoch = 0;
+    s->best.score = INFINITY;
+    s->baseline = s->seen = 0;
+    s->full_strength =
+        o->target > 0 ? -1 : o->lambda.values[s->run]; /* -1: set by the first step */
+    return MER_OK;
+}
+
+/* Risso et al., TCAD 2025: from a hundredth to all of it in the first half of the epochs. */
+static double ramped(const State *s, double full)
+{
+    double epochs = (double)s->options.search_epochs;
+    return s->options.ramp == 0 ? full
+                                : fmin(full / 100 + s->epoch * 0.99 * full / (epochs / 2), full);
+}
+
+static void anneal(State *s)
+{
+    double epochs = (double)s->options.search_epochs - 1;
+    double rate =
+        s->options.anneal == 1 ? -0.045 : log(s->options.t_final) / (epochs > 0 ? epochs : 1);
+    s->gates.temperature = exp(rate * s->epoch);
+}
+
+static MerTensor *const *choose(void *context, MerTape *tape)
+{
+    State      *s = context;
+    MerTensor **shares = mer_gates_shares(&s->gates, tape, s->search->rng);
+    return s->draws > 0 ? mer_gates_draw(&s->gates, tape, shares, s->search->rng, true) : shares;
+}
+
+static MerTensor *soft_cost(const State *s, MerTape *tape, MerTensor *const *choice)
+{
+    return s->search->soft->expected(s->search->soft->state, tape, choice, s->search->objective);
+}
+
+/* (c - b) d log p: right in the mean whatever the cost is, if only it can be computed for a decision (Williams, 1992). */
+static MerTensor *score_term(State *s, MerTape *tape, MerTensor *const *choice, double *value)
+{
+    MerTensor **drawn = mer_gates_draw(&s->gates, tape, choice, s->search->rng, false);
+    *value = soft_cost(s, tape, drawn)->data[0];
+    double advantage = s->seen > 0 ? *value - s->baseline : 0;
+    s->baseline += (*value - s->baseline) / fmin(++s->seen, 20);
+    MerTensor *log = mer_gates_log_probability(&s->gates, tape, choice, drawn);
+    return mer_tensor_affine(tape, log, (float)advantage, 0);
+}
+
+/* A target counts only what is above it (Burrello et al., DUCCIO, 2022, with a strength that stays finite). */
+static MerTensor *weigh(State *s, MerTape *tape, MerTensor *cost, double value, double loss)
+{
+    double target = s->options.target;
+    if (target <= 0) {
+        return mer_tensor_affine(tape, cost, (float)s->strength, 0);
+    }
+    if (s->full_strength < 0) {
+        s->full_strength = loss / fmax(value - target, 0.05);
+        s->strength = ramped(s, s->full_strength);
+    }
+    return mer_tensor_affine(tape, cost, value > target ? (float)s->strength : 0, 0);
+}
+
+static MerTensor *total(void *context, MerTape *tape, MerTensor *loss, MerTensor *const *choice)
+{
+    State     *s = context;
+    double     value;
+    MerTensor *cost;
+    if (s->options.cost_gradient == 1) {
+        cost = score_term(s, tape, choice, &value);
+    } else {
+        cost = soft_cost(s, tape, choice);
+        value = cost->data[0];
+    }
+    s->cost += value;
+    s->steps++;
+    return mer_tensor_add(tape, loss, weigh(s, tape, cost, value, loss->data[0]));
+}
+
+static void update(void *context)
+{
+    State *s = context;
+    mer_updater_step(s->updater, s->options.alpha_rate);
+    mer_parameters_clear(s->gates.alphas);
+}
+
+/* ---- what an epoch was worth */
+
+static MerTensor *const *decided(void *context, MerTape *tape)
+{
+    State *s = context;
+    return mer_gates_decided(&s->gates, tape, s->point);
+}
+
+static MerTensor *const *relaxed(void *context, MerTape *tape)
+{
+    State *s = context;
+    return mer_gates_shares(&s->gates, tape, NULL);
+}
+
+typedef struct Verdict {
+    MerTally train, soft, hard; /* validation with shares, and decided */
+    double   settled, soft_cost, hard_cost;
+} Verdict;
+
+static double share(const MerTally *tally)
+{
+    return tally->examples > 0 ? (double)tally->correct / (double)tally->examples : NAN;
+}
+
+static MerStatus judge(State *s, Verdict *v, MerError *error)
+{
+    const MerTrainable *model = s->search->trainable;
+    mer_gates_point(&s->gates, s->point);
+    MER_TRY(mer_training_measure(model, s->tape, 1, relaxed, s, &v->soft, error));
+    MER_TRY(mer_training_measure(model, s->tape, 1, decided, s, &v->hard, error));
+    mer_tape_reset(s->tape);
+    mer_tape_record(s->tape, false);
+    v->hard_cost = soft_cost(s, s->tape, decided(s, s->tape))->data[0];
+    mer_tape_record(s->tape, true);
+    v->settled = mer_gates_settled(&s->gates);
+    v->soft_cost = s->steps > 0 ? s->cost / (double)s->steps : NAN;
+    return mer_tape_status(s->tape, error);
+}
+
+static void note_epoch(State *s, const Verdict *v)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *memory = open_memstream(&text, &size);
+    if (memory != NULL) {
+        fprintf(memory,
+                "{\"lambda\": %.9g, \"temperature\": %.9g, \"loss\": %.9g, \"soft_cost\": %.9g, "
+                "\"hard_cost\": %.9g, "
+                "\"train_accuracy\": %.9g, \"settled\": %.9g",
+                s->full_strength, s->gates.temperature, v->train.loss, v->soft_cost, v->hard_cost,
+                share(&v->train), v->settled);
+        if (v->soft.examples > 0) {
+            fprintf(memory, ", \"soft_accuracy\": %.9g, \"accuracy\": %.9g", share(&v->soft),
+                    share(&v->hard));
+        }
+        fputs("}", memory);
+        fclose(memory);
+        mer_epoch(s->search->notes, "search", s->epoch + 1, (int)s->options.search_epochs, text);
+    }
+    free(text);
+}
+
+/* Only what the last quarter of the epochs decided counts, and only if it is settled: before, a decision says little. */
+static void keep_best(State *s, const Verdict *v)
+{
+    bool   is_tail = 4 * (s->epoch + 1) > 3 * s->options.search_epochs;
+    bool   is_last = s->epoch + 1 == s->options.search_epochs;
+    double score = (v->hard.examples > 0 ? v->hard.loss : v->train.loss) +
+                   s->strength * (s->options.target > 0 ? fmax(0, v->hard_cost - s->options.target)
+                                                        : v->hard_cost);
+    bool is_kept = is_tail && v->settled >= 0.95 && score < s->best.score;
+    if (is_kept || (is_last && isinf(s->best.score))) {
+        s->best.score = score;
+        memcpy(s->best.point, s->point,
+               (size_t)s->search->space->knob_count * sizeof *s->best.point);
+    }
+}
+
+static bool is_one_sided(const State *s)
+{
+    for (int g = 0; g < s->gates.count; g++) {
+        const MerGate *gate = &s->gates.gates[g];
+        for (int k = 0; k < gate->knob_count; k++) {
+            if (s->best.point[gate->first_knob + k] !=
+                s->best.point[s->gates.gates[0].first_knob]) {
+                return false;
+            }
+        }
+    }
+    return s->gates.count > 0;
+}
+
+/* Known ways in which such a search fails. */
+static void warn(State *s, const Verdict *v)
+{
+    MerNotes *notes = s->search->notes;
+    char      text[200];
+    if (v->settled < 0.95) {
+        snprintf(text, sizeof text,
+                 "\"choices have not settled (mean largest share %.3f): more epochs, or a lower "
+                 "t_final\"",
+                 v->settled);
+        mer_note(notes, "warning", text);
+    }
+    if (is_one_sided(s)) {
+        mer_note(notes, "warning", "\"every channel takes the same choice: try another lambda\"");
+    }
+    if (v->soft.examples > 0 && share(&v->hard) < share(&v->soft) - 0.02) {
+        snprintf(text, sizeof text, "\"deciding lost %.1f points of accuracy\"",
+                 100 * (share(&v->soft) - share(&v->hard)));
+        mer_note(notes, "warning", text);
+    }
+}
+
+static MerStatus run_epoch(State *s, Verdict *v, MerError *error)
+{
+    MerTrainingHooks hooks = {s, choose, total, update, s->draws};
+    s->cost = 0;
+    s->steps = 0;
+    s->strength = s->full_strength >= 0 ? ramped(s, s->full_strength) : 0;
+    anneal(s);
+    MER_TRY(mer_training_epoch(s->training, s->epoch, &hooks, s->search->notes, &v->train, error));
+    if (mer_is_cancelled(s->search->notes)) {
+        return MER_OK;
+    }
+    MER_TRY(judge(s, v, error));
+    note_epoch(s, v);
+    keep_best(s, v);
+    s->epoch++;
+    return MER_OK;
+}
+
+static int ask(void *state, MerProposal *proposals, int capacity)
+{
+    State   *s = state;
+    MerError error = {0};
+    Verdict  v = {.settled = 1};
+    (void)capacity;
+    if (s->run >= s->run_count) {
+        return 0;
+    }
+    MerStatus status = s->training ? MER_OK : begin_run(s, &error);
+    while (status == MER_OK && s->epoch < s->options.search_epochs &&
+           !mer_is_cancelled(s->search->notes)) {
+        status = run_epoch(s, &v, &error);
+        if (status == MER_OK && s->epoch < s->options.search_epochs) {
+            mer_checkpoint(s->search->notes);
+        }
+    }
+    if (status != MER_OK) {
+        char text[300];
+        snprintf(text, sizeof text, "\"%.200s\"", error.message);
+        mer_note(s->search->notes, "error", text);
+    }
+    if (status != MER_OK || mer_is_cancelled(s->search->notes)) {
+        return 0;
+    }
+    warn(s, &v);
+    memcpy(proposals[0].point, s->best.point,
+           (size_t)s->search->space->knob_count * sizeof(MerIndex));
+    end_run(s);
+    s->run++;
+    return 1;
+}
+
+static void tell(void *state, const MerTrial *trials, int count)
+{
+    (void)state, (void)trials, (void)count;
+}
+
+/* ---- going on later */
+
+static void keep_numbers(State *s, MerStream *stream)
+{
+    int knobs = s->search->space->knob_count;
+    s->run = (int)mer_stream_int(stream, s->run, 0, s->run_count);
+    s->epoch = (int)mer_stream_int(stream, s->epoch, 0, s->options.search_epochs);
+    s->full_strength = mer_stream_real(stream, s->full_strength);
+    s->baseline = mer_stream_real(stream, s->baseline);
+    s->seen = mer_stream_real(stream, s->seen);
+    s->best.score = mer_stream_real(stream, s->best.score);
+    mer_stream_bytes(stream, s->best.point, sizeof *s->best.point, knobs);
+    mer_stream_bytes(stream, s->search->rng, sizeof *s->search->rng, 1);
+    stream->is_broken = stream->is_broken || !mer_space_contains(s->search->space, s->best.point);
+}
+
+static MerStatus keep(State *s, MerStream *stream, MerError *error)
+{
+    bool is_running = mer_stream_int(stream, s->training != NULL, 0, 1) == 1;
+    if (!stream->is_saving && is_running && !s->training) {
+        MER_TRY(begin_run(s, error));
+    }
+    keep_numbers(s, stream);
+    MER_TRY(mer_stream_status(stream, "odimo: the file", error));
+    if (is_running) {
+        MER_TRY(mer_parameters_keep(s->gates.alphas, stream, "odimo", error));
+        MER_TRY(mer_parameters_keep(mer_updater_memory(s->updater), stream, "odimo", error));
+        MER_TRY(mer_training_keep(s->training, stream, "odimo", error));
+    }
+    return mer_stream_status(stream, "odimo: the file", error);
+}
+
+static MerStatus save(const void *state, MerKeep what, FILE *file, MerError *error)
+{
+    MerStream stream = {.file = file, .is_saving = true};
+    if (what != MER_KEEP_ALL) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "odimo has no policy to save: every training is of one model");
+    }
+    return keep((State *)state, &stream, error);
+}
+
+static MerStatus load(void *state, MerKeep what, FILE *file, MerError *error)
+{
+    MerStream stream = {.file = file};
+    if (what != MER_KEEP_ALL) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "odimo has no policy to load: every training is of one model");
+    }
+    return keep(state, &stream, error);
+}
+
+static void close_odimo(void *state)
+{
+    State *s = state;
+    end_run(s);
+    mer_gates_close(&s->gates);
+}
+
+const MerOptimizerClass mer_optimizer_odimo = {
+    .name = "odimo",
+    .summary = "choices learned by gradient descent together with the model that they are about",
+    .reference = "Risso et al., ISLPED 2023 and TCAD 2025 (arXiv 2306.05060, 2409.18566)",
+    .options = options,
+    .presets = presets,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .needs_model = true,
+    .makes_own_plan = true,
+    .open = open_odimo,
+    .ask = ask,
+    .tell = tell,
+    .save = save,
+    .load = load,
+    .close = close_odimo,
+};

@@ -1,0 +1,266 @@
+/* Gates: softmax with a temperature (Risso et al., ISLPED 2023), with Gumbel noise (Jang et al., ICLR 2017), independent sigmoids
+ * that are divided by their sum, and thermometers, which give the first columns to the first choice (Risso et al., TCAD 2025). */
+#include "opt/odimo_gates.h"
+
+#include "tensor/ops.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const float START = 0.01f; /* of logits: no choice is preferred */
+
+static MerStatus check_gate(const MerGates *gates, const MerGate *gate, MerError *error)
+{
+    const MerKnob *first = &gates->space->knobs[gate->first_knob];
+    for (int k = 1; k < gate->knob_count; k++) {
+        const MerKnob *knob = first + k;
+        if (gate->is_count || knob->kind != MER_KNOB_CATEGORY || knob->choices != first->choices) {
+            return mer_error_set(error, MER_UNSUPPORTED,
+                                 "odimo: knob %s is not a choice like those before it; expected a "
+                                 "space with one knob per "
+                                 "channel (granularity=channel)",
+                                 knob->name);
+        }
+    }
+    if (gate->kind == MER_GATE_THERMOMETER && gate->choices != 2) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "odimo: knob %s has %d choices, expected 2 for a thermometer",
+                             first->name, gate->choices);
+    }
+    return MER_OK;
+}
+
+static MerStatus add_gate(MerGates *gates, MerGateKind kind, int first, int count, MerError *error)
+{
+    const MerKnob *knob = &gates->space->knobs[first];
+    MerGate       *gate = &gates->gates[gates->count++];
+    *gate = (MerGate){.op = knob->op, .first_knob = first, .knob_count = count};
+    gate->is_count = knob->kind != MER_KNOB_CATEGORY;
+    gate->kind = gate->is_count ? MER_GATE_THERMOMETER : kind;
+    gate->choices = gate->is_count ? 2 : knob->choices;
+    gate->columns = gate->is_count ? knob->choices - 1 : count;
+    MER_TRY(check_gate(gates, gate, error));
+    char name[32];
+    int  shape[2] = {gate->columns, gate->choices}, row[2] = {1, gate->columns};
+    snprintf(name, sizeof name, "alpha.%d", gates->count);
+    gate->alpha = mer_parameters_add(gates->alphas, name, 2,
+                                     gate->kind == MER_GATE_THERMOMETER ? row : shape);
+    return MER_OK;
+}
+
+MerStatus mer_gates_open(MerGates *gates, const MerSpace *space, MerGateKind kind, int op_count,
+                         MerArena *arena, MerError *error)
+{
+    *gates = (MerGates){.space = space, .op_count = op_count, .alphas = mer_parameters_new()};
+    gates->gates = MER_ARRAY(arena, MerGate, space->knob_count + 1);
+    for (int k = 0, next; k < space->knob_count; k = next) {
+        const MerKnob *knob = &space->knobs[k];
+        if (knob->op < 0) {
+            return mer_error_set(
+                error, MER_UNSUPPORTED,
+                "odimo: knob %s belongs to no operator, expected choices of operators", knob->name);
+        }
+        for (next = k + 1; next < space->knob_count && space->knobs[next].op == knob->op; next++) {
+        }
+        gates->op_count = knob->op + 1 > gates->op_count ? knob->op + 1 : gates->op_count;
+        MER_TRY(add_gate(gates, kind, k, next - k, error));
+    }
+    mer_gates_reset(gates);
+    return MER_OK;
+}
+
+void mer_gates_close(MerGates *gates)
+{
+    mer_parameters_free(gates->alphas);
+    gates->alphas = NULL;
+}
+
+void mer_gates_reset(MerGates *gates)
+{
+    gates->temperature = 1;
+    for (int g = 0; g < gates->count; g++) {
+        MerGate *gate = &gates->gates[g];
+        mer_tensor_fill(gate->alpha, START);
+        for (int c = 0; gate->kind == MER_GATE_THERMOMETER && c < gate->columns; c++) {
+            /* the first half; a logit of 0 has no slope and could never grow */
+            gate->alpha->data[c] = c < gate->columns / 2 ? 1 : 1e-3f;
+        }
+    }
+}
+
+static MerTensor *noise(MerTape *tape, const MerGate *gate, MerRng *rng)
+{
+    MerTensor *g = mer_tape_tensor(tape, 2, gate->alpha->shape);
+    for (int64_t i = 0; i < g->size; i++) {
+        g->data[i] = (float)-log(-log(mer_rng_unit(rng) * (1 - 1e-9) + 5e-10));
+    }
+    return g;
+}
+
+static MerTensor *shares_of(const MerGates *gates, const MerGate *gate, MerTape *tape, MerRng *rng)
+{
+    MerTensor *x = gate->alpha;
+    float      sharp = (float)(1 / gates->temperature);
+    if (gate->kind == MER_GATE_THERMOMETER) {
+        MerTensor *first = mer_tensor_thermometer(tape, x);
+        MerTensor *rest = mer_tensor_affine(tape, first, -1, 1);
+        return mer_tensor_concat(tape, 2, (MerTensor *[]){first, rest}, 0);
+    }
+    if (gate->kind == MER_GATE_GUMBEL && rng != NULL) {
+        x = mer_tensor_add(tape, x, noise(tape, gate, rng));
+    }
+    x = mer_tensor_affine(tape, x, sharp, 0);
+    if (gate->kind == MER_GATE_SIGMOID) {
+        x = mer_tensor_sigmoid(tape, x);
+        MerTensor *sum = mer_tensor_sum_axis(tape, x, 1);
+        x = mer_tensor_div(tape, x, mer_tensor_reshape(tape, sum, 2, (int[]){gate->columns, 1}));
+    } else {
+        x = mer_tensor_softmax(tape, x);
+    }
+    return mer_tensor_transpose(tape, x, (int[]){1, 0});
+}
+
+static MerTensor **list_of(const MerGates *gates, MerTape *tape)
+{
+    size_t      bytes = (size_t)(gates->op_count + 1) * sizeof(MerTensor *);
+    MerTensor **list = mer_workspace_alloc(mer_tape_workspace(tape), bytes);
+    for (int i = 0; i <= gates->op_count; i++) {
+        list[i] = NULL;
+    }
+    return list;
+}
+
+MerTensor **mer_gates_shares(const MerGates *gates, MerTape *tape, MerRng *rng)
+{
+    MerTensor **list = list_of(gates, tape);
+    for (int g = 0; g < gates->count; g++) {
+        list[gates->gates[g].op] = shares_of(gates, &gates->gates[g], tape, rng);
+    }
+    return list;
+}
+
+static int pick(const float *shares, int choices, int columns, int column, MerRng *rng)
+{
+    double left = mer_rng_unit(rng);
+    for (int o = 0; o + 1 < choices; o++) {
+        left -= shares[o * columns + column];
+        if (left < 0) {
+            return o;
+        }
+    }
+    return choices - 1;
+}
+
+MerTensor **mer_gates_draw(const MerGates *gates, MerTape *tape, MerTensor *const *shares,
+                           MerRng *rng, bool is_through)
+{
+    MerTensor **list = list_of(gates, tape);
+    for (int g = 0; g < gates->count; g++) {
+        const MerGate *gate = &gates->gates[g];
+        MerTensor     *share = shares[gate->op];
+        MerTensor     *hard = mer_tape_tensor(tape, 2, share->shape);
+        mer_tensor_fill(hard, 0);
+        for (int c = 0; c < gate->columns; c++) {
+            int o = pick(mer_tensor_data(tape, share), gate->choices, gate->columns, c, rng);
+            hard->data[o * gate->columns + c] = 1;
+        }
+        list[gate->op] = is_through ? mer_tensor_replace(tape, share, hard->data) : hard;
+    }
+    return list;
+}
+
+MerTensor *mer_gates_log_probability(const MerGates *gates, MerTape *tape, MerTensor *const *shares,
+                                     MerTensor *const *drawn)
+{
+    MerTensor *sum = NULL;
+    for (int g = 0; g < gates->count; g++) {
+        int        op = gates->gates[g].op;
+        MerTensor *log = mer_tensor_log(tape, mer_tensor_affine(tape, shares[op], 1, 1e-12f));
+        MerTensor *part = mer_tensor_sum(tape, mer_tensor_mul(tape, log, drawn[op]));
+        sum = sum == NULL ? part : mer_tensor_add(tape, sum, part);
+    }
+    return sum;
+}
+
+static int best_choice(const MerGate *gate, int column)
+{
+    const float *row = gate->alpha->data + (int64_t)column * gate->choices;
+    int          best = 0;
+    for (int o = 1; o < gate->choices; o++) {
+        best = row[o] > row[best] ? o : best;
+    }
+    return best;
+}
+
+/* Columns that a thermometer gives to the first choice. */
+static int filled(const MerGate *gate)
+{
+    float sum = 0;
+    for (int c = gate->columns - 1; c >= 0; c--) {
+        sum += fabsf(gate->alpha->data[c]);
+        if (sum > 0.5f) {
+            return c + 1;
+        }
+    }
+    return 0;
+}
+
+void mer_gates_point(const MerGates *gates, MerIndex *point)
+{
+    for (int g = 0; g < gates->count; g++) {
+        const MerGate *gate = &gates->gates[g];
+        int            first = gate->kind == MER_GATE_THERMOMETER ? filled(gate) : 0;
+        if (gate->is_count) {
+            point[gate->first_knob] = first;
+            continue;
+        }
+        for (int c = 0; c < gate->columns; c++) {
+            point[gate->first_knob + c] =
+                gate->kind == MER_GATE_THERMOMETER ? c >= first : best_choice(gate, c);
+        }
+    }
+}
+
+MerTensor **mer_gates_decided(const MerGates *gates, MerTape *tape, const MerIndex *point)
+{
+    MerTensor **list = list_of(gates, tape);
+    for (int g = 0; g < gates->count; g++) {
+        const MerGate *gate = &gates->gates[g];
+        int            shape[2] = {gate->choices, gate->columns};
+        MerTensor     *hard = mer_tape_tensor(tape, 2, shape);
+        mer_tensor_fill(hard, 0);
+        for (int c = 0; c < gate->columns; c++) {
+            int o = gate->is_count ? c >= point[gate->first_knob] : point[gate->first_knob + c];
+            hard->data[o * gate->columns + c] = 1;
+        }
+        list[gate->op] = hard;
+    }
+    return list;
+}
+
+double mer_gates_settled(const MerGates *gates)
+{
+    double sum = 0, count = 0;
+    for (int g = 0; g < gates->count; g++) {
+        const MerGate *gate = &gates->gates[g];
+        for (int c = 0; c < gate->columns; c++, count++) {
+            const float *row = gate->alpha->data + (int64_t)c * gate->choices;
+            double       total = 0, top = 0;
+            if (gate->kind == MER_GATE_THERMOMETER) {
+                sum += 1;
+                continue;
+            }
+            int best = best_choice(gate, c);
+            for (int o = 0; o < gate->choices; o++) {
+                double x = gate->kind == MER_GATE_SIGMOID
+                               ? 1 / (1 + exp(-row[o] / gates->temperature))
+                               : exp((row[o] - row[best]) / gates->temperature);
+                total += x;
+                top = x > top ? x : top;
+            }
+            sum += top / total;
+        }
+    }
+    return count > 0 ? sum / count : 1;
+}

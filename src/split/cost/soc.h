@@ -1,0 +1,37 @@
+/* What the evaluators of splits share: the options of the cost models, and prices, hard and soft. */
+#ifndef MERCATOR_SPLIT_COST_SOC_H
+#define MERCATOR_SPLIT_COST_SOC_H
+
+#include "split/split_parts.h"
+
+#include <stddef.h>
+
+typedef struct MerSocOptions {
+    int    memory, residency, scope, gradient;
+    double smooth;
+} MerSocOptions;
+
+/* Rows of an option table; `at` is the member of `Type` that is a MerSocOptions, with a dot behind it, or nothing. */
+/* clang-format off */
+#define MER_SOC_OPTIONS(Type, at) \
+    {"memory", MER_OPTION_CHOICE, offsetof(Type, at memory), "off", 0, 0, "off|check|price", \
+     "memory limits: not looked at, refused, or the cycles of further transfers added"}, \
+    {"residency", MER_OPTION_CHOICE, offsetof(Type, at residency), "layer", 0, 0, "layer|network", \
+     "weights that a unit's memory must hold at once"}, \
+    {"scope", MER_OPTION_CHOICE, offsetof(Type, at scope), "all", 0, 0, "all|searchable", \
+     "layers that are counted: all, or those that the search decides (tables of the paper)"}, \
+    {"gradient", MER_OPTION_CHOICE, offsetof(Type, at gradient), "exact", 0, 0, "exact|chord|expected|ste", \
+     "how the cost is made differentiable in the channels"}, \
+    {"smooth", MER_OPTION_REAL, offsetof(Type, at smooth), "0.01", 1e-9, 1e9, NULL, \
+     "temperature of the soft maximum over units, in cycles of the layer on the reference"},
+/* clang-format on */
+
+MerSplitRules mer_soc_rules(const MerSocOptions *options);
+/* Everything that `soc` says of a plan. */
+void mer_soc_price(const MerSplit *split, const MerSplitRules *rules, const MerSplitPlan *plan,
+                   MerCost *cost);
+/* MerEvaluatorClass.expected: 1 for everything on the reference. */
+MerTensor *mer_soc_expected(const MerSplit *split, const MerSplitRules *rules, MerTape *tape,
+                            MerTensor *const *choice, MerMetric metric);
+
+#endif

@@ -1,0 +1,271 @@
+/* Exporters of splits: `split.json` for compilers (channels, ranges and order of every layer, with its prices), `split.csv` for tables. */
+#include "mercator/export.h"
+#include "mercator/import.h"
+#include "split/split_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 1 }; /* of split.json */
+
+static const MerSplitRules *rules_of(const MerExportTask *task)
+{
+    static const MerSplitRules none;
+    const void                *rules =
+        task->evaluator->type->rules ? task->evaluator->type->rules(task->evaluator->state) : NULL;
+    return rules ? rules : &none;
+}
+
+/* Output channels in the order that makes those of each option neighbours, stable inside an option. */
+static void order_channels(const MerSplitLayer *layer, const unsigned char *assignment, int *order)
+{
+    int next = 0;
+    for (int o = 0; o < layer->option_count; o++) {
+        for (int c = 0; c < layer->c_out; c++) {
+            if (assignment[c] == o) {
+                order[next++] = c;
+            }
+        }
+    }
+}
+
+static void write_options(const MerSplit *split, const MerSplitLayer *layer, const int *counts,
+                          MerJson *json)
+{
+    int first = 0;
+    mer_json_array(json, "options");
+    for (int o = 0; o < layer->option_count; o++) {
+        const MerSplitOption *option = &layer->options[o];
+        mer_json_object(json, NULL);
+        mer_json_text(json, "name", option->name);
+        mer_json_text(json, "unit", split->platform->units[option->unit].name);
+        mer_json_text(json, "weights", option->weights);
+        mer_json_int(json, "channels", counts[o]);
+        mer_json_ints(json, "range", (int[]){first, first + counts[o]}, 2);
+        mer_json_real(json, "cycles", option->cycles[counts[o]]);
+        if (option->is_estimated) {
+            mer_json_bool(json, "estimated", true);
+        }
+        mer_json_end_object(json);
+        first += counts[o];
+    }
+    mer_json_end_array(json);
+}
+
+static void write_layer(const MerSplit *split, const MerSplitRules *rules, int l,
+                        const MerSplitPlan *plan, MerArena *arena, MerJson *json)
+{
+    const MerSplitLayer *layer = &split->layers[l];
+    const int           *counts = plan->counts + layer->option_start;
+    MerSplitPrice        price = mer_split_layer_price(split, rules, l, counts);
+    int                 *order = MER_ARRAY(arena, int, layer->c_out);
+    double               bytes[MER_SPLIT_MAX_UNITS];
+    order_channels(layer, plan->assignment + layer->channel_start, order);
+    mer_split_weight_bytes(layer, counts, bytes);
+    mer_json_object(json, NULL);
+    mer_json_text(json, "name", layer->name);
+    mer_json_int(json, "c_in", layer->c_in);
+    mer_json_int(json, "c_out", layer->c_out);
+    mer_json_ints(json, "kernel", (int[]){layer->k_h, layer->k_w}, 2);
+    mer_json_ints(json, "output", (int[]){layer->o_h, layer->o_w}, 2);
+    write_options(split, layer, counts, json);
+    mer_json_ints(json, "permutation", order, layer->c_out);
+    mer_json_real(json, "cycles", price.cycles);
+    mer_json_real(json, "energy_pj", price.energy_pj);
+    mer_json_object(json, "weight_bytes");
+    for (int u = 0; u < split->unit_count; u++) {
+        mer_json_real(json, split->platform->units[u].name, bytes[u]);
+    }
+    mer_json_end_object(json);
+    mer_json_end_object(json);
+}
+
+static MerStatus write_json(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    const MerExportTask *task = &what->tasks[0];
+    const MerSplit      *split = mer_split_of(task->problem);
+    MerJson              json = {0};
+    (void)error;
+    mer_json_object(&json, NULL);
+    mer_json_int(&json, "split_version", VERSION);
+    mer_json_text(&json, "network",
+                  task->problem->graph->path ? task->problem->graph->path
+                                             : task->problem->graph->name);
+    mer_json_text(&json, "platform", split->platform->name);
+    mer_json_array(&json, "ops");
+    for (int l = 0; l < split->layer_count; l++) {
+        write_layer(split, rules_of(task), l, mer_split_plan(task->plan), files->arena, &json);
+    }
+    mer_json_end_array(&json);
+    mer_json_end_object(&json);
+    mer_export_add(files, "split.json", json.text, json.size);
+    mer_json_free(&json);
+    return MER_OK;
+}
+
+const MerExporterClass mer_exporter_split_json = {
+    .name = "split_json",
+    .summary = "split.json: channels, ranges, order and prices of every layer",
+    .problem = "split",
+    .is_plan = true,
+    .write = write_json,
+};
+
+static MerStatus write_csv(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    const MerExportTask *task = &what->tasks[0];
+    const MerSplit      *split = mer_split_of(task->problem);
+    const MerSplitPlan  *plan = mer_split_plan(task->plan);
+    FILE                *file = mer_export_begin(files);
+    if (file) {
+        fprintf(file,
+                "layer,option,unit,weights,channels,of,option_cycles,layer_cycles,layer_pj\n");
+        for (int l = 0; l < split->layer_count; l++) {
+            const MerSplitLayer *layer = &split->layers[l];
+            const int           *counts = plan->counts + layer->option_start;
+            MerSplitPrice        price = mer_split_layer_price(split, rules_of(task), l, counts);
+            for (int o = 0; o < layer->option_count; o++) {
+                const MerSplitOption *option = &layer->options[o];
+                fprintf(file, "%s,%s,%s,%s,%d,%d,%.15g,%.15g,%.15g\n", layer->name, option->name,
+                        split->platform->units[option->unit].name, option->weights, counts[o],
+                        layer->c_out, option->cycles[counts[o]], price.cycles, price.energy_pj);
+            }
+        }
+    }
+    return mer_export_end(files, file, "split.csv", error);
+}
+
+const MerExporterClass mer_exporter_split_csv = {
+    .name = "split_csv",
+    .summary = "split.csv: channels and cycles of every layer and option",
+    .problem = "split",
+    .is_default = true,
+    .write = write_csv,
+};
+
+/* ---- split.json as a plan again */
+
+static bool has_split(const MerReadPlans *plans)
+{
+    return plans->root && plans->root->kind == MER_YAML_MAP &&
+           mer_yaml_get(plans->root, "split_version");
+}
+
+static int layer_named(const MerSplit *split, const char *name)
+{
+    int l = 0;
+    while (l < split->layer_count && strcmp(split->layers[l].name, name) != 0) {
+        l++;
+    }
+    return l;
+}
+
+/* The channels of an option are `permutation[range[0] .. range[1]]`. */
+static MerStatus read_option(const MerSplitLayer *layer, MerYaml *map, const MerYaml *order,
+                             unsigned char *assignment, MerError *error)
+{
+    MerYaml *node, *range;
+    int64_t  from, to, channel;
+    int      option = 0;
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(map, "name", &node, error));
+    const char *names[MER_SPLIT_MAX_OPTIONS];
+    for (int o = 0; o < layer->option_count; o++) {
+        names[o] = layer->options[o].name;
+    }
+    MER_TRY(mer_yaml_word(node, names, layer->option_count, &option, error));
+    MER_TRY(mer_yaml_need(map, "range", &range, error));
+    if (range->kind != MER_YAML_LIST || range->count != 2) {
+        return mer_yaml_expected(range, error, "[first, end]");
+    }
+    MER_TRY(mer_yaml_int(range->items[0], 0, order->count, &from, error));
+    MER_TRY(mer_yaml_int(range->items[1], from, order->count, &to, error));
+    for (int64_t i = from; i < to; i++) {
+        MER_TRY(mer_yaml_int(order->items[i], 0, layer->c_out - 1, &channel, error));
+        assignment[channel] = (unsigned char)option;
+    }
+    return MER_OK;
+}
+
+static MerStatus read_layer(const MerSplit *split, MerYaml *map, MerSplitPlan *plan, bool *is_read,
+                            MerError *error)
+{
+    MerYaml    *node, *list, *order;
+    const char *name;
+    MER_TRY(mer_yaml_check_kind(map, MER_YAML_MAP, error));
+    MER_TRY(mer_yaml_need(map, "name", &node, error));
+    MER_TRY(mer_yaml_text(node, &name, error));
+    int l = layer_named(split, name);
+    if (l == split->layer_count || is_read[l]) {
+        return mer_yaml_expected(node, error, "%s",
+                                 l == split->layer_count ? "a layer of the network"
+                                                         : "every layer once");
+    }
+    const MerSplitLayer *layer = &split->layers[l];
+    unsigned char       *assignment = plan->assignment + layer->channel_start;
+    is_read[l] = true;
+    MER_TRY(mer_yaml_need(map, "options", &list, error));
+    MER_TRY(mer_yaml_need(map, "permutation", &order, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    MER_TRY(mer_yaml_check_kind(order, MER_YAML_LIST, error));
+    memset(assignment, 255, (size_t)layer->c_out);
+    for (int i = 0; i < list->count; i++) {
+        MER_TRY(read_option(layer, list->items[i], order, assignment, error));
+    }
+    return memchr(assignment, 255, (size_t)layer->c_out)
+               ? mer_yaml_expected(order, error, "every channel of %d in one range", layer->c_out)
+               : MER_OK;
+}
+
+static MerStatus read_body(const MerProblem *problem, MerYaml *body, MerPlan *plan, MerArena *arena,
+                           MerError *error)
+{
+    const MerSplit *split = mer_split_of(problem);
+    MerSplitPlan   *made = mer_split_new_plan(split, plan, arena);
+    bool           *is_read = MER_ARRAY(arena, bool, split->layer_count + 1);
+    MerYaml        *list;
+    MER_TRY(mer_yaml_need(body, "ops", &list, error));
+    MER_TRY(mer_yaml_check_kind(list, MER_YAML_LIST, error));
+    for (int i = 0; i < list->count; i++) {
+        MER_TRY(read_layer(split, list->items[i], made, is_read, error));
+    }
+    if (list->count != split->layer_count) {
+        return mer_yaml_error(list, error, "ops has %d items, expected the %d of the network",
+                              list->count, split->layer_count);
+    }
+    mer_split_count(split, made);
+    return MER_OK;
+}
+
+static MerStatus read_json(MerReadPlans *plans, MerError *error)
+{
+    const char *network, *platform;
+    MerYaml    *node;
+    MerGraph   *graph;
+    int64_t     version = VERSION;
+    MER_TRY(mer_yaml_get_int(plans->root, "split_version", 1, VERSION, &version, error));
+    MER_TRY(mer_yaml_need(plans->root, "network", &node, error));
+    MER_TRY(mer_yaml_text(node, &network, error));
+    MER_TRY(mer_yaml_need(plans->root, "platform", &node, error));
+    MER_TRY(mer_yaml_text(node, &platform, error));
+    mer_yaml_get(plans->root, "ops"); /* for read_body */
+    MER_TRY(mer_yaml_finish(plans->root, error));
+    MER_TRY(mer_graph_import(plans->workload ? plans->workload : network, NULL, plans->arena,
+                             &graph, error));
+    plans->graph = graph;
+    plans->own_platform = platform;
+    plans->list = MER_ARRAY(plans->arena, MerReadPlan, 1);
+    plans->count = 1;
+    plans->list[0] = (MerReadPlan){.task = {.name = graph->name, .count = 1, .op = -1},
+                                   .body = plans->root,
+                                   .read = read_body};
+    return MER_OK;
+}
+
+const MerPlanReaderClass mer_plan_reader_split_json = {
+    .name = "split_json",
+    .summary = "channels of every layer (split.json)",
+    .problem = "split",
+    .probe = has_split,
+    .read = read_json,
+};

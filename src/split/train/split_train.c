@@ -1,0 +1,174 @@
+/* Evaluator `split_train`: what `soc` says of a split, and the accuracy of the network trained with it. Every mapping is trained
+ * alike: from the same float network, with the assignment frozen, over the same batches for the same number of epochs. The test part is
+ * looked at once, at the end. */
+#include "split/train/split_training.h"
+
+#include "learn/training.h"
+#include "mercator/evaluator.h"
+#include "split/cost/soc.h"
+#include "split/cost/soc_views.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct Options {
+    MerSocOptions soc;
+    int64_t       finetune_epochs;
+    double        rate, scale_rate, weight_decay;
+} Options;
+
+#define OPTION(name) offsetof(Options, name)
+static const MerOption options[] = {
+    {"finetune_epochs", MER_OPTION_INT, OPTION(finetune_epochs), "32", 0, 100000, NULL,
+     "epochs with the assignment frozen, for every mapping alike"},
+    {"rate", MER_OPTION_REAL, OPTION(rate), "0.02", 0, 100, NULL,
+     "of weights at the start; falls by a cosine"},
+    {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
+     "of clips and scales, the same way"},
+    {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
+    MER_SOC_OPTIONS(Options, soc.){0}};
+
+typedef struct State {
+    const MerSplit *split;
+    MerSplitRules   rules;
+    Options         options;
+    MerTrain       *train;
+} State;
+
+static MerStatus open_training(void *opened, const MerProblem *problem, const void *given,
+                               MerArena *arena, MerError *error)
+{
+    State *state = opened;
+    (void)arena;
+    *state = (State){.split = mer_split_of(problem), .options = *(const Options *)given};
+    state->rules = mer_soc_rules(&state->options.soc);
+    state->train = mer_split_training(problem);
+    return mer_train_open(state->train, error);
+}
+
+typedef struct Frozen { /* an assignment as choices that do not change */
+    const MerSplit     *split;
+    const MerSplitPlan *plan;
+} Frozen;
+
+static MerTensor *const *choose(void *context, MerTape *tape)
+{
+    const Frozen *frozen = context;
+    int           layers = frozen->split->layer_count;
+    MerTensor   **choice =
+        mer_workspace_alloc(mer_tape_workspace(tape), (size_t)(layers + 1) * sizeof(MerTensor *));
+    for (int l = 0; l < layers; l++) {
+        const MerSplitLayer *layer = &frozen->split->layers[l];
+        int                  shape[2] = {layer->option_count, layer->c_out};
+        choice[l] = mer_tape_tensor(tape, 2, shape);
+        mer_tensor_fill(choice[l], 0);
+        for (int c = 0; c < layer->c_out; c++) {
+            int o = frozen->plan->assignment[layer->channel_start + c];
+            choice[l]->data[o * layer->c_out + c] = 1;
+        }
+    }
+    return choice;
+}
+
+static double share(const MerTally *tally)
+{
+    return tally->examples > 0 ? (double)tally->correct / (double)tally->examples : 0;
+}
+
+static void note_epoch(const MerCall *call, const MerTally *tally, int epoch, int epochs)
+{
+    char text[160];
+    snprintf(text, sizeof text, "{\"loss\": %.9g, \"train_accuracy\": %.9g}", tally->loss,
+             share(tally));
+    mer_epoch(call->notes, "finetune", epoch, epochs, text);
+}
+
+static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable *model,
+                          MerTape *tape, const MerCall *call, MerError *error)
+{
+    const Options   *o = &state->options;
+    MerTrainingRule  rule = {(int)o->finetune_epochs, o->rate, 0.9, o->weight_decay, o->scale_rate};
+    MerTrainingHooks hooks = {.context = frozen, .choose = choose};
+    MerTraining     *training = mer_training_new(model, tape, &rule);
+    MerStatus        status = MER_OK;
+    for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(call->notes); e++) {
+        MerTally tally;
+        status = mer_training_epoch(training, e, &hooks, call->notes, &tally, error);
+        note_epoch(call, &tally, e + 1, rule.epochs);
+    }
+    mer_training_free(training);
+    return status;
+}
+
+static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCall *call,
+                       MerCost *cost, MerError *error)
+{
+    Frozen       frozen = {state->split, plan};
+    MerTrainable model = mer_train_model(state->train);
+    MerTally     validation = {0}, test = {0};
+    MER_TRY(model.start(model.state, call->pool, call->notes, error));
+    MerTape  *tape = mer_tape_new(&mer_backend_dnnl, call->pool);
+    MerStatus status = finetune(state, &frozen, &model, tape, call, error);
+    if (status == MER_OK) {
+        status = mer_training_measure(&model, tape, 1, choose, &frozen, &validation, error);
+    }
+    if (status == MER_OK) {
+        status = mer_training_measure(&model, tape, 2, choose, &frozen, &test, error);
+    }
+    mer_tape_free(tape);
+    cost->value[MER_METRIC_ACCURACY] = validation.examples > 0 ? share(&validation) : share(&test);
+    cost->value[MER_METRIC_TEST_ACCURACY] = share(&test);
+    return status;
+}
+
+static void evaluate(const void *opened, const MerPlan *plan, const MerCall *call, MerCost *cost)
+{
+    const State        *state = opened;
+    const MerSplitPlan *content = mer_split_plan(plan);
+    MerError            error = {0};
+    mer_soc_price(state->split, &state->rules, content, cost);
+    if (cost->feasible && train(state, content, call, cost, &error) != MER_OK) {
+        mer_cost_refuse(cost, "training: %.100s", error.message);
+    }
+}
+
+static MerTensor *expected(const void *opened, MerTape *tape, MerTensor *const *choice,
+                           MerMetric metric)
+{
+    const State *state = opened;
+    return mer_soc_expected(state->split, &state->rules, tape, choice, metric);
+}
+
+static const void *rules_of(const void *state)
+{
+    return &((const State *)state)->rules;
+}
+
+static void show(const void *opened, const MerPlan *plan, MerNotes *notes)
+{
+    const State *state = opened;
+    mer_split_show(state->split, &state->rules, mer_split_plan(plan), notes);
+}
+
+#define METRIC(name) UINT64_C(1) << MER_METRIC_##name
+static const MerPlanKind *const plan_kinds[] = {&mer_plan_split, NULL};
+
+const MerEvaluatorClass mer_evaluator_split_train = {
+    .name = "split_train",
+    .summary = "soc, and the accuracy of the network trained with the split frozen",
+    .reference = "Risso et al., ODiMO, ISLPED 2023 and TCAD 2025 (arXiv 2306.05060, 2409.18566)",
+    .plans = plan_kinds,
+    .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(ENERGY) | METRIC(EDP) |
+               METRIC(UTILISATION) | METRIC(PEAK_BYTES) | METRIC(DISTORTION) | METRIC(ACCURACY) |
+               METRIC(TEST_ACCURACY),
+    .clocked = METRIC(LATENCY) | METRIC(ENERGY) | METRIC(EDP),
+    .mode = MER_EVALUATE_ALONE,
+    .options = options,
+    .options_size = sizeof(Options),
+    .state_size = sizeof(State),
+    .open = open_training,
+    .evaluate = evaluate,
+    .expected = expected,
+    .detail = show,
+    .rules = rules_of,
+};

@@ -1,0 +1,315 @@
+/* Data, warm-up and batches. Which images are kept for validation and the order of an epoch follow from the seed; so do the streams
+ * by which each image is moved. */
+#include "split/train/split_training.h"
+
+#include "learn/training.h"
+#include "tensor/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PARTS = 3 };
+enum { STREAM_SPLIT = 1, STREAM_WEIGHTS, STREAM_ORDER, STREAM_IMAGES, STREAM_SHARES };
+
+typedef struct Model { /* what a MerTrainable points to */
+    MerTrain    *train;
+    MerTrainNet *net;
+} Model;
+
+struct MerTrain {
+    const MerGraph *graph;
+    const MerSplit *split;
+    MerTrainOptions options;
+    MerArena       *arena;
+    bool            is_open, is_warm;
+    MerDatasetPair  data;
+    int             count[PARTS];
+    int            *images[PARTS]; /* numbers in the training part, or in the test part */
+    int            *order;         /* of the epoch that is being trained */
+    int             ordered_epoch;
+    float          *batch;
+    int            *labels;
+    Model           model[2]; /* in floating point; with choices */
+};
+
+MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
+                        const MerTrainOptions *options, MerArena *arena)
+{
+    MerTrain *t = MER_NEW(arena, MerTrain);
+    *t = (MerTrain){0};
+    t->graph = graph;
+    t->split = split;
+    t->options = *options;
+    t->ordered_epoch = -1;
+    return t;
+}
+
+void mer_train_free(MerTrain *train)
+{
+    if (train != NULL && train->arena != NULL) {
+        for (int m = 0; m < 2; m++) {
+            mer_train_net_free(train->model[m].net);
+        }
+        mer_arena_free(train->arena);
+        train->arena = NULL;
+    }
+}
+
+const MerDatasetPair *mer_train_data(const MerTrain *train)
+{
+    return &train->data;
+}
+
+MerTrainNet *mer_train_network(MerTrain *train)
+{
+    return train->model[1].net;
+}
+
+static int *numbers(MerTrain *t, int count)
+{
+    int *list = MER_ARRAY(t->arena, int, count + 1);
+    for (int i = 0; i < count; i++) {
+        list[i] = i;
+    }
+    return list;
+}
+
+/* A share of the training part, drawn once by the seed, is never trained on. */
+static void divide(MerTrain *t)
+{
+    int    all = t->data.train.count;
+    int   *list = numbers(t, all);
+    MerRng rng = mer_rng_make((uint64_t)t->options.seed, STREAM_SPLIT);
+    mer_rng_shuffle(&rng, list, all);
+    int held = (int)(t->options.validation * all);
+    int most = t->options.samples > 0 && t->options.samples < all - held ? (int)t->options.samples
+                                                                         : all - held;
+    t->count[1] = held;
+    t->images[1] = list;
+    t->count[0] = most;
+    t->images[0] = list + held;
+    t->count[2] = t->data.test.count;
+    t->images[2] = numbers(t, t->data.test.count);
+}
+
+static MerStatus check_shape(const MerTrain *t, MerError *error)
+{
+    const MerDataset  *d = &t->data.train;
+    const MerTrainNet *net = t->model[0].net;
+    if (net->shape[0] != d->channels || net->shape[1] != d->height || net->shape[2] != d->width ||
+        net->classes < d->classes) {
+        const char *colon = strchr(t->graph->name, '@');
+        int         length = colon ? (int)(colon - t->graph->name) : (int)strlen(t->graph->name);
+        return mer_error_set(
+            error, MER_INVALID,
+            "%s takes images of %dx%dx%d in %d classes, dataset %s has %dx%dx%d in %d: expected a "
+            "network such as %.*s@input=%dx%dx%d@classes=%d, or another dataset",
+            t->graph->name, net->shape[0], net->shape[1], net->shape[2], net->classes, t->data.name,
+            d->channels, d->height, d->width, d->classes, length, t->graph->name, d->channels,
+            d->height, d->width, d->classes);
+    }
+    return MER_OK;
+}
+
+MerStatus mer_train_open(MerTrain *t, MerError *error)
+{
+    const MerTrainOptions *o = &t->options;
+    if (t->is_open) {
+        return MER_OK;
+    }
+    mer_train_free(t); /* what an attempt that failed left */
+    t->arena = mer_arena_new();
+    t->model[0].net = t->model[1].net = NULL;
+    MER_TRY(mer_dataset_open(o->dataset, o->data, t->arena, &t->data, error));
+    if (o->normalise) {
+        mer_dataset_normalise(&t->data, t->arena);
+    }
+    MerTrainForm form = o->form;
+    form.is_input_signed = t->data.is_signed;
+    for (int m = 0; m < 2; m++) {
+        t->model[m].train = t;
+        MER_TRY(mer_train_net_new(t->graph, t->split, &form, t->arena, &t->model[m].net, error));
+    }
+    MER_TRY(check_shape(t, error));
+    divide(t);
+    int64_t pixels = (int64_t)t->data.train.channels * t->data.train.height * t->data.train.width;
+    t->batch = MER_ARRAY(t->arena, float, (o->batch + 1) * pixels);
+    t->labels = MER_ARRAY(t->arena, int, o->batch + 1);
+    t->order = MER_ARRAY(t->arena, int, t->count[0] + 1);
+    t->is_open = true;
+    return MER_OK;
+}
+
+/* ---- batches */
+
+static int batch_count(const void *state, int part)
+{
+    const MerTrain *t = ((const Model *)state)->train;
+    return (int)((t->count[part] + t->options.batch - 1) / t->options.batch);
+}
+
+static void put_in_order(MerTrain *t, int epoch)
+{
+    if (t->ordered_epoch != epoch) {
+        MerRng rng =
+            mer_rng_make((uint64_t)t->options.seed, (uint64_t)(unsigned)epoch << 8 | STREAM_ORDER);
+        memcpy(t->order, t->images[0], (size_t)t->count[0] * sizeof *t->order);
+        mer_rng_shuffle(&rng, t->order, t->count[0]);
+        t->ordered_epoch = epoch;
+    }
+}
+
+/* Batches of an epoch differ by one image at most: a small last one would spoil the statistics of batch norm. */
+static int load(MerTrain *t, int part, int epoch, int batch, int batches)
+{
+    MerAugment augment = {t->options.flip, (int)t->options.shift, (int)t->options.roll};
+    bool       is_moved = augment.flip || augment.shift > 0 || augment.roll > 0;
+    int        first = (int)((int64_t)t->count[part] * batch / batches);
+    int        count = (int)((int64_t)t->count[part] * (batch + 1) / batches) - first;
+    const int *order = t->images[part];
+    if (part == 0) {
+        put_in_order(t, epoch);
+        order = t->order;
+    }
+    mer_dataset_batch(part == 2 ? &t->data.test : &t->data.train, count, order + first,
+                      part == 0 && is_moved ? &augment : NULL,
+                      (uint64_t)t->options.seed ^ STREAM_IMAGES, epoch, t->batch, t->labels);
+    return count;
+}
+
+static int count_correct(MerTape *tape, MerTensor *logits, const int *labels)
+{
+    const float *row = mer_tensor_data(tape, logits);
+    int          correct = 0, width = logits->shape[1];
+    for (int i = 0; i < logits->shape[0]; i++, row += width) {
+        int best = 0;
+        for (int j = 1; j < width; j++) {
+            best = row[j] > row[best] ? j : best;
+        }
+        correct += best == labels[i];
+    }
+    return correct;
+}
+
+/* A float network with two operators in a layer learns both: in each step the first has a random number of the first channels (Risso
+ * et al., TCAD 2025). NULL: there is no such layer. */
+static MerTensor *const *random_shares(const Model *model, MerTape *tape, int epoch, int batch)
+{
+    const MerTrainNet *net = model->net;
+    MerRng             rng = mer_rng_make((uint64_t)model->train->options.seed ^ STREAM_SHARES,
+                                          (uint64_t)(unsigned)epoch << 32 | (unsigned)batch);
+    MerTensor        **shares = NULL;
+    for (int n = 0; n < net->node_count; n++) {
+        const MerTrainNode *node = &net->nodes[n];
+        if (node->branch_count < 2) {
+            continue;
+        }
+        if (shares == NULL) {
+            size_t bytes = (size_t)net->split->layer_count * sizeof(MerTensor *);
+            shares = mer_workspace_alloc(mer_tape_workspace(tape), bytes);
+            memset(shares, 0, bytes);
+        }
+        int        channels = net->split->layers[node->layer].c_out;
+        int        first = mer_rng_below(&rng, channels + 1);
+        MerTensor *share = mer_tape_tensor(tape, 2, (int[]){2, channels});
+        for (int c = 0; c < channels; c++) {
+            share->data[c] = c < first ? 1 : 0;
+            share->data[channels + c] = c < first ? 0 : 1;
+        }
+        shares[node->layer] = share;
+    }
+    return shares;
+}
+
+static MerTensor *loss(void *state, MerTape *tape, MerTensor *const *choice, int part, int epoch,
+                       int batch, MerTally *tally)
+{
+    Model    *model = state;
+    MerTrain *t = model->train;
+    int       count = load(t, part, epoch, batch, batch_count(state, part));
+    size_t    pixels = (size_t)model->net->shape[0] * model->net->shape[1] * model->net->shape[2];
+    /* several passes of one step may look at the same batch again: the tape borrows what it is given */
+    float *images =
+        mer_workspace_floats(mer_tape_workspace(tape), (int64_t)((size_t)count * pixels));
+    int *labels = mer_workspace_alloc(mer_tape_workspace(tape), (size_t)count * sizeof *labels);
+    memcpy(images, t->batch, (size_t)count * pixels * sizeof *images);
+    memcpy(labels, t->labels, (size_t)count * sizeof *labels);
+    if (!model->net->is_folded && part == 0) {
+        choice = random_shares(model, tape, epoch, batch);
+    }
+    MerTensor *logits = mer_train_net_run(model->net, tape, images, count, choice, part == 0);
+    MerTensor *result = mer_tensor_cross_entropy(tape, logits, labels, 0);
+    double     before = tally->loss * (double)tally->examples;
+    tally->examples += count;
+    tally->correct += count_correct(tape, logits, labels);
+    tally->loss = (before + result->data[0] * (double)count) / (double)tally->examples;
+    return result;
+}
+
+static MerParameters *parameters(void *state, int group)
+{
+    Model *model = state;
+    return group == 0 ? model->net->weights : model->net->scales;
+}
+
+/* ---- where trainings begin */
+
+static void note_epoch(MerNotes *notes, const MerTally *tally, int epoch, int epochs)
+{
+    char text[160];
+    snprintf(text, sizeof text, "{\"loss\": %.9g, \"train_accuracy\": %.9g}", tally->loss,
+             (double)tally->correct / (double)(tally->examples > 0 ? tally->examples : 1));
+    mer_epoch(notes, "warmup", epoch, epochs, text);
+}
+
+MerStatus mer_train_warm_up(MerTrain *t, MerPool *pool, MerNotes *notes, MerError *error)
+{
+    MER_TRY(mer_train_open(t, error));
+    if (t->is_warm) {
+        return MER_OK;
+    }
+    const MerTrainOptions *o = &t->options;
+    MerRng                 rng = mer_rng_make((uint64_t)o->seed, STREAM_WEIGHTS);
+    mer_train_net_fill(t->model[0].net, &rng);
+    MerTrainable    model = mer_train_float_model(t);
+    MerTrainingRule rule = {(int)o->warmup_epochs, o->warmup_rate, 0.9, o->weight_decay, 0};
+    MerTape        *tape = mer_tape_new(&mer_backend_dnnl, pool);
+    MerTraining    *training = mer_training_new(&model, tape, &rule);
+    MerStatus       status = MER_OK;
+    for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(notes); e++) {
+        MerTally tally;
+        status = mer_training_epoch(training, e, NULL, notes, &tally, error);
+        note_epoch(notes, &tally, e + 1, rule.epochs);
+    }
+    t->is_warm = status == MER_OK && !mer_is_cancelled(notes);
+    mer_training_free(training);
+    mer_tape_free(tape);
+    return status;
+}
+
+static MerStatus start_float(void *state, MerPool *pool, MerNotes *notes, MerError *error)
+{
+    return mer_train_warm_up(((Model *)state)->train, pool, notes, error);
+}
+
+static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *error)
+{
+    Model    *model = state;
+    MerTrain *t = model->train;
+    MER_TRY(mer_train_warm_up(t, pool, notes, error));
+    mer_train_net_copy(t->model[1].net, t->model[0].net);
+    mer_train_net_fold(t->model[1].net);
+    return MER_OK;
+}
+
+MerTrainable mer_train_model(MerTrain *train)
+{
+    train->model[1].train = train;
+    return (MerTrainable){&train->model[1], start, batch_count, loss, parameters};
+}
+
+MerTrainable mer_train_float_model(MerTrain *train)
+{
+    train->model[0].train = train;
+    return (MerTrainable){&train->model[0], start_float, batch_count, loss, parameters};
+}

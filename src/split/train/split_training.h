@@ -1,0 +1,41 @@
+/* Training for problem `split`: the data, the float network that every mapping starts from, and a model with choices for whoever
+ * searches or prices mappings. */
+#ifndef MERCATOR_SPLIT_TRAIN_SPLIT_TRAINING_H
+#define MERCATOR_SPLIT_TRAIN_SPLIT_TRAINING_H
+
+#include "split/split.h"
+#include "split/train/train_net.h"
+#include "tensor/dataset.h"
+
+typedef struct MerTrainOptions {
+    const char  *dataset, *data; /* see mer_dataset_open */
+    int64_t      batch, warmup_epochs;
+    double       warmup_rate, weight_decay, validation;
+    bool         flip, normalise;
+    int64_t      shift, roll, samples; /* samples: of the training part that are used, 0: all */
+    int64_t      seed;                 /* of weights, order and images */
+    MerTrainForm form;
+} MerTrainOptions;
+
+typedef struct MerTrain MerTrain;
+
+/* Keeps `split` (NULL: the graph in floating point only) and the texts of `options`. Cheap: nothing is read before it is needed. In `arena`. */
+MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
+                        const MerTrainOptions *options, MerArena *arena);
+void      mer_train_free(MerTrain *train); /* NULL is fine */
+
+/* Reads the data and builds the network; says what does not fit. Once; later calls give the same. */
+MerStatus mer_train_open(MerTrain *train, MerError *error);
+/* The float network, trained; once. Epoch lines go to `notes` in the phase "warmup". */
+MerStatus mer_train_warm_up(MerTrain *train, MerPool *pool, MerNotes *notes, MerError *error);
+
+/* The model with choices: MerTrainable.start, then batches. The model without: what the warm-up trains. */
+MerTrainable          mer_train_model(MerTrain *train);
+MerTrainable          mer_train_float_model(MerTrain *train);
+const MerDatasetPair *mer_train_data(const MerTrain *train);
+MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
+
+/* The training of an opened problem. */
+MerTrain *mer_split_training(const MerProblem *problem);
+
+#endif

@@ -1,0 +1,73 @@
+# Splits from the command line: defaults, plans that read back, resume and threads, exports, and what is refused.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+# The default is the fastest split on DIANA, proven.
+expect 0 "$MERCATOR" split resnet8 --quiet -o fastest
+says out "split resnet8 on diana, exact_split, objective latency"
+says out "proven optimum"
+says out "conv1                digital   16 analog    0, 4160 cycles"
+says fastest/split.yaml '{"name":"s3b0c1","channels":{"digital":4,"analog":60},"assignment":["digital*4","analog*60"]}'
+says fastest/split.csv "s3b0c1,digital,digital,int8-pow2,4,64,"
+says fastest/report.html "Channels by unit"
+expect 0 "$MERCATOR" evaluate fastest/split.yaml --json
+says out '"cycles":30247.65'
+expect 0 "$MERCATOR" split resnet8 --objective energy --json --quiet -o thrifty
+near "$(number out energy)" 3281983.75 1e-6 "least energy"
+
+# Fixed splits, and the exported form of one reads back with the same price.
+expect 0 "$MERCATOR" split resnet20 --optimizer all_ternary --export split_json --quiet --no-report -o ternary
+expect 0 "$MERCATOR" evaluate ternary/split.json --json
+says out '"cycles":88120.6'
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --optimizer all_conv --scope searchable --json --quiet -o conv
+says out '"cycles":1283040'
+
+# A network with another input, definitions by file, ONNX and a network of products.
+cp "$MERCATOR_SOURCE_DIR/models/ds_cnn.net" mine.net
+expect 0 "$MERCATOR" split mine.net --platform gap9-ne16 --quiet --no-report -o mine
+says out "split mine on gap9-ne16, exact_split"
+expect 0 "$MERCATOR" split 'resnet8@input=1x8x8' --optimizer sensitivity:target=0.2 --quiet --no-report -o sensitive
+expect 0 "$MERCATOR" split bert_base --quiet --no-report -o words
+says err "products of two activations are not priced"
+expect 0 "$MERCATOR" split 'resnet20@blocks=18' --optimizer sensitivity --quiet --no-report -o deep
+says out "s3b17c2"
+
+# Polish starts from another run and never costs more.
+expect 0 "$MERCATOR" split resnet8 --optimizer half --quiet --no-report -o half
+expect 0 "$MERCATOR" split resnet8 --optimizer polish --warm half --json --quiet --no-report -o polished
+awk -v a="$(number out cycles)" 'BEGIN { exit !(a < 56845.475) }'
+
+# The same bytes on one and two threads, and after a stop; both granularities.
+for threads in 1 2; do
+    expect 0 "$MERCATOR" split resnet8 --granularity channel --optimizer genetic --budget 200 --threads $threads --quiet --no-report -o genetic-$threads
+done
+sed 1d genetic-1/run.jsonl >log-1
+sed 1d genetic-2/run.jsonl >log-2
+cmp log-1 log-2
+cp genetic-1/run.jsonl whole
+head -n 60 whole >genetic-1/run.jsonl
+expect 0 "$MERCATOR" split --resume genetic-1 --quiet
+cmp whole genetic-1/run.jsonl
+
+# Pins and memory.
+expect 0 "$MERCATOR" split resnet8 --pin 's1.*=digital' --quiet --no-report -o pinned
+says pinned/split.yaml '{"name":"s1b0c1","channels":{"digital":16,"analog":0}'
+expect 1 "$MERCATOR" split resnet18 --memory check --quiet --no-report -o tight
+says err "memory: "
+
+# What is refused: one line each.
+refuse()
+{
+    expect 1 "$MERCATOR" split "$@" --quiet --no-report --force -o refused
+    one_line err
+}
+refuse resnet8 --pin 'nothing=digital'
+says err 'pin "nothing=digital" matches no layer'
+refuse 'resnet8@inptu=1x8x8'
+says err "has no setting inptu, did you mean input"
+refuse resnet8 --platform darkside --optimizer all_ternary
+says err "its units do not differ in formats"
+refuse resnet8 --platform edge
+says err "edge"
+expect 1 "$MERCATOR" split ds_cnn --platform gap8 --optimizer min_energy --quiet --no-report --force -o refused
+says err "min_energy needs energies: platform gap8 has no power_mw or no clock_hz"

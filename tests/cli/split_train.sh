@@ -1,0 +1,37 @@
+# Splits learned through the command line: a network of the size of the images, the same for every number of threads, resumed after
+# a cut, and data that does not fit.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+train="$MERCATOR split resnet8 --platform diana --dataset digits8x8 --samples 200 --shift 1 --warmup_epochs 1 --no-report --quiet"
+short="--optimizer odimo:lambda=[0.1,1],search_epochs=3,gate=gumbel --evaluator split_train:finetune_epochs=1"
+
+expect 0 $train $short --threads 1 -o one
+expect 0 $train $short --threads 2 -o two
+cmp one/run.jsonl two/run.jsonl
+cmp one/split.yaml two/split.yaml
+says one/run.jsonl '"phase":"warmup","epoch":1,"epochs":1'
+says one/run.jsonl '"phase":"search","epoch":3,"epochs":3'
+says one/run.jsonl '"phase":"finetune","epoch":1,"epochs":1'
+says one/run.jsonl '"test_accuracy":'
+[ "$(grep -c '"type":"trial"' one/run.jsonl)" -eq 2 ]
+
+cp one/run.jsonl whole
+dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
+expect 0 "$MERCATOR" split --resume two --no-report --quiet
+cmp whole two/run.jsonl
+
+# with a dataset splits are learned by default; solvers and other optimizers run under the same evaluator
+expect 0 $train --quick true --seed 2 --json -o quick
+says out '"optimizer":"odimo'
+says out '"evaluator":"split_train'
+expect 0 $train --optimizer all_8bit --evaluator split_train:finetune_epochs=1 --json -o fixed
+near "$(number out cycles)" 14329.25 1e-9 'all-8bit on images of 8 x 8'
+
+expect 1 $train --dataset nothing -o none
+says err 'dataset nothing: no such folder'
+one_line err
+expect 1 "$MERCATOR" split resnet8@input=1x9x9 --dataset digits8x8 --no-report --quiet -o none
+says err 'takes images of 1x9x9 in 10 classes, dataset digits8x8 has 1x8x8'
+expect 1 "$MERCATOR" split resnet8 --optimizer odimo --no-report --quiet -o none
+says err 'odimo learns choices by gradients, and there is no model to train'
+one_line err

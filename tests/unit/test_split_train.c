@@ -1,0 +1,269 @@
+/* The training side of `split`: networks from graphs, quantisers that values share, folded batch norms, inputs in bytes, starting
+ * scales, operators side by side, and trainings that begin where they should. */
+#include "one_arena.h"
+#include "split_support.h"
+
+#include "learn/training.h"
+#include "split/train/split_training.h"
+#include "tensor/ops.h"
+
+#include <math.h>
+
+static const MerTrainForm plain_form = {0};
+
+static MerTrainNet *net_of(const MerGraph *graph, const MerSplit *split, MerTrainForm form)
+{
+    MerTrainNet *net;
+    MerError     error = {0};
+    MerRng       rng = mer_rng_make(1, 0);
+    if (mer_train_net_new(graph, split, &form, arena, &net, &error) != MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    mer_train_net_fill(net, &rng);
+    return net;
+}
+
+static const MerTrainNode *node_named(const MerTrainNet *net, const char *name)
+{
+    for (int n = 0; n < net->node_count; n++) {
+        if (strcmp(net->nodes[n].name, name) == 0) {
+            return &net->nodes[n];
+        }
+    }
+    fail_msg("no node %s", name);
+    return NULL;
+}
+
+static void test_what_is_added_shares_a_quantiser(void **state)
+{
+    (void)state;
+    MerTrainNet *net = net_of(graph_named("resnet8@input=1x8x8", arena), NULL, plain_form);
+    assert_int_equal(net->node_count, 10 + 3 + 1); /* layers, sums, the average */
+    assert_int_equal(node_named(net, "conv1")->quantiser, node_named(net, "s1b0c2")->quantiser);
+    assert_int_equal(node_named(net, "s2b0ds")->quantiser, node_named(net, "s2b0c2")->quantiser);
+    assert_int_not_equal(node_named(net, "s2b0c1")->quantiser,
+                         node_named(net, "s2b0c2")->quantiser);
+    assert_int_equal(node_named(net, "fc")->quantiser, -1); /* logits stay as they are */
+    assert_true(node_named(net, "s1b0c2")->has_relu);       /* integer sums have no signs */
+    assert_false(node_named(net, "s1b0c2")->is_signed);
+    assert_false(node_named(net, "s2b0ds")->branches[0].has_norm);
+    mer_train_net_free(net);
+    MerTrainForm form = {.signed_add = true};
+    net = net_of(graph_named("resnet8@input=1x8x8", arena), NULL, form);
+    assert_false(node_named(net, "s1b0c2")->has_relu);
+    assert_true(node_named(net, "s1b0c2")->is_signed);
+    mer_train_net_free(net);
+}
+
+static void run_logits(MerTrainNet *net, const float *images, int batch, float *logits)
+{
+    MerTape *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    mer_tape_record(tape, false);
+    MerTensor *y = mer_train_net_run(net, tape, images, batch, NULL, false);
+    memcpy(logits, mer_tensor_data(tape, y), (size_t)y->size * sizeof *logits);
+    mer_tape_free(tape);
+}
+
+/* With 8-bit weights and 7-bit activations the folded network is nearly the float one; steps of 1/16 that are floored make the rest. */
+static void test_a_folded_network_computes_nearly_the_same(void **state)
+{
+    (void)state;
+    enum { BATCH = 16 };
+    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainNet *net = net_of(opened->problem.graph, opened->split, plain_form);
+    MerRng       rng = mer_rng_make(5, 0);
+    float        images[BATCH * 64], before[BATCH * 10], after[BATCH * 10];
+    double       wrong = 0, right = 0, mean = 0;
+    for (int i = 0; i < BATCH * 64; i++) {
+        images[i] = (float)mer_rng_unit(&rng);
+    }
+    for (int n = 0; n < net->node_count; n++) { /* norms that do something */
+        MerTrainBranch *branch = &net->nodes[n].branches[0];
+        for (int c = 0; branch->has_norm && c < branch->weight->shape[0]; c++) {
+            branch->norm.running_mean->data[c] = 0.1f * (float)mer_rng_normal(&rng);
+            branch->norm.running_variance->data[c] = 0.1f + 0.2f * (float)mer_rng_unit(&rng);
+            branch->norm.scale->data[c] = 0.5f + (float)mer_rng_unit(&rng);
+            branch->norm.shift->data[c] = 0.2f * (float)mer_rng_normal(&rng);
+        }
+    }
+    run_logits(net, images, BATCH, before);
+    mer_train_net_fold(net);
+    run_logits(net, images, BATCH, after);
+    for (int i = 0; i < BATCH * 10; i++) {
+        mean += before[i] / (BATCH * 10);
+    }
+    for (int i = 0; i < BATCH * 10; i++) {
+        wrong += (after[i] - before[i]) * (after[i] - before[i]);
+        right += (before[i] - mean) * (before[i] - mean);
+    }
+    print_message("relative error %.3f\n", sqrt(wrong / right));
+    assert_true(right > 0 && wrong / right < 0.25 * 0.25);
+    assert_true(wrong > 0);
+    mer_train_net_free(net);
+}
+
+/* Values of the papers' code for layers of (16, 3x3), (64, 3x3) and (10, 1x1); and powers of two that hold twice the largest. */
+static void test_scales_start_as_the_authors_or_the_weights_say(void **state)
+{
+    (void)state;
+    float weights[64] = {0.3f, -0.26f, 0.02f, 0.1f}, scale[64], one;
+    mer_train_start_scale("ternary", weights, 16, 1, 9, true, scale);
+    assert_float_equal(scale[0], -2.28747f, 1e-5f);
+    mer_train_start_scale("ternary", weights, 64, 1, 9, true, scale);
+    assert_float_equal(scale[63], -2.98061f, 1e-5f);
+    mer_train_start_scale("ternary", weights, 10, 1, 1, true, scale);
+    assert_float_equal(scale[0], -0.95385f, 1e-5f);
+    mer_train_start_scale("int8-pow2", weights, 1, 4, 1, false, &one);
+    assert_float_equal(one, 0.5f, 0); /* 2^floor(log2 0.6) */
+    mer_train_start_scale("int8", weights, 1, 4, 1, false, &one);
+    assert_float_equal(one, logf(0.6f), 1e-6f);
+    mer_train_start_scale("ternary", weights, 1, 4, 1, false, &one);
+    assert_float_equal(expf(one), 0.28f, 1e-5f); /* the mean of what is above half of it */
+}
+
+static void test_both_operators_of_a_layer_learn(void **state)
+{
+    (void)state;
+    OpenedSplit *opened = open_split(
+        "split", "soc", "mobilenet_v1@width=0.25@input=1x16x16@stem_stride=1", "darkside", arena);
+    MerTrainNet *net = net_of(opened->problem.graph, opened->split, plain_form);
+    int          both = 0;
+    for (int n = 0; n < net->node_count; n++) {
+        both += net->nodes[n].branch_count == 2;
+    }
+    assert_int_equal(both, 8); /* L3, L5, L7 .. L11, L13 */
+    for (int is_folded = 0; is_folded < 2; is_folded++) {
+        MerTape    *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+        float       images[4 * 256];
+        int         labels[4] = {0, 1, 2, 3};
+        MerTensor **choice = MER_ARRAY(arena, MerTensor *, opened->split->layer_count);
+        for (int i = 0; i < 4 * 256; i++) {
+            images[i] = (float)(i % 13) / 13;
+        }
+        for (int l = 0; l < opened->split->layer_count; l++) {
+            const MerSplitLayer *layer = &opened->split->layers[l];
+            choice[l] = mer_tape_tensor(tape, 2, (int[]){layer->option_count, layer->c_out});
+            mer_tensor_fill(choice[l], 1 / (float)layer->option_count);
+        }
+        MerTensor *y = mer_train_net_run(net, tape, images, 4, choice, true);
+        assert_int_equal(
+            mer_tape_backward(tape, mer_tensor_cross_entropy(tape, y, labels, 0), NULL), MER_OK);
+        for (int n = 0; n < net->node_count; n++) {
+            for (int k = 0; k < net->nodes[n].branch_count; k++) {
+                assert_true(net->nodes[n].branches[k].weight->has_grad);
+            }
+        }
+        mer_parameters_clear(net->weights);
+        mer_parameters_clear(net->scales);
+        mer_tape_free(tape);
+        mer_train_net_fold(net);
+    }
+    mer_train_net_free(net);
+}
+
+static void test_sizes_that_do_not_fit_are_named(void **state)
+{
+    (void)state;
+    MerTrainOptions options = {.dataset = "digits8x8", .batch = 100};
+    MerError        error = {0};
+    MerTrain       *train = mer_train_new(graph_named("resnet8", arena), NULL, &options, arena);
+    assert_int_equal(mer_train_open(train, &error), MER_INVALID);
+    mer_test_contains(error.message, "resnet8 takes images of 3x32x32 in 10 classes, dataset "
+                                     "digits8x8 has 1x8x8 in 10: expected a "
+                                     "network such as resnet8@input=1x8x8@classes=10");
+    mer_train_free(train);
+    train = mer_train_new(graph_named("bert_base", arena), NULL, &options, arena);
+    assert_int_equal(mer_train_open(train, &error), MER_UNSUPPORTED);
+    mer_train_free(train);
+}
+
+static void test_every_training_starts_from_the_same_weights(void **state)
+{
+    (void)state;
+    OpenedSplit    *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainOptions options = {.dataset = "digits8x8",
+                               .batch = 50,
+                               .warmup_epochs = 1,
+                               .warmup_rate = 0.1,
+                               .samples = 200,
+                               .validation = 0.1,
+                               .seed = 3};
+    MerTrain       *train = mer_train_new(opened->problem.graph, opened->split, &options, arena);
+    MerTrainable    model = mer_train_model(train);
+    MerTape        *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    MerTally        first, moved, again;
+    assert_int_equal(model.start(model.state, NULL, NULL, NULL), MER_OK);
+    assert_int_equal(model.batch_count(model.state, 0), 4);
+    assert_int_equal(mer_training_measure(&model, tape, 1, NULL, NULL, &first, NULL), MER_OK);
+    assert_int_equal(first.examples, 143);
+    MerTrainingRule rule = {1, 0.05, 0.9, 0, 1e-4};
+    MerTraining    *training = mer_training_new(&model, tape, &rule);
+    assert_int_equal(mer_training_epoch(training, 0, NULL, NULL, &moved, NULL), MER_OK);
+    assert_int_equal(moved.examples, 200);
+    mer_training_free(training);
+    assert_int_equal(mer_training_measure(&model, tape, 1, NULL, NULL, &moved, NULL), MER_OK);
+    assert_true(moved.loss != first.loss);
+    assert_int_equal(model.start(model.state, NULL, NULL, NULL), MER_OK);
+    assert_int_equal(mer_training_measure(&model, tape, 1, NULL, NULL, &again, NULL), MER_OK);
+    assert_true(again.loss == first.loss && again.correct == first.correct);
+    mer_tape_free(tape);
+    mer_train_free(train);
+}
+
+/* The slope of the soft cost on a tape is the one of the function behind it, as a share of the reference. */
+static void test_the_soft_cost_has_its_slopes_on_the_tape(void **state)
+{
+    (void)state;
+    OpenedSplit *opened =
+        open_split("split:granularity=channel", "soc", "resnet8@input=1x8x8", "diana", arena);
+    const MerSplit *split = opened->split;
+    MerTape        *tape = mer_tape_new(&mer_backend_plain, NULL);
+    MerParameters  *shares = mer_parameters_new();
+    MerTensor     **choice = MER_ARRAY(arena, MerTensor *, split->layer_count);
+    for (int l = 0; l < split->layer_count; l++) {
+        const MerSplitLayer *layer = &split->layers[l];
+        choice[l] =
+            mer_parameters_add(shares, layer->name, 2, (int[]){layer->option_count, layer->c_out});
+        for (int c = 0; c < layer->c_out; c++) {
+            choice[l]->data[c] = 0.7f;
+            choice[l]->data[layer->c_out + c] = 0.3f;
+        }
+    }
+    const MerEvaluatorClass *soc = opened->evaluator.type;
+    MerTensor *cost = soc->expected(opened->evaluator.state, tape, choice, MER_METRIC_LATENCY);
+    assert_true(cost->data[0] > 0.5f && cost->data[0] < 2);
+    assert_int_equal(mer_tape_backward(tape, cost, NULL), MER_OK);
+    float slope = choice[1]->grad[0], before = cost->data[0], step = 0.05f;
+    for (int c = 0; c < 16; c++) {
+        choice[1]->data[c] += step;
+    }
+    mer_tape_reset(tape);
+    cost = soc->expected(opened->evaluator.state, tape, choice, MER_METRIC_LATENCY);
+    assert_true(fabsf(cost->data[0] - before - 16 * step * slope) < 1e-4f);
+    for (int l = 0; l < split->layer_count; l++) { /* everything on the reference: 1 */
+        const MerSplitLayer *layer = &split->layers[l];
+        for (int c = 0; c < layer->c_out; c++) {
+            choice[l]->data[c] = layer->reference == 0;
+            choice[l]->data[layer->c_out + c] = layer->reference == 1;
+        }
+    }
+    mer_tape_reset(tape);
+    cost = soc->expected(opened->evaluator.state, tape, choice, MER_METRIC_ENERGY);
+    assert_float_equal(cost->data[0], 1, 1e-5f);
+    mer_parameters_free(shares);
+    mer_tape_free(tape);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_added_shares_a_quantiser),
+        cmocka_unit_test(test_a_folded_network_computes_nearly_the_same),
+        cmocka_unit_test(test_scales_start_as_the_authors_or_the_weights_say),
+        cmocka_unit_test(test_both_operators_of_a_layer_learn),
+        cmocka_unit_test(test_sizes_that_do_not_fit_are_named),
+        cmocka_unit_test(test_every_training_starts_from_the_same_weights),
+        cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
