@@ -28,12 +28,12 @@ typedef enum MerSplitOperator {
 typedef struct MerSplitOption {
     const char *name; /* of the option, unique in its layer: the key in plan files */
     int         unit; /* of the platform */
-    MerSplitOperator
-        type; /* as the unit computes it: a depthwise option may stand in for a convolution */
-    const char *weights; /* format: "int8-pow2", "int8", "int4", "int2", "ternary" */
-    int         bits;    /* that a weight takes in memory; ternary 2 */
-    int         branch;  /* options with equal numbers share one float weight tensor */
-    /* cycles of 0 .. c_out channels, [0] is 0; and where they come from (cost/soc_formula.h) */
+    /* as the unit computes it: a depthwise option may stand in for a convolution */
+    MerSplitOperator type;
+    const char      *weights; /* format: "int8-pow2", "int8", "int4", "int2", "ternary" */
+    int              bits;    /* that a weight takes in memory; ternary 2 */
+    int              branch;  /* options with equal numbers share one float weight tensor */
+    /* cycles of 0 .. c_out channels, [0] is 0 (but of ungated units); and where they come from (cost/soc_formula.h) */
     const double            *cycles;
     const struct MerSocCost *formula;
     /* channels at which the cost jumps: multiples of this many; 1: none */
@@ -59,7 +59,8 @@ typedef struct MerSplitLayer {
     int                   option_count;
     const MerSplitOption *options;
     int                   reference; /* the option of the reference unit, else the first */
-    int fixed; /* the only option that may be used (pinned, or there is no other); -1: searchable */
+    /* the only option that may be used (pinned, or there is no other); -1: searchable */
+    int  fixed;
     bool is_searchable; /* fixed < 0 */
     /* a depthwise option stands in for a convolution: channel c reads channel c, so that the options must lie in order,
      * option 0 first (thermometer) */
@@ -75,16 +76,16 @@ typedef struct MerSplitLayer {
     const float  *data; /* mer_split_layer_weights */
 } MerSplitLayer;
 
-/* Power of every set of busy units, in mW: power_mw[bit mask of units]; NULL: the platform does not say. */
 typedef struct MerSplit {
     const MerGraph    *graph;
     const MerPlatform *platform;
     int                layer_count, channel_count, option_count, unit_count; /* sums over layers */
     const MerSplitLayer *layers;   /* in the order of the graph */
     double               clock_hz; /* NAN: unknown, no latency and no energy */
-    const double        *power_mw;
-    const struct MerNetworkWeights
-        *weights;       /* of the file (import/network_weights.h); NULL: it has none */
+    /* of every set of busy units, by bit mask; NULL: the platform does not say */
+    const double *power_mw;
+    /* of the network's file (import/network_weights.h); NULL: it has none */
+    const struct MerNetworkWeights *weights;
     bool has_weights;   /* errors are of the network's weights, not of random ones */
     bool is_by_channel; /* the space has a knob per channel, not per count */
     bool is_tied;       /* layers of one tie share their assignment */

@@ -5,6 +5,7 @@
 
 #include "mercator/option.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const operator_names[MER_SPLIT_OPERATOR_COUNT] = {
@@ -53,22 +54,11 @@ static MerSplitOperator operator_for(const MerPlatform *platform, const MerUnit 
                                                                          : MER_SPLIT_OPERATOR_COUNT;
 }
 
-/* Bits of a weight format by its name: ternary 2, int8-pow2 8. */
+/* Bits of a weight format by its name: int8-pow2 8, ternary 2; 8 where it has no number. */
 static int bits_of(const char *weights)
 {
-    int bits = 0;
-    if (strncmp(weights, "ternary", 7) == 0) {
-        return 2;
-    }
-    for (const char *c = weights; *c && !bits; c++) {
-        for (; *c >= '0' && *c <= '9' && bits < 64; c++) {
-            bits = 10 * bits + (*c - '0');
-        }
-        if (*c == '\0') {
-            break;
-        }
-    }
-    return bits > 0 && bits <= 64 ? bits : 8;
+    long bits = strtol(weights + strcspn(weights, "0123456789"), NULL, 10);
+    return strncmp(weights, "ternary", 7) == 0 ? 2 : bits >= 1 && bits <= 64 ? (int)bits : 8;
 }
 
 static MerStatus add_option(const MerPlatform *platform, MerSplitLayer *layer, int unit,

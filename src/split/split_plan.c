@@ -233,7 +233,8 @@ static const char *print_plan(const MerProblem *problem, const MerPlan *plan, Me
         MerSplitPrice        price = mer_split_layer_cost(split, l, counts);
         text = mer_arena_format(arena, "%s%-20s", text, layer->name);
         for (int o = 0; o < layer->option_count; o++) {
-            text = mer_arena_format(arena, "%s %s %4d", text, layer->options[o].name, counts[o]);
+            text = mer_arena_format(arena, "%s %s %4d%s", text, layer->options[o].name, counts[o],
+                                    layer->options[o].is_estimated ? " (estimated)" : "");
         }
         text = mer_arena_format(arena, "%s, %.8g cycles\n", text, price.cycles);
     }

@@ -118,17 +118,18 @@ static MerStatus write_csv(const MerExport *what, MerExportFiles *files, MerErro
     const MerSplitPlan  *plan = mer_split_plan(task->plan);
     FILE                *file = mer_export_begin(files);
     if (file) {
-        fprintf(file,
-                "layer,option,unit,weights,channels,of,option_cycles,layer_cycles,layer_pj\n");
+        fprintf(file, "layer,option,unit,weights,channels,of,option_cycles,layer_cycles,layer_pj,"
+                      "estimated\n");
         for (int l = 0; l < split->layer_count; l++) {
             const MerSplitLayer *layer = &split->layers[l];
             const int           *counts = plan->counts + layer->option_start;
             MerSplitPrice        price = mer_split_layer_price(split, rules_of(task), l, counts);
             for (int o = 0; o < layer->option_count; o++) {
                 const MerSplitOption *option = &layer->options[o];
-                fprintf(file, "%s,%s,%s,%s,%d,%d,%.15g,%.15g,%.15g\n", layer->name, option->name,
+                fprintf(file, "%s,%s,%s,%s,%d,%d,%.15g,%.15g,%.15g,%d\n", layer->name, option->name,
                         split->platform->units[option->unit].name, option->weights, counts[o],
-                        layer->c_out, option->cycles[counts[o]], price.cycles, price.energy_pj);
+                        layer->c_out, option->cycles[counts[o]], price.cycles, price.energy_pj,
+                        option->is_estimated);
             }
         }
     }
