@@ -205,9 +205,10 @@ struct MerProblemClass {
     /* Further rounds over all tasks at most, unless the user says otherwise (`--rounds`). */
     int rounds;
     /* What to search after `done` rounds, the first included; false: nothing more. `rounds` has the
-     * parts of every round. `done` 0: what the first round is to keep fixed; false: nothing, and `rounds` has
-     * the parts without plans. */
+     * parts of every round. */
     bool (*next_round)(const MerWhole *rounds, int done, MerRound *round, MerArena *arena);
+    /* What the first round is to keep fixed; false, or absent: nothing. The parts of `whole` have no plans. */
+    bool (*first_round)(const MerWhole *whole, MerRound *round, MerArena *arena);
     /* Share of a task's budget for round `round`, the first is 0; absent: each round has all of it. */
     double (*round_share)(const MerProblem *problem, int round);
     /* Which round's answer each task takes, into `pick` (preset: the last round); absent: the best by

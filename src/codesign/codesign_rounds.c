@@ -50,7 +50,7 @@ bool mer_codesign_next_round(const MerWhole *rounds, int done, MerRound *round, 
         rounds[0].count > 0 ? mer_codesign_task(rounds[0].parts[0].problem) : NULL;
     Candidate list[MOST];
     int       count = task ? rank_cores(&rounds[0], list, MOST) : 0;
-    if (!task || task->mode != MER_HARDWARE_SHARED || done == 0 || done > count) {
+    if (!task || task->mode != MER_HARDWARE_SHARED || done > count) {
         return false;
     }
     const MerVtaCore *core = list[done - 1].core;

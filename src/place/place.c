@@ -191,6 +191,7 @@ const MerProblemClass mer_problem_place = {
     .advise = advise,
     .rounds = 2,
     .next_round = mer_place_next_round,
+    .first_round = mer_place_first_round,
     .round_share = mer_place_round_share,
     .demo = "bert_base --platform four-v100-nvlink",
     .demo_summary = "The operators of BERT on four GPUs.",

@@ -65,3 +65,8 @@ bool mer_place_next_round(const MerWhole *rounds, int done, MerRound *round, Mer
     }
     return true;
 }
+
+bool mer_place_first_round(const MerWhole *whole, MerRound *round, MerArena *arena)
+{
+    return mer_place_next_round(whole, 0, round, arena);
+}

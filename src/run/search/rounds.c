@@ -139,12 +139,12 @@ MerStatus mer_run_first_round(MerRunState *run, MerError *error)
 {
     const MerProblemClass *problem = run->spec->problem;
     MerRound              *round = MER_NEW(run->arena, MerRound);
-    if (most_rounds(run->spec) == 0) {
+    if (most_rounds(run->spec) == 0 || !problem->first_round) {
         return MER_OK;
     }
     MerWhole whole = mer_run_whole(run);
-    return problem->next_round(&whole, 0, round, run->arena) ? begin_round(run, round, 0, error)
-                                                             : MER_OK;
+    return problem->first_round(&whole, round, run->arena) ? begin_round(run, round, 0, error)
+                                                           : MER_OK;
 }
 
 MerStatus mer_run_rounds(MerRunState *run, MerError *error)

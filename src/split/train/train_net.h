@@ -2,7 +2,7 @@
  * with batch norm, and, once folded, with weights, biases and activations of few values, mixed as choices say.
  *
  * The order of a value's life: convolution, norm, relu are one node; its output has one quantiser, shared with everything that it
- * is added to (docs/channel-split.md, "Training"). */
+ * is added to (docs/channel-split-training.md, "Quantisers"). */
 #ifndef MERCATOR_SPLIT_TRAIN_TRAIN_NET_H
 #define MERCATOR_SPLIT_TRAIN_TRAIN_NET_H
 
