@@ -35,3 +35,7 @@ says err 'takes images of 1x9x9 in 10 classes, dataset digits8x8 has 1x8x8'
 expect 1 "$MERCATOR" split resnet8 --optimizer odimo --no-report --quiet -o none
 says err 'odimo learns choices by gradients, and there is no model to train'
 one_line err
+
+# Learned choices cannot be fixed one by one.
+expect 1 "$MERCATOR" split resnet8 --platform diana --dataset digits8x8 --quick true --fix channels.conv1.1=1 --quiet --no-report -o fixed
+says err "--fix: odimo learns all choices of an operator together"

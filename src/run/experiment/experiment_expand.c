@@ -298,6 +298,12 @@ static MerStatus resolve_plugins(MerExpansion *e, const int *at, MerRunSpec *spe
         error));
     MER_TRY(mer_expansion_at_option(e->experiment, "fix",
                                     take_fixed(&options->fix, spec, e->arena, error), error));
+    if (spec->optimizer->needs_model && spec->fixed_count > 0) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "--fix: %s learns all choices of an operator together, none can be "
+                             "left out",
+                             spec->optimizer->name);
+    }
     if (!optimizer) {
         return fall_back(e, spec, error);
     }
