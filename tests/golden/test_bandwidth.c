@@ -1,5 +1,5 @@
 /* The bandwidth simulation against the public MAGMA evaluator, through the plain and the extended loop: five
- * hand cases segment by segment, and full-size ones to the bit, 64 of M3E (../shared/golden/magma-bwalloc.json)
+ * hand cases segment by segment, and full-size ones to the bit, 64 of M3E (tests/shared.h)
  * and 24 of our own (tests/data/own-points.json). */
 #include "one_arena.h"
 #include "schedule_support.h"

@@ -1,5 +1,5 @@
 /* The job analysis table of the published artifact, recomputed from layers and dataflows by the data-centric
- * model, against ../shared/golden/magma-jobtable.json: latency and L2 need of 306 layers on 9 core types
+ * model, against the public job table (tests/shared.h): latency and L2 need of 306 layers on 9 core types
  * (docs/studies/multi-network-scheduling.md lists the entries that differ, with their cause); and against recorded
  * tables of 60 layers of our own, with the artifact's rules and with ours. */
 #include "one_arena.h"

@@ -1,5 +1,5 @@
 /* Whole models: MACs, parameters and layers of the built-in networks (published figures of the
- * architectures), the small real models of ../shared/models, and one of our own. */
+ * architectures), the small real models that tests/shared.h finds, and one of our own. */
 #include "shared.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-/* Reference values of evaluators `cluster` and `calls` on public graphs (../shared/golden/placement, README.md there): thirteen
+/* Reference values of evaluators `cluster` and `calls` on public graphs (tests/shared.h): thirteen
  * makespans and peaks of Placeto's simulator, and the latencies of bert24. */
 #include "place_cost_support.h"
 

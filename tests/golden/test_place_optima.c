@@ -1,5 +1,5 @@
 /* The published contiguous optima of Tarnawski et al. and the pipelines of PipeDream, and the numbers of down-sets behind them
- * (../shared/golden/placement). The optima were computed with the authors' solvers; digits as far as they are known. */
+ * (tests/shared.h). The optima were computed with the authors' solvers; digits as far as they are known. */
 #include "one_arena.h"
 #include "place_support.h"
 #include "shared.h"
