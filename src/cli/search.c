@@ -163,6 +163,9 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
     }
     const char *directory = mer_request_directory(&request, &specs[0], arena);
     specs[0].directory = directory;
+    if (!request.train && request.experiment.options.passes > 1) {
+        return mer_cli_usage(verb, "--passes needs --train");
+    }
     code = request.train ? mer_cli_train(&request, verb, directory, &specs, &spec_count, arena)
                          : MER_EXIT_DONE;
     if (code != MER_EXIT_DONE) {

@@ -21,6 +21,11 @@ static int check(const MerRequest *request, const MerVerb *verb, const MerRunSpe
             return mer_cli_usage(verb, "--train: optimizer %s has no policy",
                                  specs[i].optimizer->name);
         }
+        if (specs[i].budget > 0 && specs[i].budget < options->passes) {
+            return mer_cli_usage(
+                verb, "--train: budget %lld is for %lld passes, expected at least one trial each",
+                (long long)specs[i].budget, (long long)options->passes);
+        }
     }
     int policies = policies_of(request, count);
     if (options->save_policy && policies > 1) {

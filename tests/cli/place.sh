@@ -71,6 +71,11 @@ says err "optimizer random has no policy"
 expect 2 "$MERCATOR" place --train tiny-inference.json piper.json --optimizer go:preset=small --seed 1-2 --save-policy two --quiet -o none
 says err "--save-policy takes one policy, --train makes 2"
 
+expect 2 "$MERCATOR" place --train tiny-inference.json --optimizer go:preset=small --budget 20 --passes 30 --quiet -o none
+says err "budget 20 is for 30 passes"
+expect 2 "$MERCATOR" place tiny-inference.json --optimizer go:preset=small --budget 20 --passes 3 --quiet -o none
+says err "--passes needs --train"
+
 # Pins, and what is refused: one line each.
 expect 0 "$MERCATOR" place tiny-training.json --pin 'block0.op0=acc1' --optimizer random --budget 500 --quiet --no-report -o pinned
 says pinned/placement.yaml '"name":"block0.op0","id":3,"group":"block0.op0","unit":"acc1"'
