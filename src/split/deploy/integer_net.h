@@ -1,0 +1,94 @@
+/* A trained network with a frozen split, in whole numbers: what a machine computes, bit for bit (docs/channel-split-deployment.md).
+ *
+ * Activations are bytes 0 .. 127; a byte b of a value means (b - zero) * step, zero 0 or 64. A channel of a layer is
+ *
+ *     clamp(((scale * acc + (bias << bias_shift)) >> shift) + zero, 0, 127),  acc = start + sum of weight * byte
+ *
+ * with bytes beyond the image equal to the input's zero, >> rounding down, and everything after `acc` (32 bits) in 64 bits. Units
+ * that only shift have scale 1 and bias_shift 0. The last layer is not clamped. */
+#ifndef MERCATOR_SPLIT_DEPLOY_INTEGER_NET_H
+#define MERCATOR_SPLIT_DEPLOY_INTEGER_NET_H
+
+#include "split/train/train_net.h"
+
+typedef struct MerIntegerValue {
+    int   channels, height, width;
+    int   zero; /* the byte that means 0 */
+    float step; /* a power of two */
+} MerIntegerValue;
+
+typedef struct MerIntegerChannel { /* an output channel of a layer */
+    int           option;          /* of the layer */
+    const int8_t *weights;         /* (inputs of the channel, k_h, k_w) */
+    int32_t       start;
+    int32_t       bias, scale, bias_shift, shift;
+} MerIntegerChannel;
+
+typedef struct
+    MerIntegerPart { /* neighbouring output channels of a layer that one option computes */
+    int option, first, count;
+} MerIntegerPart;
+
+typedef struct MerIntegerNode {
+    MerTrainNodeKind kind;
+    const char      *name;
+    int              layer;      /* of the split; -1: none */
+    int              in[2], out; /* values */
+
+    /* a convolution; a product is one of 1x1 on one pixel */
+    int                kernel[2];
+    MerConvolution     conv; /* its groups are those of options that are not depthwise */
+    MerIntegerChannel *channels;
+    /* runs of equal options: one for each option that has channels, or more where neighbours want another order */
+    int             part_count;
+    MerIntegerPart *parts;
+
+    /* a sum: clamp(((scale * (x - zero_x + y - zero_y)) >> shift) + zero, 0, 127); an average: the same of all bytes of a window; a
+     * maximum needs neither */
+    MerPooling pooling;
+    int32_t    scale, shift;
+} MerIntegerNode;
+
+typedef struct MerIntegerNet {
+    const MerSplit  *split;
+    int              node_count, value_count, classes;
+    MerIntegerValue *values; /* 0 is the input */
+    MerIntegerNode  *nodes;  /* in the order in which they run; the last one gives the logits */
+    /* class of each channel of the last node: logits[output_order[c]] is channel c */
+    int *output_order;
+    /* of each value: where its channel c was before the order was changed, order[value][c] */
+    int *const *order;
+} MerIntegerNet;
+
+/* From a folded and trained network and a plan. Says which layer the platform cannot compute in whole numbers. */
+MerStatus mer_integer_net_new(const MerTrainNet *from, const MerSplitPlan *plan, MerArena *arena,
+                              MerIntegerNet **net, MerError *error);
+
+/* The same network with the channels of each option next to each other wherever the network allows it. Applied twice it changes
+ * nothing. */
+MerIntegerNet *mer_integer_net_reorder(const MerIntegerNet *net, MerArena *arena);
+
+/* Images as bytes: (channels, height, width) of numbers as the data set gives them. */
+void mer_integer_net_input(const MerIntegerNet *net, const float *image, uint8_t *bytes);
+/* Logits of one image; `values` (NULL: not wanted) gets the bytes of every value but the last, in `scratch`. */
+void mer_integer_net_run(const MerIntegerNet *net, const uint8_t *image, int32_t *logits,
+                         uint8_t **values, MerArena *scratch);
+
+/* Bytes of a value, and how many inputs a channel of a layer reads. */
+static inline int mer_integer_value_size(const MerIntegerValue *value)
+{
+    return value->channels * value->height * value->width;
+}
+bool mer_integer_is_depthwise(const MerIntegerNet *net, const MerIntegerNode *node, int option);
+int  mer_integer_inputs(const MerIntegerNet *net, const MerIntegerNode *node, int option);
+
+/* How a unit brings sums back to bytes; without such rules scale up to 2^15 - 1, shift up to 46, and biases in the accumulator. */
+typedef struct MerRequantise {
+    bool has_scale;
+    int  scale_max, shift_max, bias_bits, bias_shift_max; /* bias_bits 0: in the accumulator */
+} MerRequantise;
+MerRequantise mer_requantise_of(const MerUnit *unit);
+/* scale / 2^shift nearest to m; ties to the smaller shift, then to the smaller scale. */
+void mer_requantise_find(double m, int scale_max, int shift_max, int32_t *scale, int32_t *shift);
+
+#endif
