@@ -109,6 +109,7 @@
     X(layers_table) \
     X(stats) \
     X(schedule_csv) \
+    X(requests_csv) \
     X(schedule_trace) \
     X(job_table) \
     X(vta) \
