@@ -22,12 +22,19 @@ typedef struct Watch {
 static void tick(void *state, int finished, const MerRunSpec *spec)
 {
     Watch *watch = state;
-    char   text[160];
-    snprintf(text, sizeof text, "%.40s, %.60s, seed %llu", spec->name,
+    char   name[160];
+    double spent = mer_clock() - watch->started;
+    snprintf(name, sizeof name, "%.40s, %.60s, seed %llu", spec->name,
              spec->optimizer_text ? spec->optimizer_text : spec->optimizer->name,
              (unsigned long long)spec->seed);
-    mer_progress_update(&watch->progress, "cells", finished, watch->count,
-                        finished / fmax(mer_clock() - watch->started, 1e-9), text);
+    mer_progress_update(&watch->progress,
+                        &(MerProgressNow){.what = spec->problem->name,
+                                          .name = name,
+                                          .done = finished,
+                                          .total = watch->count,
+                                          .unit = "runs",
+                                          .rate = finished / fmax(spent, 1e-9),
+                                          .left_s = (watch->count - finished) * spent / finished});
 }
 
 static void show_line(const MerRunSpec *spec, const MerRunResult *result)

@@ -39,21 +39,20 @@ static void take_cells(Comparison *comparison, const MerCellTotal *totals)
             .gap = totals[i].total.gap,
             .wall_s = totals[i].wall_s,
             .evaluations = totals[i].total.evaluations,
-            .is_timed = spec->time_s > 0,
+            .is_timed = mer_run_time(spec) > 0,
         };
     }
 }
 
 /* With a time every combination is run twice: to the budget without a clock, and to the time. */
-static void add_timed(Comparison *comparison, double time_s)
+static void add_timed(Comparison *comparison)
 {
     MerRunSpec *all = MER_ARRAY(comparison->arena, MerRunSpec, comparison->spec_count * 2);
     const MerProblemClass *problem = comparison->specs[0].problem;
     for (int i = 0; i < comparison->spec_count; i++) {
         all[i] = all[comparison->spec_count + i] = comparison->specs[i];
-        all[i].time_s = 0;
+        all[i].time_s = all[i].total_time_s = 0;
         all[i].budget = all[i].budget > 0 ? all[i].budget : problem->budget;
-        all[comparison->spec_count + i].time_s = time_s;
         all[comparison->spec_count + i].budget = 0;
     }
     comparison->specs = all;
@@ -229,8 +228,8 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     comparison.root = comparison.request.directory
                           ? comparison.request.directory
                           : mer_arena_format(arena, "runs/compare-%s", name);
-    if (comparison.specs[0].time_s > 0) {
-        add_timed(&comparison, comparison.specs[0].time_s);
+    if (mer_run_time(&comparison.specs[0]) > 0) {
+        add_timed(&comparison);
     }
     MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, comparison.spec_count);
     code = mer_cli_cells(&comparison.request, comparison.specs, comparison.spec_count,

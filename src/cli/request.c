@@ -63,7 +63,9 @@ static int set_option(Parser *p, const char *flag, const char *value)
     }
     memcpy(key, flag + 2, length);
     key[length] = '\0';
-    const char *name = mer_name_equal(key, "time") ? "time_s" : key;
+    const char *name = mer_name_equal(key, "time")         ? "time_s"
+                       : mer_name_equal(key, "total-time") ? "total_time_s"
+                                                           : key;
     p->line.settings =
         mer_reference_add(&p->line.settings, mer_arena_text(p->arena, name), value, p->arena);
     MerStatus status =
@@ -383,18 +385,26 @@ static void show(void *state, const MerRunProgress *now)
     Shown *shown = state;
     char   best[48];
     char   gap[48] = "";
-    char   label[120];
-    char   text[160];
-    mer_print_engineering(best, now->best, "");
+    char   what[80];
+    char   detail[40];
+    mer_show_value(best, now->objective, now->best);
     if (!isnan(now->gap)) {
         mer_print_percent(gap, now->gap);
     }
-    snprintf(label, sizeof label, "%s %d/%d %.60s", shown->spec->problem->name, now->task + 1,
-             now->task_count, now->task_name);
-    snprintf(text, sizeof text, "%s%s%s, %.0f %% infeasible", best, *gap ? ", gap " : "", gap,
-             100 * now->infeasible);
-    mer_progress_update(&shown->progress, label, now->trials, now->budget,
-                        (double)now->trials / fmax(now->elapsed_s, 1e-9), text);
+    snprintf(what, sizeof what, "%.40s %d/%d", shown->spec->problem->name, now->task + 1,
+             now->task_count);
+    snprintf(detail, sizeof detail, "%.0f %% infeasible", 100 * now->infeasible);
+    mer_progress_update(&shown->progress,
+                        &(MerProgressNow){.what = what,
+                                          .name = now->task_name,
+                                          .done = now->trials,
+                                          .total = now->budget,
+                                          .unit = "evaluations",
+                                          .rate = (double)now->trials / fmax(now->elapsed_s, 1e-9),
+                                          .left_s = now->left_s,
+                                          .best = best,
+                                          .gap = gap,
+                                          .detail = detail});
 }
 
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,

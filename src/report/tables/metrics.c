@@ -77,11 +77,11 @@ static void describe(Table *table, Run *run, const cJSON *header)
 {
     static const char *const plugins[] = {"workload", "problem", "platform", "evaluator",
                                           "optimizer"};
-    static const char *const plain[] = {"objective", "budget", "time_s"};
+    static const char *const plain[] = {"objective", "budget", "time_s", "total_time_s"};
     for (int i = 0; i < 5; i++) {
         describe_plugin(table, run, plugins[i], mer_json_get(header, plugins[i]));
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const cJSON *value = mer_json_get(header, plain[i]);
         if (value) {
             set_value(table, run, plain[i], value);

@@ -18,6 +18,8 @@ const MerOption mer_run_options[] = {
      "evaluations over all tasks, shared out by MACs; 0: the budget is per task"},
     {"time_s", MER_OPTION_REAL, offsetof(MerRunOptions, time_s), "0", 0, 1e9, NULL,
      "seconds per task (--time); 0: no limit"},
+    {"total_time_s", MER_OPTION_REAL, offsetof(MerRunOptions, total_time_s), "0", 0, 1e9, NULL,
+     "seconds for all tasks of a run together (--total-time); 0: no limit"},
     {"gap", MER_OPTION_REAL, offsetof(MerRunOptions, gap), "0", 0, 1e9, NULL,
      "stop when the gap is at most this"},
     {"count", MER_OPTION_CHOICE, offsetof(MerRunOptions, count), "auto", 0, 0, "auto|all|distinct",

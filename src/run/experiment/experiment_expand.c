@@ -327,7 +327,7 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
 {
     const MerRunOptions *options = &e->experiment->options;
     bool                 has_budget = e->experiment->axes[MER_AXIS_BUDGET].count > 0;
-    bool                 is_timed = options->time_s > 0 && !has_budget;
+    bool is_timed = (options->time_s > 0 || options->total_time_s > 0) && !has_budget;
     *spec = (MerRunSpec){
         .name = e->graphs[at[MER_AXIS_WORKLOAD]]->name,
         .problem = e->problem,
@@ -340,6 +340,7 @@ static MerStatus make_spec(MerExpansion *e, const int *at, MerRunSpec *spec, Mer
                       : e->budgets[at[MER_AXIS_BUDGET]],
         .total_budget = options->total_budget,
         .time_s = options->time_s,
+        .total_time_s = options->total_time_s,
         .gap = options->gap,
         .count_distinct =
             options->count == 2 || (options->count == 0 && e->problem->counts_distinct),
