@@ -33,8 +33,8 @@ void mer_progress_begin(MerProgress *progress, FILE *file)
     progress->last = progress->is_terminal ? progress->started - 1 : progress->started;
 }
 
-/* 12.3k, 4.56M: three digits are enough for a rate. */
-static void format_rate(char *buffer, size_t size, double rate)
+/* 12.3k, 4.56M: three digits are enough. */
+static void format_short(char *buffer, size_t size, double rate, const char *unit)
 {
     const char *suffix = "";
     if (rate >= 1e6) {
@@ -44,7 +44,7 @@ static void format_rate(char *buffer, size_t size, double rate)
         rate /= 1e3;
         suffix = "k";
     }
-    snprintf(buffer, size, "%.3g%s/s", rate, suffix);
+    snprintf(buffer, size, "%.3g%s%s", rate, suffix, unit);
 }
 
 /* 1:02:03, 2:03; empty where it is not known. */
@@ -89,6 +89,10 @@ static void format_done(char *buffer, size_t size, const MerProgressNow *now, in
                  level < NO_WORDS ? " " : "");
         return;
     }
+    if (level >= NO_WORDS) {
+        format_short(buffer, size, (double)now->done, "");
+        return;
+    }
     char goal[32] = "";
     if (now->total > 0) {
         snprintf(goal, sizeof goal, "/%lld", (long long)now->total);
@@ -103,7 +107,7 @@ static void format_rest(Line *line, const MerProgressNow *now, int level)
     char speed[32] = "", left[40] = "", done[96];
     bool has_words = level < NO_WORDS;
     if (now->rate > 0 && level < NO_RATE) {
-        format_rate(speed, sizeof speed, now->rate);
+        format_short(speed, sizeof speed, now->rate, "/s");
     }
     format_left(left, sizeof left, now->left_s);
     format_done(done, sizeof done, now, level);

@@ -55,7 +55,7 @@ static int list_platforms(MerArena *arena)
     int           count = mer_data_list("platforms", ".yaml", arena, &names);
     int           code = MER_EXIT_DONE;
     MerTextTable *table =
-        mer_text_table_new(arena, 3, (const char *[]){"platform", "kind", "summary"});
+        mer_text_table_new(arena, 3, (const char *[]){"platform", "~kind", "summary"});
     for (int i = 0; i < count; i++) {
         MerError           error = {0};
         const MerPlatform *platform;
@@ -116,8 +116,8 @@ static int list_problems(MerArena *arena)
 
 static int list_exporters(MerArena *arena)
 {
-    MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"exporter", "problem", "always", "writes"});
+    MerTextTable *table = mer_text_table_new(
+        arena, 4, (const char *[]){"exporter", "~problem", "~~always", "writes"});
     for (const MerExporterClass *const *list = mer_exporters(); *list; list++) {
         mer_text_table_add_row(
             table, (const char *[]){(*list)->name, (*list)->problem ? (*list)->problem : "any",
@@ -130,7 +130,7 @@ static int list_exporters(MerArena *arena)
 static int list_formats(MerArena *arena)
 {
     MerTextTable *table =
-        mer_text_table_new(arena, 3, (const char *[]){"format", "endings", "what"});
+        mer_text_table_new(arena, 3, (const char *[]){"format", "~endings", "what"});
     for (const MerImporterClass *const *list = mer_importers(); *list; list++) {
         mer_text_table_add_row(table,
                                (const char *[]){(*list)->name, (*list)->endings, (*list)->summary});
@@ -142,7 +142,7 @@ static int list_formats(MerArena *arena)
 static int list_metrics(MerArena *arena)
 {
     MerTextTable *table =
-        mer_text_table_new(arena, 4, (const char *[]){"metric", "unit", "better", "meaning"});
+        mer_text_table_new(arena, 4, (const char *[]){"metric", "~unit", "~~better", "meaning"});
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
         mer_text_table_add_row(table, (const char *[]){info->name, info->unit,

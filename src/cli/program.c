@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include "base/terminal.h"
 #include "mercator/registry.h"
 
 #include <signal.h>
@@ -55,7 +56,8 @@ bool mer_cli_is_interrupted(void *state)
 
 int mer_cli_fail(const MerError *error)
 {
-    fprintf(stderr, "mercator: %s\n", error->message);
+    fprintf(stderr, "%smercator:%s %s\n", mer_style(stderr, MER_STYLE_ERROR),
+            mer_style(stderr, MER_STYLE_NONE), error->message);
     return error->status == MER_CANCELLED ? MER_EXIT_INTERRUPTED : MER_EXIT_BAD;
 }
 
@@ -63,7 +65,8 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "mercator: ");
+    fprintf(stderr, "%smercator:%s ", mer_style(stderr, MER_STYLE_ERROR),
+            mer_style(stderr, MER_STYLE_NONE));
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "; see mercator %s%s--help\n", verb ? verb->name : "", verb ? " " : "");
     va_end(arguments);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/option_json.h"
+#include "base/terminal.h"
 #include "mercator/json.h"
 #include "mercator/registry.h"
 #include "report/tables/table.h"
@@ -340,7 +341,8 @@ int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)
 void mer_request_warn(void *state, const char *text)
 {
     (void)state;
-    fprintf(stderr, "mercator: warning: %s\n", text);
+    fprintf(stderr, "%smercator: warning:%s %s\n", mer_style(stderr, MER_STYLE_WARNING),
+            mer_style(stderr, MER_STYLE_NONE), text);
 }
 
 /* A name without what shells and file systems treat in their own way, and not too long. */

@@ -70,7 +70,7 @@ static void print_table(const MerRunSpec *specs, const MerCellTotal *results, in
                         MerArena *arena, FILE *file)
 {
     MerMetric   metrics[MER_METRIC_COUNT];
-    const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "workload", "optimizer"};
+    const char *titles[MER_METRIC_COUNT + 5] = {"", "platform", "~~workload", "~~optimizer"};
     int         metric_count = choose_columns(specs, count, metrics), columns = 4;
     bool        has_energy = false;
     for (int m = 0; m < metric_count; m++) {

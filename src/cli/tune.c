@@ -232,7 +232,7 @@ static void print_side(const char *name, const MerTuneSide *side)
 
 static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, MerArena *arena)
 {
-    const char   *titles[] = {"", "workload", "task", ">default", ">tuned", ">ratio"};
+    const char   *titles[] = {"", "~workload", "task", ">default", ">tuned", ">ratio"};
     MerTextTable *table = mer_text_table_new(arena, 6, titles);
     const char   *objective = spec->train[0].objective;
     MerMetric     metric = mer_metric_find(objective);

@@ -100,6 +100,10 @@ static void lines_fit_the_width_with_unit_rate_and_time_left(void **state)
     now.left_s = 75;
     mer_progress_format(line, sizeof line, &now, 39);
     assert_string_equal(line, "102/128 4% 387.2 kJ.cycle 96.2k/s 1:15");
+    now.total = 0; /* only the clock ends it */
+    now.what = "codesign 1/2";
+    mer_progress_format(line, sizeof line, &now, 39);
+    assert_string_equal(line, "1/2 1.23M 387.2 kJ.cycle 96.2k/s 1:15");
 }
 
 static void texts_are_shortened_in_the_middle(void **state)
