@@ -61,13 +61,13 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
         return;
     }
     MerCellTotal *cell = &watch->totals[index];
-    *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false};
+    bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
+    *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false, !was_stopped};
     cell->total.point = NULL; /* these live in the cell's own memory */
     cell->total.text = cell->total.body = cell->total.constraints = cell->total.stopped = NULL;
     cell->total.plan = (MerPlan){0};
     cell->total.front = NULL;
     cell->total.front_count = 0;
-    bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
     watch->code = result->is_feasible || was_stopped ? watch->code : MER_EXIT_BAD;
     if (watch->is_shown && watch->request->json) {
         printf("%s\n", result->summary);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "mercator/registry.h"
 #include "report/pages/html.h"
+#include "report/pages/run_folder.h"
 #include "report/tables/table.h"
 #include "run/experiment/comparison.h"
 
@@ -118,6 +119,30 @@ static MerStatus show(const Comparison *comparison, MerError *error)
     return MER_OK;
 }
 
+/* After Ctrl-C: a page of the runs that are there. */
+static void write_begun(Comparison *comparison)
+{
+    MerError     error = {0};
+    MerArena    *arena = comparison->arena;
+    const char **directories = MER_ARRAY(arena, const char *, comparison->spec_count);
+    const char  *page = mer_arena_format(arena, "%s/report.html", comparison->root);
+    int          begun = 0;
+    for (int i = 0; i < comparison->spec_count; i++) {
+        directories[begun] = comparison->specs[i].directory;
+        begun += mer_report_is_run(comparison->specs[i].directory, arena);
+    }
+    if (begun == 0 || comparison->request.no_report) {
+        return;
+    }
+    if (mer_report_page(directories, begun, comparison->request.experiment.name, page, arena,
+                        &error) != MER_OK) {
+        mer_cli_fail(&error);
+        return;
+    }
+    fprintf(comparison->request.json ? stderr : stdout, "%s\n", page);
+    fflush(stdout);
+}
+
 /* The problem that an optimizer is made for, NULL: any. */
 static const char *problem_of_optimizer(const char *text, MerArena *arena)
 {
@@ -200,6 +225,42 @@ static void print_help(const MerVerb *verb, const char *problem)
     mer_cli_study_help();
 }
 
+/* `compare --resume DIR`, with nothing but flags about showing: the arguments of the stopped comparison, and those. */
+static int take_resume(int *count, char ***arguments, MerRecalled *recalled, MerArena *arena)
+{
+    const char *resume = NULL;
+    int         shown = 0;
+    MerError    error = {0};
+    char      **flags = MER_ARRAY(arena, char *, *count + 1);
+    for (int i = 0; i < *count; i++) {
+        char *argument = (*arguments)[i];
+        if (mer_cli_is(argument, "resume")) {
+            resume = mer_cli_value(*count, *arguments, &i);
+        } else if (mer_request_is_switch(argument)) {
+            flags[shown++] = argument;
+        } else {
+            return MER_EXIT_DONE; /* all is said again */
+        }
+    }
+    if (!resume) {
+        return MER_EXIT_DONE;
+    }
+    if (mer_cli_recall(resume, arena, recalled, &error) != MER_OK) {
+        return mer_cli_fail(&error);
+    }
+    if (recalled->warning) {
+        mer_request_warn(NULL, recalled->warning);
+    }
+    recalled->run = recalled->run ? recalled->run : resume;
+    char **all = MER_ARRAY(arena, char *, recalled->count + shown + 1);
+    for (int i = 0; i < recalled->count + shown; i++) {
+        all[i] = i < recalled->count ? recalled->arguments[i] : flags[i - recalled->count];
+    }
+    *count = recalled->count + shown;
+    *arguments = all;
+    return MER_EXIT_DONE;
+}
+
 int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *arena)
 {
     Comparison comparison = {.arena = arena};
@@ -207,11 +268,16 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     if (mer_cli_is_study(count, arguments)) {
         return mer_cli_study(verb, count, arguments, arena);
     }
+    MerRecalled recalled = {0};
+    int         code = take_resume(&count, &arguments, &recalled, arena);
+    if (code != MER_EXIT_DONE) {
+        return code;
+    }
     const char *problem = find_problem(count, arguments, arena);
     if (!mer_problem_find(problem, &error)) {
         return mer_cli_fail(&error);
     }
-    int code = mer_request_parse(verb, problem, count, arguments, arena, &comparison.request);
+    code = mer_request_parse(verb, problem, count, arguments, arena, &comparison.request);
     if (code != MER_EXIT_DONE) {
         return code;
     }
@@ -225,7 +291,9 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     }
     const char *name = comparison.request.experiment.name ? comparison.request.experiment.name
                                                           : comparison.specs[0].name;
-    comparison.root = comparison.request.directory
+    comparison.root = recalled.run                ? recalled.run
+                      : comparison.request.resume ? comparison.request.resume
+                      : comparison.request.directory
                           ? comparison.request.directory
                           : mer_arena_format(arena, "runs/compare-%s", name);
     if (mer_run_time(&comparison.specs[0]) > 0) {
@@ -234,9 +302,17 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
     MerCellTotal *totals = MER_ARRAY(arena, MerCellTotal, comparison.spec_count);
     code = mer_cli_cells(&comparison.request, comparison.specs, comparison.spec_count,
                          comparison.root, false, totals, arena);
-    bool has_all = code != MER_EXIT_INTERRUPTED;
+    bool has_all = true;
+    int  done = 0;
     for (int i = 0; i < comparison.spec_count; i++) {
         has_all = has_all && !totals[i].has_failed;
+        done += totals[i].is_done;
+    }
+    if (code == MER_EXIT_INTERRUPTED) {
+        write_begun(&comparison);
+        mer_show_interrupted_runs(&comparison.request, done, comparison.spec_count,
+                                  comparison.root);
+        return code;
     }
     if (!has_all) {
         return code;

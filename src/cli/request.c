@@ -249,7 +249,7 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
                       MerArena *arena, MerRequest *request)
 {
     Parser parser = {.verb = verb, .request = request, .arena = arena};
-    *request = (MerRequest){.command = list_arguments(count, arguments, arena)};
+    *request = (MerRequest){.verb = verb->name, .command = list_arguments(count, arguments, arena)};
     mer_experiment_init(&request->experiment, problem, arena);
     parser.problem = mer_problem_find(problem, &parser.error);
     if (!parser.problem) {

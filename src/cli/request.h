@@ -7,6 +7,7 @@
 
 typedef struct MerRequest {
     MerExperiment experiment;
+    const char   *verb;
     const char   *directory; /* -o, NULL: the default name */
     const char   *resume;    /* directory to go on in, NULL: start anew */
     const char   *command;   /* JSON list of the arguments, for clock.jsonl */
@@ -39,6 +40,11 @@ void mer_request_warn(void *state, const char *text);
 const char *mer_request_directory(const MerRequest *request, const MerRunSpec *spec,
                                   MerArena *arena);
 
+/* interrupted.c: after Ctrl-C, on stderr: what is done, and the command that goes on. */
+void mer_show_interrupted_run(const MerRequest *request, const MerRunResult *result,
+                              const char *directory);
+void mer_show_interrupted_runs(const MerRequest *request, int done, int count, const char *root);
+
 /* recall.c: what a stopped run was asked for: `mercator VERB --resume DIR` alone goes on with it. */
 typedef struct MerRecalled {
     int    count;
@@ -62,6 +68,7 @@ typedef struct MerCellTotal {
     MerTaskResult total; /* without points, plans and texts */
     double        wall_s;
     bool          is_feasible, has_failed;
+    bool          is_done; /* not interrupted, nor never begun */
 } MerCellTotal;
 
 /* Runs what is not finished yet in the folders root/001, ... Prints a line per cell (or its summary with --json)

@@ -343,5 +343,10 @@ int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *are
     if (carry_out(&tuning, &request, &spec, &result, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    return result.was_cancelled ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
+    if (result.was_cancelled) {
+        fprintf(stderr,
+                "mercator: interrupted: the search of settings keeps nothing to go on from\n");
+        return MER_EXIT_INTERRUPTED;
+    }
+    return MER_EXIT_DONE;
 }
