@@ -30,7 +30,7 @@ int mer_cli_usage(const MerVerb *verb, const char *format, ...)
 
 /* `--name value` or `--name=value` at arguments[*at]: gives the value and moves on; NULL if it is missing. */
 const char *mer_cli_value(int count, char **arguments, int *at);
-/* Is the argument the flag `--name` (or `--name=...`)? Hyphen and underscore are equal, and help is -h, output -o, too. */
+/* Is the argument the flag `--name` (or `--name=...`)? Hyphen and underscore are equal, and help is -h and --help-all, output -o, too. */
 bool mer_cli_is(const char *argument, const char *name);
 
 typedef struct MerCliFlag { /* a table ends with a NULL name */
@@ -46,6 +46,12 @@ int mer_cli_take(const MerVerb *verb, const MerCliFlag *flags, int count, char *
 
 /* A flag that this problem declares; NULL: it has none of that name. */
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument);
+
+/* What a problem takes where nobody says otherwise, as far as that is known without inputs. */
+typedef struct MerCliDefaults {
+    const char *evaluator, *optimizer, *objective;
+} MerCliDefaults;
+MerCliDefaults mer_cli_defaults(const MerProblemClass *problem); /* request_help.c */
 
 /* Ctrl-C sets a flag; a second one ends the program at once. */
 void mer_cli_catch_interrupts(void);

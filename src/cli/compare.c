@@ -209,9 +209,10 @@ static const char *find_problem(int count, char **arguments, MerArena *arena)
                           : mer_problems()[0]->name;
 }
 
-static void print_help(const MerVerb *verb, const char *problem)
+static void print_help(const MerRequest *request, const MerVerb *verb, const char *problem,
+                       MerArena *arena)
 {
-    mer_request_help(verb, problem);
+    mer_request_help(request, verb, problem, arena);
     printf("\n  --problem NAME          default: that of the experiment file, of the workload "
            "or of the\n"
            "                          optimizers, else %s; the options above are those of %s\n",
@@ -282,7 +283,7 @@ int mer_cli_compare(const MerVerb *verb, int count, char **arguments, MerArena *
         return code;
     }
     if (comparison.request.is_help) {
-        print_help(verb, problem);
+        print_help(&comparison.request, verb, problem, arena);
         return MER_EXIT_DONE;
     }
     code = mer_request_expand(&comparison.request, &comparison.specs, &comparison.spec_count);

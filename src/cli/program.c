@@ -18,9 +18,9 @@ static const MerVerb verbs[] = {
      mer_cli_inspect},
     {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false,
      mer_cli_calibrate},
-    {"list", "KIND",
-     "models, platforms, optimizers, evaluators, problems, exporters, formats or metrics", false,
-     mer_cli_list},
+    {"list", "KIND [NAME]",
+     "models, platforms, problems, optimizers, solvers, evaluators, exporters, formats or metrics",
+     false, mer_cli_list},
     {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals",
      true, mer_cli_compare},
     {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report},
@@ -79,6 +79,9 @@ bool mer_cli_is(const char *argument, const char *name)
     size_t length = strcspn(argument, "=");
     if (strcmp(argument, "-h") == 0 || strcmp(argument, "-o") == 0) {
         return strcmp(name, argument[1] == 'h' ? "help" : "output") == 0;
+    }
+    if (strcmp(argument, "--help-all") == 0) {
+        return strcmp(name, "help") == 0;
     }
     if (strncmp(argument, "--", 2) != 0 || length - 2 >= sizeof flag) {
         return false;

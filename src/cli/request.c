@@ -84,6 +84,7 @@ static bool set_switch(MerRequest *request, const char *flag)
     for (int i = 0; i < 8; i++) {
         if (mer_cli_is(flag, names[i])) {
             *switches[i] = true;
+            request->is_help_all |= strcmp(flag, "--help-all") == 0;
             return true;
         }
     }
@@ -267,66 +268,6 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
             verb->name);
     }
     return code;
-}
-
-void mer_request_help(const MerVerb *verb, const char *problem)
-{
-    const MerProblemClass   *type = mer_problem_find(problem, NULL);
-    const MerEvaluatorClass *evaluator = mer_evaluator_find(type->evaluator, NULL);
-    MerInputs                inputs = {.evaluator = evaluator};
-    const char              *optimizer =
-        type->choose_default ? type->choose_default(MER_DEFAULT_OPTIMIZER, &inputs) : NULL;
-    printf("usage: mercator %s %s [options]\n\n%s\n\n", verb->name, verb->arguments, verb->summary);
-    for (const MerFlag *flag = type->flags; flag && flag->name; flag++) {
-        int used = printf("  --%s %s", flag->name, flag->value);
-        printf("%*s%s\n", used < 26 ? 26 - used : 1, "", flag->help);
-    }
-    if (type->platforms) {
-        printf("  --platform NAME|FILE    default %s; see mercator list platforms\n",
-               type->platform ? type->platform : "none");
-    }
-    printf("  --optimizer NAME[:key=value,...]  default %s; see mercator list optimizers\n",
-           optimizer ? optimizer : type->optimizer);
-    printf("  --evaluator NAME[:key=value,...]  default %s; see mercator list evaluators\n",
-           type->evaluator);
-    printf("  --objective NAME        default %s; a metric or an expression of metrics\n",
-           type->objective);
-    printf("  --budget N              evaluations per task, default %lld\n",
-           (long long)type->budget);
-    printf("  --time S                seconds per task\n");
-    printf("  --seed N                default 1\n");
-    printf("  --sweep PATH=A,B,...    try the platform with each value: "
-           "memories.GLB.words=16Ki,32Ki\n");
-    printf("  -o DIR                  run directory, default "
-           "runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED\n",
-           verb->name);
-    if (type->join) {
-        printf(
-            "  --separately            several networks are several runs; default: one, in which "
-            "they share the platform\n");
-    }
-    printf("  --train                 one policy learns on all networks given, run after run; then "
-           "--save-policy FILE\n");
-    printf("  --force                 replace the results of another command in that directory\n");
-    printf("  --resume DIR            go on where a stopped run was\n");
-    printf("  --redo NAME|all         of several runs: start those of this optimizer anew, though "
-           "they are finished\n");
-    printf("  --json                  one JSON object with the summary on stdout, nothing else "
-           "there\n");
-    printf("  --quiet                 no progress; warnings stay\n");
-    printf("  --no-report             do not write report.html\n");
-    printf("  --list-knobs            do not search: the knobs of each task and their choices, for "
-           "--fix\n\n"
-           "further options:\n");
-    mer_options_help(mer_run_options, stdout);
-    if (type->options) {
-        printf("\noptions of %s:\n", type->name);
-        mer_options_help(type->options, stdout);
-    }
-    if (evaluator && evaluator->options) {
-        printf("\noptions of evaluator %s (others by --evaluator):\n", evaluator->name);
-        mer_options_help(evaluator->options, stdout);
-    }
 }
 
 int mer_request_expand(MerRequest *request, MerRunSpec **specs, int *count)

@@ -13,7 +13,7 @@ typedef struct MerRequest {
     const char   *command;   /* JSON list of the arguments, for clock.jsonl */
     /* cells of this optimizer are run anew, though they are finished; NULL: none */
     const char *redo;
-    bool        json, quiet, no_report, is_help;
+    bool        json, quiet, no_report, is_help, is_help_all;
     bool        force;      /* replace the results of another command */
     bool        separately; /* several workloads are several runs, though they could be one */
     bool        list_knobs; /* show what could be searched, and end */
@@ -21,9 +21,11 @@ typedef struct MerRequest {
 } MerRequest;
 
 /* MER_EXIT_DONE, or the exit code of a message already printed. */
-int  mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments,
-                       MerArena *arena, MerRequest *request);
-void mer_request_help(const MerVerb *verb, const char *problem);
+int mer_request_parse(const MerVerb *verb, const char *problem, int count, char **arguments,
+                      MerArena *arena, MerRequest *request);
+/* request_help.c */
+void mer_request_help(const MerRequest *request, const MerVerb *verb, const char *problem,
+                      MerArena *arena);
 
 /* Is this one of the flags without a value (--quiet, ...)? */
 bool mer_request_is_switch(const char *flag);

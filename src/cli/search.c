@@ -160,8 +160,10 @@ int mer_cli_search(const MerVerb *verb, int count, char **arguments, MerArena *a
         return code;
     }
     if (request.is_help) {
-        mer_request_help(verb, verb->name);
-        mer_cli_tune_help();
+        mer_request_help(&request, verb, verb->name, arena);
+        if (request.is_help_all) {
+            mer_cli_tune_help();
+        }
         return MER_EXIT_DONE;
     }
     if (request.separately && !mer_problem_find(verb->name, NULL)->join) {
