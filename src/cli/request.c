@@ -152,17 +152,24 @@ static int read_experiments(Parser *p, int count, char **arguments)
     return MER_EXIT_DONE;
 }
 
-/* Evaluators are named first: which flags are known depends on them. */
-static void parse_evaluators(Parser *p, int count, char **arguments)
+/* Evaluators and optimizers are named first: which flags are known, and what to say of others, depends on them. */
+static void parse_plugins(Parser *p, int count, char **arguments)
 {
+    static const MerAxis axes[] = {MER_AXIS_EVALUATOR, MER_AXIS_OPTIMIZER};
     for (int i = 0; i < count; i++) {
-        const char *value =
-            mer_cli_is(arguments[i], "evaluator") ? mer_cli_value(count, arguments, &i) : NULL;
-        if (value) {
-            add_axis(p, MER_AXIS_EVALUATOR, value);
+        for (int a = 0; a < 2; a++) {
+            const char *value = mer_cli_is(arguments[i], mer_axis_names[axes[a]])
+                                    ? mer_cli_value(count, arguments, &i)
+                                    : NULL;
+            if (value) {
+                add_axis(p, axes[a], value);
+                break;
+            }
         }
     }
-    p->is_given[MER_AXIS_EVALUATOR] = false; /* the second pass gives them again */
+    for (int a = 0; a < 2; a++) { /* the second pass gives them again */
+        p->is_given[axes[a]] = false;
+    }
 }
 
 /* The problem's own flags become workloads and settings. */
@@ -196,7 +203,7 @@ static int parse_all(Parser *p, int count, char **arguments)
 {
     p->line = (MerCommandLine){0};
     int code = read_experiments(p, count, arguments);
-    parse_evaluators(p, count, arguments);
+    parse_plugins(p, count, arguments);
     for (int i = 0; code == MER_EXIT_DONE && i < count; i++) {
         bool is_flag = arguments[i][0] == '-' && arguments[i][1] != '\0';
         if (is_flag) {

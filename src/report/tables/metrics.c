@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_METRICS = 16, MOST_KEYS = 256, MOST_OVER = 8 };
 
@@ -282,7 +283,7 @@ static MerStatus read_names(Table *table, const char *names, MerError *error)
     for (char *word = strtok_r(mer_arena_text(table->arena, names), ", ", &rest); word;
          word = strtok_r(NULL, ", ", &rest)) {
         MerMetric metric = mer_metric_find(word);
-        bool      is_gap = strcmp(word, gap_name) == 0;
+        bool      is_gap = strcasecmp(word, gap_name) == 0;
         if ((metric == MER_METRIC_COUNT && !is_gap) || table->metric_count == MOST_METRICS) {
             return mer_error_set(
                 error, MER_INVALID,

@@ -384,10 +384,11 @@ static MerStatus gather(MerExpansion *e, MerError *error)
     e->optimizers = texts_or_none(e, MER_AXIS_OPTIMIZER);
     e->objectives = texts_or_none(e, MER_AXIS_OBJECTIVE);
     for (int i = 0; i < e->counts[MER_AXIS_OBJECTIVE] && e->objectives[i]; i++) {
-        MerObjective unused;
+        MerObjective objective;
         MER_TRY(mer_expansion_at_value(
             e, MER_AXIS_OBJECTIVE, i,
-            mer_objective_parse(e->objectives[i], &unused, e->arena, error), error));
+            mer_objective_parse(e->objectives[i], &objective, e->arena, error), error));
+        e->objectives[i] = objective.text;
     }
     MER_TRY(read_numbers(e, MER_AXIS_SEED, "seed", 0, 1, &seeds, error));
     MER_TRY(read_numbers(e, MER_AXIS_BUDGET, "budget", 1, e->problem->budget, &e->budgets, error));
