@@ -221,8 +221,8 @@ static void print_help(const MerRequest *request, const MerVerb *verb, const cha
            "objectives, seeds\n"
            "and budgets (repeat a flag, or --seed 1-5), each in its own folder of -o DIR; run "
            "it again to go on.\n"
-           "With --time S every combination also runs for S seconds without a budget: equal "
-           "time.\n");
+           "With --time S (or --total-time S) every combination also runs for S seconds without a "
+           "budget: equal time.\n");
     mer_cli_study_help();
 }
 

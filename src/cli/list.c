@@ -166,6 +166,11 @@ static const struct {
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
+const char *mer_cli_list_kind(int index)
+{
+    return index < KIND_COUNT ? kinds[index].name : NULL;
+}
+
 static void print_help(void)
 {
     printf("usage: mercator list KIND [NAME] [--json]\n\nKIND is ");

@@ -11,23 +11,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const MerVerb verbs[] = {
-    {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate},
+/* clang-format off */
+const MerVerb mer_cli_verbs[] = {
+    {"evaluate", "PLAN", "price one given plan", false, mer_cli_evaluate,
+     "--json --help --platform --evaluator --objective --plan --workload --export --dim"},
     {"inspect", "MODEL|PLATFORM|FILE",
-     "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false,
-     mer_cli_inspect},
-    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false,
-     mer_cli_calibrate},
+     "show layers, shapes, MACs and parameters, a resolved platform, or an exported file", false, mer_cli_inspect,
+     "--json --help --dim --select --platform"},
+    {"calibrate", "RECORDS", "fit the constants of a platform to measured records", false, mer_cli_calibrate,
+     "-o --json --help --platform --where --prior --folds --seed --threads"},
     {"list", "KIND [NAME]",
-     "models, platforms, problems, optimizers, solvers, evaluators, exporters, formats or metrics",
-     false, mer_cli_list},
-    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals",
-     true, mer_cli_compare},
-    {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report},
-    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo},
+     "models, platforms, problems, optimizers, solvers, evaluators, exporters, formats or metrics", false, mer_cli_list,
+     "--json --help"},
+    {"compare", "EXPERIMENT|NETWORK", "several optimizers and seeds on one problem, with intervals", true, mer_cli_compare,
+     "--problem --reference --baseline --at --format"},
+    {"report", "RUN...", "make report.html, or CSV, from run directories", false, mer_cli_report,
+     "-o --help --csv --results --metrics --over"},
+    {"demo", "", "every problem on a built-in input, with one report", false, mer_cli_demo, "-o --help"},
+    {"completion", "bash|zsh", "print what makes the TAB key know these verbs and their options", false, mer_cli_completion,
+     "--help"},
+    {0},
 };
-
-enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+/* clang-format on */
 
 static volatile sig_atomic_t interrupts;
 
@@ -134,10 +139,10 @@ static void print_help(FILE *file)
             "[options]\n\n",
             MERCATOR_VERSION);
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
-        fprintf(file, "  %-9s %-20s %s\n", (*problem)->name, "NETWORK", (*problem)->summary);
+        fprintf(file, "  %-10s %-20s %s\n", (*problem)->name, "NETWORK", (*problem)->summary);
     }
-    for (int v = 0; v < VERB_COUNT; v++) {
-        fprintf(file, "  %-9s %-20s %s\n", verbs[v].name, verbs[v].arguments, verbs[v].summary);
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        fprintf(file, "  %-10s %-20s %s\n", verb->name, verb->arguments, verb->summary);
     }
     fprintf(file, "\n  mercator VERB --help    options of a verb\n"
                   "  mercator --version      version and licence\n\n"
@@ -157,8 +162,8 @@ static int unknown_verb(const char *name)
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         names[count++] = (*problem)->name;
     }
-    for (int v = 0; v < VERB_COUNT; v++) {
-        names[count++] = verbs[v].name;
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        names[count++] = verb->name;
     }
     const char *nearest = mer_name_nearest(name, names, count);
     return mer_cli_usage(NULL, "unknown verb \"%s\"%s%s", name, nearest ? ", did you mean " : "",
@@ -170,13 +175,13 @@ static int run_verb(const char *name, int count, char **arguments, MerArena *are
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
         if (mer_name_equal((*problem)->name, name)) {
             MerVerb verb = {(*problem)->name, "NETWORK", (*problem)->summary, false,
-                            mer_cli_search};
+                            mer_cli_search,   NULL};
             return mer_cli_search(&verb, count, arguments, arena);
         }
     }
-    for (int v = 0; v < VERB_COUNT; v++) {
-        if (mer_name_equal(verbs[v].name, name)) {
-            return verbs[v].run(&verbs[v], count, arguments, arena);
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        if (mer_name_equal(verb->name, name)) {
+            return verb->run(verb, count, arguments, arena);
         }
     }
     return unknown_verb(name);

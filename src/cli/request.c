@@ -74,15 +74,16 @@ static int set_option(Parser *p, const char *flag, const char *value)
     return status == MER_OK ? MER_EXIT_DONE : fail(p);
 }
 
+const char *const mer_request_switches[] = {
+    "help", "json", "quiet", "no-report", "list-knobs", "force", "separately", "train", NULL};
+
 static bool set_switch(MerRequest *request, const char *flag)
 {
     bool *switches[] = {&request->is_help,    &request->json,       &request->quiet,
                         &request->no_report,  &request->list_knobs, &request->force,
                         &request->separately, &request->train};
-    static const char *const names[] = {"help",       "json",  "quiet",      "no-report",
-                                        "list-knobs", "force", "separately", "train"};
-    for (int i = 0; i < 8; i++) {
-        if (mer_cli_is(flag, names[i])) {
+    for (int i = 0; mer_request_switches[i]; i++) {
+        if (mer_cli_is(flag, mer_request_switches[i])) {
             *switches[i] = true;
             request->is_help_all |= strcmp(flag, "--help-all") == 0;
             return true;

@@ -27,6 +27,7 @@ int mer_request_parse(const MerVerb *verb, const char *problem, int count, char 
 void mer_request_help(const MerRequest *request, const MerVerb *verb, const char *problem,
                       MerArena *arena);
 
+extern const char *const mer_request_switches[]; /* flags without a value, ends with NULL */
 /* Is this one of the flags without a value (--quiet, ...)? */
 bool mer_request_is_switch(const char *flag);
 
