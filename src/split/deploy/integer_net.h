@@ -43,16 +43,17 @@ typedef struct MerIntegerNode {
     int             part_count;
     MerIntegerPart *parts;
 
-    /* a sum: clamp(((scale * (x - zero_x + y - zero_y)) >> shift) + zero, 0, 127); an average: the same of all bytes of a window; a
-     * maximum needs neither */
+    /* a sum: clamp(((scale * (factors[0] * (x - zero_x) + factors[1] * (y - zero_y))) >> shift) + zero, 0, 127), with factors other than
+     * 1 where the inputs have different steps (one with a sign, one without); an average: the same of all bytes of a window (that
+     * of MER_TRAIN_AVERAGE is the image), without factors; a maximum needs neither, and looks at no padding */
     MerPooling pooling;
-    int32_t    scale, shift;
+    int32_t    factors[2], scale, shift;
 } MerIntegerNode;
 
 typedef struct MerIntegerNet {
     const MerSplit  *split;
     int              node_count, value_count, classes;
-    MerIntegerValue *values; /* 0 is the input */
+    MerIntegerValue *values; /* 0 is the input, n + 1 what node n makes */
     MerIntegerNode  *nodes;  /* in the order in which they run; the last one gives the logits */
     /* class of each channel of the last node: logits[output_order[c]] is channel c */
     int *output_order;
@@ -81,6 +82,9 @@ static inline int mer_integer_value_size(const MerIntegerValue *value)
 }
 bool mer_integer_is_depthwise(const MerIntegerNet *net, const MerIntegerNode *node, int option);
 int  mer_integer_inputs(const MerIntegerNet *net, const MerIntegerNode *node, int option);
+
+/* Fills in the parts of a layer from the options of its `count` channels. */
+void mer_integer_find_parts(MerIntegerNode *node, int count, MerArena *arena);
 
 /* How a unit brings sums back to bytes; without such rules scale up to 2^15 - 1, shift up to 46, and biases in the accumulator. */
 typedef struct MerRequantise {
