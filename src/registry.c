@@ -123,7 +123,8 @@
     X(placement_trace) \
     X(placement_lp) \
     X(split_json) \
-    X(split_csv)
+    X(split_csv) \
+    X(split_c)
 
 #define PLAN_READERS(X) \
     X(maestro) \
