@@ -82,6 +82,8 @@ static inline int mer_integer_value_size(const MerIntegerValue *value)
 }
 bool mer_integer_is_depthwise(const MerIntegerNet *net, const MerIntegerNode *node, int option);
 int  mer_integer_inputs(const MerIntegerNet *net, const MerIntegerNode *node, int option);
+/* The first input channel that an output channel reads; the others follow it. */
+int mer_integer_first_input(const MerIntegerNet *net, const MerIntegerNode *node, int channel);
 
 /* Fills in the parts of a layer from the options of its `count` channels. */
 void mer_integer_find_parts(MerIntegerNode *node, int count, MerArena *arena);
@@ -94,5 +96,7 @@ typedef struct MerRequantise {
 MerRequantise mer_requantise_of(const MerUnit *unit);
 /* scale / 2^shift nearest to m; ties to the smaller shift, then to the smaller scale. */
 void mer_requantise_find(double m, int scale_max, int shift_max, int32_t *scale, int32_t *shift);
+/* bias << shift nearest to `target` with a bias of so many bits; ties the same way. */
+void mer_requantise_bias(int64_t target, int bits, int shift_max, int32_t *bias, int32_t *shift);
 
 #endif
