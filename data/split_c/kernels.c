@@ -108,7 +108,7 @@ static void compute_logits(const Part *part, Summing *sum, const uint8_t *in,
     for (int32_t k = 0; k < part->count; k++) {
         Place at = inputs_of(part, k, 0);
         logits[classes[part->first + k]] =
-            (int32_t)requantise(&part->channels[k], sum(part, k, in, at)) + part->layer->out_zero;
+            (int32_t)requantise(&part->channels[k], sum(part, k, in, at));
     }
 }
 

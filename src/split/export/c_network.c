@@ -95,8 +95,8 @@ static void write_pool(const MerCNetwork *c, int n, FILE *file)
 {
     const MerIntegerNode  *node = &c->net->nodes[n];
     const MerIntegerValue *in = &c->net->values[node->in[0]], *out = &c->net->values[node->out];
-    MerPooling             p = mer_deployment_pooling(c->net, node);
-    bool                   is_average = p.kind == MER_POOLING_AVERAGE;
+    const MerPooling      *p = &node->pooling;
+    bool                   is_average = p->kind == MER_POOLING_AVERAGE;
     fprintf(file,
             "\nstatic void %s(const uint8_t *in, uint8_t *out)\n{\n"
             "    static const Pool pool = {\n"
@@ -105,9 +105,9 @@ static void write_pool(const MerCNetwork *c, int n, FILE *file)
             "        .window = {%d, %d}, .stride = {%d, %d}, .padding = {%d, %d},\n"
             "        .in_zero = %d, .out_zero = %d, .scale = %d, .shift = %d,\n    };\n"
             "    %s(&pool, in, out);\n}\n",
-            c->names[n], in->channels, in->height, in->width, out->height, out->width, p.window[0],
-            p.window[1], p.stride[0], p.stride[1], p.padding[0], p.padding[1], in->zero, out->zero,
-            is_average ? node->scale : 1, is_average ? node->shift : 0,
+            c->names[n], in->channels, in->height, in->width, out->height, out->width, p->window[0],
+            p->window[1], p->stride[0], p->stride[1], p->padding[0], p->padding[1], in->zero,
+            out->zero, is_average ? node->scale : 1, is_average ? node->shift : 0,
             is_average ? "average" : "maximum");
 }
 

@@ -174,11 +174,3 @@ const char *mer_deployment_unit(const MerIntegerNet *net, const MerSplitOption *
 {
     return net->split->platform->units[option->unit].name;
 }
-
-MerPooling mer_deployment_pooling(const MerIntegerNet *net, const MerIntegerNode *node)
-{
-    const MerIntegerValue *in = &net->values[node->in[0]];
-    return node->kind == MER_TRAIN_AVERAGE
-               ? (MerPooling){MER_POOLING_AVERAGE, {in->height, in->width}, {1, 1}, {0, 0}}
-               : node->pooling;
-}

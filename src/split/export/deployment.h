@@ -32,12 +32,10 @@ MerBufferPlan mer_buffer_plan(const MerIntegerNet *net, MerArena *arena);
 
 /* "layer1.0/conv" of node 3: layer3_layer1_0_conv. */
 const char *mer_deployment_name(const MerIntegerNet *net, int node, MerArena *arena);
-/* The option of a part, NULL-safe names of it and of its unit. */
+/* An option of a layer, and the name of its unit. */
 const MerSplitOption *mer_deployment_option(const MerIntegerNet *net, const MerIntegerNode *node,
                                             int option);
 const char           *mer_deployment_unit(const MerIntegerNet *net, const MerSplitOption *option);
-/* Window of a pool in rows and columns, the whole image of MER_TRAIN_AVERAGE included. */
-MerPooling mer_deployment_pooling(const MerIntegerNet *net, const MerIntegerNode *node);
 
 /* The files of exporter `split_c`. */
 MerStatus mer_split_write_c(const MerDeployment *deployment, MerExportFiles *files,
