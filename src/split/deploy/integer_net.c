@@ -73,6 +73,11 @@ static MerStatus make_sum(MerIntegerBuild *b, MerIntegerNode *node)
         return mer_integer_refuse(b, node->name, "its inputs have steps of %g and %g", x->step,
                                   y->step);
     }
+    if (x->channels != y->channels || x->height != y->height || x->width != y->width) {
+        return mer_integer_refuse(b, node->name, "it adds images of %dx%dx%d and %dx%dx%d",
+                                  x->channels, x->height, x->width, y->channels, y->height,
+                                  y->width);
+    }
     *out = (MerIntegerValue){x->channels, x->height, x->width, out->zero, out->step};
     node->factors[0] = (int32_t)(x->step / common);
     node->factors[1] = (int32_t)(y->step / common);

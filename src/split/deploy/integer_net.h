@@ -35,7 +35,7 @@ typedef struct MerIntegerNode {
     int              layer;      /* of the split; -1: none */
     int              in[2], out; /* values */
 
-    /* a convolution; a product is one of 1x1 on one pixel */
+    /* a convolution; a product is one whose kernel is the image (1x1 of a vector) */
     int                kernel[2];
     MerConvolution     conv; /* its groups are those of options that are not depthwise */
     MerIntegerChannel *channels;

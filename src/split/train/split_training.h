@@ -35,6 +35,11 @@ MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
 
+/* The network that has choices is trained to an assignment of `count` channels by `owner`: remembered until the next training starts. */
+void mer_train_keep(MerTrain *train, const void *owner, const unsigned char *assignment, int count);
+bool mer_train_is_kept(const MerTrain *train, const void *owner, const unsigned char *assignment,
+                       int count);
+
 /* The training of an opened problem. */
 MerTrain *mer_split_training(const MerProblem *problem);
 
