@@ -99,12 +99,13 @@ static inline void integer_channel(IntegerBuilder *b, MerIntegerNode *node, int 
 }
 
 /* Options at random, in runs or all over; `is_depthwise`: of these alone. */
-static inline MerIntegerNode *integer_conv(IntegerBuilder *b, int in, int channels, int kernel,
-                                           MerConvolution conv, bool is_depthwise)
+static inline MerIntegerNode *integer_conv(IntegerBuilder *b, int in, int channels,
+                                           const int kernel[2], MerConvolution conv,
+                                           bool is_depthwise)
 {
     MerIntegerNode  *node = integer_node(b, MER_TRAIN_CONV, in, is_depthwise ? "dw*/" : "conv");
     MerIntegerValue  from = b->net->values[in], *out = &b->net->values[node->out];
-    bool             may_stand_in = !is_depthwise && from.channels == channels && kernel > 1;
+    bool             may_stand_in = !is_depthwise && from.channels == channels && kernel[0] > 1;
     MerSplitOperator type = is_depthwise ? MER_SPLIT_DEPTHWISE : MER_SPLIT_CONV;
     node->layer = b->split->layer_count++;
     b->layers[node->layer] = (MerSplitLayer){.name = node->name,
@@ -114,12 +115,13 @@ static inline MerIntegerNode *integer_conv(IntegerBuilder *b, int in, int channe
                                              .options = integer_options,
                                              .option_count = 4};
     node->conv = conv;
-    node->kernel[0] = node->kernel[1] = kernel;
+    node->kernel[0] = kernel[0];
+    node->kernel[1] = kernel[1];
     out->channels = channels;
     out->height =
-        integer_size(from.height, kernel, conv.stride[0], conv.padding[0], conv.dilation[0]);
+        integer_size(from.height, kernel[0], conv.stride[0], conv.padding[0], conv.dilation[0]);
     out->width =
-        integer_size(from.width, kernel, conv.stride[1], conv.padding[1], conv.dilation[1]);
+        integer_size(from.width, kernel[1], conv.stride[1], conv.padding[1], conv.dilation[1]);
     node->channels = MER_ARRAY(b->arena, MerIntegerChannel, channels);
     bool is_in_order = integer_draw(b, 0, 1);
     int  border = integer_draw(b, 0, channels);
@@ -137,13 +139,15 @@ static inline void integer_some_conv(IntegerBuilder *b, int in)
 {
     MerIntegerValue from = b->net->values[in];
     bool            is_depthwise = integer_draw(b, 0, 3) == 0;
-    int             kernel = from.height > 3 && from.width > 3 ? integer_draw(b, 1, 3) : 1;
+    bool            is_small = from.height < 4 || from.width < 4;
+    int             kernel[2] = {1, 1};
     int             groups = !is_depthwise && from.channels % 2 == 0 ? integer_draw(b, 1, 2) : 1;
     MerConvolution  conv = {groups, {1, 1}, {0, 0}, {1, 1}};
-    for (int i = 0; kernel > 1 && i < 2; i++) {
+    for (int i = 0; !is_small && i < 2; i++) {
+        kernel[i] = integer_draw(b, 1, 3);
         conv.stride[i] = integer_draw(b, 1, 2);
-        conv.padding[i] = integer_draw(b, 0, 2);
-        conv.dilation[i] = integer_draw(b, 1, kernel > 2 ? 1 : 2);
+        conv.padding[i] = integer_draw(b, 0, kernel[i] - 1);
+        conv.dilation[i] = integer_draw(b, 1, kernel[i] > 2 ? 1 : 2);
     }
     int channels =
         is_depthwise || integer_draw(b, 0, 1) ? from.channels : 2 * integer_draw(b, 2, 5);
@@ -179,7 +183,7 @@ static inline void integer_pool(IntegerBuilder *b, int in, MerTrainNodeKind kind
         out->zero = from.zero;
     } else {
         node->scale = integer_draw(b, 1, 127);
-        while ((node->scale * p->window[0] * p->window[1] >> node->shift) > 1) {
+        while ((node->scale * p->window[0] * p->window[1] >> node->shift) > 3) {
             node->shift++;
         }
     }
@@ -197,6 +201,20 @@ static inline int integer_twin(const MerIntegerNet *net, int value)
         }
     }
     return -1;
+}
+
+/* Logits of many sizes, and no depthwise channel. */
+static inline void integer_last(IntegerBuilder *b, MerIntegerNode *node)
+{
+    int count = b->net->values[node->out].channels;
+    b->layers[node->layer].type = MER_SPLIT_LINEAR;
+    for (int c = 0; c < count; c++) {
+        MerIntegerChannel *channel = &node->channels[c];
+        *channel = (MerIntegerChannel){.option = channel->option & 1};
+        integer_channel(b, node, c);
+        channel->shift = channel->shift > 5 ? channel->shift - 5 : 0;
+    }
+    mer_integer_find_parts(node, count, b->arena);
 }
 
 static inline void integer_finish(IntegerBuilder *b)
@@ -233,10 +251,12 @@ static inline MerIntegerNet *random_integer_net(MerRng *rng, MerArena *arena)
             integer_some_conv(&b, at);
         }
     }
-    integer_pool(&b, b.net->value_count - 1, MER_TRAIN_AVERAGE);
-    int             at = b.net->value_count - 1;
-    MerIntegerNode *last = integer_conv(&b, at, integer_draw(&b, 2, 11), 1, plain, false);
-    b.layers[last->layer].type = MER_SPLIT_LINEAR;
+    if (integer_draw(&b, 0, 1)) {
+        integer_pool(&b, b.net->value_count - 1, MER_TRAIN_AVERAGE);
+    }
+    int       at = b.net->value_count - 1;
+    const int all[2] = {b.net->values[at].height, b.net->values[at].width};
+    integer_last(&b, integer_conv(&b, at, integer_draw(&b, 2, 11), all, plain, false));
     integer_finish(&b);
     return b.net;
 }

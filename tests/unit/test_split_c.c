@@ -44,15 +44,26 @@ static int replay(const char *folder)
     return system(mer_arena_format(arena, "cd '%s' && ./test golden.bin >out 2>err", folder));
 }
 
+/* Do the first two inputs have different logits? */
+static bool has_two_results(const MerIntegerNet *net, const MerExportFiles *files)
+{
+    const char *logits = (const char *)files->list[files->count - 1].data + 20;
+    size_t      size = 4 * (size_t)net->classes;
+    return memcmp(logits, logits + size, size) != 0;
+}
+
 static void test_bits(void **state)
 {
     MerRng      rng = mer_rng_make(7, 0);
     const char *folder = new_folder(arena);
+    int         varied = 0;
     (void)state;
     for (int i = 0; i < NETS; i++) {
         const MerIntegerNet *net = random_integer_net(&rng, arena);
-        size_t               size;
-        export_net(net, folder);
+        MerExportFiles       files =
+            export_net(i % 2 ? mer_integer_net_reorder(net, arena) : net, folder);
+        size_t size;
+        varied += has_two_results(net, &files);
         assert_int_equal(compile(folder, strict), 0);
         if (replay(folder) != 0) {
             fail_msg("net %d: %s", i, file_bytes(folder, "err", &size, arena));
@@ -60,6 +71,7 @@ static void test_bits(void **state)
         assert_string_equal(file_bytes(folder, "out", &size, arena),
                             "random ____ __ on soc: 0 images and 20 random inputs, 0 differ\n");
     }
+    assert_true(varied > NETS * 3 / 4);
     remove_folder(folder);
 }
 
