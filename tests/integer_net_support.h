@@ -22,12 +22,18 @@ static inline int integer_draw(IntegerBuilder *b, int low, int high)
     return low + mer_rng_below(b->rng, high - low + 1);
 }
 
+static const double integer_cycles[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+
 /* Options of every layer: 0, 1 of all inputs, 2, 3 depthwise; 1 and 3 have weights of two bits. */
+#define OPTION(label, number, kind, format, size)                                                  \
+    {                                                                                              \
+        .name = label, .unit = number, .type = MER_SPLIT_##kind, .weights = format, .bits = size,  \
+        .cycles = integer_cycles                                                                   \
+    }
 static const MerSplitOption integer_options[] = {
-    {.name = "digital", .unit = 0, .type = MER_SPLIT_CONV, .weights = "int8-pow2", .bits = 8},
-    {.name = "analog", .unit = 1, .type = MER_SPLIT_CONV, .weights = "ternary", .bits = 2},
-    {.name = "engine", .unit = 2, .type = MER_SPLIT_DEPTHWISE, .weights = "int8", .bits = 8},
-    {.name = "small/2", .unit = 1, .type = MER_SPLIT_DEPTHWISE, .weights = "int2", .bits = 2}};
+    OPTION("digital", 0, CONV, "int8-pow2", 8), OPTION("analog", 1, CONV, "ternary", 2),
+    OPTION("engine", 2, DEPTHWISE, "int8", 8), OPTION("small/2", 1, DEPTHWISE, "int2", 2)};
+#undef OPTION
 
 static inline IntegerBuilder integer_builder(MerRng *rng, MerArena *arena)
 {
@@ -76,26 +82,29 @@ static inline int integer_size(int size, int window, int stride, int padding, in
     return (size + 2 * padding - (window - 1) * dilation - 1) / stride + 1;
 }
 
+/* Most results are bytes around 64, so that inputs can be told apart at the end. */
 static inline void integer_channel(IntegerBuilder *b, MerIntegerNode *node, int c)
 {
     MerIntegerChannel *channel = &node->channels[c];
-    int     inputs = mer_integer_inputs(b->net, node, channel->option), sum = 0, size = 0;
-    int     count = inputs * node->kernel[0] * node->kernel[1];
-    int     most = integer_options[channel->option].bits == 2 ? 1 : 127;
-    int8_t *weights = MER_ARRAY(b->arena, int8_t, count);
+    int                inputs = mer_integer_inputs(b->net, node, channel->option), sum = 0;
+    int                count = inputs * node->kernel[0] * node->kernel[1];
+    int                most = integer_options[channel->option].bits == 2 ? 1 : 127;
+    int                middle = 64 - b->net->values[node->out].zero;
+    double             squares = 0;
+    int8_t            *weights = MER_ARRAY(b->arena, int8_t, count);
     for (int i = 0; i < count; i++) {
         weights[i] = (int8_t)integer_draw(b, -most, most);
         sum += weights[i];
-        size += abs(weights[i]);
+        squares += weights[i] * weights[i];
     }
     channel->weights = weights;
-    channel->start = -b->net->values[node->in[0]].zero * sum + integer_draw(b, -100, 100);
     channel->scale = most == 1 ? integer_draw(b, 1, 127) : 1;
     channel->bias = integer_draw(b, -128, 127);
     channel->bias_shift = most == 1 ? integer_draw(b, 0, 9) : 0;
-    while (((int64_t)channel->scale * size * 127 >> channel->shift) > 500) {
-        channel->shift++; /* so that most results are bytes */
+    while (ldexp(channel->scale * sqrt(squares), -channel->shift) > 2) {
+        channel->shift++;
     }
+    channel->start = -64 * sum + (middle << channel->shift) / channel->scale;
 }
 
 /* Options at random, in runs or all over; `is_depthwise`: of these alone. */
@@ -105,7 +114,7 @@ static inline MerIntegerNode *integer_conv(IntegerBuilder *b, int in, int channe
 {
     MerIntegerNode  *node = integer_node(b, MER_TRAIN_CONV, in, is_depthwise ? "dw*/" : "conv");
     MerIntegerValue  from = b->net->values[in], *out = &b->net->values[node->out];
-    bool             may_stand_in = !is_depthwise && from.channels == channels && kernel[0] > 1;
+    bool             may_stand_in = !is_depthwise && from.channels == channels && conv.groups == 1;
     MerSplitOperator type = is_depthwise ? MER_SPLIT_DEPTHWISE : MER_SPLIT_CONV;
     node->layer = b->split->layer_count++;
     b->layers[node->layer] = (MerSplitLayer){.name = node->name,
@@ -161,7 +170,12 @@ static inline void integer_sum(IntegerBuilder *b, int left, int right)
     node->in[1] = right;
     node->factors[integer_draw(b, 0, 1)] = integer_draw(b, 1, 4);
     node->scale = integer_draw(b, 1, 3);
-    node->shift = integer_draw(b, 0, 3);
+    while ((node->scale * (node->factors[0] + node->factors[1]) >> node->shift) > 1) {
+        node->shift++;
+    }
+    b->net->values[node->out].zero = b->net->values[left].zero < b->net->values[right].zero
+                                         ? b->net->values[left].zero
+                                         : b->net->values[right].zero;
 }
 
 static inline void integer_pool(IntegerBuilder *b, int in, MerTrainNodeKind kind)
@@ -179,11 +193,10 @@ static inline void integer_pool(IntegerBuilder *b, int in, MerTrainNodeKind kind
     }
     out->height = integer_size(from.height, p->window[0], p->stride[0], p->padding[0], 1);
     out->width = integer_size(from.width, p->window[1], p->stride[1], p->padding[1], 1);
-    if (is_max) {
-        out->zero = from.zero;
-    } else {
+    out->zero = from.zero;
+    if (!is_max) {
         node->scale = integer_draw(b, 1, 127);
-        while ((node->scale * p->window[0] * p->window[1] >> node->shift) > 3) {
+        while ((node->scale * p->window[0] * p->window[1] >> node->shift) > 1) {
             node->shift++;
         }
     }
