@@ -65,7 +65,8 @@ static void take_quantiser(const MerTrainNet *net, const MerTrainNode *node, Mer
 
 static MerStatus make_sum(MerIntegerBuild *b, MerIntegerNode *node)
 {
-    enum { MOST_SCALE = 3, MOST_SHIFT = 31, MOST_FACTOR = 1 << 15 };
+    /* steps are powers of two, so that 1 and 2 do nearly always; 4 is there for inputs with a sign and an output without */
+    enum { MOST_SCALE = 127, MOST_SHIFT = 31, MOST_FACTOR = 1 << 15 };
     const MerIntegerValue *x = &b->net->values[node->in[0]], *y = &b->net->values[node->in[1]];
     MerIntegerValue       *out = &b->net->values[node->out];
     float                  common = x->step < y->step ? x->step : y->step;
