@@ -124,7 +124,8 @@
     X(placement_lp) \
     X(split_json) \
     X(split_csv) \
-    X(split_c)
+    X(split_c) \
+    X(split_onnx)
 
 #define PLAN_READERS(X) \
     X(maestro) \

@@ -37,8 +37,10 @@ const MerSplitOption *mer_deployment_option(const MerIntegerNet *net, const MerI
                                             int option);
 const char           *mer_deployment_unit(const MerIntegerNet *net, const MerSplitOption *option);
 
-/* The files of exporter `split_c`. */
+/* The files of exporters `split_c` and `split_onnx`. */
 MerStatus mer_split_write_c(const MerDeployment *deployment, MerExportFiles *files,
                             MerError *error);
+MerStatus mer_split_write_onnx(const MerDeployment *deployment, MerExportFiles *files,
+                               MerError *error);
 
 #endif
