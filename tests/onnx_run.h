@@ -147,7 +147,8 @@ static inline void onnx_run_pool(OnnxRun *run, const Onnx__NodeProto *node, cons
                 best = is_max ? fmax(best, at) : best + at;
             }
         }
-        to[i] = is_max ? best : best / (double)(window[0] * window[1]);
+        to[i] =
+            is_max ? best : (float)(best / (double)(window[0] * window[1])); /* as others round */
     }
 }
 

@@ -43,4 +43,12 @@ MerStatus mer_split_write_c(const MerDeployment *deployment, MerExportFiles *fil
 MerStatus mer_split_write_onnx(const MerDeployment *deployment, MerExportFiles *files,
                                MerError *error);
 
+/* deployment_json.c: what split.json says of a layer that was trained, and of the whole network; keys of an open object. */
+void mer_deployment_json_layer(const MerIntegerNet *net, const MerIntegerNode *node,
+                               MerArena *arena, MerJson *json);
+void mer_deployment_json(const MerIntegerNet *net, MerArena *arena, MerJson *json);
+/* split_json.c: the file, with the numbers of `net` if it is not NULL. */
+void mer_split_write_json(const MerExportTask *task, const MerIntegerNet *net, const char *name,
+                          MerExportFiles *files);
+
 #endif
