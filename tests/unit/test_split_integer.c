@@ -354,6 +354,179 @@ static void test_exact_odd_nodes_compute_what_was_trained(void **state)
     }
 }
 
+/* ---- units that are not exact: one layer at a time, from the bytes that the deployed network has before it */
+
+/* The real number that a convolution makes of an input, with weights as the training writes them. */
+static double computed(const MerTrainNet *from, const MerIntegerNet *net, int n, int option, int c,
+                       int y, int x, const uint8_t *bytes)
+{
+    const MerTrainNode    *node = &from->nodes[n];
+    const MerSplitLayer   *layer = &from->split->layers[node->layer];
+    const MerIntegerValue *in = &net->values[node->in[0]];
+    const MerTrainBranch  *branch =
+        &node->branches[node->branch_count > 1 ? layer->options[option].branch : 0];
+    const MerQuantiser *format = &from->formats[layer->option_start + option];
+    const int          *shape = branch->weight->shape;
+    double              step = mer_quantiser_e(format, c) / format->format.unit;
+    double              unit = step * in->step, sum = 0;
+    int                 first = c / (shape[0] / branch->conv.groups) * shape[1];
+    for (int i = 0; i < shape[1]; i++) {
+        for (int r = 0; r < shape[2]; r++) {
+            for (int s = 0; s < shape[3]; s++) {
+                int row = y * branch->conv.stride[0] - branch->conv.padding[0] + r;
+                int column = x * branch->conv.stride[1] - branch->conv.padding[1] + s;
+                if (row < 0 || row >= in->height || column < 0 || column >= in->width) {
+                    continue;
+                }
+                float w = branch->weight->data[((c * shape[1] + i) * shape[2] + r) * shape[3] + s];
+                int   byte = bytes[((first + i) * in->height + row) * in->width + column];
+                sum += mer_format_level(format->format, mer_quantiser_e(format, c), w) * step *
+                       (byte - in->zero) * in->step;
+            }
+        }
+    }
+    return sum + fmax(-32768, fmin(32767, rint(branch->bias->data[c] / unit))) * unit;
+}
+
+/* `off`: what a unit's scales are off at most, as a share. */
+static void expect_within_a_step(const MerTrainNet *from, const MerIntegerNet *net, int n,
+                                 uint8_t *const *values, double off)
+{
+    const MerIntegerNode  *node = &net->nodes[n];
+    const MerIntegerValue *out = &net->values[node->out];
+    for (int c = 0; c < out->channels; c++) {
+        for (int i = 0; i < out->height * out->width; i++) {
+            double real = computed(from, net, n, node->channels[c].option, c, i / out->width,
+                                   i % out->width, values[node->in[0]]) /
+                          out->step;
+            double wanted = fmax(0, fmin(127, floor(real) + out->zero));
+            double found = values[node->out][c * out->height * out->width + i];
+            if (fabs(found - wanted) > 1 + off * fabs(real)) {
+                fail_msg("%s channel %d: %g, expected %g (%g)", node->name, c, found, wanted, real);
+            }
+        }
+    }
+}
+
+static void expect_close_layers(const char *workload, const char *platform, MerTrainForm form,
+                                double off)
+{
+    MerRng         rng = mer_rng_make(31, 0);
+    OpenedSplit   *opened = open_split("split", "soc", workload, platform, arena);
+    MerTrainNet   *trained = random_train_net(opened, &form, &rng);
+    MerSplitPlan  *plan = random_split(opened, &rng);
+    MerIntegerNet *net = integer_net(trained, plan, arena);
+    int            size = mer_integer_value_size(&net->values[0]);
+    float         *image = MER_ARRAY(arena, float, size), logits[16];
+    uint8_t       *bytes = MER_ARRAY(arena, uint8_t, size);
+    uint8_t      **values = MER_ARRAY(arena, uint8_t *, net->value_count);
+    int32_t        deployed[16];
+    double         wrong = 0, right = 0;
+    for (int i = 0; i < 2; i++) {
+        random_image(trained, &rng, image);
+        mer_integer_net_input(net, image, bytes);
+        mer_integer_net_run(net, bytes, deployed, values, arena);
+        for (int n = 0; n < net->node_count - 1; n++) {
+            if (net->nodes[n].kind == MER_TRAIN_CONV) {
+                expect_within_a_step(trained, net, n, values, off);
+            }
+        }
+        trained_logits(trained, plan, image, logits);
+        for (int c = 0; c < net->classes; c++) {
+            double logit = deployed[c] * (double)net->values[net->value_count - 1].step;
+            wrong += (logit - logits[c]) * (logit - logits[c]);
+            right += logits[c] * logits[c];
+        }
+    }
+    print_message("%s on %.8s: logits are off by %.3f\n", workload, platform, sqrt(wrong / right));
+    assert_true(wrong < 0.15 * 0.15 * right);
+    mer_train_net_free(trained);
+}
+
+static void test_layers_are_within_a_step_of_the_training(void **state)
+{
+    (void)state;
+    const MerTrainForm plain = {0}, both = {.is_input_signed = true, .signed_add = true};
+    /* int8-pow2 is 1/127 of a power of two, of which a shift makes 1/128; biases have 8 bits on the analog unit */
+    expect_close_layers("resnet8@input=1x8x8", "diana", plain, 0.03);
+    expect_close_layers("resnet8@input=1x8x8", "diana", both, 0.03);
+    expect_close_layers("ds_cnn@input=1x20x10@width=0.25", "diana", both, 0.03);
+    /* scales of 15 bits */
+    expect_close_layers("resnet8@input=1x8x8", "darkside", plain, 1e-4);
+    expect_close_layers("mobilenet_v1@input=1x16x16@width=0.25", "darkside", both, 1e-4);
+    expect_close_layers("ds_cnn@input=1x20x10@width=0.25", "mpic", both, 1e-4);
+}
+
+/* ---- what cannot be deployed, and what is odd */
+
+static MerIntegerNet *try_net(const MerTrainNet *trained, const MerSplitPlan *plan, MerError *error)
+{
+    MerIntegerNet *net = NULL;
+    *error = (MerError){0};
+    return mer_integer_net_new(trained, plan, arena, &net, error) == MER_OK ? net : NULL;
+}
+
+static void test_what_has_no_whole_numbers_is_refused_by_name(void **state)
+{
+    (void)state;
+    MerError     error;
+    MerRng       rng = mer_rng_make(1, 0);
+    OnnxBuilder *b = onnx_builder(17, arena);
+    onnx_input(b, "x", "1 2 6 6");
+    onnx_weight(b, "w1", "4 2 3 3");
+    onnx_weight(b, "w2", "10 36");
+    onnx_node(b, "Conv", "x w1", "a", "pads=[1,1,1,1]")->name = mer_arena_text(arena, "first");
+    onnx_node(b, "AveragePool", "a", "p", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]")->name =
+        mer_arena_text(arena, "mean");
+    onnx_node(b, "Flatten", "p", "f", "");
+    onnx_node(b, "Gemm", "f w2", "y", "transB=1");
+    onnx_output(b, "y", NULL);
+    MerGraph    *graph = onnx_import(b, NULL, &error);
+    OpenedSplit *opened =
+        open_split_graph("split", "soc", graph, platform_from(exact_platform, arena), arena);
+    MerTrainNet  *trained = random_train_net(opened, &(MerTrainForm){0}, &rng);
+    MerSplitPlan *plan = random_split(opened, &rng);
+    assert_null(try_net(trained, plan, &error));
+    mer_test_contains(error.message, "net: mean cannot be computed in whole numbers: averages at");
+    trained->nodes[0].layer = -1;
+    assert_null(try_net(trained, plan, &error));
+    mer_test_contains(error.message, "first cannot be computed in whole numbers: no unit");
+    trained->nodes[0].layer = 0;
+    trained->formats[0].scale->data[0] = 1e6f; /* one step of a weight is many of the output */
+    assert_null(try_net(trained, plan, &error));
+    mer_test_contains(error.message, "channel 0 needs a factor of");
+    mer_test_contains(error.message, "unit a has scales up to 1");
+    mer_train_net_free(trained);
+}
+
+/* A channel that training has let die has weights below all shifts: it gives its bias and no noise. */
+static void test_channels_that_died_are_constants(void **state)
+{
+    (void)state;
+    MerRng               rng = mer_rng_make(1, 0);
+    OpenedSplit         *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainNet         *trained = random_train_net(opened, &(MerTrainForm){0}, &rng);
+    MerPlan              empty;
+    MerSplitPlan        *plan = mer_split_new_plan(opened->split, &empty, arena);
+    const MerSplitLayer *layer = &opened->split->layers[1];
+    for (int c = 0; c < layer->c_out; c++) { /* ternary: each channel has its scale */
+        plan->assignment[layer->channel_start + c] = 1;
+    }
+    mer_split_count(opened->split, plan);
+    trained->formats[layer->option_start + 1].scale->data[3] = -30;
+    MerIntegerNet           *net = integer_net(trained, plan, arena);
+    const MerIntegerChannel *channel = &net->nodes[1].channels[3];
+    assert_int_equal(net->nodes[1].layer, 1);
+    assert_int_equal(channel->scale, 1);
+    assert_int_equal(channel->start, 0);
+    for (int i = 0; i < 16 * 9; i++) {
+        assert_int_equal(channel->weights[i], 0);
+    }
+    /* 32768 units of e^-30 / 128 are no step, but below 0 they are below 0 */
+    assert_true(channel->bias == 0 || channel->bias == -1);
+    mer_train_net_free(trained);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +541,9 @@ int main(void)
         cmocka_unit_test(test_images_become_bytes),
         cmocka_unit_test(test_exact_networks_compute_what_was_trained),
         cmocka_unit_test(test_exact_odd_nodes_compute_what_was_trained),
+        cmocka_unit_test(test_layers_are_within_a_step_of_the_training),
+        cmocka_unit_test(test_what_has_no_whole_numbers_is_refused_by_name),
+        cmocka_unit_test(test_channels_that_died_are_constants),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

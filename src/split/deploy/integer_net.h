@@ -9,7 +9,9 @@
 #ifndef MERCATOR_SPLIT_DEPLOY_INTEGER_NET_H
 #define MERCATOR_SPLIT_DEPLOY_INTEGER_NET_H
 
+#include "mercator/threads.h"
 #include "split/train/train_net.h"
+#include "tensor/dataset.h"
 
 typedef struct MerIntegerValue {
     int   channels, height, width;
@@ -74,6 +76,9 @@ void mer_integer_net_input(const MerIntegerNet *net, const float *image, uint8_t
 /* Logits of one image; `values` (NULL: not wanted) gets the bytes of every value but the last, in `scratch`. */
 void mer_integer_net_run(const MerIntegerNet *net, const uint8_t *image, int32_t *logits,
                          uint8_t **values, MerArena *scratch);
+
+/* Share of the images whose largest logit, the first of equals, is that of the label; `pool` NULL: on one thread. */
+double mer_integer_net_accuracy(const MerIntegerNet *net, const MerDataset *images, MerPool *pool);
 
 /* Bytes of a value, and how many inputs a channel of a layer reads. */
 static inline int mer_integer_value_size(const MerIntegerValue *value)

@@ -4,13 +4,17 @@
 #include "split/train/split_train.h"
 
 #include "learn/training.h"
-#include "mercator/evaluator.h"
+#include "mercator/json.h"
 #include "split/cost/soc.h"
 #include "split/cost/soc_views.h"
+#include "split/deploy/integer_net.h"
 #include "split/train/split_training.h"
 
 #include <stddef.h>
 #include <stdio.h>
+
+/* Deployed and trained networks should agree this well. */
+static const double MOST_LOSS = 0.005;
 
 extern const MerEvaluatorClass mer_evaluator_split_train;
 
@@ -115,6 +119,34 @@ static MerStatus finetune(const State *state, Frozen *frozen, MerTape *tape, Mer
     return MER_OK;
 }
 
+/* The same network in whole numbers, and what that loses. NaN: the platform cannot. */
+static void deploy(const State *state, const MerSplitPlan *plan, const MerCall *call, MerCost *cost)
+{
+    MerArena             *arena = mer_arena_new();
+    const MerDatasetPair *data = mer_train_data(state->train);
+    MerIntegerNet        *net;
+    MerError              error = {0};
+    char                  text[160];
+    if (mer_integer_net_new(mer_train_network(state->train), plan, arena, &net, &error) != MER_OK) {
+        MerJson json = {0};
+        mer_json_text(&json, NULL, error.message);
+        mer_note(call->notes, "not_deployed", json.text);
+        mer_json_free(&json);
+    } else {
+        double right = mer_integer_net_accuracy(net, &data->test, call->pool);
+        double trained = cost->value[MER_METRIC_TEST_ACCURACY];
+        cost->value[MER_METRIC_INTEGER_ACCURACY] = right;
+        if (fabs(right - trained) > MOST_LOSS) {
+            snprintf(text, sizeof text,
+                     "\"%.2f %% of the test images are right in whole numbers, %.2f %% with "
+                     "quantisers in training\"",
+                     100 * right, 100 * trained);
+            mer_note(call->notes, "warning", text);
+        }
+    }
+    mer_arena_free(arena);
+}
+
 static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCall *call,
                        MerCost *cost, MerError *error)
 {
@@ -129,9 +161,16 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
     if (status == MER_OK) {
         status = mer_training_measure(&model, tape, 2, choose, &frozen, &test, error);
     }
-    mer_tape_free(tape);
     cost->value[MER_METRIC_ACCURACY] = validation.examples > 0 ? share(&validation) : share(&test);
     cost->value[MER_METRIC_TEST_ACCURACY] = share(&test);
+    if (status == MER_OK) {
+        status = mer_train_float_accuracy(state->train, tape,
+                                          &cost->value[MER_METRIC_FLOAT_ACCURACY], error);
+    }
+    mer_tape_free(tape);
+    if (status == MER_OK && !mer_is_cancelled(call->notes)) {
+        deploy(state, plan, call, cost);
+    }
     return status;
 }
 
@@ -197,7 +236,7 @@ const MerEvaluatorClass mer_evaluator_split_train = {
     .plans = plan_kinds,
     .metrics = METRIC(CYCLES) | METRIC(LATENCY) | METRIC(ENERGY) | METRIC(EDP) |
                METRIC(UTILISATION) | METRIC(PEAK_BYTES) | METRIC(DISTORTION) | METRIC(ACCURACY) |
-               METRIC(TEST_ACCURACY),
+               METRIC(TEST_ACCURACY) | METRIC(FLOAT_ACCURACY) | METRIC(INTEGER_ACCURACY),
     .clocked = METRIC(LATENCY) | METRIC(ENERGY) | METRIC(EDP),
     .mode = MER_EVALUATE_ALONE,
     .options = options,

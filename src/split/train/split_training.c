@@ -21,7 +21,8 @@ struct MerTrain {
     const MerSplit *split;
     MerTrainOptions options;
     MerArena       *arena;
-    bool            is_open, is_warm;
+    bool            is_open, is_warm, has_float;
+    double          float_accuracy;
     MerDatasetPair  data;
     int             count[PARTS];
     int            *images[PARTS]; /* numbers in the training part, or in the test part */
@@ -289,6 +290,19 @@ MerStatus mer_train_warm_up(MerTrain *t, MerPool *pool, MerNotes *notes, MerErro
     mer_training_free(training);
     mer_tape_free(tape);
     return status;
+}
+
+MerStatus mer_train_float_accuracy(MerTrain *t, MerTape *tape, double *accuracy, MerError *error)
+{
+    if (!t->has_float) {
+        MerTrainable model = mer_train_float_model(t);
+        MerTally     tally;
+        MER_TRY(mer_training_measure(&model, tape, 2, NULL, NULL, &tally, error));
+        t->float_accuracy = (double)tally.correct / (double)(tally.examples ? tally.examples : 1);
+        t->has_float = true;
+    }
+    *accuracy = t->float_accuracy;
+    return MER_OK;
 }
 
 static MerStatus start_float(void *state, MerPool *pool, MerNotes *notes, MerError *error)
