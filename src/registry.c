@@ -125,7 +125,9 @@
     X(placement_trace) \
     X(placement_lp) \
     X(split_json) \
-    X(split_csv)
+    X(split_csv) \
+    X(split_c) \
+    X(split_onnx)
 
 #define PLAN_READERS(X) \
     X(maestro) \

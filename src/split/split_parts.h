@@ -22,6 +22,7 @@ typedef struct MerSplitOptions {
     MerTexts        pin;
     bool            reduced;
     bool            quick;
+    int64_t         golden_inputs;
     MerTrainOptions train;
 } MerSplitOptions;
 

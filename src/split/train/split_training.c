@@ -21,7 +21,8 @@ struct MerTrain {
     const MerSplit *split;
     MerTrainOptions options;
     MerArena       *arena;
-    bool            is_open, is_warm;
+    bool            is_open, is_warm, has_float;
+    double          float_accuracy;
     MerDatasetPair  data;
     int             count[PARTS];
     int            *images[PARTS]; /* numbers in the training part, or in the test part */
@@ -30,6 +31,9 @@ struct MerTrain {
     float          *batch;
     int            *labels;
     Model           model[2]; /* in floating point; with choices */
+    /* what the second one was trained to, and by whom; NULL: it is not */
+    const void    *owner;
+    unsigned char *assignment;
 };
 
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
@@ -52,6 +56,7 @@ void mer_train_free(MerTrain *train)
         }
         mer_arena_free(train->arena);
         train->arena = NULL;
+        train->owner = train->assignment = NULL;
     }
 }
 
@@ -287,6 +292,19 @@ MerStatus mer_train_warm_up(MerTrain *t, MerPool *pool, MerNotes *notes, MerErro
     return status;
 }
 
+MerStatus mer_train_float_accuracy(MerTrain *t, MerTape *tape, double *accuracy, MerError *error)
+{
+    if (!t->has_float) {
+        MerTrainable model = mer_train_float_model(t);
+        MerTally     tally;
+        MER_TRY(mer_training_measure(&model, tape, 2, NULL, NULL, &tally, error));
+        t->float_accuracy = (double)tally.correct / (double)(tally.examples ? tally.examples : 1);
+        t->has_float = true;
+    }
+    *accuracy = t->float_accuracy;
+    return MER_OK;
+}
+
 static MerStatus start_float(void *state, MerPool *pool, MerNotes *notes, MerError *error)
 {
     return mer_train_warm_up(((Model *)state)->train, pool, notes, error);
@@ -297,9 +315,26 @@ static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *er
     Model    *model = state;
     MerTrain *t = model->train;
     MER_TRY(mer_train_warm_up(t, pool, notes, error));
+    t->owner = NULL;
     mer_train_net_copy(t->model[1].net, t->model[0].net);
     mer_train_net_fold(t->model[1].net);
     return MER_OK;
+}
+
+void mer_train_keep(MerTrain *t, const void *owner, const unsigned char *assignment, int count)
+{
+    if (t->assignment == NULL) { /* of one split, so that the count is always the same */
+        t->assignment = MER_ARRAY(t->arena, unsigned char, count + 1);
+    }
+    memcpy(t->assignment, assignment, (size_t)count);
+    t->owner = owner;
+}
+
+bool mer_train_is_kept(const MerTrain *t, const void *owner, const unsigned char *assignment,
+                       int count)
+{
+    return t->owner == owner && owner != NULL &&
+           memcmp(t->assignment, assignment, (size_t)count) == 0;
 }
 
 MerTrainable mer_train_model(MerTrain *train)

@@ -29,11 +29,20 @@ MerStatus mer_train_open(MerTrain *train, MerError *error);
 /* The float network, trained; once. Epoch lines go to `notes` in the phase "warmup". */
 MerStatus mer_train_warm_up(MerTrain *train, MerPool *pool, MerNotes *notes, MerError *error);
 
+/* Share of the test images that the float network gets right; measured once. */
+MerStatus mer_train_float_accuracy(MerTrain *train, MerTape *tape, double *accuracy,
+                                   MerError *error);
+
 /* The model with choices: MerTrainable.start, then batches. The model without: what the warm-up trains. */
 MerTrainable          mer_train_model(MerTrain *train);
 MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
+
+/* The network that has choices is trained to an assignment of `count` channels by `owner`: remembered until the next training starts. */
+void mer_train_keep(MerTrain *train, const void *owner, const unsigned char *assignment, int count);
+bool mer_train_is_kept(const MerTrain *train, const void *owner, const unsigned char *assignment,
+                       int count);
 
 /* The training of an opened problem. */
 MerTrain *mer_split_training(const MerProblem *problem);
