@@ -79,6 +79,9 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
             loss = mer_tensor_affine(t->tape, loss, 1 / (float)draws, 0);
         }
         MER_TRY(mer_tape_backward(t->tape, loss, error));
+        if (t->rule.gradient_limit > 0) {
+            mer_parameters_clip(t->tape, t->parameters[0], t->rule.gradient_limit);
+        }
         descend(t, batches);
         if (hooks->update) {
             hooks->update(hooks->context);

@@ -10,6 +10,8 @@ typedef struct MerTrainingRule { /* rates fall by a cosine to 0 over all epochs 
     int    epochs;
     double rate, momentum, weight_decay; /* of weights */
     double scale_rate;                   /* of scales, without momentum and decay */
+    double
+        gradient_limit; /* longest gradient of all weights together, longer ones are cut; 0: any */
 } MerTrainingRule;
 
 /* What takes part besides the model. Slots may be NULL. */

@@ -17,7 +17,7 @@
 
 typedef struct Options {
     MerReals    lambda;
-    double      target, rate, scale_rate, alpha_rate, weight_decay, t_final;
+    double      target, rate, scale_rate, alpha_rate, weight_decay, gradient_limit, t_final;
     int64_t     search_epochs;
     int         gate, anneal, ramp, cost_gradient;
     const char *estimator;
@@ -38,6 +38,9 @@ static const MerOption options[] = {
     {"alpha_rate", MER_OPTION_REAL, OPTION(alpha_rate), "0.01", 0, 100, NULL,
      "of the logits of the choices (Adam)"},
     {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
+    {"gradient_limit", MER_OPTION_REAL, OPTION(gradient_limit), "1", 0, 1e9, NULL,
+     "longer gradients of the weights are cut to this length: without batch norm a step may "
+     "otherwise undo the network; 0: any"},
     {"gate", MER_OPTION_CHOICE, OPTION(gate), "softmax", 0, 0, "softmax|gumbel|sigmoid|thermometer",
      "how logits become shares; knobs that count are always thermometers"},
     {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
@@ -132,7 +135,8 @@ static MerStatus begin_run(State *s, MerError *error)
     const Options      *o = &s->options;
     const MerTrainable *model = s->search->trainable;
     MER_TRY(model->start(model->state, s->search->pool, s->search->notes, error));
-    MerTrainingRule rule = {(int)o->search_epochs, o->rate, 0.9, o->weight_decay, o->scale_rate};
+    MerTrainingRule rule = {(int)o->search_epochs, o->rate,       0.9,
+                            o->weight_decay,       o->scale_rate, o->gradient_limit};
     MerRule         adam = mer_rule_adam(1e-8);
     s->tape = mer_tape_new(&mer_backend_dnnl, s->search->pool);
     s->training = mer_training_new(model, s->tape, &rule);

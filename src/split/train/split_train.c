@@ -10,11 +10,13 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct Options {
     MerSocOptions soc;
     int64_t       finetune_epochs;
-    double        rate, scale_rate, weight_decay;
+    double        rate, scale_rate, weight_decay, gradient_limit;
+    bool          answers;
 } Options;
 
 #define OPTION(name) offsetof(Options, name)
@@ -26,6 +28,11 @@ static const MerOption options[] = {
     {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
      "of clips and scales, the same way"},
     {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
+    {"gradient_limit", MER_OPTION_REAL, OPTION(gradient_limit), "1", 0, 1e9, NULL,
+     "longer gradients of the weights are cut to this length: without batch norm a step may "
+     "otherwise undo the network; 0: any"},
+    {"answers", MER_OPTION_BOOL, OPTION(answers), "false", 0, 0, NULL,
+     "note which images of the test part were answered right, four per hexadecimal digit"},
     MER_SOC_OPTIONS(Options, soc.){0}};
 
 typedef struct State {
@@ -87,7 +94,8 @@ static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable
                           MerTape *tape, const MerCall *call, MerError *error)
 {
     const Options   *o = &state->options;
-    MerTrainingRule  rule = {(int)o->finetune_epochs, o->rate, 0.9, o->weight_decay, o->scale_rate};
+    MerTrainingRule  rule = {(int)o->finetune_epochs, o->rate,       0.9,
+                             o->weight_decay,         o->scale_rate, o->gradient_limit};
     MerTrainingHooks hooks = {.context = frozen, .choose = choose};
     MerTraining     *training = mer_training_new(model, tape, &rule);
     MerStatus        status = MER_OK;
@@ -98,6 +106,48 @@ static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable
     }
     mer_training_free(training);
     return status;
+}
+
+/* Of each image of the part that was measured last whether the answer was right. */
+static void note_answers(const State *state, MerNotes *notes, int part, const MerTally *tally)
+{
+    const unsigned char *right = mer_train_answers(state->train);
+    char                *text = NULL;
+    size_t               size = 0;
+    FILE                *memory = state->options.answers ? open_memstream(&text, &size) : NULL;
+    if (memory != NULL) {
+        fprintf(memory, "{\"part\": \"%s\", \"right\": \"", mer_train_part_name(part));
+        for (int64_t i = 0; i < tally->examples; i += 4) {
+            int digit = 0;
+            for (int64_t j = i; j < i + 4; j++) {
+                digit = 2 * digit + (j < tally->examples ? right[j] : 0);
+            }
+            fprintf(memory, "%x", (unsigned)digit);
+        }
+        fputs("\"}", memory);
+        fclose(memory);
+        mer_note(notes, "answers", text);
+    }
+    free(text);
+}
+
+/* The same network on the test part made noisy, and on the one that is shifted. */
+static MerStatus measure_changed(const State *state, Frozen *frozen, const MerTrainable *model,
+                                 MerTape *tape, const MerCall *call, MerError *error)
+{
+    for (int part = MER_TRAIN_NOISY; part <= MER_TRAIN_SHIFTED; part++) {
+        MerTally tally;
+        char     text[80];
+        if (model->batch_count(model->state, part) == 0) {
+            continue;
+        }
+        MER_TRY(mer_training_measure(model, tape, part, choose, frozen, &tally, error));
+        snprintf(text, sizeof text, "{\"part\": \"%s\", \"accuracy\": %.9g}",
+                 mer_train_part_name(part), share(&tally));
+        mer_note(call->notes, "changed_test", text);
+        note_answers(state, call->notes, part, &tally);
+    }
+    return MER_OK;
 }
 
 static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCall *call,
@@ -113,7 +163,11 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
         status = mer_training_measure(&model, tape, 1, choose, &frozen, &validation, error);
     }
     if (status == MER_OK) {
-        status = mer_training_measure(&model, tape, 2, choose, &frozen, &test, error);
+        status = mer_training_measure(&model, tape, MER_TRAIN_TEST, choose, &frozen, &test, error);
+    }
+    if (status == MER_OK) {
+        note_answers(state, call->notes, MER_TRAIN_TEST, &test);
+        status = measure_changed(state, &frozen, &model, tape, call, error);
     }
     mer_tape_free(tape);
     cost->value[MER_METRIC_ACCURACY] = validation.examples > 0 ? share(&validation) : share(&test);

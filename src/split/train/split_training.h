@@ -14,10 +14,22 @@ typedef struct MerTrainOptions {
     bool         flip, normalise;
     int64_t      shift, roll, samples; /* samples: of the training part that are used, 0: all */
     int64_t      seed;                 /* of weights, order and images */
+    double       noise;                /* of all images: deviation, as a share of their range */
+    double       test_noise;           /* 0: the test part is not measured with more noise */
+    int64_t      test_shift;           /* 0: nor moved by up to so many pixels */
+    const char  *warmup_cache;         /* folder that keeps float networks, NULL: none */
     MerTrainForm form;
 } MerTrainOptions;
 
 typedef struct MerTrain MerTrain;
+
+enum { /* parts beyond those of MerTrainable: the test part, and what may be made of it */
+       MER_TRAIN_TEST = 2,
+       MER_TRAIN_NOISY,
+       MER_TRAIN_SHIFTED,
+       MER_TRAIN_PARTS
+};
+const char *mer_train_part_name(int part);
 
 /* Keeps `split` (NULL: the graph in floating point only) and the texts of `options`. Cheap: nothing is read before it is needed. In `arena`. */
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
@@ -34,6 +46,9 @@ MerTrainable          mer_train_model(MerTrain *train);
 MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
+
+/* 1 for each image of the part measured last that was answered right, else 0. */
+const unsigned char *mer_train_answers(const MerTrain *train);
 
 /* The training of an opened problem. */
 MerTrain *mer_split_training(const MerProblem *problem);
