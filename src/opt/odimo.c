@@ -223,6 +223,7 @@ static void update(void *context)
 {
     State *s = context;
     mer_updater_step(s->updater, s->options.alpha_rate);
+    mer_gates_limit(&s->gates);
     mer_parameters_clear(s->gates.alphas);
 }
 

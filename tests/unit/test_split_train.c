@@ -102,6 +102,29 @@ static void test_a_folded_network_computes_nearly_the_same(void **state)
     mer_train_net_free(net);
 }
 
+/* Its folded weights would be hundreds of times those of its neighbours, with which it shares a scale. */
+static void test_a_channel_without_variance_leaves_the_scale_alone(void **state)
+{
+    (void)state;
+    OpenedSplit  *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainNet  *net = net_of(opened->problem.graph, opened->split, plain_form);
+    MerTrainNode *node = (MerTrainNode *)node_named(net, "s1b0c1");
+    float         most = 0;
+    node->branches[0].norm.running_variance->data[5] = 1e-7f;
+    node->branches[0].norm.shift->data[5] = 0.25f;
+    mer_train_net_fold(net);
+    const MerTensor *w = node->branches[0].weight;
+    for (int64_t i = 0; i < w->size; i++) {
+        most = fabsf(w->data[i]) > most ? fabsf(w->data[i]) : most;
+    }
+    assert_true(most > 0 && most < 0.1f); /* uniform below 1 / sqrt(144), variance 1 */
+    assert_float_equal(w->data[5 * 144], 0, 0);
+    assert_float_equal(node->branches[0].bias->data[5], 0.25f, 0);
+    const MerSplitLayer *layer = &opened->split->layers[node->layer];
+    assert_true(net->formats[layer->option_start].scale->data[0] <= 0.2f);
+    mer_train_net_free(net);
+}
+
 /* Values of the papers' code for layers of (16, 3x3), (64, 3x3) and (10, 1x1); and powers of two that hold twice the largest. */
 static void test_scales_start_as_the_authors_or_the_weights_say(void **state)
 {
@@ -259,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_added_shares_a_quantiser),
         cmocka_unit_test(test_a_folded_network_computes_nearly_the_same),
+        cmocka_unit_test(test_a_channel_without_variance_leaves_the_scale_alone),
         cmocka_unit_test(test_scales_start_as_the_authors_or_the_weights_say),
         cmocka_unit_test(test_both_operators_of_a_layer_learn),
         cmocka_unit_test(test_sizes_that_do_not_fit_are_named),
