@@ -13,3 +13,26 @@ grep -q '"point":\[0\],"score":[^}]*"cycles":14770.275,' one-layer/001/run.jsonl
 grep -q '"point":\[10\],"score":[^}]*"cycles":14329.25,' one-layer/001/run.jsonl
 [ "$(grep -c '"type":"trial"' one-layer/002/run.jsonl)" -eq 2 ]
 says one-layer/003/run.jsonl '"point":[10],"score"'
+
+# The authors' six experiments: priced where there are no images (the search says that it cannot), ...
+for name in diana-c10 diana-c100 diana-imagenet darkside-c10 darkside-c100 darkside-imagenet; do
+    expect 1 "$MERCATOR" split "$MERCATOR_SOURCE_DIR/experiments/authors-$name.yaml" --quiet --no-report -o "priced-$name"
+    says err "is not there: splits are priced, nothing is trained"
+    says err "/001: odimo learns choices by gradients, and there is no model to train"
+done
+near "$(number priced-diana-c10/002/summary.json cycles)" 257673.25 1e-9 'ResNet20, all 8-bit'
+near "$(number priced-diana-c100/003/summary.json cycles)" 305154.775 1e-6 'ResNet18 for CIFAR-100, all ternary'
+near "$(number priced-diana-imagenet/004/summary.json cycles)" 994339.8 1e-6 'ResNet18 for ImageNet, first and last layer 8-bit'
+near "$(number priced-darkside-c10/002/summary.json cycles)" 20227968 1e-9 'MobileNetV1, convolutions'
+near "$(number priced-darkside-imagenet/003/summary.json cycles)" 323000 1e-9 'MobileNetV1 for ImageNet, depthwise'
+
+# ... and trained where there are any: four records of CIFAR-10 a file, all black, of class 0.
+mkdir -p images/cifar10
+for file in data_batch_1 data_batch_2 data_batch_3 data_batch_4 data_batch_5 test_batch; do
+    head -c 12292 /dev/zero >images/cifar10/$file.bin
+done
+sed -e 's/_epochs: [0-9]*/_epochs: 1/' -e 's/lambda: [^]]*\]/lambda: [0.1]/' -e '/_ternary\|io_8bit\|min_/d' \
+    "$MERCATOR_SOURCE_DIR/experiments/authors-diana-c10.yaml" >small.yaml
+expect 0 "$MERCATOR" split small.yaml --data images --quiet --no-report -o trained
+says trained/001/run.jsonl '"phase":"search","epoch":1,"epochs":1'
+says trained/002/run.jsonl '"phase":"finetune","epoch":1,"epochs":1'
