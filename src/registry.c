@@ -132,7 +132,8 @@
     X(split_json)
 
 #define INSPECTORS(X) \
-    X(vta)
+    X(vta) \
+    X(quantise)
 /* clang-format on */
 
 /* Lists with capacity for what programs add; the last entry stays NULL. */
