@@ -85,6 +85,7 @@
     X(half) \
     X(all_conv) \
     X(all_depthwise) \
+    X(naive) \
     X(sensitivity) \
     X(polish)
 
