@@ -36,3 +36,15 @@ sed -e 's/_epochs: [0-9]*/_epochs: 1/' -e 's/lambda: [^]]*\]/lambda: [0.1]/' -e 
 expect 0 "$MERCATOR" split small.yaml --data images --quiet --no-report -o trained
 says trained/001/run.jsonl '"phase":"search","epoch":1,"epochs":1'
 says trained/002/run.jsonl '"phase":"finetune","epoch":1,"epochs":1'
+
+# Three units with two formats, from tables: exact splits use them side by side, and a search learns on all of them.
+expect 0 "$MERCATOR" split resnet8 --platform mobile-soc --json --quiet --no-report -o phone
+says out '"proven":true'
+says phone/split.yaml '{"name":"s3b0ds","channels":{"cpu":24,"dsp":40,"npu":0}'
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform mobile-soc --optimizer layer_wise --json --quiet --no-report -o phone-wise
+is_silent err # every shape has a row
+sed -e 's/_epochs: [0-9]*/_epochs: 1/' -e '/all_8bit\|_ternary\|_wise\|min_\|0.01\|\[1\]/d' -e 's/^objective: .*/objective: latency/' -e 's/^seed: .*/seed: 1/' \
+    "$MERCATOR_SOURCE_DIR/experiments/split-mobile-soc.yaml" >phone.yaml
+expect 0 "$MERCATOR" split phone.yaml --samples 100 --quiet --no-report -o phone-learned
+says phone-learned/001/split.csv ",npu,int4,"
+says phone-learned/002/summary.json '"test_accuracy":'
