@@ -48,3 +48,11 @@ sed -e 's/_epochs: [0-9]*/_epochs: 1/' -e '/all_8bit\|_ternary\|_wise\|min_\|0.0
 expect 0 "$MERCATOR" split phone.yaml --samples 100 --quiet --no-report -o phone-learned
 says phone-learned/001/split.csv ",npu,int4,"
 says phone-learned/002/summary.json '"test_accuracy":'
+
+# The array of DIANA as a loop nest: what the formula computes in 16x16 outputs, without its transfers.
+expect 0 "$MERCATOR" map resnet8 --platform diana-array --objective cycles --select 2 --json --quiet --no-report -o nest
+says out '"cycles":9216'
+sed 's/^# .*//' "$MERCATOR_SOURCE_DIR/experiments/diana-array-constraints.yaml" >rows-and-channels.yaml
+expect 0 "$MERCATOR" map resnet8 --platform diana-array --objective cycles --select 7 --factors padded --constraints rows-and-channels.yaml \
+    --budget 3000 --json --quiet --no-report -o nest-fixed
+says out '"cycles":18432' # 4 x 64 x 1 x 8 x 9: half of the array is idle
