@@ -1,4 +1,5 @@
 /* Whole files into memory, and where the shipped platforms and models lie. */
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -89,7 +90,7 @@ static MerStatus read_open(int descriptor, const char *path, size_t limit, MerAr
 MerStatus mer_file_read(const char *path, size_t limit, MerArena *arena, char **data, size_t *size,
                         MerError *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = mer_descriptor_open(path, O_RDONLY);
     if (descriptor < 0) {
         return mer_error_set(error, errno == ENOENT ? MER_NOT_FOUND : MER_IO, "%s: %s", path,
                              errno == ENOENT ? "no such file" : strerror(errno));
@@ -103,7 +104,7 @@ char *mer_file_first_line(const char *path, MerArena *arena)
 {
     char   *line = NULL;
     size_t  capacity = 0;
-    FILE   *file = fopen(path, "r");
+    FILE   *file = mer_file_open(path);
     ssize_t length = file != NULL ? getline(&line, &capacity, file) : -1;
     char   *kept = length > 0
                        ? mer_arena_text_n(arena, line, (size_t)length - (line[length - 1] == '\n'))
@@ -167,7 +168,7 @@ static DIR *open_kind(int folder, const char *kind, MerArena *arena, const char 
         return NULL;
     }
     *path = mer_arena_format(arena, "%s/%s", root, kind);
-    return opendir(*path);
+    return mer_folder_open(*path);
 }
 
 /* The entry without its ending, or NULL if it has another one. */

@@ -1,6 +1,7 @@
 /* From a name or a path to the importer that knows the file's format. */
 #include "import/import_find.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "mercator/option.h"
 
@@ -110,7 +111,7 @@ static MerStatus fail_name(const char *name, MerArena *arena, MerError *error)
 
 static bool exists(const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = mer_file_open(path);
     if (file != NULL)
         fclose(file);
     return file != NULL;

@@ -1,6 +1,7 @@
 /* Running the cells of an experiment. */
 #include "run/experiment/cells.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/memory.h"
@@ -49,7 +50,7 @@ static int by_identity(const void *a, const void *b)
 /* Finds the folders of earlier cells, sorted by what they ran. */
 static void look_around(Batch *batch)
 {
-    DIR      *folder = opendir(batch->cells->root);
+    DIR      *folder = mer_folder_open(batch->cells->root);
     MerArena *scratch = mer_arena_new(); /* headers may be long */
     for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
         const char *directory =
@@ -99,7 +100,7 @@ static bool is_redone(const MerCells *cells, const MerRunSpec *spec)
 /* An empty log is no cell. */
 static bool has_log(const char *directory, MerArena *arena)
 {
-    FILE *file = fopen(mer_arena_format(arena, "%s/run.jsonl", directory), "r");
+    FILE *file = mer_file_open(mer_arena_format(arena, "%s/run.jsonl", directory));
     bool  has_text = file && getc(file) != EOF;
     if (file) {
         fclose(file);
@@ -137,7 +138,7 @@ static void give_folders(Batch *batch)
 static bool is_whole(const char *log, MerArena *arena)
 {
     static const char summary[] = "{\"type\":\"summary\"";
-    FILE             *file = fopen(log, "r");
+    FILE             *file = mer_file_open(log);
     char             *tail = mer_arena_alloc(arena, TAIL + 1);
     long              size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
     long              skipped = size > TAIL ? size - TAIL : 0;

@@ -1,6 +1,7 @@
 /* Experiment files: `mercator-experiment/1`. */
 #include "run/experiment/experiment.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
@@ -12,7 +13,7 @@
 bool mer_experiment_is(const char *path)
 {
     char  head[4096];
-    FILE *file = mer_file_is_stream(path) ? NULL : fopen(path, "rb");
+    FILE *file = mer_file_is_stream(path) ? NULL : mer_file_open(path);
     if (!file) {
         return false;
     }

@@ -1,6 +1,7 @@
 /* Whose folder is it? The first line of its log says which command wrote it, its summary which files. */
 #include "run/internal.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/json_read.h"
 #include "run/experiment/cells.h"
@@ -137,7 +138,7 @@ static bool is_state(const char *name)
 /* All that a run has left, its states too: they would be taken for this one's. */
 static void remove_old(MerRunState *run)
 {
-    DIR           *folder = opendir(run->spec->directory);
+    DIR           *folder = mer_folder_open(run->spec->directory);
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         bool is_log = strcmp(entry->d_name, "run.jsonl") == 0; /* made empty when it is opened */

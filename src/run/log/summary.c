@@ -162,7 +162,7 @@ static MerStatus write_summary_line(MerRunState *run, MerError *error)
     write_result(run, &run->result->total, &json);
     write_tasks(run, &json);
     MER_TRY(mer_runlog_end_line(&run->log, &json, error));
-    return mer_runlog_flush(&run->log, error);
+    return mer_runlog_sync(&run->log, error);
 }
 
 static void write_decisions(const MerDecisionTimes *times, MerJson *json)
