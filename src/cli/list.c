@@ -13,10 +13,10 @@ static int add_models(MerTextTable *table, const char *ending, const char *const
                       int shown_count, MerArena *arena)
 {
     const char **names;
-    int          count = mer_data_list("models", ending, arena, &names);
-    int          code = MER_EXIT_DONE;
+    MerError     error = {0};
+    int          count = mer_data_list("models", ending, arena, &names, &error);
+    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
-        MerError  error = {0};
         MerGraph *graph;
         bool      is_shown = false;
         for (int k = 0; k < shown_count; k++) {
@@ -39,8 +39,12 @@ static int add_models(MerTextTable *table, const char *ending, const char *const
 
 static int list_models(MerArena *arena)
 {
-    const char  **files;
-    int           count = mer_data_list("models", ".onnx", arena, &files);
+    const char **files;
+    MerError     error = {0};
+    int          count = mer_data_list("models", ".onnx", arena, &files, &error);
+    if (count < 0) {
+        return mer_cli_fail(&error);
+    }
     MerTextTable *table =
         mer_text_table_new(arena, 4, (const char *[]){"model", ">MACs", ">parameters", ">layers"});
     int code = add_models(table, ".onnx", NULL, 0, arena);
@@ -52,12 +56,12 @@ static int list_models(MerArena *arena)
 static int list_platforms(MerArena *arena)
 {
     const char  **names;
-    int           count = mer_data_list("platforms", ".yaml", arena, &names);
-    int           code = MER_EXIT_DONE;
+    MerError      error = {0};
+    int           count = mer_data_list("platforms", ".yaml", arena, &names, &error);
+    int           code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     MerTextTable *table =
         mer_text_table_new(arena, 3, (const char *[]){"platform", "kind", "summary"});
     for (int i = 0; i < count; i++) {
-        MerError           error = {0};
         const MerPlatform *platform;
         if (mer_platform_read(names[i], arena, &platform, &error) != MER_OK) {
             code = mer_cli_fail(&error);

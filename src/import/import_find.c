@@ -96,10 +96,10 @@ static MerStatus read_file(const MerImporterClass *const *importers, const char 
 static MerStatus fail_name(const char *name, MerArena *arena, MerError *error)
 {
     const char **models, **definitions;
-    int          count = mer_data_list("models", ".onnx", arena, &models);
+    int          count = mer_data_list("models", ".onnx", arena, &models, NULL);
     const char  *nearest = mer_name_nearest(name, models, count);
     if (nearest == NULL) {
-        count = mer_data_list("models", ".net", arena, &definitions);
+        count = mer_data_list("models", ".net", arena, &definitions, NULL);
         nearest = mer_name_nearest(name, definitions, count);
     }
     if (nearest != NULL)

@@ -1,7 +1,6 @@
 /* Experiment files: `mercator-experiment/1`. */
 #include "run/experiment/experiment.h"
 
-#include "base/descriptor.h"
 #include "base/file.h"
 #include "mercator/registry.h"
 #include "mercator/yaml.h"
@@ -12,13 +11,8 @@
 
 bool mer_experiment_is(const char *path)
 {
-    char  head[4096];
-    FILE *file = mer_file_is_stream(path) ? NULL : mer_file_open(path);
-    if (!file) {
-        return false;
-    }
-    size_t size = fread(head, 1, sizeof head - 1, file);
-    fclose(file);
+    char   head[4096];
+    size_t size = mer_file_is_stream(path) ? 0 : mer_file_peek(path, head, sizeof head - 1);
     head[size] = '\0';
     return strstr(head, "mercator-experiment/") != NULL;
 }

@@ -152,13 +152,29 @@ static void remove_old(MerRunState *run)
     }
 }
 
+/* The run before ended before its first line did, so there is only the clock beside the log. */
+static bool is_begun(const char *header)
+{
+    static const char start[] = "{\"type\":\"header\"";
+    size_t            length = strlen(header);
+    return strncmp(header, start, length < sizeof start - 1 ? length : sizeof start - 1) == 0;
+}
+
 MerStatus mer_folder_claim(MerRunState *run, MerError *error)
 {
+    const char *log = path_of(run, "run.jsonl");
+    char       *header = NULL;
+    bool        is_linked = is_link(log), is_whole = false;
     MER_TRY(mer_directory_make(run->spec->directory, run->arena, error));
     run->known_files = (MerNameTable){.arena = run->arena};
-    bool        is_linked = is_link(path_of(run, "run.jsonl"));
-    const char *header =
-        is_linked ? NULL : mer_file_first_line(path_of(run, "run.jsonl"), run->arena);
+    if (!is_linked) {
+        MER_TRY(mer_file_first_line(log, run->arena, &header, &is_whole, error));
+    }
+    if (header && !is_whole && is_begun(header)) {
+        know(run, "run.jsonl");
+        know(run, "clock.jsonl");
+        header = NULL;
+    }
     if (run->spec->resume) {
         if (!is_linked) {
             know_old_files(run);
