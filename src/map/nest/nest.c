@@ -230,15 +230,20 @@ MerStatus mer_nest_space_open(MerNestSpace *nest, const MerOp *op, const MerPlat
     find_allowed(nest);
     find_sorted(nest);
     set_keeps(nest, platform);
-    int capacity = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
-                   MER_NEST_LEVELS * MER_TENSOR_COUNT;
-    MerKnob *knobs = MER_ARRAY(arena, MerKnob, capacity);
+    /* a network may have many layers, and each needs a tenth of these at most */
+    enum {
+        CAPACITY = MER_NEST_PRIMES + (MER_NEST_SLOTS + MER_NEST_LEVELS) * MER_DIM_COUNT +
+                   MER_NEST_LEVELS * MER_TENSOR_COUNT
+    };
+    MerKnob knobs[CAPACITY];
     nest->factor_knobs = genome == MER_GENOME_PRIMES ? add_primes(nest, knobs, arena)
                                                      : add_shares(nest, platform, knobs, arena);
     int count = add_orders(nest, platform, knobs, nest->factor_knobs, arena);
     count = add_bypasses(nest, platform, knobs, count, arena);
     make_blanks(nest);
-    *space = (MerSpace){.knob_count = count, .knobs = knobs};
+    MerKnob *kept = MER_ARRAY(arena, MerKnob, count);
+    memcpy(kept, knobs, (size_t)count * sizeof *knobs);
+    *space = (MerSpace){.knob_count = count, .knobs = kept};
     return MER_OK;
 }
 
