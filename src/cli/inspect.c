@@ -180,6 +180,7 @@ static int inspect_platform(const Request *request, MerArena *arena)
 
 static bool is_platform(const char *input, MerArena *arena)
 {
+    enum { MOST_BYTES = 1 << 20 };
     char  *data;
     size_t size;
     if (!strchr(input, '/') && mer_data_path("platforms", input, ".yaml", arena) &&
@@ -189,12 +190,12 @@ static bool is_platform(const char *input, MerArena *arena)
     if (strchr(input, ',')) {
         return true; /* several Timeloop files */
     }
-    if (mer_file_is_stream(input) ||
-        mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK ||
-        size >= (1 << 20) || strlen(data) != size) {
+    if (mer_file_is_stream(input)) {
         return false;
     }
-    return mer_platform_is_text(data, size);
+    data = mer_arena_alloc(arena, MOST_BYTES + 1);
+    size = mer_file_peek(input, data, MOST_BYTES);
+    return size < MOST_BYTES && strlen(data) == size && mer_platform_is_text(data, size);
 }
 
 static MerStatus read_whole(MerInspection *file, MerError *error)
@@ -243,7 +244,7 @@ static const char *nearest_platform(const char *input, MerArena *arena)
 {
     const char **names;
     bool         is_name = !strchr(input, '/') && !strchr(input, '.');
-    int          count = mer_data_list("platforms", ".yaml", arena, &names);
+    int          count = mer_data_list("platforms", ".yaml", arena, &names, NULL);
     return is_name ? mer_name_nearest(input, names, count) : NULL;
 }
 

@@ -20,6 +20,7 @@ typedef struct MerTaskSearch {
     MerTrainable             trainable;
     MerIndex                *legality_point;
     MerBatch                *batch;
+    MerArena                *memory; /* of the arrays below, which end with the search */
     int                      capacity;
     MerRunTrial             *trials;
     MerProposal             *proposals;
