@@ -3,7 +3,7 @@
 # --resume, then gives what an undisturbed run gives.
 set -eu
 . "$MERCATOR_SOURCE_DIR/tests/faults/lib.sh.inc"
-stride=${MERCATOR_FAULT_STRIDE:-12} # one call in so many
+stride=${MERCATOR_FAULT_STRIDE:-17} # one call in so many
 [ "${MERCATOR_FAULTS:-}" = all ] && stride=1
 prepare
 cases >list
@@ -91,4 +91,15 @@ while read -r case command; do
         done
     done
 done <list
+
+# `demo` runs what was tried above, and takes long: its first files.
+case=demo
+for fault in open:9+:EIO write:1:ENOSPC write:3+:ENOSPC fsync:2:EIO rename:1:ENOSPC; do
+    reset
+    disturbed "$fault" demo -o new
+    runs=$((runs + 1))
+    [ $code -eq 1 ] || complain "exit code $code, expected 1"
+    grep -Eq 'Input/output error|No space left on device|cannot write to standard output' err || complain "expected a line with the reason"
+    [ -z "$(find work -name '*.part*')" ] || complain "half a file is left"
+done
 finish

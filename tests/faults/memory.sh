@@ -26,4 +26,15 @@ while read -r case command; do
         number=$((number + step))
     done
 done <list
+
+# `demo` runs what was tried above, and takes long: a few places of its own.
+case=demo
+for number in 1300 2500 9000+; do
+    reset
+    disturbed "alloc:$number" demo -o new
+    runs=$((runs + 1))
+    [ $code -eq 1 ] || complain "exit code $code, expected 1"
+    [ "$(wc -l <err)" -eq 1 ] && grep -q '^mercator: out of memory' err || complain "expected one line 'mercator: out of memory'"
+    [ -z "$(find work -name '*.part*')" ] || complain "half a file is left"
+done
 finish
