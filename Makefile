@@ -11,7 +11,8 @@ compile = cmake --build
 .PHONY: build run test test-web sanitize coverage bench fuzz install clean help
 
 build: ## build the program (build/mercator) and the libraries
-	@$(configure) "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+	@$(configure) "$(BUILD)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" || \
+	    { sh tools/install-packages.sh --name run; exit 1; }
 	@$(compile) "$(BUILD)" -j $(JOBS) --target product
 
 run: ## install what is missing, build, and show what Mercator does

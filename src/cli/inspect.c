@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "base/terminal.h"
 #include "hw/foreign.h"
 #include "import/import_find.h"
 #include "mercator/import.h"
@@ -140,8 +141,8 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     char          macs[48];
     char          parameters[48];
     char          bytes[48];
-    const char   *titles[] = {">#",     "layer", "kind",       "loops (Y X are outputs)",
-                              ">count", ">MACs", ">parameters"};
+    const char   *titles[] = {"~~>#",    "layer", "~kind",       "~=loops (Y X are outputs)",
+                              "~>count", ">MACs", "~>parameters"};
     MerTextTable *table = mer_text_table_new(arena, 7, titles);
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
@@ -157,10 +158,13 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     mer_print_engineering(macs, (double)graph->macs, "");
     mer_print_engineering(parameters, (double)graph->parameters, "");
     mer_print_engineering(bytes, (double)graph->activation_bytes, "B");
-    printf("\n%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of "
-           "activations\n",
-           graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
-           graph->layer_count, bytes);
+    const char *text = mer_arena_format(
+        arena,
+        "%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of activations",
+        graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
+        graph->layer_count, bytes);
+    printf("\n");
+    mer_print_words(stdout, text, 0, 0, mer_terminal_columns(stdout));
 }
 
 static int inspect_platform(const Request *request, MerArena *arena)

@@ -50,9 +50,15 @@ static MerStatus choose_objective(MerRunState *run, MerError *error)
     return MER_OK;
 }
 
+double mer_run_time(const MerRunSpec *spec)
+{
+    return spec->time_s > 0 ? spec->time_s : spec->total_time_s;
+}
+
 MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 {
-    if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0)) {
+    if (spec->budget <= 0 && spec->total_budget <= 0 && !(spec->time_s > 0) &&
+        !(spec->total_time_s > 0)) {
         return mer_error_set(error, MER_INVALID, "a run needs a budget or a time");
     }
     if (spec->warm && mer_warm_is_chain(spec->warm) && !spec->problem->carry) {
@@ -92,8 +98,9 @@ static void open_clock_file(MerRunState *run)
     }
     mer_json_int(&json, "started", (int64_t)time(NULL));
     mer_json_end_object(&json);
-    run->clock_file = fopen(mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory),
-                            spec->resume ? "a" : "w");
+    const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
+    run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
+    run->clock_file = fopen(path, spec->resume ? "a" : "w");
     if (run->clock_file) {
         fprintf(run->clock_file, "%s\n", json.text);
         fflush(run->clock_file);
@@ -174,8 +181,12 @@ static MerStatus open_run(MerRunState *run, int most_tasks, MerError *error)
 MerStatus mer_run_try(const MerRunSpec *spec, MerArena *arena, MerError *error)
 {
     MerRunResult result = {0};
-    MerRunState  run = {
-         .spec = spec, .arena = arena, .result = &result, .error = error, .deadline = INFINITY};
+    MerRunState  run = {.spec = spec,
+                        .arena = arena,
+                        .result = &result,
+                        .error = error,
+                        .deadline = INFINITY,
+                        .total_end = INFINITY};
     run.optimizer_arena = mer_arena_new();
     MerStatus status = open_run(&run, 1, error);
     if (status == MER_OK) {
@@ -216,6 +227,7 @@ MerStatus mer_run(const MerRunSpec *spec, const MerRunHooks *hooks, MerArena *ar
     if (hooks) {
         run.hooks = *hooks;
     }
+    run.total_end = INFINITY;
     run.last_checkpoint = run.last_tick = run.started;
     run.optimizer_arena = mer_arena_new();
     run.pool = mer_pool_new(spec->threads > 0 ? spec->threads : mer_cpu_count());

@@ -283,7 +283,7 @@ static void run_round(Batch *batch, bool is_timed, int threads)
     const MerCells *cells = batch->cells;
     batch->todo_count = batch->next = 0;
     for (int i = 0; i < cells->count; i++) {
-        if ((cells->specs[i].time_s > 0) == is_timed) {
+        if ((mer_run_time(&cells->specs[i]) > 0) == is_timed) {
             batch->todo[batch->todo_count++] = i;
         }
     }
