@@ -5,6 +5,7 @@
 #include "base/file.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -74,6 +75,16 @@ static MerStatus parse_settings(const char *text, const char *whole, MerReferenc
     return MER_OK;
 }
 
+/* Does it begin with `key=`? A line of a shell that has an equals sign further on does not. */
+static bool has_key(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || (text[length] && strchr("_-.", text[length]))) {
+        length++;
+    }
+    return isalpha((unsigned char)text[0]) && text[length] == '=';
+}
+
 MerStatus mer_reference_parse(const char *text, MerReference *reference, MerArena *arena,
                               MerError *error)
 {
@@ -91,7 +102,16 @@ MerStatus mer_reference_parse(const char *text, MerReference *reference, MerAren
         return mer_error_set(error, MER_INVALID, "%s ends, expected key=value after the colon",
                              text);
     }
-    return parse_settings(text + length + 1, text, reference, arena, error);
+    text += length + 1;
+    if (!has_key(text)) {
+        reference->count = 1;
+        reference->keys = MER_ARRAY(arena, const char *, 1);
+        reference->values = MER_ARRAY(arena, const char *, 1);
+        reference->keys[0] = "";
+        reference->values[0] = mer_arena_text(arena, text);
+        return MER_OK;
+    }
+    return parse_settings(text, text - length - 1, reference, arena, error);
 }
 
 const MerOption *mer_options_find(const MerOption *table, const char *name)
@@ -272,7 +292,14 @@ static MerStatus unknown(const MerOption *table, const char *where, const char *
 MerStatus mer_options_set(const MerOption *table, void *options, const char *where, const char *key,
                           const char *value, MerArena *arena, MerError *error)
 {
+    char             shown[MER_SHOWN_SIZE];
     const MerOption *option = mer_options_find(table, key);
+    if (*key == '\0' && table != NULL && table->type == MER_OPTION_TEXT) {
+        option = table;
+    } else if (*key == '\0') {
+        return mer_error_set(error, MER_INVALID, "%s:%s: found %s, expected key=value", where,
+                             value, mer_shown_text(shown, value, false));
+    }
     if (option == NULL) {
         return unknown(table, where, key, arena, error);
     }

@@ -9,8 +9,8 @@
 #include "run/search/batch.h"
 
 typedef struct MerRunTask { /* one task, opened */
-    MerProblem     problem;
-    MerEvaluator   evaluator, inner;
+    MerProblem   problem;
+    MerEvaluator evaluator, inner, check; /* check: asked before evaluator; its type may be NULL */
     MerTaskResult *result;
     int            index;
     int64_t        budget, all_budget; /* of this round, and what the rounds have together */

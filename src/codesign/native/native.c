@@ -191,6 +191,7 @@ const MerEvaluatorClass mer_evaluator_native = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_native,
     .evaluate = evaluate,
     .timeout_s = timeout_s,

@@ -269,6 +269,7 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerNestModel),
+    .checks_plans = true,
     .open = open_loopnest,
     .evaluate = evaluate,
     .evaluate_batch = evaluate_batch,

@@ -400,8 +400,8 @@ MerStatus mer_run_search(MerRunState *run, MerRunTask *task, MerError *error)
     run->deadline = run->spec->time_s > 0 ? run->task_started + run->spec->time_s : INFINITY;
     s->end = mer_log_ends_find(&run->ends, mer_run_search_number(run, task));
     reserve(s);
-    s->batch = mer_batch_new(&task->problem, &task->evaluator, &run->objective, run->pool,
-                             run->spec->count_distinct, mer_run_is_cancelled, run);
+    s->batch = mer_batch_new(&task->problem, &task->evaluator, &task->check, &run->objective,
+                             run->pool, run->spec->count_distinct, mer_run_is_cancelled, run);
     MerStatus status = search(s, error);
     mer_task_search_close(s, status != MER_OK || run->is_interrupted ||
                                  task->index + 1 == run->task_count);

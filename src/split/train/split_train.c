@@ -242,6 +242,7 @@ const MerEvaluatorClass mer_evaluator_split_train = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_training,
     .evaluate = evaluate,
     .expected = expected,
