@@ -312,7 +312,7 @@ static void test_only_a_training_evaluator_has_a_network(void **state)
     MerError     error = {0};
     assert_int_equal(
         mer_split_trained_net(&opened->evaluator, &opened->problem, &plan, NULL, &net, &error),
-        MER_INVALID);
+        MER_UNSUPPORTED);
     mer_test_contains(error.message, "evaluator soc trains no network");
     mer_test_contains(error.message, "--dataset");
 }

@@ -236,7 +236,7 @@ MerStatus mer_split_trained_net(const MerEvaluator *evaluator, const MerProblem 
                                 MerError *error)
 {
     if (evaluator->type != &mer_evaluator_split_train) {
-        return mer_error_set(error, MER_INVALID,
+        return mer_error_set(error, MER_UNSUPPORTED,
                              "evaluator %s trains no network, expected split_train: give images to "
                              "train with by --dataset NAME",
                              evaluator->type->name);
