@@ -20,7 +20,7 @@ struct MerYaml {
     const char  *file;
     int          line, column; /* from 1 */
     const char  *text;         /* scalar */
-    bool         quoted;       /* scalar in quotes: never a number, null or boolean */
+    bool         quoted;       /* scalar in quotes: never null or boolean, a number only with a suffix ("32Ki") */
     int          count;        /* items of a list, entries of a map */
     MerYaml    **items;        /* values */
     const char **keys;         /* map */

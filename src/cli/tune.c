@@ -232,7 +232,7 @@ static void print_side(const char *name, const MerTuneSide *side)
 
 static void print_result(const MerTuneSpec *spec, const MerTuneResult *result, MerArena *arena)
 {
-    const char   *titles[] = {"", "workload", "task", ">default", ">tuned", ">ratio"};
+    const char   *titles[] = {"", "~workload", "task", ">default", ">tuned", ">ratio"};
     MerTextTable *table = mer_text_table_new(arena, 6, titles);
     const char   *objective = spec->train[0].objective;
     MerMetric     metric = mer_metric_find(objective);
@@ -343,5 +343,10 @@ int mer_cli_tune(const MerVerb *verb, int count, char **arguments, MerArena *are
     if (carry_out(&tuning, &request, &spec, &result, arena, &error) != MER_OK) {
         return mer_cli_fail(&error);
     }
-    return result.was_cancelled ? MER_EXIT_INTERRUPTED : MER_EXIT_DONE;
+    if (result.was_cancelled) {
+        fprintf(stderr,
+                "mercator: interrupted: the search of settings keeps nothing to go on from\n");
+        return MER_EXIT_INTERRUPTED;
+    }
+    return MER_EXIT_DONE;
 }

@@ -118,7 +118,7 @@ static const Row rows[] = {
     {"split", "soc:memory=check", LAYERS, ".csv", NO_WEIGHT_MEMORY, true},
     {"split:dataset=digits8x8,samples=50,warmup_epochs=0", "split_train:finetune_epochs=0", "resnet8", NULL, "diana", false},
     {"assign", "bins", PARCELS, ".yaml", NULL, false},
-    {"assign", "command:while read -r line; do echo '{\"cycles\": 5, \"energy\": 7}'; done", PARCELS, ".yaml", NULL, false},
+    {"assign", "command:while read -r line; do echo '{\"cycles\": 5, \"makespan\": 5, \"energy\": 7}'; done", PARCELS, ".yaml", NULL, false},
     {"assign", "bins",
      "{format: mercator-assign/1, bins: {cup: {capacity: 1}, mug: {capacity: 3}},\n"
      " loads: {all: {items: {a: 2, b: 5, c: 1}}}}", ".yaml", NULL, true},
