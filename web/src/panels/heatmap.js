@@ -1,6 +1,8 @@
 // {unit, rows: [names], columns: [names] or as the rows, values: [[...]]}: a matrix in colours, around 0 where some are
 // negative.
 import { canvas, color, h } from "../dom.js";
+import { saveTools } from "../save.js";
+import { svgOf } from "../svg_context.js";
 import { full, short } from "../units.js";
 
 const NAMED = 60; // more rows than this have no room for their names
@@ -24,10 +26,7 @@ export function heatmapPanel(value) {
   const height = Math.min(640, Math.max(160, top + rows.length * 22));
   const readout = h("p", { class: "readout" }, "Move over the matrix to read it.");
   const layout = { x: 1, y: 1 };
-  const drawing = canvas(
-    height,
-    `Matrix of ${rows.length} by ${columns.length} values`,
-    (context, all) => {
+  const draw = (context, all) => {
       layout.y = (height - top) / rows.length;
       layout.x = Math.min(Math.max(layout.y, 34), (all - left) / columns.length);
       const gap = Math.min(layout.x, layout.y) > 6 ? 1 : 0;
@@ -55,8 +54,8 @@ export function heatmapPanel(value) {
         context.fillText(name, 0, 0);
         context.restore();
       });
-    },
-  );
+  };
+  const drawing = canvas(height, `Matrix of ${rows.length} by ${columns.length} values`, draw);
   drawing.element.addEventListener("mousemove", (event) => {
     const column = Math.floor((event.offsetX - left) / layout.x);
     const row = Math.floor((event.offsetY - top) / layout.y);
@@ -64,7 +63,11 @@ export function heatmapPanel(value) {
     if (typeof one === "number")
       readout.textContent = `${rows[row]} – ${columns[column]}: ${full(one, unit)}`;
   });
-  return h("div", {}, drawing.box, ramp(isSigned ? -largest : 0, largest, unit), readout);
+  const save = saveTools(value.title ?? value.id, {
+    svg: () => svgOf(drawing.box.clientWidth, height, draw),
+    csv: () => [["", ...columns], ...values.map((row, at) => [rows[at], ...row])],
+  });
+  return h("div", {}, drawing.box, ramp(isSigned ? -largest : 0, largest, unit), readout, save);
 }
 
 /** The colours between two values, of which the first may be negative. */

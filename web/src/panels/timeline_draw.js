@@ -178,6 +178,7 @@ function drawAxis({ context, layout, ink }, view) {
   const y = layout.bottom - AXIS;
   const ticks = niceTicks(view.low, view.high, Math.floor((right - layout.margin) / 110), false);
   const texts = labels(ticks, (tick, more) => short(tick, view.unit, more));
+  drawName({ context, layout, ink }, view.name, y + AXIS / 2 + 3);
   context.textAlign = "center";
   context.fillStyle = ink["ink-faint"];
   ticks.forEach((tick, at) => {
