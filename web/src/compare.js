@@ -4,6 +4,7 @@ import { checkbox, h, panel, select, categoryVariable } from "./dom.js";
 import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
+import { overview } from "./overview.js";
 import { bestAt, ratioOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
 import { sortableTable } from "./table.js";
@@ -81,6 +82,7 @@ export function comparison(runs, open) {
   return h(
     "div",
     {},
+    overview([...groupBy(runs, questionKey).values()], open),
     h("div", { class: "panel-grid" }, tradeOffPanels(runs)),
     problems.length > 1 &&
       h(
@@ -273,7 +275,10 @@ function drawMethods(box, runs, methods, view, several) {
     ...view,
     isStepped: true,
     height: 380,
-    nameX: "evaluations",
+    name: "best so far by optimizer",
+    nameX: several ? "evaluations per task" : "evaluations",
+    nameY: several ? "gap to the bound" : `best ${title(runs[0].objective)}`,
+    isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: several ? gapTick : (y, more) => short(y, unitOf(runs[0].objective), more),
     formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)),
