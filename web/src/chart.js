@@ -28,7 +28,7 @@ function logTicks(low, high, wanted) {
   const ticksOf = (steps, stride) => powers(stride).flatMap((power) => steps.map((step) => step * 10 ** power)).filter(inside);
   for (const steps of STEPS) {
     const ticks = ticksOf(steps, 1);
-    if (ticks.length <= Math.max(3, wanted)) return ticks.length >= 3 ? ticks : null;
+    if (ticks.length <= Math.max(2, wanted)) return ticks.length >= Math.min(3, wanted) ? ticks : null;
   }
   return ticksOf([1], Math.max(2, Math.ceil((to - from) / wanted)));
 }

@@ -14,19 +14,20 @@ export function headline(run) {
       ? `All ${tasks.length} tasks and the whole of ${whole} proven optimal${scope}`
       : `Proven optimal: no plan is better${scope}`;
   const parts = [
-    tasks.length > 1 && bound.kind !== "none" && `${proven} of ${plural(tasks.length, "task")} proven optimal`,
-    gapText(run, tasks.length > 1 ? `${whole} within` : "Within", tasks.length > 1 && proven === tasks.length) + scope,
+    tasks.length > 1 && proven > 0 && `${proven} of ${plural(tasks.length, "task")} proven optimal`,
+    gapText(run, tasks.length > 1 ? `${whole} within` : "Within", scope, proven),
   ];
   return parts.filter(Boolean).join("; ");
 }
 
-function gapText({ bound, isFinished }, within, isEachProven) {
+function gapText({ bound, tasks, isFinished }, within, scope, proven) {
   const end = isFinished ? "" : "; the run has not ended";
   if (typeof bound.gap !== "number") return `Best found, no bound to compare with${end}`;
-  if (isEachProven && bound.gap > 0)
-    return `${within} ${percent(bound.gap)} of its bound, because each task is optimised alone`;
-  const word = gapClass(bound.gap) > 1 ? ` (${GAP_CLASSES[gapClass(bound.gap)].name})` : "";
-  return `${within} ${percent(bound.gap)} of its bound${word}${end}`;
+  const limit = `${within} ${percent(bound.gap)} of its bound${scope}`;
+  if (tasks.length > 1 && proven === tasks.length && bound.gap > 0)
+    return `${limit}, because each task is optimised alone`;
+  const word = gapClass(bound.gap) > 1 ? `: ${GAP_CLASSES[gapClass(bound.gap)].name}` : "";
+  return `${limit}${word}${end}`;
 }
 
 /** "EDP 90.54 kJ·cycle · 7.116 Mcycles · 12.72 mJ". */

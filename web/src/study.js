@@ -1,6 +1,6 @@
 // A study: many runs as curves over samples, one picture of tasks by optimizers, and its tables.
 import { lineChart, livingChart } from "./chart.js";
-import { quantile } from "./compare.js";
+import { quantile } from "./stats.js";
 import { drawnGap, gapTick } from "./curves.js";
 import { categoryVariable, checkbox, h, panel, select } from "./dom.js";
 import { GAP_CLASSES, gapCss } from "./gap.js";

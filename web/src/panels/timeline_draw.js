@@ -183,7 +183,7 @@ function drawAxis({ context, layout, ink }, view) {
   context.fillStyle = ink["ink-faint"];
   ticks.forEach((tick, at) => {
     const half = context.measureText(texts[at]).width / 2;
-    context.fillText(texts[at], Math.min(layout.x(tick), right - half), y + AXIS / 2 + 3);
+    context.fillText(texts[at], Math.min(Math.max(layout.x(tick), layout.margin + half), right - half), y + AXIS / 2 + 3);
     context.fillRect(layout.x(tick), y, 1, 5);
   });
 }
