@@ -19,15 +19,21 @@ extern const size_t        mer_asset_report_size;
 
 static const char placeholder[] = "__MERCATOR_DATA__";
 
-/* The page knows units and directions from the one list of metrics. */
+/* The page knows units, directions and totals from the one list of metrics. */
 static void write_metrics(MerJson *json)
 {
+    static const char *const totals[] = {[MER_TOTAL_NONE] = "none",
+                                         [MER_TOTAL_SUM] = "sum",
+                                         [MER_TOTAL_MAXIMUM] = "maximum",
+                                         [MER_TOTAL_MEAN] = "mean",
+                                         [MER_TOTAL_DERIVED] = "derived"};
     mer_json_object(json, "metrics");
     for (int m = 0; m < MER_METRIC_COUNT; m++) {
         const MerMetricInfo *info = mer_metric_info((MerMetric)m);
         mer_json_object(json, info->name);
         mer_json_text(json, "unit", info->unit);
         mer_json_int(json, "direction", info->direction);
+        mer_json_text(json, "total", totals[info->total]);
         mer_json_text(json, "help", info->help);
         mer_json_end_object(json);
     }
