@@ -34,6 +34,8 @@ for columns in 40 80; do
         fits $columns
     done
 done
+at 80 "$MERCATOR --help; $MERCATOR map --help-all; $MERCATOR list optimizers annealing"
+fits 80
 at 80 "$MERCATOR inspect resnet18"
 fits 80
 grep -q 'C256 Y7 X7 /2' seen # sizes are never cut
