@@ -65,3 +65,7 @@ for columns in 40 80 200; do
 done
 says seen ' evaluations, best '
 says seen '/layer1/layer1.0/conv1/Conv: '
+
+# The lines of several runs stand alone, not behind the progress line.
+at 80 "$MERCATOR map resnet18 --select 2 --optimizer random --seed 1-4 --budget 3000 --threads 1 --no-report -o cells"
+test "$(grep -c '^cells/00[1-4]: ' seen)" -eq 4
