@@ -180,7 +180,10 @@ void mer_progress_update(MerProgress *progress, const MerProgressNow *what)
 void mer_progress_end(MerProgress *progress)
 {
     if (progress->file != NULL && progress->is_terminal && progress->width > 0) {
-        fprintf(progress->file, "\r%*s\r", progress->width, "");
+        /* and the ^C that the terminal itself may have put behind it */
+        int columns = mer_terminal_columns(progress->file);
+        int cover = progress->width + 2 < columns ? progress->width + 2 : progress->width;
+        fprintf(progress->file, "\r%*s\r", cover, "");
         fflush(progress->file);
     }
     progress->width = 0;

@@ -56,11 +56,13 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
     if (error) {
         watch->totals[index] =
             (MerCellTotal){.total = {.value = NAN, .gap = NAN}, .has_failed = true};
+        mer_progress_end(&watch->progress);
         fprintf(stderr, "mercator: %s: %s\n", spec->directory, error->message);
         watch->code = MER_EXIT_BAD;
         return;
     }
     MerCellTotal *cell = &watch->totals[index];
+    mer_progress_end(&watch->progress); /* both lines may go to one terminal */
     bool was_stopped = result->total.stopped && strcmp(result->total.stopped, "interrupted") == 0;
     *cell = (MerCellTotal){result->total, result->wall_s, result->is_feasible, false, !was_stopped};
     cell->total.point = NULL; /* these live in the cell's own memory */
@@ -74,10 +76,18 @@ static void done(void *state, int index, const MerRunResult *result, const MerEr
     } else if (watch->is_shown) {
         show_line(spec, result);
     }
+    fflush(stdout);
     if (!result->is_feasible && !was_stopped) {
         fprintf(stderr, "mercator: %s: no feasible plan for some task of %s\n", spec->directory,
                 spec->name);
     }
+}
+
+static void warn(void *state, const char *text)
+{
+    Watch *watch = state;
+    mer_progress_end(&watch->progress);
+    mer_request_warn(NULL, text);
 }
 
 int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const char *root,
@@ -99,7 +109,7 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
                       .is_chain = request->train,
                       .state = &watch,
                       .is_cancelled = mer_cli_is_interrupted,
-                      .warn = mer_request_warn,
+                      .warn = warn,
                       .tick = tick,
                       .done = done};
     mer_progress_begin(&watch.progress, request->quiet ? NULL : stderr);

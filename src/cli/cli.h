@@ -68,6 +68,9 @@ bool mer_cli_is_interrupted(void *state);
 /* list.c: the kinds of things that can be listed, by number; NULL: no more. */
 const char *mer_cli_list_kind(int index);
 
+/* request_help.c: `--flag VALUE` and what it does, in lines that fit the terminal, on stdout. */
+void mer_cli_print_flag(const char *flag, const char *value, const char *help);
+
 /* tune.c: `--tune OPTIMIZER` of the searching verbs. */
 bool mer_cli_is_tune(int count, char **arguments);
 void mer_cli_tune_help(void);

@@ -64,7 +64,7 @@ static void print_group(const MerComparisonGroup *group, MerArena *arena)
 {
     const char   *titles[] = {"optimizer",       "~~>runs",    ">median",
                               "~>95 % interval", ">ratio",     "~>gap",
-                              "~~>evaluations",  "~~>seconds", "~>p"};
+                              "~~>evaluations",  "~~>seconds", ">p"};
     MerTextTable *table = mer_text_table_new(arena, 9, titles);
     MerMetric     metric = mer_metric_find(group->objective);
     const char   *unit = metric != MER_METRIC_COUNT ? mer_metric_info(metric)->unit : "";

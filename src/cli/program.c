@@ -134,27 +134,36 @@ const char *mer_cli_value(int count, char **arguments, int *at)
     return *at + 1 < count ? arguments[++*at] : NULL;
 }
 
-static void print_help(FILE *file)
+static void print_verb(FILE *file, const char *name, const char *arguments, const char *summary)
 {
+    int columns = mer_terminal_columns(file);
+    int used = fprintf(file, "  %-10s %-20s ", name, arguments);
+    if (columns > 0 && columns < 70) { /* too narrow for three columns */
+        fprintf(file, "\n%*s", used = 6, "");
+    }
+    mer_print_words(file, summary, used, used, columns);
+}
+
+static void print_help(FILE *file, MerArena *arena)
+{
+    const char *steps = "First steps: mercator demo; mercator inspect resnet18";
     fprintf(file,
             "Mercator %s maps deep neural networks onto hardware.\n\nusage: mercator VERB INPUT "
             "[options]\n\n",
             MERCATOR_VERSION);
     for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
-        fprintf(file, "  %-10s %-20s %s\n", (*problem)->name, "NETWORK", (*problem)->summary);
-    }
-    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
-        fprintf(file, "  %-10s %-20s %s\n", verb->name, verb->arguments, verb->summary);
-    }
-    fprintf(file, "\n  mercator VERB --help    options of a verb\n"
-                  "  mercator --version      version and licence\n\n"
-                  "First steps: mercator demo; mercator inspect resnet18");
-    for (const MerProblemClass *const *problem = mer_problems(); *problem; problem++) {
+        print_verb(file, (*problem)->name, "NETWORK", (*problem)->summary);
         if ((*problem)->demo) {
-            fprintf(file, "; mercator %s %s", (*problem)->name, (*problem)->demo);
+            steps = mer_arena_format(arena, "%s; mercator %s %s", steps, (*problem)->name,
+                                     (*problem)->demo);
         }
     }
-    fputc('\n', file);
+    for (const MerVerb *verb = mer_cli_verbs; verb->name; verb++) {
+        print_verb(file, verb->name, verb->arguments, verb->summary);
+    }
+    fprintf(file, "\n  mercator VERB --help    options of a verb\n"
+                  "  mercator --version      version and licence\n\n");
+    mer_print_words(file, steps, 0, 2, mer_terminal_columns(file));
 }
 
 static int unknown_verb(const char *name)
@@ -189,23 +198,29 @@ static int run_verb(const char *name, int count, char **arguments, MerArena *are
     return unknown_verb(name);
 }
 
-int mer_program(int count, char **arguments)
+static int run_program(int count, char **arguments, MerArena *arena)
 {
-    if (count < 2) {
-        print_help(stderr);
+    const char *verb = count < 2 ? NULL : arguments[1];
+    if (!verb) {
+        print_help(stderr, arena);
         return MER_EXIT_USAGE;
     }
-    const char *verb = arguments[1];
-    int         code = MER_EXIT_DONE;
     if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
-        print_help(stdout);
-    } else if (strcmp(verb, "--version") == 0) {
-        printf("mercator %s\nApache License 2.0\n", MERCATOR_VERSION);
-    } else {
-        MerArena *arena = mer_arena_new();
-        code = run_verb(verb, count - 2, arguments + 2, arena);
-        mer_arena_free(arena);
+        print_help(stdout, arena);
+        return MER_EXIT_DONE;
     }
+    if (strcmp(verb, "--version") == 0) {
+        printf("mercator %s\nApache License 2.0\n", MERCATOR_VERSION);
+        return MER_EXIT_DONE;
+    }
+    return run_verb(verb, count - 2, arguments + 2, arena);
+}
+
+int mer_program(int count, char **arguments)
+{
+    MerArena *arena = mer_arena_new();
+    int       code = run_program(count, arguments, arena);
+    mer_arena_free(arena);
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "mercator: cannot write to standard output%s%s\n", errno ? ": " : "",

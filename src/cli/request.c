@@ -358,11 +358,19 @@ static void show(void *state, const MerRunProgress *now)
                                           .detail = detail});
 }
 
+/* In place of the progress line, not behind it. */
+static void warn(void *state, const char *text)
+{
+    Shown *shown = state;
+    mer_progress_end(&shown->progress);
+    mer_request_warn(NULL, text);
+}
+
 MerStatus mer_request_run(const MerRequest *request, MerRunSpec *spec, MerArena *arena,
                           MerRunResult *result, MerError *error)
 {
     Shown       shown = {.spec = spec};
-    MerRunHooks hooks = {&shown, mer_cli_is_interrupted, show, mer_request_warn};
+    MerRunHooks hooks = {&shown, mer_cli_is_interrupted, show, warn};
     spec->command = request->command;
     spec->resume = request->resume != NULL;
     spec->force = request->force;

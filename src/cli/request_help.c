@@ -12,8 +12,7 @@
 /* limits from which on nobody cares */
 enum { INDENT = 26, UNLIMITED = 1000000 };
 
-/* `--flag VALUE` and what it does, in lines that fit the terminal. */
-static void print_flag(const char *flag, const char *value, const char *help)
+void mer_cli_print_flag(const char *flag, const char *value, const char *help)
 {
     int columns = mer_terminal_columns(stdout);
     int used = printf("  %s%s%s", flag, *value ? " " : "", value);
@@ -88,7 +87,7 @@ static void print_options(const MerOption *table, MerArena *arena)
         if (option->help && !(table == mer_run_options && is_shown_before(option))) {
             const char *help =
                 mer_arena_format(arena, "%s%s", option->help, value_limits(option, arena));
-            print_flag(flag, value_name(option), help);
+            mer_cli_print_flag(flag, value_name(option), help);
         }
     }
 }
@@ -97,69 +96,75 @@ static void print_inputs(const MerVerb *verb, const MerProblemClass *type, MerAr
 {
     MerCliDefaults defaults = mer_cli_defaults(type);
     for (const MerFlag *flag = type->flags; flag && flag->name; flag++) {
-        print_flag(mer_arena_format(arena, "--%s", flag->name), flag->value, flag->help);
+        mer_cli_print_flag(mer_arena_format(arena, "--%s", flag->name), flag->value, flag->help);
     }
     if (type->platforms) {
-        print_flag("--platform", "NAME|FILE",
-                   mer_arena_format(arena, "default %s; see mercator list platforms",
-                                    type->platform ? type->platform : "none"));
+        mer_cli_print_flag("--platform", "NAME|FILE",
+                           mer_arena_format(arena, "default %s; see mercator list platforms",
+                                            type->platform ? type->platform : "none"));
     }
-    print_flag(
+    mer_cli_print_flag(
         "--objective", "NAME",
         mer_arena_format(arena,
                          "default %s; a metric (mercator list metrics) or an expression of metrics",
                          defaults.objective));
-    print_flag("--optimizer", "NAME[:key=value,...]",
-               mer_arena_format(
-                   arena, "default %s; see mercator list optimizers, and mercator list solvers",
-                   defaults.optimizer));
-    print_flag(
+    mer_cli_print_flag(
+        "--optimizer", "NAME[:key=value,...]",
+        mer_arena_format(arena,
+                         "default %s; see mercator list optimizers, and mercator list solvers",
+                         defaults.optimizer));
+    mer_cli_print_flag(
         "--evaluator", "NAME[:key=value,...]",
         mer_arena_format(arena, "default %s; see mercator list evaluators", defaults.evaluator));
-    print_flag(
+    mer_cli_print_flag(
         "--budget", "N",
         mer_arena_format(arena, "evaluations per task, default %lld", (long long)type->budget));
-    print_flag("--total-budget", "N", "evaluations over all tasks, shared out by MACs");
-    print_flag("--time", "S", "seconds per task");
-    print_flag("--total-time", "S", "seconds for all tasks of a run together");
-    print_flag("--seed", "N", "default 1");
-    print_flag("--threads", "N", "default all; the result does not depend on it");
-    print_flag(
+    mer_cli_print_flag("--total-budget", "N", "evaluations over all tasks, shared out by MACs");
+    mer_cli_print_flag("--time", "S", "seconds per task");
+    mer_cli_print_flag("--total-time", "S", "seconds for all tasks of a run together");
+    mer_cli_print_flag("--seed", "N", "default 1");
+    mer_cli_print_flag("--threads", "N", "default all; the result does not depend on it");
+    mer_cli_print_flag(
         "-o", "DIR",
         mer_arena_format(arena,
                          "run directory, default runs/%s-NETWORK-PLATFORM-OBJECTIVE-OPTIMIZER-SEED",
                          verb->name));
-    print_flag("--resume", "DIR", "go on where a stopped run was");
+    mer_cli_print_flag("--resume", "DIR", "go on where a stopped run was");
 }
 
 static void print_outputs(const MerProblemClass *type)
 {
-    print_flag("--export", "NAME[=FILE]",
-               "write a file for another tool; see mercator list exporters");
-    print_flag("--sweep", "PATH=A,B,...",
-               "try the platform with each value: memories.GLB.words=16Ki,32Ki, or a range: "
-               "memories.GLB.words=16Ki..512Ki:x2");
+    mer_cli_print_flag("--export", "NAME[=FILE]",
+                       "write a file for another tool; see mercator list exporters");
+    mer_cli_print_flag(
+        "--sweep", "PATH=A,B,...",
+        "try the platform with each value: memories.GLB.words=16Ki,32Ki, or a range: "
+        "memories.GLB.words=16Ki..512Ki:x2");
     if (type->join) {
-        print_flag(
+        mer_cli_print_flag(
             "--separately", "",
             "several networks are several runs; default: one, in which they share the platform");
     }
-    print_flag("--json", "", "one JSON object with the summary on stdout, nothing else there");
-    print_flag("--quiet", "", "no progress; warnings stay");
-    print_flag("--no-report", "", "do not write report.html");
-    print_flag("--list-knobs", "",
-               "do not search: the knobs of each task and their choices, for --fix");
+    mer_cli_print_flag("--json", "",
+                       "one JSON object with the summary on stdout, nothing else there");
+    mer_cli_print_flag("--quiet", "", "no progress; warnings stay");
+    mer_cli_print_flag("--no-report", "", "do not write report.html");
+    mer_cli_print_flag("--list-knobs", "",
+                       "do not search: the knobs of each task and their choices, for --fix");
 }
 
 static void print_rest(const MerProblemClass *type, MerArena *arena)
 {
     const MerEvaluatorClass *evaluator = mer_evaluator_find(mer_cli_defaults(type).evaluator, NULL);
     printf("\nfurther options:\n");
-    print_flag("--force", "", "replace the results of another command in the run directory");
-    print_flag("--redo", "NAME|all",
-               "of several runs: start those of this optimizer anew, though they are finished");
-    print_flag("--train", "",
-               "one policy learns on all networks given, run after run; then --save-policy FILE");
+    mer_cli_print_flag("--force", "",
+                       "replace the results of another command in the run directory");
+    mer_cli_print_flag(
+        "--redo", "NAME|all",
+        "of several runs: start those of this optimizer anew, though they are finished");
+    mer_cli_print_flag(
+        "--train", "",
+        "one policy learns on all networks given, run after run; then --save-policy FILE");
     print_options(mer_run_options, arena);
     if (evaluator && evaluator->options) {
         printf("\noptions of evaluator %s (others by --evaluator):\n", evaluator->name);

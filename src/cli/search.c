@@ -37,8 +37,10 @@ static int explain_failure(const MerRunSpec *spec, const MerRunResult *result, M
     for (int t = 0; t < result->task_count; t++) {
         const MerTaskResult *task = &result->tasks[t];
         if (!task->point) {
-            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials\n", task->task.name,
-                    (long long)task->trials);
+            bool is_late = task->stopped && strcmp(task->stopped, "time") == 0;
+            fprintf(stderr, "mercator: task %s: no feasible plan in %lld trials%s\n",
+                    task->task.name, (long long)task->trials,
+                    is_late ? ", then its time was over" : "");
             mer_show_refusals(task, stderr);
             mer_show_hints(spec, task, arena, stderr);
         }

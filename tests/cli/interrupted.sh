@@ -62,3 +62,9 @@ says out 'equal samples: 400000'
 test -s both/comparison.json
 expect 1 "$MERCATOR" compare --resume nowhere
 says err 'nowhere'
+
+# The demo: a page of what was shown, and how its last scene goes on.
+stop shown/map/run.jsonl "$MERCATOR" demo -o shown
+says err 'to go on: mercator '
+says out 'The report, to open in a browser: shown/report.html'
+test -s shown/report.html

@@ -34,6 +34,8 @@ for columns in 40 80; do
         fits $columns
     done
 done
+at 80 "$MERCATOR --help; $MERCATOR map --help-all; $MERCATOR list optimizers annealing"
+fits 80
 at 80 "$MERCATOR inspect resnet18"
 fits 80
 grep -q 'C256 Y7 X7 /2' seen # sizes are never cut
@@ -63,3 +65,7 @@ for columns in 40 80 200; do
 done
 says seen ' evaluations, best '
 says seen '/layer1/layer1.0/conv1/Conv: '
+
+# The lines of several runs stand alone, not behind the progress line.
+at 80 "$MERCATOR map resnet18 --select 2 --optimizer random --seed 1-4 --budget 3000 --threads 1 --no-report -o cells"
+test "$(grep -c '^cells/00[1-4]: ' seen)" -eq 4
