@@ -86,6 +86,7 @@
     X(half) \
     X(all_conv) \
     X(all_depthwise) \
+    X(naive) \
     X(sensitivity) \
     X(polish)
 
@@ -136,7 +137,8 @@
     X(split_json)
 
 #define INSPECTORS(X) \
-    X(vta)
+    X(vta) \
+    X(quantise)
 /* clang-format on */
 
 /* Lists with capacity for what programs add; the last entry stays NULL. */

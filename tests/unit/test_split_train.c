@@ -104,6 +104,29 @@ static void test_a_folded_network_computes_nearly_the_same(void **state)
     mer_train_net_free(net);
 }
 
+/* Its folded weights would be hundreds of times those of its neighbours, with which it shares a scale. */
+static void test_a_channel_without_variance_leaves_the_scale_alone(void **state)
+{
+    (void)state;
+    OpenedSplit  *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainNet  *net = net_of(opened->problem.graph, opened->split, plain_form);
+    MerTrainNode *node = (MerTrainNode *)node_named(net, "s1b0c1");
+    float         most = 0;
+    node->branches[0].norm.running_variance->data[5] = 1e-7f;
+    node->branches[0].norm.shift->data[5] = 0.25f;
+    mer_train_net_fold(net);
+    const MerTensor *w = node->branches[0].weight;
+    for (int64_t i = 0; i < w->size; i++) {
+        most = fabsf(w->data[i]) > most ? fabsf(w->data[i]) : most;
+    }
+    assert_true(most > 0 && most < 0.1f); /* uniform below 1 / sqrt(144), variance 1 */
+    assert_float_equal(w->data[5 * 144], 0, 0);
+    assert_float_equal(node->branches[0].bias->data[5], 0.25f, 0);
+    const MerSplitLayer *layer = &opened->split->layers[node->layer];
+    assert_true(net->formats[layer->option_start].scale->data[0] <= 0.2f);
+    mer_train_net_free(net);
+}
+
 /* Values of the papers' code for layers of (16, 3x3), (64, 3x3) and (10, 1x1); and powers of two that hold twice the largest. */
 static void test_scales_start_as_the_authors_or_the_weights_say(void **state)
 {
@@ -198,7 +221,7 @@ static void test_every_training_starts_from_the_same_weights(void **state)
     assert_int_equal(model.batch_count(model.state, 0), 4);
     assert_int_equal(mer_training_measure(&model, tape, 1, NULL, NULL, &first, NULL), MER_OK);
     assert_int_equal(first.examples, 143);
-    MerTrainingRule rule = {1, 0.05, 0.9, 0, 1e-4};
+    MerTrainingRule rule = {.epochs = 1, .rate = 0.05, .scale_rate = 1e-4};
     MerTraining    *training = mer_training_new(&model, tape, &rule);
     assert_int_equal(mer_training_epoch(training, 0, NULL, NULL, &moved, NULL), MER_OK);
     assert_int_equal(moved.examples, 200);
@@ -394,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_added_shares_a_quantiser),
         cmocka_unit_test(test_a_folded_network_computes_nearly_the_same),
+        cmocka_unit_test(test_a_channel_without_variance_leaves_the_scale_alone),
         cmocka_unit_test(test_scales_start_as_the_authors_or_the_weights_say),
         cmocka_unit_test(test_both_operators_of_a_layer_learn),
         cmocka_unit_test(test_sizes_that_do_not_fit_are_named),

@@ -46,14 +46,20 @@ static Padded pad(const MerIntegerValue *in, const uint8_t *bytes, const int pad
     return p;
 }
 
-/* acc[y][x] += weight * byte for one weight of the kernel. */
+/* acc[y][x] += weight * byte for one weight of the kernel. Most strides are 1: rows of neighbours are worth vector code. */
 static void add_weight(const MerConvolution *conv, const uint8_t *from, int width, int32_t weight,
-                       const MerIntegerValue *out, int32_t *acc)
+                       const MerIntegerValue *out, int32_t *restrict acc)
 {
-    for (int y = 0; y < out->height; y++) {
+    for (int y = 0; y < out->height; y++, acc += out->width) {
         const uint8_t *row = from + (size_t)y * (size_t)conv->stride[0] * (size_t)width;
-        for (int x = 0; x < out->width; x++) {
-            *acc++ += weight * row[x * conv->stride[1]];
+        if (conv->stride[1] == 1) {
+            for (int x = 0; x < out->width; x++) {
+                acc[x] += weight * row[x];
+            }
+        } else {
+            for (int x = 0; x < out->width; x++) {
+                acc[x] += weight * row[x * conv->stride[1]];
+            }
         }
     }
 }

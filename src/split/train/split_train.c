@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Deployed and trained networks should agree this well. */
 static const double MOST_LOSS = 0.005;
@@ -19,21 +20,19 @@ static const double MOST_LOSS = 0.005;
 extern const MerEvaluatorClass mer_evaluator_split_train;
 
 typedef struct Options {
-    MerSocOptions soc;
-    int64_t       finetune_epochs;
-    double        rate, scale_rate, weight_decay;
+    MerSocOptions   soc;
+    int64_t         finetune_epochs;
+    MerTrainingRule rule;
+    bool            answers;
 } Options;
 
 #define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
     {"finetune_epochs", MER_OPTION_INT, OPTION(finetune_epochs), "32", 0, 100000, NULL,
      "epochs with the assignment frozen, for every mapping alike"},
-    {"rate", MER_OPTION_REAL, OPTION(rate), "0.02", 0, 100, NULL,
-     "of weights at the start; falls by a cosine"},
-    {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
-     "of clips and scales, the same way"},
-    {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
-    MER_SOC_OPTIONS(Options, soc.){0}};
+    {"answers", MER_OPTION_BOOL, OPTION(answers), "false", 0, 0, NULL,
+     "note which images of the test part were answered right, four per hexadecimal digit"},
+    MER_TRAINING_OPTIONS(Options, rule.) MER_SOC_OPTIONS(Options, soc.){0}};
 
 typedef struct State {
     const MerSplit *split;
@@ -50,7 +49,7 @@ static MerStatus open_training(void *opened, const MerProblem *problem, const vo
     *state = (State){.split = mer_split_of(problem), .options = *(const Options *)given};
     state->rules = mer_soc_rules(&state->options.soc);
     state->train = mer_split_training(problem);
-    return mer_train_open(state->train, error);
+    return mer_train_is_priced(state->train) ? MER_OK : mer_train_open(state->train, error);
 }
 
 typedef struct Frozen { /* an assignment as choices that do not change */
@@ -93,11 +92,11 @@ static void note_epoch(MerNotes *notes, const MerTally *tally, int epoch, int ep
 static MerStatus run_epochs(const State *state, Frozen *frozen, const MerTrainable *model,
                             MerTape *tape, MerNotes *notes, MerError *error)
 {
-    const Options   *o = &state->options;
-    MerTrainingRule  rule = {(int)o->finetune_epochs, o->rate, 0.9, o->weight_decay, o->scale_rate};
+    MerTrainingRule  rule = state->options.rule;
     MerTrainingHooks hooks = {.context = frozen, .choose = choose};
-    MerTraining     *training = mer_training_new(model, tape, &rule);
-    MerStatus        status = MER_OK;
+    rule.epochs = (int)state->options.finetune_epochs;
+    MerTraining *training = mer_training_new(model, tape, &rule);
+    MerStatus    status = MER_OK;
     for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(notes); e++) {
         MerTally tally;
         status = mer_training_epoch(training, e, &hooks, notes, &tally, error);
@@ -115,6 +114,48 @@ static MerStatus finetune(const State *state, Frozen *frozen, MerTape *tape, Mer
     MER_TRY(run_epochs(state, frozen, &model, tape, notes, error));
     if (!mer_is_cancelled(notes)) {
         mer_train_keep(state->train, state, frozen->plan->assignment, frozen->plan->channel_count);
+    }
+    return MER_OK;
+}
+
+/* Of each image of the part that was measured last whether the answer was right. */
+static void note_answers(const State *state, MerNotes *notes, int part, const MerTally *tally)
+{
+    const unsigned char *right = mer_train_answers(state->train);
+    char                *text = NULL;
+    size_t               size = 0;
+    FILE                *memory = state->options.answers ? open_memstream(&text, &size) : NULL;
+    if (memory != NULL) {
+        fprintf(memory, "{\"part\": \"%s\", \"right\": \"", mer_train_part_name(part));
+        for (int64_t i = 0; i < tally->examples; i += 4) {
+            int digit = 0;
+            for (int64_t j = i; j < i + 4; j++) {
+                digit = 2 * digit + (j < tally->examples ? right[j] : 0);
+            }
+            fprintf(memory, "%x", (unsigned)digit);
+        }
+        fputs("\"}", memory);
+        fclose(memory);
+        mer_note(notes, "answers", text);
+    }
+    free(text);
+}
+
+/* The same network on the test part made noisy, and on the one that is shifted. */
+static MerStatus measure_changed(const State *state, Frozen *frozen, const MerTrainable *model,
+                                 MerTape *tape, const MerCall *call, MerError *error)
+{
+    for (int part = MER_TRAIN_NOISY; part <= MER_TRAIN_SHIFTED; part++) {
+        MerTally tally;
+        char     text[80];
+        if (model->batch_count(model->state, part) == 0) {
+            continue;
+        }
+        MER_TRY(mer_training_measure(model, tape, part, choose, frozen, &tally, error));
+        snprintf(text, sizeof text, "{\"part\": \"%s\", \"accuracy\": %.9g}",
+                 mer_train_part_name(part), share(&tally));
+        mer_note(call->notes, "changed_test", text);
+        note_answers(state, call->notes, part, &tally);
     }
     return MER_OK;
 }
@@ -159,7 +200,11 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
         status = mer_training_measure(&model, tape, 1, choose, &frozen, &validation, error);
     }
     if (status == MER_OK) {
-        status = mer_training_measure(&model, tape, 2, choose, &frozen, &test, error);
+        status = mer_training_measure(&model, tape, MER_TRAIN_TEST, choose, &frozen, &test, error);
+    }
+    if (status == MER_OK) {
+        note_answers(state, call->notes, MER_TRAIN_TEST, &test);
+        status = measure_changed(state, &frozen, &model, tape, call, error);
     }
     cost->value[MER_METRIC_ACCURACY] = validation.examples > 0 ? share(&validation) : share(&test);
     cost->value[MER_METRIC_TEST_ACCURACY] = share(&test);
@@ -180,7 +225,8 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     const MerSplitPlan *content = mer_split_plan(plan);
     MerError            error = {0};
     mer_soc_price(state->split, &state->rules, content, cost);
-    if (cost->feasible && train(state, content, call, cost, &error) != MER_OK) {
+    if (cost->feasible && !mer_train_is_priced(state->train) &&
+        train(state, content, call, cost, &error) != MER_OK) {
         mer_cost_refuse(cost, "training: %.100s", error.message);
     }
 }
