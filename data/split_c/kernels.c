@@ -17,13 +17,15 @@ static int64_t requantise(const Channel *channel, int32_t sum)
     return shift_down((int64_t)channel->scale * sum + bias, channel->shift);
 }
 
-/* A byte of an input channel; beyond the image it is the zero. */
-static int32_t pixel(const Convolution *c, const uint8_t *channel, int32_t row, int32_t column)
+/* A byte of a row of an input channel, NULL: a row beyond the image; what is beyond it is the zero. */
+static int32_t pixel(const Convolution *c, const uint8_t *row, int32_t column)
 {
-    if (row < 0 || row >= c->in_rows || column < 0 || column >= c->in_columns) {
-        return c->in_zero;
-    }
-    return channel[row * c->in_columns + column];
+    return row && column >= 0 && column < c->in_columns ? row[column] : c->in_zero;
+}
+
+static const uint8_t *row_of(const Convolution *c, const uint8_t *channel, int32_t row)
+{
+    return row >= 0 && row < c->in_rows ? channel + row * c->in_columns : 0;
 }
 
 static int32_t ternary(const uint8_t *packed, int32_t i)
@@ -47,10 +49,11 @@ static int32_t sum_int8(const Part *part, int32_t k, const uint8_t *in, Place at
     for (int32_t i = 0; i < at.inputs; i++) {
         const uint8_t *channel = in + (at.input + i) * c->in_rows * c->in_columns;
         for (int32_t r = 0; r < c->kernel[0]; r++) {
-            for (int32_t s = 0; s < c->kernel[1]; s++, weights++) {
-                int32_t row = at.y * c->stride[0] + r * c->dilation[0] - c->padding[0];
-                int32_t column = at.x * c->stride[1] + s * c->dilation[1] - c->padding[1];
-                sum += *weights * pixel(c, channel, row, column);
+            int32_t        y = at.y * c->stride[0] + r * c->dilation[0] - c->padding[0];
+            int32_t        x = at.x * c->stride[1] - c->padding[1];
+            const uint8_t *row = row_of(c, channel, y);
+            for (int32_t s = 0; s < c->kernel[1]; s++, weights++, x += c->dilation[1]) {
+                sum += *weights * pixel(c, row, x);
             }
         }
     }
@@ -66,10 +69,11 @@ static int32_t sum_ternary(const Part *part, int32_t k, const uint8_t *in, Place
     for (int32_t i = 0; i < at.inputs; i++) {
         const uint8_t *channel = in + (at.input + i) * c->in_rows * c->in_columns;
         for (int32_t r = 0; r < c->kernel[0]; r++) {
-            for (int32_t s = 0; s < c->kernel[1]; s++, w++) {
-                int32_t row = at.y * c->stride[0] + r * c->dilation[0] - c->padding[0];
-                int32_t column = at.x * c->stride[1] + s * c->dilation[1] - c->padding[1];
-                sum += ternary(packed, w) * pixel(c, channel, row, column);
+            int32_t        y = at.y * c->stride[0] + r * c->dilation[0] - c->padding[0];
+            int32_t        x = at.x * c->stride[1] - c->padding[1];
+            const uint8_t *row = row_of(c, channel, y);
+            for (int32_t s = 0; s < c->kernel[1]; s++, w++, x += c->dilation[1]) {
+                sum += ternary(packed, w) * pixel(c, row, x);
             }
         }
     }
