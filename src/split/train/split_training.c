@@ -25,8 +25,7 @@ struct MerTrain {
     const MerSplit *split;
     MerTrainOptions options;
     MerArena       *arena;
-    bool            is_open, is_warm, has_float;
-    double          float_accuracy;
+    bool            is_open, is_warm;
     MerDatasetPair  data;
     MerDataset      changed[2]; /* the test part with noise, and shifted */
     int             count[PARTS];
@@ -412,19 +411,6 @@ MerStatus mer_train_warm_up(MerTrain *t, MerPool *pool, MerNotes *notes, MerErro
     return folder != NULL && t->is_warm && !is_found
                ? mer_warmup_save(folder, &kept, t->arena, error)
                : MER_OK;
-}
-
-MerStatus mer_train_float_accuracy(MerTrain *t, MerTape *tape, double *accuracy, MerError *error)
-{
-    if (!t->has_float) {
-        MerTrainable model = mer_train_float_model(t);
-        MerTally     tally;
-        MER_TRY(mer_training_measure(&model, tape, 2, NULL, NULL, &tally, error));
-        t->float_accuracy = (double)tally.correct / (double)(tally.examples ? tally.examples : 1);
-        t->has_float = true;
-    }
-    *accuracy = t->float_accuracy;
-    return MER_OK;
 }
 
 static MerStatus start_float(void *state, MerPool *pool, MerNotes *notes, MerError *error)

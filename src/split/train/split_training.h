@@ -45,10 +45,6 @@ MerStatus mer_train_open(MerTrain *train, MerError *error);
 /* The float network, trained; once. Epoch lines go to `notes` in the phase "warmup". */
 MerStatus mer_train_warm_up(MerTrain *train, MerPool *pool, MerNotes *notes, MerError *error);
 
-/* Share of the test images that the float network gets right; measured once. */
-MerStatus mer_train_float_accuracy(MerTrain *train, MerTape *tape, double *accuracy,
-                                   MerError *error);
-
 /* The model with choices: MerTrainable.start, then batches. The model without: what the warm-up trains. */
 MerTrainable          mer_train_model(MerTrain *train);
 MerTrainable          mer_train_float_model(MerTrain *train);
