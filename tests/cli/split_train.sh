@@ -21,10 +21,17 @@ dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
 expect 0 "$MERCATOR" split --resume two --no-report --quiet
 cmp whole two/run.jsonl
 
-# progress counts the trainings that will be made, not the budget
-expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 0 --optimizer odimo:lambda=[0.1,1],search_epochs=1 \
-    --evaluator split_train:finetune_epochs=0 --no-report -o counted
-says err "1/1 resnet8: 2/2"
+# killed in the middle of a search, with a front of trade-offs: what goes on later writes the same bytes
+long="--optimizer odimo:lambda=[0.1,1],search_epochs=6 --evaluator split_train:finetune_epochs=1 --pareto test_accuracy,latency"
+expect 0 $train $long --threads 1 -o front
+$train $long --threads 1 -o killed >/dev/null 2>&1 &
+pid=$!
+while kill -0 $pid 2>/dev/null && ! grep -qs '"phase":"search","epoch":2' killed/run.jsonl; do sleep 0.05; done
+kill -9 $pid 2>/dev/null || :
+wait $pid 2>/dev/null || :
+expect 0 "$MERCATOR" split --resume killed --no-report --quiet
+cmp front/run.jsonl killed/run.jsonl
+cmp front/split.yaml killed/split.yaml
 
 # with a dataset splits are learned by default; solvers and other optimizers run under the same evaluator
 expect 0 $train --quick true --seed 2 --json -o quick

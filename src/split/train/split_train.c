@@ -147,7 +147,9 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
     Frozen       frozen = {state->split, plan};
     MerTrainable model = mer_train_model(state->train);
     MerTally     validation = {0}, test = {0};
-    MER_TRY(model.start(model.state, call->pool, call->notes, error));
+    MerNotes     quiet = {.state = call->notes ? call->notes->state : NULL,
+                          .is_cancelled = call->notes ? call->notes->is_cancelled : NULL};
+    MER_TRY(model.start(model.state, call->pool, call->is_told ? &quiet : call->notes, error));
     MerTape  *tape = mer_tape_new(&mer_backend_dnnl, call->pool);
     MerStatus status = finetune(state, &frozen, &model, tape, call, error);
     if (status == MER_OK) {
