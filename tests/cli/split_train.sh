@@ -40,6 +40,20 @@ says out '"evaluator":"split_train'
 expect 0 $train --optimizer all_8bit --evaluator split_train:finetune_epochs=1 --json -o fixed
 near "$(number out cycles)" 14329.25 1e-9 'all-8bit on images of 8 x 8'
 
+# an exported split knows what it was trained with
+expect 0 $train --optimizer half --evaluator split_train:finetune_epochs=1 --export split_json --json -o exported
+accuracy=$(number out test_accuracy)
+expect 0 "$MERCATOR" evaluate exported/split.json --evaluator split_train:finetune_epochs=1 --json
+near "$(number out test_accuracy)" "$accuracy" 1e-12 'accuracy of a split that was read back'
+expect 0 "$MERCATOR" evaluate exported/split.json --json
+near "$(number out cycles)" "$(number exported/summary.json cycles)" 1e-12 'price of a split that was read back'
+
+# two networks, each of the size of the images
+expect 0 "$MERCATOR" split resnet8 resnet20 --dataset digits8x8 --samples 50 --warmup_epochs 0 --optimizer all_8bit \
+    --evaluator split_train:finetune_epochs=0 --no-report --quiet -o both
+says both/001/summary.json '"workload":"resnet8"'
+says both/002/summary.json '"workload":"resnet20"'
+
 expect 1 $train --dataset nothing -o none
 says err 'dataset nothing: no such folder'
 one_line err

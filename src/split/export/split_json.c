@@ -1,4 +1,5 @@
 /* Exporters of splits: `split.json` for compilers (channels, ranges and order of every layer, with its prices), `split.csv` for tables. */
+#include "base/option_json.h"
 #include "mercator/export.h"
 #include "mercator/import.h"
 #include "split/split_parts.h"
@@ -92,6 +93,7 @@ static MerStatus write_json(const MerExport *what, MerExportFiles *files, MerErr
                   task->problem->graph->path ? task->problem->graph->path
                                              : task->problem->graph->name);
     mer_json_text(&json, "platform", split->platform->name);
+    mer_options_write(task->problem->type->options, task->problem->options, &json, "options");
     mer_json_array(&json, "ops");
     for (int l = 0; l < split->layer_count; l++) {
         write_layer(split, rules_of(task), l, mer_split_plan(task->plan), files->arena, &json);
@@ -250,6 +252,10 @@ static MerStatus read_json(MerReadPlans *plans, MerError *error)
     MER_TRY(mer_yaml_need(plans->root, "platform", &node, error));
     MER_TRY(mer_yaml_text(node, &platform, error));
     mer_yaml_get(plans->root, "ops"); /* for read_body */
+    plans->own_options = mer_yaml_get(plans->root, "options");
+    if (plans->own_options) {
+        MER_TRY(mer_yaml_check_kind(plans->own_options, MER_YAML_MAP, error));
+    }
     MER_TRY(mer_yaml_finish(plans->root, error));
     MER_TRY(mer_graph_import(plans->workload ? plans->workload : network, NULL, plans->arena,
                              &graph, error));
