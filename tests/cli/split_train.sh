@@ -20,6 +20,18 @@ dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
 expect 0 "$MERCATOR" split --resume two --no-report --quiet
 cmp whole two/run.jsonl
 
+# A float network from the cache: the same lines but for the header, which has the option.
+fixed="--noise 0.05 --test_noise 0.2 --test_shift 1 --optimizer all_ternary --evaluator split_train:finetune_epochs=1,answers=true"
+expect 0 $train $fixed -o plain
+for i in 1 2; do
+    expect 0 $train $fixed --warmup_cache warm -o kept --force
+    sed 1d plain/run.jsonl >plain.lines
+    sed 1d kept/run.jsonl | cmp - plain.lines
+done
+[ "$(ls warm | wc -l)" -eq 1 ]
+says plain.lines '"name":"changed_test","value":{"part": "noisy", "accuracy": 0.'
+grep -q '"part": "shifted", "right": "[0-9a-f]\{90\}"' plain.lines
+
 # with a dataset splits are learned by default; solvers and other optimizers run under the same evaluator
 expect 0 $train --quick true --seed 2 --json -o quick
 says out '"optimizer":"odimo'
