@@ -13,19 +13,19 @@ if [ "$1" = cell ]; then # PROGRAM FOLDER NAME OPTION...: one run
     else
         set -- "$@" --warmup_cache "$out/warm" --threads 1 -o "$out/$name"
     fi
-    /usr/bin/time -f %U -o "$out/$name/cpu.part" "$program" split "$@" --no-report --quiet >"$out/$name/messages" 2>&1 || {
+    /usr/bin/time -a -f %U -o "$out/$name/cpu.part" "$program" split "$@" --no-report --quiet >"$out/$name/messages" 2>&1 || {
         cat "$out/$name/messages"
         exit 255
     }
-    cat "$out/$name"/cpu*.part >"$out/$name/cpu.sum"
-    exec mv "$out/$name/cpu.sum" "$out/$name/cpu_s"
+    exec mv "$out/$name/cpu.part" "$out/$name/cpu_s"
 fi
 program=$1
 data=$2
 out=$3
 here=$(dirname "$0")
 shift 3
-[ $# -gt 0 ] || set -- hard fashion spoken darkside remedies
+[ $# -gt 0 ] || set -- hard more remedies fashion spoken darkside
+default=exact # the way to differentiate the cost that won
 mkdir -p "$out"
 queue=$out/queue.$$
 trap 'rm -f "$queue"' EXIT
@@ -64,6 +64,69 @@ hard() {
         searched hard "${SEEDS:-1 2 3}" $mode "$lambdas,$search" gradient=$mode
     done
     searched hard "${SEEDS:-1 2 3}" score "$lambdas,$search,cost_gradient=score"
+    start
+}
+# More seeds for the default's comparison with fixed mappings, and its splits after the polish.
+more() {
+    hard_case
+    fixed hard "4 5 6" "$baselines"
+    searched hard "4 5 6" $default "$lambdas,$search" gradient=$default
+    start
+    for seed in 1 2 3 4 5 6; do
+        add "hard/polished-$seed" $options --seed $seed --optimizer polish:all=true --warm "$out/hard/$default-$seed:5" --evaluator "$training"
+    done
+    start
+}
+# What else was tried where a fixed mapping is not matched: two strengths.
+remedies() {
+    hard_case
+    few=lambda=[10,100]
+    searched hard "1 2 3" epochs "$few,search_epochs=24,alpha_rate=0.05" gradient=$default
+    searched hard "1 2 3" faster "$few,search_epochs=12,alpha_rate=0.2" gradient=$default
+    searched hard "1 2 3" gumbel "$few,$search,gate=gumbel" gradient=$default
+    searched hard "1 2 3" sigmoid "$few,$search,gate=sigmoid" gradient=$default
+    searched hard "1 2 3" montecarlo "$few,$search,estimator=montecarlo:2" gradient=$default
+    searched hard "1 2 3" ramp "$few,$search,ramp=linear" gradient=$default
+    searched hard "1 2 3" target "target=0.4,$search" gradient=$default
+    start
+}
+# Smaller studies: 3 strengths, 3 seeds, few epochs.
+fashion() {
+    options="resnet8 --platform diana --dataset fashion --data $data --samples 2000 --shift 3 --flip true --warmup_epochs 10 --test_noise 0.1 --test_shift 4"
+    training=split_train:finetune_epochs=4,answers=true
+    fixed fashion "1 2 3" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched fashion "1 2 3" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    start
+    polished fashion 3
+}
+spoken() {
+    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --roll 5 --warmup_epochs 10 --test_noise 0.05 --test_shift 3"
+    training=split_train:finetune_epochs=5,answers=true
+    fixed spoken "1 2 3" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched spoken "1 2 3" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    start
+    polished spoken 3
+}
+darkside() {
+    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 20 --test_noise 0.1 --test_shift 4"
+    training=split_train:finetune_epochs=8,answers=true
+    fixed darkside "1 2 3" "all_conv all_depthwise half"
+    searched darkside "1 2 3" searched "lambda=[0.1,1,10],search_epochs=8,alpha_rate=0.05,ramp=linear" gradient=$default
+    start
+}
+polished() { # STUDY COUNT: the searched splits after the polish
+    for seed in 1 2 3; do
+        add "$1/polished-$seed" $options --seed $seed --optimizer polish:all=true --warm "$out/$1/searched-$seed:$2" --evaluator "$training"
+    done
+    start
+}
+# For the tests: seconds, numbers that mean nothing.
+tiny() {
+    options="resnet8 --platform diana --dataset digits8x8 --samples 60 --warmup_epochs 1 --test_noise 0.1 --test_shift 1"
+    training=split_train:finetune_epochs=1,answers=true
+    fixed hard "1 2" "all_8bit io_8bit"
+    searched hard "1 2" exact "lambda=[0.1,1],search_epochs=2" gradient=exact
+    searched hard "1 2" score "lambda=[0.1,1],search_epochs=2,cost_gradient=score"
     start
 }
 for stage; do $stage; done
