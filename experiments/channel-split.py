@@ -4,7 +4,7 @@
     python3 experiments/channel-split.py data DATA FOLDER     the small image set of the hard case, made from DATA/fashion
     python3 experiments/channel-split.py tables RUNS [STUDY...]   from the runs of channel-split.sh
 
-Differences of accuracy are paired by seed and test image; their intervals are the middle 95 % of 2,000 draws of seeds and images, both
+Differences of accuracy are paired by seed and test image; their intervals are the middle 95 % of 1,000 draws of seeds and of images (four at a time), both
 with replacement.
 """
 import glob
@@ -14,11 +14,11 @@ import random
 import struct
 import sys
 
-DRAWS = 2000
+DRAWS = 1000
 PARTS = ("test", "noisy", "shifted")
 
 
-# ---- images: 1,500 to train with, the next 2,000 and the 1,000 of the test part to test with
+# ---- images of half the height and width: 1,500 to train with, the next 2,000 and the 1,000 of the test part to test with
 
 
 def read_idx(path):
@@ -35,42 +35,50 @@ def write_idx(path, shape, data):
     os.rename(path + ".part", path)
 
 
+def halve(images, side):
+    """Means of 2 x 2 pixels."""
+    rows = []
+    for top in range(0, len(images), 2 * side):
+        upper, lower = images[top:top + side], images[top + side:top + 2 * side]
+        sums = map(sum, zip(upper[::2], upper[1::2], lower[::2], lower[1::2]))
+        rows.append(bytes((total + 2) // 4 for total in sums))
+    return b"".join(rows)
+
+
 def make_data(source, folder, train=1500, more=2000):
-    here = folder + "/fashion-small.part"
+    here = folder + "/fashion-14.part"
     os.makedirs(here, exist_ok=True)
     for kind in ("images-idx3-ubyte", "labels-idx1-ubyte"):
         shape, first = read_idx(f"{source}/fashion/train-{kind}")
         _, second = read_idx(f"{source}/fashion/test-{kind}")
+        sides = tuple(side // 2 for side in shape[1:])
+        if sides:
+            first, second = halve(first, shape[1]), halve(second, shape[1])
         size = len(first) // shape[0]
         test = first[train * size:(train + more) * size] + second
-        write_idx(f"{here}/train-{kind}", (train,) + shape[1:], first[:train * size])
-        write_idx(f"{here}/test-{kind}", (len(test) // size,) + shape[1:], test)
-    os.rename(here, folder + "/fashion-small")
+        write_idx(f"{here}/train-{kind}", (train,) + sides, first[:train * size])
+        write_idx(f"{here}/test-{kind}", (len(test) // size,) + sides, test)
+    os.rename(here, folder + "/fashion-14")
 
 
 # ---- runs
 
 
-def bits(text, count):
-    """Right answers, one number: a seed's images are its binary digits."""
-    return [int(text[i // 4], 16) >> (3 - i % 4) & 1 for i in range(count)]
-
-
 class Mapping:
-    """One split of one seed: what it costs and which images it gets right."""
+    """One split of one seed: what it costs, and how many of every four test images it gets right."""
 
-    def __init__(self, trial, answers, search):
+    def __init__(self, trial, answers):
         cost = trial["cost"]
-        self.cycles, self.energy = cost["cycles"], cost["energy"] / 1e6
-        self.accuracy, self.validation = cost["test_accuracy"], cost["accuracy"]
-        self.search = search
-        self.digital = trial["point"].count(0) / max(1, len(trial["point"]))
-        self.right = {part: [int(d, 16) for d in text] for part, text in answers.items()}
-        self.correct = {part: sum(bin(d).count("1") for d in right) for part, right in self.right.items()}
+        self.cycles, self.energy, self.validation = cost["cycles"], cost["energy"] / 1e6, cost["accuracy"]
+        self.first = trial["point"].count(0) / max(1, len(trial["point"]))  # share of channels on the first option
+        self.right = {part: [bin(int(digit, 16)).count("1") for digit in text] for part, text in answers.items()}
+
+    def accuracy(self, part="test"):
+        return 25 * mean(self.right[part])  # the last digit is full: sets have multiples of 4
 
 
 def read_run(folder):
-    mappings, answers, search, warnings = [], {}, {}, 0
+    mappings, answers, warnings = [], {}, 0
     with open(folder + "/run.jsonl") as log:
         for line in log:
             row = json.loads(line)
@@ -78,10 +86,8 @@ def read_run(folder):
                 answers[row["value"]["part"]] = row["value"]["right"]
             elif row["type"] == "note" and row["name"] == "warning":
                 warnings += 1
-            elif row["type"] == "epoch" and row["phase"] == "search":
-                search = row["values"]
             elif row["type"] == "trial":
-                mappings.append(Mapping(row, answers, search))
+                mappings.append(Mapping(row, answers))
                 answers = {}
     for mapping in mappings:
         mapping.warnings = warnings / len(mappings)
@@ -89,16 +95,38 @@ def read_run(folder):
 
 
 class Study:
+    """Points: a fixed mapping, or one strength of a search, with a mapping for each seed."""
+
     def __init__(self, root, name):
-        self.runs = {}  # of a method: seed -> mappings
-        for path in glob.glob(f"{root}/{name}/*/cpu_s"):
+        self.runs, self.cpu = {}, 0  # of a method: seed -> mappings
+        for path in sorted(glob.glob(f"{root}/{name}/*/cpu_s")):
             method, seed = os.path.basename(os.path.dirname(path)).rsplit("-", 1)
             self.runs.setdefault(method, {})[int(seed)] = read_run(os.path.dirname(path))
-        self.fixed = [m for m in self.runs if all(len(r) == 1 for r in self.runs[m].values())]
-        self.searched = [m for m in self.runs if m not in self.fixed]
+            with open(path) as file:
+                self.cpu += sum(float(line) for line in file)
+        self.points = {}
+        for method, runs in self.runs.items():
+            count = min(len(run) for run in runs.values())
+            for i in range(count):
+                key = (method, i if count > 1 else None)
+                self.points[key] = {seed: run[i] for seed, run in runs.items()}
+        self.fixed = [key for key in self.points if key[1] is None and key[0] != "target"]
 
-    def seeds(self, *methods):
-        return sorted(set.intersection(*(set(self.runs[m]) for m in methods)))
+    def of(self, *methods):
+        return [key for key in self.points if key[0] in methods]
+
+    def mean(self, key, what, seeds=None):
+        return mean(what(m) for seed, m in self.points[key].items() if seeds is None or seed in seeds)
+
+    def cycles(self, key, seeds=None):
+        return self.mean(key, lambda m: m.cycles, seeds)
+
+    def accuracy(self, key, part="test", seeds=None):
+        return self.mean(key, lambda m: m.accuracy(part), seeds)
+
+    def difference(self, a, b, part="test"):
+        seeds = sorted(set(self.points[a]) & set(self.points[b]))
+        return difference([(self.points[a][s].right[part], self.points[b][s].right[part]) for s in seeds])
 
 
 def mean(values):
@@ -106,21 +134,22 @@ def mean(values):
     return sum(values) / len(values) if values else float("nan")
 
 
-def difference(pairs, part="test"):
-    """Mean and half-width, in points, of pairs of mappings, one pair per seed."""
-    rows = []
-    for a, b in pairs:
-        rows.append([bin(x).count("1") - bin(y).count("1") for x, y in zip(a.right[part], b.right[part])])
-    blocks, images = len(rows[0]), 4 * len(rows[0])
+def difference(pairs):
+    """Mean and half-width, in points, of pairs of right answers, one pair per seed."""
+    rows = [[x - y for x, y in zip(a, b)] for a, b in pairs]
+    blocks = len(rows[0])
     draw = random.Random(1)
     means = []
     for _ in range(DRAWS):
-        seeds = draw.choices(rows, k=len(rows))
-        where = draw.choices(range(blocks), k=blocks)
-        means.append(sum(sum(map(row.__getitem__, where)) for row in seeds) / (len(rows) * images))
+        columns = draw.choices(range(blocks), k=blocks)
+        means.append(25 * mean(mean(map(row.__getitem__, columns)) for row in draw.choices(rows, k=len(rows))))
     means.sort()
     low, high = means[int(0.025 * DRAWS)], means[int(0.975 * DRAWS) - 1]
-    return 100 * mean(sum(row) / images for row in rows), 50 * (high - low)
+    return 25 * mean(mean(row) for row in rows), (high - low) / 2
+
+
+def signed(pair):
+    return f"{pair[0]:+.2f} ± {pair[1]:.2f}"
 
 
 def table(head, rows):
@@ -130,6 +159,122 @@ def table(head, rows):
     print()
 
 
+def name(key, strengths=()):
+    method, index = key
+    return method if index is None else f"{method}, {strengths[index] if index < len(strengths) else index}"
+
+
+# ---- tables
+
+
+def all_points(study, reference, strengths, methods=None):
+    """Every mapping beside the reference; what changed test images do to it."""
+    rows = []
+    keys = [key for key in study.points if methods is None or key[0] in methods or key in study.fixed]
+    for key in sorted(keys, key=study.cycles):
+        row = [name(key, strengths), len(study.points[key]), f"{study.cycles(key):.0f}",
+               f"{study.mean(key, lambda m: m.energy):.3f}", f"{100 * study.mean(key, lambda m: m.first):.0f}"]
+        for part in PARTS:
+            row.append(f"{study.accuracy(key, part):.2f}")
+        row.append("" if key == reference else signed(study.difference(key, reference)))
+        rows.append(row)
+    table(["mapping, strength", "seeds", "cycles", "energy uJ", "% on the first unit", "test", "noisy", "shifted",
+           f"test against {reference[0]}"], rows)
+
+
+def front_profile(study, mode, seed, low, high):
+    """Right answers of the best mapping within a budget, in the mean over 100 budgets."""
+    mappings = [run[seed] for key, run in study.points.items() if key[0] == mode]
+    start = study.points[("io_8bit", None)][seed]
+    profile = [0.0] * len(start.right["test"])
+    for i in range(100):
+        budget = low + (high - low) * (i + 0.5) / 100
+        best = max((m for m in mappings if m.cycles <= budget), key=Mapping.accuracy, default=start)
+        profile = [p + r / 100 for p, r in zip(profile, best.right["test"])]
+    return profile
+
+
+def gradients(study, modes):
+    low = min(m.cycles for runs in study.points.values() for m in runs.values())
+    high = study.cycles(("all_8bit", None))
+    seeds = sorted(set.intersection(*(set(study.runs[m]) for m in modes)))
+    profiles = {mode: [front_profile(study, mode, seed, low, high) for seed in seeds] for mode in modes}
+    rows = []
+    for mode in modes:
+        keys = study.of(mode)
+        rows.append([mode, f"{25 * mean(map(mean, profiles[mode])):.2f}",
+                     "" if mode == modes[0] else signed(difference(list(zip(profiles[mode], profiles[modes[0]])))),
+                     " ".join(f"{study.cycles(k, seeds) / high:.2f}" for k in keys),
+                     " ".join(f"{study.accuracy(k, seeds=seeds):.1f}" for k in keys),
+                     f"{mean(m.warnings for k in keys for m in study.points[k].values()):.1f}"])
+    table(["gradient", "front", f"against {modes[0]}", "cycles by strength, of all_8bit", "accuracy by strength",
+           "warnings per search"], rows)
+
+
+def matched(study, searched, strengths, cost):
+    """For each fixed mapping the best strength that costs no more: is it as accurate?"""
+    rows = []
+    for fixed in sorted(study.fixed, key=study.cycles):
+        limit = study.mean(fixed, cost) * (1 + 1e-9)
+        keys = [key for key in searched if study.mean(key, cost) <= limit]
+        if not keys:
+            rows.append([fixed[0], f"{limit:.4g}", "none costs so little", "", "no"])
+            continue
+        best = max(keys, key=study.accuracy)
+        gap = study.difference(best, fixed)
+        verdict = "better" if gap[0] > gap[1] else "matched" if gap[0] >= -gap[1] else "no"
+        rows.append([fixed[0], f"{limit:.4g}", f"{name(best, strengths)}: {study.mean(best, cost):.4g}", signed(gap), verdict])
+    table(["fixed mapping", "its cost", "searched, at most that", "points", ""], rows)
+
+
+def claim(study, searched, strengths, reference, cost, drop):
+    """The cheapest fixed mapping within half a point of the reference, and the cheapest searched split near it."""
+    near = [key for key in study.fixed if study.accuracy(key) >= study.accuracy(reference) - 0.5]
+    cheapest = min(near, key=lambda key: study.mean(key, cost))
+    print(f"cheapest fixed mapping within 0.5 points of {reference[0]}: {cheapest[0]}, {study.mean(cheapest, cost):.4g}, {study.accuracy(cheapest):.2f} %\n")
+    rows = []
+    for key in sorted(searched, key=lambda key: study.mean(key, cost)):
+        ratio = study.mean(key, cost) / study.mean(cheapest, cost)
+        gap = study.difference(key, cheapest)
+        rows.append([name(key, strengths), f"{study.mean(key, cost):.4g}", f"{100 * (ratio - 1):+.0f} %", f"{1 / ratio:.2f}x", signed(gap),
+                     "yes" if gap[0] >= -drop else "no"])
+    table(["searched", "cost", "cost against it", "times", "points against it", f"loses at most {drop}"], rows)
+
+
+def cycles(mapping):
+    return mapping.cycles
+
+
+def energy(mapping):
+    return mapping.energy
+
+
+def diana(root, folder, strengths, modes, searched_methods):
+    study = Study(root, folder)
+    if ("all_8bit", None) not in study.points:
+        return
+    print(f"## {folder}: {study.cpu / 3600:.2f} CPU-hours\n")
+    searched = study.of(*searched_methods)
+    all_points(study, ("all_8bit", None), strengths, searched_methods)
+    if modes:
+        gradients(study, modes)
+    for cost in (cycles, energy):
+        print(f"### by {cost.__name__}\n")
+        matched(study, searched, strengths, cost)
+        claim(study, searched, strengths, ("all_8bit", None), cost, 0.32 if cost == cycles else 0.53)
+
+
+def tables(root):
+    hard = Study(root, "hard")
+    modes = [mode for mode in ("exact", "chord", "expected", "ste", "score") if mode in hard.runs]
+    default = "exact"
+    diana(root, "hard", (0.03, 0.3, 3, 10, 100), modes, (default, "polished"))
+    for folder in ("fashion", "spoken"):
+        diana(root, folder, (0.3, 10, 100), [], ("searched", "polished"))
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "data":
         make_data(sys.argv[2], sys.argv[3])
+    else:
+        tables(sys.argv[2])

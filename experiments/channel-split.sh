@@ -50,13 +50,13 @@ searched() { # STUDY SEEDS NAME SEARCH [TRAINING]
 
 baselines="all_8bit all_ternary io_8bit min_latency min_energy layer_wise half sensitivity"
 hard_case() {
-    [ -e "$out/data/fashion-small" ] || python3 "$here/channel-split.py" data "$data" "$out/data"
-    options="resnet8@input=1x28x28 --platform diana --dataset fashion-small --data $out/data --samples 500 --batch_size 50 --shift 2 --flip true --warmup_epochs 60 --test_noise 0.1 --test_shift 4"
+    [ -e "$out/data/fashion-14" ] || python3 "$here/channel-split.py" data "$data" "$out/data"
+    options="resnet8@input=1x14x14 --platform diana --dataset fashion-14 --data $out/data --samples 1000 --shift 1 --flip true --warmup_epochs 60 --test_noise 0.1 --test_shift 2"
     training=split_train:finetune_epochs=8,answers=true
-    search=search_epochs=12,alpha_rate=0.05
-    lambdas=lambda=[0.3,3,10,30,100]
+    search=search_epochs=10,alpha_rate=0.05
+    lambdas=lambda=[0.03,0.3,3,10,100]
 }
-# ResNet8 with 500 images: 5 strengths, all ways to differentiate the cost, all fixed mappings.
+# ResNet8 with 1,000 images of 14 x 14: 5 strengths, all ways to differentiate the cost, all fixed mappings.
 hard() {
     hard_case
     fixed hard "${SEEDS:-1 2 3}" "$baselines"
@@ -81,8 +81,8 @@ more() {
 remedies() {
     hard_case
     few=lambda=[10,100]
-    searched hard "1 2 3" epochs "$few,search_epochs=24,alpha_rate=0.05" gradient=$default
-    searched hard "1 2 3" faster "$few,search_epochs=12,alpha_rate=0.2" gradient=$default
+    searched hard "1 2 3" epochs "$few,search_epochs=20,alpha_rate=0.05" gradient=$default
+    searched hard "1 2 3" faster "$few,search_epochs=10,alpha_rate=0.2" gradient=$default
     searched hard "1 2 3" gumbel "$few,$search,gate=gumbel" gradient=$default
     searched hard "1 2 3" sigmoid "$few,$search,gate=sigmoid" gradient=$default
     searched hard "1 2 3" montecarlo "$few,$search,estimator=montecarlo:2" gradient=$default
