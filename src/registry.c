@@ -85,6 +85,7 @@
     X(half) \
     X(all_conv) \
     X(all_depthwise) \
+    X(naive) \
     X(sensitivity) \
     X(polish)
 
@@ -132,7 +133,8 @@
     X(split_json)
 
 #define INSPECTORS(X) \
-    X(vta)
+    X(vta) \
+    X(quantise)
 /* clang-format on */
 
 /* Lists with capacity for what programs add; the last entry stays NULL. */

@@ -16,11 +16,12 @@
 #include <string.h>
 
 typedef struct Options {
-    MerReals    lambda;
-    double      target, rate, scale_rate, alpha_rate, weight_decay, gradient_limit, t_final;
-    int64_t     search_epochs;
-    int         gate, anneal, ramp, cost_gradient;
-    const char *estimator;
+    MerReals        lambda;
+    double          target, alpha_rate, t_final;
+    int64_t         search_epochs;
+    int             gate, anneal, ramp, cost_gradient;
+    const char     *estimator;
+    MerTrainingRule rule;
 } Options;
 
 #define OPTION(name) offsetof(Options, name)
@@ -31,16 +32,8 @@ static const MerOption options[] = {
      "cost to stay below, as a share of the reference's, instead of a strength; 0: none"},
     {"search_epochs", MER_OPTION_INT, OPTION(search_epochs), "20", 1, 100000, NULL,
      "of one training"},
-    {"rate", MER_OPTION_REAL, OPTION(rate), "0.02", 0, 100, NULL,
-     "of the model's weights at the start; falls by a cosine"},
-    {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
-     "of the model's scales, the same way"},
     {"alpha_rate", MER_OPTION_REAL, OPTION(alpha_rate), "0.01", 0, 100, NULL,
      "of the logits of the choices (Adam)"},
-    {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
-    {"gradient_limit", MER_OPTION_REAL, OPTION(gradient_limit), "1", 0, 1e9, NULL,
-     "longer gradients of the weights are cut to this length: without batch norm a step may "
-     "otherwise undo the network; 0: any"},
     {"gate", MER_OPTION_CHOICE, OPTION(gate), "softmax", 0, 0, "softmax|gumbel|sigmoid|thermometer",
      "how logits become shares; knobs that count are always thermometers"},
     {"estimator", MER_OPTION_TEXT, OPTION(estimator), "expectation", 0, 0, NULL,
@@ -54,7 +47,7 @@ static const MerOption options[] = {
     {"t_final", MER_OPTION_REAL, OPTION(t_final), "0.05", 1e-6, 1, NULL, "see anneal"},
     {"ramp", MER_OPTION_CHOICE, OPTION(ramp), "constant", 0, 0, "constant|linear",
      "the strength over the epochs: as it is, or rising from a hundredth over the first half"},
-    {0}};
+    MER_TRAINING_OPTIONS(Options, rule.){0}};
 
 static const MerPreset presets[] = {
     {"quick", "lambda=[0.01,0.1,1],search_epochs=6,alpha_rate=0.05"}, {0}};
@@ -135,9 +128,9 @@ static MerStatus begin_run(State *s, MerError *error)
     const Options      *o = &s->options;
     const MerTrainable *model = s->search->trainable;
     MER_TRY(model->start(model->state, s->search->pool, s->search->notes, error));
-    MerTrainingRule rule = {(int)o->search_epochs, o->rate,       0.9,
-                            o->weight_decay,       o->scale_rate, o->gradient_limit};
-    MerRule         adam = mer_rule_adam(1e-8);
+    MerTrainingRule rule = o->rule;
+    rule.epochs = (int)o->search_epochs;
+    MerRule adam = mer_rule_adam(1e-8);
     s->tape = mer_tape_new(&mer_backend_dnnl, s->search->pool);
     s->training = mer_training_new(model, s->tape, &rule);
     s->updater = mer_updater_new(s->tape, s->gates.alphas, &adam);

@@ -51,6 +51,9 @@ typedef struct MerDatasetPair {
 MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,
                            MerDatasetPair *pair, MerError *error);
 
+/* Whether mer_dataset_open would find a folder, or has the images built in. */
+bool mer_dataset_is_there(const char *name, const char *root);
+
 /* Records of CIFAR: `labels` label bytes, of which the last counts, then 3 planes of 32 x 32. Gives their
  * number, or -1 with an error. */
 int64_t mer_cifar_count(const char *path, size_t size, int labels, MerError *error);

@@ -234,6 +234,15 @@ static MerStatus open_folder(const char *folder, MerArena *arena, MerDatasetPair
         folder);
 }
 
+bool mer_dataset_is_there(const char *name, const char *root)
+{
+    MerArena   *arena = mer_arena_new();
+    const char *inside = root != NULL ? mer_arena_format(arena, "%s/%s", root, name) : name;
+    bool        is_there = strcmp(name, "digits8x8") == 0 || is_folder(inside) || is_folder(name);
+    mer_arena_free(arena);
+    return is_there;
+}
+
 MerStatus mer_dataset_open(const char *name, const char *root, MerArena *arena,
                            MerDatasetPair *pair, MerError *error)
 {

@@ -292,6 +292,31 @@ static void test_wide_thermometers_shrink_and_grow(void **state)
     }
 }
 
+static float weight_after(const char *text)
+{
+    Setting  s;
+    MerIndex point[KNOBS];
+    setting_open(&s, text, 0);
+    assert_int_equal(ask(&s, point), 1);
+    float weight = s.toy.weight->data[0];
+    setting_close(&s);
+    return weight;
+}
+
+/* Adam's steps are as long as its rate, so that they can be counted: 10 per epoch, from 1 towards 3. */
+static void test_rates_fall_by_steps_of_epochs(void **state)
+{
+    (void)state;
+    const char *adam = "odimo:lambda=[1],search_epochs=4,rate=0.01,weight_decay=0,updater=adam,"
+                       "schedule=steps";
+    char        text[200];
+    assert_float_equal(weight_after(adam), 1.4f, 0.01f);
+    snprintf(text, sizeof text, "%s,steps=[1,3],step_factor=0.5", adam);
+    assert_float_equal(weight_after(text), 1.225f, 0.01f); /* 0.1 + 2 x 0.05 + 0.025 */
+    snprintf(text, sizeof text, "%s,steps=[2],step_factor=0", adam);
+    assert_float_equal(weight_after(text), 1.2f, 0.01f);
+}
+
 static void test_a_target_is_reached_and_not_passed(void **state)
 {
     (void)state;
@@ -382,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_shares_sum_to_one_and_sharpen),
         cmocka_unit_test(test_counts_are_learned_as_thermometers),
         cmocka_unit_test(test_wide_thermometers_shrink_and_grow),
+        cmocka_unit_test(test_rates_fall_by_steps_of_epochs),
         cmocka_unit_test(test_a_target_is_reached_and_not_passed),
         cmocka_unit_test(test_a_saved_training_goes_on_as_if_nothing_had_been),
         cmocka_unit_test(test_what_cannot_be_learned_is_refused),

@@ -219,7 +219,7 @@ static void test_every_training_starts_from_the_same_weights(void **state)
     assert_int_equal(model.batch_count(model.state, 0), 4);
     assert_int_equal(mer_training_measure(&model, tape, 1, NULL, NULL, &first, NULL), MER_OK);
     assert_int_equal(first.examples, 143);
-    MerTrainingRule rule = {.epochs = 1, .rate = 0.05, .momentum = 0.9, .scale_rate = 1e-4};
+    MerTrainingRule rule = {.epochs = 1, .rate = 0.05, .scale_rate = 1e-4};
     MerTraining    *training = mer_training_new(&model, tape, &rule);
     assert_int_equal(mer_training_epoch(training, 0, NULL, NULL, &moved, NULL), MER_OK);
     assert_int_equal(moved.examples, 200);

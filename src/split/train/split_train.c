@@ -13,27 +13,19 @@
 #include <stdlib.h>
 
 typedef struct Options {
-    MerSocOptions soc;
-    int64_t       finetune_epochs;
-    double        rate, scale_rate, weight_decay, gradient_limit;
-    bool          answers;
+    MerSocOptions   soc;
+    int64_t         finetune_epochs;
+    MerTrainingRule rule;
+    bool            answers;
 } Options;
 
 #define OPTION(name) offsetof(Options, name)
 static const MerOption options[] = {
     {"finetune_epochs", MER_OPTION_INT, OPTION(finetune_epochs), "32", 0, 100000, NULL,
      "epochs with the assignment frozen, for every mapping alike"},
-    {"rate", MER_OPTION_REAL, OPTION(rate), "0.02", 0, 100, NULL,
-     "of weights at the start; falls by a cosine"},
-    {"scale_rate", MER_OPTION_REAL, OPTION(scale_rate), "1e-5", 0, 100, NULL,
-     "of clips and scales, the same way"},
-    {"weight_decay", MER_OPTION_REAL, OPTION(weight_decay), "1e-4", 0, 1, NULL, "of weights"},
-    {"gradient_limit", MER_OPTION_REAL, OPTION(gradient_limit), "1", 0, 1e9, NULL,
-     "longer gradients of the weights are cut to this length: without batch norm a step may "
-     "otherwise undo the network; 0: any"},
     {"answers", MER_OPTION_BOOL, OPTION(answers), "false", 0, 0, NULL,
      "note which images of the test part were answered right, four per hexadecimal digit"},
-    MER_SOC_OPTIONS(Options, soc.){0}};
+    MER_TRAINING_OPTIONS(Options, rule.) MER_SOC_OPTIONS(Options, soc.){0}};
 
 typedef struct State {
     const MerSplit *split;
@@ -50,7 +42,7 @@ static MerStatus open_training(void *opened, const MerProblem *problem, const vo
     *state = (State){.split = mer_split_of(problem), .options = *(const Options *)given};
     state->rules = mer_soc_rules(&state->options.soc);
     state->train = mer_split_training(problem);
-    return mer_train_open(state->train, error);
+    return mer_train_is_priced(state->train) ? MER_OK : mer_train_open(state->train, error);
 }
 
 typedef struct Frozen { /* an assignment as choices that do not change */
@@ -93,12 +85,11 @@ static void note_epoch(const MerCall *call, const MerTally *tally, int epoch, in
 static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable *model,
                           MerTape *tape, const MerCall *call, MerError *error)
 {
-    const Options   *o = &state->options;
-    MerTrainingRule  rule = {(int)o->finetune_epochs, o->rate,       0.9,
-                             o->weight_decay,         o->scale_rate, o->gradient_limit};
+    MerTrainingRule  rule = state->options.rule;
     MerTrainingHooks hooks = {.context = frozen, .choose = choose};
-    MerTraining     *training = mer_training_new(model, tape, &rule);
-    MerStatus        status = MER_OK;
+    rule.epochs = (int)state->options.finetune_epochs;
+    MerTraining *training = mer_training_new(model, tape, &rule);
+    MerStatus    status = MER_OK;
     for (int e = 0; e < rule.epochs && status == MER_OK && !mer_is_cancelled(call->notes); e++) {
         MerTally tally;
         status = mer_training_epoch(training, e, &hooks, call->notes, &tally, error);
@@ -181,7 +172,8 @@ static void evaluate(const void *opened, const MerPlan *plan, const MerCall *cal
     const MerSplitPlan *content = mer_split_plan(plan);
     MerError            error = {0};
     mer_soc_price(state->split, &state->rules, content, cost);
-    if (cost->feasible && train(state, content, call, cost, &error) != MER_OK) {
+    if (cost->feasible && !mer_train_is_priced(state->train) &&
+        train(state, content, call, cost, &error) != MER_OK) {
         mer_cost_refuse(cost, "training: %.100s", error.message);
     }
 }

@@ -61,6 +61,11 @@ void mer_train_free(MerTrain *train)
     }
 }
 
+bool mer_train_is_priced(const MerTrain *train)
+{
+    return train->options.is_priced;
+}
+
 const MerDatasetPair *mer_train_data(const MerTrain *train)
 {
     return &train->data;
@@ -331,7 +336,7 @@ static uint64_t warmup_key(const MerTrain *t)
     hash = mer_hash_int(hash, o->seed);
     hash = mer_hash_int(hash, o->batch);
     hash = mer_hash_int(hash, o->warmup_epochs);
-    hash = mer_hash_int(hash, o->samples);
+    hash = mer_hash_int(mer_hash_int(hash, o->samples), o->warmup_updater);
     hash = mer_hash_int(hash, o->flip + 2 * o->normalise + 4 * o->form.signed_add);
     hash = mer_hash_int(mer_hash_int(hash, o->shift), o->roll);
     hash = mer_hash_real(mer_hash_real(hash, o->warmup_rate), o->weight_decay);
@@ -361,8 +366,10 @@ static MerStatus train_float(MerTrain *t, MerPool *pool, MerNotes *notes, MerTal
 {
     const MerTrainOptions *o = &t->options;
     MerTrainable           model = mer_train_float_model(t);
-    MerTrainingRule        rule = {(int)o->warmup_epochs, o->warmup_rate, 0.9, o->weight_decay, 0,
-                                   .gradient_limit = 0};
+    MerTrainingRule        rule = {.epochs = (int)o->warmup_epochs,
+                                   .rate = o->warmup_rate,
+                                   .weight_decay = o->weight_decay,
+                                   .updater = o->warmup_updater};
     MerTape               *tape = mer_tape_new(&mer_backend_dnnl, pool);
     MerTraining           *training = mer_training_new(&model, tape, &rule);
     MerStatus              status = MER_OK;

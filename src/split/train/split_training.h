@@ -11,6 +11,8 @@ typedef struct MerTrainOptions {
     const char  *dataset, *data; /* see mer_dataset_open */
     int64_t      batch, warmup_epochs;
     double       warmup_rate, weight_decay, validation;
+    int          warmup_updater; /* see MerTrainingRule */
+    bool         is_priced;      /* the images are not there: nothing is trained */
     bool         flip, normalise;
     int64_t      shift, roll, samples; /* samples: of the training part that are used, 0: all */
     int64_t      seed;                 /* of weights, order and images */
@@ -35,6 +37,8 @@ const char *mer_train_part_name(int part);
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
                         const MerTrainOptions *options, MerArena *arena);
 void      mer_train_free(MerTrain *train); /* NULL is fine */
+
+bool mer_train_is_priced(const MerTrain *train); /* nothing to train with, and that is allowed */
 
 /* Reads the data and builds the network; says what does not fit. Once; later calls give the same. */
 MerStatus mer_train_open(MerTrain *train, MerError *error);
