@@ -91,6 +91,8 @@ def read_run(folder):
                 answers = {}
     for mapping in mappings:
         mapping.warnings = warnings / len(mappings)
+    if "_polished-" in folder:  # they come from the cheapest on, equal ones once
+        mappings.sort(key=lambda m: m.cycles)
     return mappings
 
 
@@ -161,7 +163,9 @@ def table(head, rows):
 
 def name(key, strengths=()):
     method, index = key
-    return method if index is None else f"{method}, {strengths[index] if index < len(strengths) else index}"
+    if index is None:
+        return method
+    return f"{method}, no. {index + 1}" if method.endswith("_polished") else f"{method}, {strengths[index]}"
 
 
 # ---- tables
@@ -264,13 +268,61 @@ def diana(root, folder, strengths, modes, searched_methods):
         claim(study, searched, strengths, ("all_8bit", None), cost, 0.32 if cost == cycles else 0.53)
 
 
+def fixed_part(folder):
+    """Cycles and uJ of the layers that have one option only."""
+    layers = {}
+    with open(folder + "/split.csv") as file:
+        next(file)
+        for line in file:
+            cells = line.split(",")
+            layers.setdefault(cells[0], []).append((float(cells[7]), float(cells[8]) / 1e6))
+    alone = [rows[0] for rows in layers.values() if len(rows) == 1]
+    return sum(row[0] for row in alone), sum(row[1] for row in alone)
+
+
+def darkside(root, strengths):
+    study = Study(root, "darkside")
+    conv = ("all_conv", None)
+    if conv not in study.points:
+        return
+    print(f"## darkside: {study.cpu / 3600:.2f} CPU-hours\n")
+    cycles_of_rest, energy_of_rest = fixed_part(f"{root}/darkside/all_conv-1")
+    rows = []
+    for key in sorted(study.points, key=study.cycles):
+        costs = [study.mean(key, cycles), study.mean(key, energy)]
+        times = [study.mean(conv, cycles) / costs[0], study.mean(conv, energy) / costs[1],
+                 (study.mean(conv, cycles) - cycles_of_rest) / (costs[0] - cycles_of_rest),
+                 (study.mean(conv, energy) - energy_of_rest) / (costs[1] - energy_of_rest)]
+        rows.append([name(key, strengths), len(study.points[key]), f"{costs[0]:.0f}", f"{costs[1]:.1f}"] + [f"{t:.2f}x" for t in times] +
+                    [f"{study.accuracy(key, part):.2f}" for part in PARTS] +
+                    ["" if key == conv else signed(study.difference(key, conv))])
+    table(["mapping, strength", "seeds", "cycles", "energy uJ", "latency, network", "energy, network", "latency, searchable layers",
+           "energy, searchable layers", "test", "noisy", "shifted", "test against all_conv"], rows)
+
+
+def remedies(study, strengths, default):
+    """Two strengths of each change beside the same two of the default."""
+    few = [strengths.index(10), strengths.index(100)]
+    rows = []
+    for method in sorted(study.runs):
+        if method in ("epochs", "faster", "gumbel", "sigmoid", "montecarlo", "ramp", "target", "start", "tail"):
+            for i, key in enumerate(study.of(method)):
+                other = (default, few[i] if key[1] is not None else few[1])
+                rows.append([method if key[1] is None else f"{method}, {strengths[few[i]]}", f"{study.cycles(key):.0f}",
+                             f"{study.cycles(other, study.points[key]):.0f}", f"{study.accuracy(key):.2f}", signed(study.difference(key, other))])
+    if rows:
+        table(["change, strength", "cycles", "cycles of the default", "test", "points against the default"], rows)
+
+
 def tables(root):
     hard = Study(root, "hard")
     modes = [mode for mode in ("exact", "chord", "expected", "ste", "score") if mode in hard.runs]
     default = "exact"
-    diana(root, "hard", (0.03, 0.3, 3, 10, 100), modes, (default, "polished"))
+    diana(root, "hard", (0.03, 0.3, 3, 10, 100), modes, (default, default + "_polished", "energy", "energy_polished"))
+    remedies(hard, (0.03, 0.3, 3, 10, 100), default)
     for folder in ("fashion", "spoken"):
-        diana(root, folder, (0.3, 10, 100), [], ("searched", "polished"))
+        diana(root, folder, (0.3, 10, 100), [], ("searched", "searched_polished"))
+    darkside(root, (0.01, 0.1, 1))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ data=$2
 out=$3
 here=$(dirname "$0")
 shift 3
-[ $# -gt 0 ] || set -- hard more remedies fashion spoken darkside
+[ $# -gt 0 ] || set -- hard more energy remedies fashion spoken darkside
 default=exact # the way to differentiate the cost that won
 mkdir -p "$out"
 queue=$out/queue.$$
@@ -48,6 +48,12 @@ searched() { # STUDY SEEDS NAME SEARCH [TRAINING]
     done
 }
 
+polished() { # STUDY SEEDS NAME COUNT: the searched splits after the polish
+    for seed in $2; do
+        add "$1/$3_polished-$seed" $options --seed "$seed" --optimizer polish:all=true --warm "$out/$1/$3-$seed:$4" --evaluator "$training"
+    done
+    start
+}
 baselines="all_8bit all_ternary io_8bit min_latency min_energy layer_wise half sensitivity"
 hard_case() {
     [ -e "$out/data/fashion-14" ] || python3 "$here/channel-split.py" data "$data" "$out/data"
@@ -66,16 +72,21 @@ hard() {
     searched hard "${SEEDS:-1 2 3}" score "$lambdas,$search,cost_gradient=score"
     start
 }
-# More seeds for the default's comparison with fixed mappings, and its splits after the polish.
+# More seeds for the comparison with fixed mappings, and the splits after the polish.
 more() {
     hard_case
     fixed hard "4 5 6" "$baselines"
     searched hard "4 5 6" $default "$lambdas,$search" gradient=$default
     start
-    for seed in 1 2 3 4 5 6; do
-        add "hard/polished-$seed" $options --seed $seed --optimizer polish:all=true --warm "$out/hard/$default-$seed:5" --evaluator "$training"
-    done
+    polished hard "1 2 3 4 5 6" $default 5
+}
+# The same search for energy.
+energy() {
+    hard_case
+    options="$options --objective energy"
+    searched hard "1 2 3 4 5 6" energy "$lambdas,$search" gradient=$default
     start
+    polished hard "1 2 3 4 5 6" energy 5
 }
 # What else was tried where a fixed mapping is not matched: two strengths.
 remedies() {
@@ -92,32 +103,27 @@ remedies() {
 }
 # Smaller studies: 3 strengths, 3 seeds, few epochs.
 fashion() {
-    options="resnet8 --platform diana --dataset fashion --data $data --samples 2000 --shift 3 --flip true --warmup_epochs 10 --test_noise 0.1 --test_shift 4"
+    options="resnet8 --platform diana --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4"
     training=split_train:finetune_epochs=4,answers=true
     fixed fashion "1 2 3" "all_8bit all_ternary io_8bit min_latency min_energy half"
     searched fashion "1 2 3" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
     start
-    polished fashion 3
+    polished fashion "1 2 3" searched 3
 }
 spoken() {
-    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --roll 5 --warmup_epochs 10 --test_noise 0.05 --test_shift 3"
+    options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3"
     training=split_train:finetune_epochs=5,answers=true
-    fixed spoken "1 2 3" "all_8bit all_ternary io_8bit min_latency min_energy half"
-    searched spoken "1 2 3" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    seeds="1 2 3 4 5 6"
+    fixed spoken "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched spoken "$seeds" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
     start
-    polished spoken 3
+    polished spoken "$seeds" searched 3
 }
 darkside() {
-    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 2 --flip true --warmup_epochs 20 --test_noise 0.1 --test_shift 4"
+    options="mobilenet_v1@input=1x28x28@width=0.25@stem_stride=1 --platform darkside --dataset fashion --data $data --samples 600 --batch_size 50 --shift 2 --flip true --warmup_epochs 20 --test_noise 0.1 --test_shift 4"
     training=split_train:finetune_epochs=8,answers=true
     fixed darkside "1 2 3" "all_conv all_depthwise half"
     searched darkside "1 2 3" searched "lambda=[0.1,1,10],search_epochs=8,alpha_rate=0.05,ramp=linear" gradient=$default
-    start
-}
-polished() { # STUDY COUNT: the searched splits after the polish
-    for seed in 1 2 3; do
-        add "$1/polished-$seed" $options --seed $seed --optimizer polish:all=true --warm "$out/$1/searched-$seed:$2" --evaluator "$training"
-    done
     start
 }
 # For the tests: seconds, numbers that mean nothing.
