@@ -87,7 +87,8 @@ def read_run(folder):
             elif row["type"] == "note" and row["name"] == "warning":
                 warnings += 1
             elif row["type"] == "trial":
-                mappings.append(Mapping(row, answers))
+                if not row.get("warm"):  # told from another run, counted there
+                    mappings.append(Mapping(row, answers))
                 answers = {}
     for mapping in mappings:
         mapping.warnings = warnings / len(mappings)
