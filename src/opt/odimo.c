@@ -91,6 +91,12 @@ static MerStatus parse_estimator(State *s, MerError *error)
     return MER_OK;
 }
 
+static int64_t points(const void *given)
+{
+    const Options *o = given;
+    return o->target > 0 ? 1 : o->lambda.count;
+}
+
 static MerStatus open_odimo(void *state, const MerSearch *search, const void *given,
                             MerError *error)
 {
@@ -103,7 +109,7 @@ static MerStatus open_odimo(void *state, const MerSearch *search, const void *gi
             "gradient: expected problem split with a dataset");
     }
     MER_TRY(parse_estimator(s, error));
-    s->run_count = s->options.target > 0 ? 1 : s->options.lambda.count;
+    s->run_count = (int)points(given);
     s->point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     s->best.point = MER_ARRAY(search->arena, MerIndex, search->space->knob_count + 1);
     int ops = search->graph ? search->graph->op_count : 0;
@@ -459,6 +465,7 @@ const MerOptimizerClass mer_optimizer_odimo = {
     .state_size = sizeof(State),
     .needs_model = true,
     .makes_own_plan = true,
+    .points = points,
     .open = open_odimo,
     .ask = ask,
     .tell = tell,

@@ -42,6 +42,14 @@ expect 0 "$MERCATOR" split resnet8 --optimizer half --quiet --no-report -o half
 expect 0 "$MERCATOR" split resnet8 --optimizer polish --warm half --json --quiet --no-report -o polished
 awk -v a="$(number out cycles)" 'BEGIN { exit !(a < 56845.475) }'
 
+# Tied layers move together.
+for way in count channel; do
+    expect 0 "$MERCATOR" split resnet8 --tie true --granularity $way --optimizer random --budget 1 --json --quiet --no-report -o tied-$way
+    before=$(number out cycles)
+    expect 0 "$MERCATOR" split resnet8 --tie true --granularity $way --optimizer polish --warm tied-$way --json --quiet --no-report -o tied-polished-$way
+    awk -v a="$(number out cycles)" -v b="$before" 'BEGIN { exit !(a < b) }'
+done
+
 # The same bytes on one and two threads, and after a stop; both granularities.
 for threads in 1 2; do
     expect 0 "$MERCATOR" split resnet8 --granularity channel --optimizer genetic --budget 200 --threads $threads --quiet --no-report -o genetic-$threads

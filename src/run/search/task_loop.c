@@ -231,13 +231,13 @@ static void show_progress(MerTaskSearch *s, bool is_end)
     const MerTaskResult *result = s->task->result;
     double               now = mer_clock();
     if (run->hooks.progress) {
-        bool           is_limited = s->task->budget < INT64_MAX;
+        bool           is_limited = s->expected < INT64_MAX;
         MerRunProgress progress = {
             s->task->index,
             run->task_count,
             result->task.name,
             is_limited ? s->counted : result->trials, /* what the budget counts */
-            is_limited ? s->task->budget : 0,
+            is_limited ? s->expected : 0,
             now - run->task_started,
             run->spec->time_s,
             result->point ? result->value : NAN,
