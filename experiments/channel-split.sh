@@ -90,6 +90,8 @@ energy() {
     searched hard "1 2 3 4 5 6" energy "$lambdas,$search" gradient=$default
     start
     polished hard "1 2 3 4 5 6" energy 5
+    searched hard "1 2 3" energy_expected "$lambdas,$search" gradient=expected
+    start
 }
 # What else was tried where a fixed mapping is not matched: two strengths.
 remedies() {

@@ -15,7 +15,7 @@ expect 0 python3 "$study.py" tables runs
 says out '| io_8bit | 2 | 14147 |'
 says out '| exact, 0.03 | 2 |'
 says out '| score |'
-says out 'cheapest fixed mapping within 0.5 points of all_8bit'
+says out 'the cheapest mapping by hand within 0.5 points of all_8bit'
 
 # 2 x 2 pixels become one; the end of the training part goes to the test part
 mkdir -p raw/fashion
