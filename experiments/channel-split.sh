@@ -110,10 +110,12 @@ remedies() {
 fashion() {
     options="resnet8 --platform diana --dataset fashion --data $data --samples 1000 --batch_size 50 --shift 3 --flip true --warmup_epochs 12 --test_noise 0.1 --test_shift 4"
     training=split_train:finetune_epochs=4,answers=true
-    fixed fashion "1 2 3" "all_8bit all_ternary io_8bit min_latency min_energy half"
-    searched fashion "1 2 3" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    seeds="1 2 3 4 5 6"
+    fixed fashion "$seeds" "all_8bit all_ternary io_8bit min_latency min_energy half"
+    searched fashion "$seeds" searched "lambda=[0.3,10,100],search_epochs=5,alpha_rate=0.05" gradient=$default
+    searched fashion "$seeds" low "lambda=[0.003,0.03],search_epochs=5,alpha_rate=0.05" gradient=$default
     start
-    polished fashion "1 2 3" searched 3
+    polished fashion "$seeds" searched 3
 }
 spoken() {
     options="ds_cnn --platform diana --dataset fsdd-mfcc --data $data --samples 1000 --batch_size 50 --roll 5 --warmup_epochs 12 --test_noise 0.05 --test_shift 3"
