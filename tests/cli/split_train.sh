@@ -35,6 +35,23 @@ expect 0 "$MERCATOR" split --resume killed --no-report --quiet
 cmp front/run.jsonl killed/run.jsonl
 cmp front/split.yaml killed/split.yaml
 
+# A float network from the cache: the same lines but for the header, which has the option.
+fixed="--noise 0.05 --test_noise 0.2 --test_shift 1 --optimizer all_ternary --evaluator split_train:finetune_epochs=1,answers=true"
+expect 0 $train $fixed -o plain
+for i in 1 2; do
+    expect 0 $train $fixed --warmup_cache warm -o kept --force
+    sed 1d plain/run.jsonl >plain.lines
+    sed 1d kept/run.jsonl | cmp - plain.lines
+done
+[ "$(ls warm | wc -l)" -eq 1 ]
+says plain.lines '"name":"changed_test","value":{"part": "noisy", "accuracy": 0.'
+grep -q '"part": "shifted", "right": "[0-9a-f]\{90\}"' plain.lines
+
+# progress counts the trainings that will be made, not the budget
+expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 0 --optimizer odimo:lambda=[0.1,1],search_epochs=1 \
+    --evaluator split_train:finetune_epochs=0 --no-report -o counted
+says err "1/1 resnet8: 2/2"
+
 # with a dataset splits are learned by default; solvers and other optimizers run under the same evaluator
 expect 0 $train --quick true --seed 2 --json -o quick
 says out '"optimizer":"odimo'

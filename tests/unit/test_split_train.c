@@ -368,6 +368,129 @@ static void test_a_product_may_read_a_whole_image(void **state)
     mer_test_contains(error.message, "the last output is an image of 5x2x2, expected one number");
 }
 
+static const MerTrainOptions small_training = {.dataset = "digits8x8",
+                                               .batch = 200,
+                                               .warmup_epochs = 1,
+                                               .warmup_rate = 0.1,
+                                               .samples = 200,
+                                               .seed = 3};
+
+/* All weights together move by the rate times the limit at most. */
+static void test_long_gradients_are_cut(void **state)
+{
+    (void)state;
+    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrain *train = mer_train_new(opened->problem.graph, opened->split, &small_training, arena);
+    MerTrainable    model = mer_train_model(train);
+    MerTape        *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    MerTrainingRule rule = {.epochs = 1, .rate = 1, .gradient_limit = 1e-3};
+    MerTally        tally;
+    double          squares = 0;
+    assert_int_equal(model.start(model.state, NULL, NULL, NULL), MER_OK);
+    MerParameters *weights = model.parameters(model.state, 0);
+    const float   *first[200];
+    assert_true(mer_parameters_count(weights) < 200);
+    for (int i = 0; i < mer_parameters_count(weights); i++) {
+        const MerTensor *w = mer_parameters_get(weights, i);
+        float           *copy = MER_ARRAY(arena, float, w->size);
+        memcpy(copy, w->data, (size_t)w->size * sizeof *copy);
+        first[i] = copy;
+    }
+    MerTraining *training = mer_training_new(&model, tape, &rule);
+    assert_int_equal(mer_training_epoch(training, 0, NULL, NULL, &tally, NULL), MER_OK);
+    for (int i = 0; i < mer_parameters_count(weights); i++) {
+        const MerTensor *w = mer_parameters_get(weights, i);
+        for (int64_t j = 0; j < w->size; j++) {
+            squares += ((double)w->data[j] - first[i][j]) * ((double)w->data[j] - first[i][j]);
+        }
+    }
+    assert_true(sqrt(squares) > 0.9e-3 && sqrt(squares) < 1.1e-3);
+    mer_training_free(training);
+    mer_tape_free(tape);
+    mer_train_free(train);
+}
+
+/* Which answers were right, image by image, on the test part and on what is made of it. */
+static void test_answers_and_changed_test_parts(void **state)
+{
+    (void)state;
+    OpenedSplit    *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainOptions options = small_training;
+    options.test_noise = 0.3;
+    options.test_shift = 2;
+    options.warmup_epochs = 4;
+    MerTrain    *train = mer_train_new(opened->problem.graph, opened->split, &options, arena);
+    MerTrainable model = mer_train_model(train);
+    MerTape     *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    MerTally     tally[MER_TRAIN_PARTS];
+    assert_int_equal(model.start(model.state, NULL, NULL, NULL), MER_OK);
+    for (int part = MER_TRAIN_TEST; part < MER_TRAIN_PARTS; part++) {
+        assert_int_equal(mer_training_measure(&model, tape, part, NULL, NULL, &tally[part], NULL),
+                         MER_OK);
+        const unsigned char *right = mer_train_answers(train);
+        int                  sum = 0;
+        for (int i = 0; i < 360; i++) {
+            sum += right[i];
+        }
+        assert_int_equal(tally[part].examples, 360);
+        assert_int_equal(tally[part].correct, sum);
+        assert_true(part == MER_TRAIN_TEST || tally[part].loss != tally[MER_TRAIN_TEST].loss);
+    }
+    mer_tape_free(tape);
+    mer_train_free(train);
+    train = mer_train_new(opened->problem.graph, opened->split, &small_training, arena);
+    model = mer_train_model(train);
+    assert_int_equal(mer_train_open(train, NULL), MER_OK);
+    assert_int_equal(model.batch_count(model.state, MER_TRAIN_NOISY), 0);
+    mer_train_free(train);
+}
+
+static void count_epochs(void *count, const char *phase, int epoch, int epochs, const char *json)
+{
+    (void)phase, (void)epoch, (void)epochs, (void)json;
+    ++*(int *)count;
+}
+
+static double warm_loss(const MerTrainOptions *options, int *epochs, MerError *error)
+{
+    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrain    *train = mer_train_new(opened->problem.graph, opened->split, options, arena);
+    MerNotes     notes = {.state = epochs, .epoch = count_epochs};
+    MerTrainable model = mer_train_float_model(train);
+    MerTape     *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    MerTally     tally = {.loss = -1};
+    if (mer_train_warm_up(train, NULL, &notes, error) == MER_OK) {
+        mer_training_measure(&model, tape, MER_TRAIN_TEST, NULL, NULL, &tally, NULL);
+    }
+    mer_tape_free(tape);
+    mer_train_free(train);
+    return tally.loss;
+}
+
+/* The second time a network comes from its file, with the same epochs; another seed has another file; half a file is named. */
+static void test_a_warm_up_is_trained_once(void **state)
+{
+    (void)state;
+    MerTrainOptions options = small_training;
+    MerError        error = {0};
+    int             epochs = 0;
+    char            command[300];
+    options.warmup_epochs = 2;
+    double plain = warm_loss(&options, &epochs, &error);
+    options.warmup_cache = mer_arena_format(arena, "%s/warm", new_folder(arena));
+    assert_true(warm_loss(&options, &epochs, &error) == plain);
+    assert_true(warm_loss(&options, &epochs, &error) == plain);
+    assert_int_equal(epochs, 6);
+    options.seed = 4;
+    assert_true(warm_loss(&options, &epochs, &error) != plain);
+    options.seed = 3;
+    snprintf(command, sizeof command, "cd %s && ls | wc -l | grep -q '^2$' && truncate -s 900 *",
+             options.warmup_cache);
+    assert_int_equal(system(command), 0);
+    assert_true(warm_loss(&options, &epochs, &error) == -1);
+    mer_test_contains(error.message, "/warm/warmup-");
+}
+
 /* The slope of the soft cost on a tape is the one of the function behind it, as a share of the reference. */
 static void test_the_soft_cost_has_its_slopes_on_the_tape(void **state)
 {
@@ -425,6 +548,9 @@ int main(void)
         cmocka_unit_test(test_the_network_of_a_plan_is_the_evaluated_one),
         cmocka_unit_test(test_only_a_training_evaluator_has_a_network),
         cmocka_unit_test(test_a_product_may_read_a_whole_image),
+        cmocka_unit_test(test_long_gradients_are_cut),
+        cmocka_unit_test(test_answers_and_changed_test_parts),
+        cmocka_unit_test(test_a_warm_up_is_trained_once),
         cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
