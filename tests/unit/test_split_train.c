@@ -235,11 +235,10 @@ static void test_every_training_starts_from_the_same_weights(void **state)
     mer_train_free(train);
 }
 
-/* The problem with the evaluator that trains, as a run opens them. */
-static OpenedSplit *open_training(const char *problem, const char *evaluator)
+/* The evaluator that trains in the place of the other one, as a run opens it. */
+static void use_training(OpenedSplit *opened, const char *evaluator)
 {
-    OpenedSplit *opened = open_split(problem, "soc", "resnet8@input=1x8x8", "diana", arena);
-    MerError     error = {0};
+    MerError error = {0};
     opened->evaluator.type = mer_evaluator_find("split_train", NULL);
     const MerEvaluatorClass *type = opened->evaluator.type;
     opened->evaluator.state = mer_arena_alloc(arena, type->state_size);
@@ -248,6 +247,12 @@ static OpenedSplit *open_training(const char *problem, const char *evaluator)
                    &error) != MER_OK) {
         fail_msg("%s", error.message);
     }
+}
+
+static OpenedSplit *open_training(const char *problem, const char *evaluator)
+{
+    OpenedSplit *opened = open_split(problem, "soc", "resnet8@input=1x8x8", "diana", arena);
+    use_training(opened, evaluator);
     return opened;
 }
 
@@ -301,6 +306,42 @@ static void test_the_network_of_a_plan_is_the_evaluated_one(void **state)
     assert_memory_equal(alone, first, (size_t)count * sizeof *first);
     mer_train_free(mer_split_training(&opened->problem));
     mer_train_free(mer_split_training(&fresh->problem));
+}
+
+/* The float network that a mapping starts from has the operators of the mapping. */
+static void test_float_accuracy_is_that_of_the_operators(void **state)
+{
+    (void)state;
+    MerError     error = {0};
+    OnnxBuilder *b = onnx_builder(17, arena);
+    onnx_input(b, "x", "1 1 8 8");
+    onnx_weight(b, "w1", "6 1 3 3");
+    onnx_weight(b, "w2", "6 6 3 3");
+    onnx_weight(b, "w3", "10 6");
+    onnx_node(b, "Conv", "x w1", "a", "strides=[2,2]");
+    onnx_node(b, "Relu", "a", "r", "");
+    onnx_node(b, "Conv", "r w2", "c", "pads=[1,1,1,1]");
+    onnx_node(b, "Relu", "c", "d", "");
+    onnx_node(b, "GlobalAveragePool", "d", "p", "");
+    onnx_node(b, "Flatten", "p", "f", "");
+    onnx_node(b, "Gemm", "f w3", "y", "transB=1");
+    onnx_output(b, "y", NULL);
+    OpenedSplit *opened =
+        open_split_graph("split:dataset=digits8x8,samples=200,batch_size=20,warmup_epochs=2", "soc",
+                         onnx_import(b, NULL, &error), platform_named("darkside", arena), arena);
+    use_training(opened, "split_train:finetune_epochs=0");
+    double accuracy[2];
+    for (int o = 0; o < 2; o++) {
+        MerPlan              plan;
+        MerSplitPlan        *made = mer_split_new_plan(opened->split, &plan, arena);
+        const MerSplitLayer *layer = &opened->split->layers[1];
+        assert_true(layer->is_ordered);
+        memset(made->assignment + layer->channel_start, o, (size_t)layer->c_out);
+        mer_split_count(opened->split, made);
+        accuracy[o] = cost_of(opened, &plan).value[MER_METRIC_FLOAT_ACCURACY];
+    }
+    assert_true(accuracy[0] != accuracy[1]);
+    mer_train_free(mer_split_training(&opened->problem));
 }
 
 static void test_only_a_training_evaluator_has_a_network(void **state)
@@ -546,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_sizes_that_do_not_fit_are_named),
         cmocka_unit_test(test_every_training_starts_from_the_same_weights),
         cmocka_unit_test(test_the_network_of_a_plan_is_the_evaluated_one),
+        cmocka_unit_test(test_float_accuracy_is_that_of_the_operators),
         cmocka_unit_test(test_only_a_training_evaluator_has_a_network),
         cmocka_unit_test(test_a_product_may_read_a_whole_image),
         cmocka_unit_test(test_long_gradients_are_cut),
