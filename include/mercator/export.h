@@ -100,12 +100,13 @@ typedef struct MerPlanReaderClass {
     MerStatus (*read)(MerReadPlans *plans, MerError *error);
 } MerPlanReaderClass;
 
-/* A file for `mercator inspect` that is neither a network nor a platform. */
+/* A file for `mercator inspect` that is neither a network nor a platform, or numbers for a flag of `mercator evaluate`. */
 typedef struct MerInspection {
     MerArena   *arena;
     const char *path, *data; /* whole, followed by a 0 byte */
     size_t      size;
     const char *platform; /* `--platform`; NULL: not given */
+    const char *kind;     /* what the flag said; NULL: there was none */
     bool        is_json;  /* one JSON object instead of text */
     FILE       *out;
 } MerInspection;
@@ -113,6 +114,8 @@ typedef struct MerInspection {
 typedef struct MerInspectorClass {
     const char *name, *summary;
     const char *endings; /* of names of files, "vta" or "a b" */
+    const char
+        *flag; /* of `evaluate`: --FLAG KIND FILE, and not of `inspect`; NULL: of `inspect` */
     /* Is this file of my format? Looks at name and content, never fails. */
     bool (*probe)(const MerInspection *file);
     MerStatus (*print)(const MerInspection *file, MerError *error);

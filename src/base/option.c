@@ -17,18 +17,22 @@ typedef struct Target { /* one option being set, and what to say when it cannot 
     MerError        *error;
 } Target;
 
-/* Splits at `separator`, outside of brackets, and trims spaces. An empty text has no parts. */
+/* Splits at `separator`, outside of brackets and of values in quotes, and trims spaces. An empty text has no parts. */
 static int split(const char *text, char separator, MerArena *arena, const char ***parts)
 {
-    int count = 1, depth = 0;
+    int  count = 1, depth = 0;
+    bool is_quoted = false;
     for (const char *c = text; *c != '\0'; c++) {
         count += *c == separator;
     }
     *parts = MER_ARRAY(arena, const char *, count);
     count = 0;
     for (const char *start = text, *c = text; *text != '\0'; c++) {
-        depth += (*c == '[') - (*c == ']');
-        if (*c != '\0' && (*c != separator || depth > 0)) {
+        if (*c == '"' && (is_quoted ? c[-1] != '\\' : c > start && c[-1] == '=')) {
+            is_quoted = !is_quoted;
+        }
+        depth += is_quoted ? 0 : (*c == '[') - (*c == ']');
+        if (*c != '\0' && (*c != separator || depth > 0 || is_quoted)) {
             continue;
         }
         size_t skip = strspn(start, " "), length = (size_t)(c - start);
@@ -44,6 +48,22 @@ static int split(const char *text, char separator, MerArena *arena, const char *
         start = c + 1;
     }
     return count;
+}
+
+/* A value in quotes, as mer_options_changes writes it, without them. */
+static const char *unquoted(const char *text, MerArena *arena)
+{
+    size_t length = strlen(text);
+    if (length < 2 || text[0] != '"' || text[length - 1] != '"') {
+        return text;
+    }
+    char *plain = mer_arena_text_n(arena, text + 1, length - 2), *to = plain;
+    for (const char *from = plain; *from != '\0'; from++) {
+        from += *from == '\\' && (from[1] == '"' || from[1] == '\\');
+        *to++ = *from;
+    }
+    *to = '\0';
+    return plain;
 }
 
 /* key=value,key=value; `whole` is what the user wrote, for messages. */
@@ -69,7 +89,7 @@ static MerStatus parse_settings(const char *text, const char *whole, MerReferenc
             }
         }
         reference->keys[i] = key;
-        reference->values[i] = equals + 1;
+        reference->values[i] = unquoted(equals + 1, arena);
         reference->count++;
     }
     return MER_OK;

@@ -79,6 +79,25 @@ static const char *value_text(const MerOption *option, const void *options, MerA
     return text;
 }
 
+/* A text that a list of settings would be cut in stands in quotes. */
+static const char *quoted(const MerOption *option, const char *value, MerArena *arena)
+{
+    if (option->type != MER_OPTION_TEXT || !strpbrk(value, ",[]\"")) {
+        return value;
+    }
+    char *text = mer_arena_alloc(arena, 2 * strlen(value) + 3), *to = text;
+    *to++ = '"';
+    for (const char *from = value; *from != '\0'; from++) {
+        if (*from == '"' || *from == '\\') {
+            *to++ = '\\';
+        }
+        *to++ = *from;
+    }
+    *to++ = '"';
+    *to = '\0';
+    return text;
+}
+
 const char *mer_options_changes(const MerOption *table, const void *options, size_t size,
                                 MerArena *arena)
 {
@@ -92,7 +111,7 @@ const char *mer_options_changes(const MerOption *table, const void *options, siz
         const char *value = value_text(option, options, arena);
         if (option->help != NULL && strcmp(value, value_text(option, initial, arena)) != 0) {
             text = mer_arena_format(arena, "%s%s%s=%s", text, *text != '\0' ? "," : "",
-                                    option->name, value);
+                                    option->name, quoted(option, value, arena));
         }
     }
     return text;

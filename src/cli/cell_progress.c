@@ -117,6 +117,9 @@ int mer_cli_cells(const MerRequest *request, MerRunSpec *specs, int count, const
     MerStatus status = mer_cells_run(&cells, arena, &error);
     mer_progress_end(&watch.progress);
     if (status != MER_OK) {
+        for (int i = 0; i < count; i++) {
+            totals[i].has_failed = true;
+        }
         return mer_cli_fail(&error);
     }
     return mer_cli_is_interrupted(NULL) ? MER_EXIT_INTERRUPTED : watch.code;

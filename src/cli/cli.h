@@ -5,6 +5,7 @@
 
 #include "mercator/arena.h"
 #include "mercator/error.h"
+#include "mercator/export.h"
 #include "mercator/run.h"
 
 #include <stdio.h>
@@ -47,6 +48,9 @@ enum { MER_EXIT_OTHER = -1 };
  * table has no such flag. */
 int mer_cli_take(const MerVerb *verb, const MerCliFlag *flags, int count, char **arguments,
                  int *at);
+
+/* inspect.c: reads `path` of the inspection whole and lets the inspector print it. */
+MerStatus mer_cli_print_file(const MerInspectorClass *type, MerInspection *file, MerError *error);
 
 /* A flag that this problem declares; NULL: it has none of that name. */
 const MerFlag *mer_cli_flag_of(const MerProblemClass *problem, const char *argument);

@@ -27,7 +27,7 @@ static const char *data_names(const char *folder, const char *const *endings, Me
     Words words = {.arena = arena, .text = ""};
     for (; *endings; endings++) {
         const char **names;
-        int          count = mer_data_list(folder, *endings, arena, &names);
+        int          count = mer_data_list(folder, *endings, arena, &names, NULL);
         for (int i = 0; i < count; i++) {
             add(&words, "", names[i]);
         }

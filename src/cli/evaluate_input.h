@@ -3,6 +3,7 @@
 #ifndef MERCATOR_CLI_EVALUATE_INPUT_H
 #define MERCATOR_CLI_EVALUATE_INPUT_H
 
+#include "mercator/export.h"
 #include "mercator/run.h"
 #include "mercator/yaml.h"
 
@@ -20,6 +21,9 @@ typedef struct MerEvaluateRequest {
     int          export_count;
     const char  *exports[MER_EVALUATE_INPUTS]; /* NAME=FILE */
     bool         json, is_help;
+    /* a flag of an inspector: numbers instead of plans; NULL: none */
+    const MerInspectorClass *inspector;
+    const char              *kind;
 } MerEvaluateRequest;
 
 typedef struct MerEvaluation {

@@ -66,10 +66,10 @@ static int add_models(MerListing *listing, const char *ending, const char *const
                       int shown_count)
 {
     const char **names;
-    int          count = mer_data_list("models", ending, listing->arena, &names);
-    int          code = MER_EXIT_DONE;
+    MerError     error = {0};
+    int          count = mer_data_list("models", ending, listing->arena, &names, &error);
+    int          code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     for (int i = 0; i < count; i++) {
-        MerError  error = {0};
         MerGraph *graph;
         bool      is_shown = false;
         for (int k = 0; k < shown_count; k++) {
@@ -91,7 +91,11 @@ static int list_models(MerListing *listing)
 {
     static const char *const titles[] = {"model", ">MACs", ">parameters", ">layers"};
     const char             **files;
-    int                      count = mer_data_list("models", ".onnx", listing->arena, &files);
+    MerError                 error = {0};
+    int count = mer_data_list("models", ".onnx", listing->arena, &files, &error);
+    if (count < 0) {
+        return mer_cli_fail(&error);
+    }
     mer_listing_begin(listing, 4, titles);
     int code = add_models(listing, ".onnx", NULL, 0);
     int definitions = add_models(listing, ".net", files, count);
@@ -102,11 +106,11 @@ static int list_platforms(MerListing *listing)
 {
     static const char *const titles[] = {"platform", "~kind", "summary"};
     const char             **names;
-    int                      count = mer_data_list("platforms", ".yaml", listing->arena, &names);
-    int                      code = MER_EXIT_DONE;
+    MerError                 error = {0};
+    int count = mer_data_list("platforms", ".yaml", listing->arena, &names, &error);
+    int code = count < 0 ? mer_cli_fail(&error) : MER_EXIT_DONE;
     mer_listing_begin(listing, 3, titles);
     for (int i = 0; i < count; i++) {
-        MerError           error = {0};
         const MerPlatform *platform;
         if (mer_platform_read(names[i], listing->arena, &platform, &error) != MER_OK) {
             code = mer_cli_fail(&error);

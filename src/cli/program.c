@@ -6,6 +6,7 @@
 #include "base/terminal.h"
 #include "mercator/registry.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +48,8 @@ static void on_interrupt(int number)
 
 void mer_cli_catch_interrupts(void)
 {
-    struct sigaction action = {.sa_handler = on_interrupt};
+    /* restarted, because a stream that is interrupted while it writes loses what it holds */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -219,8 +221,10 @@ int mer_program(int count, char **arguments)
     MerArena *arena = mer_arena_new();
     int       code = run_program(count, arguments, arena);
     mer_arena_free(arena);
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "mercator: cannot write to standard output\n");
+        fprintf(stderr, "mercator: cannot write to standard output%s%s\n", errno ? ": " : "",
+                errno ? strerror(errno) : "");
         return code ? code : MER_EXIT_BAD;
     }
     return code;

@@ -106,7 +106,7 @@ MerStatus mer_run_write_plans(MerRunState *run, MerError *error);       /* plan_
 void      mer_run_explain(MerRunState *run, MerRunTask *task); /* explain.c */
 MerStatus mer_run_export(MerRunState *run, MerError *error);   /* export.c */
 /* The evaluator's notes on the best plan as one JSON object; NULL if it has none. */
-const char *mer_run_detail(MerRunState *run, const MerRunTask *task);
+const char *mer_run_detail(const MerRunTask *task, MerArena *arena);
 /* The evaluator's name with the options that differ from their defaults. */
 const char *mer_run_evaluator_text(const MerRunSpec *spec, MerArena *arena);
 /* The optimizer's options, its defaults if the spec has none. */

@@ -1,8 +1,11 @@
 /* One run from a spec to a result. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -83,7 +86,7 @@ MerStatus mer_run_check(const MerRunSpec *spec, MerError *error)
 }
 
 /* Who ran what, where and when: nothing that a result depends on, so it is not in the log. */
-static void open_clock_file(MerRunState *run)
+static MerStatus open_clock_file(MerRunState *run, MerError *error)
 {
     const MerRunSpec *spec = run->spec;
     MerJson           json = {0};
@@ -100,12 +103,17 @@ static void open_clock_file(MerRunState *run)
     mer_json_end_object(&json);
     const char *path = mer_arena_format(run->arena, "%s/clock.jsonl", spec->directory);
     run->used_before_s = spec->resume ? mer_deadline_used(path) : 0;
-    run->clock_file = fopen(path, spec->resume ? "a" : "w");
+    int descriptor =
+        mer_descriptor_open(path, O_WRONLY | O_CREAT | (spec->resume ? O_APPEND : O_TRUNC));
+    run->clock_file = descriptor >= 0 ? fdopen(descriptor, spec->resume ? "a" : "w") : NULL;
     if (run->clock_file) {
         fprintf(run->clock_file, "%s\n", json.text);
         fflush(run->clock_file);
     }
     mer_json_free(&json);
+    return run->clock_file
+               ? MER_OK
+               : mer_error_set(error, MER_IO, "%s: cannot write: %s", path, strerror(errno));
 }
 
 static MerStatus open_files(MerRunState *run, MerError *error)
@@ -123,7 +131,7 @@ static MerStatus open_files(MerRunState *run, MerError *error)
         run->ends = mer_log_ends_read(path, run->arena);
     }
     MER_TRY(mer_runlog_open(&run->log, path, spec->resume, error));
-    open_clock_file(run);
+    MER_TRY(open_clock_file(run, error));
     mer_run_add_file(run, "run.jsonl");
     mer_run_add_file(run, "clock.jsonl");
     mer_run_add_file(run, "summary.json");

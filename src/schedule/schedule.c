@@ -20,6 +20,7 @@ typedef struct Options {
     int64_t     group_size, batch_size, mini_batch;
     bool        symmetry;
     MerArrivals arrivals;
+    MerTexts    deadline_ms;
 } Options;
 
 static const MerOption options[] = {
@@ -47,6 +48,8 @@ static const MerOption options[] = {
      "with its table)"},
     {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
      "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
+    {"deadline_ms", MER_OPTION_TEXTS, offsetof(Options, deadline_ms), "[]", 0, 0, NULL,
+     "MS or MODEL=MS: every request, or those of a model, must end so long after its release"},
     {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
      "requests of periodic models over the same time, as a multiple of the file's; deadlines keep "
      "their distance"},
@@ -122,6 +125,8 @@ static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError
     const MerGraph *graph = problem->graph;
     const char     *name = graph->path ? graph->path : graph->name;
     MER_TRY(mer_schedule_jobs(graph, &jobs, arena, &shared->set, error));
+    MER_TRY(
+        mer_schedule_set_deadlines(shared->set, &chosen->deadline_ms, arena, &shared->set, error));
     MER_TRY(mer_schedule_scale_requests(name, shared->set, chosen->arrivals.rate, arena,
                                         &shared->set, error));
     MER_TRY(mer_schedule_draw_requests(name, shared->set, (uint64_t)chosen->arrivals.seed, arena,
@@ -375,6 +380,15 @@ static void bound(const MerProblem *problem, const void *evaluator_rules, MerMet
 }
 
 /* list_annealing rewrites whole queues, which fixed knobs forbid. */
+static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
+                               MerArena *arena)
+{
+    (void)arena;
+    return problem->space.knobs[knob].role == MER_ROLE_UNIT
+               ? mer_schedule_of(problem)->unit_names[choice]
+               : NULL;
+}
+
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
     return what == MER_DEFAULT_OPTIMIZER && inputs->refused && inputs->has_fixed_knobs ? "annealing"
@@ -419,6 +433,7 @@ const MerProblemClass mer_problem_schedule = {
     .canonical = canonical,
     .warnings = mer_schedule_warnings,
     .choose_default = choose_default,
+    .choice_name = choice_name,
     .flags = mer_schedule_flags,
     .take_flags = mer_schedule_take_flags,
     .join = mer_jobs_join,

@@ -152,7 +152,7 @@ static MerStatus refuse_task(const Flags *flags, MerArena *arena, MerError *erro
 {
     const char **names;
     const char  *listed = "";
-    int          count = mer_data_list("models", ".yaml", arena, &names);
+    int          count = mer_data_list("models", ".yaml", arena, &names, NULL);
     for (int i = 0; i < count; i++) {
         listed = mer_arena_format(arena, "%s%s%s", listed, i ? ", " : "", names[i]);
     }

@@ -13,12 +13,20 @@ says one/run.jsonl '"phase":"warmup","epoch":1,"epochs":1'
 says one/run.jsonl '"phase":"search","epoch":3,"epochs":3'
 says one/run.jsonl '"phase":"finetune","epoch":1,"epochs":1'
 says one/run.jsonl '"test_accuracy":'
+says one/run.jsonl '"float_accuracy":'
+says one/run.jsonl '"integer_accuracy":'
+says one/summary.json '"macs":763520,' # of the network for these images
 [ "$(grep -c '"type":"trial"' one/run.jsonl)" -eq 2 ]
 
 cp one/run.jsonl whole
 dd if=whole of=two/run.jsonl bs=1 count=$(($(wc -c <whole) * 2 / 3)) 2>/dev/null
 expect 0 "$MERCATOR" split --resume two --no-report --quiet
 cmp whole two/run.jsonl
+
+# progress counts the trainings that will be made, not the budget
+expect 0 "$MERCATOR" split resnet8 --dataset digits8x8 --samples 50 --warmup_epochs 0 --optimizer odimo:lambda=[0.1,1],search_epochs=1 \
+    --evaluator split_train:finetune_epochs=0 --no-report -o counted
+says err "1/1 resnet8: 2/2"
 
 # with a dataset splits are learned by default; solvers and other optimizers run under the same evaluator
 expect 0 $train --quick true --seed 2 --json -o quick

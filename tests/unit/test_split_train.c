@@ -1,9 +1,11 @@
 /* The training side of `split`: networks from graphs, quantisers that values share, folded batch norms, inputs in bytes, starting
  * scales, operators side by side, and trainings that begin where they should. */
 #include "one_arena.h"
+#include "onnx_builder.h"
 #include "split_support.h"
 
 #include "learn/training.h"
+#include "split/train/split_train.h"
 #include "split/train/split_training.h"
 #include "tensor/ops.h"
 
@@ -102,6 +104,29 @@ static void test_a_folded_network_computes_nearly_the_same(void **state)
     mer_train_net_free(net);
 }
 
+/* Its folded weights would be hundreds of times those of its neighbours, with which it shares a scale. */
+static void test_a_channel_without_variance_leaves_the_scale_alone(void **state)
+{
+    (void)state;
+    OpenedSplit  *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainNet  *net = net_of(opened->problem.graph, opened->split, plain_form);
+    MerTrainNode *node = (MerTrainNode *)node_named(net, "s1b0c1");
+    float         most = 0;
+    node->branches[0].norm.running_variance->data[5] = 1e-7f;
+    node->branches[0].norm.shift->data[5] = 0.25f;
+    mer_train_net_fold(net);
+    const MerTensor *w = node->branches[0].weight;
+    for (int64_t i = 0; i < w->size; i++) {
+        most = fabsf(w->data[i]) > most ? fabsf(w->data[i]) : most;
+    }
+    assert_true(most > 0 && most < 0.1f); /* uniform below 1 / sqrt(144), variance 1 */
+    assert_float_equal(w->data[5 * 144], 0, 0);
+    assert_float_equal(node->branches[0].bias->data[5], 0.25f, 0);
+    const MerSplitLayer *layer = &opened->split->layers[node->layer];
+    assert_true(net->formats[layer->option_start].scale->data[0] <= 0.2f);
+    mer_train_net_free(net);
+}
+
 /* Values of the papers' code for layers of (16, 3x3), (64, 3x3) and (10, 1x1); and powers of two that hold twice the largest. */
 static void test_scales_start_as_the_authors_or_the_weights_say(void **state)
 {
@@ -196,7 +221,7 @@ static void test_every_training_starts_from_the_same_weights(void **state)
     assert_int_equal(model.batch_count(model.state, 0), 4);
     assert_int_equal(mer_training_measure(&model, tape, 1, NULL, NULL, &first, NULL), MER_OK);
     assert_int_equal(first.examples, 143);
-    MerTrainingRule rule = {1, 0.05, 0.9, 0, 1e-4};
+    MerTrainingRule rule = {.epochs = 1, .rate = 0.05, .scale_rate = 1e-4};
     MerTraining    *training = mer_training_new(&model, tape, &rule);
     assert_int_equal(mer_training_epoch(training, 0, NULL, NULL, &moved, NULL), MER_OK);
     assert_int_equal(moved.examples, 200);
@@ -208,6 +233,139 @@ static void test_every_training_starts_from_the_same_weights(void **state)
     assert_true(again.loss == first.loss && again.correct == first.correct);
     mer_tape_free(tape);
     mer_train_free(train);
+}
+
+/* The problem with the evaluator that trains, as a run opens them. */
+static OpenedSplit *open_training(const char *problem, const char *evaluator)
+{
+    OpenedSplit *opened = open_split(problem, "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerError     error = {0};
+    opened->evaluator.type = mer_evaluator_find("split_train", NULL);
+    const MerEvaluatorClass *type = opened->evaluator.type;
+    opened->evaluator.state = mer_arena_alloc(arena, type->state_size);
+    opened->evaluator.options = options_from(evaluator, type->options, type->options_size, arena);
+    if (type->open(opened->evaluator.state, &opened->problem, opened->evaluator.options, arena,
+                   &error) != MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    return opened;
+}
+
+static float *weights_of(const MerTrainNet *net, int64_t *count)
+{
+    float *all = MER_ARRAY(arena, float, 200000);
+    *count = 0;
+    for (int i = 0; i < mer_parameters_count(net->weights); i++) {
+        const MerTensor *t = mer_parameters_get(net->weights, i);
+        assert_true(*count + t->size <= 200000);
+        memcpy(all + *count, t->data, (size_t)t->size * sizeof *all);
+        *count += t->size;
+    }
+    return all;
+}
+
+static float *trained_weights(const OpenedSplit *opened, const MerPlan *plan, int64_t *count)
+{
+    MerTrainNet *net;
+    MerError     error = {0};
+    if (mer_split_trained_net(&opened->evaluator, &opened->problem, plan, NULL, &net, &error) !=
+        MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(net->is_folded);
+    return weights_of(net, count);
+}
+
+/* After its evaluation, after that of another one, and without any: always the same bits. */
+static void test_the_network_of_a_plan_is_the_evaluated_one(void **state)
+{
+    (void)state;
+    const char  *problem = "split:dataset=digits8x8,samples=100,warmup_epochs=1,training_seed=4";
+    OpenedSplit *opened = open_training(problem, "split_train:finetune_epochs=1");
+    OpenedSplit *fresh = open_training(problem, "split_train:finetune_epochs=1");
+    MerPlan      digital = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
+    MerPlan      analog = plan_by(opened, "all_ternary", MER_METRIC_CYCLES);
+    int64_t      count, other;
+    MerCost      cost = cost_of(opened, &digital);
+    assert_true(cost.feasible && cost.value[MER_METRIC_INTEGER_ACCURACY] > 0 &&
+                cost.value[MER_METRIC_FLOAT_ACCURACY] > 0);
+    float *kept = weights_of(mer_train_network(mer_split_training(&opened->problem)), &count);
+    float *first = trained_weights(opened, &digital, &other);
+    assert_memory_equal(kept, first, (size_t)count * sizeof *kept);
+    float *moved = trained_weights(opened, &analog, &other); /* trains */
+    assert_int_equal(other, count);
+    assert_true(memcmp(moved, first, (size_t)count * sizeof *first) != 0);
+    float *again = trained_weights(opened, &digital, &other);
+    assert_memory_equal(again, first, (size_t)count * sizeof *first);
+    float *alone = trained_weights(fresh, &digital, &other);
+    assert_memory_equal(alone, first, (size_t)count * sizeof *first);
+    mer_train_free(mer_split_training(&opened->problem));
+    mer_train_free(mer_split_training(&fresh->problem));
+}
+
+static void test_only_a_training_evaluator_has_a_network(void **state)
+{
+    (void)state;
+    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerPlan      plan = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
+    MerTrainNet *net;
+    MerError     error = {0};
+    assert_int_equal(
+        mer_split_trained_net(&opened->evaluator, &opened->problem, &plan, NULL, &net, &error),
+        MER_UNSUPPORTED);
+    mer_test_contains(error.message, "evaluator soc trains no network");
+    mer_test_contains(error.message, "--dataset");
+}
+
+static MerGraph *linear_network(const char *weights, const char *last, MerError *error)
+{
+    OnnxBuilder *b = onnx_builder(17, arena);
+    onnx_input(b, "x", "1 1 4 4");
+    onnx_weight(b, "w1", "3 1 3 3");
+    onnx_weight(b, "w2", weights);
+    onnx_node(b, "Conv", "x w1", "a", "");
+    onnx_node(b, "Relu", "a", "r", "");
+    if (last[0] == 'G') {
+        onnx_node(b, "Flatten", "r", "f", "");
+        onnx_node(b, "Gemm", "f w2", "y", "transB=1");
+    } else {
+        onnx_node(b, "Conv", "r w2", "y", "");
+    }
+    onnx_output(b, "y", NULL);
+    return onnx_import(b, NULL, error);
+}
+
+/* A product with a 3x2x2 image: the kernel covers it, the weights in the order of the flattened image. */
+static void test_a_product_may_read_a_whole_image(void **state)
+{
+    (void)state;
+    MerError     error;
+    MerTrainNet *net = net_of(linear_network("5 12", "Gemm", &error), NULL, plain_form);
+    const int   *shape = net->nodes[1].branches[0].weight->shape;
+    float        image[16], logits[5], sum = 0, hidden[12];
+    assert_int_equal(shape[0], 5);
+    assert_int_equal(shape[1], 3);
+    assert_int_equal(shape[2], 2);
+    assert_int_equal(shape[3], 2);
+    for (int i = 0; i < 16; i++) {
+        image[i] = (float)(i % 5) / 5;
+    }
+    run_logits(net, image, 1, logits);
+    for (int i = 0; i < 12; i++) { /* channel, row, column */
+        const float *w = net->nodes[0].branches[0].weight->data + i / 4 * 9;
+        hidden[i] = 0;
+        for (int k = 0; k < 9; k++) {
+            hidden[i] += w[k] * image[(i / 2 % 2 + k / 3) * 4 + i % 2 + k % 3];
+        }
+        sum += fmaxf(hidden[i], 0) * net->nodes[1].branches[0].weight->data[4 * 12 + i];
+    }
+    assert_float_equal(logits[4], sum, 1e-5f);
+    mer_train_net_free(net);
+    MerTrainNet *none;
+    assert_int_equal(mer_train_net_new(linear_network("5 3 1 1", "Conv", &error), NULL, &plain_form,
+                                       arena, &none, &error),
+                     MER_UNSUPPORTED);
+    mer_test_contains(error.message, "the last output is an image of 5x2x2, expected one number");
 }
 
 /* The slope of the soft cost on a tape is the one of the function behind it, as a share of the reference. */
@@ -259,10 +417,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_added_shares_a_quantiser),
         cmocka_unit_test(test_a_folded_network_computes_nearly_the_same),
+        cmocka_unit_test(test_a_channel_without_variance_leaves_the_scale_alone),
         cmocka_unit_test(test_scales_start_as_the_authors_or_the_weights_say),
         cmocka_unit_test(test_both_operators_of_a_layer_learn),
         cmocka_unit_test(test_sizes_that_do_not_fit_are_named),
         cmocka_unit_test(test_every_training_starts_from_the_same_weights),
+        cmocka_unit_test(test_the_network_of_a_plan_is_the_evaluated_one),
+        cmocka_unit_test(test_only_a_training_evaluator_has_a_network),
+        cmocka_unit_test(test_a_product_may_read_a_whole_image),
         cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -6,6 +6,7 @@
 #include "mercator/registry.h"
 #include "run/search/objective.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,9 +231,13 @@ static MerStatus take_fixed(const MerTexts *texts, MerRunSpec *spec, MerArena *a
     MerFixedKnob *fixed = MER_ARRAY(arena, MerFixedKnob, texts->count + 1);
     for (int i = 0; i < texts->count; i++) {
         const char *equals = strrchr(texts->values[i], '=');
-        if (!equals || !mer_parse_real(equals + 1, &fixed[i].value)) {
+        if (!equals || equals[1] == '\0') {
             return mer_error_set(error, MER_INVALID, "--fix is \"%s\", expected KNOB=VALUE",
                                  texts->values[i]);
+        }
+        if (!mer_parse_real(equals + 1, &fixed[i].value)) {
+            fixed[i].value = NAN;
+            fixed[i].word = equals + 1;
         }
         fixed[i].name =
             mer_arena_text_n(arena, texts->values[i], (size_t)(equals - texts->values[i]));

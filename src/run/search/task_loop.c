@@ -33,13 +33,14 @@ static void reserve(MerTaskSearch *s)
     int knobs = s->task->problem.space.knob_count;
     int batch = s->run->spec->batch;
     s->capacity = batch > 0 ? batch : MER_DEFAULT_BATCH;
-    s->trials = MER_ARRAY(s->run->arena, MerRunTrial, s->capacity);
-    s->proposals = MER_ARRAY(s->run->arena, MerProposal, s->capacity);
-    s->told = MER_ARRAY(s->run->arena, MerTrial, s->capacity);
-    s->seen = MER_ARRAY(s->run->arena, MerIndex,
+    s->memory = mer_arena_new();
+    s->trials = MER_ARRAY(s->memory, MerRunTrial, s->capacity);
+    s->proposals = MER_ARRAY(s->memory, MerProposal, s->capacity);
+    s->told = MER_ARRAY(s->memory, MerTrial, s->capacity);
+    s->seen = MER_ARRAY(s->memory, MerIndex,
                         (size_t)s->capacity * (size_t)(s->task->view.knob_count + 1));
     for (int i = 0; i < s->capacity; i++) {
-        s->trials[i].point = MER_ARRAY(s->run->arena, MerIndex, knobs + 1);
+        s->trials[i].point = MER_ARRAY(s->memory, MerIndex, knobs + 1);
     }
 }
 
@@ -219,13 +220,13 @@ static void show_progress(MerTaskSearch *s, bool is_end)
     const MerTaskResult *result = s->task->result;
     double               now = mer_clock();
     if (run->hooks.progress) {
-        bool           is_limited = s->task->budget < INT64_MAX;
+        bool           is_limited = s->expected < INT64_MAX;
         MerRunProgress progress = {
             s->task->index,
             run->task_count,
             result->task.name,
             is_limited ? s->counted : result->trials, /* what the budget counts */
-            is_limited ? s->task->budget : 0,
+            is_limited ? s->expected : 0,
             now - run->task_started,
             run->spec->time_s,
             result->point ? result->value : NAN,
@@ -359,6 +360,10 @@ static void free_trials(MerTaskSearch *s)
         mer_lines_free(&s->trials[i].lines);
         mer_json_free(&s->trials[i].json);
     }
+    mer_arena_free(s->memory);
+    s->memory = NULL;
+    s->trials = NULL;
+    s->capacity = 0;
 }
 
 static MerStatus search(MerTaskSearch *s, MerError *error)

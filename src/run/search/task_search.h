@@ -20,12 +20,14 @@ typedef struct MerTaskSearch {
     MerTrainable             trainable;
     MerIndex                *legality_point;
     MerBatch                *batch;
+    MerArena                *memory; /* of the arrays below, which end with the search */
     int                      capacity;
     MerRunTrial             *trials;
     MerProposal             *proposals;
     MerTrial                *told;
     MerIndex                *seen;       /* the optimizer's points, capacity x view knobs */
     int64_t                  counted;    /* against the budget */
+    int64_t                  expected;   /* of the budget, where the optimizer ends before */
     const MerLogEnd         *end;        /* in the log that is resumed; NULL: none */
     MerAssessment           *assessment; /* NULL: nobody asks what the models think */
 } MerTaskSearch;
