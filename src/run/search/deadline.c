@@ -40,13 +40,13 @@ static double share_of(const MerRunState *run, const MerRunTask *task)
     return weight_of(run, task->index) / (tasks + later);
 }
 
-/* The total time begins with the run, and goes on where a stopped one was: after what the log knows. */
+/* The total time begins with the first search: inputs and bounds cannot be left out, and who asks for two seconds wants an
+ * answer. That of a stopped run goes on, after what the log knows. */
 static void begin_total(MerRunState *run, double now)
 {
     if (run->spec->total_time_s > 0 && isinf(run->total_end)) {
-        run->replayed_s = run->spec->resume ? now - run->started : 0;
-        run->total_end =
-            run->started + run->replayed_s + run->spec->total_time_s - run->used_before_s;
+        run->prepared_s = now - run->started;
+        run->total_end = now + run->spec->total_time_s - run->used_before_s;
     }
 }
 
@@ -106,7 +106,7 @@ double mer_deadline_used(const char *clock_path)
             used += last;
             last = 0;
         } else if (!isnan(wall)) {
-            last = wall - mer_json_get_real(json, "replayed_s", 0);
+            last = wall - mer_json_get_real(json, "prepared_s", 0);
         }
         cJSON_Delete(json);
     }
