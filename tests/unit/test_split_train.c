@@ -532,6 +532,56 @@ static void test_a_warm_up_is_trained_once(void **state)
     mer_test_contains(error.message, "/warm/warmup-");
 }
 
+static MerTensor **first_four(const MerSplit *split, MerTape *tape, bool is_last)
+{
+    MerTensor **choice = MER_ARRAY(arena, MerTensor *, split->layer_count);
+    for (int l = 0; l < split->layer_count; l++) {
+        int n = split->layers[l].c_out;
+        choice[l] = mer_tape_tensor(tape, 2, (int[]){2, n});
+        for (int c = 0; c < n; c++) {
+            choice[l]->data[c] = (is_last ? n - 1 - c : c) < 4 ? 1 : 0;
+            choice[l]->data[n + c] = 1 - choice[l]->data[c];
+        }
+    }
+    return choice;
+}
+
+/* Four channels on the finest weights are those that lose most, in a plan and while it is searched. */
+static void test_counted_choices_go_by_the_ranking(void **state)
+{
+    (void)state;
+    OpenedSplit    *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerTrainOptions options = {.dataset = "digits8x8",
+                               .batch = 20,
+                               .warmup_epochs = 2,
+                               .warmup_rate = 0.1,
+                               .samples = 200,
+                               .seed = 3};
+    for (int l = 0; l < opened->split->layer_count; l++) { /* the last channel loses most */
+        MerSplitLayer *layer = (MerSplitLayer *)&opened->split->layers[l];
+        int           *ranking = MER_ARRAY(arena, int, layer->c_out);
+        for (int c = 0; c < layer->c_out; c++) {
+            ranking[c] = layer->c_out - 1 - c;
+        }
+        layer->ranking = ranking;
+    }
+    MerTrain *train = mer_train_new(opened->problem.graph, opened->split, &options, arena);
+    MerTape  *tape = mer_tape_new(&mer_backend_dnnl, NULL);
+    MerTally  tally = {0};
+    assert_int_equal(mer_train_open(train, NULL), MER_OK);
+    MerTrainable by_knob = mer_train_knob_model(train), by_channel = mer_train_model(train);
+    assert_int_equal(by_knob.start(by_knob.state, NULL, NULL, NULL), MER_OK);
+    MerTensor **first = first_four(opened->split, tape, false);
+    MerTensor **last = first_four(opened->split, tape, true);
+    float       counted = by_knob.loss(by_knob.state, tape, first, 0, 0, 0, &tally)->data[0];
+    float       wanted = by_channel.loss(by_channel.state, tape, last, 0, 0, 0, &tally)->data[0];
+    float       other = by_channel.loss(by_channel.state, tape, first, 0, 0, 0, &tally)->data[0];
+    assert_float_equal(counted, wanted, 0);
+    assert_true(counted != other);
+    mer_tape_free(tape);
+    mer_train_free(train);
+}
+
 /* The slope of the soft cost on a tape is the one of the function behind it, as a share of the reference. */
 static void test_the_soft_cost_has_its_slopes_on_the_tape(void **state)
 {
@@ -593,6 +643,7 @@ int main(void)
         cmocka_unit_test(test_long_gradients_are_cut),
         cmocka_unit_test(test_answers_and_changed_test_parts),
         cmocka_unit_test(test_a_warm_up_is_trained_once),
+        cmocka_unit_test(test_counted_choices_go_by_the_ranking),
         cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
