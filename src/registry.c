@@ -21,7 +21,8 @@
     X(calls) \
     X(cluster) \
     X(soc) \
-    X(split_train)
+    X(split_train) \
+    X(command)
 
 #define OPTIMIZERS(X) \
     X(random) \
@@ -109,6 +110,7 @@
     X(layers_table) \
     X(stats) \
     X(schedule_csv) \
+    X(requests_csv) \
     X(schedule_trace) \
     X(job_table) \
     X(vta) \
@@ -124,7 +126,9 @@
     X(placement_trace) \
     X(placement_lp) \
     X(split_json) \
-    X(split_csv)
+    X(split_csv) \
+    X(split_c) \
+    X(split_onnx)
 
 #define PLAN_READERS(X) \
     X(maestro) \
@@ -188,7 +192,7 @@ enum { MAX_ADDED = 64 };
 #define PROBLEM_SLOTS(X) \
     X(name) X(summary) X(evaluator) X(optimizer) X(objective) X(budget) X(plans) \
     X(open) X(decode) X(encode) X(bound)
-#define EVALUATOR_SLOTS(X) X(name) X(summary) X(plans) X(metrics) X(open) X(evaluate)
+#define EVALUATOR_SLOTS(X) X(name) X(summary) X(metrics) X(open) X(evaluate)
 #define OPTIMIZER_SLOTS(X) X(name) X(summary) X(ask) X(tell)
 #define IMPORTER_SLOTS(X) X(name) X(summary) X(endings) X(probe) X(read)
 #define EXPORTER_SLOTS(X) X(name) X(summary) X(write)

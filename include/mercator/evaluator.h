@@ -31,13 +31,17 @@ typedef enum MerEvaluateMode {
 } MerEvaluateMode;
 
 struct MerEvaluatorClass {
-    const char               *name, *summary, *reference;
-    const MerPlanKind *const *plans;   /* kinds that it prices, ends with NULL */
+    const char *name, *summary, *reference;
+    /* kinds that it prices, ends with NULL; NULL: every kind that can be written to a file */
+    const MerPlanKind *const *plans;
     uint64_t                  metrics; /* bit per MerMetric it fills */
     uint64_t                  clocked; /* of these: unknown where the platform has no clock_hz */
     MerEvaluateMode           mode;
-    const MerOption          *options;
-    size_t                    options_size, state_size;
+    /* refuses plans that do not fit the platform (fan-out, capacity, ...); false: the problem's own evaluator is asked
+     * first, and what it refuses is never priced */
+    bool             checks_plans;
+    const MerOption *options;
+    size_t           options_size, state_size;
     MerStatus (*open)(void *state, const MerProblem *problem, const void *options, MerArena *arena,
                       MerError *error);
     /* Same plan, same bits, from any thread, with or without limit, base and snapshot. */
@@ -75,6 +79,8 @@ struct MerEvaluatorClass {
     const char *(*ignores_plan)(const void *state, MerMetric objective);
     /* Of MER_EVALUATE_MEASURED: seconds that one plan may take; absent: 10 */
     double (*timeout_s)(const void *state);
+    /* Of one that does not check plans: false, the problem's own evaluator is not asked either. Absent: true */
+    bool (*needs_check)(const void *state);
     void (*close)(void *state);
 };
 
@@ -83,5 +89,14 @@ struct MerEvaluator {
     void                    *state;
     const void              *options;
 };
+
+static inline bool mer_evaluator_prices(const MerEvaluatorClass *type, const MerPlanKind *kind)
+{
+    const MerPlanKind *const *priced = type->plans;
+    while (priced && *priced && *priced != kind) {
+        priced++;
+    }
+    return priced ? *priced != NULL : kind->write != NULL;
+}
 
 #endif

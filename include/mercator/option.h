@@ -58,7 +58,8 @@ typedef struct MerReference {
     const char **keys, **values;
 } MerReference;
 
-/* `NAME` or `NAME:key=value,...`; a value may be a list `[a,b,c]`. */
+/* `NAME` or `NAME:key=value,...`; a value may be a list `[a,b,c]`. `NAME:text` that does not begin with `key=` has one value
+ * with the key "": of the first option, if that is a text. */
 MerStatus mer_reference_parse(const char *text, MerReference *reference, MerArena *arena,
                               MerError *error);
 

@@ -71,8 +71,9 @@ typedef struct MerCommandLine {
 } MerCommandLine;
 
 typedef struct MerFixedKnob { /* `--fix tile.K.GLB=3`: the optimizer does not see this knob */
-    const char *name;
-    double      value; /* one of the knob's values, or its index if it has none */
+    const char *name;         /* `*` in it stands for any text: all knobs that match */
+    double      value;        /* one of the knob's values, or its index if it has none */
+    const char *word;         /* the choice by its name (choice_name), where `value` is NaN */
 } MerFixedKnob;
 
 /* One task as a run has solved it. */

@@ -5,6 +5,7 @@
 #include "base/file.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,18 +17,22 @@ typedef struct Target { /* one option being set, and what to say when it cannot 
     MerError        *error;
 } Target;
 
-/* Splits at `separator`, outside of brackets, and trims spaces. An empty text has no parts. */
+/* Splits at `separator`, outside of brackets and of values in quotes, and trims spaces. An empty text has no parts. */
 static int split(const char *text, char separator, MerArena *arena, const char ***parts)
 {
-    int count = 1, depth = 0;
+    int  count = 1, depth = 0;
+    bool is_quoted = false;
     for (const char *c = text; *c != '\0'; c++) {
         count += *c == separator;
     }
     *parts = MER_ARRAY(arena, const char *, count);
     count = 0;
     for (const char *start = text, *c = text; *text != '\0'; c++) {
-        depth += (*c == '[') - (*c == ']');
-        if (*c != '\0' && (*c != separator || depth > 0)) {
+        if (*c == '"' && (is_quoted ? c[-1] != '\\' : c > start && c[-1] == '=')) {
+            is_quoted = !is_quoted;
+        }
+        depth += is_quoted ? 0 : (*c == '[') - (*c == ']');
+        if (*c != '\0' && (*c != separator || depth > 0 || is_quoted)) {
             continue;
         }
         size_t skip = strspn(start, " "), length = (size_t)(c - start);
@@ -43,6 +48,22 @@ static int split(const char *text, char separator, MerArena *arena, const char *
         start = c + 1;
     }
     return count;
+}
+
+/* A value in quotes, as mer_options_changes writes it, without them. */
+static const char *unquoted(const char *text, MerArena *arena)
+{
+    size_t length = strlen(text);
+    if (length < 2 || text[0] != '"' || text[length - 1] != '"') {
+        return text;
+    }
+    char *plain = mer_arena_text_n(arena, text + 1, length - 2), *to = plain;
+    for (const char *from = plain; *from != '\0'; from++) {
+        from += *from == '\\' && (from[1] == '"' || from[1] == '\\');
+        *to++ = *from;
+    }
+    *to = '\0';
+    return plain;
 }
 
 /* key=value,key=value; `whole` is what the user wrote, for messages. */
@@ -68,10 +89,20 @@ static MerStatus parse_settings(const char *text, const char *whole, MerReferenc
             }
         }
         reference->keys[i] = key;
-        reference->values[i] = equals + 1;
+        reference->values[i] = unquoted(equals + 1, arena);
         reference->count++;
     }
     return MER_OK;
+}
+
+/* Does it begin with `key=`? A line of a shell that has an equals sign further on does not. */
+static bool has_key(const char *text)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || (text[length] && strchr("_-.", text[length]))) {
+        length++;
+    }
+    return isalpha((unsigned char)text[0]) && text[length] == '=';
 }
 
 MerStatus mer_reference_parse(const char *text, MerReference *reference, MerArena *arena,
@@ -91,7 +122,16 @@ MerStatus mer_reference_parse(const char *text, MerReference *reference, MerAren
         return mer_error_set(error, MER_INVALID, "%s ends, expected key=value after the colon",
                              text);
     }
-    return parse_settings(text + length + 1, text, reference, arena, error);
+    text += length + 1;
+    if (!has_key(text)) {
+        reference->count = 1;
+        reference->keys = MER_ARRAY(arena, const char *, 1);
+        reference->values = MER_ARRAY(arena, const char *, 1);
+        reference->keys[0] = "";
+        reference->values[0] = mer_arena_text(arena, text);
+        return MER_OK;
+    }
+    return parse_settings(text, text - length - 1, reference, arena, error);
 }
 
 const MerOption *mer_options_find(const MerOption *table, const char *name)
@@ -272,7 +312,14 @@ static MerStatus unknown(const MerOption *table, const char *where, const char *
 MerStatus mer_options_set(const MerOption *table, void *options, const char *where, const char *key,
                           const char *value, MerArena *arena, MerError *error)
 {
+    char             shown[MER_SHOWN_SIZE];
     const MerOption *option = mer_options_find(table, key);
+    if (*key == '\0' && table != NULL && table->type == MER_OPTION_TEXT) {
+        option = table;
+    } else if (*key == '\0') {
+        return mer_error_set(error, MER_INVALID, "%s:%s: found %s, expected key=value", where,
+                             value, mer_shown_text(shown, value, false));
+    }
     if (option == NULL) {
         return unknown(table, where, key, arena, error);
     }

@@ -2,8 +2,10 @@
 #include "base/option_json.h"
 
 #include "base/expect.h"
+#include "base/terminal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void write_choice(const MerOption *option, int index, MerJson *json)
@@ -77,6 +79,25 @@ static const char *value_text(const MerOption *option, const void *options, MerA
     return text;
 }
 
+/* A text that a list of settings would be cut in stands in quotes. */
+static const char *quoted(const MerOption *option, const char *value, MerArena *arena)
+{
+    if (option->type != MER_OPTION_TEXT || !strpbrk(value, ",[]\"")) {
+        return value;
+    }
+    char *text = mer_arena_alloc(arena, 2 * strlen(value) + 3), *to = text;
+    *to++ = '"';
+    for (const char *from = value; *from != '\0'; from++) {
+        if (*from == '"' || *from == '\\') {
+            *to++ = '\\';
+        }
+        *to++ = *from;
+    }
+    *to++ = '"';
+    *to = '\0';
+    return text;
+}
+
 const char *mer_options_changes(const MerOption *table, const void *options, size_t size,
                                 MerArena *arena)
 {
@@ -90,7 +111,7 @@ const char *mer_options_changes(const MerOption *table, const void *options, siz
         const char *value = value_text(option, options, arena);
         if (option->help != NULL && strcmp(value, value_text(option, initial, arena)) != 0) {
             text = mer_arena_format(arena, "%s%s%s=%s", text, *text != '\0' ? "," : "",
-                                    option->name, value);
+                                    option->name, quoted(option, value, arena));
         }
     }
     return text;
@@ -141,10 +162,20 @@ void mer_options_help(const MerOption *table, FILE *file)
         while (meant != option && (meant->help == NULL || meant->offset != option->offset)) {
             meant++;
         }
-        fprintf(file, "  %s=%-*s  %s%s (", option->name, pad > 0 ? pad : 0, initial,
-                option->help != NULL ? option->help : "another name of ",
-                option->help != NULL ? "" : meant->name);
-        print_accepted(option, file);
-        fputs(")\n", file);
+        int    used = fprintf(file, "  %s=%-*s  ", option->name, pad > 0 ? pad : 0, initial);
+        char  *text = NULL;
+        size_t size = 0;
+        FILE  *words = open_memstream(&text, &size);
+        if (words != NULL) {
+            fprintf(words, "%s%s (", option->help != NULL ? option->help : "another name of ",
+                    option->help != NULL ? "" : meant->name);
+            print_accepted(option, words);
+            fputc(')', words);
+            fclose(words);
+        }
+        int columns = mer_terminal_columns(file);
+        mer_print_words(file, text != NULL ? text : "", used, columns < 60 ? 8 : widest + 4,
+                        columns);
+        free(text);
     }
 }

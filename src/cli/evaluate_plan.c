@@ -108,10 +108,12 @@ static MerStatus check_kind(const MerEvaluation *evaluation, MerYaml *root, MerE
         return MER_OK;
     }
     MER_TRY(mer_yaml_text(node, &kind, error));
-    for (const MerPlanKind *const *priced = evaluation->spec.evaluator->plans; *priced; priced++) {
-        if (strcmp(kind, (*priced)->name) == 0) {
-            return MER_OK;
-        }
+    const MerPlanKind *const *priced = evaluation->spec.evaluator->plans;
+    while (priced && *priced && strcmp(kind, (*priced)->name) != 0) {
+        priced++;
+    }
+    if (!priced || *priced) {
+        return MER_OK;
     }
     return mer_yaml_expected(node, error, "a kind that evaluator %s prices",
                              evaluation->spec.evaluator->name);

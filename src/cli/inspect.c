@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "base/terminal.h"
 #include "hw/foreign.h"
 #include "import/import_find.h"
 #include "mercator/import.h"
@@ -140,8 +141,8 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     char          macs[48];
     char          parameters[48];
     char          bytes[48];
-    const char   *titles[] = {">#",     "layer", "kind",       "loops (Y X are outputs)",
-                              ">count", ">MACs", ">parameters"};
+    const char   *titles[] = {"~~>#",    "layer", "~kind",       "~=loops (Y X are outputs)",
+                              "~>count", ">MACs", "~>parameters"};
     MerTextTable *table = mer_text_table_new(arena, 7, titles);
     for (int l = 0; l < graph->layer_count; l++) {
         const MerOp *op = &graph->ops[graph->layers[l].op];
@@ -157,10 +158,13 @@ static void print_text(const MerGraph *graph, MerArena *arena)
     mer_print_engineering(macs, (double)graph->macs, "");
     mer_print_engineering(parameters, (double)graph->parameters, "");
     mer_print_engineering(bytes, (double)graph->activation_bytes, "B");
-    printf("\n%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of "
-           "activations\n",
-           graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
-           graph->layer_count, bytes);
+    const char *text = mer_arena_format(
+        arena,
+        "%s (%s): %s MACs, %s parameters, %d operators, %d layers of %d shapes, %s of activations",
+        graph->name, graph->format, macs, parameters, graph->op_count, count_layers(graph),
+        graph->layer_count, bytes);
+    printf("\n");
+    mer_print_words(stdout, text, 0, 0, mer_terminal_columns(stdout));
 }
 
 static int inspect_platform(const Request *request, MerArena *arena)
@@ -176,6 +180,7 @@ static int inspect_platform(const Request *request, MerArena *arena)
 
 static bool is_platform(const char *input, MerArena *arena)
 {
+    enum { MOST_BYTES = 1 << 20 };
     char  *data;
     size_t size;
     if (!strchr(input, '/') && mer_data_path("platforms", input, ".yaml", arena) &&
@@ -185,12 +190,12 @@ static bool is_platform(const char *input, MerArena *arena)
     if (strchr(input, ',')) {
         return true; /* several Timeloop files */
     }
-    if (mer_file_is_stream(input) ||
-        mer_file_read(input, (size_t)1 << 26, arena, &data, &size, NULL) != MER_OK ||
-        size >= (1 << 20) || strlen(data) != size) {
+    if (mer_file_is_stream(input)) {
         return false;
     }
-    return mer_platform_is_text(data, size);
+    data = mer_arena_alloc(arena, MOST_BYTES + 1);
+    size = mer_file_peek(input, data, MOST_BYTES);
+    return size < MOST_BYTES && strlen(data) == size && mer_platform_is_text(data, size);
 }
 
 static MerStatus read_whole(MerInspection *file, MerError *error)
@@ -239,7 +244,7 @@ static const char *nearest_platform(const char *input, MerArena *arena)
 {
     const char **names;
     bool         is_name = !strchr(input, '/') && !strchr(input, '.');
-    int          count = mer_data_list("platforms", ".yaml", arena, &names);
+    int          count = mer_data_list("platforms", ".yaml", arena, &names, NULL);
     return is_name ? mer_name_nearest(input, names, count) : NULL;
 }
 

@@ -363,7 +363,9 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
     bool is_native = inputs->platform && inputs->platform->kind == MER_PLATFORM_NATIVE;
     if (what ==
         MER_DEFAULT_OPTIMIZER) { /* a model can be asked for every point, a processor cannot */
-        return is_native || inputs->refused || inputs->has_fixed_knobs ? "dcoc" : "grid";
+        bool is_model = inputs->evaluator && inputs->evaluator->rules;
+        return is_native || !is_model || inputs->refused || inputs->has_fixed_knobs ? "dcoc"
+                                                                                    : "grid";
     }
     return what == MER_DEFAULT_EVALUATOR && is_native ? "native" : NULL;
 }

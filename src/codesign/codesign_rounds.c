@@ -56,13 +56,13 @@ bool mer_codesign_next_round(const MerWhole *rounds, int done, MerRound *round, 
     const MerVtaCore *core = list[done - 1].core;
     MerFixedKnob     *fixed = MER_ARRAY(arena, MerFixedKnob, 6);
     int               n = 0;
-    fixed[n++] = (MerFixedKnob){"batch", core->batch};
-    fixed[n++] = (MerFixedKnob){"block_in", core->block_in};
-    fixed[n++] = (MerFixedKnob){"block_out", core->block_out};
+    fixed[n++] = (MerFixedKnob){"batch", core->batch, NULL};
+    fixed[n++] = (MerFixedKnob){"block_in", core->block_in, NULL};
+    fixed[n++] = (MerFixedKnob){"block_out", core->block_out, NULL};
     if (task->has_buffers) {
-        fixed[n++] = (MerFixedKnob){"inp_bytes", (double)core->bytes[MER_VTA_INP]};
-        fixed[n++] = (MerFixedKnob){"wgt_bytes", (double)core->bytes[MER_VTA_WGT]};
-        fixed[n++] = (MerFixedKnob){"acc_bytes", (double)core->bytes[MER_VTA_ACC]};
+        fixed[n++] = (MerFixedKnob){"inp_bytes", (double)core->bytes[MER_VTA_INP], NULL};
+        fixed[n++] = (MerFixedKnob){"wgt_bytes", (double)core->bytes[MER_VTA_WGT], NULL};
+        fixed[n++] = (MerFixedKnob){"acc_bytes", (double)core->bytes[MER_VTA_ACC], NULL};
     }
     *round = (MerRound){
         .name = mer_arena_format(arena, "%dx%dx%d", core->batch, core->block_in, core->block_out),

@@ -292,12 +292,7 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
     if (what != MER_DEFAULT_OPTIMIZER || !inputs->evaluator || inputs->refused) {
         return NULL;
     }
-    for (const MerPlanKind *const *kind = inputs->evaluator->plans; *kind; kind++) {
-        if (*kind == &mer_plan_nest) {
-            return "exact_nest";
-        }
-    }
-    return "gamma";
+    return mer_evaluator_prices(inputs->evaluator, &mer_plan_nest) ? "exact_nest" : "gamma";
 }
 
 /* Padded plans are held against the bounds of padded factors. */

@@ -119,8 +119,12 @@ static const char *choose_default(MerDefault what, const MerInputs *inputs)
                : strcmp(inputs->evaluator->name, "calls") == 0 ? "latency"
                                                                : "makespan";
     }
-    return what == MER_DEFAULT_OPTIMIZER && inputs->refused && inputs->has_fixed_knobs ? "annealing"
-                                                                                       : NULL;
+    /* solvers ask an evaluator more often than one of unknown cost should be asked */
+    bool is_unknown = inputs->evaluator && !inputs->evaluator->rules;
+    return what == MER_DEFAULT_OPTIMIZER &&
+                   (is_unknown || (inputs->refused && inputs->has_fixed_knobs))
+               ? "annealing"
+               : NULL;
 }
 
 static const char *warnings(const MerProblem *problem, const void *rules, MerMetric objective,

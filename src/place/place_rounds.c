@@ -60,7 +60,7 @@ bool mer_place_next_round(const MerWhole *rounds, int done, MerRound *round, Mer
                        (turn == 0 && knob->role == MER_ROLE_REPLICAS); /* where a stage runs */
         if (!is_free) {
             fixed[round->fixed_count++] =
-                (MerFixedKnob){knob->name, knob->values ? knob->values[point[k]] : point[k]};
+                (MerFixedKnob){knob->name, knob->values ? knob->values[point[k]] : point[k], NULL};
         }
     }
     return true;

@@ -20,6 +20,7 @@ typedef struct Options {
     int64_t     group_size, batch_size, mini_batch;
     bool        symmetry;
     MerArrivals arrivals;
+    MerTexts    deadline_ms;
 } Options;
 
 static const MerOption options[] = {
@@ -30,7 +31,7 @@ static const MerOption options[] = {
     {"cache", MER_OPTION_TEXT, offsetof(Options, cache), "auto", 0, 0, NULL,
      "folder that keeps the prices of layers between runs; auto: the user's cache folder; off"},
     {"select", MER_OPTION_TEXT, offsetof(Options, select), "", 0, 0, NULL,
-     "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 0"},
+     "groups to schedule: mix:0, mix:0-9, a scenario, or numbers from 1"},
     {"group_size", MER_OPTION_INT, offsetof(Options, group_size), "0", 0, 1000000, NULL,
      "jobs of a group without dependencies inside, cut by the host's rule; 0: as the file says"},
     {"batch_size", MER_OPTION_INT, offsetof(Options, batch_size), "1", 1, 65536, NULL,
@@ -47,6 +48,8 @@ static const MerOption options[] = {
      "with its table)"},
     {"arrivals", MER_OPTION_CHOICE, offsetof(Options, arrivals.process), "file", 0, 0,
      "file|poisson", "of periodic models: as the file says, or at random at the same rate"},
+    {"deadline_ms", MER_OPTION_TEXTS, offsetof(Options, deadline_ms), "[]", 0, 0, NULL,
+     "MS or MODEL=MS: every request, or those of a model, must end so long after its release"},
     {"rate", MER_OPTION_REAL, offsetof(Options, arrivals.rate), "1", 1e-6, 1e6, NULL,
      "requests of periodic models over the same time, as a multiple of the file's; deadlines keep "
      "their distance"},
@@ -122,6 +125,8 @@ static MerStatus find_groups(const MerProblem *problem, Shared *shared, MerError
     const MerGraph *graph = problem->graph;
     const char     *name = graph->path ? graph->path : graph->name;
     MER_TRY(mer_schedule_jobs(graph, &jobs, arena, &shared->set, error));
+    MER_TRY(
+        mer_schedule_set_deadlines(shared->set, &chosen->deadline_ms, arena, &shared->set, error));
     MER_TRY(mer_schedule_scale_requests(name, shared->set, chosen->arrivals.rate, arena,
                                         &shared->set, error));
     MER_TRY(mer_schedule_draw_requests(name, shared->set, (uint64_t)chosen->arrivals.seed, arena,
@@ -375,6 +380,15 @@ static void bound(const MerProblem *problem, const void *evaluator_rules, MerMet
 }
 
 /* list_annealing rewrites whole queues, which fixed knobs forbid. */
+static const char *choice_name(const MerProblem *problem, int knob, MerIndex choice,
+                               MerArena *arena)
+{
+    (void)arena;
+    return problem->space.knobs[knob].role == MER_ROLE_UNIT
+               ? mer_schedule_of(problem)->unit_names[choice]
+               : NULL;
+}
+
 static const char *choose_default(MerDefault what, const MerInputs *inputs)
 {
     return what == MER_DEFAULT_OPTIMIZER && inputs->refused && inputs->has_fixed_knobs ? "annealing"
@@ -389,8 +403,8 @@ static void take_seed(void *options, uint64_t seed)
 }
 
 /* Three groups each of the four tasks that come with the program. */
-static const char *const samples[] = {"vision:select=0-2", "language:select=0-2",
-                                      "recommendation:select=0-2", "mix:select=0-2", NULL};
+static const char *const samples[] = {"vision:select=1-3", "language:select=1-3",
+                                      "recommendation:select=1-3", "mix:select=1-3", NULL};
 
 static const MerPlanKind *const plan_kinds[] = {&mer_plan_jobs, NULL};
 
@@ -419,6 +433,7 @@ const MerProblemClass mer_problem_schedule = {
     .canonical = canonical,
     .warnings = mer_schedule_warnings,
     .choose_default = choose_default,
+    .choice_name = choice_name,
     .flags = mer_schedule_flags,
     .take_flags = mer_schedule_take_flags,
     .join = mer_jobs_join,
@@ -430,7 +445,7 @@ const MerProblemClass mer_problem_schedule = {
     .advise = mer_schedule_advise,
     .claims = mer_schedule_claims,
     .samples = samples,
-    .demo = "mix --platform s2 --select 0",
+    .demo = "mix --platform s2 --select 1",
     .demo_summary = "A hundred jobs of six networks on four unequal cores that share 16 bytes per "
                     "cycle.",
 };

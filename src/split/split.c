@@ -71,6 +71,9 @@ static const MerOption options[] = {
      "of weights, order and images; 0: that of the run"},
     {"train_scales", MER_OPTION_BOOL, OPTION(train.form.train_scales), "false", 0, 0, NULL,
      "scales of weights learn too"},
+    {"golden_inputs", MER_OPTION_INT, OPTION(golden_inputs), "1000", 1, 1e6, NULL,
+     "inputs that are exported beside a network, with its results: test images first, then random "
+     "bytes"},
     {0}};
 
 extern const MerProblemClass mer_problem_split;

@@ -1,6 +1,7 @@
 /* Image sets by name: the digits that are built in, and folders of IDX or CIFAR files. */
 #include "tensor/dataset_inside.h"
 
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "mercator/text.h"
 
@@ -103,7 +104,7 @@ static bool begins(const char *text, const char *start)
  * first by name, so that the order of the folder does not matter. */
 static const char *find(const char *folder, const char *part, bool is_labels, MerArena *arena)
 {
-    DIR        *directory = opendir(folder);
+    DIR        *directory = mer_folder_open(folder);
     const char *found = NULL;
     if (directory == NULL) {
         return NULL;

@@ -1,5 +1,5 @@
 # Every command that README.md and docs/ show works, in the order of its page, in a folder of its own that has the
-# clone's experiments and tests. In a page
+# clone's experiments, examples and tests. In a page
 #   - a block ```sh is a script;
 #   - in other blocks `$ mercator ...` is a command, and what stands below it what it prints;
 #   - in the manual page an indented `mercator ...` is a command;
@@ -17,7 +17,7 @@ for page in "$MERCATOR_SOURCE_DIR"/README.md "$MERCATOR_SOURCE_DIR"/docs/*.md "$
     name=$(basename "$page")
     mkdir "$root/$name"
     cd "$root/$name"
-    ln -s "$MERCATOR_SOURCE_DIR/experiments" "$MERCATOR_SOURCE_DIR/tests" .
+    ln -s "$MERCATOR_SOURCE_DIR/experiments" "$MERCATOR_SOURCE_DIR/examples" "$MERCATOR_SOURCE_DIR/tests" .
     awk -v page="$name" '
         /^```/ {
             is_open = !is_open

@@ -13,6 +13,8 @@ says one/run.jsonl '"phase":"warmup","epoch":1,"epochs":1'
 says one/run.jsonl '"phase":"search","epoch":3,"epochs":3'
 says one/run.jsonl '"phase":"finetune","epoch":1,"epochs":1'
 says one/run.jsonl '"test_accuracy":'
+says one/run.jsonl '"float_accuracy":'
+says one/run.jsonl '"integer_accuracy":'
 says one/summary.json '"macs":763520,' # of the network for these images
 [ "$(grep -c '"type":"trial"' one/run.jsonl)" -eq 2 ]
 

@@ -20,8 +20,9 @@ static void test_a_class_without_what_it_needs_is_refused(void **state)
     problem.decode = NULL;
     refuses(mer_register_problem(&problem, &error), &error, "problem \"other\" has no decode");
     evaluator.name = "other";
-    evaluator.plans = NULL;
-    refuses(mer_register_evaluator(&evaluator, &error), &error, "evaluator \"other\" has no plans");
+    evaluator.evaluate = NULL;
+    refuses(mer_register_evaluator(&evaluator, &error), &error,
+            "evaluator \"other\" has no evaluate");
     refuses(mer_register_importer(&(MerImporterClass){.name = NULL}, &error), &error,
             "importer \"\" has no name");
     refuses(mer_register_optimizer(&(MerOptimizerClass){.name = "o", .summary = "s"}, &error),

@@ -1,9 +1,11 @@
 /* The training side of `split`: networks from graphs, quantisers that values share, folded batch norms, inputs in bytes, starting
  * scales, operators side by side, and trainings that begin where they should. */
 #include "one_arena.h"
+#include "onnx_builder.h"
 #include "split_support.h"
 
 #include "learn/training.h"
+#include "split/train/split_train.h"
 #include "split/train/split_training.h"
 #include "tensor/ops.h"
 
@@ -354,6 +356,137 @@ static void test_a_warm_up_is_trained_once(void **state)
     assert_int_equal(system(command), 0);
     assert_true(warm_loss(&options, &epochs, &error) == -1);
     mer_test_contains(error.message, "/warm/warmup-");
+/* The problem with the evaluator that trains, as a run opens them. */
+static OpenedSplit *open_training(const char *problem, const char *evaluator)
+{
+    OpenedSplit *opened = open_split(problem, "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerError     error = {0};
+    opened->evaluator.type = mer_evaluator_find("split_train", NULL);
+    const MerEvaluatorClass *type = opened->evaluator.type;
+    opened->evaluator.state = mer_arena_alloc(arena, type->state_size);
+    opened->evaluator.options = options_from(evaluator, type->options, type->options_size, arena);
+    if (type->open(opened->evaluator.state, &opened->problem, opened->evaluator.options, arena,
+                   &error) != MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    return opened;
+}
+
+static float *weights_of(const MerTrainNet *net, int64_t *count)
+{
+    float *all = MER_ARRAY(arena, float, 200000);
+    *count = 0;
+    for (int i = 0; i < mer_parameters_count(net->weights); i++) {
+        const MerTensor *t = mer_parameters_get(net->weights, i);
+        assert_true(*count + t->size <= 200000);
+        memcpy(all + *count, t->data, (size_t)t->size * sizeof *all);
+        *count += t->size;
+    }
+    return all;
+}
+
+static float *trained_weights(const OpenedSplit *opened, const MerPlan *plan, int64_t *count)
+{
+    MerTrainNet *net;
+    MerError     error = {0};
+    if (mer_split_trained_net(&opened->evaluator, &opened->problem, plan, NULL, &net, &error) !=
+        MER_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(net->is_folded);
+    return weights_of(net, count);
+}
+
+/* After its evaluation, after that of another one, and without any: always the same bits. */
+static void test_the_network_of_a_plan_is_the_evaluated_one(void **state)
+{
+    (void)state;
+    const char  *problem = "split:dataset=digits8x8,samples=100,warmup_epochs=1,training_seed=4";
+    OpenedSplit *opened = open_training(problem, "split_train:finetune_epochs=1");
+    OpenedSplit *fresh = open_training(problem, "split_train:finetune_epochs=1");
+    MerPlan      digital = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
+    MerPlan      analog = plan_by(opened, "all_ternary", MER_METRIC_CYCLES);
+    int64_t      count, other;
+    MerCost      cost = cost_of(opened, &digital);
+    assert_true(cost.feasible && cost.value[MER_METRIC_INTEGER_ACCURACY] > 0 &&
+                cost.value[MER_METRIC_FLOAT_ACCURACY] > 0);
+    float *kept = weights_of(mer_train_network(mer_split_training(&opened->problem)), &count);
+    float *first = trained_weights(opened, &digital, &other);
+    assert_memory_equal(kept, first, (size_t)count * sizeof *kept);
+    float *moved = trained_weights(opened, &analog, &other); /* trains */
+    assert_int_equal(other, count);
+    assert_true(memcmp(moved, first, (size_t)count * sizeof *first) != 0);
+    float *again = trained_weights(opened, &digital, &other);
+    assert_memory_equal(again, first, (size_t)count * sizeof *first);
+    float *alone = trained_weights(fresh, &digital, &other);
+    assert_memory_equal(alone, first, (size_t)count * sizeof *first);
+    mer_train_free(mer_split_training(&opened->problem));
+    mer_train_free(mer_split_training(&fresh->problem));
+}
+
+static void test_only_a_training_evaluator_has_a_network(void **state)
+{
+    (void)state;
+    OpenedSplit *opened = open_split("split", "soc", "resnet8@input=1x8x8", "diana", arena);
+    MerPlan      plan = plan_by(opened, "all_8bit", MER_METRIC_CYCLES);
+    MerTrainNet *net;
+    MerError     error = {0};
+    assert_int_equal(
+        mer_split_trained_net(&opened->evaluator, &opened->problem, &plan, NULL, &net, &error),
+        MER_UNSUPPORTED);
+    mer_test_contains(error.message, "evaluator soc trains no network");
+    mer_test_contains(error.message, "--dataset");
+}
+
+static MerGraph *linear_network(const char *weights, const char *last, MerError *error)
+{
+    OnnxBuilder *b = onnx_builder(17, arena);
+    onnx_input(b, "x", "1 1 4 4");
+    onnx_weight(b, "w1", "3 1 3 3");
+    onnx_weight(b, "w2", weights);
+    onnx_node(b, "Conv", "x w1", "a", "");
+    onnx_node(b, "Relu", "a", "r", "");
+    if (last[0] == 'G') {
+        onnx_node(b, "Flatten", "r", "f", "");
+        onnx_node(b, "Gemm", "f w2", "y", "transB=1");
+    } else {
+        onnx_node(b, "Conv", "r w2", "y", "");
+    }
+    onnx_output(b, "y", NULL);
+    return onnx_import(b, NULL, error);
+}
+
+/* A product with a 3x2x2 image: the kernel covers it, the weights in the order of the flattened image. */
+static void test_a_product_may_read_a_whole_image(void **state)
+{
+    (void)state;
+    MerError     error;
+    MerTrainNet *net = net_of(linear_network("5 12", "Gemm", &error), NULL, plain_form);
+    const int   *shape = net->nodes[1].branches[0].weight->shape;
+    float        image[16], logits[5], sum = 0, hidden[12];
+    assert_int_equal(shape[0], 5);
+    assert_int_equal(shape[1], 3);
+    assert_int_equal(shape[2], 2);
+    assert_int_equal(shape[3], 2);
+    for (int i = 0; i < 16; i++) {
+        image[i] = (float)(i % 5) / 5;
+    }
+    run_logits(net, image, 1, logits);
+    for (int i = 0; i < 12; i++) { /* channel, row, column */
+        const float *w = net->nodes[0].branches[0].weight->data + i / 4 * 9;
+        hidden[i] = 0;
+        for (int k = 0; k < 9; k++) {
+            hidden[i] += w[k] * image[(i / 2 % 2 + k / 3) * 4 + i % 2 + k % 3];
+        }
+        sum += fmaxf(hidden[i], 0) * net->nodes[1].branches[0].weight->data[4 * 12 + i];
+    }
+    assert_float_equal(logits[4], sum, 1e-5f);
+    mer_train_net_free(net);
+    MerTrainNet *none;
+    assert_int_equal(mer_train_net_new(linear_network("5 3 1 1", "Conv", &error), NULL, &plain_form,
+                                       arena, &none, &error),
+                     MER_UNSUPPORTED);
+    mer_test_contains(error.message, "the last output is an image of 5x2x2, expected one number");
 }
 
 /* The slope of the soft cost on a tape is the one of the function behind it, as a share of the reference. */
@@ -413,6 +546,9 @@ int main(void)
         cmocka_unit_test(test_long_gradients_are_cut),
         cmocka_unit_test(test_answers_and_changed_test_parts),
         cmocka_unit_test(test_a_warm_up_is_trained_once),
+        cmocka_unit_test(test_the_network_of_a_plan_is_the_evaluated_one),
+        cmocka_unit_test(test_only_a_training_evaluator_has_a_network),
+        cmocka_unit_test(test_a_product_may_read_a_whole_image),
         cmocka_unit_test(test_the_soft_cost_has_its_slopes_on_the_tape),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

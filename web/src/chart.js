@@ -2,26 +2,38 @@
 // values, because a range of 1.02 to 1.4 needs ticks that whole decades cannot give.
 import uPlot from "uplot";
 import { color, h, watch } from "./dom.js";
+import { drawLines } from "./line_picture.js";
+import { saveTools } from "./save.js";
+import { svgOf } from "./svg_context.js";
 import { labels } from "./units.js";
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', sans-serif";
 
-/** Round tick values between two values, about `wanted` of them, for a linear or a log axis. */
-export function niceTicks(low, high, wanted, isLog) {
+const STEPS = [[1, 2, 5], [1, 3], [1]]; // of a decade, from many ticks to few
+
+/** Round tick values between two values, about `wanted` of them, for a linear or a log axis. On a log axis they are
+ *  1, 2, 5, 10, ... as soon as three of them fit; closer values get even steps. `isCount`: whole numbers only. */
+export function niceTicks(low, high, wanted, isLog, isCount = false) {
   if (!(high > low)) return [low];
-  if (isLog && high / low > 30) {
-    const ticks = [];
-    const decades = Math.log10(high / low);
-    const steps = decades > wanted ? [1] : decades > wanted / 2 ? [1, 3] : [1, 2, 5];
-    const stride = Math.max(1, Math.ceil(decades / wanted));
-    for (
-      let power = Math.floor(Math.log10(low));
-      power <= Math.ceil(Math.log10(high));
-      power += stride
-    )
-      for (const step of steps) ticks.push(step * 10 ** power);
-    return ticks.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
+  const made = (isLog && logTicks(low, high, wanted)) || evenTicks(low, high, wanted);
+  const whole = isCount ? made.filter(Number.isInteger) : made;
+  return whole.length > 1 ? whole : isCount ? [Math.ceil(low), Math.floor(high)].filter((tick, at, all) => all.indexOf(tick) === at) : made;
+}
+
+function logTicks(low, high, wanted) {
+  const [from, to] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const powers = (stride) =>
+    Array.from({ length: to - from + 1 }, (_, at) => from + at).filter((power) => power % stride === 0);
+  const inside = (tick) => tick >= low * 0.999 && tick <= high * 1.001;
+  const ticksOf = (steps, stride) => powers(stride).flatMap((power) => steps.map((step) => step * 10 ** power)).filter(inside);
+  for (const steps of STEPS) {
+    const ticks = ticksOf(steps, 1);
+    if (ticks.length <= Math.max(2, wanted)) return ticks.length >= Math.min(3, wanted) ? ticks : null;
   }
+  return ticksOf([1], Math.max(2, Math.ceil((to - from) / wanted)));
+}
+
+function evenTicks(low, high, wanted) {
   const raw = (high - low) / wanted;
   const scale = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((factor) => factor * scale >= raw) * scale;
@@ -37,20 +49,23 @@ function roomForLabels(chart, texts) {
   return Math.max(92, 20 + LETTER * Math.max(0, ...(texts ?? []).map((text) => text.length)));
 }
 
-function axis(isLog, format, grid, side) {
+function axis(isLog, format, grid, side, name, isCount) {
   const back = (value) => (isLog ? 10 ** value : value);
   return {
     side,
     font: FONT,
     stroke: color("ink-soft"),
     gap: 6,
+    label: name,
+    labelFont: FONT,
+    labelSize: name ? 20 : 0,
     size: side === 3 ? roomForLabels : 34,
     grid: { stroke: grid, width: 1 },
     ticks: { stroke: grid, width: 1, size: 4 },
     splits: (chart, index, low, high) => {
       const room = side === 3 ? chart.bbox.height : chart.bbox.width;
       const wanted = Math.max(2, Math.floor(room / devicePixelRatio / (side === 3 ? 44 : 90)));
-      return niceTicks(back(low), back(high), wanted, isLog).map((tick) =>
+      return niceTicks(back(low), back(high), wanted, isLog, isCount).map((tick) =>
         isLog ? Math.log10(tick) : tick,
       );
     },
@@ -79,7 +94,7 @@ function withoutEmptyStart(xs, lines) {
 
 /**
  * lines: [{name, xs, ys, variable (CSS colour), width, dash, alpha, points, band: [low line, high line]}] with
- * one shared `xs`. Options: height, label, isLogX, isLogY, isStepped, formatX, formatY, nameX, onPick.
+ * one shared `xs`. Options: height, label, isLogX, isLogY, isStepped, formatX, formatY, nameX, nameY, unitY, isCountX.
  */
 export function lineChart(box, allXs, allLines, options) {
   const { xs, lines } = withoutEmptyStart(allXs, allLines);
@@ -96,7 +111,14 @@ export function lineChart(box, allXs, allLines, options) {
   const data = [xs.map(toX), ...lines.map((line) => line.ys.map(toY))];
   const readout = h("p", { class: "readout", "aria-hidden": "true" }, options.hint ?? "");
   const plot = h("div", { class: "plot", role: "img", "aria-label": options.label });
-  box.replaceChildren(plot, readout);
+  const save = saveTools(options.name ?? "best so far", {
+    svg: () => svgOf(Math.max(box.clientWidth, 480), options.height ?? 320, (context, width, height) => drawLines(context, width, height, xs, lines, options)),
+    csv: () => [
+      [options.nameX ?? "x", ...lines.map((line) => line.name)],
+      ...xs.map((x, at) => [x, ...lines.map((line) => line.ys[at])]),
+    ],
+  });
+  box.replaceChildren(plot, readout, save);
   const stepped = uPlot.paths.stepped({ align: 1 });
   const grid = color("grid-line");
   const chart = new uPlot(
@@ -116,7 +138,10 @@ export function lineChart(box, allXs, allLines, options) {
         },
         y: { range: (u, low, high) => padded(low, high) },
       },
-      axes: [axis(isLogX, formatX, grid, 2), axis(isLogY, formatY, grid, 3)],
+      axes: [
+        axis(isLogX, formatX, grid, 2, options.nameX, options.isCountX),
+        axis(isLogY, formatY, grid, 3, options.nameY),
+      ],
       bands: lines.flatMap((line, index) =>
         line.band ? [{ series: [index + 1, index + 2], fill: color(line.variable) + "26" }] : [],
       ),

@@ -4,30 +4,27 @@ import { checkbox, h, panel, select, categoryVariable } from "./dom.js";
 import { gapBar, gapLegend } from "./gap.js";
 import { drawnGap, gapTick, geometricMean, logGrid } from "./curves.js";
 import { quantity } from "./head.js";
+import { overview } from "./overview.js";
 import { bestAt, ratioOf } from "./run.js";
 import { scatterPanel } from "./panels/scatter.js";
+import { medianInterval, quantile, rankTest } from "./stats.js";
+import { parametersOf, settingName, sweepMatrix } from "./sweep.js";
 import { sortableTable } from "./table.js";
 import {
   betterOf,
   count,
+  full,
   isMaximised,
   natural,
   percent,
   plural,
   rankOf,
   short,
+  split,
   text,
   title,
   unitOf,
 } from "./units.js";
-
-export function quantile(values, share) {
-  const sorted = values.filter((value) => typeof value === "number").sort((a, b) => a - b);
-  if (sorted.length === 0) return null;
-  const place = (sorted.length - 1) * share;
-  const low = Math.floor(place);
-  return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (place - low);
-}
 
 const optimizerKey = (run) =>
   `${run.optimizer.name ?? "–"}${JSON.stringify(run.optimizer.options ?? {})}`;
@@ -81,6 +78,7 @@ export function comparison(runs, open) {
   return h(
     "div",
     {},
+    overview([...groupBy(runs, questionKey).values()], open),
     h("div", { class: "panel-grid" }, tradeOffPanels(runs)),
     problems.length > 1 &&
       h(
@@ -113,16 +111,6 @@ function tradeOffPanels(runs) {
 
 const PREFERRED = ["cycles", "latency", "makespan"];
 
-/** Names without what all of them begin with: "8Ki" of "base words=8Ki". */
-function shortened(names) {
-  const first = names[0] ?? "";
-  let same = 0;
-  while (same < first.length && names.every((name) => name[same] === first[same])) same++;
-  const cut = first.slice(0, same).search(/[^A-Za-z0-9.]*[A-Za-z0-9.]*$/);
-  const from = /[^A-Za-z0-9.]/.test(first[cut] ?? "") ? cut + 1 : cut;
-  return names.map((name) => name.slice(from).trim() || name);
-}
-
 function tradeOffPanel(runs, number) {
   const done = runs.filter((run) => run.best.feasible !== false);
   const metrics = Object.keys(done[0]?.best ?? {})
@@ -135,17 +123,17 @@ function tradeOffPanel(runs, number) {
   const axes = [x, y, ...metrics.filter((name) => name !== x && name !== y)];
   const methods = new Set(done.map(optimizerKey));
   const seeds = new Set(done.map((run) => run.seed));
-  const platforms = shortened(done.map((run) => run.platform.name ?? "–"));
-  const nameOf = (run, at) =>
+  const parameters = parametersOf(done);
+  const nameOf = (run) =>
     [
-      platforms[at],
+      parameters.length > 0 ? settingName(run, parameters) : (run.platform.name ?? "–"),
       methods.size > 1 && run.optimizer.name,
       seeds.size > 1 && `seed ${run.seed}`,
     ]
       .filter(Boolean)
       .join(", ");
   const id = number < 0 ? "trade-off" : `trade-off-${number}`;
-  return panel(
+  const front = panel(
     {
       id: `${id}-panel`,
       title: number < 0 ? "Trade-off of the platforms" : `Trade-off: ${done[0].workload.name}`,
@@ -155,15 +143,17 @@ function tradeOffPanel(runs, number) {
     scatterPanel(
       {
         id,
+        title: "Trade-off of the platforms",
         axes: axes.map((name) => ({ name, unit: unitOf(name), better: betterOf(name) })),
-        points: done.map((run, at) => ({
-          name: nameOf(run, at),
+        points: done.map((run) => ({
+          name: nameOf(run),
           values: axes.map((name) => run.best[name]),
         })),
       },
       { isFrontShown: true },
     ),
   );
+  return [front, sweepMatrix(done, metrics, id)];
 }
 
 function problemPanels(runs, at) {
@@ -273,7 +263,10 @@ function drawMethods(box, runs, methods, view, several) {
     ...view,
     isStepped: true,
     height: 380,
-    nameX: "evaluations",
+    name: "best so far by optimizer",
+    nameX: several ? "evaluations per task" : "evaluations",
+    nameY: several ? "gap to the bound" : `best ${title(runs[0].objective)}`,
+    isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: several ? gapTick : (y, more) => short(y, unitOf(runs[0].objective), more),
     formatValue: several ? percent : (y) => text(y, unitOf(runs[0].objective)),
@@ -316,8 +309,12 @@ function methodPanel(runs, methods, problem) {
       rank: ranks[at],
       best: scores.length ? Math.min(...scores) : null,
       median: quantile(scores, 0.5),
-      low: quantile(scores, 0.25),
-      high: quantile(scores, 0.75),
+      interval: medianInterval(scores),
+      seconds: quantile(
+        method.runs.map((run) => run.summary.wall_s),
+        0.5,
+      ),
+      scores,
       gap: quantile(
         method.runs.map((run) => run.bound.gap),
         0.5,
@@ -325,6 +322,9 @@ function methodPanel(runs, methods, problem) {
       failed: method.runs.length - scores.length,
     };
   });
+  // Against the optimizer with the best median.
+  const first = rows.reduce((best, row) => ((row.median ?? Infinity) < (best.median ?? Infinity) ? row : best));
+  for (const row of rows) row.p = row === first ? null : rankTest(row.scores, first.scores);
   const number = (key, title, help) => ({
     key,
     title,
@@ -363,8 +363,32 @@ function methodPanel(runs, methods, problem) {
         cell: (row) => (row.rank === null ? "–" : row.rank.toFixed(2)),
       },
       number("median", `median ${title(objective)}`),
-      number("low", "lower quartile"),
-      number("high", "upper quartile"),
+      {
+        key: "interval",
+        title: "95 % interval",
+        help: "of the median, by 2,000 resamplings of the seeds",
+        value: (row) => row.interval?.[0],
+        cell: (row) => intervalCell(row.interval, objective, `method-${problem}-${row.at}-interval`),
+      },
+      {
+        key: "p",
+        title: "p",
+        help: `rank-sum test against ${first.name}, which has the best median; two-sided`,
+        value: (row) => row.p,
+        cell: (row) =>
+          h(
+            "span",
+            { "data-testid": `method-${problem}-${row.at}-p`, "data-value": row.p ?? "" },
+            row === first ? "best" : row.p === null ? "–" : row.p < 0.001 ? "< 0.001" : row.p.toFixed(3),
+          ),
+      },
+      {
+        key: "seconds",
+        title: "seconds",
+        help: "wall clock of a run, median of the seeds",
+        value: (row) => row.seconds,
+        cell: (row) => quantity(row.seconds, "s", `method-${problem}-${row.at}-seconds`),
+      },
       number("best", "best", isMaximised(objective) ? "largest" : "smallest"),
       {
         key: "gap",
@@ -385,6 +409,19 @@ function methodPanel(runs, methods, problem) {
     { id: "methods-panel", title: "Results by optimizer", wide: true },
     table.element,
     gapLegend(),
+  );
+}
+
+function intervalCell(interval, objective, testid) {
+  if (!interval) return h("span", { "data-testid": testid, "data-value": "" }, "–");
+  const ends = interval.map((score) => natural(score, objective)).sort((a, b) => a - b);
+  const texts = ends.map((value) => split(value, unitOf(objective)));
+  const isSame = texts[0].unit === texts[1].unit;
+  return h(
+    "span",
+    { class: "quantity", "data-testid": testid, "data-value": ends.join(" "), title: ends.map((value) => full(value, unitOf(objective))).join(" to ") },
+    `${texts[0].number}${isSame ? "" : ` ${texts[0].unit}`} – ${texts[1].number}`,
+    h("small", {}, texts[1].unit),
   );
 }
 
@@ -415,7 +452,7 @@ function runsPanel(runs, open) {
       {
         key: "platform",
         title: "platform",
-        align: "text",
+        align: "text wrap",
         value: (run) => run.platform.name,
         cell: (run) => run.platform.name ?? "–",
       },
@@ -455,6 +492,12 @@ function runsPanel(runs, open) {
         align: "gap",
         value: (run) => run.bound.gap,
         cell: (run) => gapBar(run.bound.gap, `run-${runs.indexOf(run)}-gap`),
+      },
+      {
+        key: "seconds",
+        title: "seconds",
+        value: (run) => run.summary.wall_s,
+        cell: (run) => quantity(run.summary.wall_s, "s"),
       },
     ].filter(Boolean),
     runs,

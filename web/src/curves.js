@@ -2,7 +2,7 @@
 import { lineChart, livingChart } from "./chart.js";
 import { checkbox, h, panel, select } from "./dom.js";
 import { bestAt, ratioOf } from "./run.js";
-import { metricText, natural, percent, plural, short, unitOf } from "./units.js";
+import { metricText, natural, percent, plural, short, title, unitOf } from "./units.js";
 import { marksOf } from "./views.js";
 
 const GRID_POINTS = 320;
@@ -111,7 +111,10 @@ function drawAll(box, run, tasks, selected, view) {
     ...view,
     isStepped: true,
     height: 330,
-    nameX: "evaluations",
+    name: "gap to the bound of all tasks",
+    nameX: "evaluations per task",
+    nameY: "gap to the bound",
+    isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,
@@ -152,7 +155,10 @@ function drawTask(box, run, task, view) {
     ...view,
     isStepped: true,
     height: 330,
+    name: `best so far of ${task.name}`,
     nameX: "evaluations",
+    nameY: `best ${title(run.objective)}`,
+    isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: (y, more) => short(y, unitOf(run.objective), more),
     formatValue: (y) => metricText(y, run.objective),

@@ -9,6 +9,7 @@ const SVG_TAGS = new Set([
   "circle",
   "title",
   "defs",
+  "clipPath",
   "marker",
   "polyline",
 ]);

@@ -4,7 +4,10 @@ import { curvesPanel } from "./curves.js";
 import { h, paintWaiting } from "./dom.js";
 import { cards, runFacts } from "./head.js";
 import { infeasiblePanel } from "./infeasible.js";
+import { headline } from "./headline.js";
 import { milestonesPanel } from "./milestones.js";
+import { networkPanels } from "./network.js";
+import { goTo, onRoute, readRoute, runKeys } from "./route.js";
 import { openRun } from "./run.js";
 import { studyView } from "./study.js";
 import { tasksPanel } from "./tasks.js";
@@ -23,41 +26,57 @@ function readData() {
   return data;
 }
 
-function newState() {
+/** The chosen task of a run; choosing goes by the address, which `follow` reads. */
+function newState(run) {
   const listeners = [];
   return {
-    task: 0,
+    task: firstTask(run),
     onTask(listener) {
       listeners.push(listener);
     },
     setTask(task) {
-      this.task = task;
+      goTo({ run: run.key, task });
+    },
+    follow(task) {
+      const next = run.tasks[task] ? task : firstTask(run);
+      if (next === this.task) return;
+      this.task = next;
       for (const listener of listeners) listener();
     },
   };
 }
 
-function runView(run) {
-  const state = newState();
-  // The task with the most work is the one to look at first.
+/** The task with the most work is the one to look at first. */
+function firstTask({ tasks }) {
   const work = (task) => (task.macs ?? 0) * task.count;
-  state.task = run.tasks.reduce(
-    (best, task) => (work(task) > work(run.tasks[best]) ? task.index : best),
-    0,
-  );
+  return tasks.reduce((best, task) => (work(task) > work(tasks[best]) ? task.index : best), 0);
+}
+
+function runView(run, state) {
   const views = viewPanels(run, state);
-  const narrow = [planPanel(run, state), ...views.narrow, infeasiblePanel(run, state)];
+  const plan = planPanel(run, state);
+  const isBeside = run.tasks.length > 1; // then the plan stays in sight while tasks are chosen
+  const narrow = [!isBeside && plan, ...views.narrow, infeasiblePanel(run, state)];
   return h(
     "div",
     { class: "run" },
+    h("p", { class: "headline", "data-testid": "headline" }, headline(run)),
     runFacts(run),
     warnings(run),
     cards(run),
     h(
       "div",
       { class: "panel-grid" },
+      networkPanels(run, state),
+      isBeside
+        ? h(
+            "div",
+            { class: "beside wide" },
+            tasksPanel(run, state),
+            h("div", { class: "beside-plan", "data-testid": "beside-plan" }, plan.element),
+          )
+        : tasksPanel(run, state),
       curvesPanel(run, state),
-      tasksPanel(run, state),
       milestonesPanel(run),
       views.wide,
       twoStacks(narrow.filter(Boolean)),
@@ -106,31 +125,48 @@ function start(app, data) {
         ? `${runs[0].workload.name ?? "run"} on ${runs[0].platform.name ?? "platform"}`
         : "Comparison");
   document.title = `${title} · Mercator`;
-  const main = h("main", { id: "main" });
+  const main = h("main", { id: "main", tabindex: "-1" });
+  const keys = runs.length > 1 ? runKeys(runs) : [null];
+  runs.forEach((run, at) => (run.key = keys[at]));
+  let shown = null; // {run, state} of the run that is on the page
   const showAll = () => {
+    shown = null;
     main.replaceChildren(
-      ...[data.study && studyView(data.study), runs.length > 1 && comparison(runs, showOne)].filter(
+      ...[data.study && studyView(data.study), runs.length > 1 && comparison(runs, open)].filter(
         Boolean,
       ),
     );
     paintWaiting();
   };
-  const showOne = (run) => {
+  const open = (run, task = null) => goTo({ run: run.key, task });
+  const showOne = (run, task) => {
+    shown = { run, state: newState(run) };
+    if (run.tasks[task]) shown.state.task = task;
     main.replaceChildren(
       ...[
         runs.length > 1 &&
           h(
             "p",
-            {},
-            h("button", { type: "button", onclick: showAll }, "← all runs"),
+            { class: "way-back" },
+            h("a", { href: "#", "data-testid": "all-runs" }, "← all runs"),
             " ",
             h("strong", {}, run.name),
           ),
-        runView(run),
+        runView(run, shown.state),
       ].filter(Boolean),
     );
     paintWaiting();
     globalThis.scrollTo(0, 0);
+  };
+  const follow = () => {
+    const { run: key, task } = readRoute();
+    const run = runs.length === 1 ? runs[0] : runs.find((one) => one.key === key);
+    if (!run) return shown || !main.hasChildNodes() ? showAll() : undefined;
+    if (shown?.run === run) return shown.state.follow(task);
+    const isFirst = !main.hasChildNodes();
+    showOne(run, task);
+    // Who opened it by keyboard goes on from its beginning.
+    if (!isFirst) main.focus({ preventScroll: true });
   };
   app.replaceChildren(
     h(
@@ -158,8 +194,8 @@ function start(app, data) {
       "Everything on this page is in this file; the licences of its parts are in its source.",
     ),
   );
-  if (runs.length === 1) showOne(runs[0]);
-  else showAll();
+  onRoute(follow);
+  follow();
 }
 
 const app = document.getElementById("app");

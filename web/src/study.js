@@ -1,6 +1,6 @@
 // A study: many runs as curves over samples, one picture of tasks by optimizers, and its tables.
 import { lineChart, livingChart } from "./chart.js";
-import { quantile } from "./compare.js";
+import { quantile } from "./stats.js";
 import { drawnGap, gapTick } from "./curves.js";
 import { categoryVariable, checkbox, h, panel, select } from "./dom.js";
 import { GAP_CLASSES, gapCss } from "./gap.js";
@@ -178,7 +178,10 @@ function drawCurves(box, group, view) {
     isLogY: view.isLogY,
     isStepped: true,
     height: 420,
+    name: "gap against samples",
     nameX: "samples",
+    nameY: "gap to the best known",
+    isCountX: true,
     formatX: (x, more) => short(x, "", more),
     formatY: gapTick,
     formatValue: percent,

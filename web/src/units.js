@@ -44,10 +44,14 @@ const SHARES = new Set([
   "miss_rate",
   "accuracy",
   "test_accuracy",
+  "float_accuracy",
+  "integer_accuracy",
 ]);
 
 export const unitOf = (metric) => (SHARES.has(metric) ? "share" : (metrics[metric]?.unit ?? ""));
 export const helpOf = (metric) => metrics[metric]?.help ?? "";
+/** A total over tasks is their sum, each as often as it occurs. */
+export const isSum = (metric) => metrics[metric]?.total === "sum";
 export const isMetric = (name) => Object.hasOwn(metrics, name);
 /** -1: smaller is better, +1: larger is; 0: not a metric. */
 export const betterOf = (name) => metrics[name]?.direction ?? 0;

@@ -132,6 +132,23 @@ export function viewPanels(run, state) {
   };
 }
 
+const PICTURES = ["timeline", "graph", "areas", "scatter", "heatmap", "tree", "bars"];
+
+/** What a run shows first of itself: a wide drawing before others, and those in the order they came. */
+export function firstPicture(run) {
+  const values = listViews(run)
+    .map((view) => view.of(0))
+    .filter((value) => PICTURES.includes(value?.panel) && !value.folded);
+  const value = values.find((one) => KINDS[one.panel].isWide(one)) ?? values[0];
+  if (!value) return null;
+  return h("figure", {}, h("figcaption", {}, value.title ?? value.id), KINDS[value.panel].draw(value));
+}
+
+/** The views that the tasks share, of one kind: [{id, title, of(task)}]. */
+export function viewsOfKind(run, kind) {
+  return listViews(run).filter((view) => view.first.panel === kind);
+}
+
 /** The front of a summary: [{metric: value}]. */
 function frontOf(run) {
   const points = run.summary.front ?? [];

@@ -215,6 +215,7 @@ const MerEvaluatorClass mer_evaluator_vta = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_vta,
     .evaluate = evaluate,
     .detail = detail,

@@ -55,7 +55,7 @@ static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerE
 {
     MerTrace  trace = {.process = 1};
     MerStatus status = MER_OK;
-    if (what->tasks[0].plan->kind != &mer_plan_vta) {
+    if (what->tasks[0].plan->kind != &mer_plan_vta || !what->tasks[0].evaluator->type->rules) {
         return MER_OK;
     }
     mer_trace_begin(&trace);

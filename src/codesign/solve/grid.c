@@ -309,6 +309,11 @@ static MerStatus open_grid(void *state, const MerSearch *search, const MerProble
                              "grid enumerates a VTA-class core; kernels are measured: annealing, "
                              "genetic and others search them");
     }
+    if (!evaluator->type->rules) {
+        return mer_error_set(error, MER_UNSUPPORTED,
+                             "grid prices every schedule and wants a model for it, found %s",
+                             evaluator->type->name);
+    }
     bool is_sum =
         search->objective == MER_METRIC_LATENCY || search->objective == MER_METRIC_CYCLES ||
         search->objective == MER_METRIC_THROUGHPUT || search->objective == MER_METRIC_ENERGY;

@@ -372,6 +372,7 @@ const MerEvaluatorClass mer_evaluator_datacentric = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_datacentric,
     .evaluate = evaluate,
     .detail = detail,

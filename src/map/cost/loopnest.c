@@ -35,7 +35,7 @@ static MerStatus open_loopnest(void *state, const MerProblem *problem, const voi
     model->exclusive_axes = chosen->axes == 1;
     model->ramp = chosen->ramp;
     const MerNestSpace *space = problem->state ? mer_map_nest_space(problem) : NULL;
-    model->constraints = space && space->is_constrained ? &space->constraints : NULL;
+    model->constraints = space && space->is_constrained ? space->constraints : NULL;
     return status;
 }
 
@@ -269,6 +269,7 @@ const MerEvaluatorClass mer_evaluator_loopnest = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerNestModel),
+    .checks_plans = true,
     .open = open_loopnest,
     .evaluate = evaluate,
     .evaluate_batch = evaluate_batch,

@@ -169,6 +169,7 @@ const MerEvaluatorClass mer_evaluator_calls = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_calls,
     .evaluate = evaluate,
     .detail = show,

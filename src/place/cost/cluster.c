@@ -328,6 +328,7 @@ const MerEvaluatorClass mer_evaluator_cluster = {
     .options = options,
     .options_size = sizeof(MerClusterOptions),
     .state_size = sizeof(MerCluster),
+    .checks_plans = true,
     .open = open_cluster,
     .evaluate = evaluate,
     .detail = mer_cluster_detail,

@@ -238,6 +238,7 @@ const MerEvaluatorClass mer_evaluator_maxload = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_maxload,
     .evaluate = evaluate,
     .detail = show,

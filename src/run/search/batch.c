@@ -28,7 +28,7 @@ typedef struct Memo {
 
 struct MerBatch {
     const MerProblem   *problem;
-    const MerEvaluator *evaluator;
+    const MerEvaluator *evaluator, *check;
     const MerObjective *objective;
     MerPool            *pool;
     bool (*is_cancelled)(void *state);
@@ -46,12 +46,13 @@ struct MerBatch {
 };
 
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
-                        const MerObjective *objective, MerPool *pool, bool use_memo,
-                        bool (*is_cancelled)(void *state), void *cancel_state)
+                        const MerEvaluator *check, const MerObjective *objective, MerPool *pool,
+                        bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state)
 {
     MerBatch *batch = mer_heap_zeroed(1, sizeof *batch);
     batch->problem = problem;
     batch->evaluator = evaluator;
+    batch->check = check;
     batch->objective = objective;
     batch->pool = pool;
     batch->is_cancelled = is_cancelled;
@@ -190,13 +191,14 @@ static void price_chunk(void *context, int chunk_index, int worker_index)
             batch->problem->type->decode(batch->problem, trial->point, &plans[i], worker->plans);
         }
     }
-    if (!is_late && type->evaluate_batch) {
+    bool at_once = type->evaluate_batch && !batch->check->type;
+    if (!is_late && at_once) {
         type->evaluate_batch(batch->evaluator->state, plans, count, calls, costs);
     }
     for (int i = 0; i < count && !is_late; i++) {
         MerRunTrial *trial = targets[i].trial;
-        if (!type->evaluate_batch) {
-            mer_price_plan(batch->evaluator, &plans[i], &calls[i], &trial->cost);
+        if (!at_once) {
+            mer_price_plan(batch->evaluator, batch->check, &plans[i], &calls[i], &trial->cost);
             mer_arena_reset(worker->scratch);
         } else {
             trial->cost = costs[i];
@@ -318,7 +320,7 @@ void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial)
         return;
     }
     batch->problem->type->decode(batch->problem, trial->point, &plan, worker->plans);
-    mer_price_plan(evaluator, &plan, &call, &trial->cost);
+    mer_price_plan(evaluator, batch->check, &plan, &call, &trial->cost);
     finish_trial(batch, trial);
     mer_arena_reset(worker->plans);
     mer_arena_reset(worker->scratch);

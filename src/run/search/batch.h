@@ -12,8 +12,8 @@ typedef struct MerBatch MerBatch;
 
 /* Everything is kept. `is_cancelled` may be called from any thread. */
 MerBatch *mer_batch_new(const MerProblem *problem, const MerEvaluator *evaluator,
-                        const MerObjective *objective, MerPool *pool, bool use_memo,
-                        bool (*is_cancelled)(void *state), void *cancel_state);
+                        const MerEvaluator *check, const MerObjective *objective, MerPool *pool,
+                        bool use_memo, bool (*is_cancelled)(void *state), void *cancel_state);
 void      mer_batch_free(MerBatch *batch);
 
 /* Prices trials[0 .. count-1] that are not known yet; `write_lines` also fills their `json`. */
@@ -22,10 +22,11 @@ void mer_batch_price(MerBatch *batch, MerRunTrial *trials, int count, bool write
 /* Prices a trial of the last batch again by an exact call, if the evaluator's values are only close to that. */
 void mer_batch_price_exactly(MerBatch *batch, MerRunTrial *trial);
 
-/* measure.c: prices one plan as its evaluator wants it: here, or, where it measures, in a child process.
+/* measure.c: prices one plan as its evaluator wants it: here, or, where it measures, in a child process. What `check` (its type
+ * NULL: nobody) refuses is not priced.
  * A child that crashes, or takes longer than the evaluator allows, gives an infeasible cost with the class
  * `crash` or `timeout`. When call->notes is cancelled the child is ended and the cost means nothing. */
-void mer_price_plan(const MerEvaluator *evaluator, const MerPlan *plan, const MerCall *call,
-                    MerCost *cost);
+void mer_price_plan(const MerEvaluator *evaluator, const MerEvaluator *check, const MerPlan *plan,
+                    const MerCall *call, MerCost *cost);
 
 #endif

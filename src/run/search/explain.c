@@ -30,7 +30,7 @@ static double price(Explanation *e, const MerIndex *point)
     MerCall call = {.scratch = e->scratch, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY};
     mer_arena_reset(e->scratch);
     e->task->problem.type->decode(&e->task->problem, point, &plan, e->scratch);
-    mer_price_plan(&e->task->evaluator, &plan, &call, &cost);
+    mer_price_plan(&e->task->evaluator, &e->task->check, &plan, &call, &cost);
     result->explained++;
     mer_objective_refuse(&e->run->objective, &cost);
     if (cost.feasible) {

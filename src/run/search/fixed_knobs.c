@@ -12,34 +12,48 @@ static double value_of(const MerKnob *knob, MerIndex choice)
     return knob->values ? knob->values[choice] : choice;
 }
 
-/* "1, 2, 4", cut after a few; indices as a range. */
-static const char *list_choices(const MerKnob *knob, MerArena *arena)
+static const char *name_of(const MerProblem *problem, int knob, MerIndex choice, MerArena *arena)
+{
+    return problem->type->choice_name ? problem->type->choice_name(problem, knob, choice, arena)
+                                      : NULL;
+}
+
+/* "1, 2, 4" or names, cut after a few; indices as a range. */
+static const char *list_choices(const MerProblem *problem, int k, MerArena *arena)
 {
     enum { SHOWN = 16 };
-    if (!knob->values) {
+    const MerKnob *knob = &problem->space.knobs[k];
+    const char    *list = "";
+    if (!knob->values && !name_of(problem, k, 0, arena)) {
         return mer_arena_format(arena, "0 .. %d", knob->choices - 1);
     }
-    const char *list = "";
     for (int i = 0; i < knob->choices && i < SHOWN; i++) {
-        char number[32];
-        mer_print_real(number, knob->values[i]);
-        list = mer_arena_format(arena, "%s%s%s", list, i ? ", " : "", number);
+        char        number[32];
+        const char *name = name_of(problem, k, i, arena);
+        mer_print_real(number, value_of(knob, i));
+        list = mer_arena_format(arena, "%s%s%s", list, i ? ", " : "", name ? name : number);
     }
     return knob->choices > SHOWN ? mer_arena_format(arena, "%s, ... (%d)", list, knob->choices)
                                  : list;
 }
 
-static MerStatus find_choice(const MerKnob *knob, double value, MerIndex *choice, MerArena *arena,
-                             MerError *error)
+static MerStatus find_choice(const MerProblem *problem, int k, const MerFixedKnob *fixed,
+                             MerIndex *choice, MerArena *arena, MerError *error)
 {
+    const MerKnob *knob = &problem->space.knobs[k];
     for (int i = 0; i < knob->choices; i++) {
-        if (value_of(knob, i) == value) {
+        const char *name = fixed->word ? name_of(problem, k, i, arena) : NULL;
+        if (fixed->word ? name && mer_name_equal(name, fixed->word)
+                        : value_of(knob, i) == fixed->value) {
             *choice = i;
             return MER_OK;
         }
     }
-    return mer_error_set(error, MER_INVALID, "knob %s cannot be fixed to %g, expected one of %s",
-                         knob->name, value, list_choices(knob, arena));
+    char number[32];
+    mer_print_real(number, fixed->value);
+    return mer_error_set(error, MER_INVALID, "knob %s cannot be fixed to %s, expected one of %s",
+                         knob->name, fixed->word ? fixed->word : number,
+                         list_choices(problem, k, arena));
 }
 
 static MerStatus refuse_knob(const MerRunTask *task, const char *name, MerArena *arena,
@@ -56,21 +70,48 @@ static MerStatus refuse_knob(const MerRunTask *task, const char *name, MerArena 
         task->result->task.name, name, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
-/* The very name, else one that differs in hyphens only. */
-static MerStatus find_knob(const MerRunTask *task, const char *name, int *knob, MerArena *arena,
-                           MerError *error)
+/* Does the pattern, with `*` for any text, match all of the name? */
+static bool matches(const char *pattern, const char *name)
+{
+    while (*pattern && *pattern != '*') {
+        if (*pattern++ != *name++) {
+            return false;
+        }
+    }
+    if (!*pattern) {
+        return !*name;
+    }
+    do {
+        if (matches(pattern + 1, name)) {
+            return true;
+        }
+    } while (*name++);
+    return false;
+}
+
+/* The very name, else one that differs in hyphens only, else all that match: pass 0, 1 and 2. */
+static bool is_meant(const char *known, const char *name, int pass)
+{
+    return pass == 0   ? strcmp(known, name) == 0
+           : pass == 1 ? mer_name_equal(known, name)
+                       : strchr(name, '*') && matches(name, known);
+}
+
+static MerStatus fix_one(MerRunTask *task, const MerFixedKnob *fixed, bool *is_fixed,
+                         MerArena *arena, MerError *error)
 {
     const MerSpace *space = &task->problem.space;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int k = 0; k < space->knob_count; k++) {
-            const char *known = space->knobs[k].name;
-            if (pass == 0 ? strcmp(known, name) == 0 : mer_name_equal(known, name)) {
-                *knob = k;
-                return MER_OK;
+    int             found = 0;
+    for (int pass = 0; pass < 3 && found == 0; pass++) {
+        for (int k = 0; k < space->knob_count && (found == 0 || pass == 2); k++) {
+            if (is_meant(space->knobs[k].name, fixed->name, pass)) {
+                MER_TRY(find_choice(&task->problem, k, fixed, &task->full[k], arena, error));
+                is_fixed[k] = true;
+                found++;
             }
         }
     }
-    return refuse_knob(task, name, arena, error);
+    return found > 0 ? MER_OK : refuse_knob(task, fixed->name, arena, error);
 }
 
 /* Those of the user, then those of the round. */
@@ -93,11 +134,7 @@ MerStatus mer_run_fix_knobs(MerRunState *run, MerRunTask *task, MerError *error)
     bool *is_fixed = MER_ARRAY(run->arena, bool, space->knob_count + 1);
     task->full = MER_ARRAY(run->arena, MerIndex, space->knob_count + 1);
     for (int f = 0; f < count; f++) {
-        int                 k = 0;
-        const MerFixedKnob *fixed = fixed_knob(run, f);
-        MER_TRY(find_knob(task, fixed->name, &k, run->arena, error));
-        MER_TRY(find_choice(&space->knobs[k], fixed->value, &task->full[k], run->arena, error));
-        is_fixed[k] = true;
+        MER_TRY(fix_one(task, fixed_knob(run, f), is_fixed, run->arena, error));
     }
     MerKnob *knobs = MER_ARRAY(run->arena, MerKnob, space->knob_count + 1);
     task->free_knobs = MER_ARRAY(run->arena, int, space->knob_count + 1);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -136,9 +137,18 @@ static void measure(const MerEvaluator *evaluator, const MerPlan *plan, const Me
     }
 }
 
-void mer_price_plan(const MerEvaluator *evaluator, const MerPlan *plan, const MerCall *call,
-                    MerCost *cost)
+void mer_price_plan(const MerEvaluator *evaluator, const MerEvaluator *check, const MerPlan *plan,
+                    const MerCall *call, MerCost *cost)
 {
+    if (check->type) {
+        MerCall checking = *call;
+        checking.limit = INFINITY;
+        checking.base = checking.snapshot = NULL;
+        check->type->evaluate(check->state, plan, &checking, cost);
+        if (!cost->feasible) {
+            return;
+        }
+    }
     if (evaluator->type->mode == MER_EVALUATE_MEASURED) {
         measure(evaluator, plan, call, cost);
     } else {

@@ -1,6 +1,8 @@
 /* Opens every task of a workload: problem, evaluators, budgets. */
 #include "run/internal.h"
 
+#include "mercator/registry.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -48,15 +50,34 @@ static MerStatus choose_plan(MerProblem *problem, const MerEvaluatorClass *evalu
                              MerError *error)
 {
     for (const MerPlanKind *const *made = problem->type->plans; *made; made++) {
-        for (const MerPlanKind *const *priced = evaluator->plans; *priced; priced++) {
-            if (*made == *priced) {
-                problem->plan = *made;
-                return MER_OK;
-            }
+        if (mer_evaluator_prices(evaluator, *made)) {
+            problem->plan = *made;
+            return MER_OK;
         }
     }
     return mer_error_set(error, MER_INVALID, "evaluator %s does not price the plans of problem %s",
                          evaluator->name, problem->type->name);
+}
+
+/* Whoever prices plans without looking whether they fit has the problem's own evaluator, or the first that knows such
+ * plans, look before. */
+static MerStatus open_check(const MerRunState *run, MerRunTask *task, MerError *error)
+{
+    const MerPlanKind              *kind = task->problem.plan;
+    const MerEvaluatorClass        *type = run->spec->evaluator;
+    const char                     *name = task->problem.type->evaluator;
+    const MerEvaluatorClass        *own = name ? mer_evaluator_find(name, NULL) : NULL;
+    const MerEvaluatorClass *const *next = mer_evaluators();
+    if (type->checks_plans || (type->needs_check && !type->needs_check(task->evaluator.state))) {
+        return MER_OK;
+    }
+    while (!own || own == type || !own->checks_plans || !mer_evaluator_prices(own, kind)) {
+        own = *next;
+        if (!*next++) {
+            return MER_OK;
+        }
+    }
+    return open_evaluator(&task->check, own, NULL, &task->problem, run->arena, error);
 }
 
 /* NULL: nothing is known of how it prices. */
@@ -167,6 +188,7 @@ MerStatus mer_run_open_task(MerRunState *run, MerRunTask *task, const MerTask *w
     }
     MER_TRY(open_evaluator(&task->evaluator, spec->evaluator, spec->evaluator_options,
                            &task->problem, run->arena, error));
+    MER_TRY(open_check(run, task, error));
     gather_warnings(run, task);
     MER_TRY(check_zeros(run, task, error));
     return mer_run_begin_task(run, task, error);
@@ -309,8 +331,8 @@ MerStatus mer_run_open_tasks(MerRunState *run, int most, MerError *error)
 
 static void close_task(MerRunTask *task)
 {
-    MerEvaluator *evaluators[2] = {&task->evaluator, &task->inner};
-    for (int e = 0; e < 2; e++) {
+    MerEvaluator *evaluators[] = {&task->evaluator, &task->check, &task->inner};
+    for (int e = 0; e < 3; e++) {
         if (evaluators[e]->type && evaluators[e]->type->close) {
             evaluators[e]->type->close(evaluators[e]->state);
         }

@@ -9,7 +9,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
     MerTaskResult *result = task->result;
     MerCall        call = {
                .scratch = run->arena, .limit_metric = MER_METRIC_COUNT, .limit = INFINITY, .exact = true};
-    mer_price_plan(&task->evaluator, &result->plan, &call, &result->best);
+    mer_price_plan(&task->evaluator, &task->check, &result->plan, &call, &result->best);
     result->score = mer_objective_score(&run->objective, &result->best);
     result->trials = result->evaluations = 1;
     result->stopped = "finished";
@@ -21,7 +21,7 @@ static void price(MerRunState *run, MerRunTask *task, const char **detail)
         result->infeasible = 1;
     }
     mer_run_print_plan(run, task);
-    *detail = mer_run_detail(run, task);
+    *detail = mer_run_detail(task, run->arena);
 }
 
 static MerStatus read_body(const MerProblem *problem, const MerGivenPlan *given, MerPlan *plan,

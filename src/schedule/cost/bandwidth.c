@@ -417,6 +417,7 @@ const MerEvaluatorClass mer_evaluator_bandwidth = {
     .options = options,
     .options_size = sizeof(Options),
     .state_size = sizeof(MerBandwidthState),
+    .checks_plans = true,
     .open = open_bandwidth,
     .evaluate = evaluate,
     .snapshot_size = snapshot_size,

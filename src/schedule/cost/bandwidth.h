@@ -69,6 +69,20 @@ void mer_bandwidth_fill_single(const MerBandwidthState *state, double cycles, Me
 void mer_bandwidth_view_tenants(const MerBandwidthState *state, const MerBandwidthTimes *times,
                                 MerArena *scratch, MerNotes *notes);
 
+typedef struct MerRequestTimes { /* of all jobs of a request, cycles */
+    int    model, request, job;  /* job: its first one */
+    double release, deadline, end;
+    double slack; /* the least deadline - end of its jobs; INFINITY: it has no deadline */
+    bool   is_dropped;
+} MerRequestTimes;
+MerRequestTimes *mer_bandwidth_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                                        MerArena *arena, int *count);
+/* By model: percentiles of times from release to end, slack, misses; for the report, and as lines. */
+void        mer_bandwidth_view_requests(const MerSchedule *schedule, const MerBandwidthTimes *times,
+                                        MerArena *arena, MerNotes *notes);
+const char *mer_bandwidth_print_requests(const MerSchedule       *schedule,
+                                         const MerBandwidthTimes *times, MerArena *arena);
+
 /* Notes for the report: Gantt chart with bandwidth, cycles against bandwidth, tenants. */
 void mer_bandwidth_detail(const void *state, const MerPlan *plan, MerNotes *notes);
 

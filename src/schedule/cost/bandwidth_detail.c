@@ -203,7 +203,8 @@ const char *mer_bandwidth_print(const void *opened, const MerPlan *plan, MerAren
                                     schedule->unit_names[u], 100 * shares.busy,
                                     100 * shares.stalled, 100 * shares.idle);
         }
-        text = mer_arena_format(arena, "%s\n", text);
+        text = mer_arena_format(arena, "%s\n%s", text,
+                                mer_bandwidth_print_requests(schedule, &times, scratch));
     }
     mer_arena_free(scratch);
     return text;
@@ -262,6 +263,7 @@ void mer_bandwidth_detail(const void *opened, const MerPlan *plan, MerNotes *not
     if (mer_bandwidth_play(state, plan, arena, &play)) {
         view_timeline(state, &play, arena, notes);
         view_cores(state, &play.times, &play.output, arena, notes);
+        mer_bandwidth_view_requests(state->schedule, &play.times, arena, notes);
         if (state->schedule->tenant_count > 1) {
             mer_bandwidth_view_tenants(state, &play.times, arena, notes);
         }

@@ -68,6 +68,7 @@ static void write_csv_row(const MerGantt *gantt, int job, int position, FILE *fi
     write_number(file, schedule->deadline[job]);
     write_number(file, times->end[job] - schedule->deadline[job]);
     write_name(file, ",", gantt->task);
+    write_number(file, model >= 0 ? schedule->request[job] : NAN);
     fputc('\n', file);
 }
 
@@ -99,8 +100,9 @@ static MerStatus export_csv(const MerExport *what, MerExportFiles *files, MerErr
     MerGantt *gantts = play_all(what, files->arena);
     FILE     *file = mer_export_begin(files);
     if (file) {
-        fprintf(file, "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
-                      "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group\n");
+        fprintf(file,
+                "job,model,layer,tenant,core,position,start_cycle,end_cycle,no_stall_cycles,"
+                "stall_cycles,traffic_bytes,energy_nj,release,deadline,lateness,group,request\n");
         for (int t = 0; t < what->count; t++) {
             write_csv_task(&gantts[t], file);
         }
@@ -114,6 +116,60 @@ const MerExporterClass mer_exporter_schedule_csv = {
     .problem = "schedule",
     .is_default = true,
     .write = export_csv,
+};
+
+/* A row for each request of each model, times in milliseconds. */
+static void write_requests(const MerGantt *gantt, MerArena *arena, FILE *file)
+{
+    const MerSchedule *schedule = gantt->schedule;
+    double             ms = 1000 / schedule->clock_hz;
+    int                count = 0;
+    MerRequestTimes   *list =
+        gantt->is_played ? mer_bandwidth_requests(schedule, &gantt->play.times, arena, &count)
+                           : NULL;
+    for (int r = 0; r < count; r++) {
+        const MerRequestTimes *request = &list[r];
+        bool                   is_due = request->deadline < INFINITY;
+        double                 end = request->is_dropped ? NAN : request->end;
+        write_name(file, "", gantt->task);
+        write_name(file, ",",
+                   request->model >= 0 ? schedule->models[request->model].name
+                                       : schedule->job_names[request->job]);
+        write_number(file, request->model >= 0 ? request->request : 0);
+        write_number(file, request->release * ms);
+        write_number(file, request->deadline * ms);
+        write_number(file, end * ms);
+        write_number(file, (end - request->release) * ms);
+        write_number(file, request->is_dropped ? NAN : request->slack * ms);
+        write_number(file, is_due && (request->is_dropped || request->slack < 0));
+        write_number(file, request->is_dropped);
+        fputc('\n', file);
+    }
+}
+
+static MerStatus export_requests(const MerExport *what, MerExportFiles *files, MerError *error)
+{
+    MerGantt *gantts = play_all(what, files->arena);
+    if (!(gantts[0].schedule->clock_hz > 0)) {
+        return MER_OK;
+    }
+    FILE *file = mer_export_begin(files);
+    if (file) {
+        fprintf(file, "group,model,request,release_ms,deadline_ms,end_ms,latency_ms,slack_ms,"
+                      "missed,dropped\n");
+        for (int t = 0; t < what->count; t++) {
+            write_requests(&gantts[t], files->arena, file);
+        }
+    }
+    return mer_export_end(files, file, "requests.csv", error);
+}
+
+const MerExporterClass mer_exporter_requests_csv = {
+    .name = "requests_csv",
+    .summary = "requests.csv: a row per request with its latency, slack and deadline in ms",
+    .problem = "schedule",
+    .is_default = true,
+    .write = export_requests,
 };
 
 static MerStatus export_trace(const MerExport *what, MerExportFiles *files, MerError *error)

@@ -127,6 +127,31 @@ static MerStatus import_network(MerJobsReader *reader, MerYaml *node, const MerY
     return MER_OK;
 }
 
+/* One number for all requests, or a list with one for each. */
+static MerStatus read_deadlines(MerYaml *node, MerJobsNetwork *network, MerArena *arena,
+                                MerError *error)
+{
+    MerYaml *given = mer_yaml_get(node, "deadline_ms");
+    if (!given) {
+        return MER_OK;
+    }
+    if (network->has_deadline) {
+        return mer_yaml_expected(given, error, "either deadline or deadline_ms");
+    }
+    bool is_list = given->kind == MER_YAML_LIST;
+    int  count = is_list ? given->count : 1;
+    if (count == 0) {
+        return mer_yaml_expected(given, error, "milliseconds after the release, or a list of them");
+    }
+    network->deadlines_ms = MER_ARRAY(arena, double, count);
+    network->deadline_count = count;
+    for (int i = 0; i < count; i++) {
+        MER_TRY(mer_yaml_real(is_list ? given->items[i] : given, 0, 1e9, &network->deadlines_ms[i],
+                              error));
+    }
+    return MER_OK;
+}
+
 MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNetwork *network,
                                 MerError *error)
 {
@@ -158,6 +183,7 @@ MerStatus mer_jobs_read_network(MerJobsReader *reader, MerYaml *node, MerJobsNet
     mer_yaml_get(node, "dims");  /* and these two with the file */
     mer_yaml_get(node, "network");
     network->has_deadline = deadline == 1;
+    MER_TRY(read_deadlines(node, network, reader->arena, error));
     MER_TRY(mer_jobs_read_tenant(reader, node, network->name, &network->tenant, error));
     MER_TRY(mer_yaml_finish(node, error));
     MER_TRY(check_times(network, error));

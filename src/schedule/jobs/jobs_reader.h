@@ -12,15 +12,18 @@ typedef struct MerJobsNetwork { /* one entry of `models` */
     int         tenant;
     int64_t     batch, mini_batch;
     double      fps, probability;
-    bool        has_deadline;
-    int         layer_count;
-    int        *ops;                    /* of the joint graph, by layer */
-    int        *before_count, **before; /* layers a layer waits for */
-    bool       *is_last;                /* no layer waits for it */
-    int         request_count;
-    int        *first_job; /* of each request */
-    int         after_count;
-    int        *after; /* networks */
+    bool        has_deadline; /* the end of the period */
+    int         deadline_count;
+    double
+         *deadlines_ms; /* after the release: of request i, the last one of all further requests */
+    int   layer_count;
+    int  *ops;                    /* of the joint graph, by layer */
+    int  *before_count, **before; /* layers a layer waits for */
+    bool *is_last;                /* no layer waits for it */
+    int   request_count;
+    int  *first_job; /* of each request */
+    int   after_count;
+    int  *after; /* networks */
 } MerJobsNetwork;
 
 typedef struct MerJobsReader {

@@ -45,6 +45,15 @@ static int find_outside(const MerJobsReader *reader, const MerJobsNetwork *netwo
     return count;
 }
 
+static double deadline_of(const MerJobsNetwork *network, int index, double period)
+{
+    int last = network->deadline_count - 1;
+    if (last >= 0) {
+        return index * period + network->deadlines_ms[index < last ? index : last] / 1000;
+    }
+    return network->has_deadline ? (index + 1) * period : INFINITY;
+}
+
 static MerStatus add_request(MerJobsReader *reader, int n, int index, double period,
                              MerError *error)
 {
@@ -71,7 +80,7 @@ static MerStatus add_request(MerJobsReader *reader, int n, int index, double per
             .group = -1,
             .row = -1,
             .release_s = index * period,
-            .deadline_s = network->has_deadline ? (index + 1) * period : INFINITY,
+            .deadline_s = deadline_of(network, index, period),
             .after_count = count,
             .after = after,
         };

@@ -32,6 +32,33 @@ static MerStatus read_op(MerYaml *node, const char *name, MerOp *op, MerError *e
                                      : mer_yaml_expected(dims, error, "a filter within its image");
 }
 
+/* Times in milliseconds instead of cycles. */
+static MerStatus read_milliseconds(MerYaml *node, MerJob *job, MerError *error)
+{
+    MerYaml *release = mer_yaml_get(node, "release_ms"),
+            *deadline = mer_yaml_get(node, "deadline_ms");
+    if (release && mer_yaml_get(node, "release_cycles")) {
+        return mer_yaml_expected(release, error, "either release_cycles or release_ms");
+    }
+    if (deadline && mer_yaml_get(node, "deadline_cycles")) {
+        return mer_yaml_expected(deadline, error, "either deadline_cycles or deadline_ms");
+    }
+    if (release) {
+        MER_TRY(mer_yaml_real(release, 0, 1e9, &job->release_s, error));
+        job->release_s /= 1000;
+    }
+    if (deadline) {
+        MER_TRY(mer_yaml_real(deadline, 0, 1e9, &job->deadline_s, error));
+        job->deadline_s /= 1000;
+        job->deadline_cycles = 0;
+        if (job->deadline_s < job->release_s) {
+            return mer_yaml_expected(deadline, error, "at least release_ms, %.17g",
+                                     1000 * job->release_s);
+        }
+    }
+    return MER_OK;
+}
+
 static MerStatus read_job(MerJobsReader *reader, MerYaml *node, MerError *error)
 {
     MerJob   job = {.images = 1, .model = -1, .group = -1, .row = -1};
@@ -43,6 +70,7 @@ static MerStatus read_job(MerJobsReader *reader, MerYaml *node, MerError *error)
     MER_TRY(read_op(node, job.name, &op, error));
     MER_TRY(mer_yaml_get_real(node, "release_cycles", 0, 1e18, &job.release_cycles, error));
     MER_TRY(mer_yaml_get_real(node, "deadline_cycles", 0, 1e18, &job.deadline_cycles, error));
+    MER_TRY(read_milliseconds(node, &job, error));
     if (job.deadline_cycles < job.release_cycles) {
         return mer_yaml_expected(mer_yaml_get(node, "deadline_cycles"), error,
                                  "at least release_cycles, %.17g", job.release_cycles);

@@ -3,6 +3,7 @@
 #define MERCATOR_SCHEDULE_JOBS_SCHEDULE_JOBS_H
 
 #include "mercator/graph.h"
+#include "mercator/option.h"
 #include "schedule/jobs/job_set.h"
 
 typedef enum MerJobDependencies {
@@ -30,6 +31,11 @@ MerStatus mer_schedule_jobs(const MerGraph *graph, const MerJobOptions *options,
  * shorter period, with deadlines at the same distance. `name`: of the workload, for errors. */
 MerStatus mer_schedule_scale_requests(const char *name, const MerJobSet *set, double rate,
                                       MerArena *arena, const MerJobSet **scaled, MerError *error);
+
+/* Deadlines from the command line: "20" for every request of every model, "NAME=20" for those of one, in milliseconds after
+ * the release. */
+MerStatus mer_schedule_set_deadlines(const MerJobSet *set, const MerTexts *given, MerArena *arena,
+                                     const MerJobSet **changed, MerError *error);
 
 /* The jobs whose requests exist: those with a probability below 1 are drawn by `seed`. `name`: of the workload,
  * for errors. */

@@ -160,6 +160,7 @@ const MerEvaluatorClass mer_evaluator_soc = {
     .options = options,
     .options_size = sizeof(MerSocOptions),
     .state_size = sizeof(State),
+    .checks_plans = true,
     .open = open_soc,
     .evaluate = evaluate,
     .expected = expected,

@@ -36,6 +36,9 @@ struct MerTrain {
     float          *batch;
     int            *labels;
     Model           model[2]; /* in floating point; with choices */
+    /* what the second one was trained to, and by whom; NULL: it is not */
+    const void    *owner;
+    unsigned char *assignment;
 };
 
 MerTrain *mer_train_new(const MerGraph *graph, const MerSplit *split,
@@ -58,6 +61,7 @@ void mer_train_free(MerTrain *train)
         }
         mer_arena_free(train->arena);
         train->arena = NULL;
+        train->owner = train->assignment = NULL;
     }
 }
 
@@ -419,9 +423,26 @@ static MerStatus start(void *state, MerPool *pool, MerNotes *notes, MerError *er
     Model    *model = state;
     MerTrain *t = model->train;
     MER_TRY(mer_train_warm_up(t, pool, notes, error));
+    t->owner = NULL;
     mer_train_net_copy(t->model[1].net, t->model[0].net);
     mer_train_net_fold(t->model[1].net);
     return MER_OK;
+}
+
+void mer_train_keep(MerTrain *t, const void *owner, const unsigned char *assignment, int count)
+{
+    if (t->assignment == NULL) { /* of one split, so that the count is always the same */
+        t->assignment = MER_ARRAY(t->arena, unsigned char, count + 1);
+    }
+    memcpy(t->assignment, assignment, (size_t)count);
+    t->owner = owner;
+}
+
+bool mer_train_is_kept(const MerTrain *t, const void *owner, const unsigned char *assignment,
+                       int count)
+{
+    return t->owner == owner && owner != NULL &&
+           memcmp(t->assignment, assignment, (size_t)count) == 0;
 }
 
 MerTrainable mer_train_model(MerTrain *train)

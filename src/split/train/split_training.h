@@ -51,6 +51,10 @@ MerTrainable          mer_train_float_model(MerTrain *train);
 const MerDatasetPair *mer_train_data(const MerTrain *train);
 MerTrainNet          *mer_train_network(MerTrain *train); /* that has choices */
 
+/* The network that has choices is trained to an assignment of `count` channels by `owner`: remembered until the next training starts. */
+void mer_train_keep(MerTrain *train, const void *owner, const unsigned char *assignment, int count);
+bool mer_train_is_kept(const MerTrain *train, const void *owner, const unsigned char *assignment,
+                       int count);
 /* 1 for each image of the part measured last that was answered right, else 0. */
 const unsigned char *mer_train_answers(const MerTrain *train);
 

@@ -1,5 +1,7 @@
 // {unit, series: [names], rows: [{name, values, limit}], grouped, log, parts, rest}: stacked bars, or side by side.
-import { categoryCss, h } from "../dom.js";
+import { category, categoryCss, color, h } from "../dom.js";
+import { saveTools, withUnit } from "../save.js";
+import { svgOf } from "../svg_context.js";
 import { full, percent, short, text } from "../units.js";
 import { slug } from "./facts.js";
 
@@ -41,7 +43,53 @@ export function barsPanel(value) {
         value.log && h("span", { class: "muted" }, "bars are logarithmic"),
       ),
     value.parts || value.grouped ? partsTable(chart) : sums(chart, totals),
+    saveTools(value.title ?? value.id, {
+      svg: () => svgOf(760, 30 + rows.length * 24, (context) => drawBars(context, chart, used)),
+      csv: () => [
+        ["name", ...(series.length > 0 ? series : ["value"]).map((name) => withUnit(name, unit)), "limit"],
+        ...rows.map((row) => [row.name, ...row.values, row.limit]),
+      ],
+    }),
   );
+}
+
+/** The bars as they are saved: names at the left, sums at the right, the legend above. */
+function drawBars(context, { rows, unit, place, grouped, isEmpty }, used) {
+  const letter = 6.8;
+  const left = 16 + letter * Math.max(...rows.map(({ name }) => String(name).length));
+  const wide = 760 - left - 110;
+  context.font = "12px system-ui, sans-serif";
+  let at = left;
+  for (const { name, at: series } of used.length > 1 ? used : []) {
+    context.fillStyle = category(series);
+    context.fillRect(at, 6, 10, 10);
+    context.fillStyle = color("ink-soft");
+    context.fillText(name, at + 15, 15);
+    at += 34 + letter * String(name).length;
+  }
+  rows.forEach(({ name, values, limit }, row) => {
+    const top = 26 + row * 24;
+    const tall = grouped ? 18 / Math.max(1, values.length) : 18;
+    let begun = 0;
+    values.forEach((value, series) => {
+      if (!(value > 0)) return;
+      const from = grouped || begun === 0 ? 0 : place(begun);
+      const to = place(grouped ? value : begun + value);
+      begun += value;
+      if (isEmpty(series)) return;
+      context.fillStyle = category(series);
+      context.fillRect(left + from * wide, top + (grouped ? series * tall : 0), (to - from) * wide, tall);
+    });
+    if (limit > 0) {
+      context.fillStyle = color("bound");
+      context.fillRect(left + place(limit) * wide - 2, top, 2, 18);
+    }
+    context.fillStyle = color("ink");
+    context.textAlign = "right";
+    context.fillText(String(name), left - 8, top + 13);
+    context.textAlign = "left";
+    context.fillText(text(sumOf(values), unit), left + wide + 8, top + 13);
+  });
 }
 
 function track(chart, { name, values, limit }) {

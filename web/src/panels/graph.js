@@ -2,6 +2,7 @@
 // value, marked}], edges: [[from, to]]}. Nodes with the same parent are one block, which opens and closes by a click;
 // large graphs begin closed.
 import { categoryCss, checkbox, h, watch } from "../dom.js";
+import { saveTools, stacked, withUnit } from "../save.js";
 import { full, plural } from "../units.js";
 import { arrange } from "./graph_layout.js";
 
@@ -41,6 +42,13 @@ export function graphPanel(value) {
     ),
     box,
     said,
+    saveTools(value.title ?? value.id, {
+      svg: () => stacked([...box.querySelectorAll("svg")]),
+      csv: () => [
+        ["name", value.group_name ?? "group", "block", withUnit("value", value.unit), "marked"],
+        ...nodes.map((node) => [node.name, node.group, node.parent, node.value, node.marked ? 1 : 0]),
+      ],
+    }),
   );
 }
 

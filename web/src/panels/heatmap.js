@@ -1,6 +1,8 @@
-// {unit, rows: [names], columns: [names] or as the rows, values: [[...]]}: a matrix in colours, around 0 where some are
-// negative.
+// {unit, rows: [names], columns: [names] or as the rows, values: [[...]], names: {row, column}, spread}: a matrix in
+// colours, around 0 where some are negative; `spread`: from the least value instead of 0. Cells with space say theirs.
 import { canvas, color, h } from "../dom.js";
+import { saveTools } from "../save.js";
+import { svgOf } from "../svg_context.js";
 import { full, short } from "../units.js";
 
 const NAMED = 60; // more rows than this have no room for their names
@@ -18,45 +20,58 @@ export function heatmapPanel(value) {
   const known = values.flat().filter((one) => typeof one === "number");
   const largest = known.reduce((most, one) => Math.max(most, Math.abs(one)), 1e-300);
   const isSigned = known.some((one) => one < 0);
+  const least = value.spread && !isSigned ? Math.min(...known) : 0;
+  const share = (one) => (largest > least ? (Math.abs(one ?? 0) - least) / (largest - least) : 1);
+  const { row: rowName = "", column: columnName = "" } = value.names ?? {};
+  const areLevel = columns.length <= 12 && columns.every((name) => String(name).length < 8); // names that need no turning
   const width = (names) => Math.max(...names.map((name) => String(name).length)) * 6.4;
-  const left = rows.length <= NAMED ? Math.min(170, 10 + width(rows)) : 12;
-  const top = columns.length <= NAMED ? Math.min(150, 16 + width(columns)) : 12;
+  const left = rows.length <= NAMED ? Math.min(170, 10 + Math.max(width(rows), width([rowName]))) : 12;
+  const top = columns.length <= NAMED ? (areLevel ? 24 : Math.min(150, 16 + width(columns))) + (columnName ? 18 : 0) : 12;
   const height = Math.min(640, Math.max(160, top + rows.length * 22));
   const readout = h("p", { class: "readout" }, "Move over the matrix to read it.");
   const layout = { x: 1, y: 1 };
-  const drawing = canvas(
-    height,
-    `Matrix of ${rows.length} by ${columns.length} values`,
-    (context, all) => {
-      layout.y = (height - top) / rows.length;
-      layout.x = Math.min(Math.max(layout.y, 34), (all - left) / columns.length);
-      const gap = Math.min(layout.x, layout.y) > 6 ? 1 : 0;
-      const [paper, high, low] = [color("panel"), color("warm"), color("cool")];
-      values.forEach((row, r) =>
-        row.forEach((one, c) => {
-          context.fillStyle = mix(paper, one >= 0 ? high : low, Math.abs(one ?? 0) / largest);
-          context.fillRect(left + c * layout.x, top + r * layout.y, layout.x - gap, layout.y - gap);
-        }),
-      );
-      context.textBaseline = "middle";
-      context.fillStyle = color("ink-soft");
-      if (rows.length <= NAMED) {
-        context.font = `${Math.min(11.5, layout.y)}px system-ui, sans-serif`;
-        context.textAlign = "right";
-        rows.forEach((name, r) => context.fillText(name, left - 5, top + (r + 0.5) * layout.y));
-      }
-      if (columns.length > NAMED) return;
-      context.font = `${Math.min(11.5, layout.x)}px system-ui, sans-serif`;
-      context.textAlign = "left";
-      columns.forEach((name, c) => {
-        context.save();
-        context.translate(left + (c + 0.5) * layout.x, top - 5);
-        context.rotate(-Math.PI / 2);
-        context.fillText(name, 0, 0);
-        context.restore();
-      });
-    },
-  );
+  const draw = (context, all) => {
+    layout.y = (height - top) / rows.length;
+    layout.x = Math.min(Math.max(layout.y, areLevel ? 110 : 34), (all - left) / columns.length);
+    const gap = Math.min(layout.x, layout.y) > 6 ? 1 : 0;
+    const [paper, high, low] = [color("panel"), color("warm"), color("cool")];
+    values.forEach((row, r) =>
+      row.forEach((one, c) => {
+        if (typeof one !== "number") return;
+        context.fillStyle = mix(paper, one >= 0 ? high : low, share(one));
+        context.fillRect(left + c * layout.x, top + r * layout.y, layout.x - gap, layout.y - gap);
+        const text = short(one, unit);
+        if (layout.x < 12 + 6.6 * text.length || layout.y < 16) return;
+        context.font = "11.5px system-ui, sans-serif";
+        context.textAlign = "center";
+        context.textBaseline = "middle";
+        context.fillStyle = share(one) > 0.55 ? color("on-series") : color("ink");
+        context.fillText(text, left + (c + 0.5) * layout.x, top + (r + 0.5) * layout.y);
+      }),
+    );
+    context.textBaseline = "middle";
+    context.fillStyle = color("ink-soft");
+    if (rows.length <= NAMED) {
+      context.font = `${Math.min(11.5, layout.y)}px system-ui, sans-serif`;
+      context.textAlign = "right";
+      rows.forEach((name, r) => context.fillText(name, left - 5, top + (r + 0.5) * layout.y));
+    }
+    if (columns.length > NAMED) return;
+    context.font = `${Math.min(11.5, layout.x)}px system-ui, sans-serif`;
+    context.textAlign = "left";
+    context.fillText(columnName, left, 10);
+    if (rowName) context.fillText(rowName, 4, top - 10);
+    context.textAlign = areLevel ? "center" : "left";
+    columns.forEach((name, c) => {
+      if (areLevel) return context.fillText(name, left + (c + 0.5) * layout.x, top - 10);
+      context.save();
+      context.translate(left + (c + 0.5) * layout.x, top - 5);
+      context.rotate(-Math.PI / 2);
+      context.fillText(name, 0, 0);
+      context.restore();
+    });
+  };
+  const drawing = canvas(height, `Matrix of ${rows.length} by ${columns.length} values`, draw);
   drawing.element.addEventListener("mousemove", (event) => {
     const column = Math.floor((event.offsetX - left) / layout.x);
     const row = Math.floor((event.offsetY - top) / layout.y);
@@ -64,7 +79,11 @@ export function heatmapPanel(value) {
     if (typeof one === "number")
       readout.textContent = `${rows[row]} – ${columns[column]}: ${full(one, unit)}`;
   });
-  return h("div", {}, drawing.box, ramp(isSigned ? -largest : 0, largest, unit), readout);
+  const save = saveTools(value.title ?? value.id, {
+    svg: () => svgOf(drawing.box.clientWidth, height, draw),
+    csv: () => [[rowName, ...columns], ...values.map((row, at) => [rows[at], ...row])],
+  });
+  return h("div", {}, drawing.box, ramp(isSigned ? -largest : least, largest, unit), readout, save);
 }
 
 /** The colours between two values, of which the first may be negative. */

@@ -2,10 +2,11 @@
 // lines: [{name, points: [[x, y]]}]}. Where axes say what is better, the front is drawn and what it beats is grey.
 import { niceTicks } from "../chart.js";
 import { categoryCss, checkbox, h, select, watch } from "../dom.js";
+import { saveTools, withUnit } from "../save.js";
 import { full, labels, plural, short, title } from "../units.js";
 
 const HEIGHT = 320;
-const EDGE = { top: 14, right: 20, bottom: 44 };
+const EDGE = { top: 14, right: 20, bottom: 46 };
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
 /** Nobody else is at least as good in all of these axes and better in one. */
@@ -76,6 +77,14 @@ export function scatterPanel(value, { isFrontShown = false } = {}) {
         h("span", { class: "muted" }, "grey: another point is at least as good in everything"),
     ),
     scene.readout,
+    saveTools(value.title ?? value.id, {
+      svg: () => box.querySelector("svg"),
+      csv: () => [
+        ["name", "group", ...axes.map((axis) => withUnit(title(axis.name), axis.unit)), "spread"],
+        ...points.map((point) => [point.name, point.group, ...point.values, point.spread]),
+        ...scene.lines.flatMap((line) => line.points.map((place) => [line.name, "line", ...place])),
+      ],
+    }),
   );
 }
 
@@ -112,7 +121,7 @@ function picture(scene, view, width) {
   const scaleY = makeScale([...along(y, 1), ...spreads], view.isLog[1]);
   const ticksY = scaleY.ticks(6);
   const textsY = labels(ticksY, (tick, more) => short(tick, y.unit, more));
-  const left = Math.max(56, 16 + 6.8 * Math.max(...textsY.map((text) => text.length)));
+  const left = Math.max(64, 32 + 6.8 * Math.max(...textsY.map((text) => text.length)));
   const toX = (value) => left + scaleX.place(value) * (width - left - EDGE.right);
   const toY = (value) => HEIGHT - EDGE.bottom - scaleY.place(value) * (HEIGHT - EDGE.top - EDGE.bottom);
   const ticksX = scaleX.ticks(Math.max(2, Math.floor((width - left) / 100)));
@@ -143,8 +152,12 @@ function picture(scene, view, width) {
       h("path", { class: "grid-line", d: `M${left} ${toY(tick)}H${width - EDGE.right}` }),
       h("text", { class: "tick", x: left - 8, y: toY(tick) + 4, "text-anchor": "end" }, textsY[at]),
     ]),
-    h("text", { class: "axis-name", x: width - EDGE.right, y: HEIGHT - 8, "text-anchor": "end" }, title(x.name)),
-    h("text", { class: "axis-name", x: left + 4, y: EDGE.top + 8 }, title(y.name)),
+    h("text", { class: "axis-name", x: (left + width - EDGE.right) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, title(x.name)),
+    h(
+      "text",
+      { class: "axis-name", x: 14, y: HEIGHT / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${HEIGHT / 2})` },
+      title(y.name),
+    ),
     lines.map((line, at) => lineOf(line, at, tools)),
     frontLine(tools, judged),
     // The front lies above what it beats.

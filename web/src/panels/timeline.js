@@ -4,6 +4,8 @@
 //  lanes: [{name, items: [{id, name, start, end, group, kind, stall, amount, ready, deadline, set, after: [ids]}]}],
 //  dropped: [items that never ran], below: [{name, unit, limit, series, segments: [[start, end, values]]}]}
 import { canvas, categoryCss, h, select } from "../dom.js";
+import { saveTools, withUnit } from "../save.js";
+import { svgOf } from "../svg_context.js";
 import { count, percent, plural, short, text } from "../units.js";
 import { drawOverlay, drawScene, makeLayout, shadeCss } from "./timeline_draw.js";
 import { isLate, itemAt, readScene, segmentAt } from "./timeline_scene.js";
@@ -15,7 +17,7 @@ export function timelinePanel(value) {
   if (!Array.isArray(value.lanes) || value.lanes.length + (value.below?.length ?? 0) === 0)
     return null;
   const scene = readScene(value);
-  const view = { low: scene.start, high: scene.end, from: null, to: null, unit: value.unit ?? "" };
+  const view = { low: scene.start, high: scene.end, from: null, to: null, unit: value.unit ?? "", name: value.x?.name ?? "time" };
   const layout = makeLayout(scene, view);
   const chart = {
     scene,
@@ -49,7 +51,26 @@ export function timelinePanel(value) {
     chart.drawing.box,
     signs(chart),
     chart.readout,
+    saveTools(value.title ?? value.id, {
+      svg: () => svgOf(layout.width, layout.height, (context) => drawScene(context, chart)),
+      csv: () => table(chart, value),
+    }),
   );
+}
+
+/** The items, or where there are none the areas. */
+function table({ scene, view, amountUnit }, value) {
+  const { items, lanes, stacks } = scene;
+  const time = (name) => withUnit(name, view.unit);
+  if (items.length > 0)
+    return [
+      ["lane", "name", time("start"), time("end"), "group", "kind", time("stall"), withUnit("amount", amountUnit), time("deadline")],
+      ...items.map((item) => [lanes[item.row].name, item.name, item.start, item.end, item.group, item.kind, item.stall, item.amount, item.deadline]),
+    ];
+  return [
+    ["area", time("from"), time("to"), ...(stacks[0]?.series ?? [])],
+    ...stacks.flatMap((stack) => stack.segments.map((segment) => [stack.name ?? value.title, ...segment])),
+  ];
 }
 
 const when = (view, time) => short(time, view.unit);

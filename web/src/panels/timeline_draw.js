@@ -178,11 +178,12 @@ function drawAxis({ context, layout, ink }, view) {
   const y = layout.bottom - AXIS;
   const ticks = niceTicks(view.low, view.high, Math.floor((right - layout.margin) / 110), false);
   const texts = labels(ticks, (tick, more) => short(tick, view.unit, more));
+  drawName({ context, layout, ink }, view.name, y + AXIS / 2 + 3);
   context.textAlign = "center";
   context.fillStyle = ink["ink-faint"];
   ticks.forEach((tick, at) => {
     const half = context.measureText(texts[at]).width / 2;
-    context.fillText(texts[at], Math.min(layout.x(tick), right - half), y + AXIS / 2 + 3);
+    context.fillText(texts[at], Math.min(Math.max(layout.x(tick), layout.margin + half), right - half), y + AXIS / 2 + 3);
     context.fillRect(layout.x(tick), y, 1, 5);
   });
 }

@@ -1,6 +1,7 @@
 // Who goes together: {names: {leaf, group, height}, leaves, groups: [of each leaf], merges: [[a, b, height]], cut, matrix}
 // as a matrix in the order of its tree beside the tree; or a hierarchy: {unit, nodes: [{name, parent, value}]}.
 import { categoryCss, h, watch } from "../dom.js";
+import { saveTools } from "../save.js";
 import { full, plural, short } from "../units.js";
 import { ramp } from "./heatmap.js";
 
@@ -113,6 +114,13 @@ function drawing(data, colors) {
     box,
     data.matrix && ramp(-data.largest, data.largest, "", "full colour at the largest found"),
     readout,
+    saveTools(`${data.names.group}s`, {
+      svg: () => box.querySelector("svg"),
+      csv: () => [
+        [data.names.leaf, data.names.group, ...(data.matrix ? data.leaves : [])],
+        ...data.leaves.map((leaf, at) => [leaf, data.owner[at], ...(data.matrix?.[at] ?? [])]),
+      ],
+    }),
   );
 }
 

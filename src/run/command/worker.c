@@ -1,0 +1,266 @@
+/* Pipes to a program, with a time limit on both. */
+#include "run/command/worker.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { PULSE_MS = 50, PIECE = 4096, LONGEST = 1 << 24 }; /* of an answer, bytes */
+
+/* A pipe whose ends no other program inherits. */
+static bool open_pipe(int ends[2])
+{
+    if (pipe(ends) != 0) {
+        return false;
+    }
+    return fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0;
+}
+
+static void close_pair(const int ends[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0) {
+            close(ends[i]);
+        }
+    }
+}
+
+static int spawn(MerWorker *worker, const char *command, const int input[2], const int output[2])
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t          how;
+    sigset_t                   usual;
+    char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)(size_t)command, NULL};
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&how);
+    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+                                       POSIX_SPAWN_SETSIGMASK);
+    sigemptyset(&usual);
+    posix_spawnattr_setsigmask(&how, &usual);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&how, &usual);
+    int code = posix_spawn(&worker->pid, "/bin/sh", &actions, &how, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&how);
+    return code;
+}
+
+static bool start(MerWorker *worker, const char *command, MerCost *cost)
+{
+    int  input[2] = {-1, -1}, output[2] = {-1, -1};
+    bool is_open = open_pipe(input) && open_pipe(output);
+    int  code = is_open ? spawn(worker, command, input, output) : errno;
+    if (code != 0) {
+        worker->pid = 0;
+        close_pair(input);
+        close_pair(output);
+        mer_cost_refuse(cost, "crash: the command does not start: %s", strerror(code));
+        return false;
+    }
+    close(input[0]);
+    close(output[1]);
+    worker->in = input[1];
+    worker->out = output[0];
+    worker->size = 0;
+    fcntl(worker->in, F_SETFL, O_NONBLOCK);
+    fcntl(worker->out, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+static bool has_left(pid_t pid, int *status)
+{
+    pid_t found = waitpid(pid, status, WNOHANG);
+    return found == pid || (found < 0 && errno != EINTR);
+}
+
+/* How the program ended; it is ended by force after `patience_s`. */
+static int end(MerWorker *worker, double patience_s)
+{
+    const struct timespec pause = {0, 2000000};
+    double                deadline = mer_clock() + patience_s;
+    int                   status = 0;
+    close(worker->in);
+    close(worker->out);
+    while (!has_left(worker->pid, &status)) {
+        if (mer_clock() >= deadline) {
+            kill(-worker->pid, SIGKILL);
+            while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR) {
+            }
+            break;
+        }
+        nanosleep(&pause, NULL);
+    }
+    kill(-worker->pid, SIGKILL); /* what it started and left behind */
+    worker->pid = 0;
+    worker->size = 0;
+    return status;
+}
+
+void mer_worker_stop(MerWorker *worker, double patience_s)
+{
+    if (worker->pid > 0) {
+        end(worker, patience_s);
+    }
+    free(worker->text);
+    *worker = (MerWorker){0};
+}
+
+/* write() to a program that has left, without the signal that would end us. */
+static ssize_t write_quietly(int file, const char *text, size_t size)
+{
+    const struct timespec now = {0, 0};
+    sigset_t              broken, before, waiting;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigpending(&waiting);
+    bool was_waiting = sigismember(&waiting, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    ssize_t written = write(file, text, size);
+    int     code = errno;
+    if (written < 0 && code == EPIPE && !was_waiting) {
+        while (sigtimedwait(&broken, NULL, &now) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return written;
+}
+
+typedef enum Outcome { READY, GONE, LATE, CANCELLED, TOO_LONG } Outcome;
+
+static bool is_passing(int code)
+{
+    return code == EINTR || code == EAGAIN || code == EWOULDBLOCK;
+}
+
+static Outcome wait_for(int file, short what, double deadline, MerNotes *notes)
+{
+    struct pollfd waiting = {.fd = file, .events = what};
+    for (;;) {
+        double left = deadline - mer_clock();
+        if (mer_is_cancelled(notes)) {
+            return CANCELLED;
+        }
+        if (left <= 0) {
+            return LATE;
+        }
+        if (poll(&waiting, 1, left < PULSE_MS / 1000.0 ? (int)(left * 1000) + 1 : PULSE_MS) > 0) {
+            return READY;
+        }
+    }
+}
+
+static Outcome send_line(MerWorker *worker, const char *line, size_t size, double deadline,
+                         MerNotes *notes)
+{
+    while (size > 0) {
+        Outcome outcome = wait_for(worker->in, POLLOUT, deadline, notes);
+        if (outcome != READY) {
+            return outcome;
+        }
+        ssize_t written = write_quietly(worker->in, line, size);
+        if (written < 0 && !is_passing(errno)) {
+            return GONE;
+        }
+        if (written > 0) {
+            line += written;
+            size -= (size_t)written;
+        }
+    }
+    return READY;
+}
+
+/* Takes a whole line out of what came; the rest is what the program said beyond it, and is dropped. */
+static bool take_line(MerWorker *worker)
+{
+    char *newline = worker->size > 0 ? memchr(worker->text, '\n', worker->size) : NULL;
+    if (newline) {
+        *newline = '\0';
+        worker->size = 0;
+    }
+    return newline != NULL;
+}
+
+static Outcome read_line(MerWorker *worker, double deadline, MerNotes *notes)
+{
+    while (!take_line(worker)) {
+        Outcome outcome = wait_for(worker->out, POLLIN, deadline, notes);
+        if (outcome != READY) {
+            return outcome;
+        }
+        if (worker->size + PIECE > worker->capacity) {
+            worker->capacity = 2 * worker->capacity + PIECE;
+            worker->text = mer_heap_resize(worker->text, worker->capacity, 1);
+        }
+        ssize_t count = read(worker->out, worker->text + worker->size, PIECE);
+        if (count == 0 || (count < 0 && !is_passing(errno))) {
+            return GONE;
+        }
+        worker->size += count > 0 ? (size_t)count : 0;
+        if (worker->size > LONGEST) {
+            return TOO_LONG;
+        }
+    }
+    return READY;
+}
+
+static void explain(Outcome outcome, int status, double timeout_s, MerCost *cost)
+{
+    if (outcome == LATE) {
+        mer_cost_refuse(cost, "timeout: the command gave no line within %g s", timeout_s);
+    } else if (outcome == TOO_LONG) {
+        mer_cost_refuse(cost, "answer: more than %d bytes without a newline", LONGEST);
+    } else if (WIFSIGNALED(status)) {
+        mer_cost_refuse(cost, "crash: the command was ended by signal %d (%s)", WTERMSIG(status),
+                        strsignal(WTERMSIG(status)));
+    } else {
+        int code = WEXITSTATUS(status);
+        mer_cost_refuse(cost, "crash: the command ended with code %d without an answer%s", code,
+                        code == 127   ? " (not found)"
+                        : code == 126 ? " (not executable)"
+                                      : "");
+    }
+}
+
+/* A program may answer one line and leave: then the next line needs a new one. */
+const char *mer_worker_ask(MerWorker *worker, const char *command, const char *line, size_t size,
+                           double timeout_s, MerNotes *notes, MerCost *cost)
+{
+    double  deadline = mer_clock() + timeout_s;
+    int     status;
+    bool    was_running;
+    Outcome outcome;
+    do {
+        was_running = worker->pid != 0;
+        if (!was_running && !start(worker, command, cost)) {
+            return NULL;
+        }
+        outcome = send_line(worker, line, size, deadline, notes);
+        if (outcome == READY) {
+            outcome = read_line(worker, deadline, notes);
+        }
+        if (outcome == READY) {
+            return worker->text;
+        }
+        status = end(worker, outcome == GONE ? 1 : 0);
+    } while (was_running && outcome == GONE && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    explain(outcome, status, timeout_s, cost);
+    return NULL;
+}

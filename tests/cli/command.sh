@@ -1,0 +1,65 @@
+# Evaluator `command`: a program prices plans. What it answers, how it fails, and that threads, resume and `evaluate` work with it.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+model="command:sh $MERCATOR_SOURCE_DIR/examples/ideal-array.sh"
+sh_model='command:while read -r line; do echo "{\"cycles\": ${#line}, \"makespan\": ${#line}, \"latency\": ${#line}, \"throughput\": ${#line}}"; done'
+
+# The same bytes for any number of programs, and after a stop; solvers that need a model give way.
+expect 0 "$MERCATOR" map resnet18 --select 3,5 --evaluator "$model" --objective cycles --budget 300 --threads 1 --quiet --no-report -o one
+says err "exact_nest solves problem map with evaluator loopnest, found map with command; using annealing"
+says out "no bound known"
+expect 0 "$MERCATOR" map resnet18 --select 3,5 --evaluator "$model" --objective cycles --budget 300 --threads 4 --workers 2 --quiet --no-report -o four
+sed 1d one/run.jsonl >one.trials
+sed 1d four/run.jsonl >four.trials
+cmp one.trials four.trials
+mkdir cut
+head -n 200 one/run.jsonl >cut/run.jsonl
+expect 0 "$MERCATOR" map resnet18 --select 3,5 --evaluator "$model" --objective cycles --budget 300 --threads 1 --quiet --no-report --resume cut
+cmp one/run.jsonl cut/run.jsonl
+
+# No plan that the problem's own evaluator refuses was asked about, unless the user wants that.
+says one/run.jsonl '"reason":"fan-out: '
+expect 0 "$MERCATOR" map resnet18 --select 3 --evaluator "$model" --check false --objective cycles --budget 300 --quiet --no-report -o free
+if grep -q '"reason"' free/run.jsonl; then
+    echo "a plan was refused without a check" >&2
+    exit 1
+fi
+
+# Plans read back with the program's price, and with another evaluator's.
+expect 0 "$MERCATOR" evaluate one/mapping.yaml --json
+says out '"cycles":'
+expect 0 "$MERCATOR" evaluate one/mapping.yaml --evaluator loopnest --json
+says out '"energy":'
+
+# Every problem has plans that a program can price.
+expect 0 "$MERCATOR" schedule synthetic:8:1 --evaluator "$sh_model" --budget 30 --quiet --no-report -o jobs
+expect 0 "$MERCATOR" place alexnet --evaluator "$sh_model" --budget 30 --quiet --no-report -o graph
+says out "annealing"
+expect 0 "$MERCATOR" split resnet8 --evaluator "$sh_model" --budget 30 --quiet --no-report -o channels
+expect 0 "$MERCATOR" codesign resnet18 --select 2 --evaluator "$sh_model" --budget 30 --quiet --no-report -o core
+says out "dcoc"
+
+# A program may leave after each answer.
+expect 0 "$MERCATOR" map resnet18 --select 3 --evaluator 'command:read -r line; echo "{\"cycles\": 7}"' --objective cycles --check false --budget 20 --quiet --no-report -o single
+says out "0 % infeasible"
+
+# fails COMMAND REASON: nothing but REASON comes of it, and soon.
+fails()
+{
+    expect 1 "$MERCATOR" map resnet18 --select 3 --evaluator "$1" --objective cycles --check false --timeout-s 0.3 --budget 10 --optimizer random --quiet --no-report -o bad --force
+    says err "$2"
+}
+fails 'command:./no-such-program 2>/dev/null' "crash: the command ended with code 127 without an answer (not found)"
+fails 'command:./no-such-program 2>/dev/null' "crash: given up, the command failed 3 times and never answered"
+fails 'command:read -r line; kill -SEGV $$' "crash: the command was ended by signal 11"
+fails 'command:sleep 30' "timeout: the command gave no line within 0.3 s"
+fails 'command:while read -r line; do echo no; done' 'answer: found "no", expected one JSON object'
+fails 'command:while read -r line; do echo "{\"speed\": 1}"; done' 'answer: unknown key "speed", expected metrics or infeasible'
+fails 'command:while read -r line; do echo "{\"cycles\": null}"; done' "answer: cycles is no number"
+fails 'command:while read -r line; do echo "{\"energy\": 1}"; done' "unsupported: the evaluator gives no cycles"
+fails 'command:while read -r line; do echo "{\"infeasible\": \"size: is 5, at most 4\"}"; done' "size: is 5, at most 4"
+expect 1 "$MERCATOR" map resnet18 --evaluator command
+says err "evaluator command has no command, expected command:'./simulator'"
+expect 1 "$MERCATOR" map resnet18 --optimizer annealing:foo
+says err 'annealing:foo: found "foo", expected key=value'

@@ -1,0 +1,52 @@
+# Deadlines in milliseconds, what a run says of the requests of each model, and models kept on cores.
+set -eu
+. "$MERCATOR_SOURCE_DIR/tests/cli/lib.sh.inc"
+
+cat >jobs.yaml <<'END'
+format: mercator-jobs/1
+models:
+  - {name: cam, file: mobilenet_v2, fps: 30, deadline_ms: 20}
+  - {name: det, file: alexnet, fps: 10, deadline_ms: [50, 80]}
+jobs:
+  - {name: extra, op: gemm, dims: [20, 768, 768], release_ms: 3, deadline_ms: 9}
+horizon_ms: 300
+END
+expect 0 "$MERCATOR" schedule jobs.yaml --platform s2 --optimizer fcfs --quiet -o times
+says out "cam: 9 requests, p50 "
+says out "det: 3 requests, p50 "
+says times/report.html "Requests by model"
+# request 1 and, since the list ends, request 2 have 80 ms after their release; the single job has its own
+says times/schedule.csv "lateness,group,request"
+awk -F, '$2 == "\"cam\"" && $3 == 2 { if ($5 - $4 < 19.999 || $5 - $4 > 20.001) exit 1; n++ }
+         $2 == "\"det\"" { want = $3 == 0 ? 50 : 80; if ($5 - $4 < want - 0.001 || $5 - $4 > want + 0.001) exit 1; n++ }
+         $2 == "\"extra\"" { if ($4 != 3 || $5 != 9) exit 1; n++ }
+         NR > 1 { d = $8 - ($5 - $6); if (d > 1e-6 || d < -1e-6) exit 1 }
+         END { exit n != 5 }' times/requests.csv || { cat times/requests.csv >&2; exit 1; }
+
+# From the command line, for any workload; a deadline that nothing can keep is a miss.
+expect 0 "$MERCATOR" schedule mobilenet_v2 alexnet --deadline-ms mobilenet_v2=0.001 --optimizer fcfs --json --quiet --no-report -o late
+near "$(number out miss_rate)" 1 1e-9 "the only request with a deadline"
+says late/requests.csv '"mobilenet_v2",0,0,0.001,'
+expect 0 "$MERCATOR" evaluate late/schedule.yaml --json
+near "$(number out miss_rate)" 1 1e-9 "as the plan file says"
+expect 1 "$MERCATOR" schedule mobilenet_v2 alexnet --deadline-ms mobile=5
+says err 'deadline_ms is "mobile=5", expected MS or MODEL=MS with mobilenet_v2 or alexnet'
+
+# A model on one core, by name.
+expect 0 "$MERCATOR" schedule mobilenet_v2 alexnet --fix 'unit.alexnet*=lb' --budget 100 --quiet --no-report -o pinned
+awk -F, '$2 == "\"alexnet\"" && $5 != "\"lb\"" { exit 1 }' pinned/schedule.csv
+expect 1 "$MERCATOR" schedule mobilenet_v2 --fix 'unit.*=gpu'
+says err "cannot be fixed to gpu, expected one of hb0, hb1, hb2, lb"
+expect 1 "$MERCATOR" schedule mobilenet_v2 --fix 'unit.x*=lb'
+says err 'has no knob "unit.x*" to fix'
+
+# What a file may not say.
+sed 's/deadline_ms: 20/deadline_ms: 20, deadline: period/' jobs.yaml >both.yaml
+expect 1 "$MERCATOR" schedule both.yaml
+says err "either deadline or deadline_ms"
+sed 's/release_ms: 3, deadline_ms: 9/release_ms: 3, deadline_ms: 1/' jobs.yaml >early.yaml
+expect 1 "$MERCATOR" schedule early.yaml
+says err "at least release_ms"
+sed 's/\[50, 80\]/[]/' jobs.yaml >empty.yaml
+expect 1 "$MERCATOR" schedule empty.yaml
+says err "milliseconds after the release"
