@@ -356,6 +356,8 @@ static void test_a_warm_up_is_trained_once(void **state)
     assert_int_equal(system(command), 0);
     assert_true(warm_loss(&options, &epochs, &error) == -1);
     mer_test_contains(error.message, "/warm/warmup-");
+}
+
 /* The problem with the evaluator that trains, as a run opens them. */
 static OpenedSplit *open_training(const char *problem, const char *evaluator)
 {
