@@ -169,7 +169,7 @@ def table(head, rows):
 def name(key, strengths=()):
     method, index = key
     if index is None:
-        return method
+        return "searched, 10" if method == "high" else method
     if method == "low":
         return f"searched, {(0.003, 0.03)[index]}"
     return f"{method}, no. {index + 1}" if method.endswith("_polished") else f"{method}, {strengths[index]}"

@@ -131,6 +131,7 @@ darkside() {
     training=split_train:finetune_epochs=8,answers=true
     fixed darkside "1 2 3" "all_conv all_depthwise half"
     searched darkside "1 2 3" searched "lambda=[0.01,0.1,1],search_epochs=8,alpha_rate=0.05,ramp=linear" gradient=$default
+    searched darkside "1 2 3" high "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=$default
     start
 }
 # For the tests: seconds, numbers that mean nothing.
