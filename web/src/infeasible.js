@@ -96,7 +96,7 @@ function view(run, counts, evaluations, examples) {
       h(
         "div",
         { class: "examples" },
-        h("h4", {}, "Nearest misses"),
+        h("h3", {}, "Nearest misses"),
         h(
           "ul",
           {},

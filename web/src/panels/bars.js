@@ -166,8 +166,8 @@ function partsTable(chart) {
         h(
           "tr",
           {},
-          h("th", { scope: "col", class: "text" }, ""),
-          h("th", { scope: "col", class: "bar-cell" }, ""),
+          h("td", {}),
+          h("td", { class: "bar-cell" }),
           chart.series.map((name) => h("th", { scope: "col" }, name)),
         ),
       ),
