@@ -32,12 +32,17 @@
     return lines.length > 1 && !text.includes("undefined") && !text.includes("NaN");
   };
 
+  async function save(button) {
+    const before = blobs.length;
+    button.click();
+    for (let tries = 0; tries < 30 && blobs.length === before; tries++) await wait(50);
+  }
+
   async function saveAll() {
     for (const kind of ["svg", "png", "csv"]) {
       blobs.length = 0;
       const buttons = all(`[data-testid="save-${kind}"]`);
-      for (const button of buttons) button.click();
-      for (let tries = 0; tries < 100 && blobs.length < buttons.length; tries++) await wait(100);
+      for (const button of buttons) await save(button);
       const texts = blobs.map((blob) => blob.content ?? String(blob.size));
       const isGood = { svg: isDrawing, csv: isTable, png: (size) => Number(size) > 300 }[kind];
       say(`buttons-${kind}`, buttons.length);
