@@ -76,6 +76,7 @@ typedef struct MerReadPlans {
         *workload; /* from the command line, for plans that do not carry theirs; NULL: none */
     /* filled by the reader; read when it asks for them by `open`, else after it */
     const char *own_platform, *own_evaluator, *own_objective;
+    MerYaml *own_options; /* a map of options of the problem; the command line wins; NULL: none */
     /* filled by `open`, may be replaced by the reader; NULL: the problem has none */
     const MerPlatform *machine;
     /* filled by the reader */

@@ -45,6 +45,10 @@ MerStatus mer_evaluate_plugins(MerEvaluation *evaluation, const MerEvaluateReque
 MerStatus mer_evaluate_names(MerYaml *root, const MerEvaluateRequest *request,
                              MerEvaluateNames *names, MerArena *arena, MerError *error);
 
+/* `node`, a map or NULL: the options of the run that wrote the plan; those of the command line win. */
+MerStatus mer_evaluate_join_options(const MerYaml *node, const MerReference *given,
+                                    MerReference *all, MerArena *arena, MerError *error);
+
 /* A plan file (`mercator-plan/1`); a key nobody knows is an error. */
 MerStatus mer_evaluate_open_plan(MerEvaluation *evaluation, const MerEvaluateRequest *request,
                                  MerYaml *root, MerError *error);

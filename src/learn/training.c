@@ -16,6 +16,7 @@ struct MerTraining {
     MerParameters      *parameters[GROUPS];
     MerUpdater         *updaters[GROUPS];
     int64_t             step;
+    bool                is_cut; /* the last epoch was cancelled */
 };
 
 MerTraining *mer_training_new(const MerTrainable *model, MerTape *tape, const MerTrainingRule *rule)
@@ -80,7 +81,11 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
     int                           batches = t->model->batch_count(t->model->state, 0);
     hooks = hooks != NULL ? hooks : &none;
     *tally = (MerTally){0};
-    for (int batch = 0; batch < batches && !mer_is_cancelled(notes); batch++) {
+    t->is_cut = false;
+    for (int batch = 0; batch < batches; batch++) {
+        if ((t->is_cut = mer_is_cancelled(notes))) {
+            return MER_OK; /* whoever goes on later does it again: it costs nothing */
+        }
         int draws = hooks->draws > 1 ? hooks->draws : 1;
         mer_tape_reset(t->tape);
         for (int g = 0; g < GROUPS; g++) {
@@ -105,6 +110,11 @@ MerStatus mer_training_epoch(MerTraining *t, int epoch, const MerTrainingHooks *
     mer_spend(notes, MER_SPENT_EPOCHS, 1);
     mer_spend(notes, MER_SPENT_IMAGES, (double)tally->examples);
     return MER_OK;
+}
+
+bool mer_training_is_cut(const MerTraining *training)
+{
+    return training->is_cut;
 }
 
 MerStatus mer_training_measure(const MerTrainable *model, MerTape *tape, int part,

@@ -59,9 +59,10 @@ typedef struct MerTraining MerTraining;
 MerTraining *mer_training_new(const MerTrainable *model, MerTape *tape,
                               const MerTrainingRule *rule);
 void         mer_training_free(MerTraining *training); /* NULL is fine */
-/* One pass over the training part. A cancelled one ends early, with MER_OK. */
+/* One pass over the training part. A cancelled one ends early, with MER_OK, and is not counted as spent. */
 MerStatus mer_training_epoch(MerTraining *training, int epoch, const MerTrainingHooks *hooks,
                              MerNotes *notes, MerTally *tally, MerError *error);
+bool      mer_training_is_cut(const MerTraining *training); /* whether the last one was cancelled */
 /* The model on a part without learning. */
 MerStatus mer_training_measure(const MerTrainable *model, MerTape *tape, int part,
                                MerTensor *const *(*choose)(void *context, MerTape *tape),

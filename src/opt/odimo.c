@@ -129,11 +129,12 @@ static void end_run(State *s)
     s->tape = NULL;
 }
 
-static MerStatus begin_run(State *s, MerError *error)
+/* `notes`: of what start does the first time. */
+static MerStatus begin_run(State *s, MerNotes *notes, MerError *error)
 {
     const Options      *o = &s->options;
     const MerTrainable *model = s->search->trainable;
-    MER_TRY(model->start(model->state, s->search->pool, s->search->notes, error));
+    MER_TRY(model->start(model->state, s->search->pool, notes, error));
     MerTrainingRule rule = o->rule;
     rule.epochs = (int)o->search_epochs;
     MerRule adam = mer_rule_adam(1e-8);
@@ -348,7 +349,7 @@ static MerStatus run_epoch(State *s, Verdict *v, MerError *error)
     s->strength = s->full_strength >= 0 ? ramped(s, s->full_strength) : 0;
     anneal(s);
     MER_TRY(mer_training_epoch(s->training, s->epoch, &hooks, s->search->notes, &v->train, error));
-    if (mer_is_cancelled(s->search->notes)) {
+    if (mer_training_is_cut(s->training)) {
         return MER_OK;
     }
     MER_TRY(judge(s, v, error));
@@ -367,7 +368,7 @@ static int ask(void *state, MerProposal *proposals, int capacity)
     if (s->run >= s->run_count) {
         return 0;
     }
-    MerStatus status = s->training ? MER_OK : begin_run(s, &error);
+    MerStatus status = s->training ? MER_OK : begin_run(s, s->search->notes, &error);
     while (status == MER_OK && s->epoch < s->options.search_epochs &&
            !mer_is_cancelled(s->search->notes)) {
         status = run_epoch(s, &v, &error);
@@ -414,9 +415,16 @@ static void keep_numbers(State *s, MerStream *stream)
 
 static MerStatus keep(State *s, MerStream *stream, MerError *error)
 {
+    bool is_begun = mer_stream_int(stream, s->training != NULL || s->run > 0, 0, 1) == 1;
     bool is_running = mer_stream_int(stream, s->training != NULL, 0, 1) == 1;
-    if (!stream->is_saving && is_running && !s->training) {
-        MER_TRY(begin_run(s, error));
+    if (!stream->is_saving && is_begun && !s->training) { /* the log has been told already */
+        const MerNotes *notes = s->search->notes;
+        MerNotes        quiet = {.state = notes ? notes->state : NULL,
+                                 .is_cancelled = notes ? notes->is_cancelled : NULL};
+        MER_TRY(begin_run(s, &quiet, error));
+        if (!is_running) {
+            end_run(s);
+        }
     }
     keep_numbers(s, stream);
     MER_TRY(mer_stream_status(stream, "odimo: the file", error));

@@ -37,6 +37,11 @@ says err "products of two activations are not priced"
 expect 0 "$MERCATOR" split 'resnet20@blocks=18' --optimizer sensitivity --quiet --no-report -o deep
 says out "s3b17c2"
 
+# Options that change the layers are part of an exported split.
+expect 0 "$MERCATOR" split 'mobilenet_v1@width=0.25' --platform darkside --operators keep --export split_json --quiet --no-report -o keep
+expect 0 "$MERCATOR" evaluate keep/split.json --json
+near "$(number out cycles)" "$(number keep/summary.json cycles)" 1e-12 'separable network that was read back'
+
 # Polish starts from another run and never costs more.
 expect 0 "$MERCATOR" split resnet8 --optimizer half --quiet --no-report -o half
 expect 0 "$MERCATOR" split resnet8 --optimizer polish --warm half --json --quiet --no-report -o polished

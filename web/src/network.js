@@ -165,7 +165,6 @@ function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
       const { task, value } = column;
       const [x, wide] = [left + at * step + step * 0.12, step * 0.76];
       let begun = 0;
-      const middle = x + wide / 2;
       return h(
         "g",
         {
@@ -195,14 +194,24 @@ function picture({ metric, unit, parts, total, columns }, width, pick, chosen) {
           begun += part;
           return part > 0 && h("rect", { x, y: to, width: wide, height: Math.max(0.4, from - to), style: { fill: categoryCss(place) } });
         }),
-        isNamed &&
-          h(
-            "text",
-            { class: "tick", x: middle, y: floor + 12, "text-anchor": "end", transform: `rotate(-40 ${middle + 4} ${floor + 10})` },
-            brief(task.name, LETTERS),
-          ),
       );
     }),
+    isNamed &&
+      columns.map(({ task }, at) => {
+        const middle = left + (at + 0.5) * step;
+        return h(
+          "text",
+          {
+            class: "tick column-name",
+            "aria-hidden": "true", // the column says it
+            x: middle,
+            y: floor + 12,
+            "text-anchor": "end",
+            transform: `rotate(-40 ${middle + 4} ${floor + 10})`,
+          },
+          brief(task.name, LETTERS),
+        );
+      }),
   );
 }
 
@@ -267,7 +276,7 @@ function rooflinePanel(run) {
     lines,
   });
   return panel(
-    { id: "roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
+    { id: "network-roofline-panel", title: "Roofline, a dot for each task", wide: true, hint: "Below the roof: what units or bandwidth could still do." },
     drawing,
   );
 }

@@ -177,11 +177,11 @@ export function planPanel(run, state) {
       ...[
         value?.help && h("p", { class: "hint" }, value.help),
         ...(value ? content(value, run, state.task) : []),
-        text && !value && h("pre", { class: "code" }, text),
+        text && !value && h("pre", { class: "code", tabindex: "0" }, text),
         text &&
           value &&
           !isSame &&
-          h("details", {}, h("summary", {}, "as text"), h("pre", { class: "code" }, text)),
+          h("details", {}, h("summary", {}, "as text"), h("pre", { class: "code", tabindex: "0" }, text)),
         !text && !value && h("p", { class: "empty" }, "This run keeps no plan for the task."),
       ].filter(Boolean),
     );
@@ -269,7 +269,7 @@ function raw(name, value, source) {
     "details",
     { class: "raw" },
     h("summary", {}, name, source && h("span", { class: "muted small" }, ` from ${source}`)),
-    h("pre", { class: "code" }, JSON.stringify(value, null, 1).slice(0, 200000)),
+    h("pre", { class: "code", tabindex: "0" }, JSON.stringify(value, null, 1).slice(0, 200000)),
   );
 }
 

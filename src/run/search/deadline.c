@@ -1,6 +1,7 @@
 /* When a search ends by the clock: --time of a task, --total-time of a run; and how long all is going to take. */
 #include "run/search/task_search.h"
 
+#include "base/descriptor.h"
 #include "base/json_read.h"
 #include "base/log.h"
 
@@ -95,7 +96,7 @@ double mer_deadline_left(const MerTaskSearch *s, double now)
 
 double mer_deadline_used(const char *clock_path)
 {
-    FILE  *file = fopen(clock_path, "r");
+    FILE  *file = mer_file_open(clock_path);
     char  *line = NULL;
     size_t capacity = 0;
     double used = 0, last = 0;

@@ -2,6 +2,7 @@
  * also its numbers), `split.csv` for tables. */
 #include "split/export/deployment.h"
 
+#include "base/option_json.h"
 #include "mercator/import.h"
 #include "split/split_parts.h"
 
@@ -132,6 +133,7 @@ void mer_split_write_json(const MerExportTask *task, const MerIntegerNet *net, c
     mer_json_int(&json, "split_version", VERSION);
     mer_json_text(&json, "network", graph->path ? graph->path : graph->name);
     mer_json_text(&json, "platform", split->platform->name);
+    mer_options_write(task->problem->type->options, task->problem->options, &json, "options");
     mer_json_array(&json, "ops");
     for (int l = 0; l < split->layer_count; l++) {
         write_layer(&w, l);
@@ -313,6 +315,10 @@ static MerStatus read_json(MerReadPlans *plans, MerError *error)
     MER_TRY(mer_yaml_text(node, &platform, error));
     mer_yaml_get(plans->root, "ops"); /* for read_body */
     mer_yaml_get(plans->root, "deployment");
+    plans->own_options = mer_yaml_get(plans->root, "options");
+    if (plans->own_options) {
+        MER_TRY(mer_yaml_check_kind(plans->own_options, MER_YAML_MAP, error));
+    }
     MER_TRY(mer_yaml_finish(plans->root, error));
     MER_TRY(mer_graph_import(plans->workload ? plans->workload : network, NULL, plans->arena,
                              &graph, error));

@@ -9,18 +9,25 @@
 
 typedef struct Options {
     double price;
+    bool   all;
 } Options;
+
+enum { MOST_STARTS = 1000 };
 
 static const MerOption options[] = {
     {"price", MER_OPTION_REAL, offsetof(Options, price), "0", 0, 1e12, NULL,
      "of loss, in costs of all on the reference: 0 only takes what costs no precision"},
+    {"all", MER_OPTION_BOOL, offsetof(Options, all), "false", 0, 0, NULL,
+     "every split that was told, one after the other, instead of the best"},
     {0}};
 
 typedef struct State {
     MerOneSplit one;
     MerSplitAim aim;
     double      best; /* score of the split to start from */
-    bool        has_start;
+    bool        takes_all, is_asked;
+    MerIndex  **starts; /* all that were told */
+    int         start_count, next;
     MerArena   *arena;
 } State;
 
@@ -30,7 +37,8 @@ static MerStatus open_polish(void *opened, const MerSearch *search, const MerPro
     State         *state = opened;
     const Options *chosen = given;
     MerPlan        plan;
-    *state = (State){.best = INFINITY, .arena = search->arena};
+    *state = (State){.best = INFINITY, .takes_all = chosen->all, .arena = search->arena};
+    state->starts = MER_ARRAY(search->arena, MerIndex *, chosen->all ? MOST_STARTS : 1);
     state->aim.metric =
         search->objective == MER_METRIC_ENERGY ? MER_METRIC_ENERGY : MER_METRIC_CYCLES;
     MER_TRY(mer_one_split_open(&state->one, search, problem, evaluator, "polish", error));
@@ -44,11 +52,16 @@ static MerStatus open_polish(void *opened, const MerSearch *search, const MerPro
 static void tell(void *opened, const MerTrial *trials, int count)
 {
     State *state = opened;
-    for (int i = 0; i < count; i++) {
-        if (!state->one.is_done && trials[i].score < state->best) {
+    size_t bytes = (size_t)state->one.knob_count * sizeof(MerIndex);
+    for (int i = 0; i < count && !state->is_asked; i++) {
+        if (state->takes_all && state->start_count < MOST_STARTS) {
+            MerIndex *start = mer_arena_alloc(state->arena, bytes + 1);
+            memcpy(start, trials[i].point, bytes);
+            state->starts[state->start_count++] = start;
+        }
+        if (trials[i].score < state->best) {
             state->best = trials[i].score;
-            memcpy(state->one.point, trials[i].point,
-                   (size_t)state->one.knob_count * sizeof(MerIndex));
+            memcpy(state->one.point, trials[i].point, bytes);
         }
     }
 }
@@ -191,6 +204,12 @@ static void polish_layer(const State *state, int l, MerSplitPlan *plan, MerArena
 static int ask(void *opened, MerProposal *proposals, int capacity)
 {
     State *state = opened;
+    size_t bytes = (size_t)state->one.knob_count * sizeof(MerIndex);
+    state->is_asked = true;
+    if (state->next < state->start_count) {
+        memcpy(state->one.point, state->starts[state->next++], bytes);
+        state->one.is_done = false;
+    }
     if (!state->one.is_done) {
         MerPlan   plan;
         MerArena *scratch = mer_arena_new();

@@ -125,12 +125,10 @@ static MerStatus run_epochs(const State *state, Frozen *frozen, const MerTrainab
     return status;
 }
 
-static MerStatus finetune(const State *state, Frozen *frozen, MerTape *tape, MerPool *pool,
-                          MerNotes *notes, MerError *error)
+static MerStatus finetune(const State *state, Frozen *frozen, const MerTrainable *model,
+                          MerTape *tape, MerNotes *notes, MerError *error)
 {
-    MerTrainable model = mer_train_model(state->train);
-    MER_TRY(model.start(model.state, pool, notes, error));
-    MER_TRY(run_epochs(state, frozen, &model, tape, notes, error));
+    MER_TRY(run_epochs(state, frozen, model, tape, notes, error));
     if (!mer_is_cancelled(notes)) {
         mer_train_keep(state->train, state, frozen->plan->assignment, frozen->plan->channel_count);
     }
@@ -214,8 +212,11 @@ static MerStatus train(const State *state, const MerSplitPlan *plan, const MerCa
     MerTrainable model = mer_train_model(state->train);
     MerTrainable before = mer_train_float_model(state->train);
     MerTally     validation = {0}, test = {0}, plain = {0};
-    MerTape     *tape = mer_tape_new(&mer_backend_dnnl, call->pool);
-    MerStatus    status = finetune(state, &frozen, tape, call->pool, call->notes, error);
+    MerNotes     quiet = {.state = call->notes ? call->notes->state : NULL,
+                          .is_cancelled = call->notes ? call->notes->is_cancelled : NULL};
+    MER_TRY(model.start(model.state, call->pool, call->is_told ? &quiet : call->notes, error));
+    MerTape  *tape = mer_tape_new(&mer_backend_dnnl, call->pool);
+    MerStatus status = finetune(state, &frozen, &model, tape, call->notes, error);
     if (status == MER_OK) {
         status = mer_training_measure(&model, tape, 1, choose, &frozen, &validation, error);
     }
@@ -267,8 +268,10 @@ MerStatus mer_split_trained_net(const MerEvaluator *evaluator, const MerProblem 
     MerTrain    *trained = mer_split_training(problem);
     MerStatus    status = MER_OK;
     if (!mer_train_is_kept(trained, state, frozen.plan->assignment, frozen.plan->channel_count)) {
+        MerTrainable model = mer_train_model(trained);
+        MER_TRY(model.start(model.state, pool, NULL, error));
         MerTape *tape = mer_tape_new(&mer_backend_dnnl, pool);
-        status = finetune(state, &frozen, tape, pool, NULL, error);
+        status = finetune(state, &frozen, &model, tape, NULL, error);
         mer_tape_free(tape);
     }
     *net = mer_train_network(trained);

@@ -19,7 +19,7 @@ export function graphPanel(value) {
     groups: [...new Set([...(value.groups ?? []), ...nodes.map((node) => node.group ?? "")])],
     open: new Set(nodes.length > MOST_OPEN ? [] : parents),
   };
-  const box = h("div", { class: "graph-box", tabindex: "0", role: "region", "aria-label": value.title });
+  const box = h("div", { class: "graph-box", tabindex: "0", role: "group", "aria-label": value.title });
   const said = h("p", { class: "readout" });
   const show = () => draw(graph, box, said, show);
   watch(box, show);
