@@ -367,7 +367,7 @@ function methodPanel(runs, methods, problem) {
       {
         key: "interval",
         title: "95 % interval",
-        help: "of the median, by 2,000 resamplings of the seeds",
+        help: "of the median, by resampling the seeds",
         value: (row) => row.interval?.[0],
         cell: (row) => intervalCell(row.interval, objective, `method-${problem}-${row.at}-interval`),
       },
