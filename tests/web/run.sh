@@ -333,6 +333,8 @@ if make_page "$folder/many" "$folder/random-1" "$folder/random-2" "$folder/rando
         echo "$(member "$folder/$run/summary.json" best score) $run"; done | sort -g | head -n 1 | cut -d' ' -f2)
     says_text comparison "$folder/many.dom" "best of 6 runs: $best"
     says_text comparison "$folder/many.dom" "resnet18 within "
+    # All of these runs have one plan.
+    same "comparison: difference of plans" "$(value_of "$folder/many.dom" difference-lines)" 0
 fi
 
 # as SED FROM TO: a copy of a run that says other things of itself.
@@ -390,6 +392,13 @@ as 's/s256/s64/; s/0b86ad1f33c09e52/3333333333333333/' "$folder/sized" "$folder/
 if make_page "$folder/rivals" "$folder/sized" "$folder/rival" "$folder/other-workload" "$folder/other-problem" &&
     open_page "$folder/rivals/report.html" "$folder/rivals.dom"; then
     same "rivals: drawn points" "$(count_of "$folder/rivals.dom" trade-off-point)" 2
+fi
+
+# Two plans, line by line: one line of the first is two in the second.
+as 's/DRAM: ... | GLB/DRAM: ...\\nGLB/' "$folder/sized" "$folder/other-plan"
+if make_page "$folder/plans" "$folder/sized" "$folder/other-plan" && open_page "$folder/plans/report.html" "$folder/plans.dom"; then
+    same "plans: lines that differ" "$(value_of "$folder/plans.dom" difference-lines)" 3
+    says_text plans "$folder/plans.dom" 'class="line-out">− DRAM: ... | GLB' 'class="line-in">+ DRAM: ...<'
 fi
 
 # A study: the page shows the tables that the command prints.

@@ -76,10 +76,6 @@ export function networkPanels(run, state) {
           (left > 0 ? ` The ${MOST} largest of ${plural(run.tasks.length, "task")}.` : ""),
       },
       picture.element,
-      saveTools(`${run.workload.name ?? "run"} by task`, {
-        svg: () => stacked([...picture.element.querySelectorAll("svg")]),
-        csv: () => table(picture.data),
-      }),
     ),
     rooflinePanel(run),
   ];
@@ -106,8 +102,12 @@ function charts(run, pick, chosen, metrics = drawnMetrics(run)) {
       marks.push(() => markChosen(box, chosen()));
       return h("div", {}, legend(one), box);
     }),
+    saveTools(`${run.workload.name ?? "run"} by task`, {
+      svg: () => stacked([...element.querySelectorAll("svg")]),
+      csv: () => table(data),
+    }),
   );
-  return { element, data, mark: () => marks.forEach((mark) => mark()) };
+  return { element, mark: () => marks.forEach((mark) => mark()) };
 }
 
 function legend({ parts }) {
@@ -230,10 +230,12 @@ function onKey(event, pick) {
 }
 
 function markChosen(box, chosen) {
-  for (const column of box.querySelectorAll(".column")) {
+  const columns = [...box.querySelectorAll(".column")];
+  const isThere = columns.some((column) => column.dataset.task === String(chosen));
+  for (const column of columns) {
     const isChosen = column.dataset.task === String(chosen);
     column.setAttribute("aria-pressed", String(isChosen));
-    column.setAttribute("tabindex", isChosen ? "0" : "-1");
+    column.setAttribute("tabindex", isChosen || (!isThere && column === columns[0]) ? "0" : "-1");
   }
 }
 

@@ -38,15 +38,19 @@ function listViews(run) {
   for (const note of run.notes) {
     if (!isView(note) || note.value.panel === WARNING) continue;
     const key = `${note.source} ${note.value.id}`;
-    found.set(key, [...(found.get(key) ?? []), note]);
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(note);
   }
-  return [...found].map(([key, notes]) => ({
-    key,
-    id: notes[0].value.id,
-    first: notes[0].value,
-    of: (task) =>
-      (notes.findLast((note) => note.task === task) ?? notes.findLast(ofWholeRun))?.value,
-  }));
+  return [...found].map(([key, notes]) => {
+    const byTask = new Map(notes.map((note) => [note.task, note.value])); // the newest stays
+    const whole = notes.findLast(ofWholeRun)?.value;
+    return {
+      key,
+      id: notes[0].value.id,
+      first: notes[0].value,
+      of: (task) => byTask.get(task) ?? whole,
+    };
+  });
 }
 
 /** Marks on the axis of evaluations of a task: [{x, text}]. */

@@ -67,7 +67,7 @@ export function barsPanel(value) {
 }
 
 /** The bars as they are saved: names at the left, sums at the right, the legend above. */
-function drawBars(context, { rows, unit, place, grouped, isEmpty }, used) {
+function drawBars(context, { rows, unit, place, grouped, rest, isEmpty }, used) {
   const letter = 6.8;
   const left = 16 + letter * Math.max(...rows.map(({ name }) => String(name).length));
   const wide = 760 - left - 110;
@@ -101,7 +101,9 @@ function drawBars(context, { rows, unit, place, grouped, isEmpty }, used) {
     context.textAlign = "right";
     context.fillText(String(name), left - 8, top + 13);
     context.textAlign = "left";
-    context.fillText(text(sumOf(values), unit), left + wide + 8, top + 13);
+    // beside each other, or with a rest, a sum means nothing
+    const shown = grouped || rest ? values.map((value) => short(value, unit)).join(", ") : text(sumOf(values), unit);
+    context.fillText(shown, left + wide + 8, top + 13);
   });
 }
 
