@@ -268,18 +268,18 @@ def energy(mapping):
     return mapping.energy
 
 
-def diana(root, folder, strengths, modes, searched_methods):
+def diana(root, folder, strengths, modes, searched_methods, energy_methods, others=()):
     study = Study(root, folder)
     if ("all_8bit", None) not in study.points:
         return
     print(f"## {folder}: {study.cpu / 3600:.2f} CPU-hours\n")
-    searched = study.of(*searched_methods)
-    all_points(study, ("all_8bit", None), strengths, searched_methods)
+    all_points(study, ("all_8bit", None), strengths, searched_methods + energy_methods + others)
     if modes:
         gradients(study, modes)
-        changed(study, ("all_8bit", None), strengths, searched_methods[:2])
-    for cost in (cycles, energy):
+        changed(study, ("all_8bit", None), strengths, searched_methods)
+    for cost, methods in ((cycles, searched_methods), (energy, energy_methods)):
         print(f"### by {cost.__name__}\n")
+        searched = study.of(*methods)
         matched(study, searched, strengths, cost)
         claim(study, searched, strengths, ("all_8bit", None), cost)
 
@@ -334,10 +334,12 @@ def tables(root):
     hard = Study(root, "hard")
     modes = [mode for mode in ("exact", "chord", "expected", "ste", "score") if mode in hard.runs]
     default = "exact"
-    diana(root, "hard", (0.03, 0.3, 3, 10, 100), modes, (default, default + "_polished", "energy", "energy_polished", "energy_expected"))
+    diana(root, "hard", (0.03, 0.3, 3, 10, 100), modes, (default, default + "_polished"), ("energy", "energy_polished"),
+          ("energy_expected",))
     remedies(hard, (0.03, 0.3, 3, 10, 100), default)
     for folder in ("fashion", "spoken"):
-        diana(root, folder, (0.3, 10, 100), [], ("low", "searched", "searched_polished"))
+        methods = ("low", "searched", "searched_polished")
+        diana(root, folder, (0.3, 10, 100), [], methods, methods)
     darkside(root, (0.01, 0.1, 1))
 
 

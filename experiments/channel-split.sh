@@ -131,6 +131,11 @@ darkside() {
     training=split_train:finetune_epochs=8,answers=true
     fixed darkside "1 2 3" "all_conv all_depthwise half"
     searched darkside "1 2 3" searched "lambda=[0.01,0.1,1],search_epochs=8,alpha_rate=0.05,ramp=linear" gradient=$default
+    for seed in 1 2 3; do # three times the epochs for the two ends
+        for end in conv depthwise; do
+            add "darkside/${end}_24_epochs-$seed" $options --seed $seed --optimizer all_$end --evaluator split_train:finetune_epochs=24,answers=true
+        done
+    done
     searched darkside "1 2 3" high "lambda=[10],search_epochs=8,alpha_rate=0.05" gradient=$default
     start
 }
